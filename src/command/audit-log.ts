@@ -40,11 +40,11 @@ export class AuditLog implements OperationObserver, ServerObserver, AsyncDisposa
   }
 
   wrote(report: WriteReport): void {
-    const { viewer, operationName, mutation, cluster, type, namespace, name, dryRun } = report
+    const { operationName, mutation, cluster, type, namespace, name, dryRun } = report
     const { code, durationMs } = report
     this.#logger.info({
       event: 'write',
-      ...whoOf(viewer),
+      ...whoOf(report),
       operation: operationName,
       mutation,
       cluster,
@@ -62,13 +62,15 @@ export class AuditLog implements OperationObserver, ServerObserver, AsyncDisposa
     this.#logger.info({ event: 'subscription-ended', ...entryOf(report) })
   }
 
-  rejected({ viewer, hash, length, codes }: RefusedDocument): void {
+  rejected(refused: RefusedDocument): void {
+    const { hash, length, codes } = refused
     const what = { ...(hash === undefined ? {} : { hash }), length, decision: 'refused', codes }
-    this.#logger.info({ event: 'refused-document', ...whoOf(viewer), ...what })
+    this.#logger.info({ event: 'refused-document', ...whoOf(refused), ...what })
   }
 
-  refused({ transport, code, viewer, address }: ServerRefusal): void {
-    this.#logger.info({ event: 'refused', ...whoOf(viewer), transport, code, address })
+  refused(refusal: ServerRefusal): void {
+    const { transport, code, address } = refusal
+    this.#logger.info({ event: 'refused', ...whoOf(refusal), transport, code, address })
   }
 
   /** Writes the remaining lines. */
@@ -81,10 +83,10 @@ export class AuditLog implements OperationObserver, ServerObserver, AsyncDisposa
 }
 
 function entryOf(report: OperationReport): object {
-  const { document, operationName, viewer, by, kinds, codes, rows, durationMs } = report
+  const { document, operationName, by, kinds, codes, rows, durationMs } = report
   const { secrets = [] } = report
   return {
-    ...whoOf(viewer),
+    ...whoOf(report),
     operation: operationName,
     hash: documentHash(document),
     types: [...new Set(kinds().map(({ cluster, kind }) => `${cluster}/${kind.typeName}`))],
@@ -97,10 +99,12 @@ function entryOf(report: OperationReport): object {
   }
 }
 
-function whoOf(viewer: OperationReport['viewer']): object {
-  if (viewer === undefined) return {}
+/** The caller, and the request that lines of the log name. */
+function whoOf({ viewer, requestId }: Pick<ServerRefusal, 'viewer' | 'requestId'>): object {
+  const request = requestId === undefined ? {} : { requestId }
+  if (viewer === undefined) return request
   const { username, uid, groups } = viewer
-  return { user: username, ...(uid === '' ? {} : { uid }), groups }
+  return { user: username, ...(uid === '' ? {} : { uid }), groups, ...request }
 }
 
 /** `denied` if access to any part was refused. */

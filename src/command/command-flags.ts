@@ -63,7 +63,8 @@ const demoFlags = flagTable(`
 `)
 
 const logFlags = flagTable(`
-  --log-level <level>  logLevel  debug, info, warn, error or silent
+  --log-level <level>    logLevel   debug, info, warn, error or silent
+  --log-format <format>  logFormat  json, text, or auto: text on a terminal, JSON otherwise
 `)
 
 /** The flags of each command that set options. */

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { Command, CommanderError, Option } from 'commander'
-import { pino } from 'pino'
 import {
   type Config,
   ConfigError,
@@ -15,6 +14,7 @@ import type { GatewayLog } from '../gateway/observers.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { present } from '../lib/options.ts'
 import { addFlags, append, commandFlags, givenFlags } from './command-flags.ts'
+import { createLog, isJsonLog } from './log.ts'
 import type { SchemaClient } from './print-schema.ts'
 import type { CommandContext } from './run-gateway.ts'
 
@@ -41,22 +41,35 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     .version(packageVersion())
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
-  let exitCode = succeeded
-  addCommands(program, (code) => (exitCode = code))
+  const running: Running = { exitCode: succeeded }
+  addCommands(program, running)
   try {
     await program.parseAsync(args, { from: 'user' })
-    return exitCode
+    return running.exitCode
   } catch (error) {
     // Commander has printed the problem or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? succeeded : misused
-    process.stderr.write(`informerql: ${messageOf(error)}\n`)
+    if (running.log === undefined) process.stderr.write(`informerql: ${messageOf(error)}\n`)
+    else logEnd(running.log, error)
     return error instanceof ConfigError || error instanceof YamlSourceError ? misused : failed
   }
 }
 
-/** `endWith` sets the exit code of a command that succeeded. */
-function addCommands(program: Command, endWith: (code: number) => void): void {
+/** What the running command tells the program. */
+interface Running {
+  /** The exit code, if it does not fail. */
+  exitCode: number
+  /** Its log, if the error that ends it is a line there. */
+  log?: GatewayLog
+}
+
+function addCommands(program: Command, running: Running): void {
   addCommand(program, 'serve', 'serve clusters, located as kubectl does', async (context) => {
+    const { config, log } = context
+    if (isJsonLog({ format: config.logFormat, stream: process.stderr })) {
+      running.log = log
+      logWarnings(log)
+    }
     const { serve } = await import('./run-gateway.ts')
     await serve(context)
   })
@@ -79,7 +92,7 @@ function addCommands(program: Command, endWith: (code: number) => void): void {
     'print the GraphQL schema of a running gateway, of a named cluster, or of the built-in kinds',
     async (context, options) => {
       if (options.check !== undefined) {
-        endWith(await checkDocumentsOf(context, options))
+        running.exitCode = await checkDocumentsOf(context, options)
         return
       }
       for (const flag of ['against', 'json'] as const) {
@@ -192,7 +205,7 @@ function contextOf(command: Command, flags: readonly GivenOption[]): CommandCont
   return {
     config,
     ...(followed === undefined ? {} : { followed: { file: followed, load } }),
-    log: createLog(config.logLevel, process.stderr),
+    log: createLog({ level: config.logLevel, format: config.logFormat, stream: process.stderr }),
     signal: stopSignal(),
     print: (text) => void process.stdout.write(text),
   }
@@ -222,6 +235,19 @@ function portOf(text: string): number {
   )
 }
 
+/** The error that ends the program: with its stack only if it is unexpected. */
+function logEnd(log: GatewayLog, error: unknown): void {
+  if (!(error instanceof CodedError)) log.error('the gateway has failed', { error })
+  else log.error(error.message, { code: error.code, hint: error.hint })
+}
+
+/** Node's warnings, and the error of a crash, become lines of the log. */
+function logWarnings(log: GatewayLog): void {
+  process.removeAllListeners('warning')
+  process.on('warning', ({ name, message }) => log.warn(message, { code: name }))
+  process.on('uncaughtExceptionMonitor', (error) => log.error('the gateway crashes', { error }))
+}
+
 /** The message of an error: with its hint for expected errors, with its stack for others. */
 function messageOf(error: unknown): string {
   if (error instanceof CodedError) {
@@ -234,39 +260,4 @@ function packageVersion(): string {
   const file = new URL('../../package.json', import.meta.url)
   const { version } = JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }
   return version
-}
-
-/** The destination of log lines. */
-interface LogStream {
-  readonly isTTY?: boolean
-  write(text: string): unknown
-}
-
-/** A log by pino: one JSON object per line, or readable lines on a terminal. */
-function createLog(level: Config['logLevel'], stream: LogStream): GatewayLog {
-  const logger = pino(
-    { level, base: null, serializers: { error: pino.stdSerializers.err } },
-    { write: (line) => void stream.write(stream.isTTY === true ? lineForPeople(line) : line) },
-  )
-  return {
-    info: (message, details = {}) => logger.info(details, message),
-    warn: (message, details = {}) => logger.warn(details, message),
-    error: (message, details = {}) => logger.error(details, message),
-  }
-}
-
-/** `10:04:05 warn  message key=value`, and the stack of an error below. */
-function lineForPeople(line: string): string {
-  const { level, time, msg, error, ...rest } = JSON.parse(line) as {
-    readonly level: number
-    readonly time: number
-    readonly msg: string
-    readonly error?: { readonly stack?: string; readonly message?: string }
-  } & Readonly<Record<string, unknown>>
-  const at = new Date(time).toTimeString().slice(0, 8)
-  const name = (pino.levels.labels[level] ?? '').padEnd(5)
-  const details = Object.entries(rest).map(([key, value]) => ` ${key}=${JSON.stringify(value)}`)
-  const stack =
-    error === undefined ? '' : `\n${error.stack ?? error.message ?? JSON.stringify(error)}`
-  return `${at} ${name} ${msg}${details.join('')}${stack}\n`
 }

@@ -31,8 +31,11 @@ export interface CommandContext {
 /** `serve`: a gateway to the configured clusters, until the signal aborts. */
 export async function serve(context: CommandContext): Promise<void> {
   await runGateway(context, ({ url, portalUrl }) => {
-    const portal = portalUrl === undefined ? '' : `the portal is at ${portalUrl}\n`
-    context.print(`informerql answers at ${url}\n${portal}`)
+    const { config, log, print } = context
+    // With `auto`, scripts and people read the address from the standard output.
+    const tell = config.logFormat === 'json' ? log.info : (text: string) => print(`${text}\n`)
+    tell(`informerql answers at ${url}`)
+    if (portalUrl !== undefined) tell(`the portal is at ${portalUrl}`)
   })
 }
 

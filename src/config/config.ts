@@ -61,6 +61,8 @@ export interface Config extends GatewayConfig {
   readonly simulator: SimulatorConfig
   /** The least severe level to log. */
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
+  /** `json`: one object per line. `text`: lines for people. `auto`: text on a terminal, JSON otherwise. */
+  readonly logFormat: 'auto' | 'json' | 'text'
 }
 
 /** The sources of a configuration. Later sources override earlier ones. */
@@ -120,6 +122,7 @@ const parts = {
 const topLevel = {
   ...gatewayConfigShape,
   logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
+  logFormat: z.enum(['auto', 'json', 'text']).default('auto'),
 }
 
 const configSchema = z.strictObject({ ...topLevel, ...parts }) satisfies z.ZodType<Config>

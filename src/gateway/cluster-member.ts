@@ -16,7 +16,7 @@ import { CodedError } from '../lib/coded-error.ts'
 import { type ApiFollower, ApiWatch, type ApiWatchTimes } from './api-watch.ts'
 import { askAgain, askApi, askClusterUid, type ClusterApi } from './cluster-api.ts'
 import { type DefinitionMetadata, isDiscovered } from './cluster-definitions.ts'
-import type { GatewayLog } from './observers.ts'
+import { codeOf, type GatewayLog } from './observers.ts'
 import { type ClusterLabels, configuration, type SourcedCluster } from './sources/cluster-source.ts'
 
 export type Cluster =
@@ -161,7 +161,7 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
     } catch (error) {
       return error as Error
     }
-    this.#options.log.info(`${this.name}: its credentials have changed`)
+    this.#options.log.info('its credentials have changed', { cluster: this.name })
     this.cache.verifyIdentity()
     this.cache.renewAccount()
     return true
@@ -219,16 +219,18 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
     if (api !== before) {
       this.#set({ name, state: 'connected', api })
       await this.#changed()
-      this.#options.log.info(`${name}: the API has changed, ${api.resources.length} resources`)
+      const text = `the API has changed, ${api.resources.length} resources`
+      this.#options.log.info(text, { cluster: name })
     }
     return [...touched].filter((one) => present !== undefined && !isSettled(one, before, api))
   }
 
   /** Logs a failure, unless it is the same as the last one. */
-  failed(what: string, { message }: Error): void {
+  failed(what: string, error: Error): void {
+    const { message } = error
     if (this.#said.get(what) === message) return
     this.#said.set(what, message)
-    this.#options.log.warn(`${this.name}: ${what} failed: ${message}`)
+    this.#options.log.warn(`${what} failed: ${message}`, { cluster: this.name, ...codeOf(error) })
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
@@ -262,9 +264,9 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
     const { log, retryMs } = this.#options
     this.#renewal = new AbortController()
     this.access.forget()
-    log.warn(
-      `${this.name}: another cluster answers, or a backup was restored; everything is read again`,
-    )
+    log.warn('another cluster answers, or a backup was restored; everything is read again', {
+      cluster: this.name,
+    })
     while (!signal.aborted) {
       try {
         const api = await askApi(apiServer, signal)
@@ -316,15 +318,13 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
     const { log } = this.#options
     const cluster = this.#cluster
     if (cluster.state !== 'connected') {
-      const hint = cluster.error instanceof CodedError ? cluster.error.hint : undefined
-      log.error(`${cluster.name}: ${cluster.error.message}`, { hint })
+      log.error(cluster.error.message, { cluster: cluster.name, ...codeOf(cluster.error) })
       return
     }
     const { version, resources, apiServer, failures } = cluster.api
-    log.info(
-      `${cluster.name}: ${version.gitVersion} at ${apiServer.host}, ${resources.length} resources`,
-    )
-    for (const failure of failures) log.warn(`${cluster.name}: ${failure.message}`)
+    const of = { cluster: cluster.name }
+    log.info(`${version.gitVersion} at ${apiServer.host}, ${resources.length} resources`, of)
+    for (const failure of failures) log.warn(failure.message, { ...of, ...codeOf(failure) })
   }
 }
 
@@ -420,7 +420,7 @@ function accessConnectionOf(cluster: Cluster): AccessConnection {
 }
 
 function observerOf(name: string, log: GatewayLog): ApiServerObserver {
-  return { warned: (text) => log.warn(`${name}: the API server warns: ${text}`) }
+  return { warned: (text) => log.warn(`the API server warns: ${text}`, { cluster: name }) }
 }
 
 /** Whether the API shows a definition, or no longer serves a deleted one. */

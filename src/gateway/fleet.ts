@@ -15,7 +15,7 @@ import type { ApiWatchTimes } from './api-watch.ts'
 import { type Cluster, ClusterMember, connectionOf } from './cluster-member.ts'
 import type { FleetChanges } from '../graphql/served/served-schema.ts'
 import { withDeadline } from '../lib/deadline.ts'
-import type { GatewayLog } from './observers.ts'
+import { codeOf, type GatewayLog } from './observers.ts'
 import {
   type ClusterSource,
   configuration,
@@ -247,10 +247,9 @@ export class Fleet implements AsyncDisposable, FleetChanges {
       return
     }
     if (problem.message === before?.problem?.message) return
-    const hint = problem instanceof CodedError ? problem.hint : undefined
     this.#log.error(
       `${source.name}: ${problem.message}; its ${now.clusters.length} clusters stay`,
-      { hint },
+      codeOf(problem),
     )
   }
 
@@ -291,7 +290,7 @@ export class Fleet implements AsyncDisposable, FleetChanges {
     await this.#changed?.()
     for (const { name } of removed) {
       if (!this.#members.some((member) => member.name === name))
-        this.#log.info(`${name}: is no longer served`)
+        this.#log.info('is no longer served', { cluster: name })
     }
     await Promise.all(removed.map((member) => member[Symbol.asyncDispose]()))
     return added
@@ -323,8 +322,8 @@ export class Fleet implements AsyncDisposable, FleetChanges {
         if (isInShard(cluster.name, this.#shard)) take(cluster, problem)
       }
     }
-    for (const { message, hint } of leftOut) {
-      if (!this.#leftOut.has(message)) this.#log.error(message, { hint })
+    for (const error of leftOut) {
+      if (!this.#leftOut.has(error.message)) this.#log.error(error.message, codeOf(error))
     }
     this.#leftOut = new Set(leftOut.map(({ message }) => message))
     const isConfigured = ({ cluster }: WantedCluster): boolean => cluster.source === configuration
@@ -388,42 +387,46 @@ export class Fleet implements AsyncDisposable, FleetChanges {
   }
 
   #covered(cluster: string, resource: ApiResource, coverage: Coverage | undefined): void {
-    const place = kindIn(cluster, resource)
+    const place = { cluster, kind: kindOf(resource) }
     if (coverage?.namespaces === undefined) {
-      if (coverage === undefined) this.#log.info(`${place}: is cached for all namespaces again`)
+      if (coverage === undefined) this.#log.info('is cached for all namespaces again', place)
       return
     }
     // Names each change once: when it is decided, not when its lists are complete.
     const names = [...coverage.namespaces].toSorted()
     const text = `is cached for ${names.length} namespaces: ${names.slice(0, shownNamespaces).join(', ')}`
-    if (this.#told.get(place) === text) return
-    this.#told.set(place, text)
-    this.#log.info(`${place}: ${text}`)
+    const told = `${cluster}: ${place.kind}`
+    if (this.#told.get(told) === text) return
+    this.#told.set(told, text)
+    this.#log.info(text, place)
   }
 
   #observerOf(cluster: string, resource: ApiResource): InformerObserver {
     const log = this.#log
-    const place = kindIn(cluster, resource)
+    const place = { cluster, kind: kindOf(resource) }
     let said = ''
     const other = this.#observer?.(cluster, resource)
     return {
       ...other,
       failed: (failure, error) => {
         other?.failed?.(failure, error, resource)
-        const text = `${place}: ${failure} failed: ${error.message}`
+        const text = `${failure} failed: ${error.message}`
         // A refusal lasts, and each attempt would repeat it.
         if (text === said && isLasting(error)) return
         said = text
-        log.warn(text)
+        log.warn(text, { ...place, ...codeOf(error) })
       },
       slowList: ({ items, durationMs, stages }) => {
-        log.warn(`${place}: ${items} objects took ${Math.round(durationMs / 1000)} s`, stages)
+        log.warn(`${items} objects took ${Math.round(durationMs / 1000)} s`, {
+          ...place,
+          ...stages,
+        })
       },
       listed: (list) => {
         const { items, durationMs } = list
         other?.listed?.(list)
         said = ''
-        log.info(`${place}: ${items} objects in ${Math.round(durationMs)} ms`)
+        log.info(`${items} objects in ${Math.round(durationMs)} ms`, place)
       },
     }
   }
@@ -481,9 +484,9 @@ function nameProblem(
 
 const shownNamespaces = 20
 
-/** For logs: `prod: Deployment.apps`. */
-function kindIn(cluster: string, { kind, group }: ApiResource): string {
-  return `${cluster}: ${group === '' ? kind : `${kind}.${group}`}`
+/** For logs: `Deployment.apps`. */
+function kindOf({ kind, group }: ApiResource): string {
+  return group === '' ? kind : `${kind}.${group}`
 }
 
 function hasControl(name: string): boolean {

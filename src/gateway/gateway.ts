@@ -51,11 +51,12 @@ import {
   type OptionCheck,
   type OptionChecks,
   optionsOf,
+  present,
 } from '../lib/options.ts'
 import { inSlices } from '../lib/event-loop.ts'
 import { type ExecuteRequest, InProcessOperations, type SubscriptionResults } from './in-process.ts'
 import type { GatewayMetrics } from './metrics/gateway-metrics.ts'
-import { type GatewayLog, observersOf, silentLog } from './observers.ts'
+import { codeOf, type GatewayLog, observersOf, silentLog } from './observers.ts'
 import type { ServerPlugin } from '../server/operation-options.ts'
 import type { Readiness } from '../server/http/probes.ts'
 import { defaultApiWatchTimes } from './api-watch.ts'
@@ -321,8 +322,9 @@ class RunningGateway implements Gateway {
       logs: () => logs.counts,
     })
     const planned = { served: () => this.#now, limits, documents, fragments }
-    const unexpected = (error: GraphQLError): void => {
-      log.error('an operation failed unexpectedly', { error: error.originalError ?? error })
+    const unexpected = (error: GraphQLError, requestId?: string): void => {
+      const cause = error.originalError ?? error
+      log.error('an operation failed unexpectedly', { ...present({ requestId }), error: cause })
     }
     const logs = new PodLogs({
       served: () => this.#now,
@@ -454,7 +456,7 @@ class RunningGateway implements Gateway {
           (problem instanceof SdlError && files.has(problem.file))
         // The API of a cluster that cannot be reached is unknown.
         if (isUsers && (before === undefined || isEdit) && areAllConnected) refused.push(problem)
-        else say(problem.message, () => this.#log.warn(problem.message, { hint: problem.hint }))
+        else say(problem.message, () => this.#log.warn(problem.message, codeOf(problem)))
       },
       checked: (dormant) => {
         const [first] = refused

@@ -98,8 +98,8 @@ export class InProcessOperations {
     const lane = queryLane(viewer)
     await turns.enter(lane)
     const { document, errors } = turns.run(() => {
-      const parsed = steps.parse(query, viewer)
-      return { document: parsed, errors: steps.validate(served.schema, parsed, viewer) }
+      const parsed = steps.parse(query, { viewer })
+      return { document: parsed, errors: steps.validate(served.schema, parsed, { viewer }) }
     }, lane)
     if (errors.length > 0) return { errors }
     const contextValue: OperationOptions = { viewer, callerToken, beganMs, explain, mayWrite: true }

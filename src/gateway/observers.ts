@@ -1,11 +1,22 @@
 import type { OperationObserver } from '../graphql/answer/operation-observer.ts'
+import { CodedError } from '../lib/coded-error.ts'
 import type { ServerObserver } from '../server/operation-options.ts'
 
-/** The log of the gateway. */
+/**
+ * The log of the gateway. Details that many lines have: `cluster`, `kind`, `code` and `hint` of a refusal, `requestId`,
+ * and `error`, a thrown value (docs/observability.md).
+ */
 export interface GatewayLog {
   info(message: string, details?: object): void
   warn(message: string, details?: object): void
   error(message: string, details?: object): void
+}
+
+/** The code and the way out of an error, as details of a log line; none for other errors. */
+export function codeOf(error: unknown): { readonly code?: string; readonly hint?: string } {
+  if (!(error instanceof CodedError)) return {}
+  const { code, hint } = error
+  return hint === undefined ? { code } : { code, hint }
 }
 
 export const silentLog: GatewayLog = { info() {}, warn() {}, error() {} }

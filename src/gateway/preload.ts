@@ -2,7 +2,7 @@ import { UnreadableResourceError } from '../cache/cache-errors.ts'
 import type { Lease } from '../cache/cached-resource.ts'
 import type { ServedSchema } from '../graphql/served/served-schema.ts'
 import { nearestName } from '../lib/options.ts'
-import type { GatewayLog } from './observers.ts'
+import { codeOf, type GatewayLog } from './observers.ts'
 
 /** Keeps the informers of some kinds running, whether they are used or not. */
 export class Preload implements Disposable {
@@ -31,7 +31,7 @@ export class Preload implements Disposable {
             return [cluster.acquire(resource)]
           } catch (error) {
             if (!(error instanceof UnreadableResourceError)) throw error
-            this.#log.warn(`${cluster.name}: ${error.message}`, { hint: error.hint })
+            this.#log.warn(error.message, { cluster: cluster.name, ...codeOf(error) })
             return []
           }
         }),

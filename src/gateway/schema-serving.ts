@@ -1,7 +1,6 @@
 import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
-import { CodedError } from '../lib/coded-error.ts'
 import { inSlices } from '../lib/event-loop.ts'
-import type { GatewayLog } from './observers.ts'
+import { codeOf, type GatewayLog } from './observers.ts'
 
 export interface SchemaServingOptions {
   /** Makes and serves a schema with the user's SDL. Throws if an edit is invalid. */
@@ -58,7 +57,7 @@ export class SchemaServing {
     for (const [at, message] of this.#refusal.entries()) {
       if (told.includes(message)) continue
       const error = errors[at]
-      this.#options.log.error(message, error instanceof CodedError ? { hint: error.hint } : {})
+      this.#options.log.error(message, codeOf(error))
     }
   }
 

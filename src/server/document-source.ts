@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Viewer } from '../access/viewer.ts'
+import type { OperationTrace } from '../graphql/answer/operation-trace.ts'
 import { ClientError, clientErrorOf } from '../graphql/errors/client-error.ts'
 import { refusedDocument } from '../graphql/answer/operation-observer.ts'
 import type { ServerObserver } from './operation-options.ts'
@@ -26,6 +27,7 @@ export interface DocumentSource {
 interface DocumentAsked {
   readonly learns: boolean
   readonly viewer: Viewer | undefined
+  readonly trace: OperationTrace | undefined
   readonly observer: ServerObserver | undefined
 }
 
@@ -35,7 +37,7 @@ const sha256 = /^[0-9a-f]{64}$/
 export function observedDocument(
   source: DocumentSource,
   request: DocumentRequest,
-  { learns, viewer, observer }: DocumentAsked,
+  { learns, viewer, trace, observer }: DocumentAsked,
 ): string | undefined {
   try {
     return source.documentOf(request, learns)
@@ -44,7 +46,7 @@ export function observedDocument(
     const { code, value } = seen.extensions
     // Clients name a document first, and send it if it is unknown: this is not a refusal.
     if (code !== 'PERSISTED_QUERY_NOT_FOUND') {
-      const refused = refusedDocument(request.query ?? '', [seen], viewer)
+      const refused = refusedDocument(request.query ?? '', [seen], { viewer, trace })
       const named = typeof value === 'string' && sha256.test(value) ? value : undefined
       observer?.rejected?.(refused.length > 0 ? refused : { ...refused, hash: named })
     }

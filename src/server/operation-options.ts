@@ -23,6 +23,8 @@ export interface ServerRefusal {
   readonly viewer?: Viewer | undefined
   /** The address of the peer, possibly a proxy. */
   readonly address: string | undefined
+  /** Of the request, or of the one that opened the WebSocket. */
+  readonly requestId?: string | undefined
 }
 
 /** Observes refusals and connections of a server. Must not throw. */

@@ -19,6 +19,7 @@ import {
   withoutTransportDetails,
 } from '../graphql/errors/client-error.ts'
 import type { OperationOptions } from '../graphql/answer/execution.ts'
+import type { OperationTrace } from '../graphql/answer/operation-trace.ts'
 import { isRecord } from '../lib/json.ts'
 import { quoted } from '../lib/text.ts'
 import { asksForExplanation } from './guard/operation-request.ts'
@@ -50,6 +51,7 @@ export interface TransportContext {
   readonly made?: MadeContext | undefined
   readonly viewer?: Viewer | undefined
   readonly callerToken?: CallerToken | undefined
+  readonly trace?: OperationTrace | undefined
   readonly secretRead?: OperationOptions['secretRead']
   readonly beganMs?: OperationOptions['beganMs']
   readonly params?: {
@@ -118,7 +120,7 @@ export function createOperationPipeline(
       },
     },
     context: async (initial: TransportContext) => {
-      const { callerToken, secretRead, beganMs, made } = initial
+      const { callerToken, trace, secretRead, beganMs, made } = initial
       if (made !== undefined && 'error' in made) throw made.error
       const context = made?.context ?? (await contextOf(originOf(initial)))
       const { viewer } = context
@@ -126,6 +128,7 @@ export function createOperationPipeline(
         explain: isExplained(initial),
         viewer,
         callerToken,
+        trace,
         secretRead,
         beganMs,
       }
@@ -167,9 +170,9 @@ function documentsByName(
   observer: ServerObserver | undefined,
 ): Plugin<object, TransportContext> {
   return {
-    onParams({ params, setParams, request, context: { viewer } }) {
+    onParams({ params, setParams, request, context: { viewer, trace } }) {
       const isPost = request.method === 'POST'
-      const asked = { learns: isPost, viewer, observer }
+      const asked = { learns: isPost, viewer, trace, observer }
       const { idMembers } = documents
       let query: string | undefined
       try {
@@ -271,12 +274,14 @@ function subscriptionsNeedWebSocket(): Plugin {
   }
 }
 
-function codedErrors(): Plugin {
+function codedErrors(): Plugin<object, TransportContext> {
   return {
     onResultProcess(process) {
-      const { result } = process
+      const { result, serverContext } = process
       if (Array.isArray(result) || Symbol.asyncIterator in result) return
-      process.setResult(clientResult(result as AnsweredResult) as ExecutionResult)
+      const { requestId } = serverContext.trace ?? {}
+      const seen = clientResult(result as AnsweredResult, undefined, requestId)
+      process.setResult(seen as ExecutionResult)
     },
   }
 }

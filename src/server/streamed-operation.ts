@@ -9,6 +9,7 @@ import {
 import type { CallerToken } from '../access/authentication/authenticator.ts'
 import type { Viewer } from '../access/viewer.ts'
 import type { OperationOptions } from '../graphql/answer/execution.ts'
+import type { OperationTrace } from '../graphql/answer/operation-trace.ts'
 import { queryLane, turns } from '../graphql/prepare/operation-turns.ts'
 import { clientErrorOf, writeByGet } from '../graphql/errors/client-error.ts'
 import { observedDocument } from './document-source.ts'
@@ -37,6 +38,7 @@ export interface StreamedRequest {
   readonly learns: boolean
   readonly viewer: Viewer | undefined
   readonly callerToken: CallerToken | undefined
+  readonly trace: OperationTrace
   readonly made?: MadeContext
 }
 
@@ -59,12 +61,12 @@ export async function prepareOperation(
 ): Promise<StreamedOperation | readonly GraphQLError[]> {
   const beganMs = performance.now()
   const { request, ...origin } = asked
-  const { operation, learns } = asked
+  const { operation, learns, trace } = asked
   // Not as `request`: yoga would take the GET that opened a WebSocket for the method of its operations.
   const enveloped = pipeline.getEnveloped({ ...origin, req: request, params: operation })
   const contextValue = (await enveloped.contextFactory()) as OperationOptions
   const { viewer } = contextValue
-  const query = observedDocument(documents, operation, { learns, viewer, observer })
+  const query = observedDocument(documents, operation, { learns, viewer, trace, observer })
   if (query === undefined) throw noDocument(operation)
   // Takes turns, so that many operations at once do not block the other users.
   const lane = viewer === undefined ? request.socket : queryLane(viewer)
@@ -122,10 +124,10 @@ async function streamOf(
   { asked, contextValue, query, operationName, viewer, isSubscription }: StreamedOperation,
 ): Promise<PlannedStream | undefined> {
   if (planned === undefined || (contextValue as OperationOptions).explain === true) return undefined
-  const { transport, request, connectionParams, callerToken, operation } = asked
+  const { transport, request, connectionParams, callerToken, trace, operation } = asked
   const planAsked = { query, operationName, variables: operation.variables ?? {} }
   const origin = { transport, headers: request.headers, connectionParams, viewer }
-  const caller = { ...origin, callerToken }
+  const caller = { ...origin, callerToken, trace }
   if (isSubscription) {
     return await planned.subscribe?.(planAsked, { ...caller, mayWrite: !isGet(asked) })
   }

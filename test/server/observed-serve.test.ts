@@ -33,6 +33,7 @@ describe('informerql serve, observed', () => {
   let url = ''
   let metricsUrl = ''
   let said = ''
+  let printed = ''
 
   const post = async (body: object, token?: string): Promise<Response> =>
     fetch(url, {
@@ -83,16 +84,18 @@ describe('informerql serve, observed', () => {
         '0',
         '--log-level',
         'debug',
+        '--log-format',
+        'json',
       ],
       { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH, NODE_COMPILE_CACHE } },
     )
     const hear = (chunk: Buffer): void => void (said += chunk.toString())
-    child.stdout?.on('data', hear)
+    child.stdout?.on('data', (chunk: Buffer) => void (printed += chunk.toString()))
     child.stderr?.on('data', hear)
     await vi.waitUntil(() => /answers at \S+\n/.test(said) && said.includes('metrics are at'), {
       timeout: 60_000,
     })
-    url = /answers at (\S+)/.exec(said)?.[1] ?? ''
+    url = /answers at ([^"\s]+)/.exec(said)?.[1] ?? ''
     metricsUrl = /metrics are at ([^"\s]+)/.exec(said)?.[1] ?? ''
     const ann = users[1]?.token
     await post({ query }, ann)
@@ -128,7 +131,9 @@ describe('informerql serve, observed', () => {
     const durationMs = expect.any(Number) as number
     const hash = expect.stringMatching(/^[0-9a-f]{64}$/) as string
     const log = 'audit'
-    const answered = { log, ...ann, time, hash, durationMs, decision: 'allowed' }
+    const requestId = expect.stringMatching(/^[\w-]{36}(\.1)?$/) as string
+    const who = { log, ...ann, requestId, time }
+    const answered = { ...who, hash, durationMs, decision: 'allowed' }
     const pods = { event: 'query', operation: 'HowManyPods', types: ['default/Pod'], rows: 0 }
     expect(all.slice(0, 8)).toEqual([
       { ...answered, ...pods, by: 'plan' },
@@ -160,12 +165,29 @@ describe('informerql serve, observed', () => {
     function refusedDocument({ length }: string, code: string): Entry {
       const isHashed = length < 65_536
       const told = { ...(isHashed ? { hash } : {}), length, decision: 'refused', codes: [code] }
-      return { log, ...ann, event: 'refused-document', time, ...told }
+      return { ...who, event: 'refused-document', ...told }
     }
     function refused(transport: string): Entry {
       const code = 'UNAUTHENTICATED'
-      return { log, event: 'refused', time, transport, code, address: '127.0.0.1' }
+      return { log, event: 'refused', time, requestId, transport, code, address: '127.0.0.1' }
     }
+  })
+
+  it('logs a JSON object a line, with the level by name, the time by ISO 8601, and what it is about', () => {
+    expect(printed).toBe('')
+    const lines = said
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Entry)
+    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/) as string
+    for (const line of lines) {
+      expect(line).toMatchObject({ time, msg: expect.any(String) })
+      expect(['debug', 'info', 'warn', 'error']).toContain(line['level'])
+    }
+    const msg = '0 objects in'
+    expect(
+      lines.map(({ msg: text, ...rest }) => ({ ...rest, msg: String(text).slice(0, 12) })),
+    ).toContainEqual({ level: 'info', time, cluster: 'default', kind: 'Pod', msg })
   })
 
   it('tells its metrics on a port of their own', async () => {

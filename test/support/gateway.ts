@@ -75,6 +75,12 @@ export interface ServedParts extends Pick<
 
 const deadlineMs = 120_000
 
+/** The details that begin a line of the log for people. */
+interface LogDetails {
+  readonly cluster?: string
+  readonly kind?: string
+}
+
 /** The first answer to an operation by WebSocket; errors of the operation are an answer, too. */
 export const firstAnswer = async (
   client: Client,
@@ -108,7 +114,9 @@ export const serveGateway = async (
   { auth = {}, plugins = [], ...parts }: ServedParts = {},
 ): Promise<ServedGateway> => {
   const lines: string[] = []
-  const write = (message: string): void => void lines.push(message)
+  const write = (message: string, { cluster, kind }: LogDetails = {}): void => {
+    lines.push([cluster, kind, message].filter((part) => part !== undefined).join(': '))
+  }
   const log = { info: write, warn: write, error: write }
   await using stack = new AsyncDisposableStack()
   const gateway = await createGateway({

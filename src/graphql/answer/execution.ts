@@ -58,7 +58,7 @@ export interface MutationSource {
   write(
     served: ServedSchema,
     args: ValidatedExecutionArgs,
-    origin: Pick<OperationOptions, 'viewer' | 'callerToken' | 'beganMs'>,
+    origin: Pick<OperationOptions, 'viewer' | 'callerToken' | 'trace' | 'beganMs'>,
   ): Promise<WriteResults>
 }
 
@@ -72,7 +72,7 @@ export interface SubscriptionSource {
       readonly variables: Readonly<Record<string, unknown>> | null | undefined
       readonly explains: boolean
     },
-    origin: Pick<OperationOptions, 'viewer' | 'callerToken' | 'beganMs'> & {
+    origin: Pick<OperationOptions, 'viewer' | 'callerToken' | 'trace' | 'beganMs'> & {
       readonly mayWrite: boolean
     },
   ): Promise<AsyncGenerator<ExecutionResult, void, void> | ExecutionResult>
@@ -99,7 +99,7 @@ export async function executeQuery(
 ): Promise<ExecutionResult> {
   const startedMs = performance.now()
   const record: AnswerRecord = { by: 'graphql-js', kinds: [], rows: 0, secrets: new Set() }
-  const { beganMs = startedMs, viewer } = optionsOf(args)
+  const { beganMs = startedMs, viewer, trace } = optionsOf(args)
   const deadline = { deadlineMs: options.limits.operationDeadlineMs, beganMs }
   const result = await inTime(answerOf(served, args, options, record), deadline)
   const { document } = args
@@ -112,6 +112,7 @@ export async function executeQuery(
     document,
     operationName,
     viewer,
+    trace,
     startedMs,
     errors,
   } as const
@@ -132,8 +133,9 @@ async function answerOf(
 ): Promise<ExecutionResult> {
   const { explain: explains = false, ...origin } = optionsOf(args)
   const { secrets } = record
+  const masked = { unexpected, requestId: origin.trace?.requestId }
   const validated = validatedArgs(served, limits, args)
-  if ('errors' in validated) return seen(validated, [], args.document, unexpected)
+  if ('errors' in validated) return seen(validated, [], args.document, masked)
   if (explains) {
     const planned = await plans.explain(served, args, { origin, secrets })
     if (planned !== undefined) {
@@ -142,13 +144,13 @@ async function answerOf(
     }
   }
   const introspected = await answerIntrospection(validated, limits.work, documents)
-  if (introspected !== undefined) return seen(introspected, [], args.document, unexpected)
+  if (introspected !== undefined) return seen(introspected, [], args.document, masked)
   let writes: WriteResults | undefined
   if (mutations !== undefined && validated.operation.operation === OperationTypeNode.MUTATION) {
     try {
       writes = await mutations.write(served, validated, optionsOf(args))
     } catch (error) {
-      return seen({ errors: [clientErrorOf(error)] }, [], args.document, unexpected)
+      return seen({ errors: [clientErrorOf(error)] }, [], args.document, masked)
     }
   }
   const kinds = plans.kinds(served, validated)
@@ -178,7 +180,7 @@ async function answerOf(
     if (parts.isLacking) return result
     record.rows = budget.spent('rows')
     const { access } = parts
-    const whole = seen(result, failures, args.document, unexpected)
+    const whole = seen(result, failures, args.document, masked)
     const stale = staleKinds(served, parts)
     const { incomplete } = parts
     const isPlain = report === undefined && stale === undefined && incomplete.length === 0
@@ -219,13 +221,13 @@ function seen(
   result: ExecutionResult,
   failures: readonly GraphQLError[],
   document: DocumentNode,
-  unexpected: (error: GraphQLError) => void,
+  masked: Pick<QueryOptions, 'unexpected'> & { readonly requestId: string | undefined },
 ): ExecutionResult {
   const { errors = [], ...withoutErrors } = result
   const all = [...errors.map((error) => variableError(error, document)), ...failures]
   // The specification recommends errors first, so that readers notice them.
   const whole = all.length === 0 ? result : { errors: all, ...withoutErrors }
-  return clientResult(whole, unexpected)
+  return clientResult(whole, masked.unexpected, masked.requestId)
 }
 
 /** A failure of one row repeats for every row of a list. Only the first is reported. */

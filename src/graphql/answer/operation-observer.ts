@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { DocumentNode, GraphQLError } from 'graphql'
 import type { Viewer } from '../../access/viewer.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
+import type { OperationTrace } from './operation-trace.ts'
 
 /** An answered operation, for audit logs and metrics. Never holds values of variables. */
 export interface OperationReport {
@@ -11,6 +12,8 @@ export interface OperationReport {
   readonly operationName: string | undefined
   /** Absent: the server does not authenticate callers. */
   readonly viewer: Viewer | undefined
+  /** Its request, if it came by one: {@link OperationTrace}. */
+  readonly requestId?: string | undefined
   /** Whether a plan or graphql-js answered. */
   readonly by: 'plan' | 'graphql-js'
   /** The kinds that the document names, found on demand. */
@@ -29,6 +32,7 @@ export interface OperationReport {
 export interface RefusedDocument {
   /** Absent: the server does not authenticate callers. */
   readonly viewer: Viewer | undefined
+  readonly requestId?: string | undefined
   /** In UTF-16 units. */
   readonly length: number
   /** SHA-256 of its text, in hexadecimal digits; absent for a long text. */
@@ -43,6 +47,7 @@ export interface WriteReport {
   readonly mutation: string
   readonly operationName: string | undefined
   readonly viewer: Viewer | undefined
+  readonly requestId?: string | undefined
   /** `''`, as the members below, if the arguments name no object that is served. */
   readonly cluster: string
   /** The name of the GraphQL type. */
@@ -76,6 +81,7 @@ interface AnsweredQuery extends Pick<
   OperationReport,
   'document' | 'operationName' | 'viewer' | 'by' | 'rows'
 > {
+  readonly trace: OperationTrace | undefined
   readonly kinds: readonly ClusterKind[]
   readonly secrets: Iterable<string>
   /** Default: `query`. */
@@ -90,11 +96,13 @@ export function queryReport({
   kinds,
   secrets,
   errors = [],
+  trace,
   ...query
 }: AnsweredQuery): OperationReport {
   return {
     operation: 'query',
     ...query,
+    requestId: trace?.requestId,
     kinds: () => kinds,
     codes: [...new Set(errors.map(({ extensions }) => String(extensions['code'])))],
     secrets: [...secrets],
@@ -121,13 +129,14 @@ const maxHashedLength = 65_536
 export function refusedDocument(
   text: string,
   errors: readonly GraphQLError[],
-  viewer: Viewer | undefined,
+  { viewer, trace }: { readonly viewer?: Viewer | undefined; trace?: OperationTrace | undefined },
 ): RefusedDocument {
   const codes = errors.map(({ extensions: { code } }) =>
     typeof code === 'string' ? code : 'BAD_USER_INPUT',
   )
   const hash = text.length > maxHashedLength ? undefined : textHash(text)
-  return { viewer, length: text.length, hash, codes: [...new Set(codes)] }
+  const { length } = text
+  return { viewer, requestId: trace?.requestId, length, hash, codes: [...new Set(codes)] }
 }
 
 function textHash(text: string): string {

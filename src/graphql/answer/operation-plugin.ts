@@ -14,11 +14,13 @@ export function operationPlugin(steps: OperationSteps): Plugin {
       setSchema(now.schema)
     },
     onParse({ setParseFn, context }) {
-      setParseFn((source: string | Source) => steps.parse(textOf(source), viewerOf(context)))
+      setParseFn((source: string | Source) =>
+        steps.parse(textOf(source), context as OperationOptions),
+      )
     },
     onValidate({ setValidationFn, context }) {
       setValidationFn((schema: GraphQLSchema, document: DocumentNode) =>
-        steps.validate(schema, document, viewerOf(context)),
+        steps.validate(schema, document, context as OperationOptions),
       )
     },
     onExecute({ setExecuteFn }) {
@@ -30,10 +32,6 @@ export function operationPlugin(steps: OperationSteps): Plugin {
       setSubscribeFn((args: ExecutionArgs) => steps.subscribe(args))
     },
   }
-}
-
-function viewerOf(context: unknown): OperationOptions['viewer'] {
-  return (context as OperationOptions).viewer
 }
 
 function textOf(source: string | Source): string {

@@ -8,11 +8,11 @@ import {
   OperationTypeNode,
 } from 'graphql'
 import { noViewer } from '../../access/authentication/authenticator.ts'
-import type { Viewer } from '../../access/viewer.ts'
 import { ClientError, clientErrorOf, requestError } from '../errors/client-error.ts'
 import {
   executeQuery,
   type ExecutionOptions,
+  type OperationOptions,
   optionsOf,
   type SubscriptionSource,
 } from './execution.ts'
@@ -28,6 +28,9 @@ export interface OperationStepsOptions extends ExecutionOptions {
   readonly requireViewer: boolean
 }
 
+/** Who sends a document, and with which request. */
+type Asker = Pick<OperationOptions, 'viewer' | 'trace'>
+
 /** The steps of every operation, wherever it comes from: parse with a bound, validate, then execute or subscribe. */
 export class OperationSteps {
   readonly #options: OperationStepsOptions
@@ -41,28 +44,24 @@ export class OperationSteps {
   }
 
   /** Throws a GraphQLError for a text that is no document, or too large. */
-  parse(text: string, viewer: Viewer | undefined): DocumentNode {
+  parse(text: string, asker: Asker): DocumentNode {
     try {
       return this.#options.documents.parse(text)
     } catch (error) {
-      if (error instanceof GraphQLError) this.#rejected(text, [error], viewer)
+      if (error instanceof GraphQLError) this.#rejected(text, [error], asker)
       throw error
     }
   }
 
   /** The first errors of a document, as a client sees them. */
-  validate(
-    schema: GraphQLSchema,
-    document: DocumentNode,
-    viewer: Viewer | undefined,
-  ): readonly GraphQLError[] {
+  validate(schema: GraphQLSchema, document: DocumentNode, asker: Asker): readonly GraphQLError[] {
     const { documents, history } = this.#options
     const errors = lacksMutations(schema, document)
       ? [clientErrorOf(noMutations())]
       : documents
           .validate(schema, document)
           .map((error) => requestError(error, document, history.hint(schema, document, error)))
-    if (errors.length > 0) this.#rejected(document.loc?.source.body ?? '', errors, viewer)
+    if (errors.length > 0) this.#rejected(document.loc?.source.body ?? '', errors, asker)
     return errors
   }
 
@@ -77,18 +76,18 @@ export class OperationSteps {
   async subscribe(args: ExecutionArgs): ReturnType<SubscriptionSource['subscribe']> {
     this.#checkViewer(args)
     const { document, operationName, variableValues: variables } = args
-    const { viewer, callerToken, beganMs, ...wishes } = optionsOf(args)
+    const { viewer, callerToken, trace, beganMs, ...wishes } = optionsOf(args)
     const { mayWrite = false, explain: explains = false } = wishes
     const request = { document, operationName, variables, explains }
-    return this.#options.live.subscribe(request, { viewer, callerToken, beganMs, mayWrite })
+    return this.#options.live.subscribe(request, { viewer, callerToken, trace, beganMs, mayWrite })
   }
 
   #checkViewer(args: ExecutionArgs): void {
     if (this.#options.requireViewer && optionsOf(args).viewer === undefined) throw noViewer()
   }
 
-  #rejected(text: string, errors: readonly GraphQLError[], viewer: Viewer | undefined): void {
-    this.#options.observer?.rejected?.(refusedDocument(text, errors, viewer))
+  #rejected(text: string, errors: readonly GraphQLError[], asker: Asker): void {
+    this.#options.observer?.rejected?.(refusedDocument(text, errors, asker))
   }
 }
 

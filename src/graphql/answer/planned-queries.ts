@@ -19,6 +19,7 @@ import { explain } from './explanation.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import { problemOfVariables } from '../documents/document-bounds.ts'
 import { type OperationObserver, queryReport } from './operation-observer.ts'
+import type { OperationTrace } from './operation-trace.ts'
 import type { OperationDocuments } from '../documents/operation-documents.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
 import type { PodLogs } from '../logs/pod-logs.ts'
@@ -48,6 +49,8 @@ export interface QueryOrigin {
   readonly callerToken?: CallerToken | undefined
   /** Called when the answer contains data of a Secret, or lines of a log, so no browser may keep it. */
   readonly secretRead?: (() => void) | undefined
+  /** Its request. Absent: the gateway asks itself. */
+  readonly trace?: OperationTrace | undefined
 }
 
 /** The means of every way to answer queries. */
@@ -58,7 +61,7 @@ export interface QueryOptions {
   readonly documents: OperationDocuments
   readonly observer?: OperationObserver | undefined
   /** Receives errors that clients see masked. */
-  readonly unexpected: (error: GraphQLError) => void
+  readonly unexpected: (error: GraphQLError, requestId?: string) => void
   /** Reads logs; absent: `podLogs` is not served. */
   readonly logs?: Pick<PodLogs, 'read'> | undefined
 }
@@ -183,7 +186,7 @@ export class PlannedQueries {
     if (known === undefined) return undefined
     const { limits, observer } = this.#options
     const { document, name: operationName } = known
-    const { viewer } = origin
+    const { viewer, trace } = origin
     const startedMs = performance.now()
     const secrets = new Set<string>()
     let isOver = false
@@ -195,8 +198,9 @@ export class PlannedQueries {
         answered: ({ text, errors }, { budget }, kinds) => {
           if (!isOver) {
             const rows = budget.spent('rows')
-            const answer = { viewer, by: 'plan', kinds, secrets, rows, startedMs, errors } as const
-            observer?.answered(queryReport({ document, operationName, ...answer }))
+            const answer = { by: 'plan', kinds, secrets, rows, startedMs, errors } as const
+            const asked = { document, operationName, viewer, trace }
+            observer?.answered(queryReport({ ...asked, ...answer }))
           }
           return text
         },
@@ -287,16 +291,22 @@ export class PlannedQueries {
       // A run that lacks something is repeated.
       return parts.isLacking
         ? undefined
-        : answered(this.#whole(data, run, told(served, parts)), run, kinds)
+        : answered(this.#whole(data, run, origin, told(served, parts)), run, kinds)
     })
   }
 
   /** The answer with the errors of its fields, and with what is to be told of its caches. */
-  #whole(data: string, run: PlanRun, extensions: object | undefined): WholeAnswer {
+  #whole(
+    data: string,
+    run: PlanRun,
+    { trace }: QueryOrigin,
+    extensions: object | undefined,
+  ): WholeAnswer {
     const failed = run.errors.all()
     const end = extensions === undefined ? '}' : `,"extensions":${JSON.stringify(extensions)}}`
     if (failed.length === 0) return { text: `{"data":${data}${end}`, errors: [] }
-    const result = clientResult({ data, errors: failed }, this.#options.unexpected)
+    const { unexpected } = this.#options
+    const result = clientResult({ data, errors: failed }, unexpected, trace?.requestId)
     const errors = (result.errors ?? []).map(withoutTransportDetails)
     return { text: `{"errors":${JSON.stringify(errors)},"data":${data}${end}`, errors }
   }

@@ -151,11 +151,13 @@ export interface AnsweredResult {
 /**
  * A result as a client sees it: its errors within bounds, each with a code. Without a code, an error of a result
  * without `data` is the caller's (the specification's request errors: syntax, validation, variables), and so is one about
- * a variable; any other is the gateway's. `unexpected` receives masked errors, once per message.
+ * a variable; any other is the gateway's. `unexpected` receives masked errors, once per message, with the id of the
+ * request, which masked errors have in their extensions: the line of the log is found by it.
  */
 export function clientResult<T extends AnsweredResult>(
   result: T,
-  unexpected: (error: GraphQLError) => void = () => {},
+  unexpected: (error: GraphQLError, requestId?: string) => void = () => {},
+  requestId?: string,
 ): T {
   const { errors } = result
   if (errors === undefined || errors.length === 0) return result
@@ -169,14 +171,20 @@ export function clientResult<T extends AnsweredResult>(
     const known = clientErrorOf(error)
     if (known !== error && isUnexpected(known) && !reported.has(error.message)) {
       reported.add(error.message)
-      unexpected(error)
+      unexpected(error, requestId)
     }
-    const coded = withCode(known, isRequestError)
+    const coded = withCode(withRequestId(known, requestId), isRequestError)
     made.set(error, coded)
     return coded
   })
   // Bounds the final errors: earlier ones quote their causes.
   return { ...result, errors: boundedErrors(seen) }
+}
+
+/** A masked error with the id of its request. */
+export function withRequestId(error: GraphQLError, requestId: string | undefined): GraphQLError {
+  if (requestId === undefined || !isUnexpected(error)) return error
+  return placed(error, error.message, { ...error.extensions, requestId })
 }
 
 function withCode(error: GraphQLError, isRequestError: boolean): GraphQLError {

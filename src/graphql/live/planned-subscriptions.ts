@@ -56,7 +56,7 @@ export interface PlannedSubscriptionsOptions extends LiveGroupsOptions {
 }
 
 /** The caller of a subscription, and its start in `performance.now()` time. */
-export interface SubscriptionOrigin extends Pick<QueryOrigin, 'viewer' | 'callerToken'> {
+export interface SubscriptionOrigin extends Pick<QueryOrigin, 'viewer' | 'callerToken' | 'trace'> {
   readonly beganMs?: number | undefined
   /** Whether a drain may begin: not by GET. Default: false. */
   readonly mayWrite?: boolean
@@ -118,13 +118,14 @@ export class PlannedSubscriptions {
   /** Like {@link subscribe}, for a parsed and validated document. */
   async subscribeTo(
     request: SubscriptionRequest,
-    { viewer, callerToken, mayWrite = false, beganMs = performance.now() }: SubscriptionOrigin,
+    origin: SubscriptionOrigin,
   ): Promise<MemberStream> {
+    const { viewer, callerToken, trace, mayWrite = false, beganMs = performance.now() } = origin
     const served = this.#options.served()
     const { limits, unexpected, observer } = this.#options
     const { document, operationName } = request
     const validated = this.#validated(served, request)
-    const caller = { viewer, callerToken, mayWrite }
+    const caller = { viewer, callerToken, trace, mayWrite }
     const deadline = { deadlineMs: limits.operationDeadlineMs, beganMs }
     const answer =
       'schema' in validated
@@ -133,13 +134,14 @@ export class PlannedSubscriptions {
     const stream =
       'take' in answer
         ? answer
-        : failedStream(clientResult({ errors: answer.errors }, unexpected).errors)
+        : failedStream(clientResult({ errors: answer.errors }, unexpected, trace?.requestId).errors)
     if (observer === undefined) return stream
     const report = (): OperationReport => ({
       operation: 'subscription',
       document,
       operationName: getOperationAST(document, operationName)?.name?.value,
       viewer,
+      requestId: trace?.requestId,
       by: 'plan',
       kinds: () => ('schema' in validated ? subscribedKinds(served, validated) : []),
       codes: codesOf(stream),
@@ -419,7 +421,7 @@ export interface PlannedOperations {
   /** The frames of a subscription, or its errors. Never rejects. */
   subscribe(
     request: QueryRequest,
-    origin: Pick<SubscriptionOrigin, 'viewer' | 'callerToken' | 'mayWrite'>,
+    origin: Pick<SubscriptionOrigin, 'viewer' | 'callerToken' | 'trace' | 'mayWrite'>,
   ): Promise<MemberStream>
   /** The state of the subscriptions, for metrics. */
   liveState(): LiveState
@@ -443,9 +445,9 @@ export function plannedOperations({
     // The plugin refuses the others.
     answer: (request, origin) =>
       isAnswered(origin?.viewer) ? queries.answer(request, origin) : undefined,
-    subscribe: async (request, { viewer, callerToken, mayWrite = false }) =>
+    subscribe: async (request, { viewer, callerToken, trace, mayWrite = false }) =>
       isAnswered(viewer)
-        ? subscriptions.subscribe(request, { viewer, callerToken, mayWrite })
+        ? subscriptions.subscribe(request, { viewer, callerToken, trace, mayWrite })
         : failedStream([noViewer()]),
     liveState: () => subscriptions.state(),
   }

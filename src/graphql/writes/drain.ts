@@ -300,6 +300,7 @@ export class Drain {
         mutation: 'drain',
         operationName: undefined,
         viewer: origin.viewer,
+        requestId: origin.trace?.requestId,
         cluster,
         type: kind.typeName,
         namespace,

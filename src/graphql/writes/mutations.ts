@@ -177,7 +177,7 @@ export class Mutations implements MutationSource {
     mutation: string,
     place: WritePlace | undefined,
     { dryRun }: WriteArguments,
-    { origin: { viewer }, operationName }: Making,
+    { origin: { viewer, trace }, operationName }: Making,
     { startedMs, waitedMs = 0, error }: { startedMs: number; waitedMs?: number; error?: unknown },
   ): void {
     const { cluster = '', kind, namespace = '', name = '' } = place ?? {}
@@ -185,6 +185,7 @@ export class Mutations implements MutationSource {
       mutation,
       operationName,
       viewer,
+      requestId: trace?.requestId,
       cluster,
       type: kind?.typeName ?? '',
       namespace,

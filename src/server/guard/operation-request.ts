@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Refusal } from './refusal.ts'
+import { requestIdHeader } from './request-id.ts'
 
 /**
  * Headers that a foreign page cannot send without a preflight request, which is refused. They prove that the request
@@ -26,6 +27,7 @@ export const allowedRequestHeaders: readonly string[] = [
   'traceparent',
   'tracestate',
   'baggage',
+  requestIdHeader,
   explainHeader,
   ...preflightedHeaders,
 ]

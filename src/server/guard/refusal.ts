@@ -6,6 +6,7 @@ import {
   clientErrorOf,
   isUnexpected,
 } from '../../graphql/errors/client-error.ts'
+import { answeredRequestId } from './request-id.ts'
 
 /** A refusal: a status, what is wrong, and the way out. */
 export interface Refusal {
@@ -17,7 +18,8 @@ export interface Refusal {
 
 /** Answers with one GraphQL error, and closes the connection, since an unread body may follow. */
 export function refuseRequest(response: ServerResponse, refusal: Refusal): void {
-  sendError(response, refusal.status, bodyOf(refusal), refusal.headers)
+  const requestId = refusal.status === 500 ? answeredRequestId(response) : undefined
+  sendError(response, refusal.status, bodyOf(refusal, requestId), refusal.headers)
 }
 
 const codes: Readonly<Record<number, ClientErrorCode>> = {
@@ -30,10 +32,11 @@ const codes: Readonly<Record<number, ClientErrorCode>> = {
 /** What a client of a server that is stopping waits before it asks another one. */
 const stoppingRetryMs = 1_000
 
-function bodyOf({ status, reason, hint }: Refusal): string {
+function bodyOf({ status, reason, hint }: Refusal, requestId?: string): string {
   const code = codes[status] ?? 'BAD_USER_INPUT'
   const retryAfterMs = status === 503 ? stoppingRetryMs : undefined
-  return JSON.stringify({ errors: [{ message: reason, extensions: { code, hint, retryAfterMs } }] })
+  const extensions = { code, hint, retryAfterMs, requestId }
+  return JSON.stringify({ errors: [{ message: reason, extensions }] })
 }
 
 function sendError(

@@ -6,9 +6,11 @@ import {
   UnauthenticatedError,
 } from '../../access/authentication/authenticator.ts'
 import type { Viewer } from '../../access/viewer.ts'
+import type { OperationTrace } from '../../graphql/answer/operation-trace.ts'
 import { credentialsOf, FollowedIdentity } from '../guard/followed-identity.ts'
 import { allowedRequestHeaders, operationRefusal, pathOf } from '../guard/operation-request.ts'
 import { refuseOperation, refuseRequest } from '../guard/refusal.ts'
+import { answeredRequestId, requestIdHeader, requestIdOf } from '../guard/request-id.ts'
 import { graphqlPath, type Routes, sdlPath } from '../operation-options.ts'
 import type { MadeContext, ServerParts } from '../operation-pipeline.ts'
 import { answerEvents, asksForEvents } from './event-stream.ts'
@@ -36,6 +38,7 @@ export interface HttpTransportOptions extends ServerParts {
 interface OperationCaller {
   readonly viewer: Viewer | undefined
   readonly callerToken: CallerToken | undefined
+  readonly trace: OperationTrace
   readonly made: MadeContext
 }
 
@@ -55,7 +58,8 @@ export class HttpTransport {
     try {
       await this.#answer(request, response)
     } catch (error) {
-      this.#options.log.error('a request failed unexpectedly', { error })
+      const requestId = answeredRequestId(response)
+      this.#options.log.error('a request failed unexpectedly', { requestId, error })
       if (response.headersSent) response.destroy()
       else refuseRequest(response, { status: 500, reason: 'The gateway failed; its log says why.' })
     }
@@ -69,6 +73,7 @@ export class HttpTransport {
     response.setHeader('x-frame-options', 'DENY')
     response.setHeader('cross-origin-resource-policy', 'same-origin')
     response.setHeader('referrer-policy', 'no-referrer')
+    response.setHeader(requestIdHeader, requestIdOf(headers))
     const refusal = origins.refusal(headers)
     if (answerProbe(request, response, { ...probes, trusted: refusal === undefined })) return
     if (refusal !== undefined) {
@@ -79,6 +84,7 @@ export class HttpTransport {
     if (origin !== undefined) {
       response.setHeader('access-control-allow-origin', origin)
       response.setHeader('vary', 'origin')
+      response.setHeader('access-control-expose-headers', requestIdHeader)
     }
     switch (pathOf(request)) {
       case graphqlPath:
@@ -169,7 +175,8 @@ export class HttpTransport {
       )
       return
     }
-    const caller = { viewer, callerToken: authenticator?.tokenOf?.(credentials), made }
+    const trace = { requestId: answeredRequestId(response) }
+    const caller = { viewer, callerToken: authenticator?.tokenOf?.(credentials), trace, made }
     if (!isStream) {
       await this.#answerOperation(request, response, caller)
       return
@@ -205,7 +212,8 @@ export class HttpTransport {
   #refuse(response: ServerResponse, error: unknown, viewer: Viewer | undefined): void {
     const code = refuseOperation(response, error)
     const address = response.req.socket.remoteAddress
-    this.#options.observer?.refused({ transport: 'http', code, viewer, address })
+    const requestId = answeredRequestId(response)
+    this.#options.observer?.refused({ transport: 'http', code, viewer, address, requestId })
   }
 
   async #answerEvents(
@@ -233,13 +241,13 @@ export class HttpTransport {
   async #answerOperation(
     request: IncomingMessage,
     response: ServerResponse,
-    { viewer, callerToken, made }: OperationCaller,
+    { viewer, callerToken, trace, made }: OperationCaller,
   ): Promise<void> {
     const { pipeline, planned, documents } = this.#options
     const sending = this.#sending(viewer)
     const beganMs = performance.now()
     if (planned !== undefined && 'context' in made) {
-      const edge = { planned, documents, callerToken, ...sending }
+      const edge = { planned, documents, callerToken, trace, ...sending }
       if (await answerPlanned(request, response, edge)) return
     }
     let mayBeKept = true
@@ -248,6 +256,7 @@ export class HttpTransport {
       res: response,
       viewer,
       callerToken,
+      trace,
       made,
       secretRead: () => (mayBeKept = false),
       beganMs,

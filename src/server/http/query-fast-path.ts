@@ -13,8 +13,8 @@ import {
   onlyNamesHash,
 } from '../document-source.ts'
 
-/** The caller's token, and the callback for an answer that contains the data of Secrets. */
-type SecretAccess = Pick<OperationOptions, 'callerToken' | 'secretRead'>
+/** The caller's token, the callback for an answer that contains the data of Secrets, and the request. */
+type OperationCaller = Pick<OperationOptions, 'callerToken' | 'secretRead' | 'trace'>
 
 /** Answers operations that have a plan, as most queries do. */
 export interface PlannedQueries {
@@ -26,12 +26,12 @@ export interface PlannedQueries {
    */
   answer(
     operation: QueryRequest,
-    origin: OperationOrigin & SecretAccess,
+    origin: OperationOrigin & OperationCaller,
   ): string | undefined | Promise<string | undefined>
   /** The frames of a subscription. The last are its errors, if it fails. Never rejects. */
   subscribe?(
     operation: QueryRequest,
-    origin: OperationOrigin & Pick<SecretAccess, 'callerToken'> & { readonly mayWrite: boolean },
+    origin: OperationOrigin & Omit<OperationCaller, 'secretRead'> & { readonly mayWrite: boolean },
   ): Promise<PlannedStream>
 }
 
@@ -40,7 +40,7 @@ const graphqlJson = 'application/graphql-response+json'
 const members: ReadonlySet<string> = new Set(['query', 'operationName', 'variables', 'extensions'])
 
 export interface PlannedEdge
-  extends Omit<SendOptions, 'revalidates'>, Pick<SecretAccess, 'callerToken'> {
+  extends Omit<SendOptions, 'revalidates'>, Omit<OperationCaller, 'secretRead'> {
   readonly planned: PlannedQueries
   readonly documents: DocumentSource
 }
@@ -52,7 +52,7 @@ export interface PlannedEdge
 export async function answerPlanned(
   request: IncomingMessage & { body?: unknown },
   response: ServerResponse,
-  { planned, documents, callerToken, ...sending }: PlannedEdge,
+  { planned, documents, callerToken, trace, ...sending }: PlannedEdge,
 ): Promise<boolean> {
   const type = answerType(request.headers.accept)
   if (type === undefined || request.headers['content-encoding'] !== undefined) return false
@@ -79,6 +79,7 @@ export async function answerPlanned(
     connectionParams: undefined,
     viewer: sending.viewer,
     callerToken,
+    trace,
     secretRead: () => void (mayBeKept = false),
   } as const
   const answered = planned.answer(operation, origin)

@@ -80,7 +80,7 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
     try {
       await work
     } catch (error) {
-      log.error('a WebSocket message failed unexpectedly', { error })
+      log.error('a WebSocket message failed unexpectedly', { requestId: openedBy.requestId, error })
       socket.close(CloseCode.InternalServerError, 'Internal server error')
     } finally {
       pending -= 1
@@ -89,6 +89,9 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
     }
   }
   const begun: OpenWebSocket['begun'] = new Set()
+  const { requestId } = openedBy
+  let operationCount = 0
+  const nextTrace = () => ({ requestId: `${requestId}.${++operationCount}` })
 
   const closed = operations.opened(
     {
@@ -121,7 +124,7 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
         })
       },
     },
-    { ...openedBy, sendFrames, begun, follows, busyWith: (work) => void busyWith(work) },
+    { ...openedBy, sendFrames, begun, follows, nextTrace, busyWith: (work) => void busyWith(work) },
   )
 
   const forget = parts.connections.add({
@@ -136,7 +139,7 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
   // code and not logged, so that clients cannot fill the log.
   socket.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code?.startsWith('WS_ERR_') === true) return
-    log.warn('a WebSocket failed', { reason: error.message })
+    log.warn('a WebSocket failed', { requestId, reason: error.message })
   })
   socket.once('close', (code, reason) => {
     stopPings()
@@ -145,7 +148,7 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
     openedBy.identity[Symbol.dispose]()
     for (const answers of begun) void answers.return()
     closed(code, reason.toString()).catch((error: unknown) => {
-      log.error('the operations of a WebSocket could not be ended', { error })
+      log.error('the operations of a WebSocket could not be ended', { requestId, error })
     })
   })
 }

@@ -27,6 +27,7 @@ const tooManySocketsCode = 4429
 export class SocketIdentity implements Disposable {
   readonly #parts: ServerParts
   readonly #request: IncomingMessage
+  readonly #requestId: string
   readonly #socket: Pick<WebSocket, 'close'>
   #credentials: Credentials | undefined
   #viewer: Viewer | undefined
@@ -35,9 +36,14 @@ export class SocketIdentity implements Disposable {
   #ended = false
 
   /** `request` is the one that opened the WebSocket. */
-  constructor(parts: ServerParts, request: IncomingMessage, socket: Pick<WebSocket, 'close'>) {
+  constructor(
+    parts: ServerParts,
+    { request, requestId }: { readonly request: IncomingMessage; readonly requestId: string },
+    socket: Pick<WebSocket, 'close'>,
+  ) {
     this.#parts = parts
     this.#request = request
+    this.#requestId = requestId
     this.#socket = socket
   }
 
@@ -117,11 +123,13 @@ export class SocketIdentity implements Disposable {
     if (this.#ended) return
     this[Symbol.dispose]()
     const [code, reason] = closingOf(error)
+    const requestId = this.#requestId
     if (error instanceof CodedError) {
       const address = this.#request.socket.remoteAddress
       const { viewer } = this
-      observer?.refused({ transport: 'websocket', code: error.code, viewer, address })
-    } else log.error('the caller could not be authenticated', { error })
+      const { code: refusal } = error
+      observer?.refused({ transport: 'websocket', code: refusal, viewer, address, requestId })
+    } else log.error('the caller could not be authenticated', { requestId, error })
     this.#socket.close(code, reason)
   }
 }

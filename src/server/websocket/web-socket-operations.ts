@@ -6,8 +6,10 @@ import {
   type ClientErrorCode,
   clientResult,
   isUnexpected,
+  withRequestId,
   withoutTransportDetails,
 } from '../../graphql/errors/client-error.ts'
+import type { OperationTrace } from '../../graphql/answer/operation-trace.ts'
 import { observedGenerator, interruptible } from '../../lib/generators.ts'
 import { sentResult, type ServerParts } from '../operation-pipeline.ts'
 import type { StreamEnd } from '../../graphql/live/group/group-member.ts'
@@ -22,6 +24,8 @@ import type { SocketIdentity } from './socket-identity.ts'
 
 export interface OpenedBy {
   readonly request: IncomingMessage
+  /** Of the request. */
+  readonly requestId: string
   readonly identity: SocketIdentity
 }
 
@@ -33,6 +37,8 @@ export interface OpenWebSocket extends OpenedBy {
   readonly begun: Set<Answers>
   /** Call when a subscription has begun, and the returned function when it has ended. */
   readonly follows: () => () => void
+  /** Counts the operations: the id of each is that of the request with its number. */
+  readonly nextTrace: () => OperationTrace
   /** Counts work as a running message. */
   readonly busyWith: (work: Promise<unknown>) => void
 }
@@ -61,7 +67,8 @@ export function createWebSocketOperations(parts: ServerParts): Server<OpenWebSoc
       giveBack = quotas.take(isSubscription ? 'subscriptions' : 'operations', viewer)
     } catch (error) {
       const code = 'TOO_MANY_OPERATIONS' satisfies ClientErrorCode
-      observer?.refused({ transport: 'websocket', code, viewer, address: undefined })
+      const { requestId } = operation.asked.trace
+      observer?.refused({ transport: 'websocket', code, viewer, address: undefined, requestId })
       return only({ errors: [clientErrorOf(error)] })
     }
     try {
@@ -107,8 +114,9 @@ export function createWebSocketOperations(parts: ServerParts): Server<OpenWebSoc
       const { promise: left, resolve } = Promise.withResolvers<undefined>()
       // graphql-ws returns this generator on `complete`, which leaves an operation that is still starting.
       connection.subscriptions[id] = interruptible(none(), () => resolve(undefined))
+      const { identity, request, nextTrace } = connection.extra
+      const trace = nextTrace()
       const prepare = async (): Promise<ReadyOperation | readonly GraphQLError[]> => {
-        const { identity, request } = connection.extra
         const operation = await prepareOperation(parts, {
           transport: 'websocket',
           request,
@@ -117,14 +125,16 @@ export function createWebSocketOperations(parts: ServerParts): Server<OpenWebSoc
           learns: true,
           viewer: await identity.confirm(),
           callerToken: identity.callerToken,
+          trace,
         })
         if (!('document' in operation)) return operation
         return { ...operation, begin: () => begin(connection, id, operation, left) }
       }
       const prepared = prepare().catch((error: unknown) => {
+        const { requestId } = trace
         const seen = clientErrorOf(error)
-        if (isUnexpected(seen)) log.error('an operation failed unexpectedly', { error })
-        return [seen]
+        if (isUnexpected(seen)) log.error('an operation failed unexpectedly', { requestId, error })
+        return [withRequestId(seen, requestId)]
       })
       const args = await Promise.race([prepared, left])
       if (args !== undefined) return args

@@ -5,6 +5,7 @@ import { handleProtocols } from 'graphql-ws'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { pathOf } from '../guard/operation-request.ts'
 import { refuseUpgrade } from '../guard/refusal.ts'
+import { requestIdOf } from '../guard/request-id.ts'
 import { graphqlPath } from '../operation-options.ts'
 import { serveGraphQLSocket } from './graphql-socket.ts'
 import { SocketIdentity } from './socket-identity.ts'
@@ -32,7 +33,9 @@ export class WebSocketTransport {
       (socket: WebSocket, request: IncomingMessage, connection: Socket) => {
         parts.observer?.socketOpened?.()
         socket.once('close', () => parts.observer?.socketClosed?.())
-        const openedBy = { request, identity: new SocketIdentity(parts, request, socket) }
+        const requestId = requestIdOf(request.headers)
+        const identity = new SocketIdentity(parts, { request, requestId }, socket)
+        const openedBy = { request, requestId, identity }
         serveGraphQLSocket({ socket, connection, openedBy, operations, parts })
       },
     )
