@@ -33,7 +33,8 @@ export async function serve(context: CommandContext): Promise<void> {
   await runGateway(context, ({ url, portalUrl }) => {
     const { config, log, print } = context
     // With `auto`, scripts and people read the address from the standard output.
-    const tell = config.logFormat === 'json' ? log.info : (text: string) => print(`${text}\n`)
+    const tell = (text: string): void =>
+      config.logFormat === 'json' ? log.info(text) : print(`${text}\n`)
     tell(`informerql answers at ${url}`)
     if (portalUrl !== undefined) tell(`the portal is at ${portalUrl}`)
   })

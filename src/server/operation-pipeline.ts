@@ -16,11 +16,13 @@ import {
   clientErrorOf,
   clientResult,
   isUnexpected,
+  withRequestId,
   withoutTransportDetails,
 } from '../graphql/errors/client-error.ts'
 import type { OperationOptions } from '../graphql/answer/execution.ts'
 import type { OperationTrace } from '../graphql/answer/operation-trace.ts'
 import { isRecord } from '../lib/json.ts'
+import { present } from '../lib/options.ts'
 import { quoted } from '../lib/text.ts'
 import { asksForExplanation } from './guard/operation-request.ts'
 import type { OriginCheck } from './guard/origin-check.ts'
@@ -113,16 +115,17 @@ export function createOperationPipeline(
       info: () => {},
       warn: (...details: unknown[]) => log.warn(details.map(String).join(' ')),
       // Yoga also logs errors of the caller. Logs only unexpected errors.
-      error: (error: unknown) => {
-        if (isUnexpected(clientErrorOf(error))) {
-          log.error('an operation failed unexpectedly', { error })
-        }
-      },
+      error: (error: unknown) => void loggedError(error, undefined, log),
     },
     context: async (initial: TransportContext) => {
       const { callerToken, trace, secretRead, beganMs, made } = initial
-      if (made !== undefined && 'error' in made) throw made.error
-      const context = made?.context ?? (await contextOf(originOf(initial)))
+      const making = async (): Promise<OperationContext> => {
+        if (made !== undefined && 'error' in made) throw made.error
+        return made?.context ?? (await contextOf(originOf(initial)))
+      }
+      const context = await making().catch((error: unknown) => {
+        throw isUnexpected(clientErrorOf(error)) ? loggedError(error, trace, log) : error
+      })
       const { viewer } = context
       const wishes: OperationOptions = {
         explain: isExplained(initial),
@@ -142,6 +145,22 @@ export function createOperationPipeline(
       codedErrors(),
     ],
   })
+}
+
+/**
+ * An error as its client sees it. An unexpected one is logged, once: with the id of its request, which it has from then
+ * on.
+ */
+export function loggedError(
+  error: unknown,
+  trace: OperationTrace | undefined,
+  log: ServerLog,
+): GraphQLError {
+  const seen = clientErrorOf(error)
+  if (!isUnexpected(seen) || seen.extensions['requestId'] !== undefined) return seen
+  const { requestId } = trace ?? {}
+  log.error('an operation failed unexpectedly', { ...present({ requestId }), error })
+  return withRequestId(seen, requestId)
 }
 
 /** The operation with what its transport knows of it. */

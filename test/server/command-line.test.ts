@@ -249,7 +249,7 @@ describe('informerql says what is wrong when', () => {
       when: 'others could reach it',
       args: ['serve', '--host', '0.0.0.0'],
       code: 1,
-      says: /0\.0\.0\.0 is not a loopback address[\s\S]*--insecure-no-auth/,
+      says: /--insecure-no-auth[\s\S]*0\.0\.0\.0 is not a loopback address/,
     },
     {
       when: 'a flag has a wrong value',

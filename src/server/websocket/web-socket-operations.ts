@@ -5,13 +5,11 @@ import {
   clientErrorOf,
   type ClientErrorCode,
   clientResult,
-  isUnexpected,
-  withRequestId,
   withoutTransportDetails,
 } from '../../graphql/errors/client-error.ts'
 import type { OperationTrace } from '../../graphql/answer/operation-trace.ts'
 import { observedGenerator, interruptible } from '../../lib/generators.ts'
-import { sentResult, type ServerParts } from '../operation-pipeline.ts'
+import { loggedError, sentResult, type ServerParts } from '../operation-pipeline.ts'
 import type { StreamEnd } from '../../graphql/live/group/group-member.ts'
 import type { PlannedStream } from '../planned-stream.ts'
 import {
@@ -130,12 +128,7 @@ export function createWebSocketOperations(parts: ServerParts): Server<OpenWebSoc
         if (!('document' in operation)) return operation
         return { ...operation, begin: () => begin(connection, id, operation, left) }
       }
-      const prepared = prepare().catch((error: unknown) => {
-        const { requestId } = trace
-        const seen = clientErrorOf(error)
-        if (isUnexpected(seen)) log.error('an operation failed unexpectedly', { requestId, error })
-        return [withRequestId(seen, requestId)]
-      })
+      const prepared = prepare().catch((error: unknown) => [loggedError(error, trace, log)])
       const args = await Promise.race([prepared, left])
       if (args !== undefined) return args
       connection.extra.busyWith(prepared)
