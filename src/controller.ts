@@ -21,6 +21,7 @@ export {
   runController,
   runControllers,
   runDefaults,
+  type RunElectionOptions,
   type RunOptions,
 } from './controller/run-controllers.ts'
 export { type SourceProblem, SourceSyncError } from './controller/cache-sync.ts'

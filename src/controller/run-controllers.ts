@@ -19,6 +19,7 @@ import { SourceStates } from './cache-sync.ts'
 import { type ControllerLog, standardErrorLog } from './controller-log.ts'
 import { type ControllerMetrics, createControllerMetrics, Metrics } from './controller-metrics.ts'
 import { type ControllerObserver, observerOf } from './controller-observer.ts'
+import { type LeaderElectionOptions, runLeaderElection } from './leader-election.ts'
 import { ControllerRun } from './controller-run.ts'
 import { Controller, type ControllerOptions, defineController } from './define-controller.ts'
 import { healthChecks, type HealthOptions, HealthServer } from './health-server.ts'
@@ -30,6 +31,15 @@ export const runDefaults: Deadlines = {
   stopDeadlineMs: workQueueDefaults.stopDeadlineMs,
 }
 
+/** Which lease the processes compete for, and how. */
+export interface RunElectionOptions extends Omit<
+  LeaderElectionOptions,
+  'apiServer' | 'namespace' | 'observer'
+> {
+  /** Default: the namespace of the kubeconfig's context; in a pod, the pod's. */
+  readonly namespace?: string
+}
+
 /** What the controllers of a process share. Times are milliseconds; `Infinity` means no deadline. */
 export interface RunOptions {
   /** Default: the cluster that kubectl would talk to, or in a pod its own, until the run ends. */
@@ -39,6 +49,8 @@ export interface RunOptions {
    * running. Default: its own.
    */
   readonly informers?: SharedInformerFactory
+  /** Only the process that holds this lease reconciles; the others keep their caches filled. Default: no election. */
+  readonly leaderElection?: RunElectionOptions
   /** Serves `/healthz`, `/readyz` and `/metrics`. Default: no server. */
   readonly health?: HealthOptions
   /** Default: one line each to standard error. */
@@ -62,6 +74,7 @@ export interface RunOptions {
 const runChecks: OptionChecks<RunOptions> = {
   apiServer: anObject,
   informers: anObject,
+  leaderElection: anObject,
   health: optionsOf(healthChecks),
   log: anObject,
   observer: anObject,
@@ -102,8 +115,8 @@ export async function runController<
 
 /**
  * Runs controllers with shared informers, one connection and one server of health, as one unit: if one fails, all end.
- * Resolves when they have ended after the stop: first the running reconciles, then the informers. Rejects with
- * {@link SourceSyncError} if a kind cannot be listed and watched in time, with `ReconcileStuckError` if a reconcile does
+ * Resolves when they have ended after the stop: first the running reconciles, then the lease and the informers. Rejects
+ * with `LeadershipLostError` if the lease is lost, with {@link SourceSyncError} if a kind cannot be listed and watched in time, with `ReconcileStuckError` if a reconcile does
  * not end, with {@link DuplicateControllerError} and with `InvalidOptionError`.
  */
 export async function runControllers(
@@ -120,7 +133,11 @@ export async function runControllers(
 
 type Deadlines = Required<Pick<RunOptions, 'drainDeadlineMs' | 'stopDeadlineMs' | 'syncDeadlineMs'>>
 
-type Phase = 'starting' | 'stopping' | 'syncing' | 'working'
+/** `waiting`: for the lease. */
+type Phase = 'starting' | 'stopping' | 'syncing' | 'waiting' | 'working'
+
+/** How long the last events may take after the reconciles have ended. */
+const lastWritesMs = 3_000
 
 class Run {
   readonly log: ControllerLog
@@ -171,7 +188,7 @@ class Run {
     try {
       server = await this.#serveHealth()
       await this.#sync(signal)
-      await this.#work(signal, new AbortController().signal)
+      await this.#lead(signal)
     } catch (error) {
       if (!signal.aborted || error !== signal.reason) throw error
     } finally {
@@ -207,6 +224,40 @@ class Run {
     })
   }
 
+  /** Works at once; with an election, as the leader. */
+  async #lead(signal: AbortSignal): Promise<void> {
+    const { leaderElection } = this.#options
+    if (leaderElection === undefined) return this.#work(signal, new AbortController().signal)
+    const { config } = this.#apiServer
+    const { namespace = config.namespace ?? '', ...given } = leaderElection
+    const { drainDeadlineMs, stopDeadlineMs } = this.#deadlines
+    const lease = `${namespace}/${given.name}`
+    const options: LeaderElectionOptions = {
+      stopDeadlineMs: drainDeadlineMs + stopDeadlineMs + lastWritesMs,
+      ...given,
+      namespace,
+      apiServer: this.#apiServer,
+      observer: {
+        leading: (isLeading) => this.#observer.leading(isLeading),
+        failed: (step, error) => this.log.warn(`cannot ${step} the lease`, { lease, error }),
+      },
+    }
+    this.#phase = 'waiting'
+    this.#observer.ready(false)
+    this.log.info('waiting for the lease', { lease })
+    await runLeaderElection(
+      options,
+      {
+        onStartedLeading: (working, term) => {
+          this.log.info('leading', { lease, identity: term.identity })
+          return this.#work(working, term.lost)
+        },
+        onNewLeader: (identity) => this.log.info('the lease has a holder', { lease, identity }),
+      },
+      signal,
+    )
+  }
+
   /** Runs all controllers until the signal aborts, or until one of them fails. */
   async #work(signal: AbortSignal, lost: AbortSignal): Promise<void> {
     this.#phase = 'working'
@@ -229,7 +280,8 @@ class Run {
   }
 
   #notReady(): readonly string[] {
-    if (this.#phase !== 'working') return [`the process is ${this.#phase}`]
+    if (this.#phase !== 'working' && this.#phase !== 'waiting')
+      return [`the process is ${this.#phase}`]
     return this.#states.problems
       .filter(({ reason }) => reason !== 'NOT_SYNCED')
       .map(

@@ -328,6 +328,77 @@ const body = (server: () => ContractServer): void => {
     expect(itsSignal.aborted).toBe(true)
   })
 
+  it('reconciles as the leader only, and gives the lease up after its last reconcile', async () => {
+    await using test = await setting(server())
+    const { namespace, options } = test
+    await newConfigMap(server(), namespace, 'one')
+    const goOn = Promise.withResolvers<void>()
+    const heard: string[] = []
+    const listening = new Map<string, number>()
+    const run = (identity: string, signal: AbortSignal) =>
+      runController({
+        ...options,
+        signal,
+        leaderElection: { namespace, name: 'lease', identity, retryPeriodMs: 100 },
+        health: { port: 0, host: '127.0.0.1' },
+        observer: {
+          listening: (port) => void listening.set(identity, port),
+          ready: (isLeading) => void heard.push(`${identity} ready ${isLeading}`),
+        },
+        for: {
+          resource: configMaps,
+          informer: { namespace, fieldSelector: 'metadata.name=one' },
+        },
+        reconcile: async () => {
+          heard.push(`${identity} reconciles`)
+          await goOn.promise
+          heard.push(`${identity} has ended`)
+        },
+      })
+    const first = new AbortController()
+    const running = run('a', first.signal)
+    await until(() => heard.includes('a reconciles'), 'the first leader')
+    test.start(run('b', test.stop.signal))
+    await until(() => heard.includes('b ready false'), 'the second process')
+    const readyOf = async (identity: string) =>
+      (await fetch(`http://127.0.0.1:${listening.get(identity)}/readyz`)).status
+    expect([await readyOf('a'), await readyOf('b')]).toEqual([200, 200])
+    first.abort()
+    await expect.poll(() => readyOf('a')).toBe(503)
+    goOn.resolve()
+    await running
+    await until(() => heard.includes('b has ended'), 'the next leader')
+    expect(heard).toEqual([
+      ...['a ready false', 'a ready true', 'a reconciles', 'b ready false', 'a has ended'],
+      ...['b ready true', 'b reconciles', 'b has ended'],
+    ])
+    await test.end()
+  })
+
+  it('ends with an error when another process takes the lease', async () => {
+    await using test = await setting(server())
+    const { apiServer, namespace, options } = test
+    await newConfigMap(server(), namespace, 'one')
+    const began = Promise.withResolvers<AbortSignal>()
+    const run = runController({
+      ...options,
+      leaderElection: { namespace, name: 'lease', retryPeriodMs: 100 },
+      for: {
+        resource: configMaps,
+        informer: { namespace, fieldSelector: 'metadata.name=one' },
+      },
+      reconcile: async (_, { signal }) => {
+        began.resolve(signal)
+        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      },
+    })
+    const signal = await began.promise
+    const merge = { spec: { holderIdentity: 'thief' } }
+    await apiServer.client(resources.leases).patch({ namespace, name: 'lease' }, { merge })
+    expect(await failureOf(run)).toMatchObject({ code: 'LEADERSHIP_LOST', reason: 'taken' })
+    expect(signal.aborted).toBe(true)
+  })
+
   it('reports a reconcile that goes on after its deadline', async () => {
     await using test = await setting(server())
     const { namespace, options } = test
