@@ -38,6 +38,23 @@ export type {
 } from './controller/controller-observer.ts'
 export type { HealthOptions } from './controller/health-server.ts'
 export {
+  type ConditionUpdate,
+  findCondition,
+  isConditionTrue,
+  setCondition,
+  type SetConditions,
+  type StatusCondition,
+} from './controller/conditions.ts'
+export {
+  createEventRecorder,
+  type EventDrop,
+  EventRecorder,
+  eventRecorderDefaults,
+  type EventRecorderObserver,
+  type EventRecorderOptions,
+  type RecordedEvent,
+} from './controller/event-recorder.ts'
+export {
   type LeaderElectionCallbacks,
   leaderElectionDefaults,
   type LeaderElectionObserver,
@@ -46,3 +63,9 @@ export {
   type LeaderTerm,
   runLeaderElection,
 } from './controller/leader-election.ts'
+export {
+  dropFinalizer,
+  ensureFinalizer,
+  hasFinalizer,
+  isBeingDeleted,
+} from './api-server/writes/finalizers.ts'
