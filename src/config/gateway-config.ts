@@ -73,6 +73,8 @@ export interface GatewayConfig {
   readonly inferReferences: boolean
   /** Whether the schema has `fetch__Pod(id:)` and `@fetchable`, for Relay. */
   readonly relay: boolean
+  /** Whether the schema is a subgraph of Apollo Federation 2: see docs/federation.md. */
+  readonly federation: boolean
   /** Whether Secrets have `data` and `type`, read live with the caller's token. */
   readonly secretData: boolean
   /**
@@ -297,6 +299,7 @@ export const gatewayConfigShape: {
     })
     .default({}),
   relay: z.boolean().default(false),
+  federation: z.boolean().default(false),
   secretData: z.boolean().default(false),
   allowWrites: z.boolean().optional(),
   inferReferences: z.boolean().default(false),
@@ -313,6 +316,7 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
     uncached,
     profile,
     relay,
+    federation,
     secretData,
     cache,
     documents,
@@ -324,7 +328,16 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
   const { problemAfterMs } = config
   const { coalesceMs, maxFrameObjects, maxFrameBytes, ...live } = config.live
   const { logs } = config
-  const served = { schemaFiles, inferReferences, aliases, uncached, profile, relay, secretData }
+  const served = {
+    schemaFiles,
+    inferReferences,
+    aliases,
+    uncached,
+    profile,
+    relay,
+    federation,
+    secretData,
+  }
   const deadlines = { operationDeadlineMs, syncDeadlineMs, liveDeadlineMs }
   const sizes = { maxPageSize, maxPathRows, maxFrameObjects, maxFrameBytes }
   const { introspection = true } = config

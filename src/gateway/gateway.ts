@@ -226,6 +226,7 @@ const gatewayChecks: OptionChecks<GatewayOptions> = {
   problemKinds: aList,
   profile: anObject,
   relay: aFlag,
+  federation: aFlag,
   secretData: aFlag,
   allowWrites: aFlag,
   writes: optionsOf(checksLike(defaultWriteLimits)),

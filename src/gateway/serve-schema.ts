@@ -11,7 +11,9 @@ import { schemaModelInSteps } from '../graphql/model/schema-model.ts'
 import { resolveRelations, type SchemaRelations } from '../graphql/served/schema-relations.ts'
 import {
   defaultCommonKinds,
+  defaultOperationLimits,
   defaultProblemKinds,
+  type OperationLimits,
   type FleetChanges,
   type ServedCluster,
   type ServedSchema,
@@ -53,6 +55,11 @@ export interface SchemaOptions {
   readonly profile?: SchemaProfile
   /** Whether the schema supports refetching by relay-compiler. Default false. */
   readonly relay?: boolean
+  /**
+   * Whether the schema is a subgraph of Apollo Federation 2, whose router may resolve every kind by `_entities`: see
+   * docs/federation.md. Default false.
+   */
+  readonly federation?: boolean
   /**
    * Whether Secrets have `data` and `type`. They are read from the API server for each answer, with the caller's bearer
    * token, or with the gateway's own credentials without authentication. Default false.
@@ -121,11 +128,12 @@ class InvalidSchemaError extends CodedError {
  * takes some tenths of a second. Throws `GroupAliasError`, and the errors of `checked`. Changes nothing else.
  */
 export function* buildSchemaInSteps(
-  options: SchemaOptions,
+  options: SchemaOptions & { readonly limits?: Partial<OperationLimits> },
   { sdl, before, problem, checked, ...sources }: SchemaSources,
 ): Generator<void, BuiltSchema> {
   const { aliases = {}, uncached = [], profile = {}, relay = false, secretData = false } = options
-  const { allowWrites: writes = false } = options
+  const { allowWrites: writes = false, federation = false } = options
+  const { introspection: showsSdl } = { ...defaultOperationLimits, ...options.limits }
   const {
     indexers = {},
     inferReferences = false,
@@ -149,7 +157,12 @@ export function* buildSchemaInSteps(
   const kinds = new Map(model.kinds.map((kind) => [kind.typeName, kind]))
   const relations = yield* resolveRelations(kinds, model.relations, model.ofAnyKind)
   yield
-  const schema = yield* schemaInSteps(model, { relay, secretData, writes })
+  const schema = yield* schemaInSteps(model, {
+    relay,
+    secretData,
+    writes,
+    ...(federation && { federation: { showsSdl } }),
+  })
   yield
   // Validates now, so that the first operation does not have to wait.
   const [invalid] = validateSchema(schema)

@@ -25,7 +25,12 @@ interface KnownAnswer extends Pick<ValidatedExecutionArgs, 'schema'> {
   readonly result: ExecutionResult
 }
 
-/** Answers an operation that selects `__schema` once, and at most `__typename` besides, without variables. */
+/** The fields that answer the schema: that of introspection, and that of federation. */
+const schemaFields = new Set(['__schema', '_service'])
+
+/**
+ * Answers an operation that selects `__schema` or `_service` once, and at most `__typename` besides, without variables.
+ */
 export async function answerIntrospection(
   args: ValidatedExecutionArgs,
   work: Partial<WorkLimits>,
@@ -53,8 +58,8 @@ function isIntrospection({
   )
   return (
     variableDefinitions.length === 0 &&
-    names.filter((name) => name === '__schema').length === 1 &&
-    names.every((name) => name === '__schema' || name === '__typename')
+    names.filter((name) => schemaFields.has(name)).length === 1 &&
+    names.every((name) => schemaFields.has(name) || name === '__typename')
   )
 }
 

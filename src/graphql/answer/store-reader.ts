@@ -13,6 +13,7 @@ import {
   referenced,
   resolveObjectRef,
 } from '../reads/object-read.ts'
+import { entityOf } from '../reads/entity-read.ts'
 import { OncePerRun, type ReadRun } from '../reads/read-run.ts'
 import { RelationRead } from '../reads/relation-read.ts'
 import type {
@@ -125,6 +126,10 @@ export class StoreReader implements StoreReads {
   objectByRef(args: ObjectByRefArguments): Row | null {
     const { kind, ...object } = resolveObjectRef(this.#run.served, args)
     return this.lookup(kind, object)
+  }
+
+  entity(representation: unknown): Row | null {
+    return rowOf(entityOf(this.#run.served, representation)?.find(this.#run))
   }
 
   referenced(ref: ObjectRef, refused?: ToldRefusal): Row | null {

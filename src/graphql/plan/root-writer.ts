@@ -15,6 +15,7 @@ import {
   completionNeeds,
   readCompletions,
 } from '../reads/over-kinds/completion-read.ts'
+import { entityOf, entityPlaces } from '../reads/entity-read.ts'
 import { readFleetList } from '../reads/fleet-list.ts'
 import { type ListRequest, type NamedList, namedList, readList } from '../reads/list-read.ts'
 import { kindNamed } from '../reads/named-kind.ts'
@@ -28,6 +29,7 @@ import type {
   ObjectListArguments,
   SearchArguments,
 } from '../schema/read-arguments.ts'
+import type { EntitiesArguments } from '../schema/federation-fields.ts'
 import type { TypeCount, SearchResultSource } from '../schema/read-context.ts'
 import { ofAnotherKind } from '../schema/relay-fields.ts'
 import { clusterNamed, isOverClusters } from '../served/cluster-argument.ts'
@@ -55,6 +57,8 @@ export function rootWriter(field: PlanField): RootWriter {
       return objectById(field)
     case 'objectsByIds':
       return objectsByIds(field)
+    case 'entities':
+      return entities(field)
     case 'objectByRef':
       return objectByRef(field)
     case 'objectList':
@@ -160,6 +164,20 @@ function objectsByIds(field: PlanField): RootWriter {
           const found = identityAt(run.served, id)
           return written(found && identified(run, found.at, found.identity))
         }),
+      )
+    },
+  })
+}
+
+/** Compiles `_entities`. A representation that fails becomes null with an error; the others have their answers. */
+function entities(field: PlanField): RootWriter {
+  return objectRoot(field, {
+    kinds: (served, { representations }) =>
+      entityPlaces(served, representations as readonly unknown[]),
+    write(run, written) {
+      const { representations } = run.argumentsOf(field.args) as unknown as EntitiesArguments
+      return run.list(representations, (one) =>
+        run.errors.item(field.nodes, () => written(entityOf(run.served, one)?.find(run))),
       )
     },
   })

@@ -47,8 +47,8 @@ export function rowWriter(
   compiler: PlanCompiler,
 ): RowWriter {
   const type = compiler.typeOf(kind)
-  // Type conditions match a type by its own name and those of its interfaces.
-  const names = new Set([type.name, ...type.getInterfaces().map(({ name }) => name)])
+  // Type conditions match a type by its own name, and those of its interfaces and of the union of all kinds.
+  const names = new Set([type.name, ...type.getInterfaces().map(({ name }) => name), '_Entity'])
   const fields = collectFields(selectionSets, names, compiler.collect)
   const isOwn = (name: string): boolean => isOwnField(type, name)
   const own = [...fields].filter(([, [node]]) => isOwn(node?.name.value ?? ''))

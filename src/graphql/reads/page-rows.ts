@@ -7,6 +7,7 @@ import {
   type GraphQLField,
   isInterfaceType,
   isObjectType,
+  isUnionType,
   Kind as NodeKind,
   type SelectionNode,
   type SelectionSetNode,
@@ -41,7 +42,7 @@ interface PageStep {
   readonly node: FieldNode
   readonly size: number
   /** The argument that sets its size, or would set it. */
-  readonly argument: 'first' | 'last' | 'ids' | 'maxNodes'
+  readonly argument: 'first' | 'last' | 'ids' | 'representations' | 'maxNodes'
 }
 
 /** The nested lists whose page sizes multiply to the most rows. */
@@ -126,8 +127,8 @@ function pageSearch(
   }
 
   function fieldPath(node: FieldNode, field: GraphQLField<unknown, unknown>): PagePath {
-    const type = getNamedType(field.type)
-    if (node.selectionSet === undefined || !(isObjectType(type) || isInterfaceType(type))) {
+    const type = fieldsTypeOf(field)
+    if (node.selectionSet === undefined || type === undefined) {
       return oneObject
     }
     const inner = pathOf(node.selectionSet, type)
@@ -143,7 +144,9 @@ function pageSearch(
         return inner
       case 'objectsByIds':
       case 'objectsFrames':
-        return within(idsStep(node), inner)
+        return within(listStep(node, 'ids'), inner)
+      case 'entities':
+        return within(listStep(node, 'representations'), inner)
       case 'livePages':
       case 'objectListPages':
       case 'problemFrames':
@@ -156,8 +159,17 @@ function pageSearch(
     }
   }
 
-  function idsStep(node: FieldNode): PageStep {
-    return { node, size: lengthOf(argumentNode(node, 'ids')) ?? maxPageSize, argument: 'ids' }
+  function fieldsTypeOf(field: GraphQLField<unknown, unknown>): FieldsType | undefined {
+    const type = getNamedType(field.type)
+    if (isObjectType(type) || isInterfaceType(type)) return type
+    // The only union is that of all kinds, which are the objects of this interface.
+    const any = isUnionType(type) ? served.schema.getType('KubernetesObject') : undefined
+    return isInterfaceType(any) ? any : undefined
+  }
+
+  /** A field with an object for each value of an argument. */
+  function listStep(node: FieldNode, argument: 'ids' | 'representations'): PageStep {
+    return { node, size: lengthOf(argumentNode(node, argument)) ?? maxPageSize, argument }
   }
 
   function graphStep(node: FieldNode): PageStep {

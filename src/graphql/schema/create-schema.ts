@@ -19,6 +19,7 @@ import { buildKubernetesObjectType, objectFields } from './object-fields.ts'
 import { objectMetaType, OpenApiTypes, semanticNonNullDirective } from './open-api-types.ts'
 import { buildMutationType, buildQueryType, buildSubscriptionType } from './root-types.ts'
 import { fieldsOfProfile } from '../model/schema-profile.ts'
+import { federationFields, type FederationOptions } from './federation-fields.ts'
 import { fetchableDirective, relayFields } from './relay-fields.ts'
 import type { SchemaModel } from '../model/schema-model.ts'
 import { OwnTypes, type SchemaTypes } from './own-types.ts'
@@ -36,6 +37,8 @@ import {
 export interface SchemaOptions {
   /** Whether Relay can fetch objects again: `fetch__Pod(id:)`. Off by default. */
   readonly relay?: boolean | undefined
+  /** Makes it a subgraph of Apollo Federation 2. Absent: it is none. */
+  readonly federation?: FederationOptions | undefined
   /** Whether Secrets have `data` and `type`, which each answer reads with the viewer's token. Off by default. */
   readonly secretData?: boolean | undefined
   /** Whether there are mutations. Off by default. */
@@ -53,11 +56,14 @@ export function createSchema(model: SchemaModel, options: SchemaOptions = {}): G
 /** {@link createSchema} in steps: it yields so that the event loop can run between them. */
 export function* schemaInSteps(
   model: SchemaModel,
-  { relay = false, secretData = false, writes = false }: SchemaOptions = {},
+  { relay = false, federation, secretData = false, writes = false }: SchemaOptions = {},
 ): Generator<void, GraphQLSchema> {
   const { kinds, profile } = model
   const types = schemaTypes(model, secretData)
-  const query = buildQueryType(kinds, types, relay ? () => relayFields(kinds, types) : undefined)
+  const query = buildQueryType(kinds, types, {
+    ...(relay && { further: () => relayFields(kinds, types) }),
+    ...(federation && { protocol: () => federationFields(kinds, types, federation) }),
+  })
   const subscription =
     kinds.length === 0 ? undefined : buildSubscriptionType(kinds, types, { writes })
   const mutation = writes && kinds.length > 0 ? buildMutationType(types) : undefined

@@ -68,6 +68,10 @@ type RootSource =
   | { readonly form: 'clusterStates' }
   | { readonly form: 'currentViewer' }
   | { readonly form: 'rootCan' }
+  /** `_entities` of a federated schema. */
+  | { readonly form: 'entities' }
+  /** `_service` of a federated schema, and its SDL. Plans do not cover them. */
+  | { readonly form: 'subgraph' }
   /** A field of `Mutation`. Plans do not cover it. */
   | { readonly form: 'write' }
 

@@ -59,10 +59,15 @@ import type {
   ResolverContext,
   ResourceState,
   SearchSource,
-  StoreReads,
   UseSource,
 } from './read-context.ts'
-import { jsonFieldsOf, refusedAt, reportingFailures, reportingGaps } from './resolvers.ts'
+import {
+  eachOrError,
+  jsonFieldsOf,
+  refusedAt,
+  reportingFailures,
+  reportingGaps,
+} from './resolvers.ts'
 import {
   GraphQLDateTime,
   GraphQLExactFloat,
@@ -140,7 +145,7 @@ const query: Readonly<Record<string, OwnField>> = {
   objects: {
     source: { form: 'objectsByIds' },
     resolve: (_source, { ids }: { readonly ids: readonly string[] }, { read }) =>
-      objectsOrErrors(read, ids),
+      eachOrError(ids, (id) => read.object(id)),
   },
   objectByRef: {
     source: { form: 'objectByRef' },
@@ -196,23 +201,6 @@ const subscription: Readonly<Record<string, FollowSource>> = {
 const write: OwnField = {
   source: { form: 'write' },
   resolve: (_source, _args, { writes }, { path }) => writes?.result(String(path.key)),
-}
-
-/**
- * Yields each object or its Error. graphql-js turns an Error in a list into the error of that item. The generator reads
- * the items one by one, so that too many errors end the list.
- */
-function* objectsOrErrors(
-  read: StoreReads,
-  wanted: readonly string[],
-): IterableIterator<ReturnType<StoreReads['object']> | Error> {
-  for (const id of wanted) {
-    try {
-      yield read.object(id)
-    } catch (error) {
-      yield error instanceof Error ? error : new Error(String(error))
-    }
-  }
 }
 
 /** The fields of each type that SDL defines. */

@@ -1,8 +1,11 @@
 import {
   type ConstDirectiveNode,
+  type DocumentNode,
   type GraphQLSchema,
+  type InterfaceTypeDefinitionNode,
   isObjectType,
   Kind,
+  type ObjectTypeDefinitionNode,
   parse,
   print,
   printSchema,
@@ -13,12 +16,19 @@ import { fetchableDirective, isFetchable } from './relay-fields.ts'
 import { semanticNonNullDirective } from './open-api-types.ts'
 import { sortedSchema } from './scalars.ts'
 
+/** The keys of entities by type name, each the names of its fields: `clusterName namespace name`. */
+export type EntityKeys = ReadonlyMap<string, readonly string[]>
+
 /**
  * The schema as SDL in the order of names, so that two versions can be compared line by line. Fields that are null only
- * if they have an error carry `@semanticNonNull`.
+ * if they have an error carry `@semanticNonNull`. A schema with `_service` is printed as the subgraph that composition
+ * reads.
  */
 export function printSchemaSdl(schema: GraphQLSchema): string {
   const document = parse(printSchema(sortedSchema(schema)), { noLocation: true })
+  if (schema.getQueryType()?.getFields()['_service'] !== undefined) {
+    return subgraphSdl(schema, document)
+  }
   const marked = visit(document, {
     ObjectTypeDefinition(node) {
       const type = schema.getType(node.name.value)
@@ -36,6 +46,43 @@ export function printSchemaSdl(schema: GraphQLSchema): string {
   })
   return `${print(marked)}\n`
 }
+
+/**
+ * A subgraph: with the keys of its entities, without the fields of the protocol and without `@semanticNonNull` and
+ * `@fetchable`, which composition drops from the types and would have to know. `@oneOf` is defined, since Apollo's composition
+ * does not know it. `PageInfo` is shareable, since every subgraph with Relay's connections has it.
+ */
+function subgraphSdl(schema: GraphQLSchema, document: DocumentNode): string {
+  const keys = (schema.getType('_Entity')?.extensions['keys'] ?? new Map()) as EntityKeys
+  const withKeys = <T extends ObjectTypeDefinitionNode | InterfaceTypeDefinitionNode>(
+    node: T,
+  ): T => {
+    const { value: name } = node.name
+    const text = (keys.get(name) ?? []).map((key) => `@key(fields: ${JSON.stringify(key)})`)
+    if (name === 'PageInfo') text.push('@shareable')
+    return { ...node, directives: [...(node.directives ?? []), ...directivesOf(text.join(' '))] }
+  }
+  const printed = visit(document, {
+    DirectiveDefinition: () => null,
+    ObjectTypeDefinition(node) {
+      if (node.name.value === '_Service') return null
+      const fields = node.fields?.filter(({ name }) => !protocolFields.has(name.value))
+      return withKeys(node.name.value === schema.getQueryType()?.name ? { ...node, fields } : node)
+    },
+    InterfaceTypeDefinition: withKeys,
+    UnionTypeDefinition: (node) => (node.name.value === '_Entity' ? null : undefined),
+    ScalarTypeDefinition: (node) => (node.name.value === '_Any' ? null : undefined),
+  })
+  return `${federationLink}\n\n${print(printed)}\n`
+}
+
+const protocolFields = new Set(['_service', '_entities'])
+
+/** Version 2.3 is the first with keys of interfaces. */
+const federationLink = `extend schema
+  @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key", "@shareable"])
+
+directive @oneOf on INPUT_OBJECT`
 
 const fetchable = directivesOf(`@${fetchableDirective.name}(field_name: "id")`)
 const semanticNonNull = directivesOf(`@${semanticNonNullDirective.name}`)

@@ -437,6 +437,8 @@ export interface StoreReads {
   /** By the `id` of an object, see `decodeObjectId`. */
   object(id: string): Row | null
   objectByRef(args: ObjectByRefArguments): Row | null
+  /** The object that a representation of federation names. */
+  entity(representation: unknown): Row | null
   /** The chain of owners, the nearest first. */
   ownerChain(row: Row, refused: ToldRefusal): readonly ObjectRef[]
   /** The referenced object; `null` if it does not exist, is refused, or its kind is not served. */

@@ -128,6 +128,23 @@ export function reportingGaps(
   return list
 }
 
+/**
+ * Yields what is read of each item, or the Error. graphql-js turns an Error in a list into the error of that item. The
+ * generator reads the items one by one, so that too many errors end the list.
+ */
+export function* eachOrError<T, R>(
+  items: readonly T[],
+  read: (item: T) => R,
+): IterableIterator<R | Error> {
+  for (const item of items) {
+    try {
+      yield read(item)
+    } catch (error) {
+      yield error instanceof Error ? error : new Error(String(error))
+    }
+  }
+}
+
 /** Reports the error of a refused object as an entry of `errors`, beside the value of the field. */
 export function refusedAt(
   context: ResolverContext,

@@ -8,11 +8,18 @@ import { reportingGaps } from './resolvers.ts'
 
 type RootFields = GraphQLFieldConfigMap<unknown, ResolverContext>
 
-/** `Query`: lists and look-ups of every kind, the gateway's own fields, and `further` ones. */
+/** Fields of `Query` besides those of the kinds and of the gateway. */
+interface FurtherFields {
+  readonly further?: () => RootFields
+  /** Fields that a protocol demands, so that no profile leaves them out. */
+  readonly protocol?: () => RootFields
+}
+
+/** `Query`: lists and look-ups of every kind, the gateway's own fields, and further ones. */
 export function buildQueryType(
   kinds: readonly Kind[],
   types: SchemaTypes,
-  further: () => RootFields = () => ({}),
+  { further, protocol }: FurtherFields = {},
 ): GraphQLObjectType {
   return new GraphQLObjectType<unknown, ResolverContext>({
     name: 'Query',
@@ -23,8 +30,8 @@ export function buildQueryType(
       for (const kind of kinds) Object.assign(fields, queryFields(kind, types))
       const pods = kinds.find(isPods)
       if (pods !== undefined) fields['podLogs'] = logsQuery(pods, types)
-      Object.assign(fields, further())
-      return rootFieldsOf('Query', fields, types)
+      Object.assign(fields, further?.())
+      return { ...rootFieldsOf('Query', fields, types), ...protocol?.() }
     },
   })
 }

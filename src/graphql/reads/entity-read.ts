@@ -1,0 +1,86 @@
+import { objectKey } from '../../kubernetes/object.ts'
+import { isRecord } from '../../lib/json.ts'
+import { ClientError } from '../errors/client-error.ts'
+import { decodeObjectId } from '../model/object-id.ts'
+import type { ClusterKind, FoundObject } from '../prepare/kind-view.ts'
+import { ofAnotherKind } from '../schema/relay-fields.ts'
+import { clusterNamed } from '../served/cluster-argument.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
+import { foundByKey, identified, isRefused, kindOfIdentity, refusalOf } from './object-read.ts'
+import type { ReadRun } from './read-run.ts'
+
+/** What a representation of federation names. */
+export interface Entity {
+  readonly at: ClusterKind
+  /**
+   * The object, at the price of a look-up. By key, throws FORBIDDEN where the caller may not look it up, whether or not
+   * there is one, as a relation does. An `id` has no name to ask about, so there it is `undefined`, as for `object(id:)`.
+   */
+  find(run: ReadRun): FoundObject | undefined
+}
+
+/** The type of an entity of any kind, which other subgraphs extend as an interface object. */
+const anyKind = 'KubernetesObject'
+
+/**
+ * Reads a representation: `__typename`, and the fields of one key. `id` wins, since it names one object for all times.
+ * Returns `undefined` for an `id` of a kind or cluster that is served no more. Throws `ClientError` and `ObjectIdError`.
+ */
+export function entityOf(served: ServedSchema, representation: unknown): Entity | undefined {
+  if (!isRecord(representation)) {
+    throw badKey('is not an object with __typename and the fields of a key', representation)
+  }
+  const { __typename: typeName, id } = representation
+  const kind = typeof typeName === 'string' ? served.kinds.get(typeName) : undefined
+  if (kind === undefined && typeName !== anyKind) {
+    throw badKey('names no type of this subgraph', typeName, 'compose the supergraph anew')
+  }
+  if (id !== undefined) {
+    if (typeof id !== 'string') throw badKey('has an id that is not a string', id)
+    const identity = decodeObjectId(id)
+    const at = kindOfIdentity(served, identity)
+    if (at === undefined) return undefined
+    if (kind !== undefined && at.kind !== kind) throw ofAnotherKind(id, kind.typeName)
+    return { at, find: (run) => identified(run, at, identity) }
+  }
+  const { clusterName, namespace, name } = representation
+  if (kind === undefined || typeof clusterName !== 'string' || typeof name !== 'string') {
+    throw badKey('has the fields of no key', Object.keys(representation))
+  }
+  const { namespaced } = kind.resource
+  if (namespaced && (typeof namespace !== 'string' || namespace === '')) {
+    throw badKey(`lacks the namespace, and ${kind.typeName} lives in namespaces`, namespace)
+  }
+  const at = { cluster: clusterNamed(served, clusterName), kind }
+  const key = objectKey(namespaced ? { namespace: String(namespace), name } : { name })
+  return {
+    at,
+    find(run) {
+      const found = foundByKey(run, at, key)
+      if (found === undefined && isRefused(run, at, key)) throw refusalOf(run, at)
+      return found
+    },
+  }
+}
+
+function badKey(problem: string, value: unknown, hint?: string): ClientError {
+  return new ClientError('BAD_USER_INPUT', `representations: one ${problem}`, {
+    argument: 'representations',
+    value,
+    hint: hint ?? 'send __typename with id, or with clusterName, namespace and name',
+  })
+}
+
+/** The kinds of representations, each in its cluster. The field reports those that are wrong. */
+export function entityPlaces(
+  served: ServedSchema,
+  representations: readonly unknown[],
+): readonly ClusterKind[] {
+  return representations.flatMap((one) => {
+    try {
+      return entityOf(served, one)?.at ?? []
+    } catch {
+      return []
+    }
+  })
+}

@@ -1,0 +1,120 @@
+import {
+  type GraphQLFieldConfigMap,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  GraphQLScalarType,
+  type GraphQLSchema,
+  GraphQLString,
+  GraphQLUnionType,
+} from 'graphql'
+import { CodedError } from '../../lib/coded-error.ts'
+import type { Kind } from '../model/kind.ts'
+import { fromSource } from './field-source.ts'
+import type { SchemaTypes } from './own-types.ts'
+import { type EntityKeys, printSchemaSdl } from './print-schema.ts'
+import type { ResolverContext, Row } from './read-context.ts'
+import { eachOrError } from './resolvers.ts'
+
+/** How a schema is a subgraph. */
+export interface FederationOptions {
+  /** Whether `_service` shows the SDL: whether introspection is on. */
+  readonly showsSdl: boolean
+}
+
+/** Any value: routers send objects with `__typename` and the fields of one key. */
+const any = new GraphQLScalarType({
+  name: '_Any',
+  description: 'A representation of an object: its `__typename` and the fields of one `@key`.',
+})
+
+/**
+ * `_service` and `_entities`, by which a router of Apollo Federation 2 reads a subgraph
+ * (https://www.apollographql.com/docs/graphos/schema-design/federated-schemas/reference/subgraph-spec). Every kind is an
+ * entity. `_Entity` says in its extensions which keys each type has.
+ */
+export function federationFields(
+  kinds: readonly Kind[],
+  types: SchemaTypes,
+  { showsSdl }: FederationOptions,
+): GraphQLFieldConfigMap<unknown, ResolverContext> {
+  const entity = new GraphQLUnionType({
+    name: '_Entity',
+    description: 'An object that other subgraphs may refer to, or add fields to.',
+    types: () => kinds.map((kind) => types.objectType(kind)),
+    resolveType: (row: Row) => row.kind.typeName,
+    extensions: { keys: keysOf(kinds, types) },
+  })
+  return {
+    _service: {
+      type: new GraphQLNonNull(serviceType(showsSdl)),
+      description: 'The schema of this subgraph, for the composition of a supergraph.',
+      resolve: () => ({}),
+      ...fromSource({ form: 'subgraph' }),
+    },
+    ...(kinds.length > 0 && {
+      _entities: {
+        type: new GraphQLNonNull(new GraphQLList(entity)),
+        description:
+          'The objects that representations name, in their order, read from the caches as the caller may see them. For routers: a client asks for lists and look-ups.',
+        args: {
+          representations: {
+            type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(any))),
+            description:
+              '`{ __typename: "Pod", id }`, or `{ __typename: "Pod", clusterName, namespace, name }`.',
+          },
+        },
+        resolve: (_source, { representations }: EntitiesArguments, { read }) =>
+          eachOrError(representations, (one) => read.entity(one)),
+        ...fromSource({ form: 'entities' }),
+      },
+    }),
+  }
+}
+
+/** The arguments of `_entities`. */
+export interface EntitiesArguments {
+  readonly representations: readonly unknown[]
+}
+
+/** The keys of the kinds' types, as far as the profile has their fields. `KubernetesObject` has the `id` of all kinds. */
+function keysOf(kinds: readonly Kind[], { hasField }: SchemaTypes): EntityKeys {
+  const has = (field: string): boolean => hasField('KubernetesObject', field)
+  const byId = has('id') ? ['id'] : []
+  const keyOf = ({ resource }: Kind): readonly string[] => {
+    const fields = ['clusterName', ...(resource.namespaced ? ['namespace'] : []), 'name']
+    return fields.every(has) ? [...byId, fields.join(' ')] : byId
+  }
+  return new Map([
+    ['KubernetesObject', byId],
+    ...kinds.map((kind) => [kind.typeName, keyOf(kind)] as const),
+  ])
+}
+
+function serviceType(showsSdl: boolean): GraphQLObjectType {
+  return new GraphQLObjectType<unknown, ResolverContext>({
+    name: '_Service',
+    description: 'A subgraph as composition reads it.',
+    fields: {
+      sdl: {
+        type: GraphQLString,
+        description: 'The schema as SDL, with the keys of its entities.',
+        resolve(_source, _args, _context, { schema }) {
+          if (showsSdl) return sdlOf(schema)
+          throw new CodedError('UNSUPPORTED', '_service shows no SDL here: introspection is off', {
+            hint: 'informerql schema --federation prints it; the operator may turn introspection on',
+          })
+        },
+        ...fromSource({ form: 'subgraph' }),
+      },
+    },
+  })
+}
+
+const printed = new WeakMap<GraphQLSchema, string>()
+
+function sdlOf(schema: GraphQLSchema): string {
+  let text = printed.get(schema)
+  if (text === undefined) printed.set(schema, (text = printSchemaSdl(schema)))
+  return text
+}
