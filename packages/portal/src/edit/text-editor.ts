@@ -1,11 +1,9 @@
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
-import { yaml } from '@codemirror/lang-yaml'
-import { codeFolding, foldGutter, foldKeymap, syntaxHighlighting } from '@codemirror/language'
-import { search, searchKeymap } from '@codemirror/search'
+import { foldKeymap } from '@codemirror/language'
+import { searchKeymap } from '@codemirror/search'
 import { Compartment, EditorState, type Extension } from '@codemirror/state'
-import { Decoration, EditorView, keymap, lineNumbers } from '@codemirror/view'
-import { classHighlighter } from '@lezer/highlight'
-import { pageNonce } from '../look/page-nonce.ts'
+import { Decoration, EditorView, keymap } from '@codemirror/view'
+import { yamlExtensions } from '../look/yaml-extensions.ts'
 
 /** CodeMirror to write YAML in. Tab leaves it, as in any field; Ctrl+Enter and Cmd+Enter submit. */
 export class TextEditor {
@@ -30,16 +28,9 @@ export class TextEditor {
       state: EditorState.create({
         doc: text,
         extensions: [
-          EditorView.cspNonce.of(pageNonce()),
-          EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': label }),
+          ...yamlExtensions(label),
           EditorState.tabSize.of(2),
-          lineNumbers(),
-          foldGutter(),
-          codeFolding(),
           history(),
-          yaml(),
-          syntaxHighlighting(classHighlighter),
-          search({ top: true }),
           keymap.of([
             {
               key: 'Mod-Enter',

@@ -1,4 +1,5 @@
-import { useEffect, useLayoutEffect, useRef, useSyncExternalStore } from 'react'
+import { useEffect, useLayoutEffect, useRef } from 'react'
+import { pageState } from '../page-state.ts'
 
 /** A key of the page. */
 export interface KeyBinding {
@@ -15,14 +16,14 @@ const isMac = navigator.platform.startsWith('Mac')
 /** How long the page waits for the second key of two. */
 const sequenceMs = 2_000
 const held = new Set<{ readonly current: Bindings }>()
-const listeners = new Set<() => void>()
+const state = pageState()
 let shown: Bindings = []
 let pending = ''
 let pendingAt = 0
 
 function changed(): void {
   shown = [...held].flatMap(({ current }) => current)
-  for (const listener of listeners) listener()
+  state.changed()
 }
 
 /** Keys belong to a field while it has the focus, and to an open dialog or menu. */
@@ -89,13 +90,7 @@ export function useKeys(bindings: Bindings): void {
 
 /** All keys that do something now. */
 export function useShownKeys(): Bindings {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => shown,
-  )
+  return state.useState(() => shown)
 }
 
 /** A key as people know it: `Ctrl K`, `⌘ K`, `g p`. */

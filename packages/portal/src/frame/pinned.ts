@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react'
+import { pageState } from '../page-state.ts'
 
 /** A view that the user has pinned: an address of the page, and its name. */
 export interface PinnedView {
@@ -8,7 +8,7 @@ export interface PinnedView {
 }
 
 const kept = 'informerql.pinned'
-const listeners = new Set<() => void>()
+const state = pageState()
 let views: readonly PinnedView[] = read()
 
 function read(): readonly PinnedView[] {
@@ -27,7 +27,7 @@ function isView(value: unknown): value is PinnedView {
 
 function becomes(next: readonly PinnedView[]): void {
   views = next
-  for (const listener of listeners) listener()
+  state.changed()
 }
 
 // Another tab may pin as well.
@@ -37,13 +37,7 @@ addEventListener('storage', ({ key }) => {
 
 /** The pinned views, and a function that pins one, or unpins it if it is pinned. */
 export function usePinned(): readonly [readonly PinnedView[], (view: PinnedView) => void] {
-  const pinned = useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => views,
-  )
+  const pinned = state.useState(() => views)
   return [
     pinned,
     (view) => {

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react'
+import { pageState } from '../page-state.ts'
 
 /** How the rail stands: with words, as icons, or out of sight until it is asked for. */
 export type RailState = 'open' | 'folded' | 'drawer'
@@ -6,7 +6,7 @@ export type RailState = 'open' | 'folded' | 'drawer'
 const kept = 'informerql.rail'
 const narrow = matchMedia('(max-width: 1100px)')
 const phone = matchMedia('(max-width: 600px)')
-const listeners = new Set<() => void>()
+const page = pageState()
 
 /** The user's choice holds for windows of the same kind: who folds the rail in a wide window has it unfolded in a narrow one. */
 function state(): RailState {
@@ -16,25 +16,18 @@ function state(): RailState {
   return narrow.matches ? 'folded' : 'open'
 }
 
-function tell(): void {
-  for (const listener of listeners) listener()
-}
-
-narrow.addEventListener('change', tell)
-phone.addEventListener('change', tell)
+narrow.addEventListener('change', page.changed)
+phone.addEventListener('change', page.changed)
 
 /** The state of the rail, and a function that folds or unfolds it, and keeps the choice. */
 export function useRailFold(): readonly [RailState, () => void] {
-  const shown = useSyncExternalStore((listener) => {
-    listeners.add(listener)
-    return () => listeners.delete(listener)
-  }, state)
+  const shown = page.useState(state)
   return [
     shown,
     () => {
       const next = state() === 'open' ? 'folded' : 'open'
       localStorage.setItem(`${kept}.${narrow.matches ? 'narrow' : 'wide'}`, next)
-      tell()
+      page.changed()
     },
   ]
 }

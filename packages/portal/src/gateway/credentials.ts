@@ -1,7 +1,7 @@
-import { useSyncExternalStore } from 'react'
+import { pageState } from '../page-state.ts'
 
 const kept = 'informerql.token'
-const listeners = new Set<() => void>()
+const state = pageState()
 let areRefused = false
 
 /** The token that the user gave, for this tab only. */
@@ -29,7 +29,7 @@ export function credentials(): { readonly authorization?: string } {
 export function credentialsRefused(): void {
   if (areRefused) return
   areRefused = true
-  for (const listener of listeners) listener()
+  state.changed()
 }
 
 /** Forgets the token: the browser's session counts from the next page on. */
@@ -46,11 +46,5 @@ export function signIn(given: string | null): void {
 
 /** Whether the gateway wants credentials that the page does not have. */
 export function useRefused(): boolean {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => areRefused,
-  )
+  return state.useState(() => areRefused)
 }

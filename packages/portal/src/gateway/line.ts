@@ -1,4 +1,5 @@
-import { useEffect, useId, useSyncExternalStore } from 'react'
+import { useEffect, useId } from 'react'
+import { pageState } from '../page-state.ts'
 import { GatewayError } from './gateway.ts'
 import { pageGateway } from './page-gateway.ts'
 
@@ -23,7 +24,7 @@ let lost: Date | undefined
 let unanswered: Date | undefined
 /** What the views that are shown know to be out of date, by the view. */
 const stale = new Map<string, string>()
-const listeners = new Set<() => void>()
+const shown = pageState()
 let patience: ReturnType<typeof setTimeout> | undefined
 
 function conclude(): void {
@@ -41,7 +42,7 @@ function conclude(): void {
   const state = since === undefined ? 'live' : isOffline ? 'offline' : 'catchingUp'
   if (state === line.state && since?.getTime() === line.since?.getTime()) return
   line = { state, since }
-  for (const listener of listeners) listener()
+  shown.changed()
 }
 
 socket.on('connected', () => {
@@ -74,14 +75,9 @@ answers.getQueryCache().subscribe((event) => {
 })
 addEventListener('online', () => socket.reconnect())
 
-function subscribe(listener: () => void): () => void {
-  listeners.add(listener)
-  return () => listeners.delete(listener)
-}
-
 /** The state of the line. */
 export function useLine(): Line {
-  return useSyncExternalStore(subscribe, () => line)
+  return shown.useState(() => line)
 }
 
 /** Tells the line since when what a view shows is out of date: the `staleSince` of its rows. */

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react'
+import { pageState } from '../page-state.ts'
 import { credentialsRefused, hasToken, signIn } from './credentials.ts'
 
 /** The user of the browser's session, as `/auth/me` says. */
@@ -39,7 +39,7 @@ const againMs = 5_000
 
 /** Where to sign in and out; `undefined`: the gateway has no sign-in. */
 let paths: { readonly login: string; readonly logout: string } | undefined
-const listeners = new Set<() => void>()
+const state = pageState()
 const renewals = new Set<(authorization: string) => void>()
 // A token counts instead of a session, and nothing has to wait.
 let session: Session = { state: hasToken() ? 'none' : 'asking' }
@@ -109,13 +109,7 @@ export async function signOut(): Promise<void> {
 
 /** The browser's session. */
 export function useSession(): Session {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => session,
-  )
+  return state.useState(() => session)
 }
 
 /** Asks once at a time, and one tab after the other: the first one renews for all. */
@@ -166,5 +160,5 @@ async function ask(): Promise<void> {
 function conclude(now: Session): void {
   if (JSON.stringify(now) === JSON.stringify(session)) return
   session = now
-  for (const listener of listeners) listener()
+  state.changed()
 }

@@ -1,9 +1,9 @@
-import { useSyncExternalStore } from 'react'
+import { pageState } from '../page-state.ts'
 
 export type Theme = 'system' | 'light' | 'dark'
 
 const kept = 'informerql.theme'
-const listeners = new Set<() => void>()
+const state = pageState()
 
 function themeKept(): Theme {
   const theme = localStorage.getItem(kept)
@@ -20,16 +20,13 @@ export function applyTheme(): void {
 
 /** The theme, and a function that changes and keeps it. */
 export function useTheme(): readonly [Theme, (theme: Theme) => void] {
-  const theme = useSyncExternalStore((listener) => {
-    listeners.add(listener)
-    return () => listeners.delete(listener)
-  }, themeKept)
+  const theme = state.useState(themeKept)
   return [
     theme,
     (next) => {
       localStorage.setItem(kept, next)
       applyTheme()
-      for (const listener of listeners) listener()
+      state.changed()
     },
   ]
 }

@@ -1,29 +1,15 @@
-import { yaml } from '@codemirror/lang-yaml'
-import {
-  codeFolding,
-  foldEffect,
-  foldGutter,
-  foldKeymap,
-  syntaxHighlighting,
-  syntaxTree,
-} from '@codemirror/language'
+import { foldEffect, foldKeymap, syntaxTree } from '@codemirror/language'
 import { diff, getChunks, unifiedMergeView } from '@codemirror/merge'
-import {
-  highlightSelectionMatches,
-  openSearchPanel,
-  search,
-  searchKeymap,
-} from '@codemirror/search'
+import { highlightSelectionMatches, openSearchPanel, searchKeymap } from '@codemirror/search'
 import { ChangeSet, Compartment, EditorState, type Extension } from '@codemirror/state'
-import { EditorView, keymap, lineNumbers } from '@codemirror/view'
-import { classHighlighter } from '@lezer/highlight'
+import { EditorView, keymap } from '@codemirror/view'
 import { useEffect, useRef, useState } from 'react'
 import { useTakesWrites } from '../actions/writable.ts'
 import { draftOf } from '../edit/draft.ts'
 import { YamlEdit } from '../edit/yaml-edit.tsx'
 import { MayEditDocument } from '../gateway/documents.ts'
 import { useAnswer } from '../gateway/gateway.ts'
-import { pageNonce } from '../look/page-nonce.ts'
+import { yamlExtensions } from '../look/yaml-extensions.ts'
 import { words } from '../words.ts'
 import type { SeenObject } from './live-object.ts'
 import { yamlOf } from './yaml-text.ts'
@@ -153,19 +139,9 @@ class YamlEditor {
       state: EditorState.create({
         doc: text,
         extensions: [
-          EditorView.cspNonce.of(pageNonce()),
+          ...yamlExtensions(words.object.yaml.label),
           EditorState.readOnly.of(true),
           EditorView.editable.of(false),
-          EditorView.contentAttributes.of({
-            tabindex: '0',
-            'aria-label': words.object.yaml.label,
-          }),
-          lineNumbers(),
-          foldGutter(),
-          codeFolding(),
-          yaml(),
-          syntaxHighlighting(classHighlighter),
-          search({ top: true }),
           highlightSelectionMatches(),
           keymap.of([...searchKeymap, ...foldKeymap]),
           this.#marks.of(marksOf(text, false)),
