@@ -11,6 +11,7 @@ export {
   defineController,
   type MappedSource,
   NotCachedError,
+  type ObjectEvent,
   type ReconcileContext,
   type ReconcileRequest,
   type Source,

@@ -32,7 +32,9 @@ compile('tsconfig.examples.json', join(out, 'dist', 'examples'))
 for await (const name of glob('*.js', { cwd: join(out, 'dist', 'examples') })) {
   const file = join(out, 'dist', 'examples', name)
   const text = await readFile(file, 'utf8')
-  const own = text.replaceAll("from 'informerql/", "from '@informerql/controller/")
+  const own = text
+    .replaceAll("from 'informerql/controller'", "from '@informerql/controller'")
+    .replaceAll("from 'informerql/", "from '@informerql/controller/")
   await writeFile(
     file,
     own.replaceAll('node_modules/informerql/', 'node_modules/@informerql/controller/'),

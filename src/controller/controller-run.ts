@@ -19,6 +19,7 @@ import { type ApiResource, isSameResource, type Resource } from '../kubernetes/a
 import { type KubernetesObject, splitObjectKey } from '../kubernetes/object.ts'
 import { isConflict } from '../kubernetes/status.ts'
 import { InvalidOptionError, present } from '../lib/options.ts'
+import { createEventRecorder, type EventDrop, type EventRecorder } from './event-recorder.ts'
 import { type ControllerLog, logWith } from './controller-log.ts'
 import type { ControllerObserver, ReconcileOutcome } from './controller-observer.ts'
 import {
@@ -38,6 +39,8 @@ export interface SharedParts {
   readonly observer: Required<ControllerObserver>
   readonly drainDeadlineMs: number
   readonly stopDeadlineMs: number
+  /** How long the last events may take after the reconciles have ended. */
+  readonly eventsDeadlineMs: number
 }
 
 interface WatchedSource extends DefinedSource {
@@ -85,8 +88,8 @@ export class ControllerRun {
   }
 
   /**
-   * Reconciles until `signal` aborts, then lets the running reconciles end. Queued keys are left: the next run finds
-   * them in its initial list. When `lost` aborts, the running reconciles abort at once. Rejects with
+   * Reconciles until `signal` aborts, then lets the running reconciles end and writes their events. Queued keys are left:
+   * the next run finds them in its initial list. When `lost` aborts, the running reconciles abort at once. Rejects with
    * `ReconcileStuckError`.
    */
   async run(signal: AbortSignal, lost: AbortSignal): Promise<void> {
@@ -101,13 +104,14 @@ export class ControllerRun {
     }
     signal.addEventListener('abort', stop, { once: true })
     lost.addEventListener('abort', abort, { once: true })
+    const events = this.#recorder()
     this.#log.info('started', { workers: this.concurrency })
     try {
       const { abandoned } = await runWorkers(
         this.queue,
         this.concurrency,
         async (key, own, attempt) => {
-          if (!signal.aborted) return await this.#reconcile(key, own, attempt)
+          if (!signal.aborted) return await this.#reconcile(key, own, attempt, events)
           this.#left += 1
         },
         signal,
@@ -127,7 +131,25 @@ export class ControllerRun {
       signal.removeEventListener('abort', stop)
       lost.removeEventListener('abort', abort)
       stop()
+      await events.close()
     }
+  }
+
+  /** Logs the first event of each reason that is dropped. */
+  #recorder(): EventRecorder {
+    const dropped = new Set<EventDrop>()
+    return createEventRecorder({
+      apiServer: this.#parts.apiServer,
+      controller: this.name,
+      closeDeadlineMs: this.#parts.eventsDeadlineMs,
+      observer: {
+        dropped: ({ reason: event }, reason, error) => {
+          if (dropped.has(reason)) return
+          dropped.add(reason)
+          this.#log.warn('an event was dropped', { event, reason, error })
+        },
+      },
+    })
   }
 
   #listen({ role, cache, predicates = [], map }: WatchedSource) {
@@ -153,6 +175,7 @@ export class ControllerRun {
     key: string,
     own: AbortSignal,
     attempt: number,
+    events: EventRecorder,
   ): Promise<void | ReconcileResult> {
     const { observer } = this.#parts
     const { name: controller } = this
@@ -167,7 +190,7 @@ export class ControllerRun {
     }
     try {
       const request = { key, ...splitObjectKey(key) }
-      const context = this.#contextOf(key, running.signal, attempt)
+      const context = this.#contextOf(key, running.signal, attempt, events)
       const result = await this.#controller.options.reconcile(request, context)
       ended(result?.requeueAfterMs === undefined ? 'success' : 'requeue')
       return result
@@ -180,15 +203,31 @@ export class ControllerRun {
     }
   }
 
-  #contextOf(key: string, signal: AbortSignal, attempt: number): ReconcileContext {
+  #contextOf(
+    key: string,
+    signal: AbortSignal,
+    attempt: number,
+    events: EventRecorder,
+  ): ReconcileContext {
     const { apiServer } = this.#parts
     const { resource } = this.#controller
+    const object = this.#caches.indexer(resource).getByKey(key)
     return {
       ...this.#caches,
-      object: this.#caches.indexer(resource).getByKey(key),
+      object,
       signal,
       attempt,
       log: logWith(this.#log, { key }),
+      event: ({ regarding = object, ...event }) => {
+        if (regarding === undefined) {
+          throw new InvalidOptionError(
+            'regarding',
+            regarding,
+            'an object: the one of the key is gone',
+          )
+        }
+        events.record({ regarding, ...event })
+      },
       client: (of) =>
         new ObjectClient(
           of,

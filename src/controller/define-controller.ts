@@ -24,6 +24,7 @@ import {
   type OptionChecks,
 } from '../lib/options.ts'
 import type { ControllerLog } from './controller-log.ts'
+import type { RecordedEvent } from './event-recorder.ts'
 
 /** The defaults of {@link ControllerOptions}. */
 export const controllerDefaults: Required<
@@ -71,6 +72,10 @@ export interface ReconcileRequest {
   readonly name: string
 }
 
+/** An event about the object of a reconcile, or about another one: `regarding`. */
+export type ObjectEvent = Omit<RecordedEvent, 'regarding'> &
+  Partial<Pick<RecordedEvent, 'regarding'>>
+
 /** What a reconcile works with. */
 export interface ReconcileContext<T extends KubernetesObject = KubernetesObject> extends Caches {
   /** The object as the cache had it when the reconcile began; `undefined` if there is none. */
@@ -84,6 +89,11 @@ export interface ReconcileContext<T extends KubernetesObject = KubernetesObject>
   readonly attempt: number
   /** Adds the controller's name and the key to each line. */
   readonly log: ControllerLog
+  /**
+   * Records an Event about {@link object}, to be written soon. Never waits, and never fails because of the server. Throws
+   * `InvalidOptionError` if the API would refuse the event, or if there is neither an object nor `regarding`.
+   */
+  readonly event: (event: ObjectEvent) => void
   /** Reads and writes at the API server. Its requests end with {@link signal}; its writes have the field manager. */
   readonly client: <R extends KubernetesObject = Unstructured>(
     resource: Resource<R>,

@@ -176,6 +176,7 @@ class Run {
       log: this.log,
       observer: this.#observer,
       ...this.#deadlines,
+      eventsDeadlineMs: lastWritesMs,
     }
     this.#controllers = controllers.map((one) => new ControllerRun(one, parts))
     if (this.#metrics instanceof Metrics) {

@@ -369,8 +369,14 @@ const body = (server: () => ContractServer): void => {
     await running
     await until(() => heard.includes('b has ended'), 'the next leader')
     expect(heard).toEqual([
-      ...['a ready false', 'a ready true', 'a reconciles', 'b ready false', 'a has ended'],
-      ...['b ready true', 'b reconciles', 'b has ended'],
+      'a ready false',
+      'a ready true',
+      'a reconciles',
+      'b ready false',
+      'a has ended',
+      'b ready true',
+      'b reconciles',
+      'b has ended',
     ])
     await test.end()
   })

@@ -18,10 +18,11 @@ export async function startExample(
   name: string,
   server: ContractServer,
   args: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
 ): Promise<ExampleProcess> {
   const kubeconfig = await writeKubeconfig(server)
   const place = server.ca === undefined ? ['--server', server.url] : []
-  const example = run(name, [...args, ...place], { KUBECONFIG: kubeconfig.path })
+  const example = run(name, [...args, ...place], { ...env, KUBECONFIG: kubeconfig.path })
   return {
     ...example,
     [Symbol.asyncDispose]: async () => {

@@ -10,7 +10,7 @@ import { type ExampleProcess, startExample } from '../support/example-process.ts
 
 async function startController(server: ContractServer): Promise<ExampleProcess> {
   const controller = await startExample('controller', server)
-  await controller.printed('counting the pods of')
+  await controller.printed('started controller=pod-counter')
   return controller
 }
 
@@ -61,7 +61,8 @@ describeContract('the controller example', (server) => {
     await expectCount(server(), late, '11')
     expect(await controller.interrupt(), controller.lines.join('\n')).toBe(0)
     // The ConfigMap that it has just made again may be on its way to it.
-    expect(controller.lines.at(-1)).toMatch(/^stopped, [01] namespaces left for the next start$/)
+    expect(controller.lines.at(-2)).toMatch(/ info stopped controller=pod-counter left=[01]$/)
+    expect(controller.lines.at(-1)).toMatch(/ info ended$/)
   })
 
   it('[32] tries again after a write that conflicts with a stranger', async () => {
@@ -76,12 +77,12 @@ describeContract('the controller example', (server) => {
           contentType: 'application/merge-patch+json',
           body: { data: { pods: `wrong ${note}` } },
         })
-        if (controller.lines.some((line) => line.includes('the cache was behind'))) return
+        if (controller.lines.some((line) => line.includes('trying again'))) return
       }
     }
     await newPod(server(), namespace, 'one')
     await Promise.all([stranger(), stranger(), stranger()])
-    await controller.printed('the cache was behind')
+    await controller.printed('the object has changed meanwhile, trying again')
     await expectCount(server(), namespace, '1')
     expect(await controller.interrupt(), controller.lines.join('\n')).toBe(0)
   })
