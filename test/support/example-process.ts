@@ -11,6 +11,9 @@ export interface ExampleProcess extends AsyncDisposable {
   printed(text: string): Promise<void>
   /** SIGINT, unless another signal is given; answers with the exit code. */
   interrupt(signal?: 'SIGINT' | 'SIGTERM'): Promise<number | null>
+  /** Stops the process as it is, until {@link resume}. */
+  suspend(): void
+  resume(): void
 }
 
 /** Starts an example as a user of the server: by `--server`, or by a kubeconfig where there are credentials. */
@@ -86,6 +89,8 @@ export function startProgram(
       await ended
       return child.exitCode
     },
+    suspend: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
     [Symbol.asyncDispose]: async () => {
       child.kill('SIGKILL')
       await ended
