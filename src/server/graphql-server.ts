@@ -262,8 +262,8 @@ class RunningServer implements GraphQLServer {
     if (this.#drained !== undefined) response.shouldKeepAlive = false
     response.once('close', () => {
       this.#underWay.delete(response)
-      // Closes the connection, which would otherwise delay the stop until its idle timeout.
-      if (this.#stopped !== undefined) setImmediate(() => this.#server.closeIdleConnections())
+      // Its head may have kept the connection, which would delay the stop until its idle timeout.
+      if (this.#drained !== undefined) request.socket.end()
     })
     void http.answer(request, response)
   }
@@ -275,16 +275,24 @@ class RunningServer implements GraphQLServer {
     await this.#connections.dismiss(drainSpreadMs, this.#stop.signal)
   }
 
+  /** Waits for the answers that have ended but are not sent: Node takes their connections for idle, and cuts them off. */
+  async #untilSent(): Promise<void> {
+    const sending = [...this.#underWay].filter(({ writableEnded }) => writableEnded)
+    if (sending.length === 0) return
+    await Promise.all(sending.map((response) => once(response, 'close')))
+    await this.#untilSent()
+  }
+
   async #end(): Promise<void> {
     this.#stop.abort()
     await this.drain()
-    const closed = once(this.#server, 'close')
-    this.#server.close()
-    this.#server.closeIdleConnections()
     const timer = setTimeout(() => {
       this.#connections.destroy()
       this.#server.closeAllConnections()
     }, this.#options.stopDeadlineMs)
+    await this.#untilSent()
+    const closed = once(this.#server, 'close')
+    this.#server.close()
     await closed
     clearTimeout(timer)
     await this.#metrics?.[Symbol.asyncDispose]()

@@ -27,6 +27,20 @@ describe('a stop', () => {
     await stopped
   })
 
+  it('cuts off no answer that its reader has not taken yet', async () => {
+    const api = smallApi()
+    const server = await serve(api, { maxBodyBytes: 16_777_216, compressFromBytes: 0 })
+    const name = 'x'.repeat(12_000_000)
+    const query = 'query ($name: String) { held hello(name: $name) }'
+    const response = post(server.url, { query, variables: { name } })
+    await until(() => api.underWay() === 1)
+    api.release()
+    const answer = await response
+    const stopped = server[Symbol.asyncDispose]()
+    expect((await answer.text()).length).toBeGreaterThan(name.length)
+    await stopped
+  })
+
   it('cuts off requests that outlast its deadline', async () => {
     const api = smallApi()
     const server = await serve(api, { stopDeadlineMs: 50 })

@@ -9,6 +9,7 @@ export interface ExampleProcess extends AsyncDisposable {
   readonly lines: readonly string[]
   /** Resolves when a line that contains the text has been printed; rejects where the process ends before. */
   printed(text: string): Promise<void>
+  readonly signal: (signal: NodeJS.Signals) => void
   /** SIGINT, unless another signal is given; answers with the exit code. */
   interrupt(signal?: 'SIGINT' | 'SIGTERM'): Promise<number | null>
   /** Stops the process as it is, until {@link resume}. */
@@ -84,6 +85,7 @@ export function startProgram(
       const early = ended.then(() => found.reject(new Error(`ended early:\n${lines.join('\n')}`)))
       return Promise.race([found.promise, early]).finally(() => waiting.delete(look))
     },
+    signal: (signal) => void child.kill(signal),
     interrupt: async (signal = 'SIGINT') => {
       child.kill(signal)
       await ended
