@@ -33,7 +33,17 @@ export {
   ObjectClient,
   type ObjectClientOptions,
   type StatusClient,
+  type SubresourceClients,
+  type SubresourceCreation,
+  type SubresourceName,
 } from './api-server/writes/object-client.ts'
+export {
+  listDefaults,
+  ListExpiredError,
+  type ListObjectsOptions,
+  type ObjectList,
+  type ObjectPage,
+} from './api-server/writes/object-list.ts'
 export type {
   AppliedObject,
   DeepPartial,

@@ -13,6 +13,7 @@ export type {
   OwnerReference,
   Unstructured,
 } from './kubernetes/object.ts'
+export type { Binding, Eviction, Scale, TokenRequest } from './kubernetes/subresources.ts'
 export type * from './kubernetes/wire/admissionregistration-v1.ts'
 export type * from './kubernetes/wire/apiextensions-v1.ts'
 export type * from './kubernetes/wire/apiregistration-v1.ts'

@@ -1,4 +1,4 @@
-import type { ApiServer, ObjectClient } from 'informerql/cluster'
+import type { ApiServer, ObjectClient, Status } from 'informerql/cluster'
 import {
   type ApiResource,
   createSharedInformer,
@@ -14,7 +14,7 @@ import {
   type SharedInformer,
   type SharedInformerFactory,
 } from 'informerql/informer'
-import type { ConfigMap, Int64, Pod } from 'informerql/kubernetes'
+import type { ConfigMap, Int64, Pod, Scale } from 'informerql/kubernetes'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 
 /** A custom resource as a user writes it down: a plain interface, not a type alias. */
@@ -32,6 +32,22 @@ const widgets: Resource<Widget> = {
   namespaced: true,
 }
 
+interface Gadget extends Conditioned {
+  readonly kind: 'Gadget'
+  readonly spec: {
+    readonly paused: boolean
+    readonly names?: readonly string[]
+    readonly size: number
+  }
+}
+const conditioned: Resource<Gadget> = {
+  group: 'example.com',
+  version: 'v1',
+  resource: 'gadgets',
+  kind: 'Gadget',
+  namespaced: true,
+}
+
 const discovered: ApiResource = { ...widgets, group: '', resource: 'pods', kind: 'Pod' }
 
 declare const factory: SharedInformerFactory
@@ -45,6 +61,40 @@ const writesAny = async <T extends KubernetesObject>(client: ObjectClient<T>, ob
   await client.patch(object.metadata, { merge: { metadata: { labels: { app: null } } } })
   await client.patch(object.metadata, { strategic: { metadata: { finalizers: ['a'] } } })
   await client.status.apply(object)
+}
+
+/** A kind of which some fields are known. */
+interface Conditioned extends KubernetesObject {
+  readonly spec: { readonly paused?: boolean; readonly names?: readonly string[] }
+  readonly status?: { readonly conditions?: readonly { type: string; status: string }[] }
+}
+
+/** Of any kind that has those fields, whatever else it has. */
+const writesSome = async <T extends Conditioned>(client: ObjectClient<T>, object: T) => {
+  const conditions = [...(object.status?.conditions ?? []), { type: 'Ready', status: 'True' }]
+  const { metadata } = object
+  await client.patch<Conditioned>(metadata, { merge: { spec: { paused: true } } })
+  await client.status.patch<Conditioned>(metadata, { merge: { status: { conditions } } })
+  await client.subresource('status').apply<Conditioned>({ metadata, status: { conditions } })
+  const applied: T = await client.apply<Conditioned>({ metadata, spec: { names: ['a'] } })
+  await client.apply(applied)
+  // @ts-expect-error -- no such field
+  await client.apply<Conditioned>({ metadata, spec: { siez: 1 } })
+  // @ts-expect-error -- not every object of the type has a size
+  await client.patch<Gadget>(metadata, { merge: { spec: { size: 1 } } })
+  const written: T = await client.apply({ ...object, status: { ...object.status, conditions } })
+  return await client.update({ ...written, spec: { ...written.spec, paused: true } })
+}
+
+/** Of any kind, by its resource. */
+const connects = async <T extends KubernetesObject>(resource: Resource<T>, object: T) => {
+  const client = apiServer.client(resource)
+  await client.create(object)
+  for await (const one of client.list({ namespace: 'a' })) await client.update(one)
+  const listed = client.list()[Symbol.asyncIterator]().next()
+  await client.subresource('scale').patch(object.metadata, { merge: { spec: { replicas: 1 } } })
+  await client.subresource('status').update(object)
+  return listed
 }
 
 // These hold when they compile: `npm run typecheck`.
@@ -65,6 +115,46 @@ describe('The types of the library', () => {
       await client.patch(metadata, { merge: { data: { a: 1 } } })
       // @ts-expect-error -- no such field
       await client.patch(metadata, { merge: { dta: {} } })
+      const wrong = { metadata, data: { a: 1 } }
+      // @ts-expect-error -- numbers are not data of a ConfigMap, in a variable either
+      await client.apply(wrong)
+      const wrongPatch = { merge: { data: { a: 1 } } }
+      // @ts-expect-error -- numbers are not data of a ConfigMap, in a variable either
+      await client.patch(metadata, wrongPatch)
+    })
+  })
+
+  it('let an object of any kind that has some fields be written by these fields', () => {
+    expect(writesSome).toBeTypeOf('function')
+    expect(connects).toBeTypeOf('function')
+    never(async () => {
+      await writesSome(apiServer.client(conditioned), {} as Gadget)
+      // @ts-expect-error -- a config map has no spec
+      await writesSome(apiServer.client(resources.configMaps), {} as ConfigMap)
+    })
+  })
+
+  it('know the subresources of a kind, and what they read and write', () => {
+    never(async () => {
+      const pods = apiServer.client(resources.pods)
+      const at = { name: 'a' }
+      expectTypeOf(await pods.subresource('resize').get(at)).toEqualTypeOf<Pod>()
+      expectTypeOf(
+        await pods.subresource('eviction').create({ metadata: at }),
+      ).toEqualTypeOf<Status>()
+      expectTypeOf(await pods.subresource('scale').get(at)).toEqualTypeOf<Scale>()
+      // @ts-expect-error -- of pods
+      void apiServer.client(resources.nodes).subresource('eviction')
+      // @ts-expect-error -- no such subresource
+      void pods.subresource('evicton')
+      // @ts-expect-error -- an eviction is only created
+      void pods.subresource('eviction').get(at)
+      // @ts-expect-error -- replicas are a number
+      void pods.subresource('scale').patch(at, { merge: { spec: { replicas: '1' } } })
+      const any = apiServer.client(discovered)
+      void any.subresource('token').create({ metadata: at, spec: { expirationSeconds: 600 } })
+      const own = apiServer.client(widgets).subresource('restart', widgets)
+      expectTypeOf(await own.get(at)).toEqualTypeOf<Widget>()
     })
   })
 

@@ -34,11 +34,13 @@ const longInteger = /\d{16}/
 
 /** A response is not JSON, or too large. */
 export class UnexpectedAnswerError extends CodedError {
-  constructor(request: string, problem: string, value?: unknown) {
-    super('UNEXPECTED_ANSWER', `${request}: ${problem}`, {
-      value,
-      hint: 'check that the address is that of an API server, not of a proxy',
-    })
+  constructor(
+    request: string,
+    problem: string,
+    value?: unknown,
+    hint = 'check that the address is that of an API server, not of a proxy',
+  ) {
+    super('UNEXPECTED_ANSWER', `${request}: ${problem}`, { value, hint })
   }
 }
 
@@ -96,7 +98,8 @@ async function requestOnce(
   const bytes = await readUpTo(maxBytes, body)
   if (bytes.length > maxBytes) {
     const problem = `the answer is larger than ${maxBytes} bytes`
-    throw new UnexpectedAnswerError(title, problem, bytes.length)
+    const hint = 'ask for less at a time, or raise maxAnswerBytes of the connection'
+    throw new UnexpectedAnswerError(title, problem, bytes.length, hint)
   }
   const text = bytes.toString('utf8')
   if (text === '') return undefined

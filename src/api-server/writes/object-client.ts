@@ -1,14 +1,28 @@
-import { apiVersionOf, type ApiResource, resourcePath } from '../../kubernetes/api-resource.ts'
+import {
+  type ApiResource,
+  apiVersionOf,
+  type Resource,
+  resourcePath,
+} from '../../kubernetes/api-resource.ts'
 import {
   type KubernetesObject,
   lastAppliedAnnotation,
   objectKey,
   type ObjectMeta,
 } from '../../kubernetes/object.ts'
+import {
+  type Binding,
+  type Eviction,
+  type Scale,
+  subresourceTypes,
+  type TokenRequest,
+} from '../../kubernetes/subresources.ts'
+import type { Status } from '../../kubernetes/status.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { aString, checkedOptions, InvalidOptionError, present } from '../../lib/options.ts'
 import type { JsonRequestOptions } from '../transport/json-request.ts'
 import type { TransportRequest } from '../transport/transport.ts'
+import { listChecks, type ListObjectsOptions, type ObjectList, objectList } from './object-list.ts'
 import {
   type AppliedObject,
   type NewObject,
@@ -63,29 +77,86 @@ export interface ObjectClientOptions {
   readonly fieldManager?: string
 }
 
+/** The clients of subresources, by name. Each has the methods that API servers have for it. */
+export interface SubresourceClients<T extends KubernetesObject = KubernetesObject> {
+  /** Only it can write the status. */
+  readonly status: Pick<ObjectClient<T>, 'apply' | 'get' | 'patch' | 'resource' | 'update'>
+  readonly scale: Pick<ObjectClient<Scale>, 'apply' | 'get' | 'patch' | 'update'>
+  /** Of pods: adds containers to a running one. */
+  readonly ephemeralcontainers: Pick<
+    ObjectClient<T>,
+    'apply' | 'get' | 'patch' | 'resource' | 'update'
+  >
+  /** Of pods: changes the resources of a running one. */
+  readonly resize: Pick<ObjectClient<T>, 'apply' | 'get' | 'patch' | 'resource' | 'update'>
+  /** Of pods, by the pod's name. Rejects with a 429 where a PodDisruptionBudget refuses, after trying until the deadline. */
+  readonly eviction: SubresourceCreation<Eviction, Status>
+  /** Of pods, by the pod's name: assigns it to a node. */
+  readonly binding: SubresourceCreation<Binding, Status>
+  /** Of service accounts, by the account's name: a token of the account. */
+  readonly token: SubresourceCreation<TokenRequest>
+  /** Of certificate signing requests: writes the conditions that approve or deny them. */
+  readonly approval: Pick<ObjectClient<T>, 'get' | 'patch' | 'resource' | 'update'>
+  /** Of namespaces: writes the finalizers of the `spec`. */
+  readonly finalize: Pick<ObjectClient<T>, 'update'>
+}
+
+/** A subresource that only answers requests. `metadata` names the object that it belongs to. */
+export interface SubresourceCreation<Request extends KubernetesObject, Answer = Request> {
+  create(request: NewObject<Request>, options?: WriteOptions): Promise<Answer>
+}
+
+/** The subresources that objects of a type may have. An object whose kind is not known may have any. */
+export type SubresourceName<T extends KubernetesObject = KubernetesObject> =
+  | 'status'
+  | 'scale'
+  | OfKind<T, 'Pod', 'ephemeralcontainers' | 'resize' | 'eviction' | 'binding'>
+  | OfKind<T, 'ServiceAccount', 'token'>
+  | OfKind<T, 'CertificateSigningRequest', 'approval'>
+  | OfKind<T, 'Namespace', 'finalize'>
+
+type OfKind<T extends KubernetesObject, Kind extends string, Name> = Kind extends T['kind']
+  ? Name
+  : never
+
 /** Reads and writes the subresource `status`. */
-export type StatusClient<T extends KubernetesObject = KubernetesObject> = Pick<
-  ObjectClient<T>,
-  'apply' | 'get' | 'patch' | 'update'
->
+export type StatusClient<T extends KubernetesObject = KubernetesObject> =
+  SubresourceClients<T>['status']
+
+/** A client of objects that extend `Known`. */
+type ClientWith<Method extends string, Known extends KubernetesObject> = {
+  readonly [method in Method]: unknown
+} & { readonly resource?: Resource<Known> }
+
+/** Forbids all fields but those that every object has. */
+type MetadataOnly<O> = {
+  readonly [Field in Exclude<keyof O, keyof KubernetesObject>]: never
+}
+
+/** The subresource that a client is of. */
+interface Subresource {
+  readonly name: string
+  /** What it reads and writes; `undefined`: the object itself. */
+  readonly type: Pick<KubernetesObject, 'apiVersion' | 'kind'> | undefined
+}
 
 /**
- * Reads and writes single objects of one resource. All methods reject with `ApiStatusError` if the server refuses
+ * Reads and writes objects of one resource at the API server, without a cache. All methods reject with `ApiStatusError` if the server refuses
  * (`isNotFound`, `isConflict` and `isAlreadyExists` tell why), with `ConnectionError` if it cannot be reached, and with
  * `InvalidOptionError` if a namespace or a name is missing. After a 429 with `Retry-After`, a request is repeated in
  * time if its deadline allows. Integers with more digits than a double holds are kept.
  */
 export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
-  readonly resource: ApiResource
+  readonly resource: Resource<T>
   readonly #server: ObjectRequests
   readonly #options: ObjectClientOptions
-  readonly #subresource: string
+  readonly #subresource: Subresource | undefined
 
   constructor(
-    resource: ApiResource,
+    resource: Resource<T>,
     server: ObjectRequests,
     options: ObjectClientOptions = {},
-    subresource = '',
+    subresource?: Subresource,
   ) {
     this.resource = resource
     this.#server = server
@@ -93,9 +164,48 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
     this.#subresource = subresource
   }
 
-  /** A client of the subresource `status`; only it can write the status. */
+  /**
+   * A client of a subresource, with the methods that it has: `client.subresource('scale').patch(…)`. Another server's
+   * own subresource is given with the type of what it reads and writes; the server says which methods it has.
+   */
+  subresource<Name extends SubresourceName<T>>(name: Name): SubresourceClients<T>[Name]
+  subresource<B extends KubernetesObject>(
+    name: string,
+    type: Resource<B>,
+  ): Omit<ObjectClient<B>, 'delete' | 'list' | 'status' | 'subresource'>
+  subresource(name: string, type?: Pick<ApiResource, 'group' | 'version' | 'kind'>): unknown {
+    if (typeof name !== 'string' || !/^[a-z][-a-z0-9]*$/.test(name)) {
+      throw new InvalidOptionError('subresource', name, 'a name such as status or scale')
+    }
+    const own =
+      type === undefined
+        ? Object.hasOwn(subresourceTypes, name)
+          ? subresourceTypes[name]
+          : undefined
+        : { apiVersion: apiVersionOf(type), kind: type.kind }
+    return new ObjectClient(this.resource, this.#server, this.#options, { name, type: own })
+  }
+
+  /** {@link subresource} `status`. */
   get status(): StatusClient<T> {
-    return new ObjectClient<T>(this.resource, this.#server, this.#options, '/status')
+    return this.subresource('status')
+  }
+
+  /**
+   * Lists objects as the server has them now, page by page, for what no informer follows. Iterate over the objects, or
+   * over `pages()`. Iterating rejects with `ListExpiredError` if the list is read too slowly.
+   */
+  list(options: ListObjectsOptions = {}): ObjectList<T> {
+    const { deadlineMs, signal, ...query } = checkedOptions('a list', options, listChecks)
+    const { namespace } = query
+    const path = resourcePath(this.resource, present({ namespace }))
+    const request = (parameters: URLSearchParams): Promise<unknown> =>
+      this.#request(
+        'GET',
+        parameters.size === 0 ? path : `${path}?${parameters}`,
+        present({ deadlineMs, signal }),
+      )
+    return objectList<T>(this.resource, query, request)
   }
 
   /** The object as the server has it now. */
@@ -105,8 +215,12 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
 
   /** Creates an object and returns the server's version. Rejects with `isAlreadyExists` if there is one. */
   async create(object: NewObject<T>, options: WriteOptions = {}): Promise<T> {
-    const { namespace } = object.metadata
-    return await this.#write('POST', this.#collection(namespace), options, this.#typed(object))
+    const { namespace, name = '' } = object.metadata
+    const path =
+      this.#subresource === undefined
+        ? this.#collection(namespace)
+        : this.#pathOf({ name, ...present({ namespace }) })
+    return await this.#write('POST', path, options, this.#typed(object))
   }
 
   /**
@@ -120,9 +234,17 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
     return await this.#write('PUT', this.#pathOf(object.metadata), options, body)
   }
 
-  /** Changes parts of an object: `{ merge: {…} }`, `{ strategic: {…} }` or `{ json: […] }`. */
+  /**
+   * Changes parts of an object: `{ merge: {…} }`, `{ strategic: {…} }` or `{ json: […] }`. Where `T` is a type parameter,
+   * name a type that it extends, whose fields are known: `client.patch<WithConditions>(…)`. The metadata is always.
+   */
   async patch(at: ObjectName, patch: ObjectPatch, options?: ChangeOptions): Promise<T>
-  async patch(at: ObjectName, patch: ObjectPatch<T>, options?: ChangeOptions): Promise<T>
+  async patch<Known extends KubernetesObject = T>(
+    this: ClientWith<'patch', Known>,
+    at: ObjectName,
+    patch: ObjectPatch<NoInfer<Known>>,
+    options?: ChangeOptions,
+  ): Promise<T>
   async patch(at: ObjectName, patch: ObjectPatch, options: ChangeOptions = {}): Promise<T> {
     const { body, contentType } = patchBody(patch, options.preconditions)
     return await this.#write('PATCH', this.#pathOf(at), options, body, contentType)
@@ -130,10 +252,18 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
 
   /**
    * Server-side apply: creates the object, or sets the given fields and gives up those that the field manager had set
-   * before. Fields of other managers are a conflict unless `force`.
+   * before. Fields of other managers are a conflict unless `force`. Where `T` is a type parameter, give a whole object,
+   * or name a type that it extends, whose fields are known: `client.apply<WithConditions>(…)`.
    */
-  async apply(object: AppliedObject, options?: ApplyOptions): Promise<T>
-  async apply(object: AppliedObject<T> | T, options?: ApplyOptions): Promise<T>
+  async apply<O extends AppliedObject>(
+    object: O & MetadataOnly<O>,
+    options?: ApplyOptions,
+  ): Promise<T>
+  async apply<Known extends KubernetesObject = T>(
+    this: ClientWith<'apply', Known>,
+    object: AppliedObject<NoInfer<Known>> | T,
+    options?: ApplyOptions,
+  ): Promise<T>
   async apply(object: AppliedObject, options: ApplyOptions = {}): Promise<T> {
     const fieldManager = requireFieldManager(options.fieldManager ?? this.#options.fieldManager)
     const body = required(this.#typed(object), options.preconditions)
@@ -161,10 +291,12 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
    * server only about objects without `managedFields`, which are few.
    */
   async #requireWhole(object: T, options: ReadOptions): Promise<void> {
+    // What a subresource has of its own is not in caches.
+    if (this.#subresource?.type !== undefined) return
     const { metadata: given } = object
     const wasRead = (given.resourceVersion ?? '') !== '' || (given.uid ?? '') !== ''
     if (!wasRead || hasManagers(given)) return
-    const { metadata: current } = await this.#send('GET', this.#pathOf(given), options)
+    const { metadata: current } = await this.#send('GET', this.#objectPath(given), options)
     const lacksAnnotation = given.annotations?.[lastAppliedAnnotation] === undefined
     if (
       hasManagers(current) ||
@@ -192,16 +324,29 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
     path: string,
     options: ReadOptions & { readonly body?: unknown; readonly contentType?: string },
   ): Promise<T> {
-    const { body, contentType, deadlineMs, signal } = options
-    return (await this.#server.request(method, path, {
+    return (await this.#request(method, path, options)) as T
+  }
+
+  async #request(
+    method: TransportRequest['method'],
+    path: string,
+    {
+      body,
+      contentType,
+      deadlineMs,
+      signal,
+    }: ReadOptions & { readonly body?: unknown; readonly contentType?: string },
+  ): Promise<unknown> {
+    return await this.#server.request(method, path, {
       exact: true,
       waitsAsTold: true,
       ...present({ body, contentType, deadlineMs, signal }),
-    })) as T
+    })
   }
 
   #typed(object: object): object {
-    return { ...object, apiVersion: apiVersionOf(this.resource), kind: this.resource.kind }
+    const own = { apiVersion: apiVersionOf(this.resource), kind: this.resource.kind }
+    return { ...object, ...(this.#subresource?.type ?? own) }
   }
 
   #collection(namespace: string | undefined): string {
@@ -212,10 +357,15 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
     return resourcePath(this.resource, present({ namespace }))
   }
 
-  #pathOf({ namespace, name }: ObjectName): string {
+  #pathOf(at: ObjectName): string {
+    const path = this.#objectPath(at)
+    return this.#subresource === undefined ? path : `${path}/${this.#subresource.name}`
+  }
+
+  #objectPath({ namespace, name }: ObjectName): string {
     if (typeof name !== 'string' || name === '') {
       throw new InvalidOptionError('name', name, 'the name of the object')
     }
-    return `${this.#collection(namespace)}/${encodeURIComponent(name)}${this.#subresource}`
+    return `${this.#collection(namespace)}/${encodeURIComponent(name)}`
   }
 }

@@ -2,11 +2,11 @@ import type { KubernetesObject, ObjectMeta } from '../../kubernetes/object.ts'
 import { present } from '../../lib/options.ts'
 import type { Preconditions } from './write-options.ts'
 
-/** A type with all members optional, at any depth, including those of list items. */
+/** A type with all members optional, at any depth, including those of list items. One that is `undefined` is absent. */
 export type DeepPartial<T> = T extends readonly (infer Item)[]
   ? readonly DeepPartial<Item>[]
   : T extends object
-    ? { readonly [Member in keyof T]?: DeepPartial<T[Member]> }
+    ? { readonly [Member in keyof T]?: DeepPartial<T[Member]> | undefined }
     : T
 
 /** A JSON merge patch (RFC 7386): `null` removes a member; lists are replaced as a whole. */

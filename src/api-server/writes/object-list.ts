@@ -1,0 +1,183 @@
+import { type ApiResource, apiVersionOf, groupResourceOf } from '../../kubernetes/api-resource.ts'
+import type { KubernetesObject } from '../../kubernetes/object.ts'
+import { type ApiStatusError, isExpired } from '../../kubernetes/status.ts'
+import { CodedError } from '../../lib/coded-error.ts'
+import { isRecord } from '../../lib/json.ts'
+import { aLimit, aString, type OptionChecks, oneOf } from '../../lib/options.ts'
+import { UnexpectedAnswerError } from '../transport/json-request.ts'
+import { readChecks, type ReadOptions } from './write-options.ts'
+
+/** What a list selects, and how it reads it. `deadlineMs` is for each page. */
+export interface ListObjectsOptions extends ReadOptions {
+  /** Default: all namespaces. */
+  readonly namespace?: string
+  /** `app=web,tier!=cache` */
+  readonly labelSelector?: string
+  /** `spec.nodeName=worker-1` */
+  readonly fieldSelector?: string
+  /** Objects per page; `Infinity` for one page. */
+  readonly limit?: number
+  /**
+   * What to do if the server has forgotten the state that the first page shows (410), minutes after that page. `fail`:
+   * throw {@link ListExpiredError}. `restart`: begin again, up to three times; the objects come once more. `inconsistent`:
+   * go on with the rest as it is by now; then the list shows no one moment.
+   */
+  readonly whenExpired?: 'fail' | 'restart' | 'inconsistent'
+}
+
+/** The defaults of {@link ListObjectsOptions}. */
+export const listDefaults = { limit: 500, whenExpired: 'fail' } as const
+
+export const listChecks: OptionChecks<ListObjectsOptions> = {
+  ...readChecks,
+  namespace: aString,
+  labelSelector: aString,
+  fieldSelector: aString,
+  limit: aLimit(1),
+  whenExpired: oneOf('fail', 'restart', 'inconsistent'),
+}
+
+/** A page of a list. */
+export interface ObjectPage<T extends KubernetesObject = KubernetesObject> {
+  readonly items: readonly T[]
+  /** The state that the page shows: the same for all pages, unless the list is {@link isInconsistent}. */
+  readonly resourceVersion: string
+  /** How many objects follow, if the server counts them. */
+  readonly remaining: number | undefined
+  /** How many times the list has begun again: the objects of earlier pages are to be forgotten when it grows. */
+  readonly restarts: number
+  /** Whether this page shows a later state than the first ones, after `whenExpired: 'inconsistent'`. */
+  readonly isInconsistent: boolean
+}
+
+/** An uncached list: the objects one by one, or by pages. Sends nothing before it is iterated, which begins anew. */
+export interface ObjectList<
+  T extends KubernetesObject = KubernetesObject,
+> extends AsyncIterable<T> {
+  pages(): AsyncIterable<ObjectPage<T>>
+}
+
+/** The server has forgotten the state that the pages of a list show, before all were read. */
+export class ListExpiredError extends CodedError {
+  constructor(resource: ApiResource, pages: number, cause: ApiStatusError) {
+    super('LIST_EXPIRED', `the list of ${groupResourceOf(resource)} expired after page ${pages}`, {
+      cause,
+      hint: "read pages sooner, or give whenExpired: 'restart' or 'inconsistent'",
+    })
+  }
+}
+
+/** Requests one page. */
+type RequestPage = (query: URLSearchParams) => Promise<unknown>
+
+const maxRestarts = 3
+
+/** A list of which each page comes from `request`. */
+export function objectList<T extends KubernetesObject>(
+  resource: ApiResource,
+  options: ListObjectsOptions,
+  request: RequestPage,
+): ObjectList<T> {
+  const pages = (): AsyncGenerator<ObjectPage<T>> => readPages<T>(resource, options, request)
+  return {
+    pages,
+    async *[Symbol.asyncIterator]() {
+      for await (const { items } of pages()) yield* items
+    },
+  }
+}
+
+async function* readPages<T extends KubernetesObject>(
+  resource: ApiResource,
+  options: ListObjectsOptions,
+  request: RequestPage,
+): AsyncGenerator<ObjectPage<T>, void, undefined> {
+  const { whenExpired = listDefaults.whenExpired } = options
+  let next: string | undefined
+  let count = 0
+  let restarts = 0
+  let isInconsistent = false
+  let expiredAt = -1
+  do {
+    let answer: unknown
+    try {
+      answer = await request(queryOf(options, next))
+    } catch (error) {
+      if (next === undefined || !isExpired(error)) throw error
+      const expired = error as ApiStatusError
+      const rest = restOf(expired)
+      if (whenExpired === 'inconsistent' && rest !== undefined && expiredAt !== count) {
+        isInconsistent = true
+        expiredAt = count
+        next = rest
+        continue
+      }
+      if (whenExpired !== 'restart' || restarts === maxRestarts) {
+        throw new ListExpiredError(resource, count, expired)
+      }
+      restarts += 1
+      count = 0
+      next = undefined
+      continue
+    }
+    const { items, metadata } = listOf(resource, answer)
+    if (metadata.next !== undefined && metadata.next === next) {
+      throw new UnexpectedAnswerError(titleOf(resource), 'a page leads to itself', next)
+    }
+    next = metadata.next
+    count += 1
+    const { resourceVersion, remaining } = metadata
+    yield { items: items as T[], resourceVersion, remaining, restarts, isInconsistent }
+  } while (next !== undefined || count === 0)
+}
+
+function queryOf(
+  { labelSelector = '', fieldSelector = '', limit = listDefaults.limit }: ListObjectsOptions,
+  next: string | undefined,
+): URLSearchParams {
+  const query = new URLSearchParams()
+  if (labelSelector !== '') query.set('labelSelector', labelSelector)
+  if (fieldSelector !== '') query.set('fieldSelector', fieldSelector)
+  if (Number.isFinite(limit)) query.set('limit', String(Math.floor(limit)))
+  if (next !== undefined) query.set('continue', next)
+  return query
+}
+
+/** The token of a 410 that continues with what is there by now. */
+function restOf({ status }: ApiStatusError): string | undefined {
+  const { metadata } = status as { readonly metadata?: { readonly continue?: unknown } }
+  const token = metadata?.continue
+  return typeof token === 'string' && token !== '' ? token : undefined
+}
+
+interface ReadList {
+  readonly items: readonly object[]
+  readonly metadata: {
+    readonly resourceVersion: string
+    readonly remaining: number | undefined
+    readonly next: string | undefined
+  }
+}
+
+/** The items of a list, with their kind, which lists leave out. */
+function listOf(resource: ApiResource, answer: unknown): ReadList {
+  const { items: given, metadata: about }: Readonly<Record<string, unknown>> = isRecord(answer)
+    ? answer
+    : {}
+  const items = given ?? []
+  if (!isRecord(about) || !Array.isArray(items) || !items.every(isRecord)) {
+    throw new UnexpectedAnswerError(titleOf(resource), 'the answer is no list', answer)
+  }
+  const { resourceVersion, remainingItemCount, continue: next } = about
+  const type = { apiVersion: apiVersionOf(resource), kind: resource.kind }
+  return {
+    items: items.map((item) => ({ ...type, ...item })),
+    metadata: {
+      resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '',
+      remaining: typeof remainingItemCount === 'number' ? remainingItemCount : undefined,
+      next: typeof next === 'string' && next !== '' ? next : undefined,
+    },
+  }
+}
+
+const titleOf = (resource: ApiResource): string => `a list of ${groupResourceOf(resource)}`
