@@ -26,6 +26,8 @@ const { values: options } = parseArgs({
 const processes = `${import.meta.dirname}/process`
 const warmUpMs = 500
 const changesPerSecond = 50
+/** The number of annotations so far: each is another change. */
+let annotated = 0
 
 interface PodName {
   readonly namespace: string
@@ -46,6 +48,7 @@ await using simulator = await startService(`${processes}/simulator.ts`, [options
 await using gateway = await startService(`${processes}/gateway.ts`, [simulator.url])
 
 const pods = await somePods(Number(options.broken))
+const healthy = await somePods(Number(options.broken), 1)
 for (const pod of pods) await breakPod(pod, 'CrashLoopBackOff')
 // The first request loads the kinds and builds the index.
 console.log((await askGraphQL(gateway.url, { query: problems })).slice(0, 60))
@@ -60,23 +63,33 @@ const queries = await interleave(
 )
 const changes = await interleave(
   {
-    'without a subscriber': () => change(),
-    'with a subscriber to the broken pods': () => subscribed(livePods, () => change()),
-    'with a subscriber to problems': () => subscribed(liveProblems, () => change()),
+    'of a broken pod, without a subscriber': () => change(),
+    'of a broken pod, with a subscriber to the broken pods': () =>
+      subscribed(livePods, () => change()),
+    'of a broken pod, with a subscriber to problems': () =>
+      subscribed(liveProblems, () => change()),
+    'of a healthy pod, without a subscriber': () => change(annotate),
+    'of a healthy pod, with a subscriber to problems': () =>
+      subscribed(liveProblems, () => change(annotate)),
   },
   Number(options.rounds),
 )
 
 const tables: ResultTable[] = [
   { title: `first 100 problems, ${options.broken} of ${options.pods} pods broken`, rows: queries },
-  { title: `a change of a broken pod, ${changesPerSecond} a second`, rows: changes },
+  { title: `a change, ${changesPerSecond} a second`, rows: changes },
 ]
 const [own, list] = [queries['problems'], queries['the broken pods, to fold']]
-const alone = changes['without a subscriber']?.['cpuUs'] ?? 0
-const more = (title: string): string => ((changes[title]?.['cpuUs'] ?? 0) - alone).toFixed(0)
+const more = (of: string, to: string): string => {
+  const [alone, followed] = [
+    `of a ${of} pod, without a subscriber`,
+    `of a ${of} pod, with a subscriber to ${to}`,
+  ]
+  return ((changes[followed]?.['cpuUs'] ?? 0) - (changes[alone]?.['cpuUs'] ?? 0)).toFixed(0)
+}
 const notes = [
   `the first page takes ${own?.['cpuMs']?.toPrecision(2)} ms CPU, ${ratio(list?.['cpuMs'], own?.['cpuMs'])} less than the list of the broken pods`,
-  `a change takes ${alone.toFixed(0)} us CPU without a subscriber, ${more('with a subscriber to the broken pods')} us more with one to the list of broken pods, ${more('with a subscriber to problems')} us more with one to problems`,
+  `a subscriber to problems costs ${more('broken', 'problems')} us CPU for a change of a broken pod, whose frame it gets, and ${more('healthy', 'problems')} us for one of a healthy pod; a subscriber to the list of broken pods costs ${more('broken', 'the broken pods')} us`,
 ]
 publish('problems', tables, notes, { record: options.record })
 
@@ -94,15 +107,11 @@ async function ask(query: string): Promise<Figures> {
 }
 
 /** The CPU time of the gateway for a change, in microseconds. */
-async function change(): Promise<Figures> {
+async function change(make = breakAgain): Promise<Figures> {
   const count = Number(options.changes)
   const before = await gateway.cpuMs()
   for (let at = 0; at < count; at++) {
-    const pod = pods[at % pods.length]
-    const round = Math.floor(at / pods.length)
-    if (pod !== undefined) {
-      await breakPod(pod, (round + at) % 2 === 0 ? 'ImagePullBackOff' : 'CrashLoopBackOff')
-    }
+    await make(at)
     await sleep(1000 / changesPerSecond)
   }
   await sleep(500)
@@ -126,10 +135,10 @@ async function subscribed(query: string, work: () => Promise<Figures>): Promise<
 }
 
 /** Pods all over the cluster. */
-async function somePods(count: number): Promise<readonly PodName[]> {
+async function somePods(count: number, from = 0): Promise<readonly PodName[]> {
   const found: PodName[] = []
   const every = Math.max(1, Math.floor(Number(options.pods) / count))
-  for (let offset = 0; found.length < count && offset < Number(options.pods); offset += every) {
+  for (let offset = from; found.length < count && offset < Number(options.pods); offset += every) {
     const query = `{ pods(first: 1, offset: ${offset}) { nodes { namespace name } } }`
     const { data } = JSON.parse(await askGraphQL(gateway.url, { query })) as {
       data: { pods: { nodes: readonly PodName[] } }
@@ -139,19 +148,37 @@ async function somePods(count: number): Promise<readonly PodName[]> {
   return found
 }
 
+/** Breaks a pod for the other reason. */
+async function breakAgain(at: number): Promise<void> {
+  const pod = pods[at % pods.length]
+  const round = Math.floor(at / pods.length)
+  const reason = (round + at) % 2 === 0 ? 'ImagePullBackOff' : 'CrashLoopBackOff'
+  if (pod !== undefined) await breakPod(pod, reason)
+}
+
+/** Annotates a pod that is not broken. */
+async function annotate(at: number): Promise<void> {
+  const pod = healthy[at % healthy.length]
+  annotated += 1
+  const annotations = { 'bench/at': `${annotated}` }
+  if (pod !== undefined) await patch(pod, '', { metadata: { annotations } })
+}
+
 async function breakPod({ namespace, name }: PodName, reason: string): Promise<void> {
   const state = { waiting: { reason, message: `back-off of ${name}` } }
   const main = { name: 'main', image: 'main', imageID: '', ready: false, restartCount: 3, state }
   const ready = { type: 'Ready', status: 'False', lastTransitionTime: new Date().toISOString() }
   const status = { phase: 'Running', conditions: [ready], containerStatuses: [main] }
-  const response = await fetch(
-    `${simulator.url}/api/v1/namespaces/${namespace}/pods/${name}/status`,
-    {
-      method: 'PATCH',
-      headers: { 'content-type': 'application/merge-patch+json' },
-      body: JSON.stringify({ status }),
-    },
-  )
+  await patch({ namespace, name }, '/status', { status })
+}
+
+async function patch({ namespace, name }: PodName, part: string, body: object): Promise<void> {
+  const path = `/api/v1/namespaces/${namespace}/pods/${name}${part}`
+  const response = await fetch(simulator.url + path, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/merge-patch+json' },
+    body: JSON.stringify(body),
+  })
   if (!response.ok) throw new Error(`${namespace}/${name}: ${response.status}`)
   await response.arrayBuffer()
 }
