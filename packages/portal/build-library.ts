@@ -33,6 +33,7 @@ await build({
   build: {
     outDir: 'dist',
     emptyOutDir: true,
+    license: { fileName: 'licenses.md' },
     target: 'es2022',
     minify: false,
     cssCodeSplit: false,

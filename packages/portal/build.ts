@@ -51,7 +51,8 @@ async function buildInto(into: string, vite: typeof build): Promise<void> {
     root: folder,
     configFile: `${folder}/vite.config.ts`,
     logLevel: 'warn',
-    build: { outDir: into, emptyOutDir: true },
+    // The licences of the libraries that are in it ask for their text.
+    build: { outDir: into, emptyOutDir: true, license: { fileName: 'licenses.md' } },
   })
   await writeFile(`${into}/documents.json`, JSON.stringify(await documents()))
   for await (const file of glob('assets/*.{js,css,svg}', { cwd: into })) {

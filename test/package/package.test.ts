@@ -90,6 +90,7 @@ describe('The package, installed from its tarball', () => {
     const scripts = portal.filter((file) => file.endsWith('.js'))
     expect(scripts.length).toBeGreaterThan(0)
     for (const script of scripts) expect(portal).toContain(`${script}.br`)
+    expect(portal).toContain('dist/portal/licenses.md')
     await project.write(
       'portal.js',
       `import { readFileSync } from 'node:fs'
