@@ -22,6 +22,7 @@ import { InvalidOptionError, present } from '../lib/options.ts'
 import { createEventRecorder, type EventDrop, type EventRecorder } from './event-recorder.ts'
 import { type ControllerLog, logWith } from './controller-log.ts'
 import type { ControllerObserver, ReconcileOutcome } from './controller-observer.ts'
+import type { LeaderTerm } from './leader-election.ts'
 import {
   type Caches,
   type Controller,
@@ -41,6 +42,15 @@ export interface SharedParts {
   readonly stopDeadlineMs: number
   /** How long the last events may take after the reconciles have ended. */
   readonly eventsDeadlineMs: number
+}
+
+/** What a run asks of its lease. */
+export type HeldLease = Pick<LeaderTerm, 'lost' | 'remainingMs'>
+
+/** What the reconciles of one run share. */
+interface ReconcileTerm {
+  readonly events: EventRecorder
+  readonly lease: HeldLease
 }
 
 interface WatchedSource extends DefinedSource {
@@ -89,10 +99,11 @@ export class ControllerRun {
 
   /**
    * Reconciles until `signal` aborts, then lets the running reconciles end and writes their events. Queued keys are left:
-   * the next run finds them in its initial list. When `lost` aborts, the running reconciles abort at once. Rejects with
-   * `ReconcileStuckError`.
+   * the next run finds them in its initial list. When the lease is lost, the running reconciles abort at once. Rejects
+   * with `ReconcileStuckError`.
    */
-  async run(signal: AbortSignal, lost: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal, lease: HeldLease): Promise<void> {
+    const { lost } = lease
     const { drainDeadlineMs, stopDeadlineMs, observer } = this.#parts
     const { reconcileDeadlineMs } = { ...controllerDefaults, ...this.#controller.options }
     const registrations = this.#sources.flatMap((source) => this.#listen(source) ?? [])
@@ -111,7 +122,7 @@ export class ControllerRun {
         this.queue,
         this.concurrency,
         async (key, own, attempt) => {
-          if (!signal.aborted) return await this.#reconcile(key, own, attempt, events)
+          if (!signal.aborted) return await this.#reconcile(key, own, attempt, { events, lease })
           this.#left += 1
         },
         signal,
@@ -131,7 +142,9 @@ export class ControllerRun {
       signal.removeEventListener('abort', stop)
       lost.removeEventListener('abort', abort)
       stop()
-      await events.close()
+      // The lease is no business of events: whoever has lost it does not wait for them.
+      const closing = events.close()
+      if (!lost.aborted) await closing
     }
   }
 
@@ -175,7 +188,7 @@ export class ControllerRun {
     key: string,
     own: AbortSignal,
     attempt: number,
-    events: EventRecorder,
+    term: ReconcileTerm,
   ): Promise<void | ReconcileResult> {
     const { observer } = this.#parts
     const { name: controller } = this
@@ -190,7 +203,7 @@ export class ControllerRun {
     }
     try {
       const request = { key, ...splitObjectKey(key) }
-      const context = this.#contextOf(key, running.signal, attempt, events)
+      const context = this.#contextOf(key, running.signal, attempt, term)
       const result = await this.#controller.options.reconcile(request, context)
       ended(result?.requeueAfterMs === undefined ? 'success' : 'requeue')
       return result
@@ -207,7 +220,7 @@ export class ControllerRun {
     key: string,
     signal: AbortSignal,
     attempt: number,
-    events: EventRecorder,
+    { events, lease }: ReconcileTerm,
   ): ReconcileContext {
     const { apiServer } = this.#parts
     const { resource } = this.#controller
@@ -232,8 +245,13 @@ export class ControllerRun {
         new ObjectClient(
           of,
           {
-            request: (method, path, options) =>
-              apiServer.request(method, path, { ...options, signal: both(signal, options.signal) }),
+            request: async (method, path, options) => {
+              // A process that was blocked or suspended may get here before the timer of the loss.
+              if (lease.remainingMs() <= 0)
+                throw new DOMException('the lease has run out', 'AbortError')
+              const ending = both(signal, options.signal)
+              return await apiServer.request(method, path, { ...options, signal: ending })
+            },
           },
           { fieldManager: this.name },
         ),

@@ -200,7 +200,11 @@ export class Controller {
     this.options = options
     this.name = name ?? this.resource.kind.toLowerCase()
     if (!namePattern.test(this.name)) {
-      throw new InvalidOptionError('name', this.name, 'letters, digits, "-", "_" and "."')
+      throw new InvalidOptionError(
+        'name',
+        this.name,
+        'at most 63 letters, digits, "-", "_" and ".", a letter or a digit at both ends',
+      )
     }
   }
 
@@ -211,8 +215,8 @@ export class Controller {
   }
 }
 
-/** The name is a label of metrics and a field manager, which has at most 128 characters. */
-const namePattern = /^[\w.-]{1,128}$/
+/** The name is a label of metrics, a field manager, and the reporting controller of events, which is the strictest. */
+const namePattern = /^[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?$/
 
 function sourceOf(role: SourceRole, given: Source | MappedSource, option: string): DefinedSource {
   anObject(option, given)

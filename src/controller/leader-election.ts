@@ -210,7 +210,7 @@ class Election {
     anObject('apiServer', apiServer)
     for (const [option, value] of Object.entries({ namespace, name, identity })) {
       if (typeof value !== 'string' || value === '') {
-        throw new InvalidOptionError(option, value, 'text')
+        throw new InvalidOptionError(option, value, 'a text that is not empty')
       }
     }
     this.#callbacks = checkedOptions('a leader election', callbacks, callbackChecks)

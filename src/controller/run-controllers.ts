@@ -20,7 +20,7 @@ import { type ControllerLog, standardErrorLog } from './controller-log.ts'
 import { type ControllerMetrics, createControllerMetrics, Metrics } from './controller-metrics.ts'
 import { type ControllerObserver, observerOf } from './controller-observer.ts'
 import { type LeaderElectionOptions, runLeaderElection } from './leader-election.ts'
-import { ControllerRun } from './controller-run.ts'
+import { ControllerRun, type HeldLease } from './controller-run.ts'
 import { Controller, type ControllerOptions, defineController } from './define-controller.ts'
 import { healthChecks, type HealthOptions, HealthServer } from './health-server.ts'
 
@@ -228,7 +228,10 @@ class Run {
   /** Works at once; with an election, as the leader. */
   async #lead(signal: AbortSignal): Promise<void> {
     const { leaderElection } = this.#options
-    if (leaderElection === undefined) return this.#work(signal, new AbortController().signal)
+    if (leaderElection === undefined) {
+      const { signal: lost } = new AbortController()
+      return this.#work(signal, { lost, remainingMs: () => Number.POSITIVE_INFINITY })
+    }
     const { config } = this.#apiServer
     const { namespace = config.namespace ?? '', ...given } = leaderElection
     const { drainDeadlineMs, stopDeadlineMs } = this.#deadlines
@@ -251,7 +254,7 @@ class Run {
       {
         onStartedLeading: (working, term) => {
           this.log.info('leading', { lease, identity: term.identity })
-          return this.#work(working, term.lost)
+          return this.#work(working, term)
         },
         onNewLeader: (identity) => this.log.info('the lease has a holder', { lease, identity }),
       },
@@ -260,7 +263,7 @@ class Run {
   }
 
   /** Runs all controllers until the signal aborts, or until one of them fails. */
-  async #work(signal: AbortSignal, lost: AbortSignal): Promise<void> {
+  async #work(signal: AbortSignal, lease: HeldLease): Promise<void> {
     this.#phase = 'working'
     const failed = new AbortController()
     const ending = AbortSignal.any([signal, failed.signal])
@@ -270,7 +273,7 @@ class Run {
     const ended = await Promise.allSettled(
       this.#controllers.map(async (one) => {
         try {
-          await one.run(ending, lost)
+          await one.run(ending, lease)
         } catch (error) {
           failed.abort(error)
           throw error
