@@ -67,7 +67,7 @@ export async function printSchemaFrom(
     throw new SchemaRefusedError(place, `${response.status} ${sdl.trim().slice(0, 500)}`, hint)
   }
   if (client === undefined || client === 'relay') return sdl
-  return writers[client](buildSchema(sdl, { noLocation: true }))
+  return writers[client](buildSchema(sdl, { noLocation: true, assumeValidSDL: true }))
 }
 
 const schemaDeadlineMs = 60_000

@@ -110,6 +110,14 @@ describe('a document breaks', () => {
       coordinate: 'StringFilter.near',
     },
     {
+      by: 'a filter that its variable must carry now',
+      text: 'query ($name: StringFilter) { pods(where: { name: $name }) { id } }',
+      schema: changed('near: String', 'near: String, exactly: Boolean!'),
+      at: '1:15',
+      code: 'INPUT_FIELD_ADDED',
+      coordinate: 'StringFilter',
+    },
+    {
       by: 'a value that is gone',
       text: '{ pods(phase: Lost) { id } }',
       schema: changed(' Lost', ''),
@@ -295,7 +303,7 @@ describe('informerql schema --check', () => {
     }
     // Harmless: a field that no document reads goes away, another one comes.
     await change({ colour: { type: 'string' }, size: { type: 'integer' } })
-    const fine = await schema('--check', documents, '--against', old)
+    const fine = await schema('--check', documents, '--against', old, '--federation')
     expect(fine).toMatchObject({ code: 0, stdout: 'the schema serves 1 document\n' })
 
     await change({ size: { type: 'integer' } })

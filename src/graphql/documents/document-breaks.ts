@@ -120,7 +120,8 @@ function compare(a: string, b: string): number {
 
 function schemaOf(sdl: string, name: string): GraphQLSchema {
   try {
-    return buildSchema(sdl)
+    // Without its validation: a subgraph has directives that it does not define.
+    return buildSchema(sdl, { assumeValidSDL: true })
   } catch (cause) {
     throw new DocumentCheckError(`${name} is no SDL: ${(cause as Error).message}`, {
       hint: 'give what `informerql schema` prints',
@@ -198,20 +199,28 @@ interface Use {
   readonly node: ASTNode
   readonly coordinate: string
   /** The variable whose values may use it. */
-  readonly variable?: string
+  readonly variable?: string | undefined
 }
 
 /** The parts of a schema that documents use. */
 class Uses {
   readonly #byCoordinate = new Map<string, Use[]>()
   readonly #byNode = new Map<ASTNode, string>()
+  readonly #variables: (Pick<Use, 'node' | 'variable'> & { readonly type: GraphQLInputType })[] = []
+  /** What values of input types may use, by the name of the type: many variables have the same few types. */
+  readonly #carried = new Map<string, ReadonlySet<string>>()
 
-  add(node: ASTNode, coordinate: string, variable?: string): void {
-    const use = { node, coordinate, ...(variable === undefined ? {} : { variable }) }
+  add(node: ASTNode, coordinate: string): void {
+    const use = { node, coordinate }
     const known = this.#byCoordinate.get(coordinate)
     if (known === undefined) this.#byCoordinate.set(coordinate, [use])
     else known.push(use)
-    if (variable === undefined) this.#byNode.set(node, coordinate)
+    this.#byNode.set(node, coordinate)
+  }
+
+  /** Adds whatever the values of a variable may use. `node` names its type. */
+  addVariable(node: ASTNode, variable: string, type: GraphQLInputType): void {
+    this.#variables.push({ node, variable, type })
   }
 
   /** The coordinate that a node uses. */
@@ -245,7 +254,19 @@ class Uses {
           return undefined
       }
     })()
-    return coordinate === undefined ? [] : (this.#byCoordinate.get(coordinate) ?? [])
+    if (coordinate === undefined) return []
+    const carriers = this.#variables.filter((one) => this.#carriedBy(one.type).has(coordinate))
+    return [
+      ...(this.#byCoordinate.get(coordinate) ?? []),
+      ...carriers.map(({ node, variable }) => ({ node, coordinate, variable })),
+    ]
+  }
+
+  #carriedBy(type: GraphQLInputType): ReadonlySet<string> {
+    const { name } = getNamedType(type)
+    let carried = this.#carried.get(name)
+    if (carried === undefined) this.#carried.set(name, (carried = carriedBy(type)))
+    return carried
   }
 }
 
@@ -282,10 +303,7 @@ function usesOf(document: DocumentNode, schema: GraphQLSchema): Uses {
       VariableDefinition(node) {
         const type = typeFromAST(schema, node.type)
         if (type === undefined || !isInputType(type)) return
-        const named = namedTypeOf(node.type)
-        for (const coordinate of carriedBy(type)) {
-          uses.add(named, coordinate, node.variable.name.value)
-        }
+        uses.addVariable(namedTypeOf(node.type), node.variable.name.value, type)
       },
     }),
   )

@@ -7,7 +7,6 @@ import {
   type GraphQLField,
   isInterfaceType,
   isObjectType,
-  isUnionType,
   Kind as NodeKind,
   type SelectionNode,
   type SelectionSetNode,
@@ -162,8 +161,8 @@ function pageSearch(
   function fieldsTypeOf(field: GraphQLField<unknown, unknown>): FieldsType | undefined {
     const type = getNamedType(field.type)
     if (isObjectType(type) || isInterfaceType(type)) return type
-    // The only union is that of all kinds, which are the objects of this interface.
-    const any = isUnionType(type) ? served.schema.getType('KubernetesObject') : undefined
+    // The union of all kinds, whose objects have this interface.
+    const any = type.name === '_Entity' ? served.schema.getType('KubernetesObject') : undefined
     return isInterfaceType(any) ? any : undefined
   }
 

@@ -48,9 +48,9 @@ export function printSchemaSdl(schema: GraphQLSchema): string {
 }
 
 /**
- * A subgraph: with the keys of its entities, without the fields of the protocol and without `@semanticNonNull` and
- * `@fetchable`, which composition drops from the types and would have to know. `@oneOf` is defined, since Apollo's composition
- * does not know it. `PageInfo` is shareable, since every subgraph with Relay's connections has it.
+ * A subgraph: with the keys of its entities, and without the fields of the protocol. `@semanticNonNull` and `@fetchable`
+ * are left out, since routers do not know them; `@oneOf` is defined, since Apollo's composition does not know it.
+ * `PageInfo` is shareable, since every subgraph with Relay's connections has it.
  */
 function subgraphSdl(schema: GraphQLSchema, document: DocumentNode): string {
   const keys = (schema.getType('_Entity')?.extensions['keys'] ?? new Map()) as EntityKeys
