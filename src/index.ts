@@ -16,7 +16,7 @@ export {
   IdentityUnavailableError,
   UnauthenticatedError,
 } from './access/authentication/authenticator.ts'
-export { type CallerToken } from './access/authentication/authenticator.ts'
+export { type CallerToken, type SignInReport } from './access/authentication/authenticator.ts'
 export { type Viewer } from './access/viewer.ts'
 export { GatewayMetrics } from './gateway/metrics/gateway-metrics.ts'
 export {

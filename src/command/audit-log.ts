@@ -1,4 +1,5 @@
 import { pino } from 'pino'
+import type { SignInReport } from '../access/authentication/authenticator.ts'
 import { documentHash } from '../graphql/answer/operation-observer.ts'
 import type {
   OperationObserver,
@@ -66,6 +67,13 @@ export class AuditLog implements OperationObserver, ServerObserver, AsyncDisposa
     const { hash, length, codes } = refused
     const what = { ...(hash === undefined ? {} : { hash }), length, decision: 'refused', codes }
     this.#logger.info({ event: 'refused-document', ...whoOf(refused), ...what })
+  }
+
+  signedIn(report: SignInReport): void {
+    const { event, code, address } = report
+    const decision = code === '' ? 'allowed' : 'refused'
+    const codes = code === '' ? {} : { codes: [code] }
+    this.#logger.info({ event, ...whoOf(report), decision, ...codes, address })
   }
 
   refused(refusal: ServerRefusal): void {

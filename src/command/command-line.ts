@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { Command, CommanderError, Option } from 'commander'
 import {
@@ -11,6 +10,7 @@ import {
 import type { GivenOption } from '../config/option-source.ts'
 import { YamlSourceError } from '../config/yaml-source.ts'
 import type { GatewayLog } from '../gateway/observers.ts'
+import { packageVersion } from '../gateway/package-version.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { present } from '../lib/options.ts'
 import { addFlags, append, commandFlags, givenFlags } from './command-flags.ts'
@@ -254,10 +254,4 @@ function messageOf(error: unknown): string {
     return error.hint === undefined ? error.message : `${error.message}\n  ${error.hint}`
   }
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
-}
-
-function packageVersion(): string {
-  const file = new URL('../../package.json', import.meta.url)
-  const { version } = JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }
-  return version
 }

@@ -1,7 +1,10 @@
 import type { FormattedExecutionResult, GraphQLError, GraphQLSchema } from 'graphql'
 import { defaultAccessLimits } from '../access/access-reviews.ts'
 import type { AuthenticationOptions } from '../access/authentication/authentication-options.ts'
-import type { Authenticator } from '../access/authentication/authenticator.ts'
+import type {
+  AuthenticationObserver,
+  Authenticator,
+} from '../access/authentication/authenticator.ts'
 import { createAuthenticator } from '../access/authentication/create-authenticator.ts'
 import { apiServerLimitsChecks } from '../api-server/api-server.ts'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
@@ -105,8 +108,8 @@ export interface GatewayOptions extends FleetOptions, SchemaOptions {
   readonly log?: GatewayLog
   /** Counts the gateway's work. Give the same metrics to the server. */
   readonly metrics?: GatewayMetrics
-  /** Receives every answered operation: an audit log. */
-  readonly audit?: OperationObserver
+  /** Receives every answered operation, and what browsers do to sign in and out: an audit log. */
+  readonly audit?: OperationObserver & Pick<AuthenticationObserver, 'signedIn'>
   /** Aborts the start: `createGateway` rejects with its reason. Has no effect after the start. */
   readonly signal?: AbortSignal
 }
@@ -347,7 +350,15 @@ class RunningGateway implements Gateway {
       unexpected,
       subscriptions: this.#subscriptions,
       live: { ...defaultLiveLimits, ...options.live },
-      counts: { merged: 0, frames: 0, resets: 0, resumed: 0, notResumed: 0 },
+      counts: {
+        written: 0,
+        writtenBytes: 0,
+        merged: 0,
+        frames: 0,
+        resets: 0,
+        resumed: 0,
+        notResumed: 0,
+      },
     })
     const steps = new OperationSteps({
       served: () => this.#now,
@@ -401,6 +412,10 @@ class RunningGateway implements Gateway {
       reviewToken: (cluster, deadlineMs) => this.#fleet.tokenReviewer(cluster, deadlineMs),
       observer: {
         verified: (outcome) => this.#options.metrics?.server.verified(outcome),
+        signedIn: (report) => {
+          this.#options.metrics?.server.signedIn?.(report)
+          this.#options.audit?.signedIn?.(report)
+        },
         unavailable: (error) => this.#log.error('tokens cannot be verified', { error }),
       },
     })

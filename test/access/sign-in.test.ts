@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { AuthenticationOptions } from 'informerql'
+import { type AuthenticationOptions, GatewayMetrics, type SignInReport } from 'informerql'
 import { startSimulator, type Simulator } from 'informerql/simulator'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
@@ -314,6 +314,36 @@ describe('browser sign-in at an OpenID Connect provider', () => {
     expect(answer.status).toBe(400)
     expect(answer.text).toContain('RETURN_ADDRESS')
     expect(answer.headers['set-cookie']).toBeUndefined()
+  })
+
+  it('reports each sign-in and sign-out to the audit log and to the metrics, without tokens', async () => {
+    const reports: SignInReport[] = []
+    const metrics = new GatewayMetrics()
+    await using observed = await serveGateway(
+      {
+        clusters: [{ name: 'one', server: simulator.url }],
+        metrics,
+        audit: { answered: () => {}, signedIn: (report) => void reports.push(report) },
+      },
+      {},
+      { auth },
+    )
+    const at = new URL(observed.url).origin
+    provider.register(at)
+    const browser = new Visitor(at)
+    await browser.signIn('alice')
+    await browser.fetch('/auth/logout', { method: 'POST' })
+    await fetch(`${at}/auth/callback?code=of-another&state=unknown`)
+    const seen = reports.map(({ viewer, ...rest }) => ({ ...rest, user: viewer?.username }))
+    const by = { address: '127.0.0.1', requestId: expect.stringMatching(/^[0-9a-f-]{36}$/) }
+    expect(seen).toEqual([
+      { event: 'sign-in', code: '', user: 'oidc:alice', ...by },
+      { event: 'sign-out', code: '', user: 'oidc:alice', ...by },
+      { event: 'sign-in', code: 'SIGN_IN_EXPIRED', user: undefined, ...by },
+    ])
+    const text = await metrics.text()
+    expect(text).toContain('informerql_sign_ins_total{event="sign-in",code=""} 1\n')
+    expect(text).toContain('informerql_sign_ins_total{event="sign-in",code="SIGN_IN_EXPIRED"} 1\n')
   })
 
   it('goes on to answer a browser that was sent to begin many sign-ins', async () => {

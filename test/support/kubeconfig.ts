@@ -9,7 +9,11 @@ export interface Kubeconfig extends AsyncDisposable {
 }
 
 /** Writes a kubeconfig for the server, as the user that its headers name. */
-export async function writeKubeconfig({ url, ca, headers }: ContractServer): Promise<Kubeconfig> {
+export async function writeKubeconfig({
+  url,
+  ca,
+  headers,
+}: Pick<ContractServer, 'url' | 'headers'> & Partial<ContractServer>): Promise<Kubeconfig> {
   const dir = await mkdtemp(join(tmpdir(), 'informerql-kubeconfig-'))
   const path = join(dir, 'config')
   const certificates = ca === undefined ? undefined : Buffer.from(ca).toString('base64')

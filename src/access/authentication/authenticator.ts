@@ -128,4 +128,22 @@ export interface AuthenticationObserver {
   verified(outcome: 'accepted' | 'refused' | 'unavailable'): void
   /** Tokens cannot be verified now. */
   unavailable(error: unknown): void
+  /** A browser has signed in or out, or failed to. */
+  signedIn?(report: SignInReport): void
+}
+
+/** A step of a browser's session, for audit logs and metrics. Never holds tokens. */
+export interface SignInReport {
+  /**
+   * `sign-in`: the browser has come back from the provider. `renewal`: its session got new tokens. `sign-out`: its user
+   * has ended it. `provider-sign-out`: the provider has ended sessions, whose users it does not name.
+   */
+  readonly event: 'sign-in' | 'renewal' | 'sign-out' | 'provider-sign-out'
+  /** The code of its failure; `''` if it has none. */
+  readonly code: string
+  /** The user, if known. */
+  readonly viewer?: Viewer | undefined
+  /** The address of the peer, possibly a proxy. */
+  readonly address?: string | undefined
+  readonly requestId?: string | undefined
 }

@@ -79,6 +79,7 @@ export function createAuthenticator(
             : tokenReviewAuthenticator(bearer, reviewToken(cluster, deadlineMs)),
         proxies: new RequestHeaderAuthenticator(options.requestHeader, systemIdentityClusters),
         failed: (error) => observer?.unavailable(error),
+        report: (step) => observer?.signedIn?.(step),
       })
     }
     case 'request-header':

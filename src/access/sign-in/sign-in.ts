@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { errors, jwtVerify } from 'jose'
 import { LRUCache } from 'lru-cache'
 import { FairSlots, NoSlotError } from '../../lib/concurrency.ts'
+import { CodedError } from '../../lib/coded-error.ts'
 import { isRecord } from '../../lib/json.ts'
 import {
   type Admitted,
@@ -10,6 +11,7 @@ import {
   CallerToken,
   type Credentials,
   IdentityUnavailableError,
+  type SignInReport,
   UnauthenticatedError,
 } from '../authentication/authenticator.ts'
 import type { IssuerKeys } from '../authentication/issuer-keys.ts'
@@ -54,6 +56,19 @@ export interface SignInParts extends Pick<
   readonly proxies: Authenticator
   /** Observes failures of the provider. */
   readonly failed: (error: unknown) => void
+  /** Receives each sign-in, renewal and sign-out. */
+  readonly report: (step: SignInReport) => void
+}
+
+/** The request for a step of a session, for its report. */
+export interface SignInVisit {
+  readonly address: string | undefined
+  readonly requestId: string
+}
+
+interface CallbackVisit extends SignInVisit {
+  readonly callback: URL
+  readonly cookie: string | undefined
 }
 
 /** Where a browser goes next, with `Set-Cookie` values. */
@@ -189,11 +204,11 @@ export class SignIn implements Authenticator {
   }
 
   /** Makes a session of the provider's answer. `callback` is the address that the browser asked for. */
-  async complete(visit: {
-    readonly callback: URL
-    readonly cookie: string | undefined
-    readonly address: string | undefined
-  }): Promise<Redirection> {
+  complete(visit: CallbackVisit): Promise<Redirection> {
+    return this.#reported('sign-in', visit, (known) => this.#complete(visit, known))
+  }
+
+  async #complete(visit: CallbackVisit, known: (viewer: Viewer) => void): Promise<Redirection> {
     const { cookies, sessionMaxMs } = this.#parts
     const { callback, cookie, address } = visit
     const found = await cookies.pending(callback.searchParams.get('state') ?? '', cookie)
@@ -208,6 +223,7 @@ export class SignIn implements Authenticator {
     const endsAtMs = startedAtMs + sessionMaxMs
     const { sub = '', sid }: { sub?: string; sid?: unknown } = tokens.claims ?? {}
     const token = await this.#tokenOf(tokens)
+    known(token.viewer)
     const session: Session = {
       id: randomUUID(),
       subject: sub,
@@ -252,12 +268,22 @@ export class SignIn implements Authenticator {
   }
 
   /** Ends the browser's session, here and at the provider. */
-  async end(credentials: Credentials, origin: string): Promise<Redirection> {
+  end(credentials: Credentials, origin: string, visit: SignInVisit): Promise<Redirection> {
+    return this.#reported('sign-out', visit, (known) => this.#end(credentials, origin, known))
+  }
+
+  async #end(
+    credentials: Credentials,
+    origin: string,
+    known: (viewer: Viewer) => void,
+  ): Promise<Redirection> {
     const { cookies, apiServerToken } = this.#parts
     const { cookie, address } = credentials
     const setCookies = cookies.removeSession(cookie)
     const session = await cookies.session(cookie)
     if (session === undefined) return { location: '/', setCookies }
+    const viewer = await this.#viewerIn(session, credentials).catch(() => undefined)
+    if (viewer !== undefined) known(viewer)
     this.#markEnded(`id:${session.id}`)
     const { token, refreshToken } = this.#renewed.get(session.id) ?? session
     const idToken = apiServerToken === 'id' ? token : undefined
@@ -278,7 +304,11 @@ export class SignIn implements Authenticator {
    * Ends the sessions that a logout token of the provider names (OpenID Connect Back-Channel Logout 1.0). Rejects with
    * {@link SignInError} if the token is none.
    */
-  async endByProvider(logoutToken: string): Promise<void> {
+  endByProvider(logoutToken: string, visit: SignInVisit): Promise<void> {
+    return this.#reported('provider-sign-out', visit, () => this.#endByProvider(logoutToken))
+  }
+
+  async #endByProvider(logoutToken: string): Promise<void> {
     const { issuer, clientId, algorithms, keys } = this.#parts
     try {
       const { payload } = await jwtVerify(logoutToken, await keys.find(), {
@@ -307,6 +337,24 @@ export class SignIn implements Authenticator {
       }
       this.#parts.failed(error)
       throw unavailable(error)
+    }
+  }
+
+  /** Reports how a step ends. The step calls `known` when it knows its user. */
+  async #reported<T>(
+    event: SignInReport['event'],
+    { address, requestId }: Partial<SignInVisit>,
+    step: (known: (viewer: Viewer) => void) => Promise<T>,
+  ): Promise<T> {
+    let viewer: Viewer | undefined
+    let code = ''
+    try {
+      return await step((one) => (viewer = one))
+    } catch (error) {
+      code = error instanceof CodedError ? error.code : 'INTERNAL'
+      throw error
+    } finally {
+      this.#parts.report({ event, code, viewer, address, requestId })
     }
   }
 
@@ -400,19 +448,26 @@ export class SignIn implements Authenticator {
     const { id } = session
     const renewing =
       this.#renewals.get(id) ??
-      this.#renewedBy(session, refreshToken).finally(() => this.#renewals.delete(id))
+      this.#reported('renewal', {}, (known) =>
+        this.#renewedBy(session, refreshToken, known),
+      ).finally(() => this.#renewals.delete(id))
     this.#renewals.set(id, renewing)
     return renewing
   }
 
-  async #renewedBy(session: Session, refreshToken: string): Promise<Session> {
+  async #renewedBy(
+    session: Session,
+    refreshToken: string,
+    known: (viewer: Viewer) => void,
+  ): Promise<Session> {
     const tokens = await this.#ask(session.id, (provider) => provider.refresh(refreshToken))
     if (tokens.claims !== undefined && tokens.claims.sub !== session.subject) {
       throw new SignInError('SIGN_IN_REFUSED', 'the renewed token is of another user', {
         hint: 'sign in again',
       })
     }
-    const { held } = await this.#tokenOf(tokens)
+    const { viewer, held } = await this.#tokenOf(tokens)
+    known(viewer)
     const renewed = {
       ...session,
       ...held,

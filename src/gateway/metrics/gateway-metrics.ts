@@ -1,3 +1,5 @@
+import { totalmem } from 'node:os'
+import { constrainedMemory, version as nodeVersion } from 'node:process'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import type { AuthenticationObserver } from '../../access/authentication/authenticator.ts'
 import type { LiveState } from '../../graphql/live/live-limits.ts'
@@ -6,6 +8,7 @@ import type { FragmentCounts } from '../../graphql/plan/fragment-cache.ts'
 import type { OperationObserver } from '../../graphql/answer/operation-observer.ts'
 import type { MetricsSource } from '../../server/http/metrics-endpoint.ts'
 import type { ServerObserver } from '../../server/operation-options.ts'
+import { packageVersion } from '../package-version.ts'
 import { InformerMetrics, type MeasuredCluster } from './informer-metrics.ts'
 import { operationMetrics, serverMetrics } from './server-metrics.ts'
 
@@ -36,7 +39,7 @@ export class GatewayMetrics implements MetricsSource {
   #measured: MeasuredGateway | undefined
   readonly informers: InformerMetrics
   readonly operations: OperationObserver
-  readonly server: ServerObserver & Pick<AuthenticationObserver, 'verified'>
+  readonly server: ServerObserver & Pick<AuthenticationObserver, 'verified' | 'signedIn'>
 
   /** `process` adds the metrics of the process and of Node; use it once per process. */
   constructor({ process = false }: { readonly process?: boolean } = {}) {
@@ -44,6 +47,7 @@ export class GatewayMetrics implements MetricsSource {
     this.informers = new InformerMetrics(this.#registry, () => this.#measured?.clusters() ?? [])
     this.operations = operationMetrics(this.#registry)
     this.server = serverMetrics(this.#registry)
+    this.#addProgram()
     this.#addFleet()
     this.#addFragments()
     this.#addReviews()
@@ -61,6 +65,21 @@ export class GatewayMetrics implements MetricsSource {
 
   measure(gateway: MeasuredGateway): void {
     this.#measured = gateway
+  }
+
+  #addProgram(): void {
+    const build = new Gauge({
+      name: 'informerql_build_info',
+      help: 'Always 1. The labels say which informerql and which Node run.',
+      labelNames: ['version', 'node'],
+      registers: [this.#registry],
+    })
+    build.set({ version: packageVersion(), node: nodeVersion }, 1)
+    this.#gauge(
+      'informerql_memory_limit_bytes',
+      'Memory that the process may use: that of its container, or of the machine.',
+      () => Math.min(totalmem(), constrainedMemory() || Infinity),
+    )
   }
 
   #addFleet(): void {
@@ -130,6 +149,12 @@ export class GatewayMetrics implements MetricsSource {
     gauge('held_bytes', 'Memory of such groups.', 'heldBytes')
     const total = (name: string, help: string, part: keyof LiveState): void =>
       this.#total(`informerql_live_${name}_total`, help, () => this.#measured?.live()[part] ?? 0)
+    total(
+      'frames_written',
+      'Frames of changes that groups have written, each once for all its readers.',
+      'written',
+    )
+    total('written_bytes', 'Bytes of the frames that groups have written.', 'writtenBytes')
     total('frames', 'Frames sent to subscriptions in groups.', 'frames')
     total('merged', 'Frames merged from several, for slow readers.', 'merged')
     total('resets', 'Resets of readers that were too far behind.', 'resets')

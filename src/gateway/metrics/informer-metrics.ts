@@ -1,4 +1,4 @@
-import { Counter, Gauge, type Registry, Summary } from 'prom-client'
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { CachedResourceState } from '../../cache/cached-resource.ts'
 import type { InformerObserver } from '../../informer/informer-observer.ts'
 import { type ApiResource, groupResourceOf } from '../../kubernetes/api-resource.ts'
@@ -12,35 +12,54 @@ export interface MeasuredCluster {
 
 type Labels = 'cluster' | 'resource'
 const labelNames: readonly Labels[] = ['cluster', 'resource']
-const percentiles = [0.5, 0.9, 0.99]
+/** Few buckets each: there is a histogram for each resource of each cluster. */
+const buckets = {
+  /** Seconds. */
+  list: [0.1, 0.5, 2, 10, 60],
+  /** Seconds. API servers end a watch after five to ten minutes. */
+  watch: [1, 30, 240, 600],
+  objects: [10, 100, 1_000, 10_000, 100_000],
+}
 
 /** The metrics of reflectors, with client-go's names, and of their caches. */
 export class InformerMetrics {
   readonly #lists: Counter<Labels>
-  readonly #listSeconds: Summary<Labels>
-  readonly #listItems: Summary<Labels>
+  readonly #listSeconds: Histogram<Labels>
+  readonly #listItems: Histogram<Labels>
   readonly #watches: Counter<Labels>
   readonly #shortWatches: Counter<Labels>
-  readonly #watchSeconds: Summary<Labels>
-  readonly #watchItems: Summary<Labels>
+  readonly #watchSeconds: Histogram<Labels>
+  readonly #watchItems: Histogram<Labels>
   readonly #failures: Counter<Labels | 'failure'>
 
   constructor(registry: Registry, clusters: () => readonly MeasuredCluster[]) {
     const registers = [registry]
     const counter = (name: string, help: string): Counter<Labels> =>
       new Counter({ name, help, labelNames, registers })
-    const summary = (name: string, help: string): Summary<Labels> =>
-      new Summary({ name, help, labelNames, percentiles, registers })
+    const histogram = (name: string, help: string, of: keyof typeof buckets): Histogram<Labels> =>
+      new Histogram({ name, help, labelNames, buckets: buckets[of], registers })
     this.#lists = counter('reflector_lists_total', 'Lists started by reflectors.')
-    this.#listSeconds = summary('reflector_list_duration_seconds', 'Duration of a complete list.')
-    this.#listItems = summary('reflector_items_per_list', 'Objects in a complete list.')
+    this.#listSeconds = histogram(
+      'reflector_list_duration_seconds',
+      'Duration of a complete list.',
+      'list',
+    )
+    this.#listItems = histogram(
+      'reflector_items_per_list',
+      'Objects in a complete list.',
+      'objects',
+    )
     this.#watches = counter('reflector_watches_total', 'Watches started by reflectors.')
     this.#shortWatches = counter(
       'reflector_short_watches_total',
       'Watches that ended at once, without an event.',
     )
-    this.#watchSeconds = summary('reflector_watch_duration_seconds', 'Duration of a watch.')
-    this.#watchItems = summary('reflector_items_per_watch', 'Events in a watch.')
+    this.#watchSeconds = histogram(
+      'reflector_watch_duration_seconds',
+      'Duration of a watch.',
+      'watch',
+    )
+    this.#watchItems = histogram('reflector_items_per_watch', 'Events in a watch.', 'objects')
     this.#failures = new Counter({
       name: 'informerql_informer_failures_total',
       help: 'Failures of informers that did not end them: list, watch, object, transform, index, handler, loop.',

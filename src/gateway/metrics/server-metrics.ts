@@ -64,12 +64,18 @@ const nothingUnsent = (): number => 0
 /** The metrics of authentication, refusals and connections. */
 export function serverMetrics(
   registry: Registry,
-): ServerObserver & Pick<AuthenticationObserver, 'verified'> {
+): ServerObserver & Pick<AuthenticationObserver, 'verified' | 'signedIn'> {
   const registers = [registry]
   const tokens = new Counter({
     name: 'informerql_token_verifications_total',
     help: 'Verifications of unknown tokens: accepted, refused, or unavailable.',
     labelNames: ['outcome'],
+    registers,
+  })
+  const sessions = new Counter({
+    name: 'informerql_sign_ins_total',
+    help: 'Steps of browser sessions: sign-in, renewal, sign-out, provider-sign-out. The code is that of the error, or empty.',
+    labelNames: ['event', 'code'],
     registers,
   })
   const refusals = new Counter({
@@ -98,6 +104,7 @@ export function serverMetrics(
   })
   return {
     verified: (outcome) => tokens.inc({ outcome }),
+    signedIn: ({ event, code }) => sessions.inc({ event, code }),
     refused: ({ transport, code }: ServerRefusal) => refusals.inc({ transport, code }),
     socketOpened: () => sockets.inc(),
     socketClosed: () => sockets.dec(),

@@ -30,6 +30,10 @@ export interface LiveState extends Readonly<LiveCounts> {
 export interface LiveCounts {
   /** Merges of several frames into one, for a reader that was behind. */
   merged: number
+  /** Frames of changes that groups have written, each once for all its readers. */
+  written: number
+  /** The bytes of these. */
+  writtenBytes: number
   /** Frames that readers have taken. */
   frames: number
   /** Readers that were too far behind and started again. */

@@ -4,11 +4,13 @@ import {
   type Me,
   type Redirection,
   type SignIn,
+  type SignInVisit,
   signInPaths,
 } from '../../access/sign-in/sign-in.ts'
 import { credentialsOf } from '../guard/followed-identity.ts'
 import type { OriginCheck } from '../guard/origin-check.ts'
 import { refuseOperation, refuseRequest } from '../guard/refusal.ts'
+import { answeredRequestId } from '../guard/request-id.ts'
 import type { Routes } from '../operation-options.ts'
 import { sendSignInPage, signInFailure, signOutQuestion } from './sign-in-pages.ts'
 
@@ -32,7 +34,7 @@ export function signInRoutes(signIn: SignIn, origins: OriginCheck): Routes {
     const visit = {
       callback: addressOf(request, origins),
       cookie: request.headers.cookie,
-      address: request.socket.remoteAddress,
+      ...visitOf(request, response),
     }
     redirect(response, await signIn.complete(visit))
   }
@@ -53,13 +55,17 @@ export function signInRoutes(signIn: SignIn, origins: OriginCheck): Routes {
       return
     }
     const credentials = credentialsOf(request, origins)
-    const ended = await signIn.end(credentials, origins.ownOrigin(request))
+    const ended = await signIn.end(
+      credentials,
+      origins.ownOrigin(request),
+      visitOf(request, response),
+    )
     if (acceptsHtml(request)) redirect(response, ended)
     else sendJson(response, { location: ended.location }, ended.setCookies)
   }
   const backChannelLogout: Routes[string] = async (request, response) => {
     const form = new URLSearchParams(await bodyOf(request))
-    await signIn.endByProvider(form.get('logout_token') ?? '')
+    await signIn.endByProvider(form.get('logout_token') ?? '', visitOf(request, response))
     response.writeHead(200, { 'content-length': 0 }).end()
   }
   return {
@@ -110,6 +116,10 @@ function route(methods: readonly string[], answer: Routes[string]): Routes[strin
       }
     }
   }
+}
+
+function visitOf(request: IncomingMessage, response: ServerResponse): SignInVisit {
+  return { address: request.socket.remoteAddress, requestId: answeredRequestId(response) }
 }
 
 function redirect(response: ServerResponse, { location, setCookies }: Redirection): void {

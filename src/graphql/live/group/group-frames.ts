@@ -2,7 +2,7 @@ import type { ClientError } from '../../errors/client-error.ts'
 import type { Positions } from '../../reads/resume-token.ts'
 import type { FrameWriter, WrittenFrame } from '../frame-writer.ts'
 import type { GroupContent } from './group-content.ts'
-import type { LiveLimits, NoRoomError } from '../live-limits.ts'
+import type { LiveCounts, LiveLimits, NoRoomError } from '../live-limits.ts'
 
 /** Where the frames of a backlog lead. */
 export interface BacklogEnd {
@@ -107,6 +107,7 @@ export interface FramedGroup {
     /** The errors that a new member gets. */
     readonly failures: readonly ClientError[]
   }
+  readonly counts: Pick<LiveCounts, 'written' | 'writtenBytes'>
   /** The error if the group has no room for `bytes` more. */
   roomProblem(bytes?: number): NoRoomError | undefined
 }
@@ -171,6 +172,9 @@ export class GroupFrames {
     this.#ring[this.#next % maxFrames] = frame
     this.#next += 1
     this.#ringBytes += frame.payload.length
+    const { counts } = this.#group
+    counts.written += 1
+    counts.writtenBytes += frame.payload.length
     // The newest frame stays, however large: frames are bounded.
     while (this.#ringBytes > maxBytes && this.#next - this.#first > 1) this.#drop()
     this.#merged.clear()
