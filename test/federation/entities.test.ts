@@ -200,6 +200,14 @@ describe('_entities', () => {
     ])
   })
 
+  it('pays for what is wrong, however much there is', async () => {
+    const { data, errors } = await served.query(clerk, entities, {
+      representations: Array.from({ length: 20_000 }, () => 1),
+    })
+    expect(data).toBeNull()
+    expect(errors).toMatchObject([{ extensions: { code: 'QUERY_TOO_COSTLY' } }])
+  })
+
   it('is a plan', async () => {
     const { extensions } = await served.explained(clerk, entities, {
       representations: [podOf('one')],
