@@ -90,7 +90,7 @@ export interface LeaderTerm {
 
 /** Reports for metrics and logs. Every method is optional and must not throw. */
 export interface LeaderElectionObserver {
-  /** This process leads, or does not any more (client-go's `leader_election_master_status`). */
+  /** This process leads, or does not, as at the beginning (client-go's `leader_election_master_status`). */
   leading?(isLeading: boolean): void
   /** The leader has renewed its lease. */
   renewed?(latencyMs: number): void
@@ -238,6 +238,7 @@ class Election {
   }
 
   async run(signal: AbortSignal): Promise<void> {
+    this.#observer.leading?.(false)
     const hold = await this.#acquire(signal)
     if (hold === undefined) return
     if (signal.aborted) return await this.#release(this.#requestDeadlineMs)

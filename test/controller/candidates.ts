@@ -18,6 +18,8 @@ export const shortTerms = {
 export interface Candidate extends AsyncDisposable {
   /** `led`, `stopped`, `new leader NAME`, `slow path`, `failed STEP`. */
   readonly events: readonly string[]
+  /** What metrics would have shown of it. */
+  readonly leading: readonly boolean[]
   readonly renewals: number
   /** When the last successful renewal was over, by `performance.now()`. */
   readonly renewedAtMs: number
@@ -46,6 +48,7 @@ export function runCandidate(
 ): Candidate {
   const stopping = new AbortController()
   const events: string[] = []
+  const leading: boolean[] = []
   let renewals = 0
   let renewedAtMs = 0
   let startedAtMs = 0
@@ -56,6 +59,7 @@ export function runCandidate(
       ...shortTerms,
       ...options,
       observer: {
+        leading: (isLeading) => leading.push(isLeading),
         renewed: () => {
           renewals += 1
           renewedAtMs = performance.now()
@@ -87,6 +91,7 @@ export function runCandidate(
   }
   return {
     events,
+    leading,
     get renewals() {
       return renewals
     },

@@ -58,6 +58,7 @@ describeContract('Leader election', (server) => {
       leaseTransitions: 0,
     })
     expect(one.events).toEqual(['new leader one', 'led', 'stopped'])
+    expect(one.leading).toEqual([false, true, false])
     expect(one.signal?.aborted).toBe(true)
     expect(one.term?.lost.aborted).toBe(false)
   })

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import * as cluster from 'informerql/cluster'
+import * as controller from 'informerql/controller'
 import * as informer from 'informerql/informer'
 import * as kubernetes from 'informerql/kubernetes'
 import { describe, expect, it } from 'vitest'
@@ -63,7 +64,7 @@ describe('The guide of the library', () => {
       guide.matchAll(/`(create\w+|is[A-Z]\w+|enqueue\w+|\w+Error)`/g),
       ([, name = '']) => name,
     )
-    const known = { ...informer, ...cluster, ...kubernetes }
+    const known = { ...informer, ...cluster, ...kubernetes, ...controller }
     const others = new Set(['apierrors', 'TerminalError'])
     expect(called.filter((name) => !(name in known) && !others.has(name))).toEqual([])
   })
