@@ -1,6 +1,21 @@
 /** `informerql`: the gateway as a library. */
 import './lib/node-version.ts'
 export { createGateway, type Gateway, type GatewayOptions } from './gateway/gateway.ts'
+export type {
+  CacheListArguments,
+  CacheLookup,
+  ExtensionCache,
+  ExtensionContext,
+  ExtensionNeeds,
+  ExtensionProblem,
+  ExtensionResolvers,
+  FieldResolver,
+  GatewayExtension,
+  KindCache,
+  SubscriptionResolver,
+} from './graphql/extensions/extension.ts'
+export { ExtensionError } from './graphql/extensions/extension.ts'
+export type { ExtensionFieldInfo } from './graphql/schema/field-source.ts'
 export type { ExecuteRequest, RequestCaller, SubscriptionResults } from './gateway/in-process.ts'
 export { IndexFunctionError, type IndexFunctions } from './graphql/model/index-functions.ts'
 export {

@@ -20,6 +20,9 @@ import {
 } from '../graphql/live/planned-subscriptions.ts'
 import { IndexFunctionError } from '../graphql/model/index-functions.ts'
 import { OpenSubscriptions } from '../graphql/live/open-subscriptions.ts'
+import type { GatewayExtension } from '../graphql/extensions/extension.ts'
+import { type ReadExtension, readExtensions } from '../graphql/extensions/extension-document.ts'
+import { missingKinds } from '../graphql/extensions/extended-schema.ts'
 import { OperationDocuments } from '../graphql/documents/operation-documents.ts'
 import type { OperationObserver } from '../graphql/answer/operation-observer.ts'
 import { operationPlugin } from '../graphql/answer/operation-plugin.ts'
@@ -94,6 +97,11 @@ export interface GatewayOptions extends FleetOptions, SchemaOptions {
    * `startGraphQLServer` has its own option of this name.
    */
   readonly requireViewer?: boolean
+  /**
+   * Types and fields of the program's own, with resolvers (docs/extending.md). The start fails with `ExtensionError` for a
+   * name that the gateway has, for SDL that is not valid, and for resolvers and fields that do not match.
+   */
+  readonly extend?: readonly GatewayExtension[]
   readonly limits?: Partial<OperationLimits>
   /** The maximum memory for cached texts of objects, in bytes; default 64 MiB. */
   readonly fragmentBytes?: number
@@ -232,6 +240,7 @@ const gatewayChecks: OptionChecks<GatewayOptions> = {
   federation: aFlag,
   secretData: aFlag,
   allowWrites: aFlag,
+  extend: aList,
   writes: optionsOf(checksLike(defaultWriteLimits)),
   indexers: anObject,
   limits: optionsOf(checksLike(defaultOperationLimits)),
@@ -280,6 +289,7 @@ class RunningGateway implements Gateway {
   readonly #options: GatewayOptions
   readonly #packageSdl: readonly SdlSource[]
   readonly #user: UserSdl
+  readonly #extensions: readonly ReadExtension[]
   readonly #stop = new AbortController()
   readonly #log: GatewayLog
   readonly #fleet: Fleet
@@ -305,6 +315,7 @@ class RunningGateway implements Gateway {
     this.#options = options
     this.#packageSdl = packageSdl
     this.#user = user
+    this.#extensions = readExtensions(options.extend ?? [])
     this.#sdl = user.sources
     this.#log = log
     this.#preload = new Preload(preload, log)
@@ -465,6 +476,7 @@ class RunningGateway implements Gateway {
     const built = yield* buildSchemaInSteps(this.#options, {
       members: this.#fleet.members,
       sdl: [...this.#packageSdl, ...sdl],
+      extensions: this.#extensions,
       before: isEdit ? undefined : this.#built,
       problem: (problem) => {
         const isUsers =
@@ -473,6 +485,18 @@ class RunningGateway implements Gateway {
         // The API of a cluster that cannot be reached is unknown.
         if (isUsers && (before === undefined || isEdit) && areAllConnected) refused.push(problem)
         else say(problem.message, () => this.#log.warn(problem.message, codeOf(problem)))
+      },
+      extended: ({ problems: clashes, dormant }, kinds) => {
+        const missing = areAllConnected ? missingKinds(this.#extensions, kinds) : []
+        const [first] = [...clashes, ...missing]
+        if (first !== undefined && before === undefined) throw first
+        for (const { message, hint } of [...clashes, ...missing]) {
+          say(message, () => this.#log.warn(message, { hint }))
+        }
+        for (const { extension, about, typeName } of dormant) {
+          const message = `${extension}: ${about} waits for ${typeName}, which no cluster serves`
+          say(message, () => this.#log.info(message))
+        }
       },
       checked: (dormant) => {
         const [first] = refused

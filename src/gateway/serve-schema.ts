@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto'
 import { validateSchema } from 'graphql'
 import type { ClusterAccess } from '../access/cluster-access.ts'
 import type { ClusterCache, ServedResource } from '../cache/cluster-cache.ts'
+import type { ReadExtension } from '../graphql/extensions/extension-document.ts'
+import { type ExtendedSchema, extendedSchema } from '../graphql/extensions/extended-schema.ts'
 import type { GroupAliases } from '../graphql/naming/api-groups.ts'
 import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
 import type { IndexFunctions } from '../graphql/model/index-functions.ts'
@@ -88,12 +90,16 @@ export interface SchemaOptions {
 interface SchemaSources {
   readonly members: readonly ClusterMember[]
   readonly sdl: readonly SdlSource[]
+  /** Added to the schema of the clusters' API. */
+  readonly extensions: readonly ReadExtension[]
   /** The schema that is served; it is used again if it would be made of the same. */
   readonly before: BuiltSchema | undefined
   /** Receives problems of the SDL. The schema is made without the invalid parts. */
   readonly problem: (problem: CodedError) => void
   /** Called after all problems, with declarations for kinds that are not served. May throw to refuse the schema. */
   readonly checked: (dormant: readonly DormantDeclaration[]) => void
+  /** Called with what is left out of extensions. May throw to refuse the schema. */
+  readonly extended: (left: Omit<ExtendedSchema, 'schema'>, kinds: Iterable<Kind>) => void
 }
 
 /** A schema that is not served yet. */
@@ -129,7 +135,7 @@ class InvalidSchemaError extends CodedError {
  */
 export function* buildSchemaInSteps(
   options: SchemaOptions & { readonly limits?: Partial<OperationLimits> },
-  { sdl, before, problem, checked, ...sources }: SchemaSources,
+  { sdl, extensions, before, problem, checked, extended, ...sources }: SchemaSources,
 ): Generator<void, BuiltSchema> {
   const { aliases = {}, uncached = [], profile = {}, relay = false, secretData = false } = options
   const { allowWrites: writes = false, federation = false } = options
@@ -157,13 +163,19 @@ export function* buildSchemaInSteps(
   const kinds = new Map(model.kinds.map((kind) => [kind.typeName, kind]))
   const relations = yield* resolveRelations(kinds, model.relations, model.ofAnyKind)
   yield
-  const schema = yield* schemaInSteps(model, {
+  let schema = yield* schemaInSteps(model, {
     relay,
     secretData,
     writes,
     ...(federation && { federation: { showsSdl } }),
   })
   yield
+  if (extensions.length > 0) {
+    const { schema: whole, ...left } = extendedSchema(schema, kinds, extensions)
+    extended(left, kinds.values())
+    schema = whole
+    yield
+  }
   // Validates now, so that the first operation does not have to wait.
   const [invalid] = validateSchema(schema)
   // An invalid schema would fail every operation.
@@ -174,7 +186,19 @@ export function* buildSchemaInSteps(
   const kept = new Set([...commonKinds, ...problemKinds])
   const resources = yield* resourcesOf(model.kinds, relations, kept)
   const kindOf = (group: string, kind: string): Kind | undefined => model.kindOf(group, kind)
-  return { schema, kinds, kindOf, relations, commonKinds, problemKinds, resources, members, madeOf }
+  const isExtended = extensions.length > 0
+  return {
+    schema,
+    isExtended,
+    kinds,
+    kindOf,
+    relations,
+    commonKinds,
+    problemKinds,
+    resources,
+    members,
+    madeOf,
+  }
 }
 
 /** The APIs that differ from each other, the first of each: clusters of one version mostly serve the same. */

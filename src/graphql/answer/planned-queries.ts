@@ -18,6 +18,8 @@ import { clientResult, withoutTransportDetails } from '../errors/client-error.ts
 import { explain } from './explanation.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import { problemOfVariables } from '../documents/document-bounds.ts'
+import { inTime } from './operation-deadline.ts'
+import { NotCoveredError } from '../errors/not-covered.ts'
 import { type OperationObserver, queryReport } from './operation-observer.ts'
 import type { OperationTrace } from './operation-trace.ts'
 import type { OperationDocuments } from '../documents/operation-documents.ts'
@@ -30,6 +32,7 @@ import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
 import { staleKinds } from '../reads/staleness.ts'
 import { DirectReads, type ReadLogs } from '../reads/direct/direct-reads.ts'
+import { OperationExtensions } from '../extensions/extension-calls.ts'
 import type { FragmentCache } from '../plan/fragment-cache.ts'
 import { Plan, PlanVariation } from '../plan/plan.ts'
 import { plannedWork, PlanRun } from '../plan/plan-run.ts'
@@ -110,7 +113,18 @@ export function runQuery<T>(
       secretRead?.()
       return logs.read(args, origin, deadlineMs)
     })
-  const direct = new DirectReads({ served, limits, access, token, read, logs: readLogs })
+  const extensions = served.isExtended
+    ? new OperationExtensions({ served, limits, viewer, callerToken: token })
+    : undefined
+  const direct = new DirectReads({
+    served,
+    limits,
+    access,
+    token,
+    read,
+    logs: readLogs,
+    extensions,
+  })
   return prepareAndRun(kinds, {
     served,
     limits,
@@ -129,7 +143,16 @@ interface RunOptions<T> {
   readonly secrets: Set<string>
   /** Called in the tick of the answer, before anything is read. */
   readonly started?: () => void
+  /** The event that a subscription of an extension answers. */
+  readonly event?: unknown
   readonly answered: (answer: WholeAnswer, run: PlanRun, kinds: readonly ClusterKind[]) => T
+}
+
+/** An operation of a valid document. */
+interface ServedOperation {
+  readonly served: ServedSchema
+  readonly document: DocumentNode
+  readonly operation: OperationDefinitionNode
 }
 
 /** The JSON text of an answer, with its errors. */
@@ -250,6 +273,35 @@ export class PlannedQueries {
   }
 
   /**
+   * The JSON text of the answer to one event of a subscription of an extension. Rejects with `ClientError`, and with
+   * {@link NotCoveredError}.
+   */
+  async answerEvent(
+    { served, document, operation }: ServedOperation,
+    inputs: Readonly<Record<string, unknown>>,
+    event: unknown,
+    origin: QueryOrigin,
+  ): Promise<string> {
+    const known = this.#knownOf(served, document, operation, OperationTypeNode.SUBSCRIPTION)
+    if (known === undefined) throw new TypeError('an event belongs to a subscription')
+    const { limits } = this.#options
+    const answering = this.#run(known, inputs, {
+      budget: () => new WorkBudget(plannedWork(limits.work)),
+      origin,
+      secrets: new Set(),
+      event,
+      answered: ({ text }) => text,
+    })
+    const answered = await inTime(Promise.resolve(answering), {
+      deadlineMs: limits.operationDeadlineMs,
+      beganMs: performance.now(),
+    })
+    if (answered === undefined) throw new NotCoveredError('this selection of events')
+    if (typeof answered === 'string') return answered
+    return JSON.stringify({ errors: answered.errors.map(withoutTransportDetails), data: null })
+  }
+
+  /**
    * The kinds that a query needs, as far as its text and variables show. Empty for what plans do not cover: a run finds
    * those kinds.
    */
@@ -268,7 +320,7 @@ export class PlannedQueries {
   #run<T extends string | ExecutionResult>(
     { served, plan, document, name, mayBeTooLarge }: KnownQuery,
     inputs: Readonly<Record<string, unknown>>,
-    { budget, origin, secrets, started, answered }: RunOptions<T>,
+    { budget, origin, secrets, started, event, answered }: RunOptions<T>,
   ): T | undefined | Promise<T | undefined> {
     const { limits, fragments, logs } = this.#options
     if (problemOfVariables(inputs) !== undefined) return undefined
@@ -284,7 +336,7 @@ export class PlannedQueries {
     const kinds = variation.kinds(served, variables)
     const query = { served, limits, kinds, origin, secrets, logs }
     return runQuery<T | undefined>(query, (parts, direct) => {
-      const means = { served, limits, variables, budget: budget(), fragments, parts, direct }
+      const means = { served, limits, variables, budget: budget(), fragments, parts, direct, event }
       const run = new PlanRun(means)
       started?.()
       const data = variation.write(run)
@@ -321,15 +373,16 @@ export class PlannedQueries {
     return operation ? this.#knownOf(served, document, operation) : undefined
   }
 
-  /** `undefined` for an operation that is not a query. */
+  /** `undefined` for an operation of another type. */
   #knownOf(
     served: ServedSchema,
     document: DocumentNode,
     operation: OperationDefinitionNode,
+    type: OperationTypeNode = OperationTypeNode.QUERY,
   ): KnownQuery | undefined {
     let known = this.#known.get(operation)
     if (known?.served === served) return known
-    if (operation.operation !== OperationTypeNode.QUERY) return undefined
+    if (operation.operation !== type) return undefined
     const { documents, limits } = this.#options
     const grown = (bytes: number): void => documents.grown(document, bytes)
     const plan = new Plan(

@@ -1,9 +1,11 @@
+import { getNamedType } from 'graphql'
 import { ClientError } from '../errors/client-error.ts'
 import type { FoundObject } from '../prepare/kind-view.ts'
 import { objectKey } from '../../kubernetes/object.ts'
 import { ArgumentsCache } from '../../query/condition/arguments-cache.ts'
 import type { Kind, PolymorphicRelationField, RelationField } from '../model/kind.ts'
 import { decodeObjectId } from '../model/object-id.ts'
+import type { ExtensionField } from '../schema/field-source.ts'
 import type { DirectObject } from '../reads/direct/direct-tables.ts'
 import {
   cachedOrigin,
@@ -40,6 +42,7 @@ import type {
   PodLogsSource,
   PrinterColumn,
   ProblemsSource,
+  ResolvedField,
   ResourceUsage,
   Row,
   SearchSource,
@@ -231,6 +234,36 @@ export class StoreReader implements StoreReads {
   complete(args: CompleteArguments): CompletionsSource {
     const read = readCompletions(this.#run, args)
     return { ...read, staleSince: () => staleSince(this.#run.served, read.parts) }
+  }
+
+  extension(
+    field: ExtensionField,
+    args: Readonly<Record<string, unknown>>,
+    parent: unknown,
+    { nodes, type }: ResolvedField,
+  ): unknown {
+    const { budget, direct, served } = this.#run
+    const { extensions } = direct
+    const [typeName = ''] = field.coordinate.split('.')
+    budget.spend('fields', field.resolve === undefined ? 0 : field.weight)
+    const of = served.kinds.has(typeName)
+      ? extensions.ofDecoded(parent as Row)
+      : extensions.of(parent, undefined)
+    const answered = extensions.value(field, args, of, nodes)
+    return answered === undefined ? null : this.extensionValue(answered.value, { type }, of.cluster)
+  }
+
+  extensionValue(value: unknown, { type }: Pick<ResolvedField, 'type'>, cluster?: string): unknown {
+    if (Array.isArray(value)) {
+      return value.map((one: unknown) => this.extensionValue(one, { type }, cluster))
+    }
+    if (typeof value !== 'object' || value === null || value instanceof Error) return value
+    const { direct, served } = this.#run
+    const { name } = getNamedType(type)
+    direct.extensions.of(value, cluster)
+    if (name !== 'KubernetesObject' && !served.kinds.has(name)) return value
+    const place = direct.extensions.placeOf(value, cluster)
+    return place === undefined ? null : rowOf(foundByKey(this.#run, place.at, place.key))
   }
 
   /** Every row of a list has the same arguments for its relations. */

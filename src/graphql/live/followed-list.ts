@@ -130,7 +130,8 @@ export function followedLists(
       return problemsToFollow(served, args, limits)
     case 'drainFrames':
     case 'logFrames':
-      throw new TypeError('drains and logs are no lists')
+    case 'extensionEvents':
+      throw new TypeError('drains, logs and events are no lists')
     case 'lookupFrames':
       return alone(objectToFollow(served, source.kind, args as LookupSubscriptionArguments))
     case 'livePages':

@@ -269,6 +269,11 @@ export class FramePlans {
     return (frame) => `{"data":{${key}:${write(frame)}}}`
   }
 
+  /** The field of an extension, if it is one: then there are no lists. */
+  get extension(): (FollowSource & { readonly form: 'extensionEvents' }) | undefined {
+    return this.#source.form === 'extensionEvents' ? this.#source : undefined
+  }
+
   #planOf(kind: Kind): FramePlan {
     let plan = this.#plans.get(kind)
     if (plan === undefined) this.#plans.set(kind, (plan = this.#compile(kind)))

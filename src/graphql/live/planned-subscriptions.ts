@@ -38,6 +38,7 @@ import type { PlanCompiler } from '../plan/plan-compiler.ts'
 import { PlannedQueries, type QueryOrigin, type QueryRequest } from '../answer/planned-queries.ts'
 import type { DrainArguments, DrainProgress, Drains } from '../writes/drain.ts'
 import { DrainStream } from './drain-stream.ts'
+import { ExtensionStream } from './extension-stream.ts'
 import { ClustersStream, clustersQuery, type SubscribedClusters } from './clusters-stream.ts'
 import { checkedCoalesceMs } from './followed-list.ts'
 import { type FleetParts, type Followed, FramePlans } from './frame-plan.ts'
@@ -85,15 +86,15 @@ export class PlannedSubscriptions {
   readonly #options: PlannedSubscriptionsOptions
   readonly #operations = new WeakMap<OperationDefinitionNode, KnownSubscription>()
   readonly #groups: LiveGroups
-  /** Answers `gatewayClusters`. */
-  readonly #clusters: PlannedQueries
+  /** Answers frames that are answers to a selection: of `gatewayClusters`, and of the events of extensions. */
+  readonly #queries: PlannedQueries
 
   constructor(options: PlannedSubscriptionsOptions) {
     this.#options = options
     this.#groups = new LiveGroups(options)
     // Without the observer: a frame is no operation of its own.
     const { served, limits, documents, fragments, unexpected } = options
-    this.#clusters = new PlannedQueries({ served, limits, documents, fragments, unexpected })
+    this.#queries = new PlannedQueries({ served, limits, documents, fragments, unexpected })
   }
 
   /**
@@ -219,6 +220,9 @@ export class PlannedSubscriptions {
         const drain = await this.#options.drains.open(served, args, caller)
         return new DrainStream(drain, (progress) => drainFrame(validated, progress))
       }
+      if (asked.extension !== undefined) {
+        return await this.#followExtension(asked, { document, variables }, validated, caller)
+      }
       const { logs: writeLogs } = asked
       if (writeLogs !== undefined) {
         const args = asked.arguments(variableValues) as PodLogsArguments
@@ -259,6 +263,33 @@ export class PlannedSubscriptions {
     })
   }
 
+  /** The events of an extension, each answered by the present schema. */
+  async #followExtension(
+    asked: FramePlans,
+    { document, variables }: Pick<SubscriptionRequest, 'document' | 'variables'>,
+    { operation, variableValues, schema: first }: ValidatedSubscriptionArgs,
+    { viewer, callerToken }: SubscriptionOrigin,
+  ): Promise<MemberStream> {
+    const { served, limits, documents } = this.#options
+    const { extension, nodes } = asked
+    if (extension === undefined) throw new TypeError('a field of an extension')
+    const { field, subscribe } = extension
+    const [typeName = '', fieldName = ''] = field.coordinate.split('.')
+    const info = { typeName, fieldName, fieldNodes: nodes }
+    const args = asked.arguments(variableValues) as Readonly<Record<string, unknown>>
+    return await ExtensionStream.open({
+      caller: { served: served(), limits, viewer, callerToken },
+      subscribe: (context) => subscribe(undefined, args, context as never, info),
+      write: async (event) => {
+        const now = served()
+        const isOther = now.schema !== first
+        if (isOther && documents.validate(now.schema, document).length > 0) throw schemaChanged()
+        const at = { served: now, document, operation }
+        return await this.#queries.answerEvent(at, variables ?? {}, event, { viewer, callerToken })
+      },
+    })
+  }
+
   async #followClusters(
     { fleet }: ServedSchema,
     { variables, ...subscribed }: SubscribedClusters & Pick<SubscriptionRequest, 'variables'>,
@@ -269,7 +300,7 @@ export class PlannedSubscriptions {
     return await ClustersStream.open({
       fleet,
       coalesceMs: checkedCoalesceMs(coalesceMs) ?? this.#options.limits.coalesceMs,
-      read: async () => await this.#clusters.answer({ query, variables }, { viewer }),
+      read: async () => await this.#queries.answer({ query, variables }, { viewer }),
     })
   }
 
@@ -305,6 +336,12 @@ function drainFrame(validated: ValidatedSubscriptionArgs, drain: DrainProgress):
 function unfit(cause: GraphQLError | undefined): ClientError {
   const message = `the schema of this gateway lacks what this reads: ${cause?.message}`
   return new ClientError('UNSUPPORTED', message, { hint: 'its operator has to serve Pod whole' })
+}
+
+function schemaChanged(): ClientError {
+  const message = 'the schema has changed, and no longer has what this subscription selects'
+  const hint = 'subscribe again by the present schema'
+  return new ClientError('SCHEMA_CHANGED', message, { hint })
 }
 
 function closeLate(late: MemberStream | Refusal): void {

@@ -10,16 +10,21 @@ export type PlainWriter<T> = (run: PlanRun, source: T) => string
 /** Compiles the writer of a member. Returns `undefined` for a field that plans do not cover. */
 type CompileMember<T> = (field: PlanField) => PlainWriter<T> | undefined
 
-/** Compiles the members of an object, each as a field that may fail. `compile` does not get `__typename`. */
+/**
+ * Compiles the members of an object, each as a field that may fail. `compile` does not get `__typename`. `abstract`:
+ * the names of unions that fragments may name besides the type.
+ */
 export function writtenMembers<W extends (run: PlanRun, ...source: never[]) => string>(
   type: GraphQLObjectType,
   selections: readonly SelectionSetNode[],
   compiler: PlanCompiler,
   compile: (field: PlanField) => W | undefined,
+  abstract: readonly string[] = [],
 ): { readonly before: string; readonly write: W | (() => string) }[] {
   // Response paths omit the keys of connections.
   const isPart = /(Connection|Edge)$/.test(type.name)
-  const fields = collectFields(selections, new Set([type.name]), compiler.collect)
+  const names = [type.name, ...type.getInterfaces().map(({ name }) => name), ...abstract]
+  const fields = collectFields(selections, new Set(names), compiler.collect)
   return Array.from(fields, ([key, nodes], position) => {
     const before = `${position === 0 ? '' : ','}${JSON.stringify(key)}:`
     if (nodes[0]?.name.value === '__typename') {

@@ -11,7 +11,7 @@ import { FragmentCache } from './fragment-cache.ts'
 const directFragmentBytes = 1 << 20
 
 /** The number of fields that a plan writes while graphql-js writes one. */
-const plannedFields = 5
+export const plannedFields = 5
 
 /**
  * Raises the limits for plans, to stand for the same time as in graphql-js. A plan joins a row of cached texts in a
@@ -27,6 +27,8 @@ export function plannedWork(work: Partial<WorkLimits>): WorkLimits {
 export interface PlanRunOptions extends ReadRunOptions {
   readonly variables: VariableValues
   readonly fragments: FragmentCache
+  /** The event of a subscription of an extension that the run answers. */
+  readonly event?: unknown
 }
 
 /** A member of an object in an answer: its name as JSON with the separator before it, and its writer. */
@@ -56,6 +58,7 @@ export class PlanRun extends ReadRun {
   readonly number: number = ++PlanRun.#runs
   readonly #fragments: FragmentCache
   readonly errors: FieldErrors
+  readonly event: unknown
   readonly #variables: VariableValues
   #directFragments: FragmentCache | undefined
   readonly #requests = new Map<FieldArguments, ListRequest>()
@@ -67,6 +70,7 @@ export class PlanRun extends ReadRun {
       options.parts.missed(error),
     )
     this.#variables = options.variables
+    this.event = options.event
   }
 
   /** The cache for the texts of a kind's objects. Texts of direct reads last for the run only. */

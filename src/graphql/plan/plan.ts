@@ -133,8 +133,8 @@ export class PlanVariation {
   readonly #members: readonly WrittenMember<[]>[]
 
   constructor(operation: OperationDefinitionNode, compiler: PlanCompiler) {
-    const query = compiler.served.schema.getQueryType()
-    if (query === undefined || query === null) throw new NotCoveredError('no Query')
+    const query = compiler.served.schema.getRootType(operation.operation)
+    if (query === undefined || query === null) throw new NotCoveredError(operation.operation)
     let isCovered = true
     this.#members = writtenMembers(query, [operation.selectionSet], compiler, (field) => {
       try {

@@ -37,6 +37,7 @@ import type { ServedSchema } from '../served/served-schema.ts'
 import { compiledByKind, rowsByKind } from './any-row-writer.ts'
 import { canAnywhereWriter, clustersWriter, viewerWriter } from './cluster-writer.ts'
 import { connectionWriter, unionMember, unionWriter } from './connection-writer.ts'
+import { extensionEvent, extensionRoot } from './extension-writer.ts'
 import { graphWriter } from './graph-writer.ts'
 import { podLogsWriter } from './logs-writer.ts'
 import { objectRefWriter } from './object-ref-writer.ts'
@@ -81,6 +82,10 @@ export function rootWriter(field: PlanField): RootWriter {
       return viewerWriter(field)
     case 'rootCan':
       return canAnywhereWriter(field)
+    case 'extension':
+      return extensionRoot(source.field, field)
+    case 'extensionEvents':
+      return extensionEvent(source.field, field)
     default:
       throw field.notCovered()
   }

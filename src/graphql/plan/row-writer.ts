@@ -24,6 +24,7 @@ import { anyRowWriter } from './any-row-writer.ts'
 import { clusterWriter } from './cluster-writer.ts'
 import { collectFields } from './collected-fields.ts'
 import { type ConnectionForm, unionWriter } from './connection-writer.ts'
+import { extensionRowWriter } from './extension-writer.ts'
 import {
   objectRefsWriter,
   objectRefWriter,
@@ -127,6 +128,8 @@ function holeWriter(kind: Kind, field: PlanField): RowWriter {
       return canWriter(field)
     case 'usage':
       return usageWriter(kind, field)
+    case 'extension':
+      return extensionRowWriter(source.field, field)
     default:
   }
   throw field.notCovered()

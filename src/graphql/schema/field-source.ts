@@ -1,4 +1,4 @@
-import type { GraphQLField } from 'graphql'
+import type { FieldNode, GraphQLField } from 'graphql'
 import type { HealthRule } from '../../kubernetes/health/health.ts'
 import type { PrintedKind } from '../../kubernetes/printing/column.ts'
 import type {
@@ -49,6 +49,12 @@ export type FollowSource =
   | { readonly form: 'problemFrames' }
   | { readonly form: 'drainFrames' }
   | { readonly form: 'logFrames' }
+  /** The events of an extension. */
+  | {
+      readonly form: 'extensionEvents'
+      readonly field: ExtensionField
+      readonly subscribe: SubscribeExtension
+    }
 
 /** Fields of `Query` and `Subscription`. */
 type RootSource =
@@ -310,11 +316,54 @@ type OwnSource = {
   readonly [F in keyof OwnParts]: { readonly form: F; readonly part: OwnParts[F] }
 }[keyof OwnParts]
 
+/** What a resolver of an extension is told of its field. */
+export interface ExtensionFieldInfo {
+  readonly typeName: string
+  readonly fieldName: string
+  /** The nodes of the document that select it. */
+  readonly fieldNodes: readonly FieldNode[]
+  /** The cluster of the object that it belongs to; absent for fields of other types. */
+  readonly cluster?: string | undefined
+}
+
+/** Computes a field of an extension. Its context is an `ExtensionContext`. */
+export type ResolveExtension = (
+  source: unknown,
+  args: Readonly<Record<string, unknown>>,
+  context: never,
+  info: ExtensionFieldInfo,
+) => unknown
+
+/** Begins a subscription of an extension. */
+type SubscribeExtension = (
+  source: undefined,
+  args: Readonly<Record<string, unknown>>,
+  context: never,
+  info: ExtensionFieldInfo,
+) => AsyncIterable<unknown> | Promise<AsyncIterable<unknown>>
+
+/** A field that a program adds to the schema. */
+export interface ExtensionField {
+  /** `Pod.cost`. */
+  readonly coordinate: string
+  /** The price of one call of its resolver, in fields of the work budget. */
+  readonly weight: number
+  /** Absent: the value is the source's member of the field's name. */
+  readonly resolve: ResolveExtension | undefined
+  /** The kinds that its extension reads from caches, by list field or type. */
+  readonly needs: readonly string[]
+}
+
 /**
  * The source of a field's value. Plans compile it; the field's resolver reads the same. Every field that `createSchema`
  * builds has one in `extensions.source`.
  */
-export type FieldSource = RootSource | RowSource | JsonSource | OwnSource
+export type FieldSource =
+  | RootSource
+  | RowSource
+  | JsonSource
+  | OwnSource
+  | { readonly form: 'extension'; readonly field: ExtensionField }
 
 interface SourceExtensions {
   readonly source: FieldSource
@@ -356,6 +405,7 @@ export function followSourceOf(field: GraphQLField<unknown, unknown>): FollowSou
     case 'problemFrames':
     case 'drainFrames':
     case 'logFrames':
+    case 'extensionEvents':
       return source
     default:
       return undefined

@@ -1,8 +1,9 @@
 import type { Completion } from '../../query/page/completions.ts'
-import type { GraphQLError } from 'graphql'
+import type { FieldNode, GraphQLError, GraphQLOutputType } from 'graphql'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { ProblemSeverity } from '../../kubernetes/problems/problem-fact.ts'
 import type { Kind, PolymorphicRelationField, RelationField } from '../model/kind.ts'
+import type { ExtensionField } from './field-source.ts'
 import type {
   CanArguments,
   FacetArguments,
@@ -471,10 +472,25 @@ export interface StoreReads {
   podLogs(args: PodLogsArguments): PodLogsSource | null
   /** The ways to complete the last word of a search text. */
   complete(args: CompleteArguments): CompletionsSource
+  /** The value of a field of an extension; `null` until its resolver has been called. */
+  extension(
+    field: ExtensionField,
+    args: Readonly<Record<string, unknown>>,
+    parent: unknown,
+    at: ResolvedField,
+  ): unknown
+  /** A value that a resolver of an extension has given, with the objects of kinds as rows. */
+  extensionValue(value: unknown, at: Pick<ResolvedField, 'type'>): unknown
   /** Follows a relation with `many`. */
   follow(row: Row, relation: RelationField, args: RelationArguments): ConnectionSource
   /** Follows a relation without `many`. */
   followOne(row: Row, relation: RelationField, refused: ToldRefusal): Row | null
+}
+
+/** A field of an extension in an operation. */
+export interface ResolvedField {
+  readonly nodes: readonly FieldNode[]
+  readonly type: GraphQLOutputType
 }
 
 /** The state of the clusters and their caches. */
@@ -526,6 +542,8 @@ export interface WritePayload {
 export interface WriteResults {
   /** The payload of a field, by its response key; of `apply`, one for each document. Throws the error of the write. */
   result(key: string): WritePayload | readonly (WritePayload | Error)[]
+  /** The value of a mutation of an extension, by its response key. Throws the error of its resolver. */
+  value(key: string): unknown
 }
 
 /**

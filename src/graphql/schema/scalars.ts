@@ -1,9 +1,13 @@
 import {
   type ConstValueNode,
+  type DocumentNode,
+  extendSchema,
+  getNamedType,
   GraphQLError,
   GraphQLFloat,
   GraphQLScalarType,
   type GraphQLSchema,
+  isObjectType,
   Kind,
   lexicographicSortSchema,
   print,
@@ -110,11 +114,34 @@ export const GraphQLExactFloat: GraphQLScalarType = new GraphQLScalarType({
 
 /** A copy of a schema in the order of names. It shares the scalars, but has GraphQL's own `Float`. */
 export function sortedSchema(schema: GraphQLSchema): GraphQLSchema {
+  return lexicographicSortSchema(withoutExactFloat(schema))
+}
+
+/**
+ * A schema to make a copy of. graphql-js gives all fields of a copy GraphQL's own Float, and two types of this name do not go
+ * into one schema.
+ */
+function withoutExactFloat(schema: GraphQLSchema): GraphQLSchema {
   const config = schema.toConfig()
-  // The sort gives all fields GraphQL's own Float, and two types of this name do not go into one schema.
   const types = config.types.filter((type) => type !== GraphQLExactFloat)
   const toConfig = { value: () => ({ ...config, types }) }
-  return lexicographicSortSchema(Object.create(schema, { toConfig }) as GraphQLSchema)
+  return Object.create(schema, { toConfig }) as GraphQLSchema
+}
+
+/** Extends a schema by SDL, as `extendSchema` of graphql-js does. Floats keep their digits. */
+export function extendedBySdl(schema: GraphQLSchema, document: DocumentNode): GraphQLSchema {
+  const extended = extendSchema(withoutExactFloat(schema), document)
+  for (const type of Object.values(schema.getTypeMap())) {
+    const copy = extended.getType(type.name)
+    if (!isObjectType(type) || !isObjectType(copy)) continue
+    const copies = copy.getFields()
+    for (const field of Object.values(type.getFields())) {
+      const own = copies[field.name]
+      // The wrappers of the original lead to the exact Float.
+      if (own !== undefined && getNamedType(field.type) === GraphQLExactFloat) own.type = field.type
+    }
+  }
+  return extended
 }
 
 /** A scalar whose output is the value of the object. */

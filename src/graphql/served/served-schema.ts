@@ -3,6 +3,7 @@ import type { ClusterAccess } from '../../access/cluster-access.ts'
 import type { ClusterCache, IndexTexts } from '../../cache/cluster-cache.ts'
 import { defaultWorkLimits, type WorkLimits } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
+import { fieldSourceOf } from '../schema/field-source.ts'
 import type { DocumentLimits } from '../documents/document-bounds.ts'
 import type { SchemaRelations } from './schema-relations.ts'
 
@@ -45,6 +46,8 @@ export interface ServedSchema {
   readonly commonKinds: ReadonlySet<Kind>
   /** The kinds that `problems` looks at by itself: see {@link defaultProblemKinds}. */
   readonly problemKinds: ReadonlySet<Kind>
+  /** Whether extensions have added fields. */
+  readonly isExtended: boolean
   /** By name; the first one is the default. */
   readonly clusters: ReadonlyMap<string, ClusterCache>
   /** How the fleet describes the clusters, by name. */
@@ -54,9 +57,10 @@ export interface ServedSchema {
   readonly access: ReadonlyMap<string, ClusterAccess>
 }
 
-/** Whether mutations are served. */
+/** Whether the gateway serves mutations of its own: writes to clusters. */
 export function servesWrites({ schema }: Pick<ServedSchema, 'schema'>): boolean {
-  return schema.getMutationType() !== undefined
+  const fields = Object.values(schema.getMutationType()?.getFields() ?? {})
+  return fields.some((field) => fieldSourceOf(field).form === 'write')
 }
 
 /**

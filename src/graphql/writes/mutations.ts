@@ -10,7 +10,10 @@ import type { Unstructured } from '../../kubernetes/object.ts'
 import { clientErrorOf, ClientError } from '../errors/client-error.ts'
 import { fragmentsOf } from '../documents/document-fragments.ts'
 import { collectFields } from '../plan/collected-fields.ts'
+import { mutated } from '../extensions/extension-calls.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
+import type { Answered } from '../reads/direct/direct-reads.ts'
+import { type ExtensionField, fieldSourceOf } from '../schema/field-source.ts'
 import type { WritePayload, WriteResults } from '../schema/read-context.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
@@ -94,16 +97,48 @@ export class Mutations implements MutationSource {
     const manifests = new ManifestReader(writes)
     const making = { served, origin, writer, manifests, operationName }
     const outcomes = new Map<string, Outcome>()
-    for (const { key, name, values } of fields) {
-      outcomes.set(key, await this.#outcome(name, values, making))
+    const values = new Map<string, Answered | Error>()
+    for (const field of fields) {
+      const { key, name, extension } = field
+      if (extension === undefined)
+        outcomes.set(key, await this.#outcome(name, field.values, making))
+      else values.set(key, await this.#extended(field, extension, making, endsAtMs))
     }
     return {
+      value(key) {
+        const answered = values.get(key)
+        if (answered instanceof Error) throw answered
+        return answered?.value
+      },
       result(key) {
         const outcome = outcomes.get(key)
         if (outcome === undefined) throw new TypeError(`no write was made for ${key}`)
         if (outcome instanceof Error) throw outcome
         return outcome
       },
+    }
+  }
+
+  /** Calls the resolver of an extension, which counts and is reported as a write does. */
+  async #extended(
+    { name, nodes, values }: RootField,
+    extension: ExtensionField,
+    making: Making,
+    endsAtMs: number,
+  ): Promise<Answered | Error> {
+    if (values instanceof Error) return values
+    const { served, origin } = making
+    const startedMs = performance.now()
+    try {
+      this.#options.quota.take(origin.viewer)
+      const { viewer, callerToken } = origin
+      const caller = { served, limits: this.#options.limits, viewer, callerToken }
+      const value = await mutated(caller, extension, { ...values }, { nodes, endsAtMs })
+      this.#report(name, undefined, values, making, { startedMs })
+      return { value }
+    } catch (error) {
+      this.#report(name, undefined, values, making, { startedMs, error })
+      return asError(error)
     }
   }
 
@@ -280,6 +315,9 @@ interface RootField {
   readonly name: string
   /** The coerced arguments, or why they cannot be coerced. */
   readonly values: WriteArguments | Error
+  readonly nodes: readonly FieldNode[]
+  /** Absent: a write of the gateway. */
+  readonly extension: ExtensionField | undefined
 }
 
 /** The selected mutations, in the order of the document. */
@@ -299,10 +337,14 @@ function fieldsIn({
     flags,
     grown: () => {},
   })
-  return [...collected].flatMap(([key, [node]]) => {
+  return [...collected].flatMap(([key, nodes]) => {
+    const [node] = nodes
     const field = node && fields[node.name.value]
     if (node === undefined || field === undefined) return []
-    return [{ key, name: field.name, values: coerced(field, node, variableValues) }]
+    const source = fieldSourceOf(field)
+    const extension = source.form === 'extension' ? source.field : undefined
+    const values = coerced(field, node, variableValues)
+    return [{ key, name: field.name, values, nodes, extension }]
   })
 }
 

@@ -2,9 +2,10 @@ import type { StoreView } from '../../informer/store/store-view.ts'
 
 /**
  * How objects were found: by `key` or UID; from `postings`; in the `order` of the store or of an index, without a
- * condition; by a `scan`, in order with a test of each object; or `live`, from the API server.
+ * condition; by a `scan`, in order with a test of each object; `live`, from the
+ * API server; or by a resolver of an `extension`.
  */
-export type Access = 'key' | 'postings' | 'order' | 'scan' | 'live'
+export type Access = 'key' | 'postings' | 'order' | 'scan' | 'live' | 'extension'
 
 /** What one field of an operation reads, over all rows. */
 export interface FieldReads {
@@ -69,6 +70,12 @@ export class ReadReport {
   /** Objects were found without a condition. */
   reached(access: Access): void {
     this.now.access.add(access)
+  }
+
+  /** A resolver of an extension gives the field. */
+  called(): void {
+    this.now.reads += 1
+    this.now.access.add('extension')
   }
 
   /**

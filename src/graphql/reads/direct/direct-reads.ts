@@ -1,8 +1,10 @@
+import type { FieldNode } from 'graphql'
 import { placeOf, questionOf } from '../../../access/access-question.ts'
 import type { CallerToken } from '../../../access/authentication/authenticator.ts'
 import type { DirectApi, DirectList, DirectListRequest } from '../../../cache/direct-api.ts'
 import { createObjectCodec } from '../../../informer/codec/object-codec.ts'
 import { IndexedStore } from '../../../informer/store/indexed-store.ts'
+import type { ObjectId } from '../../../informer/store/store-view.ts'
 import { type KubernetesObject, objectKey, splitObjectKey } from '../../../kubernetes/object.ts'
 import { resourceVersion } from '../../../kubernetes/resource-version.ts'
 import { boundedParallel } from '../../../lib/concurrency.ts'
@@ -13,8 +15,15 @@ import type { ClusterKind, KindView, FoundObject } from '../../prepare/kind-view
 import type { OperationLimits, ServedSchema } from '../../served/served-schema.ts'
 import { failedRead, forbidden, forbiddenList, lateRead } from '../../prepare/read-failures.ts'
 import type { ViewerAccess } from '../../prepare/viewer-access.ts'
+import type { DirectFetch } from '../../prepare/read-snapshot.ts'
+import type { ExtensionField } from '../../schema/field-source.ts'
 import type { PodLogsArguments } from '../../schema/read-arguments.ts'
-import type { PodLogsSource, PrinterColumn, SecretContents } from '../../schema/read-context.ts'
+import type {
+  PodLogsSource,
+  PrinterColumn,
+  Row,
+  SecretContents,
+} from '../../schema/read-context.ts'
 import { CallerConnections, failedSecret, secretContents, tokenFor } from './direct-secrets.ts'
 import {
   type DirectObject,
@@ -42,6 +51,38 @@ interface Forms {
 
 /** Reads the logs of pods as the caller, within a time. Rejects with `ClientError`. */
 export type ReadLogs = (args: PodLogsArguments, deadlineMs: number) => Promise<PodLogsSource>
+
+/** The object that a field of an extension belongs to, whatever its type. Equal keys name the same object. */
+export interface ExtensionParent {
+  readonly key: string
+  readonly cluster: string | undefined
+  readonly source: unknown
+}
+
+/** The value of a resolver. */
+export interface Answered {
+  readonly value: unknown
+}
+
+/** The calls of the resolvers of extensions that one operation makes. */
+export interface ExtensionCalls extends DirectFetch {
+  ofRow(part: KindView, id: ObjectId): ExtensionParent
+  ofDecoded(row: Row): ExtensionParent
+  /** `cluster`: of the object of a kind around it, if there is one. */
+  of(source: unknown, cluster: string | undefined): ExtensionParent
+  /** The value of a field; `undefined` until its resolver has been called. Throws the error of the resolver. */
+  value(
+    field: ExtensionField,
+    args: Readonly<Record<string, unknown>>,
+    parent: ExtensionParent,
+    nodes: readonly FieldNode[],
+  ): Answered | undefined
+  /** The object of a kind that a resolver has given; `undefined` if the value is none that is served. */
+  placeOf(
+    value: unknown,
+    cluster: string | undefined,
+  ): { readonly at: ClusterKind; readonly key: string } | undefined
+}
 
 type Need = {
   readonly [F in keyof Forms]: {
@@ -71,6 +112,8 @@ export interface DirectReadsOptions {
   readonly read: (secret: string) => void
   /** Absent where logs are not served. */
   readonly logs: ReadLogs | undefined
+  /** Absent where there are no extensions. */
+  readonly extensions?: ExtensionCalls | undefined
 }
 
 /**
@@ -93,7 +136,15 @@ export class DirectReads {
 
   /** Whether {@link fetch} has needs to read. */
   get isLacking(): boolean {
-    return this.#noted.size > 0 || this.#notedLogs.size > 0
+    if (this.#noted.size > 0 || this.#notedLogs.size > 0) return true
+    return this.#options.extensions?.isLacking === true
+  }
+
+  /** The calls of resolvers. A schema with fields of extensions comes with them. */
+  get extensions(): ExtensionCalls {
+    const { extensions } = this.#options
+    if (extensions === undefined) throw new TypeError('the operation has no extensions')
+    return extensions
   }
 
   /** Finds an object by name; `undefined` where it is absent, hidden or not read yet. Throws `ClientError`. */
@@ -167,7 +218,7 @@ export class DirectReads {
   }
 
   async #fetchNoted(): Promise<void> {
-    await Promise.all([this.#fetchLogs(), this.#fetchObjects()])
+    await Promise.all([this.#fetchLogs(), this.#fetchObjects(), this.#options.extensions?.fetch()])
   }
 
   async #fetchLogs(): Promise<void> {

@@ -1,0 +1,325 @@
+import {
+  getNamedType,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  isAbstractType,
+  isInputType,
+  isInterfaceType,
+  isObjectType,
+  isScalarType,
+  Kind as NodeKind,
+  type NamedTypeNode,
+  type ObjectTypeDefinitionNode,
+  OperationTypeNode,
+  type SchemaExtensionNode,
+  visit,
+} from 'graphql'
+import { ClientError } from '../errors/client-error.ts'
+import type { Kind } from '../model/kind.ts'
+import { type FieldSource, fromSource } from '../schema/field-source.ts'
+import { extendedBySdl } from '../schema/scalars.ts'
+import type { ResolverContext } from '../schema/read-context.ts'
+import { ExtensionError } from './extension.ts'
+import { kindNamed } from './kind-caches.ts'
+import {
+  type ExtensionDefinition,
+  fieldsOf,
+  type ReadExtension,
+  type ReadField,
+} from './extension-document.ts'
+
+/** A part of an extension that waits for a type which no cluster serves. */
+export interface DormantPart {
+  readonly extension: string
+  /** `Pod.cost`, or the type. */
+  readonly about: string
+  readonly typeName: string
+}
+
+/** A schema with extensions, and what of them is left out. */
+export interface ExtendedSchema {
+  readonly schema: GraphQLSchema
+  /** The parts that clash with the gateway's own. */
+  readonly problems: readonly ExtensionError[]
+  readonly dormant: readonly DormantPart[]
+}
+
+/**
+ * Adds extensions to a schema. Leaves out what the schema has already, as a later CustomResourceDefinition may bring it,
+ * and what needs types that are not served. Throws {@link ExtensionError} for SDL that is not valid.
+ */
+export function extendedSchema(
+  base: GraphQLSchema,
+  kinds: ReadonlyMap<string, Kind>,
+  extensions: readonly ReadExtension[],
+): ExtendedSchema {
+  const search = new PartSearch(base, kinds)
+  const parts = search.of(extensions)
+  const definitions = parts.map(({ definition }) => definition)
+  const names = extensions.map(({ name }) => name).join(', ')
+  const hasMutation = (base.getMutationType() ?? null) !== null
+  const whole = hasMutation ? definitions : withMutationRoot(definitions)
+  let schema: GraphQLSchema
+  try {
+    schema = extendedBySdl(base, { kind: NodeKind.DOCUMENT, definitions: whole })
+  } catch (cause) {
+    const message = `typeDefs is not valid: ${(cause as Error).message}`
+    throw new ExtensionError('sdl', names, 'typeDefs', message, 'correct typeDefs', cause)
+  }
+  const own = definedIn(definitions)
+  const isGiven = ({ name }: GraphQLNamedType): boolean =>
+    own.has(name) || kinds.has(name) || name === 'KubernetesObject'
+  for (const part of parts) resolve(schema, part, isGiven)
+  const { problems, dormant } = search
+  return { schema, problems, dormant }
+}
+
+/** The errors of the kinds that extensions require and that are not served. */
+export function missingKinds(
+  extensions: readonly ReadExtension[],
+  kinds: Iterable<Kind>,
+): readonly ExtensionError[] {
+  const served = [...kinds]
+  return extensions.flatMap(({ name, required }) =>
+    required
+      .filter((one) => kindNamed(served, one) === undefined)
+      .map((one) => {
+        const message = `no cluster serves ${one}, which it requires`
+        const hint = 'install its CustomResourceDefinition, or name it in needs.kinds'
+        return new ExtensionError('missing-kind', name, one, message, hint)
+      }),
+  )
+}
+
+/** `extend type Mutation` of a gateway without mutations defines it. Further ones extend the first. */
+function withMutationRoot(
+  definitions: readonly ExtensionDefinition[],
+): readonly TypeSystemExtensionOrDefinition[] {
+  const first = definitions.find(isMutation)
+  if (first === undefined) return definitions
+  const root = { ...first, kind: NodeKind.OBJECT_TYPE_DEFINITION } as ObjectTypeDefinitionNode
+  const type: NamedTypeNode = { kind: NodeKind.NAMED_TYPE, name: first.name }
+  const operationTypes = [
+    {
+      kind: NodeKind.OPERATION_TYPE_DEFINITION,
+      operation: OperationTypeNode.MUTATION,
+      type,
+    } as const,
+  ]
+  const rest = definitions.filter((one) => one !== first)
+  return [root, { kind: NodeKind.SCHEMA_EXTENSION, operationTypes }, ...rest]
+}
+
+function isMutation({ kind, name }: ExtensionDefinition): boolean {
+  return kind === NodeKind.OBJECT_TYPE_EXTENSION && name.value === 'Mutation'
+}
+
+type TypeSystemExtensionOrDefinition = ExtensionDefinition | SchemaExtensionNode
+
+/** A definition of an extension, without what the schema cannot have. */
+interface ServedPart {
+  readonly extension: ReadExtension
+  readonly definition: ExtensionDefinition
+}
+
+/** Finds the parts of extensions that a schema can have. */
+class PartSearch {
+  readonly problems: ExtensionError[] = []
+  readonly dormant: DormantPart[] = []
+  readonly #base: GraphQLSchema
+  readonly #kinds: ReadonlyMap<string, Kind>
+
+  constructor(base: GraphQLSchema, kinds: ReadonlyMap<string, Kind>) {
+    this.#base = base
+    this.#kinds = kinds
+  }
+
+  of(extensions: readonly ReadExtension[]): readonly ServedPart[] {
+    let all = extensions.flatMap((extension) =>
+      extension.definitions.flatMap((definition): ServedPart[] => {
+        const part = this.#unlessTaken(extension.name, definition)
+        return part === undefined ? [] : [{ extension, definition: part }]
+      }),
+    )
+    // A type may wait for another one, so the search goes on until it finds nothing more.
+    for (let before = -1; before !== this.dormant.length;) {
+      before = this.dormant.length
+      const own = definedIn(all.map(({ definition }) => definition))
+      all = all.flatMap(({ extension, definition }) => {
+        const part = this.#unlessDormant(extension.name, definition, own)
+        return part === undefined ? [] : [{ extension, definition: part }]
+      })
+    }
+    return all
+  }
+
+  #unlessTaken(
+    extension: string,
+    definition: ExtensionDefinition,
+  ): ExtensionDefinition | undefined {
+    const name = definition.name.value
+    const present = this.#base.getType(name)
+    const clash = (about: string, hint: string): void => {
+      const message = `the gateway has ${about}`
+      this.problems.push(new ExtensionError('taken', extension, about, message, hint))
+    }
+    if (definition.kind !== NodeKind.OBJECT_TYPE_EXTENSION) {
+      if (present === undefined) return definition
+      clash(name, 'give the type another name')
+      return undefined
+    }
+    if (present === undefined) return definition
+    if (!isObjectType(present) || !this.#isExtensible(name)) {
+      const message = `${name} is a type of the gateway that cannot be extended`
+      const hint = 'extend Query, Mutation, Subscription or the type of a kind'
+      this.problems.push(new ExtensionError('unsupported', extension, name, message, hint))
+      return undefined
+    }
+    const taken = present.getFields()
+    const fields = fieldsOf(definition).filter((field) => {
+      const isFree = taken[field.name.value] === undefined
+      if (!isFree) clash(`${name}.${field.name.value}`, 'give the field another name')
+      return isFree
+    })
+    return fields.length === 0 ? undefined : { ...definition, fields }
+  }
+
+  #isExtensible(typeName: string): boolean {
+    return this.#kinds.has(typeName) || isRootOf(this.#base, typeName)
+  }
+
+  #unlessDormant(
+    extension: string,
+    definition: ExtensionDefinition,
+    own: ReadonlySet<string>,
+  ): ExtensionDefinition | undefined {
+    const isServed = (name: string): boolean =>
+      own.has(name) || this.#base.getType(name) !== undefined || scalars.has(name)
+    const { name, kind } = definition
+    const waits = (about: string, typeName: string): void =>
+      void this.dormant.push({ extension, about, typeName })
+    const isExtension = kind === NodeKind.OBJECT_TYPE_EXTENSION
+    if (isExtension && name.value !== 'Mutation' && !isServed(name.value)) {
+      waits(name.value, name.value)
+      return undefined
+    }
+    if (!('fields' in definition) || kind === NodeKind.INPUT_OBJECT_TYPE_DEFINITION) {
+      const missing = namedTypesIn(definition).find((one) => !isServed(one))
+      if (missing === undefined) return definition
+      waits(name.value, missing)
+      return undefined
+    }
+    const fields = fieldsOf(definition).filter((field) => {
+      const missing = namedTypesIn(field).find((one) => !isServed(one))
+      if (missing !== undefined) waits(`${name.value}.${field.name.value}`, missing)
+      return missing === undefined
+    })
+    return fields.length === 0 ? undefined : { ...definition, fields }
+  }
+}
+
+function definedIn(definitions: readonly ExtensionDefinition[]): ReadonlySet<string> {
+  return new Set(
+    definitions.flatMap(({ kind, name }) =>
+      kind === NodeKind.OBJECT_TYPE_EXTENSION ? [] : [name.value],
+    ),
+  )
+}
+
+const scalars: ReadonlySet<string> = new Set(['String', 'Int', 'Float', 'Boolean', 'ID'])
+
+function isRootOf(schema: GraphQLSchema, typeName: string): boolean {
+  const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]
+  return roots.some((root) => root?.name === typeName)
+}
+
+function namedTypesIn(node: Parameters<typeof visit>[0]): readonly string[] {
+  const names: string[] = []
+  visit(node, {
+    NamedType({ name }: NamedTypeNode) {
+      names.push(name.value)
+    },
+    Directive: () => false,
+  })
+  return names
+}
+
+/** Gives the fields of a definition their sources and resolvers. Throws for a type that no resolver can give. */
+function resolve(
+  schema: GraphQLSchema,
+  { extension, definition }: ServedPart,
+  isGiven: (type: GraphQLNamedType) => boolean,
+): void {
+  const typeName = definition.name.value
+  const type = schema.getType(typeName)
+  const scalar = extension.scalars.get(typeName)
+  if (isScalarType(type) && scalar !== undefined) {
+    const { coerceOutputValue, coerceInputValue, coerceInputLiteral, valueToLiteral } = scalar
+    Object.assign(type, { coerceOutputValue, coerceInputValue, coerceInputLiteral, valueToLiteral })
+  }
+  if (isAbstractType(type)) type.resolveType = typeResolver(extension, typeName)
+  if (!isObjectType(type) && !isInterfaceType(type)) return
+  for (const node of fieldsOf(definition)) {
+    const coordinate = `${typeName}.${node.name.value}`
+    const field = type.getFields()[node.name.value]
+    const read = extension.fields.get(coordinate)
+    if (field === undefined || read === undefined) continue
+    requireResolvable(extension.name, coordinate, getNamedType(field.type), isGiven)
+    giveSource(field, read, typeName)
+  }
+}
+
+/** How a value of an interface or union names its type: by `__typename`, unless a resolver says otherwise. */
+function typeResolver(
+  { resolveTypes }: ReadExtension,
+  typeName: string,
+): (value: unknown) => string {
+  const given = resolveTypes.get(typeName)
+  const info = { typeName, fieldName: '__resolveType', fieldNodes: [] }
+  return (value) =>
+    (given === undefined
+      ? (value as { readonly __typename?: string }).__typename
+      : given(value, {}, undefined as never, info)) as string
+}
+
+function requireResolvable(
+  extension: string,
+  coordinate: string,
+  type: GraphQLNamedType,
+  isGiven: (type: GraphQLNamedType) => boolean,
+): void {
+  if (isInputType(type) || isGiven(type)) return
+  const message = `${coordinate} is of ${type.name}, which only the gateway can make`
+  const hint = 'use types of its own, scalars, and the types of kinds'
+  throw new ExtensionError('unsupported', extension, coordinate, message, hint)
+}
+
+function giveSource(
+  field: GraphQLField<unknown, ResolverContext>,
+  read: ReadField,
+  typeName: string,
+): void {
+  const { subscribe, ...own } = read
+  const source: FieldSource =
+    subscribe === undefined
+      ? { form: 'extension', field: own }
+      : { form: 'extensionEvents', field: own, subscribe }
+  Object.assign(field, fromSource(source))
+  if (typeName === 'Mutation') {
+    field.resolve = (_source, _args, { writes, read: reads }, { path, returnType }) =>
+      reads.extensionValue(writes?.value(String(path.key)), { type: returnType })
+    return
+  }
+  if (subscribe !== undefined) {
+    field.resolve = () => {
+      throw new ClientError('UNSUPPORTED', `${read.coordinate} is answered by its plan`)
+    }
+    return
+  }
+  field.resolve = (parent, args, { read: reads }, { fieldNodes, returnType }) =>
+    reads.extension(own, args as Readonly<Record<string, unknown>>, parent, {
+      nodes: fieldNodes,
+      type: returnType,
+    })
+}

@@ -1,0 +1,57 @@
+import { createObjectCodec, type ObjectCodec } from '../../informer/codec/object-codec.ts'
+import type { ObjectId } from '../../informer/store/store-view.ts'
+import type { KubernetesObject } from '../../kubernetes/object.ts'
+import type { Kind } from '../model/kind.ts'
+import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
+
+/** Where an object of a cache comes from. */
+export interface HeldPlace {
+  readonly at: ClusterKind
+  readonly key: string
+}
+
+const places = new WeakMap<object, HeldPlace>()
+
+/** The place of an object that {@link heldObject} or {@link placedObject} gave; `undefined` for any other value. */
+export function placeOfHeld(value: unknown): HeldPlace | undefined {
+  return typeof value === 'object' && value !== null ? places.get(value) : undefined
+}
+
+/** An object that is decoded already, with its place. */
+export function placedObject<T extends object>(object: T, place: HeldPlace): T {
+  places.set(object, place)
+  return object
+}
+
+/** The object with an id as a program reads it: decoded when it is first touched. It may be kept beyond the tick. */
+export function heldObject({ cluster, kind, view }: KindView, id: ObjectId): KubernetesObject {
+  const held = view.held(id)
+  const codec = codecOf(kind)
+  let decoded: KubernetesObject | undefined
+  const object = (): KubernetesObject => (decoded ??= codec.decode(held))
+  const lazy = new Proxy({} as KubernetesObject, {
+    get: (_, name) => Reflect.get(object(), name) as unknown,
+    has: (_, name) => Reflect.has(object(), name),
+    ownKeys: () => Reflect.ownKeys(object()),
+    getOwnPropertyDescriptor(_, name) {
+      const property = Reflect.getOwnPropertyDescriptor(object(), name)
+      // The target has no properties, so those of the proxy have to be configurable.
+      return property && { ...property, configurable: true, writable: false }
+    },
+    set: () => false,
+    defineProperty: () => false,
+    deleteProperty: () => false,
+  })
+  return placedObject(lazy, { at: { cluster, kind }, key: view.keyOf(id) })
+}
+
+const codecs = new WeakMap<Kind, ObjectCodec>()
+
+function codecOf(kind: Kind): ObjectCodec {
+  let codec = codecs.get(kind)
+  if (codec === undefined) {
+    const { resource, metadataOnly } = kind
+    codecs.set(kind, (codec = createObjectCodec({ resource, metadataOnly })))
+  }
+  return codec
+}

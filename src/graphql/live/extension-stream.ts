@@ -1,0 +1,123 @@
+import { OperationExtensionContext, shownError } from '../extensions/extension-calls.ts'
+import type { ExtensionContext } from '../extensions/extension.ts'
+import type { KindCachesOptions } from '../extensions/kind-caches.ts'
+import type { MemberStream, StreamEnd } from './group/group-member.ts'
+
+export interface ExtensionStreamOptions {
+  readonly caller: KindCachesOptions
+  /** Begins the events. */
+  readonly subscribe: (
+    context: ExtensionContext,
+  ) => AsyncIterable<unknown> | Promise<AsyncIterable<unknown>>
+  /** The answer to one event. */
+  readonly write: (event: unknown) => Promise<string>
+}
+
+/**
+ * A subscription of an extension. Takes an event, answers it, and takes the next one when the subscriber has taken the
+ * frame: a slow subscriber slows its events, and one frame is held.
+ */
+export class ExtensionStream implements MemberStream {
+  readonly #leaving: AbortController
+  readonly #events: AsyncIterator<unknown>
+  readonly #write: ExtensionStreamOptions['write']
+  #frame: Buffer | undefined
+  #taken: () => void = () => {}
+  #end: StreamEnd | undefined
+  #isClosed = false
+  #rows = 0
+  #ready: () => void = () => {}
+  #left: () => void = () => {}
+
+  /** Rejects with the error of the resolver. */
+  static async open({
+    caller,
+    subscribe,
+    write,
+  }: ExtensionStreamOptions): Promise<ExtensionStream> {
+    const leaving = new AbortController()
+    const context = new OperationExtensionContext(caller, leaving.signal)
+    try {
+      return new ExtensionStream(await subscribe(context), write, leaving)
+    } catch (error) {
+      leaving.abort()
+      throw shownError(error)
+    }
+  }
+
+  private constructor(
+    events: AsyncIterable<unknown>,
+    write: ExtensionStreamOptions['write'],
+    leaving: AbortController,
+  ) {
+    this.#events = events[Symbol.asyncIterator]()
+    this.#write = write
+    this.#leaving = leaving
+    void this.#follow()
+  }
+
+  get end(): StreamEnd | undefined {
+    return this.#end
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
+  /** The events that were taken. */
+  get rows(): number {
+    return this.#rows
+  }
+
+  take(): Buffer | undefined {
+    const frame = this.#frame
+    if (frame === undefined) return undefined
+    this.#frame = undefined
+    this.#rows += 1
+    this.#taken()
+    return frame
+  }
+
+  onReady(ready: () => void): void {
+    this.#ready = ready
+  }
+
+  onLeft(left: () => void): void {
+    this.#left = left
+  }
+
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#frame = undefined
+    this.#leaving.abort()
+    this.#taken()
+    // An iterator that waits for an event may end only after it, so nobody waits for this.
+    void Promise.resolve(this.#events.return?.()).catch(() => {})
+    this.#left()
+  }
+
+  async #follow(): Promise<void> {
+    try {
+      for (;;) {
+        // oxlint-disable-next-line no-await-in-loop -- one event after the other
+        const next = await this.#events.next()
+        if (this.#isClosed) return
+        if (next.done === true) break
+        // oxlint-disable-next-line no-await-in-loop -- one event after the other
+        const text = await this.#write(next.value)
+        if (this.#isClosed) return
+        const taken = new Promise<void>((resolve) => (this.#taken = resolve))
+        this.#frame = Buffer.from(text)
+        this.#ready()
+        // oxlint-disable-next-line no-await-in-loop -- the subscriber sets the pace
+        await taken
+      }
+      this.#end = { form: 'complete' }
+    } catch (error) {
+      this.#end = { form: 'failed', errors: [shownError(error)] }
+      this.#leaving.abort()
+    }
+    if (!this.#isClosed) this.#ready()
+  }
+}

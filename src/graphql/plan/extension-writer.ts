@@ -1,0 +1,204 @@
+import {
+  getNamedType,
+  type GraphQLAbstractType,
+  type GraphQLLeafType,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  isAbstractType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+} from 'graphql'
+import type { Kind } from '../model/kind.ts'
+import type { ExtensionParent } from '../reads/direct/direct-reads.ts'
+import { foundByKey } from '../reads/object-read.ts'
+import type { ExtensionField, FieldSource } from '../schema/field-source.ts'
+import { rowsByKind } from './any-row-writer.ts'
+import { writtenMembers } from './plain-writer.ts'
+import type { PlanField, RootWriter, RowWriter } from './plan-compiler.ts'
+import { type PlanRun, plannedFields, type WrittenMember } from './plan-run.ts'
+
+/** Compiles a field that a program adds to the type of a kind. Throws `NotCoveredError` in a subscription. */
+export function extensionRowWriter(extension: ExtensionField, field: PlanField): RowWriter {
+  const write = calledWriter(extension, field)
+  return (run, part, id) => write(run, run.direct.extensions.ofRow(part, id))
+}
+
+/** Compiles a field that a program adds to `Query`. */
+export function extensionRoot(extension: ExtensionField, field: PlanField): RootWriter {
+  const write = calledWriter(extension, field)
+  return { write: (run) => write(run, run.direct.extensions.of(undefined, undefined)) }
+}
+
+/** Compiles a field that a program adds to `Subscription`, as each event answers it. */
+export function extensionEvent(extension: ExtensionField, field: PlanField): RootWriter {
+  const write = calledWriter(extension, field)
+  return { write: (run) => write(run, run.direct.extensions.of(run.event, undefined)) }
+}
+
+/** Compiles a field with its resolver, whose value is written once it has been called. */
+function calledWriter(
+  extension: ExtensionField,
+  field: PlanField,
+): (run: PlanRun, parent: ExtensionParent) => string {
+  const { args, nodes, compiler } = field
+  compiler.readsDirectly(extension.coordinate)
+  for (const kind of kindsNeeded(compiler.served.kinds.values(), extension)) compiler.reads(kind)
+  const write = valueWriter(field.type, field)
+  return (run, parent) => {
+    const { budget } = run
+    budget.report?.called()
+    budget.spend('fields', extension.weight * plannedFields)
+    const { value } = run.direct.extensions.value(
+      extension,
+      run.argumentsOf(args),
+      parent,
+      nodes,
+    ) ?? { value: unanswered }
+    return value === unanswered ? 'null' : write(run, value, parent.cluster)
+  }
+}
+
+/** The value of a call that is still to be made. The run is repeated, so its text does not matter. */
+const unanswered = Symbol('unanswered')
+
+/** The served kinds that an extension says it reads. */
+export function kindsNeeded(kinds: Iterable<Kind>, { needs }: ExtensionField): readonly Kind[] {
+  if (needs.length === 0) return []
+  return [...kinds].filter(
+    ({ listField, typeName, uncached }) =>
+      !uncached && (needs.includes(listField) || needs.includes(typeName)),
+  )
+}
+
+/** Writes a value. `cluster`: that of the object of a kind around it. */
+type ValueWriter = (run: PlanRun, value: unknown, cluster: string | undefined) => string
+
+/** Compiles the completion of a value (GraphQL specification, section 6.4.3). */
+function valueWriter(type: GraphQLOutputType, field: PlanField): ValueWriter {
+  if (isNonNullType(type)) {
+    const write = presentWriter(type.ofType, field)
+    return (run, value, cluster) => {
+      if (value === null || value === undefined) throw nullFor(field)
+      return write(run, value, cluster)
+    }
+  }
+  const write = presentWriter(type, field)
+  return (run, value, cluster) =>
+    value === null || value === undefined ? 'null' : write(run, value, cluster)
+}
+
+function presentWriter(type: GraphQLOutputType, field: PlanField): ValueWriter {
+  if (isListType(type)) return listWriter(type.ofType, field)
+  if (isLeafType(type)) return leafWriter(type, field)
+  const { served } = field.compiler
+  const named = getNamedType(type)
+  if (named.name === 'KubernetesObject' || served.kinds.has(named.name)) return kindWriter(field)
+  return isAbstractType(type)
+    ? abstractWriter(type, field)
+    : objectWriter(type as GraphQLObjectType, field)
+}
+
+function listWriter(of: GraphQLOutputType, field: PlanField): ValueWriter {
+  const write = valueWriter(of, field)
+  const mayBeNull = !isNonNullType(of)
+  const item = (run: PlanRun, value: unknown, cluster: string | undefined): string => {
+    if (value instanceof Error) throw value
+    return write(run, value, cluster)
+  }
+  return (run, value, cluster) => {
+    if (typeof value !== 'object' || value === null || !(Symbol.iterator in value)) {
+      throw new TypeError(`${placeOf(field)} is a list, and its resolver gives none`)
+    }
+    return run.list([...(value as Iterable<unknown>)], (one) =>
+      mayBeNull
+        ? run.errors.item(field.nodes, () => item(run, one, cluster))
+        : item(run, one, cluster),
+    )
+  }
+}
+
+function leafWriter(type: GraphQLLeafType, field: PlanField): ValueWriter {
+  return (run, value) => {
+    let text: string | undefined
+    try {
+      text = JSON.stringify(type.coerceOutputValue(value))
+    } catch (cause) {
+      throw new TypeError(`${placeOf(field)} is no ${type.name}: ${String(cause)}`, { cause })
+    }
+    run.budget.spend('bytes', text?.length ?? 0)
+    return text ?? 'null'
+  }
+}
+
+/** Compiles an object of a kind: the resolver names it, and the caches have it as the caller may see it. */
+function kindWriter(field: PlanField): ValueWriter {
+  const rows = rowsByKind(field)
+  const kind = field.compiler.served.kinds.get(getNamedType(field.type).name)
+  if (kind !== undefined) {
+    field.compiler.needs(rows.needs(kind))
+    if (!kind.uncached) field.compiler.reads(kind)
+  }
+  return (run, value, cluster) => {
+    const place = run.direct.extensions.placeOf(value, cluster)
+    if (place === undefined || (kind !== undefined && place.at.kind !== kind)) {
+      throw new TypeError(`${placeOf(field)}: its resolver gives no ${kind?.typeName ?? 'object'}`)
+    }
+    const found = foundByKey(run, place.at, place.key)
+    return found === undefined ? 'null' : rows.write(run, found.part, found.id)
+  }
+}
+
+type Members = readonly WrittenMember<[unknown, string | undefined]>[]
+
+function objectWriter(type: GraphQLObjectType, field: PlanField): ValueWriter {
+  const members = membersOf(type, field)
+  return (run, value, cluster) => run.object(members, value, cluster)
+}
+
+function membersOf(
+  type: GraphQLObjectType,
+  { selections, compiler }: PlanField,
+  abstract: readonly string[] = [],
+): Members {
+  return writtenMembers<ValueWriter>(type, selections, compiler, memberWriter, abstract)
+}
+
+function memberWriter(field: PlanField): ValueWriter {
+  const { field: extension } = field.source as FieldSource & { readonly form: 'extension' }
+  const { args, nodes } = field
+  const write = valueWriter(field.type, field)
+  const price = extension.resolve === undefined ? 1 : extension.weight * plannedFields
+  return (run, source, cluster) => {
+    run.budget.spend('fields', price)
+    const { extensions } = run.direct
+    const parent = extensions.of(source, cluster)
+    const answered = extensions.value(extension, run.argumentsOf(args), parent, nodes)
+    return answered === undefined ? 'null' : write(run, answered.value, cluster)
+  }
+}
+
+/** Compiles an interface or a union: each of its types, on first use. */
+function abstractWriter(type: GraphQLAbstractType, field: PlanField): ValueWriter {
+  const { schema } = field.compiler.served
+  const possible = schema.getPossibleTypes(type)
+  const writers = new Map(
+    possible.map((one) => [one.name, membersOf(one, field, [type.name])] as const),
+  )
+  const resolveType = type.resolveType as ((value: unknown) => string | undefined) | undefined
+  return (run, value, cluster) => {
+    const members = writers.get(resolveType?.(value) ?? '')
+    if (members === undefined) {
+      throw new TypeError(`${placeOf(field)}: give __typename, or __resolveType for ${type.name}`)
+    }
+    return run.object(members, value, cluster)
+  }
+}
+
+function placeOf({ parent, name }: PlanField): string {
+  return `${parent.name}.${name}`
+}
+
+function nullFor(field: PlanField): TypeError {
+  return new TypeError(`${placeOf(field)} may not be null, and its resolver gives null`)
+}
