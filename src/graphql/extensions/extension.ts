@@ -100,6 +100,7 @@ export type CacheListArguments = Omit<
   'related' | 'clusters' | 'clusterSelector'
 >
 
+/** Names an object for `get`. */
 export interface CacheLookup {
   readonly cluster?: string
   /** Absent for cluster-scoped kinds. */
