@@ -1,5 +1,6 @@
+import { transformSupergraphToPublicSchema } from '@theguild/federation-composition'
 import { parse, print, type GraphQLSchema, printSchema, visit } from 'graphql'
-import { createGateway, type GatewayOptions } from 'informerql'
+import { checkDocuments, createGateway, type GatewayOptions } from 'informerql'
 import { type Simulator, startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { serveGateway } from '../support/gateway.ts'
@@ -37,6 +38,10 @@ describe('the subgraph', () => {
       /interface KubernetesObject @join__type\(graph: CATALOG, .*isInterfaceObject: true/,
     )
     expect(supergraph).toMatch(/input PodOrder .*@oneOf/)
+    const schema = print(transformSupergraphToPublicSchema(parse(supergraph)))
+    const text = '{ pods { nodes { ownerTeam runbook name naem } } }'
+    const breaks = await checkDocuments({ documents: [{ file: 'pods.graphql', text }], schema })
+    expect(breaks.map(({ coordinate }) => coordinate)).toEqual(['Pod.naem'])
   })
 
   it('has every kind by id and by its place, and shares what all connections have', async () => {
