@@ -25,7 +25,7 @@ export function controllerOf(object: KubernetesObject): OwnerReference | undefin
  * object is then deleted with its owner, and `enqueueOwner` finds the owner from events. Throws {@link OwnerError} if
  * the object has another controller, or the owner has no UID or is in another namespace.
  */
-export function setControllerReference<T extends KubernetesObject>(
+export function setControllerReference<const T extends KubernetesObject>(
   owner: KubernetesObject,
   object: T,
   options: OwnerReferenceOptions = {},
@@ -44,7 +44,7 @@ export function setControllerReference<T extends KubernetesObject>(
 }
 
 /** Like {@link setControllerReference}, for an owner that is not the controller: an object may have several owners. */
-export function setOwnerReference<T extends KubernetesObject>(
+export function setOwnerReference<const T extends KubernetesObject>(
   owner: KubernetesObject,
   object: T,
   options: OwnerReferenceOptions = {},
