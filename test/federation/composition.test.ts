@@ -1,6 +1,12 @@
 import { transformSupergraphToPublicSchema } from '@theguild/federation-composition'
 import { parse, print, type GraphQLSchema, printSchema, visit } from 'graphql'
-import { checkDocuments, createGateway, type GatewayOptions } from 'informerql'
+import {
+  checkDocuments,
+  createGateway,
+  type GatewayExtension,
+  type GatewayOptions,
+} from 'informerql'
+import type { Namespace } from 'informerql/kubernetes'
 import { type Simulator, startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { serveGateway } from '../support/gateway.ts'
@@ -72,6 +78,31 @@ describe('the subgraph', () => {
       '_service',
       'pods',
     ])
+  })
+
+  it('has the fields of extensions, and resolves them for entities', async () => {
+    const extension: GatewayExtension = {
+      name: 'sizes',
+      typeDefs: 'extend type Namespace { size: Size! } type Size { letters: Int! }',
+      resolvers: {
+        Namespace: { size: ({ metadata }: Namespace) => ({ letters: metadata.name?.length }) },
+      },
+    }
+    const profile = { include: { kinds: ['Namespace'] } }
+    await using gateway = await serveGateway({
+      clusters: clusters(),
+      federation: true,
+      extend: [extension],
+      profile,
+    })
+    const { sdl } = await subgraphAt('clusters', gateway.url)
+    expect(sdl).toContain('size: Size!')
+    expect(compose([{ name: 'clusters', url: gateway.url, sdl }])).toContain('type Size')
+    const answer = await gateway.query(
+      'query ($of: [_Any!]!) { _entities(representations: $of) { ...on Namespace { name size { letters } } } }',
+      { of: [{ __typename: 'Namespace', clusterName: 'one', name: 'default' }] },
+    )
+    expect(answer).toEqual({ data: { _entities: [{ name: 'default', size: { letters: 7 } }] } })
   })
 
   it('shows its SDL only where introspection is on, and says what to do', async () => {
