@@ -46,6 +46,7 @@ export {
   type SetConditions,
   type StatusCondition,
 } from './controller/conditions.ts'
+export type { RecordedEvent } from './controller/event-object.ts'
 export {
   createEventRecorder,
   type EventDrop,
@@ -53,7 +54,6 @@ export {
   eventRecorderDefaults,
   type EventRecorderObserver,
   type EventRecorderOptions,
-  type RecordedEvent,
 } from './controller/event-recorder.ts'
 export {
   type LeaderElectionCallbacks,

@@ -24,7 +24,7 @@ import {
   type OptionChecks,
 } from '../lib/options.ts'
 import type { ControllerLog } from './controller-log.ts'
-import type { RecordedEvent } from './event-recorder.ts'
+import type { RecordedEvent } from './event-object.ts'
 
 /** The defaults of {@link ControllerOptions}. */
 export const controllerDefaults: Required<

@@ -21,8 +21,8 @@ export interface Candidate extends AsyncDisposable {
   /** What metrics would have shown of it. */
   readonly leading: readonly boolean[]
   readonly renewals: number
-  /** When the last successful renewal was over, by `performance.now()`. */
-  readonly renewedAtMs: number
+  /** Of its lease, after each renewal. */
+  readonly remainingMs: readonly number[]
   readonly startedAtMs: number
   readonly term: LeaderTerm | undefined
   /** Of its work; `undefined` before it leads. */
@@ -50,7 +50,7 @@ export function runCandidate(
   const events: string[] = []
   const leading: boolean[] = []
   let renewals = 0
-  let renewedAtMs = 0
+  const remainingMs: number[] = []
   let startedAtMs = 0
   let term: LeaderTerm | undefined
   let workSignal: AbortSignal | undefined
@@ -62,7 +62,7 @@ export function runCandidate(
         leading: (isLeading) => leading.push(isLeading),
         renewed: () => {
           renewals += 1
-          renewedAtMs = performance.now()
+          remainingMs.push(term?.remainingMs() ?? 0)
         },
         slowPath: () => events.push('slow path'),
         failed: (step) => events.push(`failed ${step}`),
@@ -95,9 +95,7 @@ export function runCandidate(
     get renewals() {
       return renewals
     },
-    get renewedAtMs() {
-      return renewedAtMs
-    },
+    remainingMs,
     get startedAtMs() {
       return startedAtMs
     },

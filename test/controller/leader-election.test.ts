@@ -297,6 +297,19 @@ describe('A leader that the server does not answer', () => {
     expect(await one.stop()).toBeUndefined()
   })
 
+  it('counts its lease from when a renewal was sent, not from its answer', async () => {
+    await using simulator = await startSimulator()
+    await using proxy = await startAnswerProxy(simulator.url)
+    await using apiServer = createApiServer({ server: proxy.url })
+    proxy.delayMs = 400
+    await using one = runCandidate({ apiServer, namespace, name: 'a', identity: 'one' })
+    await until(() => one.remainingMs.length > 2, 'renewals')
+    expect(Math.max(...one.remainingMs)).toBeLessThanOrEqual(
+      shortTerms.leaseDurationMs - proxy.delayMs + 1,
+    )
+    expect(await one.stop()).toBeUndefined()
+  })
+
   it('stops before it has led, and leaves no lease held', async () => {
     await using simulator = await startSimulator()
     await using apiServer = createApiServer({ server: simulator.url })
