@@ -28,6 +28,7 @@ const collections: Readonly<Record<string, string>> = {
   ConfigMap: '/api/v1/namespaces/informerql/configmaps',
   Deployment: '/apis/apps/v1/namespaces/informerql/deployments',
   Service: '/api/v1/namespaces/informerql/services',
+  PodDisruptionBudget: '/apis/policy/v1/namespaces/informerql/poddisruptionbudgets',
 }
 
 describe('deploy/kubernetes.yaml', () => {

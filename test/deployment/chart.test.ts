@@ -1,0 +1,308 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { startSimulator } from 'informerql/simulator'
+import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
+import { describeWithControlPlane } from '../support/control-plane-suite.ts'
+import { serveGateway } from '../support/gateway.ts'
+import { helm, type Manifest, rendered } from '../support/helm.ts'
+
+const why = helm === undefined ? ': skipped, no helm (test/cluster/helm/build.sh builds one)' : ''
+
+const everything = {
+  replicas: 3,
+  image: {
+    repository: 'registry.example.com/informerql',
+    tag: '1',
+    pullSecrets: [{ name: 'registry' }],
+  },
+  config: {
+    auth: {
+      mode: 'oidc-login',
+      oidc: { issuer: 'https://id.example.com', usernameClaim: 'email' },
+      login: { clientId: 'informerql' },
+    },
+    server: { publicUrl: 'https://portal.example.com', allowedHosts: ['portal.example.com'] },
+    clusters: [{ name: 'default' }],
+    clusterSources: [{ type: 'argocd', hub: 'default', namespaces: ['default'] }],
+    profile: { include: { groups: ['', 'apps', '*.k8s.io'], kinds: ['CronJob'] } },
+  },
+  schema: {
+    'teams.graphql': 'extend type Pod @index(name: "team", path: "metadata.labels[\\"team\\"]")',
+  },
+  tls: { existingSecret: 'informerql-tls' },
+  login: { existingSecret: 'informerql-login' },
+  rbac: {
+    customGroups: ['stable.example.com'],
+    secrets: true,
+    clusterSecretNamespaces: ['default'],
+  },
+  serviceAccount: { annotations: { 'example.com/role': 'reader' } },
+  service: { type: 'LoadBalancer', port: 8443, annotations: { 'example.com/internal': 'true' } },
+  serviceMonitor: { enabled: true, labels: { release: 'prometheus' } },
+  podDisruptionBudget: { maxUnavailable: '25%' },
+  networkPolicy: {
+    enabled: true,
+    from: [{ namespaceSelector: { matchLabels: { ingress: 'true' } } }],
+    metricsFrom: [{ namespaceSelector: {} }],
+    egress: [{ ports: [{ port: 443 }, { port: 53, protocol: 'UDP' }] }],
+  },
+  autoscaling: { enabled: true },
+  podAnnotations: { 'example.com/a': 'b' },
+  podLabels: { team: 'platform' },
+  nodeSelector: { 'kubernetes.io/os': 'linux' },
+  tolerations: [{ key: 'gateway', operator: 'Exists' }],
+  affinity: { nodeAffinity: {} },
+  priorityClassName: 'system-cluster-critical',
+  extraEnv: [{ name: 'NODE_OPTIONS', value: '--max-old-space-size=1200' }],
+  extraEnvFrom: [{ secretRef: { name: 'variables' } }],
+  extraVolumes: [{ name: 'kubeconfigs', secret: { secretName: 'kubeconfigs' } }],
+  extraVolumeMounts: [{ name: 'kubeconfigs', mountPath: '/etc/kubeconfigs' }],
+}
+
+/** The sets of values that are tried on a real API server. */
+const sets: Readonly<Record<string, object>> = {
+  'no values': {},
+  'everything on': everything,
+  'three shards': { shards: 3 },
+  'what others make': {
+    rbac: { create: false },
+    serviceAccount: { create: false, name: 'default' },
+    podDisruptionBudget: { enabled: false },
+  },
+}
+
+const one = (manifests: readonly Manifest[], kind: string, name = 'informerql'): Manifest => {
+  const found = manifests.find(
+    (manifest) => manifest.kind === kind && manifest.metadata.name === name,
+  )
+  if (found === undefined) throw new Error(`there is no ${kind} ${name}`)
+  return found
+}
+
+/** What the reader role may read: `apps/deployments`. */
+const readable = (manifests: readonly Manifest[]): readonly string[] =>
+  (one(manifests, 'ClusterRole', 'informerql-reader').rules ?? []).flatMap(
+    ({ apiGroups, resources }) =>
+      apiGroups.flatMap((group) => resources.map((resource) => `${group}/${resource}`)),
+  )
+
+const configOf = (manifests: readonly Manifest[]): string =>
+  one(manifests, 'ConfigMap').data?.['informerql.yaml'] ?? ''
+
+it('the chart has the version of the package', async () => {
+  const { version } = parse(await readFile('package.json', 'utf8'))
+  expect(parse(await readFile('deploy/chart/Chart.yaml', 'utf8'))).toMatchObject({
+    version,
+    appVersion: version,
+  })
+})
+
+it('the chart knows the built-in kinds by the names and resources that the gateway gives them', async () => {
+  await using simulator = await startSimulator({ metrics: true })
+  await using gateway = await serveGateway({ clusters: [{ name: 'one', server: simulator.url }] })
+  const { gatewayClusters } = await gateway.data(
+    '{ gatewayClusters { resources { type group resource } } }',
+  )
+  const kinds: Record<string, Record<string, string>> = {}
+  for (const { type, group, resource } of gatewayClusters[0].resources) {
+    ;(kinds[group] ??= {})[type] = resource
+  }
+  const sorted = (record: Record<string, unknown>): object =>
+    Object.fromEntries(Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  const all = sorted(
+    Object.fromEntries(Object.entries(kinds).map(([group, of]) => [group, sorted(of)])),
+  )
+  await expect(`${JSON.stringify(all, null, 2)}\n`).toMatchFileSnapshot(
+    '../../deploy/chart/files/kinds.json',
+  )
+})
+
+describe.skipIf(helm === undefined)(`the chart${why}`, () => {
+  it('is what deploy/kubernetes.yaml is rendered from: deploy/render.sh', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'informerql-chart-'))
+    const file = join(folder, 'kubernetes.yaml')
+    await promisify(execFile)('deploy/render.sh', [file], {
+      env: { ...process.env, HELM: join(process.cwd(), helm ?? '') },
+    })
+    expect(await readFile('deploy/kubernetes.yaml', 'utf8')).toBe(await readFile(file, 'utf8'))
+    await rm(folder, { recursive: true })
+  })
+
+  it('has no fault that `helm lint` finds', async () => {
+    const { stdout } = await promisify(execFile)(helm ?? '', [
+      'lint',
+      'deploy/chart',
+      '--strict',
+      '--kube-version',
+      '1.36.3',
+    ])
+    expect(stdout).toContain('0 chart(s) failed')
+  })
+
+  it.each([
+    [{ replicas: -1 }, '/replicas'],
+    [{ replica: 2 }, "'replica'"],
+    [{ image: { pullPolicy: 'Sometimes' } }, '/image/pullPolicy'],
+    [{ tls: { existingSecrt: 'a' } }, "'existingSecrt'"],
+    [{ resources: { limits: { memory: '2Gb' } } }, '/resources/limits/memory'],
+    [{ config: { auth: { mode: 'basic' } } }, '/config/auth/mode'],
+    [{ config: { server: { port: 80 } } }, '/config/server/port'],
+    [{ config: { server: { tlsKey: 'a' } } }, '/config/server/tlsKey'],
+    [{ config: { profile: { include: { kind: ['Pod'] } } } }, "'kind'"],
+    [{ rbac: { customGroups: ['*.example.com'] } }, '/rbac/customGroups/0'],
+    [{ schema: { 'a.txt': '' } }, 'a.txt'],
+    [{ shards: 2, autoscaling: { enabled: true } }, 'autoscaling.enabled'],
+  ])('refuses %j, and names what is wrong', async (values, named) => {
+    await expect(rendered(values)).rejects.toThrow(named)
+  })
+
+  it('lets the account read what the profile serves, and nothing else', async () => {
+    const kinds = await rendered({
+      config: { profile: { include: { kinds: ['Pod', 'Deployment'] } } },
+    })
+    expect(readable(kinds)).toEqual(['/pods', 'apps/deployments', 'metrics.k8s.io/pods'])
+    const groups = await rendered({
+      config: {
+        profile: {
+          include: { groups: ['apps', 'batch'], kinds: ['Node'] },
+          exclude: { kinds: ['CronJob'] },
+        },
+      },
+      rbac: { customGroups: ['stable.example.com'] },
+    })
+    expect(readable(groups)).toEqual([
+      '/nodes',
+      'batch/jobs',
+      'metrics.k8s.io/nodes',
+      'apps/*',
+      'stable.example.com/*',
+    ])
+    expect(readable(await rendered({}))).not.toContain('/secrets')
+    expect(readable(await rendered({ rbac: { secrets: true } }))).toContain('/secrets')
+    const custom = { config: { profile: { include: { kinds: ['CertManagerCertificate'] } } } }
+    await expect(rendered(custom)).rejects.toThrow(/CertManagerCertificate .* rbac\.customGroups/)
+  })
+
+  it('bounds the memory of the gateway by the limit of the container, unless the configuration does', async () => {
+    const held = async (memory: string | number, config = {}): Promise<readonly unknown[]> => {
+      const { cache, live } = parse(
+        configOf(await rendered({ config, resources: { limits: { memory } } })),
+      )
+      return [cache.maxHeldBytes, live.maxHeldBytes]
+    }
+    expect(await held('2Gi')).toEqual([966_367_641, 322_122_547])
+    expect(await held('1.5G')).toEqual([675_000_000, 225_000_000])
+    expect(await held(1_000_000_000)).toEqual([450_000_000, 150_000_000])
+    expect(await held('2Gi', { cache: { maxHeldBytes: 5_000_000 } })).toEqual([
+      5_000_000, 322_122_547,
+    ])
+  })
+
+  it('gives pods as long to end as a stop may take', async () => {
+    const graceOf = async (server: object): Promise<unknown> => {
+      const manifests = await rendered({ config: { server } })
+      return one(manifests, 'Deployment').spec.template.spec.terminationGracePeriodSeconds
+    }
+    expect(await graceOf({})).toBe(30)
+    expect(await graceOf({ drainDelayMs: 0, drainSpreadMs: 60_000, stopDeadlineMs: 1_500 })).toBe(
+      67,
+    )
+  })
+
+  it('replaces pods when the configuration changes, except for the clusters, which the gateway follows', async () => {
+    const annotationsOf = async (config: object): Promise<string> => {
+      const { template } = one(await rendered({ config }), 'Deployment').spec
+      return template.metadata.annotations['checksum/config']
+    }
+    const before = await annotationsOf({})
+    expect(await annotationsOf({ clusters: [{ name: 'one' }] })).toBe(before)
+    expect(await annotationsOf({ preload: ['pods'] })).not.toBe(before)
+  })
+
+  it('makes a configuration that the gateway takes', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'informerql-chart-'))
+    const file = join(folder, 'informerql.yaml')
+    const config = configOf(await rendered(everything)).replace(/^schema: .*$/m, '')
+    await writeFile(file, config)
+    const program = ['src/main.ts', 'schema', '--config', file]
+    const { stdout } = await promisify(execFile)(process.execPath, program, { maxBuffer: 1 << 26 })
+    expect(stdout).toContain('type CronJob implements')
+    expect(parse(config).auth.login).toEqual({
+      clientId: 'informerql',
+      clientSecretFile: '/etc/informerql/login/client-secret',
+      sessionSecretFile: '/etc/informerql/login/session-secrets',
+    })
+    await rm(folder, { recursive: true })
+  })
+})
+
+const namespaced = (api: string, plural: string) => `${api}/namespaces/informerql/${plural}`
+
+const collections: Readonly<Record<string, string>> = {
+  ServiceAccount: namespaced('/api/v1', 'serviceaccounts'),
+  ClusterRole: '/apis/rbac.authorization.k8s.io/v1/clusterroles',
+  ClusterRoleBinding: '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings',
+  Role: '/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles',
+  RoleBinding: '/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings',
+  ConfigMap: namespaced('/api/v1', 'configmaps'),
+  Deployment: namespaced('/apis/apps/v1', 'deployments'),
+  StatefulSet: namespaced('/apis/apps/v1', 'statefulsets'),
+  Service: namespaced('/api/v1', 'services'),
+  PodDisruptionBudget: namespaced('/apis/policy/v1', 'poddisruptionbudgets'),
+  HorizontalPodAutoscaler: namespaced('/apis/autoscaling/v2', 'horizontalpodautoscalers'),
+  NetworkPolicy: namespaced('/apis/networking.k8s.io/v1', 'networkpolicies'),
+  ServiceMonitor: namespaced('/apis/monitoring.coreos.com/v1', 'servicemonitors'),
+}
+
+/** As the Prometheus operator defines it, without its schema. */
+const serviceMonitors = {
+  metadata: { name: 'servicemonitors.monitoring.coreos.com' },
+  spec: {
+    group: 'monitoring.coreos.com',
+    names: { kind: 'ServiceMonitor', plural: 'servicemonitors' },
+    scope: 'Namespaced',
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: {
+          openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+        },
+      },
+    ],
+  },
+}
+
+describe.skipIf(helm === undefined)(`the chart${why}`, () => {
+  describeWithControlPlane('the chart', (plane) => {
+    it('is accepted by a server-side dry run with strict validation, whatever the values', async () => {
+      const create = async (
+        path: string,
+        body: object,
+      ): Promise<{ status: number; text: string }> =>
+        plane().request(path, { method: 'POST', body })
+      const restricted = { 'pod-security.kubernetes.io/enforce': 'restricted' }
+      await create('/api/v1/namespaces', { metadata: { name: 'informerql', labels: restricted } })
+      await create('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', serviceMonitors)
+      const monitors = collections['ServiceMonitor'] ?? ''
+      await expect
+        .poll(async () => (await plane().request(monitors)).status, { timeout: 30_000 })
+        .toBe(200)
+      const seen = new Set<string>()
+      for (const [name, values] of Object.entries(sets)) {
+        for (const manifest of await rendered(values)) {
+          seen.add(manifest.kind)
+          const path = `${collections[manifest.kind]}?dryRun=All&fieldValidation=Strict`
+          const { status, text } = await create(path, manifest)
+          expect(status, `${name}: ${manifest.kind}: ${text}`).toBe(201)
+        }
+      }
+      expect([...seen].toSorted()).toEqual(Object.keys(collections).toSorted())
+    })
+  })
+})
