@@ -14,8 +14,7 @@ const folders = [
 
 /** The helm of this machine, if there is one: test/cluster/helm/build.sh builds it. */
 export const helm: string | undefined = folders
-  .filter((folder) => folder !== undefined && folder !== '')
-  .map((folder) => join(folder, 'helm'))
+  .flatMap((folder) => (folder === undefined || folder === '' ? [] : [join(folder, 'helm')]))
   .find((file) => existsSync(file))
 
 /** A manifest of the chart. */
