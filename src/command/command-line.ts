@@ -51,8 +51,17 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     if (error instanceof CommanderError) return error.exitCode === 0 ? succeeded : misused
     if (running.log === undefined) process.stderr.write(`informerql: ${messageOf(error)}\n`)
     else logEnd(running.log, error)
-    return error instanceof ConfigError || error instanceof YamlSourceError ? misused : failed
+    return isMisuse(error) ? misused : failed
   }
+}
+
+/** Whether the command line or the configuration is wrong, not the world around the command. */
+function isMisuse(error: unknown): boolean {
+  return (
+    error instanceof ConfigError ||
+    error instanceof YamlSourceError ||
+    (error instanceof CodedError && error.code === 'USAGE')
+  )
 }
 
 /** What the running command tells the program. */
@@ -121,6 +130,21 @@ function addCommands(program: Command, running: Running): void {
     )
     .option('--against <file>', 'with --check: the schema that the documents were written for')
     .option('--json', 'with --check: the breaks as JSON')
+  // Reads its own arguments: it is the same command in the package of controllers.
+  program
+    .command('types')
+    .description('write TypeScript types for custom resources from their CustomResourceDefinitions')
+    .argument('[arguments...]')
+    .allowUnknownOption()
+    .helpOption(false)
+    .action(async (args: readonly string[]) => {
+      const { typesCommand } = await import('../controller/types-command.ts')
+      await typesCommand(args, {
+        name: 'informerql',
+        importFrom: 'informerql/kubernetes',
+        print,
+      })
+    })
 }
 
 async function schemaText(
@@ -146,6 +170,8 @@ async function checkDocumentsOf(context: CommandContext, options: CommandOptions
     return misused
   }
 }
+
+const print = (text: string): void => void process.stdout.write(text)
 
 /** The options of single commands. */
 interface CommandOptions {
@@ -207,7 +233,7 @@ function contextOf(command: Command, flags: readonly GivenOption[]): CommandCont
     ...(followed === undefined ? {} : { followed: { file: followed, load } }),
     log: createLog({ level: config.logLevel, format: config.logFormat, stream: process.stderr }),
     signal: stopSignal(),
-    print: (text) => void process.stdout.write(text),
+    print,
   }
 }
 

@@ -6,6 +6,8 @@ export interface OpenApiSchema {
   /** `int32`, `int64`, `date-time`, `byte`, `int-or-string`, … */
   readonly format?: string
   readonly pattern?: string
+  readonly maximum?: number
+  readonly minimum?: number
   /** All values that the property can have. */
   readonly enum?: readonly unknown[]
   readonly description?: string

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startProgram } from '../support/example-process.ts'
@@ -77,6 +77,25 @@ describe('@informerql/controller, installed from its tarball', () => {
       'default/a',
       'reconciled default/a',
     ])
+  })
+
+  it('writes types of custom resources that compile', async () => {
+    const main = 'node_modules/@informerql/controller/dist/controller/main.js'
+    const crd = resolve('examples/scenario/cluster/ovens.yaml')
+    await project.write(
+      'types.js',
+      `import { execFileSync } from 'node:child_process'
+       execFileSync(process.execPath, ['${main}', 'types', '--crd', ${JSON.stringify(crd)}, '--out', 'ovens.ts'])`,
+    )
+    await project.node('types.js')
+    await project.write(
+      'oven-controller.ts',
+      `import { createApiServer } from '@informerql/controller/cluster'
+       import { type Oven, ovens } from './ovens.js'
+       const client = createApiServer({ server: 'http://127.0.0.1:1' }).client(ovens)
+       export const read = async (): Promise<Oven> => await client.get({ namespace: 'a', name: 'a' })`,
+    )
+    expect(await project.compile()).toBe('')
   })
 
   it('says what to install where a kubeconfig needs client-node', async () => {

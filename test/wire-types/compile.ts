@@ -9,7 +9,7 @@ const modules = ['--module', 'nodenext', '--target', 'es2023', '--allowImporting
 const deadlineMs = 60_000
 
 /** What the TypeScript compiler has to say about a module; `''` where it finds nothing wrong. */
-export async function compile(source: string): Promise<string> {
+export async function compile(source: string, more: readonly string[] = []): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'informerql-wire-types-'))
   try {
     const file = join(folder, 'objects.mts')
@@ -17,7 +17,7 @@ export async function compile(source: string): Promise<string> {
     return await new Promise((done) => {
       execFile(
         process.execPath,
-        [compiler, ...options, ...modules, file],
+        [compiler, ...options, ...modules, ...more, file],
         { timeout: deadlineMs },
         (error, stdout, stderr) => done(error === null ? '' : `${error.message}${stdout}${stderr}`),
       )

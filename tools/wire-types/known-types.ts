@@ -1,3 +1,5 @@
+import type { KnownTypeName } from '../../src/kubernetes/typescript/type-text.ts'
+
 const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 const apiextensions = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1'
 
@@ -22,8 +24,12 @@ export const knownTypes: Readonly<Record<string, KnownType>> = {
   [`${apiextensions}.JSON`]: { name: 'Json', from: object },
 }
 
-/** The metadata of a kind, whose name is always there. */
-export const objectMeta: KnownType = { name: 'ObjectMeta', from: object }
+const inObject = new Set<KnownTypeName>(['Json', 'JsonObject', 'ObjectMeta', 'Unstructured'])
+
+/** Where a type that is written by hand comes from. */
+export function handWritten(name: KnownTypeName): KnownType {
+  return { name, from: inObject.has(name) ? object : scalars }
+}
 
 /** The metadata of templates: every field may be missing, the name too. */
 export const embeddedObjectMeta = 'EmbeddedObjectMeta'

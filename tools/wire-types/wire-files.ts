@@ -1,13 +1,21 @@
 import { Definitions } from '../../src/graphql/model/definitions.ts'
+import type { OpenApiSchema } from '../../src/kubernetes/open-api.ts'
+import {
+  listText,
+  memberText,
+  type References,
+  typeText,
+} from '../../src/kubernetes/typescript/type-text.ts'
 import { type CapturedKind, capturedKinds, openApi } from './captured-kinds.ts'
 import {
+  alternatives,
   embeddedObjectMeta,
+  handWritten,
   type KnownType,
-  objectMeta,
+  knownTypes,
   objectMetaDefinition,
 } from './known-types.ts'
 import { mayBeNull } from './null-fields.ts'
-import { type References, typeText, type WireSchema } from './type-text.ts'
 import { fileOf, nameOfKind, WireNames } from './wire-names.ts'
 
 /** How every generated file begins. */
@@ -62,22 +70,38 @@ function referencesOf(files: Map<string, WireFile>, here: string, nested: Set<st
     imports.set(from, (imports.get(from) ?? new Set()).add(name))
     return name
   }
-  return {
-    known,
-    generated(definition) {
-      nested.add(definition)
-      const name = nestedName(definition)
-      const file = fileOf(definition)
-      return file === here ? name : known({ name, from: `./${file}` })
+  const generated = (definition: string): string => {
+    nested.add(definition)
+    const name = nestedName(definition)
+    const file = fileOf(definition)
+    return file === here ? name : known({ name, from: `./${file}` })
+  }
+  const references: References = {
+    known: (name) => known(handWritten(name)),
+    definition(definition) {
+      const byHand = knownTypes[definition]
+      if (byHand !== undefined) return known(byHand)
+      const alternative = alternatives[definition]
+      if (alternative === undefined) return generated(definition)
+      const { or } = alternative
+      const other = typeof or === 'string' ? or : listText(generated(or.listOf))
+      return `${generated(alternative.definition)} | ${other}`
+    },
+    values: (literals) => `${known(handWritten('OpenEnum'))}<${literals.join(' | ')}>`,
+    object: (schema) => references.refuse(schema, 'it has properties and no name'),
+    inner: () => references,
+    refuse(schema, problem) {
+      throw new Error(`no type for the schema ${JSON.stringify(schema)}: ${problem}`)
     },
   }
+  return references
 }
 
 function nestedName(definition: string): string {
   return definition === objectMetaDefinition ? embeddedObjectMeta : names.nested(definition)
 }
 
-function schemaOf(definition: string): WireSchema {
+function schemaOf(definition: string): OpenApiSchema {
   const schema = definitions.shared.find(definition)
   if (schema === undefined) throw new Error(`the capture does not define ${definition}`)
   return schema
@@ -94,7 +118,7 @@ function kindDeclaration(kind: CapturedKind, references: References): string {
     `export type ${nameOfKind(kind)} = {`,
     `  readonly apiVersion: '${kind.apiVersion}'`,
     `  readonly kind: '${kind.kind}'`,
-    `  readonly metadata: ${references.known(objectMeta)}`,
+    `  readonly metadata: ${references.known('ObjectMeta')}`,
     ...rest.map((property) => fieldText(kind.definition, property, references)),
     '}',
   ].join('\n')
@@ -113,9 +137,8 @@ function nestedDeclaration(definition: string, references: References): string {
 function fieldText(definition: string, property: string, references: References): string {
   const { properties = {}, required = [] } = schemaOf(definition)
   const type = typeText(properties[property] ?? {}, references)
-  const optional = required.includes(property) ? '' : '?'
   const nullable = mayBeNull(definition, property) ? ' | null' : ''
-  return `  readonly '${property}'${optional}: ${type}${nullable}`
+  return memberText(property, !required.includes(property), `${type}${nullable}`)
 }
 
 function fileText({ declarations, imports }: WireFile): string {

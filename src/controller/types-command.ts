@@ -1,0 +1,203 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { extname, join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { parseAllDocuments } from 'yaml'
+import { ApiServer } from '../api-server/api-server.ts'
+import { loadClusterConfig } from '../api-server/kubeconfig/cluster-lookup.ts'
+import { resources } from '../kubernetes/resources.ts'
+import {
+  customTypes,
+  CustomTypesError,
+  type PlacedDefinition,
+} from '../kubernetes/typescript/custom-types.ts'
+import { CodedError } from '../lib/coded-error.ts'
+import { isRecord } from '../lib/json.ts'
+import { present } from '../lib/options.ts'
+
+/** What the program around the command provides. */
+export interface TypesProgram {
+  /** `informerql`, in messages. */
+  readonly name: string
+  /** The module that generated files import: `informerql/kubernetes`. */
+  readonly importFrom: string
+  print(text: string): void
+}
+
+/** The arguments make no sense. */
+export class TypesUsageError extends CodedError {
+  constructor(program: TypesProgram, problem: string, cause?: unknown) {
+    super('USAGE', problem, { hint: `see ${program.name} types --help`, cause })
+  }
+}
+
+/** A generated file is not what the definitions make of it now. */
+export class TypesOutdatedError extends CodedError {
+  constructor(file: string) {
+    super('TYPES_OUTDATED', `${file} is out of date`, {
+      value: file,
+      hint: 'run the command again without --check',
+    })
+  }
+}
+
+const flags = {
+  crd: { type: 'string', multiple: true },
+  cluster: { type: 'boolean' },
+  kubeconfig: { type: 'string' },
+  context: { type: 'string' },
+  server: { type: 'string' },
+  group: { type: 'string', multiple: true },
+  out: { type: 'string' },
+  check: { type: 'boolean' },
+  import: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const
+
+const help = (name: string, importFrom: string): string => `Usage: ${name} types [options]
+
+Write TypeScript types for custom resources from their CustomResourceDefinitions.
+
+Options:
+  --crd <file...>      YAML or JSON file, directory of such files, or - for the standard input; other objects in it are left out
+  --cluster            read the definitions of a cluster, located as kubectl does
+  --kubeconfig <file>  kubeconfig file, instead of KUBECONFIG or ~/.kube/config
+  --context <name>     context of the kubeconfig
+  --server <url>       address of the API server
+  --group <group>      only the kinds of this API group (repeatable)
+  --out <file>         file to write, instead of the standard output
+  --check              fail if the file is out of date; write nothing
+  --import <module>    module that the file imports its types from; default: ${importFrom}
+`
+
+/** `types`: writes the types of custom resources. Rejects with {@link CodedError}s. */
+export async function typesCommand(args: readonly string[], program: TypesProgram): Promise<void> {
+  const { values, positionals } = parsed(args, program)
+  if (values.help === true) {
+    program.print(help(program.name, program.importFrom))
+    return
+  }
+  const { crd, cluster, kubeconfig, context, server, group: groups, out, check } = values
+  if (crd === undefined && positionals.length > 0) {
+    throw new TypesUsageError(program, `${JSON.stringify(positionals[0])} is no option`)
+  }
+  if ((crd === undefined) === (cluster !== true)) {
+    throw new TypesUsageError(program, 'give either --crd or --cluster')
+  }
+  if (cluster !== true && (kubeconfig ?? context ?? server) !== undefined) {
+    throw new TypesUsageError(program, '--kubeconfig, --context and --server go with --cluster')
+  }
+  if (check === true && out === undefined) {
+    throw new TypesUsageError(program, '--check needs the file: --out')
+  }
+  const definitions =
+    crd === undefined
+      ? await clusterDefinitions(present({ kubeconfig, context, server }))
+      : [...crd, ...positionals].flatMap(definitionsAt)
+  const importFrom = values.import ?? program.importFrom
+  const text = customTypes(definitions, { importFrom, ...present({ groups }) })
+  if (out === undefined) program.print(text)
+  else if (textOf(out) === text) return
+  else if (check === true) throw new TypesOutdatedError(out)
+  else writeFileSync(out, text)
+}
+
+function parsed(args: readonly string[], program: TypesProgram) {
+  try {
+    return parseArgs({ args: [...args], options: flags, allowPositionals: true })
+  } catch (error) {
+    throw new TypesUsageError(program, (error as Error).message, error)
+  }
+}
+
+/** The text of a file; `undefined` if there is none. */
+function textOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return undefined
+  }
+}
+
+/** The definitions of a cluster, a page at a time. */
+async function clusterDefinitions(
+  selection: Parameters<typeof loadClusterConfig>[0],
+): Promise<readonly PlacedDefinition[]> {
+  await using apiServer = new ApiServer({ config: loadClusterConfig(selection) })
+  const definitions: PlacedDefinition[] = []
+  const list = apiServer.client(resources.customResourceDefinitions).list({ limit: 50 })
+  for await (const definition of list) {
+    definitions.push({ place: `${apiServer.name}: ${definition.metadata.name}`, definition })
+  }
+  return definitions
+}
+
+const extensions = new Set(['.yaml', '.yml', '.json'])
+const maxFileBytes = 64 * 1024 * 1024
+
+/** The definitions of a file, or of the files of a directory. */
+function definitionsAt(path: string): readonly PlacedDefinition[] {
+  return filesAt(path).flatMap((file) => {
+    let text: string
+    try {
+      if (file !== '-' && statSync(file).size > maxFileBytes) {
+        const hint = 'give its definitions in smaller files'
+        throw new CustomTypesError(file, `it is larger than ${maxFileBytes} bytes`, hint)
+      }
+      text = readFileSync(file === '-' ? 0 : file, 'utf8')
+    } catch (error) {
+      throw unreadable(file, error)
+    }
+    return definitionsIn(file === '-' ? 'the standard input' : file, text)
+  })
+}
+
+function filesAt(path: string): readonly string[] {
+  try {
+    if (path === '-' || !statSync(path).isDirectory()) return [path]
+    return readdirSync(path)
+      .filter((name) => extensions.has(extname(name)))
+      .toSorted()
+      .map((name) => join(path, name))
+  } catch (error) {
+    throw unreadable(path, error)
+  }
+}
+
+function unreadable(file: string, error: unknown): CodedError {
+  if (error instanceof CodedError) return error
+  return new CustomTypesError(file, (error as Error).message, 'give a file that can be read')
+}
+
+/** The definitions among the objects of a YAML or JSON text, also those in lists. */
+function definitionsIn(file: string, text: string): readonly PlacedDefinition[] {
+  const documents = parseAllDocuments(text, { prettyErrors: true })
+  const objects = Array.from(documents, (document) => {
+    const [error] = document.errors
+    const hint = 'give YAML or JSON as kubectl takes it'
+    if (error !== undefined) throw new CustomTypesError(file, error.message, hint)
+    try {
+      return document.toJS({ maxAliasCount: 100 }) as unknown
+    } catch (cause) {
+      throw new CustomTypesError(file, (cause as Error).message, hint)
+    }
+  })
+  return objects.flatMap(itemsOf).flatMap((definition) => placedDefinition(file, definition))
+}
+
+/** An object, or the items of a list. */
+function itemsOf(object: unknown): readonly unknown[] {
+  if (!isRecord(object) || !String(object['kind']).endsWith('List')) return [object]
+  return Array.isArray(object['items']) ? object['items'] : []
+}
+
+function placedDefinition(file: string, definition: unknown): readonly PlacedDefinition[] {
+  if (!isRecord(definition) || definition['kind'] !== 'CustomResourceDefinition') return []
+  const { metadata, apiVersion } = definition
+  const name = isRecord(metadata) ? String(metadata['name']) : '?'
+  const place = `${file}: ${name}`
+  if (apiVersion !== 'apiextensions.k8s.io/v1') {
+    const problem = `it has the version ${JSON.stringify(apiVersion)}`
+    throw new CustomTypesError(place, problem, 'give it as apiextensions.k8s.io/v1')
+  }
+  return [{ place, definition }]
+}
