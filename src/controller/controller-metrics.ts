@@ -1,9 +1,10 @@
 import type { WorkQueue } from '../informer/work-queue/work-queue.ts'
 import type { ControllerObserver, ReconcileOutcome } from './controller-observer.ts'
+import type { EventDrop } from './event-recorder.ts'
 
 /**
  * Counts what controllers do, and writes it in Prometheus' text format by the metric names of controller-runtime and
- * client-go, so that their dashboards and alerts fit.
+ * client-go where they have one, so that their dashboards and alerts fit.
  */
 export interface ControllerMetrics extends ControllerObserver {
   /** All metrics, in Prometheus' text format. */
@@ -39,6 +40,7 @@ const queueBounds = [0.001, 0.01, 0.1, 1, 10, 60, 600]
 export class Metrics implements ControllerMetrics {
   readonly #controllers = new Map<string, ControllerCounts>()
   #isLeading: boolean | undefined
+  #slowRenewals = 0
 
   /** Adds a controller whose queue is read for gauges. */
   measure(controller: MeasuredController): void {
@@ -47,6 +49,10 @@ export class Metrics implements ControllerMetrics {
 
   leading(isLeading: boolean): void {
     this.#isLeading = isLeading
+  }
+
+  slowRenewal(): void {
+    this.#slowRenewals += 1
   }
 
   added(controller: string): void {
@@ -79,6 +85,11 @@ export class Metrics implements ControllerMetrics {
 
   stuck(controller: string): void {
     this.#countsOf(controller).stuck += 1
+  }
+
+  eventDropped(controller: string, reason: EventDrop): void {
+    const { droppedEvents } = this.#countsOf(controller)
+    droppedEvents.set(reason, (droppedEvents.get(reason) ?? 0) + 1)
   }
 
   text(): string {
@@ -177,6 +188,23 @@ export class Metrics implements ControllerMetrics {
             [this.#isLeading],
             (leads) => [[{}, leads ? 1 : 0]],
           )),
+      ...(this.#isLeading === undefined
+        ? []
+        : family(
+            'leader_election_slowpath_total',
+            'counter',
+            'Renewals of the lease that had to read it first.',
+            [this.#slowRenewals],
+            (count) => [[{}, count]],
+          )),
+      ...family(
+        'controller_events_dropped_total',
+        'counter',
+        'Events of reconciles that were not written, by reason.',
+        all,
+        ([controller, { droppedEvents }]) =>
+          Array.from(droppedEvents, ([reason, count]) => [{ controller, reason }, count]),
+      ),
     ]
     return `${lines.join('\n')}\n`
   }
@@ -192,6 +220,13 @@ class ControllerCounts {
   readonly results = new Map<string, number>(
     ['success', 'requeue_after', 'error'].map((result) => [result, 0]),
   )
+  readonly droppedEvents = new Map<EventDrop, number>([
+    ['overflow', 0],
+    ['rate-limit', 0],
+    ['refused', 0],
+    ['deadline', 0],
+    ['closed', 0],
+  ])
   readonly took = new Histogram(reconcileBounds)
   readonly waited = new Histogram(queueBounds)
   adds = 0

@@ -1,4 +1,5 @@
 import type { ReconcileStuckError } from '../informer/work-queue/workers.ts'
+import type { EventDrop } from './event-recorder.ts'
 
 /** How a reconcile ended. `requeue`: it asked for a later one. `terminal`: it threw a `TerminalError`. */
 export type ReconcileOutcome = 'error' | 'requeue' | 'success' | 'terminal'
@@ -26,6 +27,8 @@ export interface ControllerObserver {
   ready?(isLeading: boolean): void
   /** This process leads, or does not any more. Only with a leader election. */
   leading?(isLeading: boolean): void
+  /** The leader had to read its lease before it could renew it, because somebody had changed it. */
+  slowRenewal?(): void
   /** A key needs a reconcile that did not before. */
   added?(controller: string, key: string): void
   /** A reconcile begins, `latencyMs` after its key was added. */
@@ -35,6 +38,8 @@ export interface ControllerObserver {
   retried?(controller: string, key: string, delayMs: number): void
   /** A reconcile goes on although its signal has aborted. */
   stuck?(controller: string, error: ReconcileStuckError<string>): void
+  /** An Event of a reconcile was not written. */
+  eventDropped?(controller: string, reason: EventDrop): void
 }
 
 /** One observer that tells several. */
@@ -51,10 +56,12 @@ export function observerOf(observers: readonly ControllerObserver[]): Required<C
     listening: all('listening'),
     ready: all('ready'),
     leading: all('leading'),
+    slowRenewal: all('slowRenewal'),
     added: all('added'),
     started: all('started'),
     reconciled: all('reconciled'),
     retried: all('retried'),
     stuck: all('stuck'),
+    eventDropped: all('eventDropped'),
   }
 }

@@ -157,6 +157,7 @@ export class ControllerRun {
       closeDeadlineMs: this.#parts.eventsDeadlineMs,
       observer: {
         dropped: ({ reason: event }, reason, error) => {
+          this.#parts.observer.eventDropped(this.name, reason)
           if (dropped.has(reason)) return
           dropped.add(reason)
           this.#log.warn('an event was dropped', { event, reason, error })

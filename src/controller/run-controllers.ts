@@ -243,6 +243,7 @@ class Run {
       apiServer: this.#apiServer,
       observer: {
         leading: (isLeading) => this.#observer.leading(isLeading),
+        slowPath: () => this.#observer.slowRenewal(),
         failed: (step, error) => this.log.warn(`cannot ${step} the lease`, { lease, error }),
       },
     }

@@ -142,7 +142,7 @@ describe('docs/controllers.md', () => {
     metrics.leading?.(true)
     const names = Array.from(metrics.text().matchAll(/^# TYPE (\w+)/gm), ([, name = '']) => name)
     const shown = Array.from(
-      guide.matchAll(/`((?:controller_runtime|workqueue|leader_election)_\w+)`/g),
+      guide.matchAll(/`((?:controller_runtime|controller_events|workqueue|leader_election)_\w+)`/g),
       ([, name]) => name,
     )
     expect(new Set(shown)).toEqual(new Set(names))

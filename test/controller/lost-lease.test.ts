@@ -1,5 +1,10 @@
 import { type ApiServer, createApiServer } from 'informerql/cluster'
-import { type ControllerOptions, runController, type RunOptions } from 'informerql/controller'
+import {
+  type ControllerOptions,
+  createControllerMetrics,
+  runController,
+  type RunOptions,
+} from 'informerql/controller'
 import { resources } from 'informerql/informer'
 import { type Simulator, startSimulator } from 'informerql/simulator'
 import { describe, expect, it } from 'vitest'
@@ -11,7 +16,7 @@ const { configMaps } = resources
 const place = { namespace: 'default', name: 'one' }
 const lease = { namespace: 'default', name: 'lease' }
 /** So that the lease is soon lost. */
-const timing = { leaseDurationMs: 2000, renewDeadlineMs: 1000, retryPeriodMs: 50 }
+const timing = { leaseDurationMs: 3000, renewDeadlineMs: 2000, retryPeriodMs: 50 }
 
 interface Setting extends AsyncDisposable {
   readonly simulator: Simulator
@@ -105,6 +110,36 @@ describe('A controller that loses its lease', () => {
     expect(await written.promise).toMatchObject({ name: 'AbortError' })
     expect(await failureOf(run)).toMatchObject({ reason: 'expired' })
     expect((await test.near.client(configMaps).get(place)).data).toEqual({ writer: 'nobody' })
+  })
+})
+
+describe('The metrics of a controller', () => {
+  it('show who leads, slow renewals, and Events that were not written', async () => {
+    await using test = await setting()
+    const metrics = createControllerMetrics()
+    const stop = new AbortController()
+    const refusal = { type: 'status', code: 403 } as const
+    test.simulator.faults.inject({ fault: refusal, match: { resource: 'events' } })
+    let reconciles = 0
+    const run = test.run(
+      (_, { event }) => {
+        reconciles += 1
+        event({ reason: 'Seen', action: 'Look' })
+      },
+      { metrics, signal: stop.signal },
+    )
+    const shows = async (text: string): Promise<void> =>
+      await expect.poll(() => metrics.text(), { timeout: 20_000 }).toContain(`\n${text}\n`)
+    await shows('controller_events_dropped_total{controller="configmap",reason="refused"} 1')
+    await shows('leader_election_master_status 1')
+    await shows('leader_election_slowpath_total 0')
+    const merge = { metadata: { annotations: { seen: 'yes' } } }
+    await test.near.client(resources.leases).patch(lease, { merge })
+    await shows('leader_election_slowpath_total 1')
+    stop.abort()
+    await run
+    expect(reconciles).toBeGreaterThan(0)
+    expect(metrics.text()).toContain('leader_election_master_status 0\n')
   })
 })
 
