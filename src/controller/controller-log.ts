@@ -1,3 +1,6 @@
+import { inspect } from 'node:util'
+import { CodedError } from '../lib/coded-error.ts'
+
 /** Receives the lines of a controller. `console` is one. */
 export interface ControllerLog {
   info(message: string, details?: object): void
@@ -5,7 +8,7 @@ export interface ControllerLog {
   error(message: string, details?: object): void
 }
 
-/** Writes each line to standard error: `2026-01-31T12:00:00.000Z info website: started workers=4`. */
+/** Writes each line to standard error: `2026-01-31T12:00:00.000Z info started controller=website workers=4`. */
 export const standardErrorLog: ControllerLog = {
   info: (message, details) => write('info', message, details),
   warn: (message, details) => write('warn', message, details),
@@ -19,9 +22,15 @@ function write(level: string, message: string, details: object = {}): void {
   process.stderr.write(`${new Date().toISOString()} ${level} ${message}${members.join('')}\n`)
 }
 
+/** Of an error of this package or of the API server, the message says it all; of another one, the stack says where. */
+function textOf(error: Error): string {
+  return error instanceof CodedError ? error.message : (error.stack ?? error.message)
+}
+
 function shown(value: unknown): string {
-  const text = value instanceof Error ? value.message : value
-  return typeof text === 'string' && /^[\w./:-]+$/.test(text) ? text : JSON.stringify(text)
+  const text = value instanceof Error ? textOf(value) : value
+  if (typeof text !== 'string') return inspect(text, { breakLength: Number.POSITIVE_INFINITY })
+  return /^[\w./:-]+$/.test(text) ? text : JSON.stringify(text)
 }
 
 /** A log that adds these details to each line. */

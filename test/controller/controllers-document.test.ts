@@ -56,6 +56,11 @@ beforeAll(async () => {
 afterAll(async () => rm(dir, { recursive: true, force: true }))
 
 describe('docs/controllers.md', () => {
+  it('begins with the same controller as the README of the package', () => {
+    const readme = readFileSync('packages/controller/README.md', 'utf8')
+    expect(readme).toContain(files.get('quota.ts'))
+  })
+
   it('has programs that compile', async () => {
     expect(files.size).toBe(7)
     const tsc = join('node_modules', '.bin', 'tsc')

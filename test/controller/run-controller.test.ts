@@ -26,7 +26,9 @@ import {
   newNamespace,
 } from '../contract/contract-server.ts'
 import { openApiServer } from '../support/contract-api-server.ts'
+import { startProgram } from '../support/example-process.ts'
 import { until } from '../support/informer.ts'
+import { writeKubeconfig } from '../support/kubeconfig.ts'
 
 const log = { info() {}, warn() {}, error() {} }
 const { configMaps, secrets, serviceAccounts } = resources
@@ -431,6 +433,67 @@ const body = (server: () => ContractServer): void => {
       'controller_runtime_stuck_reconciles_total{controller="configmap"} 1',
     )
     goOn.resolve()
+    await test.end()
+  })
+
+  it('ends the process at the second signal, whatever the reconcile does', async () => {
+    await using test = await setting(server())
+    await newConfigMap(server(), test.namespace, 'one')
+    await using kubeconfig = await writeKubeconfig(server())
+    const program = `
+      import { runController } from 'informerql/controller'
+      import { resources } from 'informerql/informer'
+      await runController({
+        for: { resource: resources.configMaps, informer: { namespace: '${test.namespace}' } },
+        reconcile: () => new Promise(() => console.log('reconciles')),
+      })`
+    const flags = ['--conditions=informerql-source', '--input-type=module', '-e', program]
+    const env = { ...process.env, KUBECONFIG: kubeconfig.path }
+    await using controller = startProgram(process.execPath, flags, { env })
+    await controller.printed('reconciles')
+    const ended = controller.interrupt('SIGTERM')
+    await controller.printed('a second signal ends the process at once')
+    void controller.interrupt('SIGTERM')
+    expect(await ended).toBe(143)
+  })
+
+  it('reconciles a change before what is left of the initial list', async () => {
+    await using test = await setting(server())
+    const { apiServer, namespace, options } = test
+    const names = Array.from({ length: 8 }, (_, at) => `map-${at}`)
+    const labels = { app: 'ordered' }
+    await Promise.all(
+      names.map(async (name) => newConfigMap(server(), namespace, name, { labels })),
+    )
+    const order: string[] = []
+    const began = Promise.withResolvers<void>()
+    const goOn = Promise.withResolvers<void>()
+    const added: string[] = []
+    test.start(
+      runController({
+        ...options,
+        concurrency: 1,
+        observer: { added: (_, key) => void added.push(key) },
+        for: { resource: configMaps, informer: { namespace, labelSelector: 'app=ordered' } },
+        reconcile: async ({ name }, { object }) => {
+          order.push(`${name} ${object?.data?.['a']}`)
+          began.resolve()
+          await goOn.promise
+        },
+      }),
+    )
+    await began.promise
+    await until(() => added.length === names.length, 'the initial list')
+    const last = `map-${names.length - 1}`
+    const client = apiServer.client(configMaps)
+    await client.patch({ namespace, name: last }, { merge: { data: { a: '2' } } })
+    const metadata = { namespace, name: 'new', labels }
+    await client.create({ metadata, data: { a: '1' } })
+    // Events come in order.
+    await until(() => added.includes(`${namespace}/new`), 'the new one')
+    goOn.resolve()
+    await until(() => order.length === names.length + 1, 'all')
+    expect(order.slice(1, 3)).toEqual([`${last} 2`, 'new 1'])
     await test.end()
   })
 

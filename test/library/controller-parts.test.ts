@@ -3,6 +3,7 @@ import {
   anyPredicate,
   controllerOf,
   createWorkQueue,
+  enqueueMapped,
   enqueueObject,
   enqueueOwner,
   generationChanged,
@@ -154,6 +155,55 @@ describe('Handlers that queue', () => {
     const node = object('n', { namespace: undefined }, 'Node')
     void nodes.onDelete?.(setOwnerReference(node, object('pod')), finalStateKnown)
     expect(keys).toEqual(['n'])
+  })
+})
+
+describe('A map function', () => {
+  it('queues its keys once each, of the object before and after an update', () => {
+    const keys: string[] = []
+    const handler = enqueueMapped({ add: (key) => keys.push(key) }, ({ metadata }) =>
+      Object.values(metadata.labels ?? {}),
+    )
+    const before = object('a', { resourceVersion: '1', labels: { one: 'x', two: 'y' } })
+    const after = object('a', { resourceVersion: '2', labels: { one: 'y', two: 'z' } })
+    void handler.onAdd?.(before, false)
+    void handler.onUpdate?.(before, after)
+    void handler.onDelete?.(after, finalStateKnown)
+    expect(keys).toEqual(['x', 'y', 'x', 'y', 'z', 'y', 'z'])
+  })
+})
+
+describe('Changes', () => {
+  it('come before the initial list and resyncs, whatever the handler', async () => {
+    const owner = object('rs', {}, 'ReplicaSet')
+    const owned = (name: string, resourceVersion: string) =>
+      setControllerReference(owner, object(name, { resourceVersion }))
+    await using queue = createWorkQueue()
+    const own = enqueueObject(queue)
+    const owners = enqueueOwner(queue, { owner: resources.replicaSets })
+    const mapped = enqueueMapped(queue, ({ metadata }) => [`mapped/${metadata.name}`])
+    for (const handler of [own, owners, mapped]) {
+      void handler.onAdd?.(owned('listed', '1'), true)
+      void handler.onUpdate?.(owned('resynced', '2'), owned('resynced', '2'))
+    }
+    for (const handler of [mapped, own]) {
+      void handler.onUpdate?.(owned('changed', '3'), owned('changed', '4'))
+      void handler.onAdd?.(owned('new', '5'), false)
+      void handler.onDelete?.(owned('resynced', '2'), finalStateKnown)
+    }
+    const order: (string | undefined)[] = []
+    while (queue.length > 0) order.push(await queue.get())
+    expect(order).toEqual([
+      'mapped/changed',
+      'mapped/new',
+      'mapped/resynced',
+      'team/changed',
+      'team/new',
+      'team/resynced',
+      'team/listed',
+      'team/rs',
+      'mapped/listed',
+    ])
   })
 })
 
