@@ -70,7 +70,7 @@ const logFlags = flagTable(`
 
 /** The flags of each command that set options. */
 export const commandFlags: Readonly<
-  Record<'serve' | 'demo' | 'simulate' | 'schema', readonly Flag[]>
+  Record<'serve' | 'demo' | 'simulate' | 'schema' | 'doctor', readonly Flag[]>
 > = {
   serve: [...serverFlags, ...serveFlags, ...preloadFlags, ...schemaFlags, ...logFlags],
   demo: [
@@ -83,6 +83,8 @@ export const commandFlags: Readonly<
   ],
   simulate: [...simulatorFlags, ...logFlags],
   schema: [...schemaFlags, ...logFlags],
+  // Those of `serve`, so that it examines what `serve` would use.
+  doctor: [...serverFlags, ...serveFlags, ...preloadFlags, ...schemaFlags, ...logFlags],
 }
 
 /** Reads a table of flags, the options that they set, and their descriptions. */

@@ -51,7 +51,8 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     if (error instanceof CommanderError) return error.exitCode === 0 ? succeeded : misused
     if (running.log === undefined) process.stderr.write(`informerql: ${messageOf(error)}\n`)
     else logEnd(running.log, error)
-    return isMisuse(error) ? misused : failed
+    const { failedCode = failed } = running
+    return isMisuse(error) ? misused : failedCode
   }
 }
 
@@ -68,6 +69,8 @@ function isMisuse(error: unknown): boolean {
 interface Running {
   /** The exit code, if it does not fail. */
   exitCode: number
+  /** The exit code, if it fails: default 1. */
+  failedCode?: number
   /** Its log, if the error that ends it is a line there. */
   log?: GatewayLog
 }
@@ -145,6 +148,19 @@ function addCommands(program: Command, running: Running): void {
         print,
       })
     })
+  addCommand(
+    program,
+    'doctor',
+    'examine what `serve` with the same options needs: reach, credentials, rights, versions, clocks and a start; exits with 1 for problems, with 2 if it cannot run',
+    async ({ config, print }, { json }) => {
+      // What keeps it from running is no finding.
+      running.failedCode = misused
+      const { examine, reportText } = await import('./doctor.ts')
+      const report = await examine(config)
+      print(json === true ? `${JSON.stringify(report, null, 2)}\n` : reportText(report))
+      running.exitCode = report.problems === 0 ? succeeded : failed
+    },
+  ).option('--json', 'the findings as JSON')
 }
 
 async function schemaText(
@@ -195,7 +211,7 @@ function addCommand(
     .command(name)
     .description(description)
     .option('--config <file>', 'YAML file of options; flags and INFORMERQL_* variables win over it')
-  if (name === 'serve' || name === 'schema') {
+  if (name === 'serve' || name === 'schema' || name === 'doctor') {
     command
       .option('--kubeconfig <file>', 'kubeconfig file, instead of KUBECONFIG or ~/.kube/config')
       .option(

@@ -1,0 +1,407 @@
+import { lookup } from 'node:dns/promises'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { apiServerDefaults } from '../api-server/api-server.ts'
+import { discover, resourcesByPreference } from '../api-server/discovery/discovery.ts'
+import { readServerVersion } from '../api-server/discovery/server-features.ts'
+import type {
+  ClusterConfig,
+  NamedClusterSelection,
+} from '../api-server/kubeconfig/cluster-config.ts'
+import { loadClusterConfig } from '../api-server/kubeconfig/cluster-lookup.ts'
+import { requestJson } from '../api-server/transport/json-request.ts'
+import { Transport } from '../api-server/transport/transport.ts'
+import type { Config } from '../config/config.ts'
+import { gatewayOptionsOf } from '../config/gateway-config.ts'
+import { createGateway } from '../gateway/gateway.ts'
+import { isKindOfProfile } from '../graphql/model/schema-profile.ts'
+import { type NamedResource, selectResources } from '../graphql/model/select-resources.ts'
+import { groupResourceOf } from '../kubernetes/api-resource.ts'
+import { fieldsOf } from '../kubernetes/fields.ts'
+import { CodedError } from '../lib/coded-error.ts'
+import { boundedParallel } from '../lib/concurrency.ts'
+import { withDeadline } from '../lib/deadline.ts'
+import {
+  credentialFindings,
+  type Finding,
+  secretsOf,
+  unexaminedFinding,
+} from './credential-facts.ts'
+
+const stepDeadlineMs = 10_000
+/** A plugin may ask a person, or an identity provider that is far away. */
+const credentialsDeadlineMs = 20_000
+const startDeadlineMs = 45_000
+const mostReviews = 8
+const maxAnswerBytes = 16 << 20
+/** A `Date` header has whole seconds. Tokens and certificates tolerate a little more. */
+const clockWarningMs = 5_000
+const clockProblemMs = 60_000
+const slowMs = 500
+/** The first version that serves OpenAPI v3 as stable. */
+const leastMinor = 27
+/** How many kinds a dry start loads. */
+const mostStarted = 3
+const mostNamed = 12
+
+/** The examination of one cluster: step by step, until one makes the next ones pointless. */
+export class ClusterExamination {
+  readonly #selection: NamedClusterSelection
+  readonly #options: Config
+  readonly #stop = new AbortController()
+  #findings: readonly Finding[] = []
+  #secrets: readonly string[] = []
+
+  constructor(selection: NamedClusterSelection, options: Config) {
+    this.#selection = selection
+    this.#options = options
+  }
+
+  /** What has been found so far. No message contains a token or a password of the configuration. */
+  get findings(): readonly Finding[] {
+    return this.#findings
+  }
+
+  /** Ends it with a reason, which becomes a problem. */
+  stop(reason: Error): void {
+    this.#add('examination', 'problem', reason)
+    this.#stop.abort(reason)
+  }
+
+  async run(): Promise<void> {
+    let config: ClusterConfig
+    try {
+      config = loadClusterConfig(this.#selection)
+    } catch (error) {
+      this.#add('configuration', 'problem', error)
+      return
+    }
+    this.#secrets = secretsOf(config)
+    const context = config.context === undefined ? '' : `, context ${config.context}`
+    this.#add('configuration', 'ok', `${config.source}${context}: ${config.server}`)
+    for (const finding of credentialFindings(config)) this.#push(finding)
+    let clockMs: number | undefined
+    const transport = new Transport(
+      config,
+      {
+        ...apiServerDefaults,
+        connectDeadlineMs: stepDeadlineMs / 2,
+        responseDeadlineMs: stepDeadlineMs,
+        credentialsDeadlineMs,
+      },
+      {
+        answered: (_, { date }) => {
+          const at = Date.parse(date ?? '')
+          clockMs = Number.isNaN(at) ? undefined : at - Date.now()
+        },
+        received() {},
+        failed() {},
+      },
+    )
+    try {
+      if (!(await this.#reach(config, transport))) return
+      this.#clock(clockMs)
+      const kinds = await this.#kinds(transport)
+      if (kinds === undefined) return
+      await this.#rights(transport, kinds)
+      await this.#accessRights(transport)
+      await this.#start(kinds)
+    } finally {
+      await transport.close()
+    }
+  }
+
+  /** Whether the server answers with its version. */
+  async #reach({ server, cluster }: ClusterConfig, transport: Transport): Promise<boolean> {
+    const { hostname, port, protocol } = new URL(server)
+    if (cluster.proxyUrl === undefined) {
+      const number = port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port)
+      try {
+        this.#add('reach', 'ok', await connected(hostname.replace(/^\[(.*)\]$/, '$1'), number))
+      } catch (error) {
+        this.#add('reach', 'problem', error, reachHint)
+        return false
+      }
+    }
+    try {
+      const startedMs = performance.now()
+      const answer = await this.#get(transport, '/version')
+      const firstMs = performance.now() - startedMs
+      const version = readServerVersion(answer)
+      const againMs = performance.now()
+      await this.#get(transport, '/version')
+      const nextMs = Math.round(performance.now() - againMs)
+      const text = `answers in ${Math.round(firstMs)} ms, and in ${nextMs} ms on an open connection`
+      this.#add('reach', nextMs > slowMs ? 'warning' : 'ok', text)
+      if (version === undefined) {
+        this.#add('versions', 'problem', 'the server says no version: it is none of Kubernetes')
+        return false
+      }
+      const { gitVersion, major, minor } = version
+      const isOld = major === 1 && minor < leastMinor
+      const old = `${gitVersion} is older than 1.${leastMinor}, which serves the API's types (OpenAPI v3)`
+      this.#add('versions', isOld ? 'problem' : 'ok', isOld ? old : `Kubernetes ${gitVersion}`)
+      return true
+    } catch (error) {
+      const code = error instanceof CodedError ? error.code : ''
+      const isOfCredentials = code === 'CREDENTIALS' || code === 'API_STATUS'
+      this.#add(isOfCredentials ? 'credentials' : 'reach', 'problem', error)
+      return false
+    }
+  }
+
+  #clock(skewMs: number | undefined): void {
+    if (skewMs === undefined) {
+      this.#push(unexaminedFinding('clock', 'the server sends no Date'))
+      return
+    }
+    const off = Math.abs(skewMs)
+    const seconds = Math.round(off / 1_000)
+    const text = `the server's clock is ${seconds} s ${skewMs > 0 ? 'ahead of' : 'behind'} this machine's`
+    const hint = 'tokens and certificates are refused by a wrong clock: let both follow NTP'
+    if (off > clockProblemMs) this.#add('clock', 'problem', text, hint)
+    else if (off > clockWarningMs) this.#add('clock', 'warning', text, hint)
+    else this.#add('clock', 'ok', 'as this machine’s')
+  }
+
+  /** The kinds that the schema would have; `undefined` if the server does not say what it serves. */
+  async #kinds(transport: Transport): Promise<readonly NamedResource[] | undefined> {
+    const { aliases, profile } = this.#options
+    try {
+      const found = await discover((path, accept) => this.#get(transport, path, accept))
+      for (const { error } of found.failures) this.#add('versions', 'warning', error)
+      const resources = resourcesByPreference(found)
+      const { named } = selectResources(resources, { aliases, versions: {} })
+      return named.filter((one) => isKindOfProfile(profile, one))
+    } catch (error) {
+      this.#add('rights', 'problem', error)
+      return undefined
+    }
+  }
+
+  /** What the account may list and watch, of the kinds of the profile. */
+  async #rights(transport: Transport, kinds: readonly NamedResource[]): Promise<void> {
+    const cached = this.#selection.cache?.namespaces ?? this.#options.cache.namespaces
+    const namespaces: readonly (string | undefined)[] = cached?.slice(0, mostNamed) ?? [undefined]
+    const denied: NamedResource[] = []
+    try {
+      await boundedParallel(kinds, mostReviews, async (kind) => {
+        const { group, resource, namespaced, verbs = [] } = kind.resource
+        const places = namespaced ? namespaces : [undefined]
+        for (const verb of ['list', 'watch'].filter((one) => verbs.includes(one))) {
+          for (const namespace of places) {
+            if (await this.#may(transport, { group, resource, verb, namespace })) continue
+            denied.push(kind)
+            return
+          }
+        }
+      })
+    } catch (error) {
+      this.#add('rights', 'warning', error, 'without selfsubjectaccessreviews, rights are unknown')
+      return
+    }
+    const where = cached === undefined ? '' : ` in ${namespaces.join(', ')}`
+    const allowed = kinds.length - denied.length
+    const hint = 'a ClusterRole with get, list and watch of these: deploy/kubernetes.yaml has one'
+    if (allowed === 0) {
+      const text = `the account may list and watch none of ${kinds.length} kinds${where}`
+      this.#add('rights', 'problem', text, hint)
+      return
+    }
+    this.#add('rights', 'ok', `lists and watches ${allowed} of ${kinds.length} kinds${where}`)
+    const { preload } = this.#options
+    const needed = denied.filter(({ names }) => preload.includes(names.listField))
+    if (needed.length > 0) {
+      this.#add('rights', 'problem', `preload has what may not be read: ${namesOf(needed)}`, hint)
+    }
+    if (denied.length > 0) {
+      this.#add('rights', 'warning', `may not list or watch ${namesOf(denied)}`, hint)
+    }
+  }
+
+  /** What the account needs for callers: to know who they are, and what they may see. */
+  async #accessRights(transport: Transport): Promise<void> {
+    const { auth, clusters } = this.#options
+    if (auth.mode === 'none') return
+    const isReviewer = this.#selection.name === (auth.cluster ?? clusters[0]?.name)
+    const reviewsTokens =
+      auth.mode === 'token-review' ||
+      (auth.mode === 'oidc-login' && auth.login?.bearerTokens === 'token-review')
+    const needs = [
+      { group: 'authorization.k8s.io', resource: 'subjectaccessreviews', isNeeded: true },
+      {
+        group: 'authentication.k8s.io',
+        resource: 'tokenreviews',
+        isNeeded: isReviewer && reviewsTokens,
+      },
+    ]
+    for (const { isNeeded, ...what } of needs) {
+      if (!isNeeded) continue
+      const may = await this.#may(transport, { ...what, verb: 'create' }).catch(() => undefined)
+      if (may === undefined) continue
+      const text = may ? `creates ${what.resource}` : `may not create ${what.resource}`
+      const hint = 'bind the account to the ClusterRole system:auth-delegator'
+      this.#add('access', may ? 'ok' : 'problem', text, may ? undefined : hint)
+    }
+    const rbac = { group: 'rbac.authorization.k8s.io', resource: 'clusterrolebindings' }
+    const follows = await this.#may(transport, { ...rbac, verb: 'watch' }).catch(() => undefined)
+    if (follows === false) {
+      const text = 'may not watch roles and bindings: changes of permissions take effect later'
+      const hint = 'a ClusterRole with list and watch of rbac.authorization.k8s.io (docs/access.md)'
+      this.#add('access', 'warning', text, hint)
+    }
+  }
+
+  /** Makes the schema, and loads a few kinds, as `serve` would. */
+  async #start(kinds: readonly NamedResource[]): Promise<void> {
+    const { preload, commonKinds } = this.#options
+    const wanted = preload.length > 0 ? preload : commonKinds
+    const served = new Set(kinds.map(({ names }) => names.listField))
+    const fields = wanted.filter((field) => served.has(field)).slice(0, mostStarted)
+    const options = {
+      ...gatewayOptionsOf(this.#options),
+      clusters: [this.#selection],
+      clusterSources: [],
+      preload: [],
+      signal: this.#stop.signal,
+    }
+    const startedMs = performance.now()
+    const starting = async (): Promise<void> => {
+      await using gateway = await createGateway(options)
+      const types = Object.keys(gateway.schema.getTypeMap()).length
+      const took = Math.round(performance.now() - startedMs)
+      const { reasons } = gateway.readiness()
+      this.#add('start', 'ok', `made a schema of ${types} types in ${took} ms`)
+      for (const reason of reasons) this.#add('start', 'warning', reason)
+      for (const field of fields) await this.#load(gateway, field)
+    }
+    await withDeadline('a dry start', starting(), startDeadlineMs, this.#stop.signal).catch(
+      (error: unknown) => this.#add('start', 'problem', error),
+    )
+  }
+
+  async #load(gateway: Awaited<ReturnType<typeof createGateway>>, field: string): Promise<void> {
+    const startedMs = performance.now()
+    const query = `{ ${field} { totalCount } }`
+    const answer = (await gateway.execute({ query, signal: this.#stop.signal })) as {
+      readonly data?: Readonly<Record<string, { readonly totalCount: number } | null>> | null
+      readonly errors?: readonly {
+        readonly message: string
+        readonly extensions?: Readonly<Record<string, unknown>>
+      }[]
+    }
+    const [error] = answer.errors ?? []
+    const took = Math.round(performance.now() - startedMs)
+    if (error === undefined) {
+      const count = answer.data?.[field]?.totalCount ?? 0
+      this.#add('start', 'ok', `loaded ${field}: ${count} objects in ${took} ms`)
+      return
+    }
+    const { code, hint } = error.extensions ?? {}
+    this.#push({
+      check: 'start',
+      state: code === 'FORBIDDEN' ? 'warning' : 'problem',
+      message: `${field}: ${error.message}`,
+      ...(typeof code === 'string' ? { code } : {}),
+      ...(typeof hint === 'string' ? { hint } : {}),
+    })
+  }
+
+  async #may(
+    transport: Transport,
+    { group, resource, verb, namespace }: AccountQuestion,
+  ): Promise<boolean> {
+    const resourceAttributes = { group, resource, verb, namespace }
+    const apiVersion = 'authorization.k8s.io/v1'
+    const answer = await requestJson(
+      transport,
+      'POST',
+      `/apis/${apiVersion}/selfsubjectaccessreviews`,
+      {
+        body: { apiVersion, kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } },
+        ...this.#bounds,
+      },
+    )
+    return fieldsOf(fieldsOf(answer)['status'])['allowed'] === true
+  }
+
+  #get(transport: Transport, path: string, accept = 'application/json'): Promise<unknown> {
+    return requestJson(transport, 'GET', path, { accept, ...this.#bounds })
+  }
+
+  get #bounds(): { deadlineMs: number; maxBytes: number; signal: AbortSignal } {
+    const deadlineMs = stepDeadlineMs + credentialsDeadlineMs
+    return { deadlineMs, maxBytes: maxAnswerBytes, signal: this.#stop.signal }
+  }
+
+  #add(check: string, state: Finding['state'], what: unknown, way?: string): void {
+    if (!(what instanceof Error)) {
+      this.#push({
+        check,
+        state,
+        message: String(what),
+        ...(way === undefined ? {} : { hint: way }),
+      })
+      return
+    }
+    const { message } = what
+    const coded = what instanceof CodedError ? what : undefined
+    const hint = coded?.hint ?? way
+    this.#push({
+      check,
+      state,
+      message,
+      ...(coded === undefined ? {} : { code: coded.code }),
+      ...(hint === undefined ? {} : { hint }),
+    })
+  }
+
+  #push(finding: Finding): void {
+    if (this.#stop.signal.aborted) return
+    const without = (text: string): string =>
+      this.#secrets.reduce((rest, secret) => rest.replaceAll(secret, '[hidden]'), text)
+    const { message, hint } = finding
+    const shown = { ...finding, message: without(message) }
+    this.#findings = [
+      ...this.#findings,
+      hint === undefined ? shown : { ...shown, hint: without(hint) },
+    ]
+  }
+}
+
+interface AccountQuestion {
+  readonly group: string
+  readonly resource: string
+  readonly verb: string
+  readonly namespace?: string | undefined
+}
+
+const reachHint =
+  'check the address and the DNS of this machine, its network policies and firewalls'
+
+/** Looks the host up and opens a connection: `10.0.0.1:6443 in 3 ms`. */
+async function connected(host: string, port: number): Promise<string> {
+  const startedMs = performance.now()
+  const { address } = await withDeadline(`looking up ${host}`, lookup(host), stepDeadlineMs)
+  const foundMs = performance.now()
+  const socket = connect({ host: address, port })
+  try {
+    await withDeadline(
+      `connecting to ${address}, port ${port},`,
+      once(socket, 'connect'),
+      stepDeadlineMs,
+    )
+  } finally {
+    socket.on('error', () => {})
+    socket.destroy()
+  }
+  const [name, tcp] = [foundMs - startedMs, performance.now() - foundMs].map(Math.round)
+  const found = address === host ? '' : `${host} is ${address}, found in ${name} ms; `
+  return `${found}port ${port} is open, in ${tcp} ms`
+}
+
+function namesOf(kinds: readonly NamedResource[]): string {
+  const names = kinds.map(({ resource }) => groupResourceOf(resource)).toSorted()
+  const more = names.length > mostNamed ? `, and ${names.length - mostNamed} more` : ''
+  return names.slice(0, mostNamed).join(', ') + more
+}

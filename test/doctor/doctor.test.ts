@@ -1,0 +1,269 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, request as forward, type Server } from 'node:http'
+import { createServer as createSecureServer, type Server as SecureServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { pipeline } from 'node:stream'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Simulator, startSimulator } from 'informerql/simulator'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  type CertificateAuthority,
+  createCertificateAuthority,
+} from '../api-server/certificates.ts'
+import { describeNamespacedAccount } from '../gateway/namespaced-account.ts'
+
+interface Finding {
+  readonly check: string
+  readonly state: 'ok' | 'warning' | 'problem' | 'skipped'
+  readonly message: string
+  readonly code?: string
+  readonly hint?: string
+}
+interface Ended {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs `informerql doctor` as a process of its own. */
+const doctor = (...args: readonly string[]): Promise<Ended> => {
+  const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
+  const env = { PATH, NODE_COMPILE_CACHE, HOME: '/nonexistent' }
+  return new Promise((resolve) => {
+    const program = ['src/main.ts', 'doctor', ...args]
+    execFile(process.execPath, program, { env }, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    )
+  })
+}
+
+/** The findings of each cluster of a JSON report. */
+const findingsIn = ({ stdout }: Ended): ReadonlyMap<string, readonly Finding[]> => {
+  const { clusters } = JSON.parse(stdout) as {
+    clusters: readonly { name: string; findings: readonly Finding[] }[]
+  }
+  return new Map(clusters.map(({ name, findings }) => [name, findings]))
+}
+const wrong = (findings: readonly Finding[] = []): readonly Finding[] =>
+  findings.filter(({ state }) => state !== 'ok')
+
+const jwt = (claims: object): string =>
+  ['{"alg":"none"}', JSON.stringify(claims), 'signature-of-it']
+    .map((part) => Buffer.from(part).toString('base64url'))
+    .join('.')
+
+describe('informerql doctor', () => {
+  const users = [
+    { token: 'hidden-token-of-root', user: 'root', groups: ['system:masters'] },
+    { token: 'hidden-token-of-nobody', user: 'nobody' },
+  ]
+  let folder: string
+  let simulator: Simulator
+  let silent: Simulator
+  /** Between the gateway and the simulator, with a clock of its own. */
+  let skewed: Server
+  let skewedUrl: string
+  /** With a certificate of an authority that no kubeconfig names. */
+  let other: SecureServer
+  let otherUrl: string
+  let authority: CertificateAuthority
+
+  const admin: object = { token: users[0]?.token }
+  const kubeconfig = async (
+    name: string,
+    { server = simulator.url, user = admin, cluster = {} } = {},
+  ): Promise<object> => {
+    const file = join(folder, `${name}.json`)
+    const config = {
+      clusters: [{ name, cluster: { server, ...cluster } }],
+      users: [{ name, user }],
+      contexts: [{ name, context: { cluster: name, user: name } }],
+      'current-context': name,
+    }
+    await writeFile(file, JSON.stringify(config))
+    return { name, kubeconfig: file }
+  }
+  const configured = async (config: object): Promise<string> => {
+    const file = join(folder, 'config.json')
+    await writeFile(file, JSON.stringify(config))
+    return file
+  }
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'informerql-doctor-'))
+    simulator = await startSimulator({ authorization: 'rbac', users })
+    silent = await startSimulator()
+    silent.faults.inject({ fault: { type: 'hang' } })
+    skewed = createServer({}, (request, response) => {
+      const { method, headers, url = '' } = request
+      const passed = forward(new URL(url, simulator.url), { method, headers }, (answer) => {
+        const date = new Date(Date.now() + 300_000).toUTCString()
+        response.writeHead(answer.statusCode ?? 500, { ...answer.headers, date })
+        pipeline(answer, response, () => {})
+      })
+      pipeline(request, passed, () => {})
+    })
+    skewed.listen(0, '127.0.0.1')
+    await once(skewed, 'listening')
+    authority = await createCertificateAuthority()
+    other = createSecureServer(await authority.issue({ name: 'other' }))
+    other.listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    otherUrl = `https://127.0.0.1:${(other.address() as AddressInfo).port}`
+    skewedUrl = `http://127.0.0.1:${(skewed.address() as AddressInfo).port}`
+  })
+  afterAll(async () => {
+    for (const server of [skewed, other]) {
+      server.closeAllConnections()
+      server.close()
+    }
+    await authority[Symbol.asyncDispose]()
+    await silent[Symbol.asyncDispose]()
+    await simulator[Symbol.asyncDispose]()
+    await rm(folder, { recursive: true })
+  })
+
+  it('finds nothing wrong with a cluster that can be served, and exits with 0', async () => {
+    const clusters = [await kubeconfig('prod')]
+    const file = await configured({ clusters, preload: ['namespaces'] })
+    const ended = await doctor('--config', file)
+    expect(ended).toMatchObject({ code: 0, stderr: '' })
+    for (const line of [
+      /^informerql \d\S*, Node v\d/,
+      /^prod$/m,
+      /^ {2}ok {7}configuration {3}\S+prod\.json, context prod: http:/m,
+      /^ {2}ok {7}credentials {5}a token of user prod$/m,
+      /^ {2}ok {7}reach {11}port \d+ is open, in \d+ ms$/m,
+      /^ {2}ok {7}versions {8}Kubernetes v1\.\d+/m,
+      /^ {2}ok {7}clock /m,
+      /^ {2}ok {7}rights {10}lists and watches (\d+) of \1 kinds$/m,
+      /^ {2}ok {7}start {11}made a schema of \d+ types in \d+ ms$/m,
+      /^ {2}ok {7}start {11}loaded namespaces: \d+ objects in \d+ ms$/m,
+      /^1 cluster: 0 problems, 0 warnings$/m,
+    ]) {
+      expect(ended.stdout).toMatch(line)
+    }
+    expect(ended.stdout).not.toContain('hidden-token')
+  })
+
+  it('names what is wrong with each of several clusters, and the way out, and exits with 1', async () => {
+    const expired = jwt({ exp: 1_700_000_000 })
+    const clusters = [
+      await kubeconfig('unauthorized', { user: { token: 'hidden-token-of-a-stranger' } }),
+      await kubeconfig('forbidden', { user: { token: users[1]?.token } }),
+      await kubeconfig('expired', { user: { token: expired } }),
+      await kubeconfig('no-plugin', {
+        user: {
+          exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'no-such-plugin' },
+        },
+      }),
+      await kubeconfig('unreachable', { server: 'http://127.0.0.1:1' }),
+      await kubeconfig('unknown-name', { server: 'https://nowhere.invalid' }),
+      await kubeconfig('no-tls', { server: simulator.url.replace('http:', 'https:') }),
+      await kubeconfig('other-ca', { server: otherUrl }),
+      await kubeconfig('silent', { server: silent.url }),
+      await kubeconfig('skewed', { server: skewedUrl }),
+      { name: 'no-file', kubeconfig: join(folder, 'nowhere.json') },
+    ]
+    const file = await configured({ clusters, auth: { mode: 'token-review' } })
+    const ended = await doctor('--config', file, '--json')
+    expect(ended).toMatchObject({ code: 1, stderr: '' })
+    expect(ended.stdout).not.toMatch(/hidden-token/)
+    expect(ended.stdout).not.toContain(expired)
+    const found = findingsIn(ended)
+    const problem = (check: string, message: RegExp, hint: RegExp, code?: string): object => ({
+      check,
+      state: 'problem',
+      message: expect.stringMatching(message),
+      hint: expect.stringMatching(hint),
+      ...(code === undefined ? {} : { code }),
+    })
+    expect(wrong(found.get('unauthorized'))).toEqual([
+      problem('credentials', /401/, /log in again/, 'API_STATUS'),
+    ])
+    expect(wrong(found.get('forbidden'))).toContainEqual(
+      problem('rights', /none of \d+ kinds/, /ClusterRole/),
+    )
+    expect(wrong(found.get('forbidden'))).toContainEqual(
+      problem('access', /may not create subjectaccessreviews/, /system:auth-delegator/),
+    )
+    expect(wrong(found.get('expired'))[0]).toEqual(
+      problem('credentials', /has expired at 2023-11-14/, /renewed/),
+    )
+    expect(wrong(found.get('no-plugin'))[0]).toEqual(
+      problem('credentials', /"no-such-plugin" of the kubeconfig is not on/, /install it/),
+    )
+    expect(wrong(found.get('unreachable'))).toEqual([
+      problem('reach', /ECONNREFUSED 127\.0\.0\.1:1/, /firewalls/),
+    ])
+    expect(wrong(found.get('unknown-name'))).toEqual([problem('reach', /nowhere\.invalid/, /DNS/)])
+    expect(wrong(found.get('no-tls'))).toEqual([
+      problem('reach', /./, /https its protocol/, 'CONNECTION_TLS'),
+    ])
+    expect(wrong(found.get('other-ca'))).toEqual([
+      problem('reach', /./, /certificate-authority/, 'CONNECTION_UNKNOWN_AUTHORITY'),
+    ])
+    expect(wrong(found.get('silent'))).toEqual([
+      problem('reach', /took longer than \d+ ms/, /./, 'CONNECTION_TIMEOUT'),
+    ])
+    expect(wrong(found.get('skewed'))[0]).toEqual(
+      problem('clock', /^the server's clock is (299|300|301) s ahead/, /NTP/),
+    )
+    expect(wrong(found.get('no-file'))).toEqual([
+      problem('configuration', /nowhere\.json does not exist/, /./, 'KUBECONFIG_MISSING'),
+    ])
+  })
+
+  it('exits with 2 if its options are not valid', async () => {
+    const ended = await doctor('--config', await configured({ clusters: [], colour: 'red' }))
+    expect(ended).toMatchObject({ code: 2, stdout: '' })
+    expect(ended.stderr).toContain('colour: there is no such option')
+  })
+})
+
+describeNamespacedAccount('informerql doctor as an account with few rights', (world) => {
+  it('says what the account may not list, and what it may in its namespace', async () => {
+    const { selection, grant } = world()
+    const { kubeconfig } = await selection('examined')
+    await grant('examined', 'green')
+    const everywhere = await doctor('--kubeconfig', kubeconfig, '--json')
+    expect(everywhere.code).toBe(1)
+    expect(findingsIn(everywhere).get('default')).toContainEqual({
+      check: 'rights',
+      state: 'problem',
+      message: expect.stringMatching(/may list and watch none of \d+ kinds$/),
+      hint: expect.stringContaining('deploy/kubernetes.yaml'),
+    })
+    const folder = await mkdtemp(join(tmpdir(), 'informerql-doctor-'))
+    try {
+      const config = join(folder, 'config.json')
+      const cache = { namespaces: ['green'] }
+      const clusters = [{ name: 'limited', kubeconfig }]
+      await writeFile(config, JSON.stringify({ clusters, cache, preload: ['configMaps'] }))
+      const inGreen = await doctor('--config', config, '--json')
+      const found = findingsIn(inGreen).get('limited')
+      expect(found).toContainEqual({
+        check: 'rights',
+        state: 'ok',
+        message: expect.stringMatching(/^lists and watches \d+ of \d+ kinds in green$/),
+      })
+      expect(found).toContainEqual({
+        check: 'rights',
+        state: 'warning',
+        message: expect.stringMatching(/^may not list or watch .*nodes/),
+        hint: expect.any(String),
+      })
+      expect(found).toContainEqual({
+        check: 'start',
+        state: 'ok',
+        message: expect.stringMatching(/^loaded configMaps: \d+ objects/),
+      })
+      expect(inGreen.code).toBe(0)
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+})
