@@ -5,8 +5,8 @@ import type { AppliedObject } from '../../api-server/writes/object-patch.ts'
 import type { ApplyOptions, WriteOptions } from '../../api-server/writes/write-options.ts'
 import type { CallerServer } from '../../cache/cluster-cache.ts'
 import { createObjectCodec } from '../../informer/codec/object-codec.ts'
-import { type ApiResource, resourcePath } from '../../kubernetes/api-resource.ts'
-import { fieldsOf, textOf } from '../../kubernetes/fields.ts'
+import type { ApiResource } from '../../kubernetes/api-resource.ts'
+import { textOf } from '../../kubernetes/fields.ts'
 import { type KubernetesObject, objectKey, type Unstructured } from '../../kubernetes/object.ts'
 import { type ResourceVersion, resourceVersion } from '../../kubernetes/resource-version.ts'
 import { present } from '../../lib/options.ts'
@@ -105,21 +105,14 @@ export class CallerWriter implements AsyncDisposable {
     resource: ApiResource,
     selector: { readonly labelSelector: string } | { readonly fieldSelector: string },
   ): Promise<readonly Unstructured[]> {
-    const { server } = this.#session(place, resource, {})
-    const query = new URLSearchParams({ ...selector, limit: '1000' })
-    const path = resourcePath(resource, present({ namespace: place.namespace || undefined }))
-    const all: Unstructured[] = []
+    const { client } = this.#session(place, resource, {})
+    const { namespace } = place
+    const deadlineMs = this.#deadlineMs(place)
     try {
-      for (;;) {
-        const options = { exact: true, deadlineMs: this.#deadlineMs(place) }
-        const { items, metadata } = fieldsOf(
-          await server.request('GET', `${path}?${query}`, options),
-        )
-        if (Array.isArray(items)) all.push(...(items as readonly Unstructured[]))
-        const next = textOf(fieldsOf(metadata)['continue'])
-        if (next === undefined) return all
-        query.set('continue', next)
-      }
+      const all: Unstructured[] = []
+      const list = client.list({ namespace, deadlineMs, limit: 1_000, ...selector })
+      for await (const object of list) all.push(object)
+      return all
     } catch (error) {
       const kind = { ...place.kind, resource, typeName: resource.kind }
       throw failedWrite({ ...place, kind, name: '' }, { verb: 'list' }, error)

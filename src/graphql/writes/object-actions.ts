@@ -211,16 +211,10 @@ async function scale(
     })
   }
   return writer.write(place, { verb: 'patch', subresource: 'scale' }, wishes, {
-    async send({ server }, { dryRun, deadlineMs, preconditions }) {
-      const { resource } = kind
-      const query = new URLSearchParams({
-        fieldManager: wishes.fieldManager || 'informerql',
-        ...(dryRun === true ? { dryRun: 'All' } : {}),
-      })
-      const path = `${resourcePath(resource, nameOf(place))}/scale?${query}`
-      const body = { metadata: preconditions, spec: { replicas } }
-      const contentType = 'application/merge-patch+json'
-      await server.request('PATCH', path, { body, contentType, ...present({ deadlineMs }) })
+    async send({ client }, { dryRun, deadlineMs, preconditions }) {
+      const options = present({ dryRun, deadlineMs, preconditions })
+      const patch = { merge: { spec: { replicas } } }
+      await client.subresource('scale').patch(nameOf(place), patch, options)
       return undefined
     },
     // The answer is a Scale. Of custom resources only the API server knows where the number is.
