@@ -103,6 +103,19 @@ describe('Types of hostile definitions', () => {
     ).toHaveLength(10_002)
   })
 
+  it('have twenty thousand names that are the same but for their signs within moments', () => {
+    const properties = Object.fromEntries(
+      Array.from({ length: 20_000 }, (_, at) => [
+        `a${'!'.repeat(at % 200)}${'?'.repeat(at / 200)}`,
+        object({ b: text }),
+      ]),
+    )
+    const types = typesOf(definition(object({ spec: object(properties) }))).match(
+      /^export type \w+/gm,
+    )
+    expect(new Set(types).size).toBe(20_002)
+  })
+
   const itself: Record<string, unknown> = { type: 'object' }
   itself['properties'] = { child: itself }
   const list: Record<string, unknown> = { type: 'array' }

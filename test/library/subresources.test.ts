@@ -31,7 +31,7 @@ describeContract('A client of a subresource', (server) => {
     expect((await client.get(metadata)).spec?.replicas).toBe(3)
   })
 
-  it('writes the status, and evicts and resizes pods', async () => {
+  it('writes the status of pods, and evicts them', async () => {
     const namespace = await newNamespace(server())
     await using apiServer = await openApiServer(server())
     const client = apiServer.client(resources.pods)
@@ -48,7 +48,7 @@ describeContract('A client of a subresource', (server) => {
     expect(isNotFound(await failureOf(client.get(metadata)))).toBe(true)
   })
 
-  it('gives tokens of service accounts, and approves certificate signing requests', async () => {
+  it('gives tokens of service accounts', async () => {
     const namespace = await newNamespace(server())
     await using apiServer = await openApiServer(server())
     const accounts = apiServer.client(resources.serviceAccounts)

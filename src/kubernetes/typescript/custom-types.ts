@@ -75,15 +75,15 @@ interface CustomKind {
 
 class TypesModule {
   readonly #kinds: readonly CustomKind[]
-  readonly #typeNames = new Set<string>(reservedTypes)
-  readonly #constNames = new Set<string>(reservedWords)
+  readonly #typeNames = new Names(reservedTypes)
+  readonly #constNames = new Names(reservedWords)
   readonly #imports = new Set<KnownTypeName>(['ObjectMeta', 'Resource'])
   readonly #declarations: string[] = []
 
   constructor(kinds: readonly CustomKind[]) {
     this.#kinds = kinds
     // The names of kinds come first: a nested type gives way to them.
-    const names = new Map(kinds.map((kind) => [kind, claim(this.#typeNames, this.#nameOf(kind))]))
+    const names = new Map(kinds.map((kind) => [kind, this.#typeNames.claim(this.#nameOf(kind))]))
     for (const [kind, name] of names) this.#declareKind(kind, name)
   }
 
@@ -119,8 +119,7 @@ class TypesModule {
       `${commentText(`${about}${deprecated}`)}export type ${name} = {\n${own}${members}}\n`
     const plain = isPreferred ? name : name.slice(0, -identifierOf(version).length)
     const listed = pluralOf(lowerCamelCase(plain), kind, plural)
-    const constant = claim(
-      this.#constNames,
+    const constant = this.#constNames.claim(
       isPreferred ? listed : `${listed}${identifierOf(version)}`,
     )
     this.#declarations.push(`/** The \`${plural}\` of ${apiVersion}. */
@@ -169,7 +168,7 @@ export const ${constant}: Resource<${name}> = {
         return name
       },
       object: (schema) => {
-        const name = claim(this.#typeNames, at.base)
+        const name = this.#typeNames.claim(at.base)
         const index = this.#place()
         this.#declarations[index] = `export type ${name} = {\n${this.#members(at, schema)}}\n`
         return name
@@ -234,12 +233,23 @@ function identifierOf(name: string): string {
   return words.length === 0 ? 'Field' : words.map(capitalised).join('')
 }
 
-/** Takes a free name: itself, or with a number. */
-function claim(taken: Set<string>, name: string): string {
-  let free = name
-  for (let count = 2; taken.has(free); count += 1) free = `${name}${count}`
-  taken.add(free)
-  return free
+/** Names that are taken, and how often each was asked for, so that a free one is found at once. */
+class Names {
+  readonly #counts: Map<string, number>
+
+  constructor(reserved: Iterable<string>) {
+    this.#counts = new Map(Array.from(reserved, (name) => [name, 1]))
+  }
+
+  /** Takes a free name: itself, or with a number. */
+  claim(name: string): string {
+    let free = name
+    let count = this.#counts.get(name) ?? 0
+    while (this.#counts.has(free)) free = `${name}${++count}`
+    this.#counts.set(name, Math.max(count, 1))
+    this.#counts.set(free, Math.max(this.#counts.get(free) ?? 0, 1))
+    return free
+  }
 }
 
 function byText(a: string, b: string): number {
