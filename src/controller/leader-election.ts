@@ -179,6 +179,28 @@ export async function runLeaderElection(
   await new Election(options, callbacks).run(signal)
 }
 
+/** Returns the options. Throws `InvalidOptionError`. */
+export function checkedElection(given: LeaderElectionOptions): LeaderElectionOptions {
+  const options = checkedOptions('a leader election', given, electionChecks)
+  const { apiServer, namespace, name, identity = newIdentity() } = options
+  anObject('apiServer', apiServer)
+  requireText('namespace', namespace, 'the namespace of the lease')
+  requireText('name', name, 'the name of the lease')
+  requireText('identity', identity, 'a text that no other process gives')
+  checkTiming(filled(options))
+  return options
+}
+
+function requireText(option: string, value: unknown, expected: string): void {
+  if (typeof value !== 'string' || value === '') {
+    throw new InvalidOptionError(option, value, expected)
+  }
+}
+
+function filled(options: LeaderElectionOptions): Timing & { readonly releaseOnStop: boolean } {
+  return withDefaults<Timing & { readonly releaseOnStop: boolean }>(leaderElectionDefaults, options)
+}
+
 /** An own identity for each process and election, as controller-runtime makes it. */
 function newIdentity(): string {
   return `${hostname()}_${randomUUID()}`
@@ -205,21 +227,11 @@ class Election {
   #lastFailure: unknown
 
   constructor(given: LeaderElectionOptions, callbacks: LeaderElectionCallbacks) {
-    const options = checkedOptions('a leader election', given, electionChecks)
+    const options = checkedElection(given)
     const { apiServer, namespace, name, identity = newIdentity(), observer = {} } = options
-    anObject('apiServer', apiServer)
-    for (const [option, value] of Object.entries({ namespace, name, identity })) {
-      if (typeof value !== 'string' || value === '') {
-        throw new InvalidOptionError(option, value, 'a text that is not empty')
-      }
-    }
     this.#callbacks = checkedOptions('a leader election', callbacks, callbackChecks)
     aFunction('onStartedLeading', callbacks.onStartedLeading)
-    const { releaseOnStop, ...timing } = withDefaults<Timing & { releaseOnStop: boolean }>(
-      leaderElectionDefaults,
-      options,
-    )
-    checkTiming(timing)
+    const { releaseOnStop, ...timing } = filled(options)
     this.#identity = identity
     this.#lease = `${namespace}/${name}`
     this.#timing = timing

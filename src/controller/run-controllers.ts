@@ -19,7 +19,11 @@ import { SourceStates } from './cache-sync.ts'
 import { type ControllerLog, standardErrorLog } from './controller-log.ts'
 import { type ControllerMetrics, createControllerMetrics, Metrics } from './controller-metrics.ts'
 import { type ControllerObserver, observerOf } from './controller-observer.ts'
-import { type LeaderElectionOptions, runLeaderElection } from './leader-election.ts'
+import {
+  checkedElection,
+  type LeaderElectionOptions,
+  runLeaderElection,
+} from './leader-election.ts'
 import { ControllerRun, type HeldLease } from './controller-run.ts'
 import { Controller, type ControllerOptions, defineController } from './define-controller.ts'
 import { healthChecks, type HealthOptions, HealthServer } from './health-server.ts'
@@ -149,6 +153,7 @@ class Run {
   readonly #states: SourceStates
   readonly #controllers: readonly ControllerRun[]
   readonly #deadlines: Deadlines
+  readonly #election: LeaderElectionOptions | undefined
   #phase: Phase = 'starting'
 
   constructor(given: RunOptions & { readonly controllers: readonly Controller[] }) {
@@ -178,6 +183,8 @@ class Run {
       ...this.#deadlines,
       eventsDeadlineMs: lastWritesMs,
     }
+    const { leaderElection } = options
+    this.#election = leaderElection === undefined ? undefined : this.#electionOf(leaderElection)
     this.#controllers = controllers.map((one) => new ControllerRun(one, parts))
     if (this.#metrics instanceof Metrics) {
       for (const one of this.#controllers) this.#metrics.measure(one)
@@ -225,33 +232,35 @@ class Run {
     })
   }
 
-  /** Works at once; with an election, as the leader. */
-  async #lead(signal: AbortSignal): Promise<void> {
-    const { leaderElection } = this.#options
-    if (leaderElection === undefined) {
-      const { signal: lost } = new AbortController()
-      return this.#work(signal, { lost, remainingMs: () => Number.POSITIVE_INFINITY })
-    }
-    const { config } = this.#apiServer
-    const { namespace = config.namespace ?? '', ...given } = leaderElection
+  #electionOf({ namespace, ...given }: RunElectionOptions): LeaderElectionOptions {
     const { drainDeadlineMs, stopDeadlineMs } = this.#deadlines
-    const lease = `${namespace}/${given.name}`
-    const options: LeaderElectionOptions = {
+    return checkedElection({
       stopDeadlineMs: drainDeadlineMs + stopDeadlineMs + lastWritesMs,
       ...given,
-      namespace,
+      namespace: namespace ?? this.#apiServer.config.namespace ?? '',
       apiServer: this.#apiServer,
       observer: {
         leading: (isLeading) => this.#observer.leading(isLeading),
         slowPath: () => this.#observer.slowRenewal(),
-        failed: (step, error) => this.log.warn(`cannot ${step} the lease`, { lease, error }),
+        failed: (step, error) =>
+          this.log.warn(`cannot ${step} the lease`, { lease: given.name, error }),
       },
+    })
+  }
+
+  /** Works at once; with an election, as the leader. */
+  async #lead(signal: AbortSignal): Promise<void> {
+    const election = this.#election
+    if (election === undefined) {
+      const { signal: lost } = new AbortController()
+      return this.#work(signal, { lost, remainingMs: () => Number.POSITIVE_INFINITY })
     }
+    const lease = `${election.namespace}/${election.name}`
     this.#phase = 'waiting'
     this.#observer.ready(false)
     this.log.info('waiting for the lease', { lease })
     await runLeaderElection(
-      options,
+      election,
       {
         onStartedLeading: (working, term) => {
           this.log.info('leading', { lease, identity: term.identity })

@@ -333,8 +333,9 @@ describe('The options of a leader election', () => {
     [{ retryPeriodMs: 0 }, 'retryPeriodMs', /at least 1/],
     [{ leaseDurationMs: Number.POSITIVE_INFINITY }, 'leaseDurationMs', /whole seconds/],
     [{ leaseDurationMs: 3_000_000_000 }, 'leaseDurationMs', /at most/],
-    [{ name: '' }, 'name', /text/],
-    [{ identity: '' }, 'identity', /text/],
+    [{ name: '' }, 'name', /name of the lease/],
+    [{ namespace: '' }, 'namespace', /namespace of the lease/],
+    [{ identity: '' }, 'identity', /no other process/],
     [{ leaseDuration: 15 }, 'leaseDuration', /leaseDurationMs/],
   ])('%j is refused', async (option, name, hint) => {
     const stopped = AbortSignal.abort()

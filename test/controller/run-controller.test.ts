@@ -505,6 +505,8 @@ const body = (server: () => ContractServer): void => {
       { ...options, for: configMaps, reconcile, concurency: 3 },
       { ...options, for: configMaps, reconcile, concurrency: 0 },
       { ...options, for: configMaps, reconcile, name: 'a b' },
+      { ...options, for: configMaps, reconcile, leaderElection: { namespace } },
+      { ...options, for: configMaps, reconcile, leaderElection: { name: 'a' } },
       { ...options, for: configMaps, reconcile, watches: [secrets] },
       { ...options, for: configMaps, reconcile, owns: [{ resource: secrets, map: () => [] }] },
       {
@@ -521,6 +523,8 @@ const body = (server: () => ContractServer): void => {
       'a controller has no option concurency',
       'concurrency is 0',
       'name is "a b"',
+      'name is undefined',
+      'namespace is ""',
       'watches[0].map is undefined',
       'owns[0].map is () => []',
       'configmap has two caches of configmaps',
