@@ -22,7 +22,7 @@ const operations = `
   declare const variables: { namespace?: string }
 `
 
-it('what docs/clients.md shows for browsers, React, Apollo Client and urql compiles', async () => {
+it('what docs/clients.md and docs/production.md show for browsers, React, Apollo Client, urql and graphql-ws compiles', async () => {
   const { project, schema } = open()
   await project.write('informerql-apollo.ts', await schema('--for', 'apollo'))
   await project.write('informerql-urql.ts', await schema('--for', 'urql'))
@@ -43,5 +43,8 @@ it('what docs/clients.md shows for browsers, React, Apollo Client and urql compi
      ${snippetWith('livePods.apply')}`,
   )
   await project.write('urql-app.ts', snippetWith('cacheExchange({'))
+  const [, production = ''] =
+    /```ts\n(.*?)```/s.exec(readFileSync('docs/production.md', 'utf8')) ?? []
+  await project.write('graphql-ws-app.ts', production)
   expect(await project.compile()).toBe('')
 })

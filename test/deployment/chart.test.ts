@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { startSimulator } from 'informerql/simulator'
 import { describe, expect, it } from 'vitest'
@@ -63,8 +64,24 @@ const everything = {
   extraVolumeMounts: [{ name: 'kubeconfigs', mountPath: '/etc/kubeconfigs' }],
 }
 
+const guide = readFileSync('docs/production.md', 'utf8')
+
+/** The blocks of YAML in the guide that begin so. */
+const blocks = (begin: string): readonly string[] =>
+  [...guide.matchAll(/```yaml\n(.*?)```/gs)]
+    .map(([, text = '']) => text)
+    .filter((text) => text.startsWith(begin))
+
+const ofGuide = Object.fromEntries(
+  blocks('# values.yaml\n').map((text, at) => [
+    `values of the guide, ${at + 1}`,
+    parse(text) as object,
+  ]),
+)
+
 /** The sets of values that are tried on a real API server. */
 const sets: Readonly<Record<string, object>> = {
+  ...ofGuide,
   'no values': {},
   'everything on': everything,
   'three shards': { shards: 3 },
@@ -126,7 +143,7 @@ describe.skipIf(helm === undefined)(`the chart${why}`, () => {
     const folder = await mkdtemp(join(tmpdir(), 'informerql-chart-'))
     const file = join(folder, 'kubernetes.yaml')
     await promisify(execFile)('deploy/render.sh', [file], {
-      env: { ...process.env, HELM: join(process.cwd(), helm ?? '') },
+      env: { ...process.env, HELM: resolve(helm ?? '') },
     })
     expect(await readFile('deploy/kubernetes.yaml', 'utf8')).toBe(await readFile(file, 'utf8'))
     await rm(folder, { recursive: true })
@@ -303,6 +320,22 @@ describe.skipIf(helm === undefined)(`the chart${why}`, () => {
         }
       }
       expect([...seen].toSorted()).toEqual(Object.keys(collections).toSorted())
+      expect(Object.keys(ofGuide)).toHaveLength(3)
+    })
+
+    it('fits the Ingress of the guide', async () => {
+      const [ingress = ''] = blocks('apiVersion: networking.k8s.io/v1\nkind: Ingress\n')
+      const path = namespaced('/apis/networking.k8s.io/v1', 'ingresses')
+      const manifest = parse(ingress)
+      const query = '?dryRun=All&fieldValidation=Strict'
+      const { status, text } = await plane().request(path + query, {
+        method: 'POST',
+        body: manifest,
+      })
+      expect(status, text).toBe(201)
+      const { service } = manifest.spec.rules[0].http.paths[0].backend
+      const manifests = await rendered({ tls: { existingSecret: 'informerql-tls' } })
+      expect(one(manifests, 'Service', service.name).spec.ports).toMatchObject([service.port])
     })
   })
 })

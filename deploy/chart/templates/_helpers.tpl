@@ -38,7 +38,7 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- $hosts := list (printf "%s.svc" $host) (printf "%s.svc.cluster.local" $host) $host -}}
 {{- if gt (int .Values.shards) 1 }}
 {{- range $index := until (int .Values.shards) }}
-{{- $hosts = concat $hosts (list (printf "%s-%d.%s.svc" $name $index $host | replace ".svc.svc" ".svc") (printf "%s-%d.%s" $name $index $name)) }}
+{{- $hosts = concat $hosts (list (printf "%s-%d.%s.svc" $name $index $host) (printf "%s-%d.%s" $name $index $name)) }}
 {{- end }}
 {{- end }}
 {{- $server := merge (dict "host" "0.0.0.0" "port" 4000 "metricsHost" "0.0.0.0" "metricsPort" (int .Values.metrics.port)) ($config.server | default dict) -}}
