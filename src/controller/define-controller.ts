@@ -16,11 +16,11 @@ import {
   aDuration,
   aFunction,
   aList,
-  aNumber,
   anObject,
   aString,
   checkedOptions,
   InvalidOptionError,
+  type OptionCheck,
   type OptionChecks,
 } from '../lib/options.ts'
 import type { ControllerLog } from './controller-log.ts'
@@ -40,7 +40,10 @@ export interface SourceOptions<T extends KubernetesObject = KubernetesObject> {
   readonly resource: Resource<T>
   /** Only events that every predicate accepts count. */
   readonly predicates?: readonly Predicate<T>[]
-  /** Options of its informer: indexes, selectors, transform. Controllers with the same selection share the informer. */
+  /**
+   * Options of its informer: indexes, selectors, transform. Controllers with the same selection share the informer. With
+   * `metadataOnly`, objects have `apiVersion`, `kind` and `metadata` alone, whatever their type says.
+   */
   readonly informer?: InformerOptions<T>
 }
 
@@ -101,13 +104,14 @@ export interface ReconcileContext<T extends KubernetesObject = KubernetesObject>
 }
 
 /**
- * A controller: what it watches, and how it reconciles. `Owned` and `Watched` are the types of the objects of `owns` and
- * `watches`, in order; the compiler infers all of them.
+ * A controller: what it watches, and how it reconciles. `Owned`, `Watched` and `Read` are the types of the objects of
+ * `owns`, `watches` and `reads`, in order; the compiler infers all of them.
  */
 export interface ControllerOptions<
   T extends KubernetesObject = KubernetesObject,
   Owned extends readonly KubernetesObject[] = readonly KubernetesObject[],
   Watched extends readonly KubernetesObject[] = readonly KubernetesObject[],
+  Read extends readonly KubernetesObject[] = readonly KubernetesObject[],
 > {
   /** Names it in logs, metrics and as the field manager. Default: the kind of `for` in lower case. */
   readonly name?: string
@@ -118,7 +122,7 @@ export interface ControllerOptions<
   /** Other kinds that matter: each event queues the keys that `map` returns. */
   readonly watches?: { readonly [At in keyof Watched]: MappedSource<Watched[At]> }
   /** Kinds that it only reads, by their lister and indexer: their events queue nothing. */
-  readonly reads?: readonly Source[]
+  readonly reads?: { readonly [At in keyof Read]: Source<Read[At]> }
   /**
    * Makes the state of the world match the wanted state of one object. May be called without need. What it throws is
    * tried again for as long as it fails, with growing delays, unless it is a `TerminalError`. Two reconciles of one key
@@ -138,6 +142,11 @@ export interface ControllerOptions<
   readonly resyncPeriodMs?: number
 }
 
+const aWholeNumber: OptionCheck = (option, value) => {
+  if (Number.isInteger(value) && Number(value) >= 1) return
+  throw new InvalidOptionError(option, value, 'a whole number of at least 1')
+}
+
 const controllerChecks: OptionChecks<ControllerOptions> = {
   name: aString,
   for: anObject,
@@ -145,7 +154,7 @@ const controllerChecks: OptionChecks<ControllerOptions> = {
   watches: aList,
   reads: aList,
   reconcile: aFunction,
-  concurrency: aNumber(1),
+  concurrency: aWholeNumber,
   rateLimiter: anObject,
   reconcileDeadlineMs: aDuration,
   resyncPeriodMs: aDuration,
@@ -241,6 +250,7 @@ export function defineController<
   T extends KubernetesObject = Unstructured,
   Owned extends readonly KubernetesObject[] = [],
   Watched extends readonly KubernetesObject[] = [],
->(options: ControllerOptions<T, Owned, Watched>): Controller {
+  Read extends readonly KubernetesObject[] = [],
+>(options: ControllerOptions<T, Owned, Watched, Read>): Controller {
   return new Controller(options as unknown as ControllerOptions)
 }

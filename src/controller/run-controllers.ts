@@ -107,7 +107,8 @@ export async function runController<
   T extends KubernetesObject = Unstructured,
   Owned extends readonly KubernetesObject[] = [],
   Watched extends readonly KubernetesObject[] = [],
->(options: ControllerOptions<T, Owned, Watched> & RunOptions): Promise<void> {
+  Read extends readonly KubernetesObject[] = [],
+>(options: ControllerOptions<T, Owned, Watched, Read> & RunOptions): Promise<void> {
   const shared: [string, unknown][] = []
   const own: [string, unknown][] = []
   for (const entry of Object.entries(options)) {
@@ -120,8 +121,9 @@ export async function runController<
 /**
  * Runs controllers with shared informers, one connection and one server of health, as one unit: if one fails, all end.
  * Resolves when they have ended after the stop: first the running reconciles, then the lease and the informers. Rejects
- * with `LeadershipLostError` if the lease is lost, with {@link SourceSyncError} if a kind cannot be listed and watched in time, with `ReconcileStuckError` if a reconcile does
- * not end, with {@link DuplicateControllerError} and with `InvalidOptionError`.
+ * with `LeadershipLostError` if the lease is lost, with {@link SourceSyncError} if a kind cannot be listed and watched in
+ * time, with `ReconcileStuckError` if a reconcile does not end, with {@link DuplicateControllerError} and with
+ * `InvalidOptionError`.
  */
 export async function runControllers(
   options: RunOptions & { readonly controllers: readonly Controller[] },
@@ -167,7 +169,7 @@ class Run {
     this.log = options.log ?? standardErrorLog
     this.#metrics = options.metrics ?? createControllerMetrics()
     this.#observer = observerOf([this.#metrics, options.observer ?? {}])
-    this.#apiServer = options.apiServer ?? createApiServer({ config: loadClusterConfig() })
+    this.#apiServer = options.apiServer ?? this.#connect()
     this.#states = new SourceStates(this.log)
     this.#informers =
       options.informers ??
@@ -189,6 +191,11 @@ class Run {
     if (this.#metrics instanceof Metrics) {
       for (const one of this.#controllers) this.#metrics.measure(one)
     }
+  }
+
+  #connect(): ApiServer {
+    const warned = (text: string) => this.log.warn('a warning of the API server', { text })
+    return createApiServer({ config: loadClusterConfig(), observer: { warned } })
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -293,14 +300,14 @@ class Run {
     for (const one of ended) if (one.status === 'rejected') throw one.reason
   }
 
+  /** Without the messages of errors, which name accounts and addresses: the log has them. */
   #notReady(): readonly string[] {
-    if (this.#phase !== 'working' && this.#phase !== 'waiting')
+    if (this.#phase !== 'working' && this.#phase !== 'waiting') {
       return [`the process is ${this.#phase}`]
+    }
     return this.#states.problems
       .filter(({ reason }) => reason !== 'NOT_SYNCED')
-      .map(
-        ({ resource, verb, error }) => `${groupResourceOf(resource)} (${verb}): ${error.message}`,
-      )
+      .map(({ resource, verb, reason }) => `${groupResourceOf(resource)} (${verb}): ${reason}`)
   }
 }
 

@@ -1,3 +1,4 @@
+import { createApiServer } from 'informerql/cluster'
 import {
   createControllerMetrics,
   defineController,
@@ -84,6 +85,13 @@ const body = (server: () => ContractServer): void => {
               .list()
               .filter((pod) => pod.spec?.nodeName === node.metadata.name)
               .map(({ metadata }) => objectKey(metadata)),
+        },
+      ],
+      reads: [
+        serviceAccounts,
+        {
+          resource: resources.persistentVolumeClaims,
+          informer: { indexers: { byVolume: ({ spec }) => [spec?.volumeName ?? ''] } },
         },
       ],
       reconcile: ({ namespace }, { object, client }) => {
@@ -204,6 +212,13 @@ const body = (server: () => ContractServer): void => {
       code: 'SOURCES_NOT_SYNCED',
       problems: [{ reason: 'NOT_SERVED', verb: 'list' }],
       hint: expect.stringContaining('CustomResourceDefinition things.examples.test'),
+    })
+
+    await using nobody = createApiServer({ server: 'http://127.0.0.1:1' })
+    const lonely = { ...test.options, apiServer: nobody, for: configMaps, reconcile }
+    expect(await failureOf(runController({ ...lonely, syncDeadlineMs: 100 }))).toMatchObject({
+      problems: [{ reason: 'NOT_SYNCED', verb: 'list' }],
+      message: expect.stringContaining('127.0.0.1:1'),
     })
 
     const roles = `/apis/rbac.authorization.k8s.io/v1/namespaces/${test.namespace}`
