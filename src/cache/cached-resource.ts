@@ -29,6 +29,10 @@ export interface CachedResourceOptions extends UnreadablePlace {
   readonly idleStopMs: number
   /** Whether it is listed at an interval, and not watched. */
   readonly isPolled: boolean
+  /** Indexes without which it cannot be read. Absent: the informer has them from the start. */
+  readonly needed?: readonly string[]
+  /** Whether another part of the program runs the informer, and ends it. */
+  readonly isLent: boolean
   /** See {@link Staleness}. */
   readonly staleAfterMs: number
   /** Called when {@link CachedResource.staleness} changes. */
@@ -88,6 +92,11 @@ export class CachedResource {
 
   get isPolled(): boolean {
     return this.#options.isPolled
+  }
+
+  /** Indexes without which it cannot be read, and which the informer did not start with. */
+  get needed(): readonly string[] {
+    return this.#options.needed ?? []
   }
 
   get leases(): number {
@@ -173,7 +182,7 @@ export class CachedResource {
   }
 
   start(): void {
-    this.#running = this.informer.run(this.#stop.signal)
+    if (!this.#options.isLent) this.#running = this.informer.run(this.#stop.signal)
   }
 
   /** `outdated`: the error of a reader that knows one of the indexes by another definition. */
@@ -196,7 +205,7 @@ export class CachedResource {
     if (coverage?.namespaces?.size === 0) {
       return listedNowhere(this.#options, coverage, namespaces.refusal)
     }
-    if (this.informer.hasSynced()) return undefined
+    if (this.informer.hasSynced()) return this.unindexed(this.needed)
     const { lastError } = this.informer
     const isAway = lastError === undefined && !this.#options.isReachable()
     return isAway ? away(this.#options) : notSynced(this.#options, lastError)

@@ -7,7 +7,7 @@ import { isBefore, type ResourceVersion } from '../kubernetes/resource-version.t
 import type { InformerObserver } from '../informer/informer-observer.ts'
 import type { ListerWatcher } from '../informer/reflector/lister-watcher.ts'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
-import { createSharedInformer } from '../informer/shared-informer.ts'
+import { createSharedInformer, type SharedInformer } from '../informer/shared-informer.ts'
 import type { Change } from '../informer/store/change.ts'
 import type { IndexFunction, Indexers, StoreView } from '../informer/store/store-view.ts'
 import type { CacheBounds } from './cache-bounds.ts'
@@ -33,6 +33,8 @@ export interface ClusterCacheOptions {
   readonly observer: (resource: ApiResource) => InformerObserver
   /** The namespaces to cache. Default: all that the gateway's account may list. */
   readonly namespaces?: CachedNamespaces
+  /** The informer of a resource that another part of the program runs, if it follows all its objects. */
+  readonly lent?: (resource: ApiResource, metadataOnly: boolean) => SharedInformer | undefined
   /** The namespaces of a resource are others now; `undefined`: all. */
   readonly covered?: (resource: ApiResource, coverage: Coverage | undefined) => void
 }
@@ -264,10 +266,12 @@ export class ClusterCache implements AsyncDisposable {
    * after the change only: {@link serve} stops a cache that has it before.
    */
   #leaseOf(cached: CachedResource, key: string, indexTexts: IndexTexts | undefined): Lease {
-    return cached.lease(() => {
+    const lease = cached.lease(() => {
       const isOutdated = this.#redefined(key, indexTexts).some((name) => cached.hasOrMakes(name))
       return isOutdated ? reindexed({ cluster: this.name, resource: cached.resource }) : undefined
     })
+    if (cached.needed.length > 0) lease.want({ needed: cached.needed })
+    return lease
   }
 
   /** Reads from the API server. Throws `UnreadableResourceError`: CLUSTER_UNREACHABLE, NOT_FOUND. */
@@ -441,6 +445,47 @@ export class ClusterCache implements AsyncDisposable {
     const isTold = connection.account !== undefined
     const idleStopMs = pollMs === undefined ? bounds.limits.idleStopMs : pollMs * idlePolls
     let isChecked = false
+    const named = { ...indexers, ...this.#indexersNamed(key, this.#wanted.get(key) ?? []) }
+    const lent = this.#lentInformer(resource, metadataOnly, Object.keys(named), namespaces)
+    const observing: InformerObserver = {
+      ...observer,
+      watching: (position, namespace) => {
+        observer.watching?.(position)
+        incarnation.watching()
+        const { informer } = cached
+        const part = namespace === undefined ? informer : informer.namespaces?.get(namespace)
+        // A streamed list begins with a watch, and its objects are still to come.
+        if (part?.state !== 'listing') cached.staleness.of(namespace).watching()
+      },
+      listed: (list) => {
+        observer.listed?.(list)
+        cached.staleness.of(list.namespace).succeeded()
+      },
+      advanced: (position, changes, isList, at) => {
+        // Its owner limits a lent informer to some namespaces: the next lease has an informer of its own.
+        if (lent !== undefined && at !== undefined) return cached.refuse(stopped(place))
+        history.add(position, changes, at)
+        incarnation.advanced(position, changes, isList, at)
+        cached.staleness.of(at?.namespace).advanced(changes.length === 0 && !isList)
+        namespaces.advanced(isList, at)
+        if (pollMs !== undefined) this.#join(cached, changes, isList)
+        if (isChecked) return
+        isChecked = true
+        // Checks the size in the tick of the first list, before a caller can read the resource.
+        bounds.synced(cached)
+      },
+      failed(failure, error, _, namespace) {
+        const isOfServer = failure === 'list' || failure === 'watch'
+        const mayNarrow = isOfServer && isTold && lent === undefined
+        if (mayNarrow && namespaces.refused(error, namespace, signal)) return
+        observer.failed?.(failure, error, resource)
+        if (isOfServer || failure === 'loop') cached.failed(failure, error, namespace)
+      },
+      stopped: () => void cached.stop(),
+    }
+    const place = { cluster: this.name, resource }
+    /** The indexes that were added to a running informer. */
+    const built = new Set<string>()
     const cached: CachedResource = new CachedResource({
       cluster: this.name,
       resource,
@@ -451,65 +496,49 @@ export class ClusterCache implements AsyncDisposable {
         return now.state === 'connected' && now.isReachable?.() !== false
       },
       stop,
-      idleStopMs: isKept ? Infinity : idleStopMs,
+      idleStopMs: isKept === true || lent !== undefined ? Infinity : idleStopMs,
       isPolled: isPolled === true,
+      isLent: lent !== undefined,
+      ...(lent === undefined ? {} : { needed: Object.keys(named) }),
       staleAfterMs: Math.max(bounds.limits.staleAfterMs, (pollMs ?? 0) * idlePolls),
       stalenessChanged: () => this.#stalenessChanged(),
-      informer: createSharedInformer({
-        ...reflector,
-        ...how,
-        resource,
-        source,
-        ...namespaces.initial,
-        indexers: { ...indexers, ...this.#indexersNamed(key, this.#wanted.get(key) ?? []) },
-        resourceVersionsComparable,
-        observer: {
-          ...observer,
-          watching: (position, namespace) => {
-            observer.watching?.(position)
-            incarnation.watching()
-            const { informer } = cached
-            const part = namespace === undefined ? informer : informer.namespaces?.get(namespace)
-            // A streamed list begins with a watch, and its objects are still to come.
-            if (part?.state !== 'listing') cached.staleness.of(namespace).watching()
-          },
-          listed: (list) => {
-            observer.listed?.(list)
-            cached.staleness.of(list.namespace).succeeded()
-          },
-          advanced: (position, changes, isList, at) => {
-            history.add(position, changes, at)
-            incarnation.advanced(position, changes, isList, at)
-            cached.staleness.of(at?.namespace).advanced(changes.length === 0 && !isList)
-            namespaces.advanced(isList, at)
-            if (pollMs !== undefined) this.#join(cached, changes, isList)
-            if (isChecked) return
-            isChecked = true
-            // Checks the size in the tick of the first list, before a caller can read the resource.
-            bounds.synced(cached)
-          },
-          failed(failure, error, _, namespace) {
-            const isOfServer = failure === 'list' || failure === 'watch'
-            if (isOfServer && isTold && namespaces.refused(error, namespace, signal)) return
-            observer.failed?.(failure, error, resource)
-            if (isOfServer || failure === 'loop') cached.failed(failure, error, namespace)
-          },
-        },
-      }),
-      indexersNamed: (names) => this.#indexersNamed(key, names),
+      informer:
+        lent ??
+        createSharedInformer({
+          ...reflector,
+          ...how,
+          resource,
+          source,
+          ...namespaces.initial,
+          indexers: named,
+          resourceVersionsComparable,
+          observer: observing,
+        }),
+      indexersNamed: (names) => {
+        const found = this.#indexersNamed(key, names)
+        for (const name of Object.keys(found)) built.add(name)
+        return found
+      },
       indexingFailed: (error) => observer.failed?.('index', error, resource),
       ended: (one) => {
+        forget?.()
+        lent?.dropIndexers([...built])
         bounds.ended(one)
         if (this.#cached.get(key) === one) this.#cached.delete(key)
         if (pollMs !== undefined) this.#leave(resource)
         this.#countPartial()
       },
     })
+    const forget = lent?.observe(observing)
     this.#cached.set(key, cached)
     this.#made.set(cached, indexTexts)
     bounds.started(cached)
     this.#watchSilence()
     cached.start()
+    if (lent?.hasSynced() === true) {
+      cached.staleness.of(undefined).succeeded()
+      observing.advanced?.(lent.store.resourceVersion, [], true)
+    }
     namespaces.start(signal)
     cached.informer.waitForSync().then(
       () => {
@@ -518,6 +547,22 @@ export class ClusterCache implements AsyncDisposable {
       () => {},
     )
     return cached
+  }
+
+  /**
+   * The informer of another part of the program, if it has what the cache needs: all objects as they are, and no index by
+   * the name of another one.
+   */
+  #lentInformer(
+    resource: ApiResource,
+    metadataOnly: boolean,
+    indexes: readonly string[],
+    { initial }: ResourceNamespaces,
+  ): SharedInformer | undefined {
+    if (Object.keys(initial).length > 0) return undefined
+    const lent = this.#options.lent?.(resource, metadataOnly)
+    const isTaken = indexes.some((name) => lent?.store.hasIndex(name) === true)
+    return isTaken ? undefined : lent
   }
 
   /** Copies changed values of a polled resource to the indexes that are joined to it. */

@@ -9,6 +9,7 @@ import { ClusterCache } from '../cache/cluster-cache.ts'
 import type { Coverage } from '../cache/coverage.ts'
 import type { InformerObserver } from '../informer/informer-observer.ts'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
+import type { SharedInformer } from '../informer/shared-informer.ts'
 import type { ApiResource } from '../kubernetes/api-resource.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import type { ApiWatchTimes } from './api-watch.ts'
@@ -73,11 +74,26 @@ export interface FleetOptions {
   /** Bounds of access reviews, and the time for which answers are kept. */
   readonly access?: Partial<AccessLimits>
   readonly reflector?: ReflectorOptions
+  /**
+   * The informer factories of controllers in this process, by cluster, or that of the default cluster. A kind that such a
+   * factory follows as a whole is not listed and watched a second time: the gateway reads the factory's informer
+   * (docs/extending.md). The program starts and stops its factories.
+   */
+  readonly informers?: LentInformers | Readonly<Record<string, LentInformers>>
   readonly connection?: Partial<ApiServerLimits>
   /** How often to retry a cluster that cannot be reached. */
   readonly retryMs?: number
   /** Times for noticing changes of a cluster's API. */
   readonly watch?: Partial<ApiWatchTimes>
+}
+
+/** The part of an informer factory that a gateway reads. */
+export interface LentInformers {
+  informerOfAll(resource: ApiResource, metadataOnly?: boolean): SharedInformer | undefined
+}
+
+function isFactory(informers: NonNullable<FleetOptions['informers']>): informers is LentInformers {
+  return typeof informers.informerOfAll === 'function'
 }
 
 const defaultRetryMs = 15_000
@@ -381,9 +397,17 @@ export class Fleet implements AsyncDisposable, FleetChanges {
           reflector,
           observer: (resource) => this.#observerOf(of.name, resource),
           namespaces: { namespaces, excludeNamespaces, ...cache },
+          lent: (resource, metadataOnly) =>
+            this.#factoryOf(of.name)?.informerOfAll(resource, metadataOnly),
           covered: (resource, coverage) => this.#covered(of.name, resource, coverage),
         }),
     })
+  }
+
+  #factoryOf(cluster: string): LentInformers | undefined {
+    const { informers } = this.#options
+    if (informers === undefined || !isFactory(informers)) return informers?.[cluster]
+    return this.#members[0]?.name === cluster ? informers : undefined
   }
 
   #covered(cluster: string, resource: ApiResource, coverage: Coverage | undefined): void {

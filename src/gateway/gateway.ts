@@ -247,6 +247,7 @@ const gatewayChecks: OptionChecks<GatewayOptions> = {
   cache: optionsOf({ ...checksLike(defaultCacheLimits), ...cachedNamespacesChecks }),
   access: optionsOf(checksLike(defaultAccessLimits)),
   reflector: optionsOf(reflectorChecks),
+  informers: anObject,
   connection: optionsOf(apiServerLimitsChecks),
   retryMs: aDuration,
   watch: optionsOf(checksLike(defaultApiWatchTimes)),

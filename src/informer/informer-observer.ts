@@ -55,6 +55,8 @@ export interface InformerObserver {
   ): void
   /** A watch began. */
   watching?(resourceVersion: string, namespace?: string): void
+  /** The informer has stopped: it does not start again. */
+  stopped?(): void
   /** A watch ended. `isShort`: sooner than `shortWatchMs`, and without an event. */
   watched?(watch: {
     readonly events: number
@@ -73,6 +75,55 @@ export interface NamespaceStep {
   readonly isFirst: boolean
 }
 
+/** Forwards the reports of an informer to several observers, which may come and go. It reports no failures. */
+export class SharedObserver implements InformerObserver {
+  readonly #all: Set<InformerObserver>
+
+  constructor(first: InformerObserver) {
+    this.#all = new Set([first])
+  }
+
+  /** Returns a function that removes the observer. */
+  add(observer: InformerObserver): () => void {
+    this.#all.add(observer)
+    return () => void this.#all.delete(observer)
+  }
+
+  [Symbol.iterator](): Iterator<InformerObserver> {
+    return this.#all.values()
+  }
+
+  listing(...report: Parameters<Report<'listing'>>): void {
+    for (const one of this.#all) one.listing?.(...report)
+  }
+
+  listed(...report: Parameters<Report<'listed'>>): void {
+    for (const one of this.#all) one.listed?.(...report)
+  }
+
+  slowList(...report: Parameters<Report<'slowList'>>): void {
+    for (const one of this.#all) one.slowList?.(...report)
+  }
+
+  advanced(...report: Parameters<Report<'advanced'>>): void {
+    for (const one of this.#all) one.advanced?.(...report)
+  }
+
+  watching(...report: Parameters<Report<'watching'>>): void {
+    for (const one of this.#all) one.watching?.(...report)
+  }
+
+  watched(...report: Parameters<Report<'watched'>>): void {
+    for (const one of this.#all) one.watched?.(...report)
+  }
+
+  stopped(): void {
+    for (const one of this.#all) one.stopped?.()
+  }
+}
+
+type Report<K extends keyof InformerObserver> = NonNullable<InformerObserver[K]>
+
 export type ReportFailure = (failure: InformerFailure, error: Error, namespace?: string) => void
 
 /**
@@ -82,11 +133,18 @@ export type ReportFailure = (failure: InformerFailure, error: Error, namespace?:
 export class FailureReport {
   readonly #resource: ApiResource
   readonly #observer: InformerObserver
+  readonly #all: Iterable<InformerObserver>
   readonly #counts = new Map<InformerFailure, number>()
 
-  constructor(resource: ApiResource, observer: InformerObserver) {
+  /** `all`: the observer, and those that were added since. */
+  constructor(
+    resource: ApiResource,
+    observer: InformerObserver,
+    all: Iterable<InformerObserver> = [observer],
+  ) {
     this.#resource = resource
     this.#observer = observer
+    this.#all = all
   }
 
   get counts(): ReadonlyMap<InformerFailure, number> {
@@ -96,12 +154,11 @@ export class FailureReport {
   readonly failed: ReportFailure = (failure, error, namespace) => {
     const count = (this.#counts.get(failure) ?? 0) + 1
     this.#counts.set(failure, count)
-    const observer = this.#observer
-    if (observer.failed === undefined) {
-      if (count === 1) this.#warn(failure, error)
-    } else if (namespace === undefined) {
-      observer.failed(failure, error, this.#resource)
-    } else observer.failed(failure, error, this.#resource, namespace)
+    if (this.#observer.failed === undefined && count === 1) this.#warn(failure, error)
+    for (const observer of this.#all) {
+      if (namespace === undefined) observer.failed?.(failure, error, this.#resource)
+      else observer.failed?.(failure, error, this.#resource, namespace)
+    }
   }
 
   #warn(failure: InformerFailure, error: Error): void {

@@ -158,6 +158,16 @@ export class InformerFactory implements AsyncDisposable {
     }
   }
 
+  /**
+   * The informer that follows all objects of a resource as they are, if there is one: without selection, namespaces and
+   * transform.
+   */
+  informerOfAll(resource: ApiResource, metadataOnly = false): SharedInformer | undefined {
+    if (this.#stopped) return undefined
+    const { informer } = this.#informers.get(identityOf(resource, { metadataOnly })) ?? {}
+    return informer?.namespaces === undefined ? informer : undefined
+  }
+
   *informers(): IterableIterator<SharedInformer> {
     for (const { informer } of this.#informers.values()) yield informer
   }

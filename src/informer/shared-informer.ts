@@ -40,6 +40,7 @@ import { type Listener, listenerChecks, type ListenerOptions } from './delivery/
 import { Processor } from './delivery/processor.ts'
 import {
   FailureReport,
+  SharedObserver,
   type InformerFailure,
   type InformerObserver,
   type NamespaceStep,
@@ -146,7 +147,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   readonly store: InformerStore<T>
   readonly #store: IndexedStore<T>
   readonly #report: FailureReport
-  readonly #advanced: InformerObserver['advanced']
+  readonly #observers: SharedObserver
   readonly #resyncPeriodMs: number
   readonly #handlerStopDeadlineMs: number
   readonly #processor: Processor
@@ -161,15 +162,16 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   /** Throws `InvalidOptionError` and `SourceMismatchError`. */
   constructor(given: SharedInformerOptions<T>) {
     const checks = sharedInformerChecks as OptionChecks<SharedInformerOptions<T>>
-    const options = controllerOptionsOf('an informer', given, checks)
-    const { resource, source, indexers = {}, observer = {} } = options
+    const checked = controllerOptionsOf('an informer', given, checks)
+    const { resource, source, indexers = {}, observer = {} } = checked
+    this.#observers = new SharedObserver(observer)
+    const options = { ...checked, observer: this.#observers }
     const settings = { ...sharedInformerDefaults, ...options }
     requireNamespaces(options)
     this.resource = resource
     this.#resyncPeriodMs = settings.resyncPeriodMs
     this.#handlerStopDeadlineMs = settings.handlerStopDeadlineMs
-    this.#advanced = observer.advanced?.bind(observer)
-    this.#report = new FailureReport(resource, observer)
+    this.#report = new FailureReport(resource, observer, this.#observers)
     const codec = createObjectCodec({ resource, metadataOnly: settings.metadataOnly })
     this.#store = new IndexedStore({
       resource,
@@ -418,6 +420,11 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     this.#store.dropIndexers(names)
   }
 
+  /** Adds an observer, which receives all further reports. Returns a function that removes it. */
+  observe(observer: InformerObserver): () => void {
+    return this.#observers.add(observer)
+  }
+
   /** Reads by namespace, name and labels. */
   lister(): Lister<T> {
     return listerOf(this.#store)
@@ -430,6 +437,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
 
   /** In the same tick as the abort, so that a handler in the middle of a batch receives no more calls. */
   #stop(): void {
+    if (this.#phase === 'stopped') return
     this.#phase = 'stopped'
     this.#processor.close()
     const name = groupResourceOf(this.resource)
@@ -437,6 +445,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     this.#store.endWaits(stopped)
     this.#firstSync.reject(stopped)
     this.#allListed?.reject(stopped)
+    this.#observers.stopped()
   }
 
   async #endHandlers(): Promise<void> {
@@ -478,8 +487,8 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       else this.#processor.distributeRepeated(repeated, valuesOf)
     } else if (at !== undefined) return
     const position = this.#store.resourceVersion
-    if (at === undefined) this.#advanced?.(position, changes, false)
-    else this.#advanced?.(position, changes, false, at)
+    if (at === undefined) this.#observers.advanced(position, changes, false)
+    else this.#observers.advanced(position, changes, false, at)
   }
 
   /**
@@ -516,7 +525,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     const isWhole = writer.listed(namespace, resourceVersion)
     if (!writer.hasList) return
     if (isWhole) return this.#firstListed()
-    this.#advanced?.(this.#store.resourceVersion, [], true, at)
+    this.#observers.advanced(this.#store.resourceVersion, [], true, at)
     this.#processor.distributeRelisted(changed)
   }
 
@@ -541,7 +550,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     const { namespaces } = this.#writer
     if (namespaces !== undefined) {
       const at = { namespace: '', resourceVersion: namespaces.highest, isFirst: true }
-      this.#advanced?.(this.#store.resourceVersion, [], true, at)
+      this.#observers.advanced(this.#store.resourceVersion, [], true, at)
     }
     this.#processor.distributeInitial()
     this.#firstSync.resolve()
@@ -552,7 +561,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     if (found === undefined || this.#phase === 'stopped') return
     const isFirst = !this.#writer.hasList
     const { changes, valuesOf } = this.#writer.replace(delta, found)
-    this.#advanced?.(this.#store.resourceVersion, changes, true)
+    this.#observers.advanced(this.#store.resourceVersion, changes, true)
     if (isFirst) this.#firstListed()
     else {
       this.#processor.distribute(changes, valuesOf)

@@ -13,6 +13,8 @@ export interface CountedServer extends AsyncDisposable {
   readonly url: string
   /** How many requests to a path that ends like this have been received. */
   readonly count: (ending: string) => number
+  /** How many requests have had such a path, with its query. */
+  readonly counted: (path: RegExp) => number
   /** Answers requests to paths that end like this by a status, from now on; `undefined`: passes them on again. */
   readonly refuse: (ending: string, status: number | undefined) => void
   /** Does not answer requests whose paths have this in them. */
@@ -75,6 +77,7 @@ export const startCountedServer = async (
   return {
     url: `http://127.0.0.1:${port}`,
     count: (ending) => paths.filter((path) => path.endsWith(ending)).length,
+    counted: (pattern) => paths.filter((path) => pattern.test(path)).length,
     refuse: (ending, status) => {
       if (status === undefined) refused.delete(ending)
       else refused.set(ending, { status })

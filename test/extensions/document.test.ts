@@ -2,6 +2,8 @@ import { EventEmitter, on } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { createGateway, type Gateway } from 'informerql'
+import { createApiServer } from 'informerql/cluster'
+import { createSharedInformerFactory, resources } from 'informerql/informer'
 import { type Simulator, startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { created } from '../gateway/created.ts'
@@ -86,6 +88,11 @@ describe('docs/extending.md', () => {
     const answer = await run('const { data, errors }', { gateway }, '{ data, errors }')
     expect(answer).toEqual({ data: { pods: { totalCount: 0 } }, errors: undefined })
     expect(await run('Symbol.asyncIterator', { gateway }, '(await frames.next()).done')).toBe(true)
+    const clusters = [{ name: 'test', server: simulator.url }]
+    await using apiServer = createApiServer({ server: simulator.url })
+    const means = { createGateway, createSharedInformerFactory, resources, apiServer, clusters }
+    const shared = await run('informers: factory', means, 'await factory.shutdown(), true')
+    expect(shared).toBe(true)
     const router = { replace: () => {} }
     expect(await run('onSchemaChange', { gateway, router }, 'typeof stop')).toBe('function')
   })
