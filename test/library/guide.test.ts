@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import * as cluster from 'informerql/cluster'
 import * as controller from 'informerql/controller'
 import * as informer from 'informerql/informer'
 import * as kubernetes from 'informerql/kubernetes'
 import { describe, expect, it } from 'vitest'
+import { compile } from '../wire-types/compile.ts'
 
 const guide = await readFile('docs/informer.md', 'utf8')
 
@@ -67,6 +69,28 @@ describe('The guide of the library', () => {
     const known = { ...informer, ...cluster, ...kubernetes, ...controller }
     const others = new Set(['apierrors', 'TerminalError'])
     expect(called.filter((name) => !(name in known) && !others.has(name))).toEqual([])
+  })
+
+  it('shows code that compiles, of what this library has beside the informers', async () => {
+    const sections = guide.split(/^##+ /m)
+    const titles = ['Several namespaces', 'Of any kind', 'Subresources', 'Reading without a cache']
+    const blocks = titles.flatMap((title) => {
+      const section = sections.find((text) => text.startsWith(`${title}\n`)) ?? ''
+      const found = Array.from(section.matchAll(/```ts\n(.*?)```/gs), ([, code = '']) => code)
+      expect(found.length, title).toBeGreaterThan(0)
+      return found
+    })
+    const from = (name: string): string => `from '${resolve(`src/${name}.ts`)}'`
+    const code = [
+      `import { createSharedInformerFactory, type KubernetesObject, resources } ${from('informer')}`,
+      `import type { ApiServer, ObjectClient } ${from('cluster')}`,
+      `import type { Condition } ${from('kubernetes')}`,
+      'declare const apiServer: ApiServer',
+      'declare const ready: Condition',
+      ...blocks.map((block) => `{\n${block}\n}`),
+    ]
+    const types = ['--types', 'node', '--typeRoots', resolve('node_modules/@types')]
+    expect(await compile(code.join('\n'), [...types, '--lib', 'esnext'])).toBe('')
   })
 
   it('says what is not here', () => {

@@ -59,6 +59,32 @@ describeContract('A client of a subresource', (server) => {
     expect(status?.token.split('.')).toHaveLength(3)
   })
 
+  it('has the methods that the server has', async () => {
+    await using apiServer = await openApiServer(server())
+    const verbs = async (
+      path: string,
+      resource: string,
+    ): Promise<readonly string[] | undefined> => {
+      const { resources: served } = (await apiServer.request('GET', path)) as {
+        readonly resources: readonly { readonly name: string; readonly verbs: readonly string[] }[]
+      }
+      return served
+        .find(({ name }) => name === resource)
+        ?.verbs.toSorted((a, b) => (a < b ? -1 : 1))
+    }
+    const whole = ['get', 'patch', 'update']
+    expect(await verbs('/api/v1', 'pods/status')).toEqual(whole)
+    expect(await verbs('/api/v1', 'pods/ephemeralcontainers')).toEqual(whole)
+    expect(await verbs('/api/v1', 'pods/resize')).toEqual(whole)
+    expect(await verbs('/apis/apps/v1', 'deployments/scale')).toEqual(whole)
+    const certificates = '/apis/certificates.k8s.io/v1'
+    expect(await verbs(certificates, 'certificatesigningrequests/approval')).toEqual(whole)
+    expect(await verbs('/api/v1', 'pods/eviction')).toEqual(['create'])
+    expect(await verbs('/api/v1', 'pods/binding')).toEqual(['create'])
+    expect(await verbs('/api/v1', 'serviceaccounts/token')).toEqual(['create'])
+    expect(await verbs('/api/v1', 'namespaces/finalize')).toEqual(['update'])
+  })
+
   it('rejects for an object that is not there, and refuses a name that is none', async () => {
     const namespace = await newNamespace(server())
     await using apiServer = await openApiServer(server())

@@ -89,7 +89,7 @@ export interface SubresourceClients<T extends KubernetesObject = KubernetesObjec
   >
   /** Of pods: changes the resources of a running one. */
   readonly resize: Pick<ObjectClient<T>, 'apply' | 'get' | 'patch' | 'resource' | 'update'>
-  /** Of pods, by the pod's name. Rejects with a 429 where a PodDisruptionBudget refuses, after trying until the deadline. */
+  /** Of pods, by the pod's name. Rejects with a 429 where a PodDisruptionBudget refuses. */
   readonly eviction: SubresourceCreation<Eviction, Status>
   /** Of pods, by the pod's name: assigns it to a node. */
   readonly binding: SubresourceCreation<Binding, Status>
@@ -141,10 +141,11 @@ interface Subresource {
 }
 
 /**
- * Reads and writes objects of one resource at the API server, without a cache. All methods reject with `ApiStatusError` if the server refuses
- * (`isNotFound`, `isConflict` and `isAlreadyExists` tell why), with `ConnectionError` if it cannot be reached, and with
- * `InvalidOptionError` if a namespace or a name is missing. After a 429 with `Retry-After`, a request is repeated in
- * time if its deadline allows. Integers with more digits than a double holds are kept.
+ * Reads and writes objects of one resource at the API server, without a cache. All methods reject with
+ * `ApiStatusError` if the server refuses (`isNotFound`, `isConflict` and `isAlreadyExists` tell why), with
+ * `ConnectionError` if it cannot be reached, and with `InvalidOptionError` if a namespace or a name is missing. After a
+ * 429 with `Retry-After`, a request is repeated in time if its deadline allows. Integers with more digits than a double
+ * holds are kept.
  */
 export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
   readonly resource: Resource<T>
@@ -177,13 +178,10 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
     if (typeof name !== 'string' || !/^[a-z][-a-z0-9]*$/.test(name)) {
       throw new InvalidOptionError('subresource', name, 'a name such as status or scale')
     }
-    const own =
-      type === undefined
-        ? Object.hasOwn(subresourceTypes, name)
-          ? subresourceTypes[name]
-          : undefined
-        : { apiVersion: apiVersionOf(type), kind: type.kind }
-    return new ObjectClient(this.resource, this.#server, this.#options, { name, type: own })
+    const known = Object.hasOwn(subresourceTypes, name) ? subresourceTypes[name] : undefined
+    const given = type && { apiVersion: apiVersionOf(type), kind: type.kind }
+    const subresource = { name, type: given ?? known }
+    return new ObjectClient(this.resource, this.#server, this.#options, subresource)
   }
 
   /** {@link subresource} `status`. */
