@@ -11,6 +11,7 @@ import { metricsGroup } from '../api/metrics-api.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 import { methodNotAllowed, noSuchResource, notFound } from '../api/status-refusal.ts'
 import { hexDigest } from '../churn/random.ts'
+import { quantityOf } from '../schema/field-checks.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { StoredObject } from '../storage/stored-object.ts'
 import { type Exchange, type RequestTarget, sendBytes, sendJson } from './exchange.ts'
@@ -177,25 +178,9 @@ function usageOf(pod: MeasuredPod, nowMs: number): Usage[] | undefined {
   })
 }
 
-const units: Readonly<Record<string, number>> = {
-  n: 1e-9,
-  u: 1e-6,
-  m: 1e-3,
-  '': 1,
-  k: 1e3,
-  M: 1e6,
-  G: 1e9,
-  Ki: 2 ** 10,
-  Mi: mebi,
-  Gi: 2 ** 30,
-  Ti: 2 ** 40,
-}
-
-/** A quantity as a number: `250m`, `1Gi`. */
 function amountOf(quantity: unknown): number | undefined {
-  const match = /^([0-9.]+)([A-Za-z]*)$/.exec(String(quantity))
-  const unit = units[match?.[2] ?? '?']
-  return unit === undefined ? undefined : Number(match?.[1]) * unit
+  const amount = quantityOf(quantity)
+  return Number.isNaN(amount) ? undefined : amount
 }
 
 /** From 0 to 1, always the same for a text. */
