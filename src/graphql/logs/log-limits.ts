@@ -1,3 +1,5 @@
+import { Counts } from '../../lib/counts.ts'
+
 /** Bounds of logs. Nothing of a log is kept beyond them. */
 export interface LogLimits {
   /** The streams of logs of all users together: each is a connection to an API server and its kubelet. */
@@ -34,7 +36,7 @@ export interface LogCounts {
 /** The places for streams: as many as a user and the gateway may have at once. */
 export class LogPlaces {
   readonly #limits: LogLimits
-  readonly #ofUser = new Map<string, number>()
+  readonly #ofUser = new Counts()
   readonly #waiting = new Set<() => void>()
   #taken = 0
 
@@ -49,22 +51,19 @@ export class LogPlaces {
   /** Takes a place; the reason if there is none. Without authentication all callers are one user. */
   take(user: string): string | undefined {
     const { maxStreams, maxStreamsPerUser } = this.#limits
-    const own = this.#ofUser.get(user) ?? 0
-    if (own >= maxStreamsPerUser) {
+    if (this.#ofUser.of(user) >= maxStreamsPerUser) {
       return `a user may follow ${maxStreamsPerUser} containers at once (logs.maxStreamsPerUser)`
     }
     if (this.#taken >= maxStreams) {
       return `the gateway follows ${maxStreams} containers at once (logs.maxStreams)`
     }
-    this.#ofUser.set(user, own + 1)
+    this.#ofUser.add(user)
     this.#taken += 1
     return undefined
   }
 
   free(user: string): void {
-    const own = (this.#ofUser.get(user) ?? 0) - 1
-    if (own > 0) this.#ofUser.set(user, own)
-    else this.#ofUser.delete(user)
+    this.#ofUser.remove(user)
     this.#taken -= 1
     for (const wake of this.#waiting) wake()
   }

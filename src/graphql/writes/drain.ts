@@ -3,6 +3,7 @@ import { itemsOf, specOf, statusOf, textOf } from '../../kubernetes/fields.ts'
 import { objectKey, type Unstructured } from '../../kubernetes/object.ts'
 import { sleep } from '../../lib/backoff.ts'
 import { boundedParallel } from '../../lib/concurrency.ts'
+import { Counts } from '../../lib/counts.ts'
 import type { OperationObserver } from '../answer/operation-observer.ts'
 import type { QueryOrigin } from '../answer/planned-queries.ts'
 import { ClientError, clientErrorOf } from '../errors/client-error.ts'
@@ -58,7 +59,7 @@ export interface DrainsOptions {
 /** Starts drains, a bounded number at a time for each user. */
 export class Drains {
   readonly #options: DrainsOptions
-  readonly #running = new Map<string, number>()
+  readonly #running = new Counts()
 
   constructor(options: DrainsOptions) {
     this.#options = options
@@ -68,18 +69,14 @@ export class Drains {
   async open(served: ServedSchema, args: DrainArguments, origin: QueryOrigin): Promise<Drain> {
     const { limits, writes } = this.#options
     const user = origin.viewer?.username ?? ''
-    const running = this.#running.get(user) ?? 0
+    const running = this.#running.of(user)
     if (running >= writes.maxDrains) {
       const message = `this user has ${running} drains under way`
       const details = { value: running, hint: 'wait until one has ended', retryAfterMs: 5_000 }
       throw new ClientError('TOO_MANY_WRITES', message, details)
     }
-    this.#running.set(user, running + 1)
-    const ended = (): void => {
-      const left = (this.#running.get(user) ?? 1) - 1
-      if (left === 0) this.#running.delete(user)
-      else this.#running.set(user, left)
-    }
+    this.#running.add(user)
+    const ended = (): void => this.#running.remove(user)
     try {
       const place = await placeOfId(args.id, served, limits, origin)
       const pods = served.kindOf('', 'Pod')

@@ -1,5 +1,6 @@
 import type { Viewer } from '../../access/viewer.ts'
 import { ClientError } from '../../graphql/errors/client-error.ts'
+import { Counts } from '../../lib/counts.ts'
 
 /** Limits per user over all connections. Anonymous callers are not counted. */
 export interface UserQuotaLimits {
@@ -26,10 +27,10 @@ const retryAfterMs = 1_000
 /** Counts the running work of each user. Users are identified by name, which identity providers keep unique. */
 export class UserQuotas {
   readonly #limits: UserQuotaLimits
-  readonly #counts: Readonly<Record<Counted, Map<string, number>>> = {
-    operations: new Map(),
-    subscriptions: new Map(),
-    WebSockets: new Map(),
+  readonly #counts: Readonly<Record<Counted, Counts>> = {
+    operations: new Counts(),
+    subscriptions: new Counts(),
+    WebSockets: new Counts(),
   }
 
   constructor(limits: UserQuotaLimits) {
@@ -43,17 +44,14 @@ export class UserQuotas {
     if (viewer === undefined) return nothing
     const counts = this.#counts[counted]
     const { username } = viewer
-    const before = counts.get(username) ?? 0
     const limit = this.#limits[limitOf[counted]]
-    if (before >= limit) throw tooMany(counted, limit)
-    counts.set(username, before + 1)
+    if (counts.of(username) >= limit) throw tooMany(counted, limit)
+    counts.add(username)
     let taken = true
     return () => {
       if (!taken) return
       taken = false
-      const left = (counts.get(username) ?? 1) - 1
-      if (left === 0) counts.delete(username)
-      else counts.set(username, left)
+      counts.remove(username)
     }
   }
 }
