@@ -1,4 +1,5 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
+import { KeyedHash } from '../lib/keyed-hash.ts'
 
 /** A connection with the credentials of one caller. Dispose it after use; it stays open for the next use. */
 export interface LentServer<S> extends AsyncDisposable {
@@ -23,7 +24,7 @@ const maxServers = 200
  */
 export class LentServers<S extends AsyncDisposable> implements AsyncDisposable {
   readonly #open: (token: string) => S
-  readonly #secret = randomBytes(32)
+  readonly #hash = new KeyedHash(randomBytes(32))
   readonly #entries = new Map<string, Entry<S>>()
 
   constructor(open: (token: string) => S) {
@@ -31,7 +32,7 @@ export class LentServers<S extends AsyncDisposable> implements AsyncDisposable {
   }
 
   lend(token: string): LentServer<S> {
-    const key = createHmac('sha256', this.#secret).update(token).digest('base64')
+    const key = this.#hash.of(token)
     let entry = this.#entries.get(key)
     if (entry === undefined) {
       if (this.#entries.size >= maxServers) this.#closeIdle()

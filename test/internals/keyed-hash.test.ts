@@ -1,7 +1,7 @@
 // Imports internals: a hash never leaves the gateway.
 import { createHmac, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { KeyedHash } from '../../src/access/authentication/token-cache.ts'
+import { KeyedHash } from '../../src/lib/keyed-hash.ts'
 
 const texts = [
   '',
