@@ -54,7 +54,7 @@ export interface TransportContext {
   readonly viewer?: Viewer | undefined
   readonly callerToken?: CallerToken | undefined
   readonly trace?: OperationTrace | undefined
-  readonly secretRead?: OperationOptions['secretRead']
+  readonly forbidKeeping?: OperationOptions['forbidKeeping']
   readonly beganMs?: OperationOptions['beganMs']
   readonly params?: {
     readonly operationName?: string | null | undefined
@@ -118,7 +118,7 @@ export function createOperationPipeline(
       error: (error: unknown) => void loggedError(error, undefined, log),
     },
     context: async (initial: TransportContext) => {
-      const { callerToken, trace, secretRead, beganMs, made } = initial
+      const { callerToken, trace, forbidKeeping, beganMs, made } = initial
       const making = async (): Promise<OperationContext> => {
         if (made !== undefined && 'error' in made) throw made.error
         return made?.context ?? (await contextOf(originOf(initial)))
@@ -132,7 +132,7 @@ export function createOperationPipeline(
         viewer,
         callerToken,
         trace,
-        secretRead,
+        forbidKeeping,
         beganMs,
       }
       return { ...context, ...wishes }

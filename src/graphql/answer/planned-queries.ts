@@ -51,7 +51,7 @@ export interface QueryOrigin {
   /** The caller's bearer token; absent if they have none. */
   readonly callerToken?: CallerToken | undefined
   /** Called when the answer contains data of a Secret, or lines of a log, so no browser may keep it. */
-  readonly secretRead?: (() => void) | undefined
+  readonly forbidKeeping?: (() => void) | undefined
   /** Its request. Absent: the gateway asks itself. */
   readonly trace?: OperationTrace | undefined
 }
@@ -101,16 +101,16 @@ export function runQuery<T>(
   { served, limits, kinds, origin, secrets, logs }: PreparedQuery,
   run: (parts: ReadSnapshot, direct: DirectReads) => T | Promise<T>,
 ): T | Promise<T> {
-  const { viewer, callerToken: token, secretRead } = origin
+  const { viewer, callerToken: token, forbidKeeping } = origin
   const access = viewer && new ViewerAccess(served, viewer)
   const read = (secret: string): void => {
     secrets.add(secret)
-    secretRead?.()
+    forbidKeeping?.()
   }
   const readLogs: ReadLogs | undefined =
     logs &&
     ((args, deadlineMs) => {
-      secretRead?.()
+      forbidKeeping?.()
       return logs.read(args, origin, deadlineMs)
     })
   const extensions = served.isExtended

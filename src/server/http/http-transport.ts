@@ -258,7 +258,7 @@ export class HttpTransport {
       callerToken,
       trace,
       made,
-      secretRead: () => (mayBeKept = false),
+      forbidKeeping: () => (mayBeKept = false),
       beganMs,
     })
     const { status } = answered

@@ -13,8 +13,8 @@ import {
   onlyNamesHash,
 } from '../document-source.ts'
 
-/** The caller's token, the callback for an answer that contains the data of Secrets, and the request. */
-type OperationCaller = Pick<OperationOptions, 'callerToken' | 'secretRead' | 'trace'>
+/** The caller's token, the callback for an answer that no browser may keep, and the request. */
+type OperationCaller = Pick<OperationOptions, 'callerToken' | 'forbidKeeping' | 'trace'>
 
 /** Answers operations that have a plan, as most queries do. */
 export interface PlannedQueries {
@@ -31,7 +31,8 @@ export interface PlannedQueries {
   /** The frames of a subscription. The last are its errors, if it fails. Never rejects. */
   subscribe?(
     operation: QueryRequest,
-    origin: OperationOrigin & Omit<OperationCaller, 'secretRead'> & { readonly mayWrite: boolean },
+    origin: OperationOrigin &
+      Omit<OperationCaller, 'forbidKeeping'> & { readonly mayWrite: boolean },
   ): Promise<PlannedStream>
 }
 
@@ -40,7 +41,7 @@ const graphqlJson = 'application/graphql-response+json'
 const members: ReadonlySet<string> = new Set(['query', 'operationName', 'variables', 'extensions'])
 
 export interface PlannedEdge
-  extends Omit<SendOptions, 'revalidates'>, Omit<OperationCaller, 'secretRead'> {
+  extends Omit<SendOptions, 'revalidates'>, Omit<OperationCaller, 'forbidKeeping'> {
   readonly planned: PlannedQueries
   readonly documents: DocumentSource
 }
@@ -80,7 +81,7 @@ export async function answerPlanned(
     viewer: sending.viewer,
     callerToken,
     trace,
-    secretRead: () => void (mayBeKept = false),
+    forbidKeeping: () => void (mayBeKept = false),
   } as const
   const answered = planned.answer(operation, origin)
   const text = typeof answered === 'object' ? await answered : answered
