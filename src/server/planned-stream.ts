@@ -1,6 +1,6 @@
 import type { ExecutionResult } from 'graphql'
 import { clientErrorOf } from '../graphql/errors/client-error.ts'
-import type { StreamEnd } from '../graphql/live/group/group-member.ts'
+import type { StreamEnd } from '../lib/frame-stream.ts'
 import { interruptible } from '../lib/generators.ts'
 import type { Output } from './unsent-bytes.ts'
 

@@ -21,7 +21,7 @@ import {
   type ServerParts,
   withOptions,
 } from './operation-pipeline.ts'
-import type { StreamEnd } from '../graphql/live/group/group-member.ts'
+import type { StreamEnd } from '../lib/frame-stream.ts'
 import { oneFrame, type PlannedStream, streamedResults } from './planned-stream.ts'
 
 /** The results of one operation, in their order. */

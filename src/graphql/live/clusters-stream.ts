@@ -8,10 +8,10 @@ import {
   print,
   visit,
 } from 'graphql'
+import { FrameStream } from '../../lib/frame-stream.ts'
 import { fragmentsOf } from '../documents/document-fragments.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { FleetChanges } from '../served/served-schema.ts'
-import type { MemberStream, StreamEnd } from './group/group-member.ts'
 
 export interface ClustersStreamOptions {
   readonly fleet: FleetChanges
@@ -24,7 +24,7 @@ export interface ClustersStreamOptions {
  * A subscription to `gatewayClusters`: the answer to the same query, and again after changes of the clusters if it is
  * another one. A slow subscriber gets the last answer only.
  */
-export class ClustersStream implements MemberStream {
+export class ClustersStream extends FrameStream {
   readonly #options: ClustersStreamOptions
   readonly #forget: () => void
   /** The answer that was sent last, or waits to be. */
@@ -34,35 +34,21 @@ export class ClustersStream implements MemberStream {
   #isReading = false
   /** Whether there was a change since the running read began. */
   #isDue = false
-  #end: StreamEnd | undefined
-  #isClosed = false
-  #ready: () => void = () => {}
-  #left: () => void = () => {}
 
   /** Rejects with a `ClientError` if the query cannot be answered. */
   static async open(options: ClustersStreamOptions): Promise<ClustersStream> {
     // Listens before it reads, so that no change is missed.
     const stream = new ClustersStream(options)
     await stream.#read()
-    if (stream.#isClosed) throw notAnswered()
+    if (stream.isClosed) throw notAnswered()
     return stream
   }
 
   private constructor(options: ClustersStreamOptions) {
+    super()
     this.#options = options
     this.#forget = options.fleet.onChanged(() => this.#changed())
   }
-
-  get end(): StreamEnd | undefined {
-    return this.#end
-  }
-
-  get isClosed(): boolean {
-    return this.#isClosed
-  }
-
-  /** It has no rows. */
-  readonly rows = 0
 
   take(): Buffer | undefined {
     const frame = this.#frame
@@ -70,21 +56,10 @@ export class ClustersStream implements MemberStream {
     return frame
   }
 
-  onReady(ready: () => void): void {
-    this.#ready = ready
-  }
-
-  onLeft(left: () => void): void {
-    this.#left = left
-  }
-
-  close(): void {
-    if (this.#isClosed) return
-    this.#isClosed = true
+  protected leave(): void {
     this.#forget()
     clearTimeout(this.#timer)
     this.#frame = undefined
-    this.#left()
   }
 
   #changed(): void {
@@ -99,17 +74,17 @@ export class ClustersStream implements MemberStream {
     this.#isReading = true
     const text = await this.#options.read()
     this.#isReading = false
-    if (this.#isClosed) return
+    if (this.isClosed) return
     if (text === undefined) {
-      this.#end = { form: 'failed', errors: [notAnswered()] }
-      this.#ready()
+      this.finish({ form: 'failed', errors: [notAnswered()] })
+      this.announce()
       this.close()
       return
     }
     if (text !== this.#last) {
       this.#last = text
       this.#frame = Buffer.from(text)
-      this.#ready()
+      this.announce()
     }
     if (this.#isDue) this.#changed()
   }

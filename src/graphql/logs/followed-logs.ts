@@ -1,6 +1,7 @@
 import { questionOf } from '../../access/access-question.ts'
 import type { ApiServer } from '../../api-server/api-server.ts'
 import type { CallerServer, ClusterConnection } from '../../cache/cluster-cache.ts'
+import { FrameStream } from '../../lib/frame-stream.ts'
 import { ClientError, type ClientErrorCode } from '../errors/client-error.ts'
 import { type Caller, callerServer } from '../prepare/caller-server.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
@@ -8,7 +9,7 @@ import type { PodLogsArguments } from '../schema/read-arguments.ts'
 import type { LogStreamState, PodLogsSource } from '../schema/read-context.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import { ContainerFollower, type FollowerMeans } from './container-follower.ts'
-import { type ContainerView, FollowedPods, type Frames, type Subscribe } from './followed-pods.ts'
+import { type ContainerView, FollowedPods, type Subscribe } from './followed-pods.ts'
 import { LogBuffer } from './log-buffer.ts'
 import type { LogLimits, LogPlaces } from './log-limits.ts'
 import type { LogRequest } from './log-request.ts'
@@ -43,7 +44,7 @@ const reviewMs = 30_000
  * The logs of some pods, for one reader. Follows the pods as a subscription of the caller, and each of their containers
  * with one stream. Takes the form of a subscriber: the transport takes a frame when it has room.
  */
-export class FollowedLogs implements Frames {
+export class FollowedLogs extends FrameStream {
   readonly #options: FollowedLogsOptions
   readonly #means: FollowerMeans
   readonly #access: ViewerAccess | undefined
@@ -65,13 +66,10 @@ export class FollowedLogs implements Frames {
   #frameTimer: NodeJS.Timeout | undefined
   #areStreamsNew = true
   #gapsBefore = ''
-  #end: Frames['end']
-  #isClosed = false
   #rows = 0
-  #ready: () => void = () => {}
-  #left: () => void = () => {}
 
   constructor(options: FollowedLogsOptions) {
+    super()
     const { served, caller, logs, places, request, follows, limits, counts } = options
     this.#options = options
     this.#access = caller.viewer && new ViewerAccess(served(), caller.viewer)
@@ -106,16 +104,8 @@ export class FollowedLogs implements Frames {
     await this.#begun.promise
   }
 
-  get end(): Frames['end'] {
-    return this.#end
-  }
-
-  get isClosed(): boolean {
-    return this.#isClosed || this.#end?.form === 'failed'
-  }
-
   /** The lines that the reader has taken. */
-  get rows(): number {
+  override get rows(): number {
     return this.#rows
   }
 
@@ -151,18 +141,7 @@ export class FollowedLogs implements Frames {
     return { lines, streams, skipped, notFollowed: this.#notFollowed(), incomplete }
   }
 
-  onReady(ready: () => void): void {
-    this.#ready = ready
-  }
-
-  onLeft(left: () => void): void {
-    this.#left = left
-  }
-
-  close(): void {
-    if (this.#isClosed) return
-    this.#isClosed = true
-    this.#end ??= { form: 'complete' }
+  protected leave(): void {
     clearInterval(this.#reviewTimer)
     clearTimeout(this.#firstTimer)
     clearTimeout(this.#frameTimer)
@@ -174,7 +153,6 @@ export class FollowedLogs implements Frames {
     this.#pods?.close()
     for (const used of this.#servers.values()) retire(used)
     this.#begun.resolve()
-    this.#left()
   }
 
   #count(lines: number, skipped: number): void {
@@ -194,9 +172,9 @@ export class FollowedLogs implements Frames {
   }
 
   #fail(error: unknown): void {
-    this.#end ??= { form: 'failed', errors: [error] }
+    this.finish({ form: 'failed', errors: [error] })
     this.#begun.resolve()
-    this.#ready()
+    this.announce()
   }
 
   /** Follows the containers of the pods as they are now. */
@@ -294,19 +272,19 @@ export class FollowedLogs implements Frames {
     const { request, follows } = this.#options
     // The runs before the last restart do not go on.
     if (request.previous && follows && this.#hasBegun && this.#areAllOver()) {
-      this.#end ??= { form: 'complete' }
+      this.finish({ form: 'complete' })
     }
-    if (this.#hasBegun) this.#announce()
+    if (this.#hasBegun) this.#announceSoon()
   }
 
   #areAllOver(): boolean {
     return [...this.#followers.values()].every(({ isOver }) => isOver)
   }
 
-  #announce(): void {
+  #announceSoon(): void {
     this.#frameTimer ??= setTimeout(() => {
       this.#frameTimer = undefined
-      this.#ready()
+      this.announce()
     }, this.#options.limits.coalesceMs)
   }
 
@@ -346,7 +324,7 @@ export class FollowedLogs implements Frames {
     this.#access?.begin()
     await Promise.all(Array.from(this.#followers.values(), (one) => one.review()))
     this.#reviews -= 1
-    if (!this.isClosed) this.#announce()
+    if (!this.isClosed) this.#announceSoon()
   }
 
   /** A renewed token is for the next streams: those that are open go on as they began. */

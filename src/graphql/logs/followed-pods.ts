@@ -1,4 +1,5 @@
 import { isObjectType } from 'graphql'
+import type { StreamEnd } from '../../lib/frame-stream.ts'
 import { ClientError, type ClientErrorCode } from '../errors/client-error.ts'
 import { decodeObjectId } from '../model/object-id.ts'
 import type { Caller } from '../prepare/caller-server.ts'
@@ -9,10 +10,7 @@ import type { ServedSchema } from '../served/served-schema.ts'
 /** The frames of a subscription. */
 export interface Frames {
   take(): Buffer | undefined
-  readonly end:
-    | { readonly form: 'complete' }
-    | { readonly form: 'failed'; readonly errors: readonly unknown[] }
-    | undefined
+  readonly end: StreamEnd | undefined
   onReady(ready: () => void): void
   close(): void
 }

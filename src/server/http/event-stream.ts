@@ -3,7 +3,7 @@ import type { ExecutionResult } from 'graphql'
 import { clientErrorOf } from '../../graphql/errors/client-error.ts'
 import { interruptible } from '../../lib/generators.ts'
 import { sentResult, type ServerParts } from '../operation-pipeline.ts'
-import type { StreamEnd } from '../../graphql/live/group/group-member.ts'
+import type { StreamEnd } from '../../lib/frame-stream.ts'
 import { FrameSink, type PlannedStream } from '../planned-stream.ts'
 import {
   answerOperation,

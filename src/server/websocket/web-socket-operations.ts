@@ -10,7 +10,7 @@ import {
 import type { OperationTrace } from '../../graphql/answer/operation-trace.ts'
 import { observedGenerator, interruptible } from '../../lib/generators.ts'
 import { loggedError, sentResult, type ServerParts } from '../operation-pipeline.ts'
-import type { StreamEnd } from '../../graphql/live/group/group-member.ts'
+import type { StreamEnd } from '../../lib/frame-stream.ts'
 import type { PlannedStream } from '../planned-stream.ts'
 import {
   answerOperation,

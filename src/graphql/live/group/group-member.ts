@@ -1,12 +1,8 @@
 import { inSlices } from '../../../lib/event-loop.ts'
+import type { StreamEnd } from '../../../lib/frame-stream.ts'
 import type { Positions } from '../../reads/resume-token.ts'
 import type { Backlog, GroupFrames } from './group-frames.ts'
 import type { LiveCounts } from '../live-limits.ts'
-
-/** How a subscription has ended: the errors are its last message. */
-export type StreamEnd =
-  | { readonly form: 'complete' }
-  | { readonly form: 'failed'; readonly errors: readonly unknown[] }
 
 /** The parts of a group that a member reads. */
 export interface MemberGroup {

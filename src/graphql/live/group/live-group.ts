@@ -1,5 +1,6 @@
 import { CodedError } from '../../../lib/coded-error.ts'
 import type { FairSlots } from '../../../lib/concurrency.ts'
+import type { StreamEnd } from '../../../lib/frame-stream.ts'
 import { ReadReport } from '../../../query/condition/read-report.ts'
 import { explain } from '../../answer/explanation.ts'
 import type { Kind } from '../../model/kind.ts'
@@ -29,12 +30,7 @@ import {
 import { type ChangingGroup, GroupChanges } from './group-changes.ts'
 import type { GroupContent } from './group-content.ts'
 import { bytesAhead, type FramedGroup, GroupFrames } from './group-frames.ts'
-import {
-  type GroupMember,
-  type MemberGroup,
-  MemberNotifier,
-  type StreamEnd,
-} from './group-member.ts'
+import { type GroupMember, type MemberGroup, MemberNotifier } from './group-member.ts'
 import { GroupFacets } from './group-facets.ts'
 import { GroupList, type ListGap, type ListGroup } from './group-list.ts'
 import { GroupPage } from './group-page.ts'
