@@ -3,7 +3,16 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type AccessCluster, describeAccess } from '../access/access-cluster.ts'
 import { type Fields, inParallel } from '../gateway/test-cluster.ts'
 import { type GatewayCaller, type ServedGateway, serveGateway } from '../support/gateway.ts'
-import { core, idOf, namespace, populateShop, Reports, serveShop, written } from './shop.ts'
+import {
+  core,
+  guardPod,
+  idOf,
+  namespace,
+  populateShop,
+  Reports,
+  serveShop,
+  written,
+} from './shop.ts'
 
 const selection = 'node state message total gone dryRun pods { namespace name state reason }'
 
@@ -113,24 +122,7 @@ describeAccess('a drain', (cluster) => {
   it('waits for a budget, and stops when the subscriber leaves or the deadline passes', async () => {
     const labels = { app: 'budgeted' }
     const id = await nodeWith('held', { guarded: { owner: 'ReplicaSet', metadata: { labels } } })
-    await cluster().must(`${core}/pods/guarded/status`, {
-      method: 'PATCH',
-      body: { status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] } },
-    })
-    const budgets = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`
-    await cluster().must(budgets, {
-      method: 'POST',
-      body: {
-        metadata: { name: 'guard' },
-        spec: { minAvailable: 1, selector: { matchLabels: labels } },
-      },
-    })
-    const allow = async (disruptionsAllowed: number): Promise<void> => {
-      const counts = { currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 }
-      const status = { observedGeneration: 1, disruptionsAllowed, ...counts }
-      await cluster().must(`${budgets}/guard/status`, { method: 'PATCH', body: { status } })
-    }
-    await allow(0)
+    const allow = await guardPod(cluster(), { pod: 'guarded', labels })
     const isBlocked = (frame: Fields): boolean => states(frame).guarded === 'BLOCKED'
     const left = await drained(ann, `id: "${id}"`, isBlocked)
     expect(left.at(-1).pods[0].reason).toContain('disruption budget')

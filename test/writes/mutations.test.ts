@@ -6,6 +6,7 @@ import {
   apps,
   batch,
   core,
+  guardPod,
   idOf,
   namespace,
   populateShop,
@@ -428,30 +429,7 @@ describeAccess('mutations, made as the caller', (cluster, isReal) => {
         behind: false,
       })
       const held = await pod('held')
-      await cluster().must(`${core}/pods/held/status`, {
-        method: 'PATCH',
-        body: { status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] } },
-      })
-      const budgets = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`
-      await cluster().must(budgets, {
-        method: 'POST',
-        body: {
-          metadata: { name: 'none' },
-          spec: { minAvailable: 1, selector: { matchLabels: labels } },
-        },
-      })
-      await cluster().must(`${budgets}/none/status`, {
-        method: 'PATCH',
-        body: {
-          status: {
-            observedGeneration: 1,
-            disruptionsAllowed: 0,
-            currentHealthy: 1,
-            desiredHealthy: 1,
-            expectedPods: 1,
-          },
-        },
-      })
+      await guardPod(cluster(), { pod: 'held', labels })
       expect(await refused(ann, `evict(id: "${held}")`)).toMatchObject({
         code: 'DISRUPTION_BUDGET',
         causes: [{ reason: 'DisruptionBudget' }],

@@ -67,6 +67,33 @@ export async function populateShop({ must }: AccessCluster): Promise<void> {
   await make('/api/v1/nodes', { metadata: { name: 'worker' } })
 }
 
+/**
+ * Makes a pod of the namespace ready, and gives the pods of its labels a budget that lets none of them go. Returns a
+ * function that says how many may.
+ */
+export async function guardPod(
+  { must }: AccessCluster,
+  {
+    pod,
+    labels: guarded,
+  }: { readonly pod: string; readonly labels: Readonly<Record<string, string>> },
+): Promise<(disruptionsAllowed: number) => Promise<void>> {
+  await must(`${core}/pods/${pod}/status`, {
+    method: 'PATCH',
+    body: { status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] } },
+  })
+  const budgets = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`
+  const budget = { minAvailable: 1, selector: { matchLabels: guarded } }
+  await must(budgets, { method: 'POST', body: { metadata: { name: pod }, spec: budget } })
+  const allow = async (disruptionsAllowed: number): Promise<void> => {
+    const counts = { currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 }
+    const status = { observedGeneration: 1, disruptionsAllowed, ...counts }
+    await must(`${budgets}/${pod}/status`, { method: 'PATCH', body: { status } })
+  }
+  await allow(0)
+  return allow
+}
+
 /** A gateway that asks who its callers are, allows writes, and keeps what it reports. */
 export async function serveShop(
   cluster: AccessCluster,
