@@ -1,7 +1,7 @@
+import { FrameStream, type StreamEnd } from '../../lib/frame-stream.ts'
 import { OperationExtensionContext, shownError } from '../extensions/extension-calls.ts'
 import type { ExtensionContext } from '../extensions/extension.ts'
 import type { KindCachesOptions } from '../extensions/kind-caches.ts'
-import type { MemberStream, StreamEnd } from './group/group-member.ts'
 
 export interface ExtensionStreamOptions {
   readonly caller: KindCachesOptions
@@ -17,17 +17,13 @@ export interface ExtensionStreamOptions {
  * A subscription of an extension. Takes an event, answers it, and takes the next one when the subscriber has taken the
  * frame: a slow subscriber slows its events, and one frame is held.
  */
-export class ExtensionStream implements MemberStream {
+export class ExtensionStream extends FrameStream {
   readonly #leaving: AbortController
   readonly #events: AsyncIterator<unknown>
   readonly #write: ExtensionStreamOptions['write']
   #frame: Buffer | undefined
   #taken: () => void = () => {}
-  #end: StreamEnd | undefined
-  #isClosed = false
   #rows = 0
-  #ready: () => void = () => {}
-  #left: () => void = () => {}
 
   /** Rejects with the error of the resolver. */
   static async open({
@@ -50,22 +46,15 @@ export class ExtensionStream implements MemberStream {
     write: ExtensionStreamOptions['write'],
     leaving: AbortController,
   ) {
+    super()
     this.#events = events[Symbol.asyncIterator]()
     this.#write = write
     this.#leaving = leaving
     void this.#follow()
   }
 
-  get end(): StreamEnd | undefined {
-    return this.#end
-  }
-
-  get isClosed(): boolean {
-    return this.#isClosed
-  }
-
   /** The events that were taken. */
-  get rows(): number {
+  override get rows(): number {
     return this.#rows
   }
 
@@ -78,46 +67,37 @@ export class ExtensionStream implements MemberStream {
     return frame
   }
 
-  onReady(ready: () => void): void {
-    this.#ready = ready
-  }
-
-  onLeft(left: () => void): void {
-    this.#left = left
-  }
-
-  close(): void {
-    if (this.#isClosed) return
-    this.#isClosed = true
+  protected leave(): void {
     this.#frame = undefined
     this.#leaving.abort()
     this.#taken()
     // An iterator that waits for an event may end only after it, so nobody waits for this.
     void Promise.resolve(this.#events.return?.()).catch(() => {})
-    this.#left()
   }
 
   async #follow(): Promise<void> {
+    let end: StreamEnd = { form: 'complete' }
     try {
       for (;;) {
         // oxlint-disable-next-line no-await-in-loop -- one event after the other
         const next = await this.#events.next()
-        if (this.#isClosed) return
+        if (this.isClosed) return
         if (next.done === true) break
         // oxlint-disable-next-line no-await-in-loop -- one event after the other
         const text = await this.#write(next.value)
-        if (this.#isClosed) return
+        if (this.isClosed) return
         const taken = new Promise<void>((resolve) => (this.#taken = resolve))
         this.#frame = Buffer.from(text)
-        this.#ready()
+        this.announce()
         // oxlint-disable-next-line no-await-in-loop -- the subscriber sets the pace
         await taken
       }
-      this.#end = { form: 'complete' }
     } catch (error) {
-      this.#end = { form: 'failed', errors: [shownError(error)] }
+      end = { form: 'failed', errors: [shownError(error)] }
       this.#leaving.abort()
     }
-    if (!this.#isClosed) this.#ready()
+    if (this.isClosed) return
+    this.finish(end)
+    this.announce()
   }
 }
