@@ -279,7 +279,9 @@ class RunningServer implements GraphQLServer {
   async #untilSent(): Promise<void> {
     const sending = [...this.#underWay].filter(({ writableEnded }) => writableEnded)
     if (sending.length === 0) return
-    await Promise.all(sending.map((response) => once(response, 'close')))
+    await Promise.all(
+      sending.map((response) => new Promise((resolve) => response.once('close', resolve))),
+    )
     await this.#untilSent()
   }
 

@@ -5,6 +5,8 @@ import {
   FrameFold,
   liveCollection,
   type LiveCollection,
+  livePage,
+  type LivePage,
   type LiveTransport,
   WebSocketClient,
   type WebSocketConstructor,
@@ -26,6 +28,12 @@ interface Row {
 const subscription = `subscription Shop($resumeFrom: String) {
   configMaps(namespace: "${namespace}", resumeFrom: $resumeFrom) {
     reset synced resumeToken changes { type removal objectId object { metadata { name } data } }
+  }
+}`
+const pageSubscription = `subscription Page($resumeFrom: String) {
+  configMapsPage(namespace: "${namespace}", orderBy: [{ name: ASC }], first: 50, resumeFrom: $resumeFrom) {
+    reset synced totalCount resumeToken
+    changes { step index from objectId object { metadata { name } data } }
   }
 }`
 const query = `{ configMaps(namespace: "${namespace}") { totalCount nodes { metadata { name } } } }`
@@ -96,11 +104,14 @@ class Seen {
   readonly closings = new Map<number, number>()
   queries = 0
   eventStreams = 0
-  readonly #followers: { readonly rows: () => ReadonlyMap<string, Row>; resets: number }[] = []
+  /** What each follower holds. */
+  readonly held: (() => Iterable<Row>)[] = []
+  readonly #followers: { resets: number }[] = []
 
   /** Notes the frames of a follower; `rows` is what it holds. */
   follow(rows: () => ReadonlyMap<string, Row>): (frame: Frame<Row>) => void {
-    const follower = { rows, resets: 0 }
+    this.held.push(() => rows().values())
+    const follower = { resets: 0 }
     this.#followers.push(follower)
     const numbers = new Map<string, number>()
     return ({ reset, changes }) => {
@@ -130,8 +141,8 @@ class Seen {
       .map(([name, n]) => `${name} ${n}`)
       .toSorted()
       .join()
-    return this.#followers.filter(({ rows }) => {
-      const held = [...rows().values()].map(({ metadata, data }) => `${metadata.name} ${data.n}`)
+    return this.held.filter((rows) => {
+      const held = [...rows()].map(({ metadata, data }) => `${metadata.name} ${data.n}`)
       return held.toSorted().join() !== expected
     }).length
   }
@@ -158,7 +169,7 @@ class Clients {
   readonly seen = new Seen()
   readonly #url: string
   readonly #stop = new AbortController()
-  readonly #collections: LiveCollection<Row>[] = []
+  readonly #live: (LiveCollection<Row> | LivePage<Row>)[] = []
   readonly #sockets: Client[] = []
   readonly #loops: Promise<void>[] = []
 
@@ -167,17 +178,18 @@ class Clients {
   }
 
   async start(): Promise<void> {
-    for (let at = 0; at < 80; at++) this.#collect(this.#ownClient())
+    for (let at = 0; at < 70; at++) this.#collect(this.#ownClient())
+    for (let at = 0; at < 10; at++) this.#page(this.#ownClient())
     for (let at = 0; at < 70; at++) this.#collect(this.#graphqlWs())
     for (let at = 0; at < 10; at++) this.#loops.push(this.#readEvents())
     for (let at = 0; at < 20; at++) this.#loops.push(this.#askByHttp())
     for (let at = 0; at < 20; at++) this.#loops.push(this.#askBySocket(this.#graphqlWs()))
-    await Promise.all(this.#collections.map(({ synced }) => synced))
+    await Promise.all(this.#live.map(({ synced }) => synced))
   }
 
   async stop(): Promise<void> {
     this.#stop.abort()
-    for (const collection of this.#collections) collection.close()
+    for (const one of this.#live) one.close()
     await Promise.all(this.#loops)
     await Promise.all(this.#sockets.map(async (client) => client.dispose()))
   }
@@ -215,7 +227,13 @@ class Clients {
       client: transport as LiveTransport,
       query: subscription,
     })
-    this.#collections.push(collection)
+    this.#live.push(collection)
+  }
+
+  #page(client: LiveTransport): void {
+    const page: LivePage<Row> = livePage<unknown, object, Row>({ client, query: pageSubscription })
+    this.seen.held.push(() => page.getSnapshot().rows)
+    this.#live.push(page)
   }
 
   async #askByHttp(): Promise<void> {
