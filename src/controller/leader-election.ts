@@ -61,8 +61,8 @@ export interface LeaderElectionOptions {
 export interface LeaderElectionCallbacks {
   /**
    * This process leads. `signal` aborts when the election stops or the leadership is lost; the promise has to settle
-   * then. If it rejects, the leadership ends, and the election rejects with its error. If it resolves earlier, this
-   * process stays the leader.
+   * then, and may reject with the signal's reason or an `AbortError`. If it rejects otherwise, the leadership ends, and
+   * the election rejects with its error. If it resolves earlier, this process stays the leader.
    */
   readonly onStartedLeading: (signal: AbortSignal, term: LeaderTerm) => void | Promise<void>
   /** This process has led and does not any more. Its work has ended, or `runLeaderElection` rejects. */
@@ -110,7 +110,7 @@ export interface LeaderElectionObserver {
  */
 export class LeadershipLostError extends CodedError {
   readonly reason: LossReason
-  /** Whether the work had ended when the lease ran out. If false, it still runs: end the process. */
+  /** Whether the work has ended in time. If false, it still runs: end the process. */
   readonly workEnded: boolean
 
   constructor(lease: string, reason: LossReason, details: { workEnded: boolean; cause?: unknown }) {
@@ -289,6 +289,7 @@ class Election {
     this.#observer.leading?.(true)
     const renewing = this.#renewAll(term)
     const work = (async () => onStartedLeading(term.signal, term))().catch((error: unknown) => {
+      if (isAbort(error, term.signal)) return
       failure = { error }
       term.stop(error)
     })
@@ -408,16 +409,20 @@ class Term implements LeaderTerm {
   }
 
   // A field, so that the user of a term may take it apart.
-  readonly remainingMs = (): number => (this.#isForeign ? 0 : this.leaseMs)
-
-  /** How long the last renewal lasts. */
-  get leaseMs(): number {
-    return this.#heldSinceMs + this.#timing.leaseDurationMs - performance.now()
+  readonly remainingMs = (): number => {
+    const isForeign = this.#reason === 'taken' || this.#reason === 'deleted'
+    return isForeign ? 0 : this.#leaseEndMs - performance.now()
   }
 
-  /** A rival may lead already. */
-  get #isForeign(): boolean {
-    return this.lost.aborted && (this.#reason === 'taken' || this.#reason === 'deleted')
+  /** How long the work may take to end after a loss: what is left of a lease that could not be renewed in time. */
+  get graceMs(): number {
+    const { leaseDurationMs, renewDeadlineMs } = this.#timing
+    const leftMs = this.#leaseEndMs - performance.now()
+    return Math.max(0, Math.min(leftMs, leaseDurationMs - renewDeadlineMs))
+  }
+
+  get #leaseEndMs(): number {
+    return this.#heldSinceMs + this.#timing.leaseDurationMs
   }
 
   /** Puts the loss off. */
@@ -461,6 +466,12 @@ class Term implements LeaderTerm {
   }
 }
 
+/** Whether work has ended because it was asked to: `timers/promises` and `fetch` reject then. */
+function isAbort(error: unknown, signal: AbortSignal): boolean {
+  if (!signal.aborted) return false
+  return error === signal.reason || (error instanceof Error && error.name === 'AbortError')
+}
+
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve()
@@ -468,12 +479,12 @@ function aborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Waits for the work; after a loss, until the lease runs out. Returns whether the work has ended. */
+/** Waits for the work; after a loss, for a time only. Returns whether the work has ended. */
 async function endsInTime(work: Promise<void>, term: Term): Promise<boolean> {
   const isEnded = await Promise.race([work.then(() => true), aborted(term.lost).then(() => false)])
   if (isEnded) return true
   try {
-    await withDeadline('the work of the leader', work, Math.max(0, term.leaseMs))
+    await withDeadline('the work of the leader', work, term.graceMs)
     return true
   } catch (error) {
     if (!(error instanceof DeadlineError)) throw error
