@@ -1,5 +1,6 @@
 // Imports internals: hostile definitions are many, and each by the command line would be a process.
 import { describe, expect, it } from 'vitest'
+import { typesCommand } from '../../src/controller/types-command.ts'
 import { customTypes, CustomTypesError } from '../../src/kubernetes/typescript/custom-types.ts'
 import { compile } from '../wire-types/compile.ts'
 
@@ -157,5 +158,26 @@ describe('Types of hostile definitions', () => {
   ] as const)('are refused for names that are none: %j', ([spec, says]) => {
     expect(() => typesOf(definition(object({}), spec))).toThrow(says)
     expect(() => typesOf('text')).toThrow(/file 0: spec is no object/)
+  })
+})
+
+describe('The command that writes types', () => {
+  const program = { name: 'program', importFrom: 'somewhere', print: (): void => {} }
+
+  it.for([
+    [[], 'USAGE', /give either --crd or --cluster/],
+    [['--crd', 'a', '--cluster'], 'USAGE', /give either --crd or --cluster/],
+    [['--crd', 'a', '--context', 'b'], 'USAGE', /go with --cluster/],
+    [['--crd', 'a', '--check'], 'USAGE', /--check needs the file/],
+    [['--crds', 'a'], 'USAGE', /--crds/],
+    [['a'], 'USAGE', /"a" is no option/],
+    [['--crd', '/not-there.yaml'], 'CUSTOM_TYPES', /not-there\.yaml: ENOENT/],
+    [['--crd', 'package.json'], 'CUSTOM_TYPES', /no definition serves a kind/],
+    [['--crd', 'README.md'], 'CUSTOM_TYPES', /^README\.md: /],
+    [['--cluster', '--kubeconfig', '/not-there'], 'KUBECONFIG_MISSING', /not-there/],
+  ] as const)('says what is wrong with %j', async ([args, code, says]) => {
+    const failure = typesCommand(args, program)
+    await expect(failure).rejects.toThrow(says)
+    await expect(failure).rejects.toMatchObject({ code })
   })
 })

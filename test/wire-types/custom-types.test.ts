@@ -248,19 +248,11 @@ void [typed, widgetsV1beta1]`
     expect(await readFile(out, 'utf8')).toBe(`${text}\n`)
   })
 
-  it.for([
-    { args: [], says: /give either --crd or --cluster/, code: 2 },
-    { args: ['--crd', 'a', '--cluster'], says: /give either --crd or --cluster/, code: 2 },
-    { args: ['--crd', 'a', '--context', 'b'], says: /go with --cluster/, code: 2 },
-    { args: ['--crd', 'a', '--check'], says: /--check needs the file/, code: 2 },
-    { args: ['--crds', 'a'], says: /--crds/, code: 2 },
-    { args: ['a'], says: /"a" is no option/, code: 2 },
-    { args: ['--crd', '/not-there.yaml'], says: /not-there\.yaml: ENOENT/, code: 1 },
-    { args: ['--crd', 'package.json'], says: /no definition serves a kind/, code: 1 },
-  ])('says what is wrong with $args', async ({ args, says, code }) => {
-    const ended = await types(args)
-    expect(ended.stderr).toMatch(says)
-    expect(ended).toMatchObject({ code, stdout: '' })
+  it('ends with 2 for arguments that make no sense, and with 1 for what cannot be read', async () => {
+    const misused = await types(['--crds', 'a'])
+    expect(misused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/--crds/) })
+    const missing = await types(['--crd', '/not-there.yaml'])
+    expect(missing).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/ENOENT/) })
   })
 })
 
