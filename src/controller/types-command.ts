@@ -98,7 +98,7 @@ export async function typesCommand(args: readonly string[], program: TypesProgra
   if (out === undefined) program.print(text)
   else if (textOf(out) === text) return
   else if (check === true) throw new TypesOutdatedError(out)
-  else writeFileSync(out, text)
+  else writeTypes(out, text)
 }
 
 function parsed(args: readonly string[], program: TypesProgram) {
@@ -106,6 +106,14 @@ function parsed(args: readonly string[], program: TypesProgram) {
     return parseArgs({ args: [...args], options: flags, allowPositionals: true })
   } catch (error) {
     throw new TypesUsageError(program, (error as Error).message, error)
+  }
+}
+
+function writeTypes(file: string, text: string): void {
+  try {
+    writeFileSync(file, text)
+  } catch (error) {
+    throw new CustomTypesError(file, (error as Error).message, 'give a file that can be written')
   }
 }
 

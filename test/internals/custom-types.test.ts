@@ -173,6 +173,11 @@ describe('The command that writes types', () => {
     [['a'], 'USAGE', /"a" is no option/],
     [['--crd', '/not-there.yaml'], 'CUSTOM_TYPES', /not-there\.yaml: ENOENT/],
     [['--crd', 'package.json'], 'CUSTOM_TYPES', /no definition serves a kind/],
+    [
+      ['--crd', 'examples/scenario/cluster/ovens.yaml', '--out', '/not/there.ts'],
+      'CUSTOM_TYPES',
+      /not\/there\.ts: ENOENT/,
+    ],
     [['--crd', 'README.md'], 'CUSTOM_TYPES', /^README\.md: /],
     [['--cluster', '--kubeconfig', '/not-there'], 'KUBECONFIG_MISSING', /not-there/],
   ] as const)('says what is wrong with %j', async ([args, code, says]) => {
