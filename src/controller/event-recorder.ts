@@ -175,6 +175,8 @@ export class EventRecorder implements AsyncDisposable {
     if (!this.#takeToken(made)) return this.#dropped(made, 'rate-limit')
     if (!this.#makeRoom()) return this.#dropped(made, 'overflow')
     this.#queued += 1
+    // The oldest one comes first, also where it is over and begins anew.
+    this.#series.delete(key)
     this.#series.set(key, {
       event: made,
       count: 1,
