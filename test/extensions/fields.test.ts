@@ -32,6 +32,7 @@ const extension: GatewayExtension = {
       failing(how: String!): Int
       expensive: Int @cost(weight: 1000000)
       slow: Int
+      owner: String
     }
     extend type Query {
       team(name: String!): Team
@@ -82,6 +83,8 @@ const extension: GatewayExtension = {
         throw new Error('the password is hunter2')
       },
       expensive: () => calls.push('expensive'),
+      owner: ({ metadata }: Pod, _: object, { viewer }: ExtensionContext) =>
+        `${viewer?.username}: ${metadata.labels?.['owner'] ?? 'nobody'}`,
       slow: (_: Pod, _args: object, { signal }: ExtensionContext) =>
         sleep(60_000, 1, { signal }).catch(() => calls.push('aborted')),
     },
@@ -286,16 +289,53 @@ describe('Fields that a program adds', () => {
     expect(field).toMatchObject({ access: ['extension'] })
   })
 
-  it('are refused by name in live lists', async () => {
-    const frames = await served.gateway.execute({
+  it('are resolved in live lists when a row is first sent, and again when it changes, for each caller', async () => {
+    const query =
+      'subscription { pods { changes { type object { metadata { namespace } cost { monthly } owner } } } }'
+    const frames = await served.gateway.execute({ query, viewer: ann })
+    if (!(Symbol.asyncIterator in frames)) throw new Error(JSON.stringify(frames))
+    const first = (await frames.next()).value as Fields
+    const ofNamespace = (frame: Fields, namespace: string): Fields =>
+      frame.data.pods.changes.find(({ object }: Fields) => object.metadata.namespace === namespace)
+    expect(ofNamespace(first, 'one').object).toEqual({
+      metadata: { namespace: 'one' },
+      cost: { monthly: 8 },
+      owner: 'ann: nobody',
+    })
+    expect(ofNamespace(first, 'two').object.cost).toBeNull()
+    expect(first.errors).toMatchObject([{ extensions: { code: 'INTERNAL' } }])
+    expect(batches).toHaveLength(1)
+    expect(batches[0]?.toSorted()).toEqual(['shop:one', 'shop:two'])
+    await world.patch('/api/v1/namespaces/one/pods/shop-1-x', {
+      metadata: { labels: { owner: 'carl' } },
+    })
+    const next = (await frames.next()).value as Fields
+    expect(next.data.pods.changes).toMatchObject([
+      { type: 'MODIFIED', object: { cost: { monthly: 8 }, owner: 'ann: carl' } },
+    ])
+    expect(batches.at(-1)).toEqual(['shop:one'])
+    const others = await served.gateway.execute({ query, viewer: bob })
+    if (!(Symbol.asyncIterator in others)) throw new Error(JSON.stringify(others))
+    const ofBob = (await others.next()).value as Fields
+    expect(ofBob.data.pods.changes).toMatchObject([{ object: { owner: 'bob: carl' } }])
+    await Promise.all([frames.return(), others.return()])
+  })
+
+  it('lead to objects of kinds in live pages, too', async () => {
+    const page = await served.gateway.execute({
       query:
-        'subscription { pods { changes { object { metadata { namespace } team { name } } } } }',
+        'subscription { podsPage(namespace: "one", first: 5) { totalCount changes { object { team { firstPod { metadata { name } } } } } } }',
       viewer: ann,
     })
-    if (!(Symbol.asyncIterator in frames)) throw new Error(JSON.stringify(frames))
-    for await (const frame of frames) {
-      expect(frame.errors?.[0]?.extensions).toMatchObject({ code: 'UNSUPPORTED' })
-      break
-    }
+    if (!(Symbol.asyncIterator in page)) throw new Error(JSON.stringify(page))
+    expect((await page.next()).value).toEqual({
+      data: {
+        podsPage: {
+          totalCount: 1,
+          changes: [{ object: { team: { firstPod: { metadata: { name: 'shop-1-x' } } } } }],
+        },
+      },
+    })
+    await page.return()
   })
 })

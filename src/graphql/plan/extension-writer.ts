@@ -18,22 +18,22 @@ import { writtenMembers } from './plain-writer.ts'
 import type { PlanField, RootWriter, RowWriter } from './plan-compiler.ts'
 import { type PlanRun, plannedFields, type WrittenMember } from './plan-run.ts'
 
-/** Compiles a field that a program adds to the type of a kind. Throws `NotCoveredError` in a subscription. */
+/** Compiles a field that a program adds to the type of a kind. */
 export function extensionRowWriter(extension: ExtensionField, field: PlanField): RowWriter {
   const write = calledWriter(extension, field)
-  return (run, part, id) => write(run, run.direct.extensions.ofRow(part, id))
+  return (run, part, id) => write(run, run.extensions.ofRow(part, id))
 }
 
 /** Compiles a field that a program adds to `Query`. */
 export function extensionRoot(extension: ExtensionField, field: PlanField): RootWriter {
   const write = calledWriter(extension, field)
-  return { write: (run) => write(run, run.direct.extensions.of(undefined, undefined)) }
+  return { write: (run) => write(run, run.extensions.of(undefined, undefined)) }
 }
 
 /** Compiles a field that a program adds to `Subscription`, as each event answers it. */
 export function extensionEvent(extension: ExtensionField, field: PlanField): RootWriter {
   const write = calledWriter(extension, field)
-  return { write: (run) => write(run, run.direct.extensions.of(run.event, undefined)) }
+  return { write: (run) => write(run, run.extensions.of(run.event, undefined)) }
 }
 
 /** Compiles a field with its resolver, whose value is written once it has been called. */
@@ -42,19 +42,19 @@ function calledWriter(
   field: PlanField,
 ): (run: PlanRun, parent: ExtensionParent) => string {
   const { args, nodes, compiler } = field
-  compiler.readsDirectly(extension.coordinate)
-  for (const kind of kindsNeeded(compiler.served.kinds.values(), extension)) compiler.reads(kind)
+  // Resolvers know their caller. Rows of a subscription do not change with what they read.
+  compiler.dependsOnViewer()
+  if (!compiler.scope.isLive) {
+    for (const kind of kindsNeeded(compiler.served.kinds.values(), extension)) compiler.reads(kind)
+  }
   const write = valueWriter(field.type, field)
   return (run, parent) => {
     const { budget } = run
     budget.report?.called()
     budget.spend('fields', extension.weight * plannedFields)
-    const { value } = run.direct.extensions.value(
-      extension,
-      run.argumentsOf(args),
-      parent,
-      nodes,
-    ) ?? { value: unanswered }
+    const { value } = run.extensions.value(extension, run.argumentsOf(args), parent, nodes) ?? {
+      value: unanswered,
+    }
     return value === unanswered ? 'null' : write(run, value, parent.cluster)
   }
 }
@@ -140,7 +140,7 @@ function kindWriter(field: PlanField): ValueWriter {
     if (!kind.uncached) field.compiler.reads(kind)
   }
   return (run, value, cluster) => {
-    const place = run.direct.extensions.placeOf(value, cluster)
+    const place = run.extensions.placeOf(value, cluster)
     if (place === undefined || (kind !== undefined && place.at.kind !== kind)) {
       throw new TypeError(`${placeOf(field)}: its resolver gives no ${kind?.typeName ?? 'object'}`)
     }
@@ -171,7 +171,7 @@ function memberWriter(field: PlanField): ValueWriter {
   const price = extension.resolve === undefined ? 1 : extension.weight * plannedFields
   return (run, source, cluster) => {
     run.budget.spend('fields', price)
-    const { extensions } = run.direct
+    const { extensions } = run
     const parent = extensions.of(source, cluster)
     const answered = extensions.value(extension, run.argumentsOf(args), parent, nodes)
     return answered === undefined ? 'null' : write(run, answered.value, cluster)

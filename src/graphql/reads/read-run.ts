@@ -16,7 +16,7 @@ import { hiddenUsers } from '../prepare/read-failures.ts'
 import type { ReadParts } from '../prepare/read-snapshot.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import { isServed } from './condition-needs.ts'
-import type { DirectReads } from './direct/direct-reads.ts'
+import type { DirectReads, ExtensionCalls } from './direct/direct-reads.ts'
 
 export interface ReadRunOptions {
   readonly served: ServedSchema
@@ -25,6 +25,8 @@ export interface ReadRunOptions {
   readonly parts: ReadParts
   /** Absent in subscriptions, which read nothing directly. */
   readonly direct?: DirectReads | undefined
+  /** The calls of resolvers of extensions, in subscriptions. Those of other operations come with {@link direct}. */
+  readonly extensions?: ExtensionCalls | undefined
   /** Receives each followed relation. Subscriptions use it: a row depends on the objects that it was written from. */
   readonly followed?: ((relation: FollowedRelation) => void) | undefined
 }
@@ -52,14 +54,16 @@ export class ReadRun {
   readonly steps: LastSteps = new LastSteps()
   readonly parts: ReadParts
   readonly #direct: DirectReads | undefined
+  readonly #extensions: ExtensionCalls | undefined
 
-  constructor({ served, limits, budget, parts, direct, followed }: ReadRunOptions) {
+  constructor({ served, limits, budget, parts, direct, extensions, followed }: ReadRunOptions) {
     this.served = served
     this.limits = limits
     this.budget = budget
     this.parts = parts
     this.followed = followed
     this.#direct = direct
+    this.#extensions = extensions
   }
 
   /** The stores that conditions on related objects read in a cluster. */
@@ -89,6 +93,11 @@ export class ReadRun {
   get direct(): DirectReads {
     if (this.#direct === undefined) throw notInFrames()
     return this.#direct
+  }
+
+  /** The calls of resolvers of extensions. */
+  get extensions(): ExtensionCalls {
+    return this.#extensions ?? this.direct.extensions
   }
 
   /** Whether `followed` or the report of the budget records the reads. */

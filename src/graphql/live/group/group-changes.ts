@@ -3,6 +3,7 @@ import { ClientError } from '../../errors/client-error.ts'
 import { runLive } from '../../prepare/operation-turns.ts'
 import type { ReadSnapshot } from '../../prepare/read-snapshot.ts'
 import type { Positions } from '../../reads/resume-token.ts'
+import type { ExtensionCalls } from '../../reads/direct/direct-reads.ts'
 import type { SentChange } from '../frame-plan.ts'
 import type { FrameWriter } from '../frame-writer.ts'
 import type { GroupContent, ListReads } from './group-content.ts'
@@ -372,12 +373,12 @@ export class GroupChanges {
   /** Calls `write` in the group's turn. If an index or a permission is lacking, prepares it and calls `write` again. */
   async #inTurn(rows: readonly RowKeys[], write: (reads: ListReads) => void): Promise<void> {
     const { leaving } = this.#group
-    const decisions = new Map<GroupList, ViewerDecisions | undefined>()
+    const means = new Map<GroupList, TurnMeans>()
     for (let round = 1; ; round += 1) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       await this.#group.enter()
       if (leaving.aborted) return
-      const reads = new TurnReads(decisions, round > maxLackingRounds)
+      const reads = new TurnReads(means, round > maxLackingRounds)
       try {
         // oxlint-disable-next-line no-await-in-loop -- as above
         for (const { list } of rows) if (list.isFollowing) await list.reading.snapshot()
@@ -420,17 +421,23 @@ function textOfGaps(gaps: readonly ListGap[]): string {
   return JSON.stringify(gaps.map(({ gap }) => gap))
 }
 
+/** What the rounds of one turn share. */
+interface TurnMeans {
+  readonly decisions: ViewerDecisions | undefined
+  readonly extensions: ExtensionCalls | undefined
+}
+
 /** The reads of one turn, list by list: within one tick. A list costs nothing but its view until its rows are written. */
 class TurnReads implements ListReads {
   readonly #reads = new Map<GroupList, ListRead>()
   readonly #runs: GroupRun[] = []
-  readonly #decisions: Map<GroupList, ViewerDecisions | undefined>
+  readonly #means: Map<GroupList, TurnMeans>
   readonly #isLast: boolean
   #snapshot: ReadSnapshot | undefined
 
-  /** `decisions`: of the rounds before. `isLast`: ignores lacking indexes and permissions. */
-  constructor(decisions: Map<GroupList, ViewerDecisions | undefined>, isLast: boolean) {
-    this.#decisions = decisions
+  /** `means`: of the rounds before. `isLast`: ignores lacking indexes and permissions. */
+  constructor(means: Map<GroupList, TurnMeans>, isLast: boolean) {
+    this.#means = means
     this.#isLast = isLast
   }
 
@@ -454,8 +461,12 @@ class TurnReads implements ListReads {
 
   #runOf(list: GroupList, snapshot: ReadSnapshot): GroupRun {
     const { reading } = list
-    if (!this.#decisions.has(list)) this.#decisions.set(list, reading.decisions())
-    const run = reading.run(snapshot, this.#decisions.get(list), this.#isLast)
+    let means = this.#means.get(list)
+    if (means === undefined) {
+      means = { decisions: reading.decisions(), extensions: reading.extensions() }
+      this.#means.set(list, means)
+    }
+    const run = reading.run(snapshot, means.decisions, this.#isLast, means.extensions)
     this.#runs.push(run)
     return run
   }

@@ -15,6 +15,8 @@ import { isInScope, type Scope, unrestricted } from '../../../query/condition/sc
 import type { ReadReport } from '../../../query/condition/read-report.ts'
 import { problemIndex } from '../../../query/problems/problem-part.ts'
 import { ReportingBudget, WorkBudget } from '../../../query/condition/work-budget.ts'
+import { OperationExtensions } from '../../extensions/extension-calls.ts'
+import type { ExtensionCalls } from '../../reads/direct/direct-reads.ts'
 import { ClientError, unlessRefused } from '../../errors/client-error.ts'
 import type { FollowedList } from '../followed-list.ts'
 import { namespacesOfKeys, requireCovered } from '../../prepare/covered-parts.ts'
@@ -186,13 +188,14 @@ export class GroupReading {
   }
 
   /**
-   * The inputs for writing rows. Over several rounds, pass the same decisions. In the last round, `check` ignores lacking
+   * The inputs for writing rows. Over several rounds, pass the same decisions and calls. In the last round, `check` ignores lacking
    * indexes and permissions.
    */
   run(
     snapshot: ReadSnapshot,
     decisions: ViewerDecisions | undefined = this.decisions(),
     isLast = false,
+    extensions?: ExtensionCalls,
   ): GroupRun {
     const { served, limits, fragments, unexpected, wanted, prepared } = this.#options
     const { variables, explains } = wanted
@@ -206,13 +209,18 @@ export class GroupReading {
       unexpected,
       budget: explains ? new ReportingBudget(work, this.#options.report()) : new WorkBudget(work),
       parts,
+      extensions,
       followed: (relation) => {
         if (this.#leadsBack(relation)) parts.note({ form: 'own', at: this.#list.at })
       },
-      check: () => parts.check(),
+      check: () => {
+        parts.check()
+        if (extensions?.isLacking === true) throw new LackingError()
+      },
       more: async () => {
         await prepared.makeIndexes(snapshot.neededIndexes)
         await decisions?.ask()
+        await extensions?.fetch()
       },
     }
   }
@@ -233,6 +241,17 @@ export class GroupReading {
   decisions(): ViewerDecisions | undefined {
     const { onlyViewer } = this.#options
     return onlyViewer && new ViewerDecisions(onlyViewer)
+  }
+
+  /**
+   * The calls of resolvers for the rows that are written next; `undefined` without extensions. So each row that is written
+   * anew is resolved anew.
+   */
+  extensions(): ExtensionCalls | undefined {
+    const { served, limits, onlyViewer } = this.#options
+    if (!served.isExtended) return undefined
+    const { viewer } = onlyViewer ?? {}
+    return new OperationExtensions({ served, limits, viewer, callerToken: undefined })
   }
 
   /** Whether the group follows a kind with these indexes, or does not follow the kind. */
