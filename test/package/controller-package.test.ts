@@ -61,7 +61,7 @@ describe('@informerql/controller, installed from its tarball', () => {
   it('runs: informers, writes and workers against the simulator that it has', async () => {
     await project.write('consumer.ts', program)
     await project.write(
-      'simulated.ts',
+      'simulated.js',
       `import { population, startSimulatedFleet, startSimulator } from '@informerql/controller/simulator'
        console.log(population({ pods: 10 })[Symbol.iterator]().next().done)
        await using fleet = await startSimulatedFleet({ population: { pods: 10 } })
@@ -70,7 +70,7 @@ describe('@informerql/controller, installed from its tarball', () => {
        process.argv[2] = simulator.url
        await import('./consumer.ts')`,
     )
-    const { stdout } = await project.node('simulated.ts')
+    const { stdout } = await project.node('simulated.js')
     expect(stdout.trim().split('\n')).toEqual([
       'false',
       'true',
