@@ -7,7 +7,7 @@ import {
 } from 'informerql/controller'
 import { until } from '../support/informer.ts'
 
-/** As short as a lease can be, and as a busy machine still keeps it. */
+/** For tests that wait until a lease runs out: as short as a busy machine still keeps it. */
 export const shortTerms = {
   leaseDurationMs: 3000,
   renewDeadlineMs: 2000,
@@ -56,7 +56,7 @@ export function runCandidate(
   let workSignal: AbortSignal | undefined
   const running = runLeaderElection(
     {
-      ...shortTerms,
+      retryPeriodMs: 50,
       ...options,
       observer: {
         leading: (isLeading) => leading.push(isLeading),

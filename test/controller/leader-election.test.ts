@@ -44,7 +44,7 @@ describeContract('Leader election', (server) => {
     const made = await specOf(name)
     expect(made).toMatchObject({
       holderIdentity: 'one',
-      leaseDurationSeconds: 3,
+      leaseDurationSeconds: 15,
       leaseTransitions: 0,
     })
     const renewals = one.renewals
@@ -84,7 +84,7 @@ describeContract('Leader election', (server) => {
 
   it('a lease that is not released is free when it has run out by the clock of the rival', async () => {
     const name = newName()
-    await using one = candidate('one', name, { releaseOnStop: false })
+    await using one = candidate('one', name, { ...shortTerms, releaseOnStop: false })
     await one.leads()
     await until(() => one.renewals > 0, 'a renewal')
     await one.stop()
@@ -190,7 +190,12 @@ describeContract('Leader election', (server) => {
   it('work that does not end after the stop loses the lease', async () => {
     const name = newName()
     const never = Promise.withResolvers<void>()
-    await using one = candidate('one', name, { stopDeadlineMs: 50 }, () => never.promise)
+    await using one = candidate(
+      'one',
+      name,
+      { ...shortTerms, stopDeadlineMs: 50 },
+      () => never.promise,
+    )
     await one.leads()
     await using two = candidate('two', name)
     const error = await one.stop()
@@ -238,14 +243,20 @@ describe('A leader that the server does not answer', () => {
     await using near = createApiServer({ server: simulator.url })
     let endedAtMs = 0
     await using one = runCandidate(
-      { apiServer: away, namespace, name: 'a', identity: 'one' },
+      { apiServer: away, namespace, name: 'a', identity: 'one', ...shortTerms },
       async (signal, term) => {
         await untilAborted(signal, term)
         endedAtMs = performance.now()
       },
     )
     await one.leads()
-    await using two = runCandidate({ apiServer: near, namespace, name: 'a', identity: 'two' })
+    await using two = runCandidate({
+      apiServer: near,
+      namespace,
+      name: 'a',
+      identity: 'two',
+      ...shortTerms,
+    })
     await until(() => one.renewals > 2, 'renewals')
     proxy.hang()
     const error = await one.ended
@@ -262,7 +273,7 @@ describe('A leader that the server does not answer', () => {
     await using apiServer = createApiServer({ server: simulator.url })
     const finish = Promise.withResolvers<void>()
     await using one = runCandidate(
-      { apiServer, namespace, name: 'a', identity: 'one' },
+      { apiServer, namespace, name: 'a', identity: 'one', ...shortTerms },
       () => finish.promise,
     )
     await one.leads()
@@ -315,7 +326,7 @@ describe('A leader that the server does not answer', () => {
     await using one = runCandidate({ apiServer, namespace, name: 'a', identity: 'one' })
     await until(() => one.remainingMs.length > 2, 'renewals')
     expect(Math.max(...one.remainingMs)).toBeLessThanOrEqual(
-      shortTerms.leaseDurationMs - proxy.delayMs + 1,
+      leaderElectionDefaults.leaseDurationMs - proxy.delayMs + 1,
     )
     expect(await one.stop()).toBeUndefined()
   })

@@ -126,7 +126,7 @@ describe('The metrics of a controller', () => {
         reconciles += 1
         event({ reason: 'Seen', action: 'Look' })
       },
-      { metrics, signal: stop.signal },
+      { metrics, signal: stop.signal, leaderElection: { ...lease, retryPeriodMs: 50 } },
     )
     const shows = async (text: string): Promise<void> =>
       await expect.poll(() => metrics.text(), { timeout: 20_000 }).toContain(`\n${text}\n`)
