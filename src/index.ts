@@ -34,6 +34,7 @@ export {
 export { type CallerToken, type SignInReport } from './access/authentication/authenticator.ts'
 export { type Viewer } from './access/viewer.ts'
 export { GatewayMetrics } from './gateway/metrics/gateway-metrics.ts'
+export { GatewayTraces } from './gateway/traces.ts'
 export {
   documentHash,
   type OperationObserver,

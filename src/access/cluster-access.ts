@@ -12,6 +12,7 @@ import { changeForAll, type RbacChange, settleTimesMs } from './rbac-changes.ts'
 import { type FollowedResource, RbacWatch, type WatchedCluster } from './rbac-watch.ts'
 import type { ReviewRequests } from './subject-access-review.ts'
 import { foreignViewer, type Viewer, viewerKey } from './viewer.ts'
+import { outsideRequests } from '../lib/async-context.ts'
 
 export interface AccessConnection extends WatchedCluster {
   readonly server: ReviewRequests
@@ -278,7 +279,9 @@ export class ClusterAccess implements AsyncDisposable {
     })
     const ended = this.#running
     const signal = AbortSignal.any([this.#stop.signal, this.#leaving.signal])
-    this.#running = Promise.all([ended, this.#watch.run(signal)]).then(() => {})
+    const watch = this.#watch
+    const watching = outsideRequests(() => watch.run(signal))
+    this.#running = Promise.all([ended, watching]).then(() => {})
     this.#ready = this.#watch.ready(watchReadyMs)
   }
 

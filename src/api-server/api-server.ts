@@ -132,6 +132,7 @@ export class ApiServer implements AsyncDisposable {
       },
       received: () => this.#reachability.received(),
       failed: (failure) => this.#reachability.failed(failure),
+      sending: observer?.sending && ((request) => observer.sending?.(request)),
     })
     this.#openApi = new OpenApi((path, signal) => this.request('GET', path, { signal }))
     this.#features = new ServerFeatures(() => this.version(), this.#limits.requestDeadlineMs)
@@ -204,6 +205,9 @@ export class ApiServer implements AsyncDisposable {
     const observer: ApiServerObserver = {
       warned: this.#reportWarning,
       reachable: (isReachable) => this.#observer?.reachable?.(isReachable),
+      ...(this.#observer?.sending && {
+        sending: (request) => this.#observer?.sending?.(request),
+      }),
     }
     return new ApiServer({ ...this.#limits, observer, name: this.name, config })
   }

@@ -1,6 +1,7 @@
 import type { ApiResource } from '../kubernetes/api-resource.ts'
 import type { InformerState, SharedInformer } from '../informer/shared-informer.ts'
 import type { Indexers } from '../informer/store/store-view.ts'
+import { outsideRequests } from '../lib/async-context.ts'
 import { DeadlineError, withDeadline } from '../lib/deadline.ts'
 import {
   away,
@@ -182,7 +183,8 @@ export class CachedResource {
   }
 
   start(): void {
-    if (!this.#options.isLent) this.#running = this.informer.run(this.#stop.signal)
+    if (this.#options.isLent) return
+    this.#running = outsideRequests(() => this.informer.run(this.#stop.signal))
   }
 
   /** `outdated`: the error of a reader that knows one of the indexes by another definition. */

@@ -8,6 +8,7 @@ import { gatewayOptionsOf } from '../config/gateway-config.ts'
 import { createGateway } from '../gateway/gateway.ts'
 import { GatewayMetrics } from '../gateway/metrics/gateway-metrics.ts'
 import { type GatewayLog, serverObserverOf } from '../gateway/observers.ts'
+import { GatewayTraces } from '../gateway/traces.ts'
 import { printSchemaSdl } from '../graphql/schema/print-schema.ts'
 import { type GraphQLServer, startGraphQLServer } from '../server/graphql-server.ts'
 import { checkAddress, isLoopback } from '../server/guard/origin-check.ts'
@@ -59,7 +60,9 @@ export async function runGateway(
   const metrics = isMeasured(config) ? new GatewayMetrics({ process: true }) : undefined
   // Disposed of after the gateway, so that it records everything.
   await using audit = config.audit.file === undefined ? null : new AuditLog(config.audit.file, log)
+  const traces = new GatewayTraces()
   const observed = {
+    traces,
     ...(metrics === undefined ? {} : { metrics }),
     ...(audit === null ? {} : { audit }),
   }
@@ -79,6 +82,7 @@ export async function runGateway(
     planned: gateway.planned,
     authenticator: gateway.authenticator(config.auth),
     metrics,
+    traces,
     observer: serverObserverOf([metrics?.server, audit ?? undefined]),
     readiness: gateway.readiness,
     sdl: introspection ? () => sdlOf(gateway.schema) : undefined,

@@ -34,6 +34,8 @@ interface ClusterMemberOptions {
   readonly retryMs: number
   readonly watch: Partial<ApiWatchTimes>
   readonly log: GatewayLog
+  /** A further observer of the connection to a cluster. */
+  readonly observer?: ((cluster: string) => Pick<ApiServerObserver, 'sending'>) | undefined
   readonly isDefault: (cluster: string) => boolean
   /** Called after the state, the labels or the source has changed. */
   readonly stateChanged: () => void
@@ -289,6 +291,7 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
     const isFirst = isNotTried(this.#cluster)
     const observer: ApiServerObserver = {
       ...observerOf(this.name, this.#options.log),
+      ...this.#options.observer?.(this.name),
       reachable: () => this.#tellState(),
     }
     const { connection } = this.#options

@@ -17,6 +17,7 @@ import { type Cluster, ClusterMember, connectionOf } from './cluster-member.ts'
 import type { FleetChanges } from '../graphql/served/served-schema.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import { codeOf, type GatewayLog } from './observers.ts'
+import type { GatewayTraces } from './traces.ts'
 import {
   type ClusterSource,
   configuration,
@@ -85,6 +86,8 @@ export interface FleetOptions {
   readonly retryMs?: number
   /** Times for noticing changes of a cluster's API. */
   readonly watch?: Partial<ApiWatchTimes>
+  /** Follows operations and requests to API servers by spans of OpenTelemetry. */
+  readonly traces?: GatewayTraces
 }
 
 /** The part of an informer factory that a gateway reads. */
@@ -385,6 +388,7 @@ export class Fleet implements AsyncDisposable, FleetChanges {
       retryMs,
       watch,
       log: this.#log,
+      observer: this.#options.traces?.observer,
       stateChanged: () => this.#tell(),
       isDefault: (name) => {
         const [first] = this.#members

@@ -257,6 +257,7 @@ const gatewayChecks: OptionChecks<GatewayOptions> = {
   logs: optionsOf(checksLike(defaultLogLimits)),
   log: anObject,
   metrics: anObject,
+  traces: anObject,
   audit: anObject,
   requireViewer: aFlag,
   signal: anObject,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Viewer } from '../access/viewer.ts'
-import type { OperationTrace } from '../graphql/answer/operation-trace.ts'
+import type { OperationTrace } from '../graphql/prepare/operation-trace.ts'
 import { ClientError, clientErrorOf } from '../graphql/errors/client-error.ts'
 import { refusedDocument } from '../graphql/answer/operation-observer.ts'
 import type { ServerObserver } from './operation-options.ts'

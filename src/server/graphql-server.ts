@@ -28,6 +28,7 @@ import {
   contextWithViewer,
   graphqlPath,
   type OperationPipelineOptions,
+  type OperationTracer,
   type Routes,
   type ServerLog,
   type ServerObserver,
@@ -59,6 +60,8 @@ export interface GraphQLServerOptions extends OperationPipelineOptions {
   readonly metrics?: MetricsSource | undefined
   /** Observes refusals and connections. */
   readonly observer?: ServerObserver | undefined
+  /** Follows operations by spans of OpenTelemetry: the same `GatewayTraces` as the gateway's. */
+  readonly traces?: OperationTracer | undefined
   /** The schema as SDL, for `/graphql/schema`. Absent: the server does not show it. */
   readonly sdl?: (() => string) | undefined
   /** What GraphiQL shows at the first visit, one document a tab. */
@@ -80,6 +83,7 @@ const graphqlServerChecks: OptionChecks<GraphQLServerOptions> = {
   planned: anObject,
   metrics: anObject,
   observer: anObject,
+  traces: anObject,
   sdl: aFunction,
   exampleOperations: aList,
   portalFolder: aString,
@@ -160,6 +164,7 @@ class RunningServer implements GraphQLServer {
     const origins = new OriginCheck(server)
     const parts: ServerParts = {
       ...shared,
+      tracer: options.traces,
       limits: server,
       pipeline: this.#pipeline,
       origins,

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { noViewer } from '../access/authentication/authenticator.ts'
 import type { Viewer } from '../access/viewer.ts'
+import type { OperationFollower } from '../graphql/prepare/operation-trace.ts'
 import type { RefusedDocument } from '../graphql/answer/operation-observer.ts'
 
 /** Answers of further paths, by path: `/faults`. A handler that throws is answered with 500. */
@@ -38,6 +39,30 @@ export interface ServerObserver {
   cutOff?(transport: 'http' | 'websocket'): void
   /** Called once with a function that returns the number of bytes that wait to be sent. */
   unsent?(bytes: () => number): void
+}
+
+/** A request whose operation may be followed by a trace. */
+export interface FollowedRequest {
+  readonly method: string
+  readonly path: string
+  readonly requestId: string
+  /** Where `traceparent` may be: headers, with what a WebSocket's `connection_init` and messages say. */
+  readonly carrier: () => Readonly<Record<string, unknown>>
+}
+
+/** An operation that is followed, from its request on. Must not throw. */
+export interface TracedOperation {
+  readonly follower: OperationFollower
+  /** Does work as a part of the operation, with all that it starts. */
+  run<T>(work: () => T): T
+  /** The operation is over; of a subscription, it has begun. Idempotent. */
+  end(httpStatus?: number): void
+}
+
+/** Follows operations: `GatewayTraces`. */
+export interface OperationTracer {
+  /** `undefined`: the operation is not followed. */
+  begin(request: FollowedRequest): TracedOperation | undefined
 }
 
 /** The path of the API, for both transports. */

@@ -20,7 +20,7 @@ import {
   withoutTransportDetails,
 } from '../graphql/errors/client-error.ts'
 import type { OperationOptions } from '../graphql/answer/execution.ts'
-import type { OperationTrace } from '../graphql/answer/operation-trace.ts'
+import type { OperationTrace } from '../graphql/prepare/operation-trace.ts'
 import { isRecord } from '../lib/json.ts'
 import { present } from '../lib/options.ts'
 import { quoted } from '../lib/text.ts'
@@ -35,6 +35,7 @@ import {
   type MakeContext,
   type OperationContext,
   type OperationOrigin,
+  type OperationTracer,
   type ServerLog,
   type ServerObserver,
   type ServerPlugin,
@@ -83,6 +84,8 @@ export interface ServerParts {
   /** Answers operations that have a plan. The pipeline answers the others. */
   readonly planned: PlannedQueries | undefined
   readonly observer: ServerObserver | undefined
+  /** `undefined`: operations are not followed. */
+  readonly tracer: OperationTracer | undefined
   readonly log: ServerLog
 }
 

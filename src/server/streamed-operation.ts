@@ -9,7 +9,7 @@ import {
 import type { CallerToken } from '../access/authentication/authenticator.ts'
 import type { Viewer } from '../access/viewer.ts'
 import type { OperationOptions } from '../graphql/answer/execution.ts'
-import type { OperationTrace } from '../graphql/answer/operation-trace.ts'
+import type { OperationTrace } from '../graphql/prepare/operation-trace.ts'
 import { queryLane, turns } from '../graphql/prepare/operation-turns.ts'
 import { clientErrorOf, writeByGet } from '../graphql/errors/client-error.ts'
 import { observedDocument } from './document-source.ts'
@@ -39,6 +39,8 @@ export interface StreamedRequest {
   readonly viewer: Viewer | undefined
   readonly callerToken: CallerToken | undefined
   readonly trace: OperationTrace
+  /** Called when the operation has been answered, or its subscription has begun. */
+  readonly begun?: (() => void) | undefined
   readonly made?: MadeContext
 }
 

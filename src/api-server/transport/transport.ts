@@ -71,6 +71,27 @@ export interface TransportObserver {
   received(): void
   /** There was no answer. */
   failed(failure: ConnectionFailure): void
+  /** See {@link ApiServerObserver.sending}. */
+  sending?: ((request: SentRequest) => RequestFollower | undefined) | undefined
+}
+
+/** A request that is about to be sent. */
+export interface SentRequest {
+  readonly method: TransportRequest['method']
+  /** Without the query. */
+  readonly path: string
+  readonly isWatch: boolean
+  /** `host:port`. */
+  readonly host: string
+}
+
+/** Follows one request, for traces. Must not throw. */
+export interface RequestFollower {
+  /** Sent with the request: `traceparent`. */
+  readonly headers: Readonly<Record<string, string>>
+  answered(httpStatus: number): void
+  /** The whole response has arrived, of a watch its beginning, or there is none. */
+  ended(error?: Error): void
 }
 
 /** How often a request is repeated because its pooled connection was closed. */
@@ -135,20 +156,36 @@ export class Transport {
     credentials: RequestCredentials,
     signal: AbortSignal,
   ): Promise<ExchangeResponse> {
+    const follower = this.#follower(request)
     for (let attempt = 1; ; attempt++) {
-      const exchange = await this.#open(request, credentials)
+      const exchange = await this.#open(request, credentials, follower?.headers)
       try {
         const response = await this.#run(exchange, signal)
+        follower?.answered(response.message.statusCode ?? 0)
+        if (isWatch(request)) follower?.ended()
+        else if (follower !== undefined) response.body.onEnd(() => follower.ended())
         this.#observer.answered(response.message.statusCode ?? 0, response.message.headers)
         return response
       } catch (error) {
-        if (!(error instanceof ConnectionError)) throw error
+        if (!(error instanceof ConnectionError)) {
+          follower?.ended(error as Error)
+          throw error
+        }
         const isStale = exchange.reusedSocket && error.failure === 'reset'
         if (isStale && request.method === 'GET' && attempt <= maxStaleConnections) continue
         this.#observer.failed(error.failure)
+        follower?.ended(error)
         throw error
       }
     }
+  }
+
+  #follower(request: TransportRequest): RequestFollower | undefined {
+    const { sending } = this.#observer
+    if (sending === undefined) return undefined
+    const [path = ''] = request.path.split('?', 1)
+    const { method } = request
+    return sending({ method, path, isWatch: isWatch(request), host: this.host })
   }
 
   async #run(exchange: Exchange, signal: AbortSignal): Promise<ExchangeResponse> {
@@ -171,7 +208,11 @@ export class Transport {
     }
   }
 
-  async #open(request: TransportRequest, credentials: RequestCredentials): Promise<Exchange> {
+  async #open(
+    request: TransportRequest,
+    credentials: RequestCredentials,
+    further: RequestFollower['headers'] = {},
+  ): Promise<Exchange> {
     const { headers, ...material } = credentials
     const { hostname, port, pathname, protocol } = this.#url
     const gzip = request.gzip ?? this.#options.gzip
@@ -188,6 +229,7 @@ export class Transport {
           'User-Agent': this.#options.userAgent,
           'Accept-Encoding': gzip ? 'gzip' : 'identity',
           ...request.headers,
+          ...further,
           // Node omits it for a DELETE, whose body would then be read as the next request.
           ...(request.body === undefined
             ? {}
@@ -216,6 +258,10 @@ export class Transport {
   #closedError(): ConnectionError {
     return new ConnectionError('closed', this.host, 'the connection to this cluster was closed')
   }
+}
+
+function isWatch({ path }: TransportRequest): boolean {
+  return path.includes('watch=true')
 }
 
 /** The response if it is 2xx. Throws its refusal otherwise. */
@@ -279,4 +325,6 @@ function retryAfterMsOf(header: string | undefined): number | undefined {
 export interface ApiServerObserver extends WarningObserver {
   /** The server can no longer be reached, or answers again: `isReachable` of the connection has changed. */
   reachable?(isReachable: boolean): void
+  /** A request is about to be sent. `undefined`: nobody follows it. */
+  sending?(request: SentRequest): RequestFollower | undefined
 }

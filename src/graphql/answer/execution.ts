@@ -116,7 +116,11 @@ export async function executeQuery(
     startedMs,
     errors,
   } as const
-  options.observer?.answered(queryReport(query))
+  if (options.observer !== undefined || trace?.follower !== undefined) {
+    const report = queryReport(query)
+    options.observer?.answered(report)
+    trace?.follower?.answered(report)
+  }
   return result
 }
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { DocumentNode, GraphQLError } from 'graphql'
 import type { Viewer } from '../../access/viewer.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
-import type { OperationTrace } from './operation-trace.ts'
+import type { OperationTrace } from '../prepare/operation-trace.ts'
 
 /** An answered operation, for audit logs and metrics. Never holds values of variables. */
 export interface OperationReport {

@@ -21,7 +21,7 @@ import { problemOfVariables } from '../documents/document-bounds.ts'
 import { inTime } from './operation-deadline.ts'
 import { NotCoveredError } from '../errors/not-covered.ts'
 import { type OperationObserver, queryReport } from './operation-observer.ts'
-import type { OperationTrace } from './operation-trace.ts'
+import { type OperationTrace, type PartDetails, within } from '../prepare/operation-trace.ts'
 import type { OperationDocuments } from '../documents/operation-documents.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
 import type { PodLogs } from '../logs/pod-logs.ts'
@@ -101,7 +101,7 @@ export function runQuery<T>(
   { served, limits, kinds, origin, secrets, logs }: PreparedQuery,
   run: (parts: ReadSnapshot, direct: DirectReads) => T | Promise<T>,
 ): T | Promise<T> {
-  const { viewer, callerToken: token, forbidKeeping } = origin
+  const { viewer, callerToken: token, forbidKeeping, trace } = origin
   const access = viewer && new ViewerAccess(served, viewer)
   const read = (secret: string): void => {
     secrets.add(secret)
@@ -131,6 +131,7 @@ export function runQuery<T>(
     access,
     direct,
     lane: queryLane(viewer),
+    trace,
     run: (parts) => run(parts, direct),
   })
 }
@@ -161,6 +162,8 @@ interface WholeAnswer {
   readonly errors: readonly GraphQLError[]
 }
 
+const noDetails: PartDetails = {}
+
 /** Answers queries by their plans: compiled once per schema, document and operation, run within one tick. */
 export class PlannedQueries {
   readonly #options: PlannedQueriesOptions
@@ -179,7 +182,8 @@ export class PlannedQueries {
     request: QueryRequest,
     origin: QueryOrigin = {},
   ): string | undefined | Promise<string | undefined> {
-    const find = (): KnownQuery | undefined => this.#find(request)
+    const find = (): KnownQuery | undefined =>
+      within(origin.trace, 'plan', noDetails, () => this.#find(request))
     if (this.#options.documents.has(request.query)) return this.#answer(find(), request, origin)
     // The document may be large, and the user may send many like it, so parsing waits for its turn.
     const lane = queryLane(origin.viewer)
@@ -223,7 +227,11 @@ export class PlannedQueries {
             const rows = budget.spent('rows')
             const answer = { by: 'plan', kinds, secrets, rows, startedMs, errors } as const
             const asked = { document, operationName, viewer, trace }
-            observer?.answered(queryReport({ ...asked, ...answer }))
+            if (observer !== undefined || trace?.follower !== undefined) {
+              const report = queryReport({ ...asked, ...answer })
+              observer?.answered(report)
+              trace?.follower?.answered(report)
+            }
           }
           return text
         },

@@ -136,7 +136,7 @@ export class PlannedSubscriptions {
       'take' in answer
         ? answer
         : failedStream(clientResult({ errors: answer.errors }, unexpected, trace?.requestId).errors)
-    if (observer === undefined) return stream
+    if (observer === undefined && trace?.follower === undefined) return stream
     const report = (): OperationReport => ({
       operation: 'subscription',
       document,
@@ -149,8 +149,10 @@ export class PlannedSubscriptions {
       rows: stream.rows,
       durationMs: performance.now() - beganMs,
     })
-    observer.answered({ ...report(), rows: 0 })
-    if (stream.end?.form !== 'failed') stream.onLeft(() => observer.ended?.(report()))
+    const begun = { ...report(), rows: 0 }
+    observer?.answered(begun)
+    trace?.follower?.answered(begun)
+    if (stream.end?.form !== 'failed') stream.onLeft(() => observer?.ended?.(report()))
     return stream
   }
 

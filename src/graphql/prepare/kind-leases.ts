@@ -5,6 +5,7 @@ import type { StoreView } from '../../informer/store/store-view.ts'
 import { sleep } from '../../lib/backoff.ts'
 import { withDeadline } from '../../lib/deadline.ts'
 import { ByKind, type ClusterKind } from './kind-view.ts'
+import { type OperationTrace, type PartDetails, within } from './operation-trace.ts'
 import { goneCluster, silentReview } from './read-failures.ts'
 import { isReachable } from '../served/cluster-argument.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
@@ -26,6 +27,7 @@ export interface KindLeasesOptions {
   readonly isViewed?: boolean
   /** How long a cluster may answer no access review before the kinds that are optional there are given up. Default: any. */
   readonly reviewSilenceMs?: number
+  readonly trace?: OperationTrace | undefined
 }
 
 /**
@@ -229,7 +231,8 @@ export class KindLeases implements KindSource, Disposable {
     if (admission === 'admitted') return this.#wait(need)
     if (admission === 'refused' || access === undefined) return undefined
     this.#failures.delete(need.cluster)
-    return access.ask(need).then(
+    const { trace } = this.#options
+    return within(trace, 'access', partOf(need), () => access.ask(need)).then(
       () => (access.admission(need) === 'admitted' ? this.#wait(need) : undefined),
       (error: unknown) => void this.#failures.set(need.cluster, error),
     )
@@ -244,7 +247,9 @@ export class KindLeases implements KindSource, Disposable {
     if (lease instanceof UnreadableResourceError) return undefined
     if (at.indexes !== undefined) lease.want(at.indexes)
     if (lease.unreadable() === undefined) return undefined
-    return lease.ready(this.#options.syncDeadlineMs).catch(() => {})
+    const { trace, syncDeadlineMs } = this.#options
+    const ready = (): Promise<void> => lease.ready(syncDeadlineMs).catch(() => {})
+    return within(trace, 'wait', partOf(at), ready)
   }
 
   #acquire(at: ClusterKind): Lease | UnreadableResourceError {
@@ -267,6 +272,10 @@ export class KindLeases implements KindSource, Disposable {
       throw error
     }
   }
+}
+
+function partOf({ cluster, kind }: ClusterKind): PartDetails {
+  return { cluster, type: kind.typeName }
 }
 
 /** How often a wait checks whether the cluster can still be reached. */

@@ -1,6 +1,7 @@
 import type { Lane } from '../../lib/event-loop.ts'
 import type { ClusterKind } from './kind-view.ts'
 import { KindLeases } from './kind-leases.ts'
+import { type OperationTrace, type PartDetails, within } from './operation-trace.ts'
 import { turns } from './operation-turns.ts'
 import type { DirectFetch, FurtherRuns, ReadSnapshot } from './read-snapshot.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
@@ -21,6 +22,7 @@ export interface RunOptions<T> {
   readonly direct: DirectFetch
   /** The lane where each run waits for its turn. */
   readonly lane: Lane
+  readonly trace?: OperationTrace | undefined
   /** Runs the operation, within one tick. */
   readonly run: (snapshot: ReadSnapshot) => T | Promise<T>
 }
@@ -39,9 +41,9 @@ export function prepareAndRun<T>(
   kinds: readonly ClusterKind[],
   options: RunOptions<T>,
 ): T | Promise<T> {
-  const { served, access, limits } = options
+  const { served, access, limits, trace } = options
   const { syncDeadlineMs } = limits
-  const prepared = new KindLeases({ served, syncDeadlineMs, access, reviewSilenceMs })
+  const prepared = new KindLeases({ served, syncDeadlineMs, access, reviewSilenceMs, trace })
   const release = (): void => prepared[Symbol.dispose]()
   let result: T | Promise<T> | undefined
   try {
@@ -57,6 +59,8 @@ export function prepareAndRun<T>(
     if (!(result instanceof Promise)) release()
   }
 }
+
+const noDetails: PartDetails = {}
 
 class Rounds<T> {
   readonly #prepared: KindLeases
@@ -77,9 +81,9 @@ class Rounds<T> {
   }
 
   #runNow(): T | Promise<T> {
-    const { run, direct, lane } = this.#options
+    const { run, direct, lane, trace } = this.#options
     const snapshot = this.#prepared.settle({ further: this.#further, direct })
-    const result = turns.run(() => run(snapshot), lane)
+    const result = turns.run(() => within(trace, 'run', noDetails, () => run(snapshot)), lane)
     return result instanceof Promise
       ? result.then((one) => this.#ended(snapshot, one))
       : this.#ended(snapshot, result)

@@ -11,6 +11,7 @@ import { clientErrorOf, ClientError } from '../errors/client-error.ts'
 import { fragmentsOf } from '../documents/document-fragments.ts'
 import { collectFields } from '../plan/collected-fields.ts'
 import { mutated } from '../extensions/extension-calls.ts'
+import { within } from '../prepare/operation-trace.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
 import type { Answered } from '../reads/direct/direct-reads.ts'
 import { type ExtensionField, fieldSourceOf } from '../schema/field-source.ts'
@@ -199,7 +200,9 @@ export class Mutations implements MutationSource {
     try {
       if (isFurther) this.#options.quota.take(origin.viewer)
       if (step instanceof Error) throw step
-      const payload = await step.make(writer)
+      const { cluster, kind } = step.place
+      const details = { cluster, type: kind.typeName, mutation }
+      const payload = await within(origin.trace, 'write', details, () => step.make(writer))
       this.#report(mutation, place, args, making, { startedMs, waitedMs: payload.waitedMs })
       return payload
     } catch (error) {

@@ -105,6 +105,8 @@ function resultsOf(
       return await answerOperation(parts, prepared, sendFrames)
     } catch (error) {
       return { errors: [clientErrorOf(error)] }
+    } finally {
+      asked.begun?.()
     }
   }
   async function* results(): Answers {

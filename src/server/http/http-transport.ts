@@ -6,7 +6,7 @@ import {
   UnauthenticatedError,
 } from '../../access/authentication/authenticator.ts'
 import type { Viewer } from '../../access/viewer.ts'
-import type { OperationTrace } from '../../graphql/answer/operation-trace.ts'
+import type { OperationTrace } from '../../graphql/prepare/operation-trace.ts'
 import { credentialsOf, FollowedIdentity } from '../guard/followed-identity.ts'
 import { allowedRequestHeaders, operationRefusal, pathOf } from '../guard/operation-request.ts'
 import { refuseOperation, refuseRequest } from '../guard/refusal.ts'
@@ -40,6 +40,14 @@ interface OperationCaller {
   readonly callerToken: CallerToken | undefined
   readonly trace: OperationTrace
   readonly made: MadeContext
+}
+
+/** A request for an answer, or for the schema. */
+interface AcceptedRequest {
+  readonly trace: OperationTrace
+  readonly sdl: (() => string) | undefined
+  /** Called when a subscription has begun: nobody follows it to its end. */
+  readonly begun?: (() => void) | undefined
 }
 
 /** Answers HTTP requests. Checks them in the order of distrust: probes, origin, operation, body. */
@@ -143,7 +151,30 @@ export class HttpTransport {
       refuseRequest(response, refusal)
       return
     }
-    const { authenticator } = this.#options
+    const requestId = answeredRequestId(response)
+    const traced = this.#options.tracer?.begin({
+      method: request.method ?? '',
+      path: pathOf(request),
+      requestId,
+      carrier: () => request.headers,
+    })
+    const trace = { requestId, follower: traced?.follower }
+    if (traced === undefined) {
+      await this.#answerCaller(request, response, { trace, sdl })
+      return
+    }
+    response.once('close', () => traced.end(response.statusCode))
+    const begun = (): void => traced.end(response.statusCode)
+    await traced.run(() => this.#answerCaller(request, response, { trace, sdl, begun }))
+  }
+
+  /** Answers a request whose form is accepted: for its caller, if it has one. */
+  async #answerCaller(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { trace, sdl, begun }: AcceptedRequest,
+  ): Promise<void> {
+    const { limits, origins, authenticator } = this.#options
     let known: Admitted | undefined
     let viewer: Viewer | undefined
     let made: MadeContext
@@ -175,7 +206,6 @@ export class HttpTransport {
       )
       return
     }
-    const trace = { requestId: answeredRequestId(response) }
     const caller = { viewer, callerToken: authenticator?.tokenOf?.(credentials), trace, made }
     if (!isStream) {
       await this.#answerOperation(request, response, caller)
@@ -188,7 +218,7 @@ export class HttpTransport {
       const identity = new FollowedIdentity(following)
       response.once('close', () => identity[Symbol.dispose]())
     }
-    await this.#answerEvents(request, response, caller)
+    await this.#answerEvents(request, response, { ...caller, begun })
   }
 
   /**
@@ -219,7 +249,7 @@ export class HttpTransport {
   async #answerEvents(
     request: IncomingMessage,
     response: ServerResponse,
-    caller: OperationCaller,
+    caller: OperationCaller & Pick<AcceptedRequest, 'begun'>,
   ): Promise<void> {
     const operation = await operationAsked(request)
     if (this.#options.connections.isClosed) {

@@ -91,7 +91,7 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
   const begun: OpenWebSocket['begun'] = new Set()
   const { requestId } = openedBy
   let operationCount = 0
-  const nextTrace = () => ({ requestId: `${requestId}.${++operationCount}` })
+  const nextRequestId = (): string => `${requestId}.${++operationCount}`
 
   const closed = operations.opened(
     {
@@ -124,7 +124,14 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
         })
       },
     },
-    { ...openedBy, sendFrames, begun, follows, nextTrace, busyWith: (work) => void busyWith(work) },
+    {
+      ...openedBy,
+      sendFrames,
+      begun,
+      follows,
+      nextRequestId,
+      busyWith: (work) => void busyWith(work),
+    },
   )
 
   const forget = parts.connections.add({

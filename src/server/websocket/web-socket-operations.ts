@@ -7,8 +7,8 @@ import {
   clientResult,
   withoutTransportDetails,
 } from '../../graphql/errors/client-error.ts'
-import type { OperationTrace } from '../../graphql/answer/operation-trace.ts'
 import { observedGenerator, interruptible } from '../../lib/generators.ts'
+import { graphqlPath } from '../operation-options.ts'
 import { loggedError, sentResult, type ServerParts } from '../operation-pipeline.ts'
 import type { StreamEnd } from '../../lib/frame-stream.ts'
 import type { PlannedStream } from '../planned-stream.ts'
@@ -36,7 +36,7 @@ export interface OpenWebSocket extends OpenedBy {
   /** Call when a subscription has begun, and the returned function when it has ended. */
   readonly follows: () => () => void
   /** Counts the operations: the id of each is that of the request with its number. */
-  readonly nextTrace: () => OperationTrace
+  readonly nextRequestId: () => string
   /** Counts work as a running message. */
   readonly busyWith: (work: Promise<unknown>) => void
 }
@@ -112,8 +112,19 @@ export function createWebSocketOperations(parts: ServerParts): Server<OpenWebSoc
       const { promise: left, resolve } = Promise.withResolvers<undefined>()
       // graphql-ws returns this generator on `complete`, which leaves an operation that is still starting.
       connection.subscriptions[id] = interruptible(none(), () => resolve(undefined))
-      const { identity, request, nextTrace } = connection.extra
-      const trace = nextTrace()
+      const { identity, request, nextRequestId } = connection.extra
+      const requestId = nextRequestId()
+      const traced = parts.tracer?.begin({
+        method: 'GET',
+        path: graphqlPath,
+        requestId,
+        carrier: () => ({
+          ...request.headers,
+          ...connection.connectionParams,
+          ...payload.extensions,
+        }),
+      })
+      const trace = { requestId, follower: traced?.follower }
       const prepare = async (): Promise<ReadyOperation | readonly GraphQLError[]> => {
         const operation = await prepareOperation(parts, {
           transport: 'websocket',
@@ -125,10 +136,19 @@ export function createWebSocketOperations(parts: ServerParts): Server<OpenWebSoc
           callerToken: identity.callerToken,
           trace,
         })
-        if (!('document' in operation)) return operation
-        return { ...operation, begin: () => begin(connection, id, operation, left) }
+        if (!('document' in operation)) {
+          traced?.end()
+          return operation
+        }
+        const answers = (): Promise<Answers> => begin(connection, id, operation, left)
+        if (traced === undefined) return { ...operation, begin: answers }
+        return { ...operation, begin: () => traced.run(answers).finally(() => traced.end()) }
       }
-      const prepared = prepare().catch((error: unknown) => [loggedError(error, trace, log)])
+      const preparing = traced === undefined ? prepare() : traced.run(prepare)
+      const prepared = preparing.catch((error: unknown) => {
+        traced?.end()
+        return [loggedError(error, trace, log)]
+      })
       const args = await Promise.race([prepared, left])
       if (args !== undefined) return args
       connection.extra.busyWith(prepared)

@@ -1,0 +1,50 @@
+/**
+ * A part of an operation. `plan`: the document is parsed, validated and compiled, or found. `access`: the API server is
+ * asked what the viewer may see. `wait`: a kind is loaded. `run`: the answer is read and written, within one tick.
+ * `write`: a mutation is sent, and waited for.
+ */
+export type OperationPart = 'plan' | 'access' | 'wait' | 'run' | 'write'
+
+/** What a part is about. */
+export interface PartDetails {
+  readonly cluster?: string
+  /** The name of the GraphQL type. */
+  readonly type?: string
+  readonly mutation?: string
+}
+
+/** The request that an operation came with, as logs and the audit log name it, and what follows it for a trace. */
+export interface OperationTrace {
+  /** The `x-request-id` of the request; of a WebSocket, with the number of the operation: `ID.3`. */
+  readonly requestId: string
+  /** Absent: nobody follows the operation. */
+  readonly follower?: OperationFollower | undefined
+}
+
+/** What an operation was, in its report. */
+export interface AnsweredOperation {
+  readonly operation: 'query' | 'mutation' | 'subscription'
+  readonly operationName: string | undefined
+  readonly by: 'plan' | 'graphql-js'
+  readonly rows: number
+  readonly codes: readonly string[]
+}
+
+/** Follows one operation. Must not throw. */
+export interface OperationFollower {
+  /** Does the work of a part, which is over when the result is there. */
+  within<T>(part: OperationPart, details: PartDetails, work: () => T): T
+  /** The operation has been answered; a subscription has begun. */
+  answered(operation: AnsweredOperation): void
+}
+
+/** Does a part of an operation, followed if anybody follows it. */
+export function within<T>(
+  trace: OperationTrace | undefined,
+  part: OperationPart,
+  details: PartDetails,
+  work: () => T,
+): T {
+  const follower = trace?.follower
+  return follower === undefined ? work() : follower.within(part, details, work)
+}
