@@ -1,10 +1,18 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { resources } from 'informerql/informer'
 import type { ConfigMap } from 'informerql/kubernetes'
 import { expect, it } from 'vitest'
 import { ask, type ContractServer, newNamespace } from '../contract/contract-server.ts'
+import { openApiServer } from '../support/contract-api-server.ts'
+import { findControlPlane } from '../support/control-plane.ts'
 import { describeWithControlPlane } from '../support/control-plane-suite.ts'
 import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts'
 import { type ExampleProcess, startProgram } from '../support/example-process.ts'
+import { until } from '../support/informer.ts'
 import { writeKubeconfig } from '../support/kubeconfig.ts'
+import { runCandidate, shortTerms } from './candidates.ts'
 
 const namespacePath = (namespace: string): string => `/api/v1/namespaces/${namespace}/configmaps`
 
@@ -117,6 +125,72 @@ describeWithControlPlane('Two processes that compete for a lease', (plane) => {
     expect([...writers.values()].map(({ size }) => size)).toEqual([...writers].map(() => 1))
     expect(writers.size).toBeGreaterThanOrEqual(5)
   })
+
+  it('share a lease with kube-controller-manager, whose candidate is client-go’s', async ({
+    skip,
+  }) => {
+    const found = findControlPlane({ controllers: true })
+    if ('missing' in found) return skip(found.missing)
+    const { url, ca, token, kubeconfigPath } = plane()
+    const headers = { authorization: `Bearer ${token}` }
+    const server: ContractServer = { url, ca, headers, expireHistory: async () => {} }
+    const namespace = await newNamespace(server)
+    await using apiServer = await openApiServer(server)
+    const place = { namespace, name: 'shared' }
+    const candidate = (identity: string) =>
+      runCandidate({ apiServer, ...place, identity, ...shortTerms })
+    const specOf = async () => (await apiServer.client(resources.leases).get(place)).spec ?? {}
+
+    await using first = candidate('first')
+    await first.leads()
+    const dir = await mkdtemp(join(tmpdir(), 'informerql-manager-'))
+    await using manager = startManager(found.binDir, kubeconfigPath, dir, place)
+    await expect
+      .poll(() => manager.lines.join('\n'), { timeout: 60_000 })
+      .toMatch(/acquire.*lease/i)
+    const { renewals } = first
+    await until(() => first.renewals > renewals + 5, 'renewals')
+    expect((await specOf()).holderIdentity).toBe('first')
+    expect(await first.stop()).toBeUndefined()
+    await expect
+      .poll(specOf, { timeout: 60_000 })
+      .toMatchObject({ holderIdentity: expect.stringMatching(/_/), leaseTransitions: 1 })
+
+    await using second = candidate('second')
+    await until(() => second.events.length > 0, 'the lease of the manager')
+    expect(second.events).toEqual([`new leader ${(await specOf()).holderIdentity}`])
+    await manager[Symbol.asyncDispose]()
+    await second.leads()
+    expect(second.term?.transitions).toBe(2)
+    await second.stop()
+    await rm(dir, { recursive: true, force: true })
+  })
 })
+
+/** kube-controller-manager, with the timing of {@link shortTerms}. */
+function startManager(
+  binDir: string,
+  kubeconfigPath: string,
+  dir: string,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): ExampleProcess {
+  return startProgram(
+    join(binDir, 'kube-controller-manager'),
+    [
+      `--kubeconfig=${kubeconfigPath}`,
+      '--controllers=job-controller',
+      '--leader-elect=true',
+      '--leader-elect-lease-duration=3s',
+      '--leader-elect-renew-deadline=2s',
+      '--leader-elect-retry-period=200ms',
+      `--leader-elect-resource-name=${name}`,
+      `--leader-elect-resource-namespace=${namespace}`,
+      '--bind-address=127.0.0.1',
+      '--secure-port=0',
+      `--cert-dir=${dir}`,
+    ],
+    { timeout: 170_000 },
+  )
+}
 
 const versionOf = ({ metadata }: ConfigMap): number => Number(metadata.resourceVersion)
