@@ -70,6 +70,38 @@ describe('The package, installed from its tarball', () => {
     )
   })
 
+  it('reads the informers of a controller that the other package has made', async () => {
+    await project.write(
+      'shared.js',
+      `import { createGateway } from 'informerql'
+       import { createApiServer } from '@informerql/controller/cluster'
+       import { createSharedInformerFactory, resources } from '@informerql/controller/informer'
+       import { startSimulator } from '@informerql/controller/simulator'
+       await using followed = await startSimulator()
+       // Has no such object: what the gateway answers is of the controller's informer.
+       await using empty = await startSimulator()
+       await using apiServer = createApiServer({ server: followed.url })
+       await using factory = createSharedInformerFactory({ apiServer })
+       factory.informer(resources.configMaps)
+       factory.start()
+       await factory.waitForCacheSync({ deadlineMs: 10_000 })
+       await apiServer.client(resources.configMaps).create({ metadata: { namespace: 'default', name: 'mine' } })
+       await using gateway = await createGateway({
+         clusters: [{ name: 'a', server: empty.url }],
+         informers: factory,
+       })
+       const query = '{ configMaps(namespace: "default") { nodes { metadata { name } } } }'
+       for (let at = 0; at < 100; at += 1) {
+         const { data, errors } = await gateway.execute({ query })
+         const names = data?.configMaps.nodes.map(({ metadata }) => metadata.name) ?? errors
+         if (names.includes('mine') || at === 99) console.log(JSON.stringify(names))
+         if (names.includes('mine')) break
+         await new Promise((resolve) => setTimeout(resolve, 100))
+       }`,
+    )
+    expect((await project.node('shared.js')).stdout).toBe('["mine"]\n')
+  })
+
   it('lets others read its manifest and its schema', async () => {
     await project.write(
       'files.js',
