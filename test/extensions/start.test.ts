@@ -74,6 +74,12 @@ describe('A gateway with extensions', () => {
       'no-field',
       'Pod.cots',
     ],
+    [
+      'a resolver that is no function',
+      [one('type A { a: Int }', { resolvers: { A: { a: 5 as never } } })],
+      'no-resolver',
+      'A.a',
+    ],
     ['another root', [one('type Query { a: Int }')], 'unsupported', 'Query'],
     ['a schema of its own', [one('schema { query: Query }')], 'unsupported', ''],
     [
@@ -104,7 +110,28 @@ describe('A gateway with extensions', () => {
     })
   })
 
-  it('has mutations of a program alone, one after the other, within their quota', async () => {
+  it('does not start with an unknown or missing member of an extension', async () => {
+    for (const wrong of [{ typedefs: 'type A { a: Int }' }, {}, { typeDefs: 5 }]) {
+      const extend = [wrong as never]
+      const start = createGateway({ clusters: [{ name: 'a', server: simulator.url }], extend })
+      await expect(start).rejects.toMatchObject({ code: 'INVALID_OPTION' })
+    }
+  })
+
+  it('shows what a program adds to the routers of a federation', async () => {
+    await using gateway = await createGateway({
+      clusters: [{ name: 'a', server: simulator.url }],
+      federation: true,
+      extend: [one(pod('cost: Int'), { resolvers })],
+    })
+    const answer = (await gateway.execute({ query: '{ _service { sdl } }' })) as {
+      readonly data?: { readonly _service: { readonly sdl: string } }
+    }
+    const { sdl } = answer.data?._service ?? {}
+    expect(sdl).toMatch(/type Pod [^}]*@key[^}]*\bcost: Int/)
+  })
+
+  it('has mutations of a program alone, one after the other, each in the audit log', async () => {
     const made: string[] = []
     const typeDefs = `
       extend type Mutation { page(who: String!): Paged failing: Int! }
@@ -119,9 +146,14 @@ describe('A gateway with extensions', () => {
         throw new Error('hunter2')
       },
     }
+    const wrote: string[] = []
     await using gateway = await createGateway({
       clusters: [{ name: 'a', server: simulator.url }],
       extend: [one(typeDefs, { resolvers: { Mutation } })],
+      audit: {
+        answered: () => {},
+        wrote: ({ mutation, code }) => void wrote.push(`${mutation} ${code}`),
+      },
     })
     const query = 'mutation { b: page(who: "bob") { who times } a: page(who: "ann") { who times } }'
     expect(await gateway.execute({ query })).toEqual({
@@ -134,6 +166,7 @@ describe('A gateway with extensions', () => {
       errors: [{ path: ['failing'], extensions: { code: 'INTERNAL' } }],
     })
     expect(JSON.stringify(failed)).not.toContain('hunter2')
+    expect(wrote).toEqual(['page ', 'page ', 'page ', 'failing INTERNAL'])
     const states = await gateway.execute({ query: '{ gatewayClusters { writable } }' })
     expect(states).toEqual({ data: { gatewayClusters: [{ writable: false }] } })
   })

@@ -118,7 +118,7 @@ export class OperationExtensions implements ExtensionCalls {
 
   of(source: unknown, cluster: string | undefined): ExtensionParent {
     if (typeof source !== 'object' || source === null) {
-      return { key: String(source), cluster, source }
+      return { key: `${typeof source} ${String(source)}`, cluster, source }
     }
     if (cluster !== undefined) this.#clusters.set(source, cluster)
     return { key: this.#numberOf(source), cluster: this.#clusters.get(source), source }

@@ -16,7 +16,16 @@ import {
   type UnionTypeDefinitionNode,
 } from 'graphql'
 import { isRecord } from '../../lib/json.ts'
-import { nearestName } from '../../lib/options.ts'
+import {
+  aList,
+  anObject,
+  aString,
+  checkedOptions,
+  InvalidOptionError,
+  nearestName,
+  type OptionChecks,
+  optionsOf,
+} from '../../lib/options.ts'
 import type { ExtensionField } from '../schema/field-source.ts'
 import {
   ExtensionError,
@@ -78,8 +87,25 @@ function claim(taken: Map<string, string>, key: string, what: string, extension:
   taken.set(key, extension)
 }
 
-function readExtension(extension: GatewayExtension, at: number): ReadExtension {
+const extensionChecks: OptionChecks<GatewayExtension> = {
+  name: aString,
+  typeDefs(option, value) {
+    if (typeof value === 'string' || (isRecord(value) && Array.isArray(value['definitions'])))
+      return
+    throw new InvalidOptionError(option, value, 'SDL, or a document that GraphQL has parsed')
+  },
+  resolvers: anObject,
+  needs: optionsOf<Required<NonNullable<GatewayExtension['needs']>>>({
+    kinds: aList,
+    required: aList,
+  }),
+}
+
+/** Throws `InvalidOptionError`, too. */
+function readExtension(given: GatewayExtension, at: number): ReadExtension {
+  const extension = checkedOptions(`extend[${at}]`, given, extensionChecks)
   const { name = `extend[${at}]`, typeDefs, resolvers = {}, needs = {} } = extension
+  extensionChecks.typeDefs('typeDefs', typeDefs)
   const definitions = definitionsOf(name, typeDefs)
   const fields = new Map<string, ReadField>()
   const read = { kinds: [...(needs.kinds ?? []), ...(needs.required ?? [])] }
@@ -211,6 +237,18 @@ function resolverOf(
   return { resolve, subscribe: undefined }
 }
 
+function isResolver(given: unknown): boolean {
+  return (
+    typeof given === 'function' || (isRecord(given) && typeof given['subscribe'] === 'function')
+  )
+}
+
+function noResolver(extension: string, coordinate: string): ExtensionError {
+  const message = `the resolver of ${coordinate} is no function`
+  const hint = 'write (source, args, context) => …, or { subscribe } for a subscription'
+  return new ExtensionError('no-resolver', extension, coordinate, message, hint)
+}
+
 /** The resolvers of scalars, interfaces and unions. Throws for any resolver without a field. */
 function resolversOfTypes(
   extension: string,
@@ -240,6 +278,7 @@ function resolversOfTypes(
         NodeKind.INTERFACE_TYPE_DEFINITION,
         NodeKind.UNION_TYPE_DEFINITION,
       )
+      if (!isResolver(resolver)) throw noResolver(extension, `${typeName}.${fieldName}`)
       if (fieldName === '__resolveType' && isAbstract) {
         resolveTypes.set(typeName, resolver as FieldResolver)
       } else if (!fields.has(`${typeName}.${fieldName}`)) throw unknown(`${typeName}.${fieldName}`)

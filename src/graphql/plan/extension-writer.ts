@@ -63,7 +63,7 @@ function calledWriter(
 const unanswered = Symbol('unanswered')
 
 /** The served kinds that an extension says it reads. */
-export function kindsNeeded(kinds: Iterable<Kind>, { needs }: ExtensionField): readonly Kind[] {
+function kindsNeeded(kinds: Iterable<Kind>, { needs }: ExtensionField): readonly Kind[] {
   if (needs.length === 0) return []
   return [...kinds].filter(
     ({ listField, typeName, uncached }) =>
