@@ -99,15 +99,18 @@ export class ResourceHistory {
   }
 
   /**
-   * The changes after a position, oldest first; `undefined` if the position is too old or not yet reached. If several
-   * namespaces fill the store, a position of another process is behind some of them: then the changes include some that
-   * its reader has.
+   * The changes after a position, oldest first, up to the position `until` of this process if it is given; `undefined` if
+   * the position is too old or not yet reached. If several namespaces fill the store, a position of another process is
+   * behind some of them: then the changes include some that its reader has.
    */
-  since(position: ResourceVersion): readonly Change[] | undefined {
+  since(position: ResourceVersion, until?: ResourceVersion): readonly Change[] | undefined {
     const next = this.#stepAfter(position)
-    return next === undefined
-      ? this.#sinceLow(position)
-      : this.#steps.slice(next).flatMap((step) => step?.changes ?? [])
+    if (next === undefined) return this.#sinceLow(position)
+    const end = until === undefined ? undefined : this.#stepAfter(until)
+    const [first = [], ...others] = this.#steps.slice(next, end).map((step) => step?.changes ?? [])
+    const { resourceVersionsComparable: isComparable } = this.#options
+    const missed = isComparable ? first.filter((change) => !isUpTo(change, position)) : first
+    return [missed, ...others].flat()
   }
 
   /** The changes after the least version of a position of another store of the same namespaces. */
@@ -230,6 +233,14 @@ const unknownVersion = latestResourceVersion
 
 function isJoint(position: ResourceVersion): boolean {
   return readJointPosition(position) !== undefined
+}
+
+/**
+ * Whether a change led to a state up to a position: a position of another process may be within a step of this one. Not
+ * known of deletions, as not all servers give them versions.
+ */
+function isUpTo({ type, object }: Change, position: ResourceVersion): boolean {
+  return type !== 'DELETED' && isOrdered(resourceVersion(resourceVersionOf(object)), position)
 }
 
 function isOrdered(a: ResourceVersion | undefined, b: ResourceVersion | undefined): boolean {

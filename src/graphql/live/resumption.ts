@@ -11,6 +11,7 @@ import { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
 import { affectedRows } from './group/group-filter.ts'
 import type { KindView } from '../prepare/kind-view.ts'
+import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 import type { Positions, ResumePosition } from '../reads/resume-token.ts'
 import type { SentChange, SentListChange } from './frame-plan.ts'
 import { Backlog } from './group/group-frames.ts'
@@ -48,7 +49,9 @@ export async function resumed(
   if (list !== group.token.list) return undefined
   const { positions, isAhead, failures } = group.changes
   const isBehind = isOfAnotherStore(asked, positions)
-  const missed = missedBy(group, { positions: asked, isAhead: isBehind || from.isAhead })
+  // Rows that changed behind the positions come with the next frame, unless they have been written.
+  const until = isAhead ? {} : positions
+  const missed = missedBy(group, { positions: asked, isAhead: isBehind || from.isAhead, until })
   if (missed === undefined) return undefined
   const { page } = content
   const at = { before: asked, positions, isAhead, page, failures }
@@ -87,7 +90,8 @@ function missedBy(
   let rows = 0
   const missed: SentChange[] = []
   for (const list of lists) {
-    const seen = { positions: list.positionsIn(from.positions), isAhead: from.isAhead }
+    const [positions, until] = [list.positionsIn(from.positions), list.positionsIn(from.until)]
+    const seen = { positions, until, isAhead: from.isAhead }
     const hasSeen = from.positions[list.ownPosition] !== undefined
     if (!list.isFollowing) {
       // The subscriber may hold rows of it that the group does not have.
@@ -115,7 +119,10 @@ function missedBy(
 }
 
 /** How far a subscriber has seen a list. */
-type SeenUpTo = Pick<ResumePosition, 'positions' | 'isAhead'>
+interface SeenUpTo extends Pick<ResumePosition, 'positions' | 'isAhead'> {
+  /** The positions to which it is led; all recent changes count for a kind without one. */
+  readonly until: Positions
+}
 
 /** Waits until the group has sent its members everything up to a position. Returns false at the deadline. */
 async function hasReached(group: LiveGroup, wanted: Positions): Promise<boolean> {
@@ -215,7 +222,7 @@ interface ChangesSince {
 /** The changes of the kinds that a list reads since a position; `undefined` if unknown for the followed kind. */
 function changesSince(
   { reading, list }: GroupList,
-  { positions }: SeenUpTo,
+  { positions, until }: SeenUpTo,
   isOfViewer: boolean,
 ): ChangesSince | undefined {
   const snapshot = reading.now()
@@ -223,7 +230,7 @@ function changesSince(
   const [changes, ...related] = reading.needs.map((at) => {
     const position = positions[at.kind.typeName]
     if (position === undefined || !readable.has(at)) return undefined
-    return snapshot.history(at).since(resourceVersion(position))
+    return changesAfter(snapshot.history(at), at.kind.typeName, { positions, until })
   })
   if (changes === undefined) return undefined
   // Rows may have shown objects of a kind that the group does not follow. The subscriber needs them without those.
@@ -235,6 +242,17 @@ function changesSince(
     reading.looksAround && Object.keys(positions).some((name) => !names.has(name))
   const isAnyRow = isOfViewer || mayHaveShownMore || related.includes(undefined)
   return { changes, related, isAnyRow }
+}
+
+/** The changes of the kind of a position; `undefined` if there is no position, or it is too old. */
+function changesAfter(
+  history: ReturnType<ReadSnapshot['history']>,
+  name: string,
+  { positions, until }: Pick<SeenUpTo, 'positions' | 'until'>,
+): readonly Change[] | undefined {
+  const [from, to] = [positions[name], until[name]]
+  if (from === undefined) return undefined
+  return history.since(resourceVersion(from), to === undefined ? to : resourceVersion(to))
 }
 
 /** The rows that read changed objects; all rows if this is unknown. */
@@ -262,7 +280,7 @@ function rowsWrittenFrom(
  */
 function affectedSince(
   { list, reading }: GroupList,
-  { positions }: SeenUpTo,
+  { positions, until }: SeenUpTo,
 ): ReadonlySet<string> | undefined {
   const rows = new Set<string>()
   const { filter, at, needs } = list
@@ -278,9 +296,7 @@ function affectedSince(
   }
   const budget = new WorkBudget()
   for (const { position: name, at: filtering } of filter.kinds) {
-    const position = positions[name]
-    const history = snapshot.history(filtering)
-    const changes = position === undefined ? undefined : history.since(resourceVersion(position))
+    const changes = changesAfter(snapshot.history(filtering), name, { positions, until })
     if (changes === undefined) return undefined
     const keys = affectedRows(filter, filtering.kind.typeName, changes, viewOf, budget)
     if (keys === undefined) return undefined
