@@ -165,6 +165,47 @@ describe('[32] workers', () => {
     expect(calls).toBe(3)
   })
 
+  it.each([0, -1])(
+    '[32] come back by the rate limiter to a key that asks for it at once: %d',
+    async (requeueAfterMs) => {
+      const delays: number[] = []
+      await using queue = createWorkQueue({
+        rateLimiter: itemExponentialFailureRateLimiter({ baseDelayMs: 1 }),
+        observer: { retried: (_, delayMs) => void delays.push(delayMs) },
+      })
+      const stop = new AbortController()
+      const fourth = Promise.withResolvers<number>()
+      const reconcile = (_: string, _signal: AbortSignal, attempt: number) => {
+        if (delays.length < 3) return { requeueAfterMs }
+        fourth.resolve(attempt)
+        return undefined
+      }
+      const running = runWorkers(queue, 1, reconcile, stop.signal)
+      queue.add('a')
+      expect(await fourth.promise).toBe(1)
+      expect(delays).toEqual([1, 2, 4])
+      stop.abort()
+      await running
+      expect(queue.numRequeues('a')).toBe(0)
+    },
+  )
+
+  it('[32] let others run between reconciles that never wait', async () => {
+    await using queue = quickQueue()
+    const stop = new AbortController()
+    for (let n = 0; n < 500; n++) queue.add(`initial ${n}`, { priority: 'low' })
+    setTimeout(() => queue.add('changed'), 1)
+    const keys: string[] = []
+    const reconcile = (key: string) => {
+      keys.push(key)
+      for (const endMs = performance.now() + 1; performance.now() < endMs;);
+      if (key === 'changed') stop.abort()
+    }
+    await runWorkers(queue, 2, reconcile, stop.signal, { drainDeadlineMs: 0 })
+    expect(keys).toContain('changed')
+    expect(keys.length).toBeLessThan(500)
+  })
+
   it('[32] count a requeueAfterMs that is no number as a failure', async () => {
     await using queue = quickQueue()
     const stop = new AbortController()
@@ -174,7 +215,9 @@ describe('[32] workers', () => {
       onFailure: failed.resolve,
     })
     queue.add('a')
-    expect((await failed.promise).cause).toBeInstanceOf(InvalidOptionError)
+    const { cause } = await failed.promise
+    expect(cause).toBeInstanceOf(InvalidOptionError)
+    expect((cause as InvalidOptionError).option).toBe('requeueAfterMs')
     stop.abort()
     await running
   })

@@ -94,7 +94,10 @@ export class TerminalError extends CodedError {
 
 /** The result of a reconcile. */
 export interface ReconcileResult {
-  /** Process the key again after this time, although it has succeeded. */
+  /**
+   * Process the key again after this time, although it has succeeded. At 0 or less as soon as the queue's rate limiter
+   * allows: a key that always asks for it does not take all the time of the process.
+   */
   readonly requeueAfterMs?: number
 }
 
@@ -192,6 +195,9 @@ function after(delayMs: number, act: () => void): NodeJS.Timeout | undefined {
   return delayMs > maxTimerMs ? undefined : setTimeout(act, delayMs)
 }
 
+/** How long reconciles that never wait may follow each other before the event loop has its turn. */
+const maxTurnMs = 10
+
 /** The reconciles of one run of workers: running, failed and abandoned ones. */
 class Reconciliation<K> {
   readonly #queue: WorkersQueue<K>
@@ -202,6 +208,8 @@ class Reconciliation<K> {
   readonly #failures = new Map<string, number>()
   readonly #abandoned = new Map<string, K>()
   #stopped = false
+  /** Since when reconciles follow each other without a turn of the event loop; its end. */
+  #turn: { readonly beganAtMs: number; readonly ended: Promise<void> } | undefined
 
   constructor(queue: WorkersQueue<K>, reconcile: Reconcile<K>, options: WorkersOptions<K>) {
     this.#queue = queue
@@ -240,7 +248,24 @@ class Reconciliation<K> {
       } finally {
         queue.done(key)
       }
+      await this.#letOthersRun()
     }
+  }
+
+  /**
+   * Reconciles that never wait would keep events, signals and the renewal of a lease out until the queue is empty. After
+   * `maxTurnMs` they are let in.
+   */
+  async #letOthersRun(): Promise<void> {
+    if (this.#turn === undefined) {
+      const ended = new Promise<void>((resolve) => {
+        setImmediate(() => {
+          this.#turn = undefined
+          resolve()
+        })
+      })
+      this.#turn = { beganAtMs: performance.now(), ended }
+    } else if (performance.now() - this.#turn.beganAtMs >= maxTurnMs) await this.#turn.ended
   }
 
   /** Processes a key and schedules its next attempt. */
@@ -281,11 +306,22 @@ class Reconciliation<K> {
   /** Throws if the result's time is not a number, which counts as a failure. */
   #succeeded(key: K, result: void | ReconcileResult): void {
     const requeueAfterMs = result?.requeueAfterMs
+    if (requeueAfterMs !== undefined && !Number.isFinite(requeueAfterMs)) {
+      throw new InvalidOptionError(
+        'requeueAfterMs',
+        requeueAfterMs,
+        'a finite number of milliseconds, or none',
+      )
+    }
+    this.#failures.delete(this.#identify(key))
+    if (requeueAfterMs !== undefined && requeueAfterMs <= 0) {
+      if (!this.#queue.addRateLimited(key)) this.abandon([key])
+      return
+    }
+    this.#queue.forget(key)
     if (requeueAfterMs !== undefined && !this.#queue.addAfter(key, requeueAfterMs)) {
       this.abandon([key])
     }
-    this.#failures.delete(this.#identify(key))
-    this.#queue.forget(key)
   }
 
   #failed(key: K, cause: unknown): void {
