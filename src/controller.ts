@@ -25,6 +25,11 @@ export {
   type RunElectionOptions,
   type RunOptions,
 } from './controller/run-controllers.ts'
+export {
+  type ReconcileResult,
+  ReconcileStuckError,
+  TerminalError,
+} from './informer/work-queue/workers.ts'
 export { type SourceProblem, SourceSyncError } from './controller/cache-sync.ts'
 export type { ControllerLog } from './controller/controller-log.ts'
 export {

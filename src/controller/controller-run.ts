@@ -179,10 +179,24 @@ export class ControllerRun {
         return listen(enqueueOwner(queue, { owner, onlyController: true }))
       }
       case 'watches':
-        return listen(enqueueMapped(queue, (object) => map?.(object, this.#caches) ?? []))
+        return listen(
+          enqueueMapped(queue, (object) => this.#checkedKeys(map?.(object, this.#caches) ?? [])),
+        )
       case 'reads':
         return undefined
     }
+  }
+
+  /** Throws `InvalidOptionError` for what cannot be a key of the kind: its reconcile would only find that it is gone. */
+  #checkedKeys(keys: Iterable<string>): readonly string[] {
+    const { kind, namespaced } = this.#controller.resource
+    const pattern = namespaced ? /^[^/]+\/[^/]+$/ : /^[^/]+$/
+    return Array.from(keys, (key: unknown) => {
+      if (typeof key === 'string' && pattern.test(key)) return key
+      const problem = `a map of ${this.name} returns ${JSON.stringify(key)}, which is no key of a ${kind}`
+      const form = namespaced ? '"namespace/name"' : 'its name'
+      throw new InvalidOptionError('map', key, `the key of an object, ${form}, or none`, problem)
+    })
   }
 
   async #reconcile(

@@ -3,19 +3,19 @@ import {
   createControllerMetrics,
   defineController,
   type ReconcileReport,
+  ReconcileStuckError,
   runController,
   runControllers,
   type RunOptions,
+  TerminalError,
 } from 'informerql/controller'
 import {
   createSharedInformerFactory,
   generationChanged,
   objectKey,
   objectPredicate,
-  ReconcileStuckError,
   resources,
   setControllerReference,
-  TerminalError,
 } from 'informerql/informer'
 import { expect, it } from 'vitest'
 import { failureOf } from '../api-server/local-server.ts'
@@ -509,6 +509,38 @@ const body = (server: () => ContractServer): void => {
     goOn.resolve()
     await until(() => order.length === names.length + 1, 'all')
     expect(order.slice(1, 3)).toEqual([`${last} 2`, 'new 1'])
+    await test.end()
+  })
+
+  it('logs what a map returns that is no key, and goes on', async () => {
+    await using test = await setting(server())
+    const { apiServer, namespace, options } = test
+    const logged: unknown[] = []
+    const keys: string[] = []
+    test.start(
+      runController({
+        ...options,
+        log: { ...log, error: (_, details) => void logged.push(details) },
+        for: { resource: configMaps, informer: { namespace, labelSelector: 'mine' } },
+        watches: [
+          {
+            resource: secrets,
+            informer: { namespace },
+            map: ({ metadata: { labels } }) => [labels?.['for'] as string],
+          },
+        ],
+        reconcile: ({ key }) => void keys.push(key),
+      }),
+    )
+    const create = async (name: string, labels = {}) =>
+      apiServer.client(secrets).create({ metadata: { namespace, name, labels } })
+    await create('a')
+    const message = expect.stringContaining('returns undefined, which is no key of a ConfigMap')
+    const cause = { code: 'INVALID_OPTION', hint: expect.stringContaining('"namespace/name"') }
+    await expect.poll(() => logged).toMatchObject([{ error: { message, cause } }])
+    await create('b', { for: 'without-namespace' })
+    await newConfigMap(server(), namespace, 'one', { labels: { mine: '' } })
+    await expect.poll(() => keys).toEqual([`${namespace}/one`])
     await test.end()
   })
 
