@@ -77,6 +77,8 @@ describe('@informerql/controller, installed from its tarball', () => {
       'default/a',
       'reconciled default/a',
     ])
+    // The compiler would not take its import.
+    await project.write('simulated.ts', '')
   })
 
   it('writes types of custom resources that compile', async () => {

@@ -8,19 +8,30 @@ import {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** What client-go's queue would do, as plainly as it can be said. */
+type Priority = 'low' | 'normal'
+
+/** What client-go's queue would do, with two lanes, as plainly as it can be said. */
 class Model {
-  pending: string[] = []
-  readonly dirty = new Set<string>()
+  readonly lanes: Readonly<Record<Priority, string[]>> = { normal: [], low: [] }
+  readonly dirty = new Map<string, Priority>()
   readonly processing = new Set<string>()
   waiting: number[] = []
   readonly taken: [worker: number, key: string | undefined][] = []
   over = false
 
-  add(key: string): void {
-    if (this.over || this.dirty.has(key)) return
-    this.dirty.add(key)
-    if (!this.processing.has(key)) this.pending.push(key)
+  get pending(): readonly string[] {
+    return [...this.lanes.normal, ...this.lanes.low]
+  }
+
+  add(key: string, priority: Priority): void {
+    if (this.over) return
+    const before = this.dirty.get(key)
+    if (before === 'normal' || before === priority) return
+    this.dirty.set(key, priority)
+    if (this.processing.has(key)) return
+    const at = this.lanes.low.indexOf(key)
+    if (at >= 0) this.lanes.low.splice(at, 1)
+    this.lanes[priority].push(key)
     this.#serve()
   }
 
@@ -31,7 +42,8 @@ class Model {
 
   done(key: string): void {
     if (!this.processing.delete(key)) return
-    if (this.dirty.has(key)) this.pending.push(key)
+    const priority = this.dirty.get(key)
+    if (priority !== undefined) this.lanes[priority].push(key)
     this.#serve()
   }
 
@@ -42,7 +54,7 @@ class Model {
 
   #serve(): void {
     while (this.waiting.length > 0 && (this.pending.length > 0 || this.over)) {
-      const key = this.pending.shift()
+      const key = this.lanes.normal.shift() ?? this.lanes.low.shift()
       if (key !== undefined) {
         this.dirty.delete(key)
         this.processing.add(key)
@@ -70,8 +82,9 @@ export async function compareWithModel(random: () => number): Promise<void> {
       model.shutDown()
     } else if (dice < 0.4) {
       const key = anyKey()
-      assert.equal(queue.add(key), !model.over)
-      model.add(key)
+      const priority = random() < 0.5 ? 'low' : 'normal'
+      assert.equal(queue.add(key, { priority }), !model.over)
+      model.add(key, priority)
     } else if (dice < 0.5) {
       const key = anyKey()
       if (![...busy.values()].includes(key)) {

@@ -450,6 +450,11 @@ function isBefore(one: DelayedKey<unknown>, other: DelayedKey<unknown>): boolean
   return one.dueMs === other.dueMs ? one.order < other.order : one.dueMs < other.dueMs
 }
 
+interface LowKey<K> {
+  readonly id: string
+  readonly key: K
+}
+
 /**
  * First in, first out, in two lanes: `normal` keys before `low` ones. A key that is added again keeps its place, unless
  * that moves it to the end of the `normal` lane.
@@ -457,56 +462,42 @@ function isBefore(one: DelayedKey<unknown>, other: DelayedKey<unknown>): boolean
 class FifoKeys<K = string> implements PendingKeys<K> {
   readonly #identify: (key: K) => string
   readonly #normal = new Lane<K>()
-  /** A key that has moved to the other lane leaves its entry here, which {@link pop} skips. */
-  #low = new Lane<readonly [id: string, key: K]>()
-  /** The keys that wait in `#low`, by identity. */
-  readonly #lowIds = new Set<string>()
+  /** Has also the entries of keys that have moved to the other lane. */
+  #low = new Lane<LowKey<K>>()
+  /** The entries of the keys that still wait in `#low`, by identity. */
+  readonly #waitingLow = new Map<string, LowKey<K>>()
 
   constructor(identify: (key: K) => string) {
     this.#identify = identify
   }
 
   get length(): number {
-    return this.#normal.length + this.#lowIds.size
+    return this.#normal.length + this.#waitingLow.size
   }
 
   push(key: K, priority: KeyPriority): void {
     if (priority === 'normal') return this.#normal.push(key)
-    const id = this.#identify(key)
-    this.#lowIds.add(id)
-    this.#low.push([id, key])
-    if (this.#low.length > 2 * this.#lowIds.size + minCompactLength) this.#dropLeftEntries()
+    const entry = { id: this.#identify(key), key }
+    this.#waitingLow.set(entry.id, entry)
+    this.#low.push(entry)
+    if (this.#low.length > 2 * this.#waitingLow.size + minCompactLength) {
+      this.#low = new Lane([...this.#waitingLow.values()])
+    }
   }
 
   pop(): K | undefined {
     if (this.#normal.length > 0) return this.#normal.shift()
     for (let entry = this.#low.shift(); entry !== undefined; entry = this.#low.shift()) {
-      const [id, key] = entry
-      if (this.#lowIds.delete(id)) return key
+      if (this.#waitingLow.get(entry.id) !== entry) continue
+      this.#waitingLow.delete(entry.id)
+      return entry.key
     }
     return undefined
   }
 
   touch(key: K, priority: KeyPriority): void {
-    if (
-      priority === 'normal' &&
-      this.#lowIds.size > 0 &&
-      this.#lowIds.delete(this.#identify(key))
-    ) {
-      this.#normal.push(key)
-    }
-  }
-
-  #dropLeftEntries(): void {
-    const kept = new Lane<readonly [string, K]>()
-    const seen = new Set<string>()
-    for (let entry = this.#low.shift(); entry !== undefined; entry = this.#low.shift()) {
-      const [id] = entry
-      if (!this.#lowIds.has(id) || seen.has(id)) continue
-      seen.add(id)
-      kept.push(entry)
-    }
-    this.#low = kept
+    if (priority === 'low' || this.#waitingLow.size === 0) return
+    if (this.#waitingLow.delete(this.#identify(key))) this.#normal.push(key)
   }
 }
 
@@ -515,8 +506,12 @@ const minCompactLength = 64
 
 /** An array with a cheap `shift`. */
 class Lane<T> {
-  #items: T[] = []
+  #items: T[]
   #head = 0
+
+  constructor(items: T[] = []) {
+    this.#items = items
+  }
 
   get length(): number {
     return this.#items.length - this.#head
