@@ -52,15 +52,13 @@ function calledWriter(
     const { budget } = run
     budget.report?.called()
     budget.spend('fields', extension.weight * plannedFields)
-    const { value } = run.extensions.value(extension, run.argumentsOf(args), parent, nodes) ?? {
-      value: unanswered,
-    }
-    return value === unanswered ? 'null' : write(run, value, parent.cluster)
+    const answered = run.extensions.value(extension, run.argumentsOf(args), parent, nodes)
+    return answered === undefined ? unanswered : write(run, answered.value, parent.cluster)
   }
 }
 
-/** The value of a call that is still to be made. The run is repeated, so its text does not matter. */
-const unanswered = Symbol('unanswered')
+/** The text of a call that is still to be made. The run is repeated, so it does not matter. */
+const unanswered = 'null'
 
 /** The served kinds that an extension says it reads. */
 function kindsNeeded(kinds: Iterable<Kind>, { needs }: ExtensionField): readonly Kind[] {
@@ -174,7 +172,7 @@ function memberWriter(field: PlanField): ValueWriter {
     const { extensions } = run
     const parent = extensions.of(source, cluster)
     const answered = extensions.value(extension, run.argumentsOf(args), parent, nodes)
-    return answered === undefined ? 'null' : write(run, answered.value, cluster)
+    return answered === undefined ? unanswered : write(run, answered.value, cluster)
   }
 }
 
