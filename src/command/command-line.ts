@@ -152,11 +152,11 @@ function addCommands(program: Command, running: Running): void {
     program,
     'doctor',
     'examine what `serve` with the same options needs: reach, credentials, rights, versions, clocks and a start; exits with 1 for problems, with 2 if it cannot run',
-    async ({ config, print }, { json }) => {
+    async ({ config, print, signal }, { json }) => {
       // What keeps it from running is no finding.
       running.failedCode = misused
       const { examine, reportText } = await import('./doctor.ts')
-      const report = await examine(config)
+      const report = await examine(config, signal)
       print(json === true ? `${JSON.stringify(report, null, 2)}\n` : reportText(report))
       running.exitCode = report.problems === 0 ? succeeded : failed
     },

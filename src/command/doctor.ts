@@ -29,18 +29,17 @@ const clusterDeadlineMs = 90_000
 
 /**
  * Examines what the gateway needs: its configuration, and of each cluster the way to it, the credentials, the clock,
- * the versions, the rights, and a start. Never rejects for a reason that it finds.
+ * the versions, the rights, and a start. The signal ends it early.
  */
-export async function examine(config: Config): Promise<DoctorReport> {
+export async function examine(config: Config, signal: AbortSignal): Promise<DoctorReport> {
   const clusters = await boundedParallel(config.clusters, mostClusters, async (cluster) => {
     const examination = new ClusterExamination(cluster, config)
     const running = examination.run()
-    await withDeadline(`examining ${cluster.name}`, running, clusterDeadlineMs).catch(
-      (error: unknown) => {
-        const isLate = error instanceof DeadlineError
-        examination.stop(isLate ? error : new Error(`the examination failed: ${String(error)}`))
-      },
-    )
+    const what = `examining ${cluster.name}`
+    await withDeadline(what, running, clusterDeadlineMs, signal).catch((error: unknown) => {
+      const isLate = error instanceof DeadlineError
+      examination.stop(isLate ? error : new Error(`the examination ended: ${String(error)}`))
+    })
     return { name: cluster.name, findings: examination.findings }
   })
   const program = programFindings(config)

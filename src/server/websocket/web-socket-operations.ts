@@ -151,6 +151,7 @@ export function createWebSocketOperations(parts: ServerParts): Server<OpenWebSoc
       })
       const args = await Promise.race([prepared, left])
       if (args !== undefined) return args
+      traced?.end()
       connection.extra.busyWith(prepared)
       return [leftError]
     },
