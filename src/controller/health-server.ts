@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { aNumber, aString, type OptionChecks } from '../lib/options.ts'
+import { aNumber, aString, InvalidOptionError, type OptionChecks } from '../lib/options.ts'
 import { metricsContentType } from './controller-metrics.ts'
 
 /** Where health and metrics are served. */
@@ -32,13 +32,17 @@ export class HealthServer implements AsyncDisposable {
     this.#server = server
   }
 
-  /** Rejects with Node's error if the port is taken. */
+  /** Rejects with `InvalidOptionError` if another program has the port, else with Node's error. */
   static async listen({ port, host }: HealthOptions, source: HealthSource): Promise<HealthServer> {
     const server = createServer((request, response) => answer(request, response, source))
     server.maxConnections = maxConnections
     server.requestTimeout = requestTimeoutMs
     server.listen(port, host)
-    await once(server, 'listening')
+    await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EADDRINUSE') throw error
+      const problem = `another program listens at the port ${port}`
+      throw new InvalidOptionError('health.port', port, 'a free port, or 0 for any', problem)
+    })
     return new HealthServer(server)
   }
 
