@@ -51,6 +51,8 @@ export type HeldLease = Pick<LeaderTerm, 'lost' | 'remainingMs'>
 interface ReconcileTerm {
   readonly events: EventRecorder
   readonly lease: HeldLease
+  /** Aborts before the lease is given up: what a reconcile has left running sends nothing then. */
+  readonly over: AbortSignal
 }
 
 interface WatchedSource extends DefinedSource {
@@ -116,13 +118,15 @@ export class ControllerRun {
     signal.addEventListener('abort', stop, { once: true })
     lost.addEventListener('abort', abort, { once: true })
     const events = this.#recorder()
+    const over = new AbortController()
+    const term = { events, lease, over: over.signal }
     this.#log.info('started', { workers: this.concurrency })
     try {
       const { abandoned } = await runWorkers(
         this.queue,
         this.concurrency,
         async (key, own, attempt) => {
-          if (!signal.aborted) return await this.#reconcile(key, own, attempt, { events, lease })
+          if (!signal.aborted) return await this.#reconcile(key, own, attempt, term)
           this.#left += 1
         },
         signal,
@@ -142,6 +146,7 @@ export class ControllerRun {
       signal.removeEventListener('abort', stop)
       lost.removeEventListener('abort', abort)
       stop()
+      over.abort(new DOMException('the controller has ended', 'AbortError'))
       // The lease is no business of events: whoever has lost it does not wait for them.
       const closing = events.close()
       if (!lost.aborted) await closing
@@ -235,7 +240,7 @@ export class ControllerRun {
     key: string,
     signal: AbortSignal,
     attempt: number,
-    { events, lease }: ReconcileTerm,
+    { events, lease, over }: ReconcileTerm,
   ): ReconcileContext {
     const { apiServer } = this.#parts
     const { resource } = this.#controller
@@ -264,6 +269,7 @@ export class ControllerRun {
               // A process that was blocked or suspended may get here before the timer of the loss.
               if (lease.remainingMs() <= 0)
                 throw new DOMException('the lease has run out', 'AbortError')
+              over.throwIfAborted()
               const ending = both(signal, options.signal)
               return await apiServer.request(method, path, { ...options, signal: ending })
             },

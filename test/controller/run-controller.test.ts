@@ -398,6 +398,32 @@ const body = (server: () => ContractServer): void => {
     await test.end()
   })
 
+  it('sends nothing for what a reconcile has left running once the run is over', async () => {
+    await using test = await setting(server())
+    const { apiServer, namespace, options } = test
+    await newConfigMap(server(), namespace, 'one', { data: { a: '1' } })
+    const at = { namespace, name: 'one' }
+    const began = Promise.withResolvers<void>()
+    let failure: Promise<unknown> | undefined
+    const over = Promise.withResolvers<void>()
+    const run = runController({
+      ...options,
+      for: { resource: configMaps, informer: { namespace, fieldSelector: 'metadata.name=one' } },
+      reconcile(_, { client }) {
+        const write = async () => client(configMaps).patch(at, { merge: { data: { a: '2' } } })
+        failure = failureOf(over.promise.then(write))
+        began.resolve()
+      },
+    })
+    test.start(run)
+    await began.promise
+    test.stop.abort()
+    await run
+    over.resolve()
+    expect(await failure).toMatchObject({ message: 'the controller has ended' })
+    expect((await apiServer.client(configMaps).get(at)).data).toEqual({ a: '1' })
+  })
+
   it('ends with an error when another process takes the lease', async () => {
     await using test = await setting(server())
     const { apiServer, namespace, options } = test
