@@ -77,8 +77,10 @@ function valueWriter(type: GraphQLOutputType, field: PlanField): ValueWriter {
   if (isNonNullType(type)) {
     const write = presentWriter(type.ofType, field)
     return (run, value, cluster) => {
-      if (value === null || value === undefined) throw nullFor(field)
-      return write(run, value, cluster)
+      const text = value === null || value === undefined ? 'null' : write(run, value, cluster)
+      // The text of a run that is to be repeated does not matter.
+      if (text === 'null' && !run.parts.isLacking) throw nullFor(field)
+      return text
     }
   }
   const write = presentWriter(type, field)
@@ -99,7 +101,7 @@ function presentWriter(type: GraphQLOutputType, field: PlanField): ValueWriter {
 
 function listWriter(of: GraphQLOutputType, field: PlanField): ValueWriter {
   const write = valueWriter(of, field)
-  const mayBeNull = !isNonNullType(of)
+  const isNonNull = isNonNullType(of)
   const item = (run: PlanRun, value: unknown, cluster: string | undefined): string => {
     if (value instanceof Error) throw value
     return write(run, value, cluster)
@@ -108,12 +110,24 @@ function listWriter(of: GraphQLOutputType, field: PlanField): ValueWriter {
     if (typeof value !== 'object' || value === null || !(Symbol.iterator in value)) {
       throw new TypeError(`${placeOf(field)} is a list, and its resolver gives none`)
     }
-    return run.list([...(value as Iterable<unknown>)], (one) =>
-      mayBeNull
-        ? run.errors.item(field.nodes, () => item(run, one, cluster))
-        : item(run, one, cluster),
+    return run.list(paidItems(run, value as Iterable<unknown>), (one) =>
+      run.errors.item(field.nodes, () => item(run, one, cluster), isNonNull),
     )
   }
+}
+
+/** The items of a list, each paid as a field before the next one is taken: an iterable may have no end. */
+function paidItems({ budget }: PlanRun, iterable: Iterable<unknown>): readonly unknown[] {
+  if (Array.isArray(iterable)) {
+    budget.spend('fields', iterable.length)
+    return iterable
+  }
+  const items: unknown[] = []
+  for (const item of iterable) {
+    budget.spend('fields', 1)
+    items.push(item)
+  }
+  return items
 }
 
 function leafWriter(type: GraphQLLeafType, field: PlanField): ValueWriter {
@@ -198,5 +212,6 @@ function placeOf({ parent, name }: PlanField): string {
 }
 
 function nullFor(field: PlanField): TypeError {
-  return new TypeError(`${placeOf(field)} may not be null, and its resolver gives null`)
+  const given = 'null, or an object that is gone or that the caller may not see'
+  return new TypeError(`${placeOf(field)} may not be null, and its resolver gives ${given}`)
 }

@@ -21,8 +21,8 @@ interface NotedError {
   readonly path: Step[]
 }
 
-/** Passes the noted failure of a non-null field outwards: the nearest nullable field around it becomes null. */
-const nullBelow = new Error('a field that may not be null has failed')
+/** Passes the noted failure of a non-null field outwards: the nearest nullable field around it, or `data`, becomes null. */
+export const nullBelow = new Error('a field that may not be null has failed')
 
 /**
  * The errors of the fields of one run. A failed field is written as `null` and the run goes on (GraphQL specification,
@@ -64,12 +64,12 @@ export class FieldErrors {
     if (isNonNull) throw nullBelow
   }
 
-  /** Writes a nullable list item. */
-  item(nodes: readonly FieldNode[], write: () => string): string {
+  /** Writes a list item. Throws if the list must handle its failure. */
+  item(nodes: readonly FieldNode[], write: () => string, isNonNull = false): string {
     try {
       return write()
     } catch (error) {
-      this.failed(error, nodes, false)
+      this.failed(error, nodes, isNonNull)
       return 'null'
     }
   }

@@ -16,6 +16,7 @@ import { ClientError } from '../errors/client-error.ts'
 import { NotCoveredError } from '../errors/not-covered.ts'
 import { fleetWriter, listWriter } from './connection-writer.ts'
 import type { FieldArguments } from './field-arguments.ts'
+import { nullBelow } from './field-errors.ts'
 import { writtenMembers } from './plain-writer.ts'
 import {
   neededIn,
@@ -169,15 +170,16 @@ export class PlanVariation {
   }
 
   /**
-   * Writes the `data` of the answer, or `null` if it exceeds the budget. The run collects the errors of the fields.
+   * Writes the `data` of the answer: `null` if it exceeds the budget, or if a root field fails that may not be null. The
+   * run collects the errors of the fields.
    * Throws {@link NotCoveredError}.
    */
   write(run: PlanRun): string {
     try {
       return run.object(this.#members)
     } catch (error) {
-      if (!(error instanceof QueryTooCostlyError)) throw error
-      run.errors.costly(error)
+      if (error instanceof QueryTooCostlyError) run.errors.costly(error)
+      else if (error !== nullBelow) throw error
       return 'null'
     }
   }
