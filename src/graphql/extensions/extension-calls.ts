@@ -13,7 +13,7 @@ import type { ExtensionField } from '../schema/field-source.ts'
 import type { Row } from '../schema/read-context.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
 import type { ExtensionContext } from './extension.ts'
-import { heldObject, type HeldPlace, placedObject, placeOfHeld } from './held-objects.ts'
+import { heldObject, type HeldPlace, placedObject, placeOfHeld, readOnly } from './held-objects.ts'
 import { KindCaches, type KindCachesOptions } from './kind-caches.ts'
 
 /** The levels of extension fields within each other that one operation may have, and rounds for rows that come late. */
@@ -113,7 +113,8 @@ export class OperationExtensions implements ExtensionCalls {
     const { metadata } = object
     const at = { cluster, kind }
     const key = `${cluster} ${kind.typeName} ${objectKey(metadata)} ${metadata.uid ?? ''}`
-    return { key, cluster, source: placedObject(object, { at, key: objectKey(metadata) }) }
+    const place = { at, key: objectKey(metadata) }
+    return { key, cluster, source: placedObject(readOnly(object), place) }
   }
 
   of(source: unknown, cluster: string | undefined): ExtensionParent {

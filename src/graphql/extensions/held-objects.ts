@@ -30,7 +30,7 @@ export function heldObject({ cluster, kind, view }: KindView, id: ObjectId): Kub
   let decoded: KubernetesObject | undefined
   const object = (): KubernetesObject => (decoded ??= codec.decode(held))
   const lazy = new Proxy({} as KubernetesObject, {
-    get: (_, name) => Reflect.get(object(), name) as unknown,
+    get: (_, name) => readOnlyValue(Reflect.get(object(), name)),
     has: (_, name) => Reflect.has(object(), name),
     ownKeys: () => Reflect.ownKeys(object()),
     getOwnPropertyDescriptor(_, name) {
@@ -38,11 +38,41 @@ export function heldObject({ cluster, kind, view }: KindView, id: ObjectId): Kub
       // The target has no properties, so those of the proxy have to be configurable.
       return property && { ...property, configurable: true, writable: false }
     },
-    set: () => false,
-    defineProperty: () => false,
-    deleteProperty: () => false,
+    ...refusesWrites,
   })
   return placedObject(lazy, { at: { cluster, kind }, key: view.keyOf(id) })
+}
+
+const refusesWrites = {
+  set: () => false,
+  defineProperty: () => false,
+  deleteProperty: () => false,
+  setPrototypeOf: () => false,
+  preventExtensions: () => false,
+} satisfies ProxyHandler<object>
+
+const readers = new WeakMap<object, object>()
+
+/**
+ * An object that throws a TypeError when a resolver writes to it or to anything in it. Decoded objects share structure
+ * with the caches, so a write would show in the answers of other callers.
+ */
+export function readOnly<T extends object>(object: T): T {
+  let reader = readers.get(object)
+  if (reader === undefined) {
+    reader = new Proxy(object, {
+      get: (target, name) => readOnlyValue(Reflect.get(target, name)),
+      ...refusesWrites,
+    })
+    readers.set(object, reader)
+  }
+  return reader as T
+}
+
+function readOnlyValue(value: unknown): unknown {
+  // A frozen value, such as a long integer, can be given as it is.
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  return readOnly(value)
 }
 
 const codecs = new WeakMap<Kind, ObjectCodec>()
