@@ -187,9 +187,13 @@ function endOf(answer: object): void {
 
 /** The frames as clients see them, until the signal aborts. */
 function untilAborted(frames: Frames, signal: AbortSignal | undefined): SubscriptionResults {
-  const end = (): void => void frames.return()
+  const end = (): void => {
+    signal?.removeEventListener('abort', end)
+    void frames.return()
+  }
+  // Before the first frame is asked for: a subscription that nobody reads must end, too.
+  signal?.addEventListener('abort', end, { once: true })
   async function* results(): SubscriptionResults {
-    signal?.addEventListener('abort', end, { once: true })
     try {
       for await (const frame of frames) yield sent(frame)
     } finally {

@@ -34,12 +34,20 @@ export class OperationExtensionContext implements ExtensionContext {
   readonly viewer: ExtensionContext['viewer']
   readonly cache: ExtensionContext['cache']
   signal: AbortSignal
+  readonly #caches: KindCaches
   readonly #loaders = new Map<unknown, DataLoader<never, unknown>>()
 
   constructor(options: KindCachesOptions, signal: AbortSignal) {
     this.viewer = options.viewer
-    this.cache = new KindCaches(options).all
+    this.#caches = new KindCaches(options)
+    this.cache = this.#caches.all
     this.signal = signal
+  }
+
+  /** Begins the next event of a subscription: with a whole budget, and without what loaders have loaded. */
+  renew(): void {
+    this.#caches.renew()
+    this.#loaders.clear()
   }
 
   readonly loader: ExtensionContext['loader'] = <K, V>(

@@ -40,11 +40,16 @@ export interface KindCachesOptions {
  */
 export class KindCaches {
   readonly #options: KindCachesOptions
-  readonly #budget: WorkBudget
+  #budget: WorkBudget
 
   constructor(options: KindCachesOptions) {
     this.#options = options
     this.#budget = new WorkBudget(plannedWork(options.limits.work))
+  }
+
+  /** Gives further reads a whole budget. */
+  renew(): void {
+    this.#budget = new WorkBudget(plannedWork(this.#options.limits.work))
   }
 
   /** The caches by the names of resources, and by list fields. */

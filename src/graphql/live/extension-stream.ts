@@ -5,6 +5,8 @@ import type { KindCachesOptions } from '../extensions/kind-caches.ts'
 
 export interface ExtensionStreamOptions {
   readonly caller: KindCachesOptions
+  /** The resolver's signal aborts if it gives no events by then, `performance.now()`. */
+  readonly endsAtMs: number
   /** Begins the events. */
   readonly subscribe: (
     context: ExtensionContext,
@@ -19,6 +21,7 @@ export interface ExtensionStreamOptions {
  */
 export class ExtensionStream extends FrameStream {
   readonly #leaving: AbortController
+  readonly #context: OperationExtensionContext
   readonly #events: AsyncIterator<unknown>
   readonly #write: ExtensionStreamOptions['write']
   #frame: Buffer | undefined
@@ -28,26 +31,32 @@ export class ExtensionStream extends FrameStream {
   /** Rejects with the error of the resolver. */
   static async open({
     caller,
+    endsAtMs,
     subscribe,
     write,
   }: ExtensionStreamOptions): Promise<ExtensionStream> {
     const leaving = new AbortController()
+    const late = setTimeout(() => leaving.abort(), Math.max(0, endsAtMs - performance.now()))
     const context = new OperationExtensionContext(caller, leaving.signal)
     try {
-      return new ExtensionStream(await subscribe(context), write, leaving)
+      return new ExtensionStream(await subscribe(context), context, write, leaving)
     } catch (error) {
       leaving.abort()
       throw shownError(error)
+    } finally {
+      clearTimeout(late)
     }
   }
 
   private constructor(
     events: AsyncIterable<unknown>,
+    context: OperationExtensionContext,
     write: ExtensionStreamOptions['write'],
     leaving: AbortController,
   ) {
     super()
     this.#events = events[Symbol.asyncIterator]()
+    this.#context = context
     this.#write = write
     this.#leaving = leaving
     void this.#follow()
@@ -72,7 +81,12 @@ export class ExtensionStream extends FrameStream {
     this.#leaving.abort()
     this.#taken()
     // An iterator that waits for an event may end only after it, so nobody waits for this.
-    void Promise.resolve(this.#events.return?.()).catch(() => {})
+    void this.#endEvents().catch(() => {})
+  }
+
+  /** Rejects with what the iterator throws. */
+  async #endEvents(): Promise<void> {
+    await this.#events.return?.()
   }
 
   async #follow(): Promise<void> {
@@ -91,6 +105,7 @@ export class ExtensionStream extends FrameStream {
         this.announce()
         // oxlint-disable-next-line no-await-in-loop -- the subscriber sets the pace
         await taken
+        this.#context.renew()
       }
     } catch (error) {
       end = { form: 'failed', errors: [shownError(error)] }

@@ -126,7 +126,7 @@ export class PlannedSubscriptions {
     const { limits, unexpected, observer } = this.#options
     const { document, operationName } = request
     const validated = this.#validated(served, request)
-    const caller = { viewer, callerToken, trace, mayWrite }
+    const caller = { viewer, callerToken, trace, mayWrite, beganMs }
     const deadline = { deadlineMs: limits.operationDeadlineMs, beganMs }
     const answer =
       'schema' in validated
@@ -201,7 +201,8 @@ export class PlannedSubscriptions {
     validated: ValidatedSubscriptionArgs,
     caller: SubscriptionOrigin,
   ): Promise<MemberStream | Refusal> {
-    const { viewer } = caller
+    const { viewer, beganMs = performance.now() } = caller
+    const endsAtMs = beganMs + this.#options.limits.operationDeadlineMs
     const { variableValues, operation } = validated
     const pages = { document, operationName, variables: variableValues }
     const tooLarge = checkPageSizes(served, this.#options.limits, pages)
@@ -223,7 +224,8 @@ export class PlannedSubscriptions {
         return new DrainStream(drain, (progress) => drainFrame(validated, progress))
       }
       if (asked.extension !== undefined) {
-        return await this.#followExtension(asked, { document, variables }, validated, caller)
+        const followed = { document, variables, endsAtMs }
+        return await this.#followExtension(asked, followed, validated, caller)
       }
       const { logs: writeLogs } = asked
       if (writeLogs !== undefined) {
@@ -268,7 +270,11 @@ export class PlannedSubscriptions {
   /** The events of an extension, each answered by the present schema. */
   async #followExtension(
     asked: FramePlans,
-    { document, variables }: Pick<SubscriptionRequest, 'document' | 'variables'>,
+    {
+      document,
+      variables,
+      endsAtMs,
+    }: Pick<SubscriptionRequest, 'document' | 'variables'> & { readonly endsAtMs: number },
     { operation, variableValues, schema: first }: ValidatedSubscriptionArgs,
     { viewer, callerToken }: SubscriptionOrigin,
   ): Promise<MemberStream> {
@@ -280,7 +286,16 @@ export class PlannedSubscriptions {
     const info = { typeName, fieldName, fieldNodes: nodes }
     const args = asked.arguments(variableValues) as Readonly<Record<string, unknown>>
     return await ExtensionStream.open({
-      caller: { served: served(), limits, viewer, callerToken },
+      caller: {
+        // The resolver reads by the schema of the day, as its events are answered.
+        get served() {
+          return served()
+        },
+        limits,
+        viewer,
+        callerToken,
+      },
+      endsAtMs,
       subscribe: (context) => subscribe(undefined, args, context as never, info),
       write: async (event) => {
         const now = served()
@@ -445,7 +460,10 @@ export async function liveResults(
       stream.close()
     }
   }
-  return interruptible(results(), () => stream.close())
+  return interruptible(results(), () => {
+    stream.close()
+    ready.resolve()
+  })
 }
 
 /** Answers operations by their plans: for `startGraphQLServer`. */
