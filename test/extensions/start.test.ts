@@ -89,6 +89,16 @@ describe('A gateway with extensions', () => {
       'Query.a',
     ],
     [
+      'a union with a kind',
+      [
+        one('union A = Pod | B type B { b: Int } extend type Query { a: A }', {
+          resolvers: { Query: { a: () => null } },
+        }),
+      ],
+      'unsupported',
+      'Query.a',
+    ],
+    [
       'other types of the gateway',
       [one('extend type PageInfo { a: Int }', { resolvers: { PageInfo: { a: () => 1 } } })],
       'unsupported',

@@ -68,8 +68,11 @@ export function extendedSchema(
     throw new ExtensionError('sdl', names, 'typeDefs', message, 'correct typeDefs', cause)
   }
   const own = definedIn(definitions)
-  const isGiven = ({ name }: GraphQLNamedType): boolean =>
-    own.has(name) || kinds.has(name) || name === 'KubernetesObject'
+  const isGiven = (type: GraphQLNamedType): boolean =>
+    kinds.has(type.name) ||
+    type.name === 'KubernetesObject' ||
+    (own.has(type.name) &&
+      !(isAbstractType(type) && schema.getPossibleTypes(type).some(({ name }) => !own.has(name))))
   for (const part of parts) resolve(schema, part, isGiven)
   const { problems, dormant } = search
   return { schema, problems, dormant }
@@ -129,6 +132,8 @@ class PartSearch {
   readonly dormant: DormantPart[] = []
   readonly #base: GraphQLSchema
   readonly #kinds: ReadonlyMap<string, Kind>
+  /** The types that each extension defines and the gateway has: they are left out, and so are the fields of them. */
+  readonly #taken = new Map<string, ReadonlySet<string>>()
 
   constructor(base: GraphQLSchema, kinds: ReadonlyMap<string, Kind>) {
     this.#base = base
@@ -136,6 +141,10 @@ class PartSearch {
   }
 
   of(extensions: readonly ReadExtension[]): readonly ServedPart[] {
+    for (const { name, definitions } of extensions) {
+      const taken = [...definedIn(definitions)].filter((one) => this.#base.getType(one))
+      this.#taken.set(name, new Set(taken))
+    }
     let all = extensions.flatMap((extension) =>
       extension.definitions.flatMap((definition): ServedPart[] => {
         const part = this.#unlessTaken(extension.name, definition)
@@ -143,8 +152,9 @@ class PartSearch {
       }),
     )
     // A type may wait for another one, so the search goes on until it finds nothing more.
-    for (let before = -1; before !== this.dormant.length;) {
-      before = this.dormant.length
+    const left = (): number => this.dormant.length + this.problems.length
+    for (let before = -1; before !== left();) {
+      before = left()
       const own = definedIn(all.map(({ definition }) => definition))
       all = all.flatMap(({ extension, definition }) => {
         const part = this.#unlessDormant(extension.name, definition, own)
@@ -170,6 +180,7 @@ class PartSearch {
       return undefined
     }
     if (present === undefined) return definition
+    if (this.#taken.get(extension)?.has(name) === true) return undefined
     if (!isObjectType(present) || !this.#isExtensible(name)) {
       const message = `${name} is a type of the gateway that cannot be extended`
       const hint = 'extend Query, Mutation, Subscription or the type of a kind'
@@ -194,11 +205,17 @@ class PartSearch {
     definition: ExtensionDefinition,
     own: ReadonlySet<string>,
   ): ExtensionDefinition | undefined {
+    const isTaken = (name: string): boolean => this.#taken.get(extension)?.has(name) === true
     const isServed = (name: string): boolean =>
-      own.has(name) || this.#base.getType(name) !== undefined || scalars.has(name)
+      !isTaken(name) &&
+      (own.has(name) || this.#base.getType(name) !== undefined || scalars.has(name))
     const { name, kind } = definition
-    const waits = (about: string, typeName: string): void =>
-      void this.dormant.push({ extension, about, typeName })
+    const waits = (about: string, typeName: string): void => {
+      if (!isTaken(typeName)) return void this.dormant.push({ extension, about, typeName })
+      const message = `${about} needs its type ${typeName}, and the gateway has another ${typeName}`
+      const hint = 'give the type another name'
+      this.problems.push(new ExtensionError('taken', extension, about, message, hint))
+    }
     const isExtension = kind === NodeKind.OBJECT_TYPE_EXTENSION
     if (isExtension && name.value !== 'Mutation' && !isServed(name.value)) {
       waits(name.value, name.value)
@@ -290,8 +307,11 @@ function requireResolvable(
   isGiven: (type: GraphQLNamedType) => boolean,
 ): void {
   if (isInputType(type) || isGiven(type)) return
-  const message = `${coordinate} is of ${type.name}, which only the gateway can make`
-  const hint = 'use types of its own, scalars, and the types of kinds'
+  const message = isAbstractType(type)
+    ? `${coordinate} is of ${type.name}, which has types of the gateway among its own`
+    : `${coordinate} is of ${type.name}, which only the gateway can make`
+  const hint =
+    'use types of its own, scalars, the types of kinds, and KubernetesObject for any kind'
   throw new ExtensionError('unsupported', extension, coordinate, message, hint)
 }
 
