@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type AccessLimits, defaultAccessLimits } from '../access/access-reviews.ts'
 import type { ReviewToken } from '../access/authentication/token-review.ts'
 import type { ApiServerLimits } from '../api-server/api-server.ts'
@@ -76,7 +77,7 @@ export interface FleetOptions {
   readonly access?: Partial<AccessLimits>
   readonly reflector?: ReflectorOptions
   /**
-   * The informer factories of controllers in this process, by cluster, or that of the default cluster. A kind that such a
+   * The informer factories of controllers in this process, by cluster, or that of the first cluster at the start. A kind that such a
    * factory follows as a whole is not listed and watched a second time: the gateway reads the factory's informer
    * (docs/extending.md). The program starts and stops its factories.
    */
@@ -402,16 +403,21 @@ export class Fleet implements AsyncDisposable, FleetChanges {
           observer: (resource) => this.#observerOf(of.name, resource),
           namespaces: { namespaces, excludeNamespaces, ...cache },
           lent: (resource, metadataOnly) =>
-            this.#factoryOf(of.name)?.informerOfAll(resource, metadataOnly),
+            this.#factoryOf(cluster)?.informerOfAll(resource, metadataOnly),
           covered: (resource, coverage) => this.#covered(of.name, resource, coverage),
         }),
     })
   }
 
-  #factoryOf(cluster: string): LentInformers | undefined {
-    const { informers } = this.#options
-    if (informers === undefined || !isFactory(informers)) return informers?.[cluster]
-    return this.#members[0]?.name === cluster ? informers : undefined
+  /** The factory of a cluster, unless the name or the first place has gone to another cluster since the start. */
+  #factoryOf({ name, place }: SourcedCluster): LentInformers | undefined {
+    const { informers, clusters } = this.#options
+    const first = clusters.find((one) => one.name === name)
+    if (first !== undefined && !isDeepStrictEqual(configuredCluster(first).place, place)) {
+      return undefined
+    }
+    if (informers === undefined || !isFactory(informers)) return informers?.[name]
+    return clusters[0]?.name === name ? informers : undefined
   }
 
   #covered(cluster: string, resource: ApiResource, coverage: Coverage | undefined): void {

@@ -127,4 +127,20 @@ describe('A gateway with the informers of a controller', () => {
     await factory.shutdown()
     await expect.poll(() => count(gateway)).toEqual(pods(2))
   })
+
+  it.each([
+    ['takes the first place', 'b'],
+    ['takes the name of its cluster', 'a'],
+  ])('is not read for another cluster that %s', async (_, name) => {
+    const other = stack.use(await startSimulator())
+    await created(other, '/api/v1/namespaces/default/pods', { metadata: { name: 'other' }, spec })
+    factory.informer(resources.pods)
+    factory.start()
+    await factory.waitForCacheSync({ deadlineMs: 10_000 })
+    const gateway = await gatewayWith()
+    expect(await count(gateway)).toEqual(pods(2))
+    const was = { name: 'a', server: server.url }
+    await gateway.configureClusters([{ name, server: other.url }, ...(name === 'a' ? [] : [was])])
+    await expect.poll(() => count(gateway)).toEqual(pods(1))
+  })
 })
