@@ -229,6 +229,9 @@ class Election {
   constructor(given: LeaderElectionOptions, callbacks: LeaderElectionCallbacks) {
     const options = checkedElection(given)
     const { apiServer, namespace, name, identity = newIdentity(), observer = {} } = options
+    // A name that the API server refuses would be tried for ever.
+    requireName('namespace', namespace, labelPattern)
+    requireName('name', name, subdomainPattern)
     this.#callbacks = checkedOptions('a leader election', callbacks, callbackChecks)
     aFunction('onStartedLeading', callbacks.onStartedLeading)
     const { releaseOnStop, ...timing } = filled(options)
@@ -350,6 +353,15 @@ class Election {
     }
     this.#lastFailure = error
   }
+}
+
+const labelPattern = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
+const subdomainPattern =
+  /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
+
+function requireName(option: string, value: string, pattern: RegExp): void {
+  if (pattern.test(value)) return
+  throw new InvalidOptionError(option, value, 'lower case letters, digits and "-"; in a name "." too')
 }
 
 function checkTiming({ leaseDurationMs, renewDeadlineMs, retryPeriodMs }: Timing): void {

@@ -18,6 +18,7 @@ export class InvalidOptionError extends CodedError {
 
 function shown(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 200))
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
   return typeof value === 'object' && value !== null ? 'an object' : String(value)
 }
 

@@ -355,7 +355,9 @@ describe('The options of a leader election', () => {
     [{ leaseDurationMs: Number.POSITIVE_INFINITY }, 'leaseDurationMs', /whole seconds/],
     [{ leaseDurationMs: 3_000_000_000 }, 'leaseDurationMs', /at most/],
     [{ name: '' }, 'name', /name of the lease/],
+    [{ name: 'Bad Name' }, 'name', /lower case letters/],
     [{ namespace: '' }, 'namespace', /namespace of the lease/],
+    [{ namespace: 'a.b' }, 'namespace', /lower case letters/],
     [{ identity: '' }, 'identity', /no other process/],
     [{ leaseDuration: 15 }, 'leaseDuration', /leaseDurationMs/],
   ])('%j is refused', async (option, name, hint) => {
