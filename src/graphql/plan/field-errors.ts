@@ -22,7 +22,7 @@ interface NotedError {
 }
 
 /** Passes the noted failure of a non-null field outwards: the nearest nullable field around it, or `data`, becomes null. */
-export const nullBelow = new Error('a field that may not be null has failed')
+export const nullBelow: Error = new Error('a field that may not be null has failed')
 
 /**
  * The errors of the fields of one run. A failed field is written as `null` and the run goes on (GraphQL specification,
