@@ -127,6 +127,7 @@ const extension: GatewayExtension = {
 
 const ann = caller('ann')
 const bob = caller('bob')
+const carl = caller('carl')
 const ways = ['query', 'unplanned'] as const
 
 describe('Fields that a program adds', () => {
@@ -137,6 +138,7 @@ describe('Fields that a program adds', () => {
     world = await startSmallWorld()
     await world.allowEverywhere('ann', 'ann', [reads('', 'pods'), reads('apps', 'deployments')])
     await world.allow('one', 'bob', 'bob', [reads('', 'pods')])
+    await world.allow('two', 'carl', 'carl', [reads('', 'pods')])
     served = await serveViewers({
       clusters: [world.selection],
       extend: [extension],
@@ -267,6 +269,33 @@ describe('Fields that a program adds', () => {
       expect(errors[0].message).toContain('Pod.slow')
       expect(calls).toEqual(['aborted'])
     })
+  })
+
+  it('lead nobody to an object that they may not see', async () => {
+    const query =
+      '{ team(name: "shop") { mixed { kind namespace } pods { namespace } firstPod { namespace } } }'
+    const besides = query.replace(/}$/, '__schema { queryType { name } } }')
+    const pod = { kind: 'Pod', namespace: 'one' }
+    const [one, two] = [{ namespace: 'one' }, { namespace: 'two' }]
+    const seen = [
+      [ann, [{ kind: 'Deployment', namespace: 'one' }, pod, null], [one, two], one],
+      [bob, [null, pod, null], [one], one],
+      [carl, [null, null, null], [two], null],
+    ] as const
+    await Promise.all(
+      [query, besides].flatMap((text) =>
+        seen.map(async ([who, mixed, pods, firstPod]) => {
+          const answer = await served.query(who, text)
+          expect(answer.errors).toBeUndefined()
+          const { team }: Fields = answer.data
+          expect({ ...team, pods: new Set(team.pods) }).toEqual({
+            mixed,
+            pods: new Set<unknown>(pods),
+            firstPod,
+          })
+        }),
+      ),
+    )
   })
 
   it('read the caches as their caller', async () => {
