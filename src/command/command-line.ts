@@ -56,7 +56,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Whether the command line or the configuration is wrong, not the world around the command. */
+/** Whether the command line or the configuration is wrong, and not the cluster or the machine. */
 function isMisuse(error: unknown): boolean {
   return (
     error instanceof ConfigError ||
@@ -153,7 +153,7 @@ function addCommands(program: Command, running: Running): void {
     'doctor',
     'examine what `serve` with the same options needs: reach, credentials, rights, versions, clocks and a start; exits with 1 for problems, with 2 if it cannot run',
     async ({ config, print, signal }, { json }) => {
-      // What keeps it from running is no finding.
+      // An examination that cannot run has found nothing: it exits as for a misuse.
       running.failedCode = misused
       const { examine, reportText } = await import('./doctor.ts')
       const report = await examine(config, signal)

@@ -23,14 +23,14 @@ export function unexaminedFinding(check: string, message: string): Finding {
   return { check, state: 'skipped', message }
 }
 
-/** What must not be shown: tokens, passwords and keys of a configuration. */
+/** The tokens, passwords and keys of a configuration, which no message may show. */
 export function secretsOf(config: ClusterConfig): readonly string[] {
   const { token, password, keyData } = config.user
   const all = [token, password, keyData, readTokenFile(config)]
   return all.filter((secret) => secret !== undefined && secret.length > 3) as string[]
 }
 
-/** What kind of credentials a configuration has, and until when they count. Reads files, and asks nobody. */
+/** What kind of credentials a configuration has, and until when they count. Reads files, and sends nothing. */
 export function credentialFindings(config: ClusterConfig): readonly Finding[] {
   const { user, cluster } = config
   const open: readonly Finding[] = cluster.skipTLSVerify
@@ -38,7 +38,7 @@ export function credentialFindings(config: ClusterConfig): readonly Finding[] {
         {
           check: 'credentials',
           state: 'warning',
-          message: 'insecure-skip-tls-verify: whoever answers at this address gets the credentials',
+          message: 'insecure-skip-tls-verify: any server at this address gets the credentials',
           hint: 'set certificate-authority in the kubeconfig',
         },
       ]

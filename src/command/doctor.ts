@@ -24,7 +24,7 @@ export interface DoctorReport {
 
 /** How many clusters are examined side by side. */
 const mostClusters = 8
-/** For everything that is asked of one cluster, its dry start included. */
+/** For all steps of one cluster, its dry start included. */
 const clusterDeadlineMs = 90_000
 
 /**

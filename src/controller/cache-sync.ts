@@ -136,7 +136,7 @@ export class SourceStates {
     await withDeadline('the watches', this.#watched.promise, deadlineMs, signal)
   }
 
-  /** Those that have listed, and do not watch yet. An informer with an observer of its own is not among them. */
+  /** The sources that have listed, and do not watch yet. An informer with an observer of its own is not among them. */
   get #unwatched(): readonly (readonly [ApiResource, SourceState])[] {
     return [...this.#states].filter(([, { isListed, isWatched }]) => isListed && !isWatched)
   }

@@ -35,10 +35,9 @@ export interface SetConditions<C extends StatusCondition> {
 }
 
 /**
- * Sets the condition of one type (apimachinery's `meta.SetStatusCondition`), and leaves the list as it is. The transition
- * time is that of the last change of `status`; other changes keep it. Further members of a condition are kept; a new
- * condition has none. Throws
- * `InvalidOptionError` if the API would refuse the condition.
+ * Sets the condition of one type (apimachinery's `meta.SetStatusCondition`) in a copy of the list. The transition time is
+ * that of the last change of `status`; other changes keep it. Further members of a condition are kept; a new condition
+ * has none. Throws `InvalidOptionError` if the API would refuse the condition.
  */
 export function setCondition<C extends StatusCondition = Condition>(
   conditions: readonly C[] | undefined,

@@ -14,7 +14,7 @@ export interface ControllerMetrics extends ControllerObserver {
 /** The `Content-Type` of {@link ControllerMetrics.text}. */
 export const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** What the metrics read of a controller when they are asked. */
+/** What the metrics read of a controller whenever their text is made. */
 export interface MeasuredController {
   readonly name: string
   readonly concurrency: number

@@ -27,7 +27,7 @@ export interface ControllerObserver {
   ready?(isLeading: boolean): void
   /** This process leads, or does not any more. Only with a leader election. */
   leading?(isLeading: boolean): void
-  /** The leader had to read its lease before it could renew it, because somebody had changed it. */
+  /** The leader had to read its lease before it could renew it, because another client had changed it. */
   slowRenewal?(): void
   /** A key needs a reconcile that did not before. */
   added?(controller: string, key: string): void

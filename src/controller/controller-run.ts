@@ -147,7 +147,7 @@ export class ControllerRun {
       lost.removeEventListener('abort', abort)
       stop()
       over.abort(new DOMException('the controller has ended', 'AbortError'))
-      // The lease is no business of events: whoever has lost it does not wait for them.
+      // Events need no lease. A process that has lost it writes them, but does not wait.
       const closing = events.close()
       if (!lost.aborted) await closing
     }

@@ -118,7 +118,7 @@ interface Series {
   writtenAtMs: number
   /** Since when the present write has failed. */
   failingSinceMs: number | undefined
-  /** Who waits for this count to be written. */
+  /** The calls of {@link EventRecorder.flush} that wait for a count to be written. */
   readonly waiting: Set<{ readonly count: number; readonly resolve: () => void }>
 }
 
@@ -175,7 +175,7 @@ export class EventRecorder implements AsyncDisposable {
     if (!this.#takeToken(made)) return this.#dropped(made, 'rate-limit')
     if (!this.#makeRoom()) return this.#dropped(made, 'overflow')
     this.#queued += 1
-    // The oldest one comes first, also where it is over and begins anew.
+    // Puts a series that begins anew last: the map is in the order of age.
     this.#series.delete(key)
     this.#series.set(key, {
       event: made,
@@ -300,7 +300,7 @@ export class EventRecorder implements AsyncDisposable {
     return this.#hasEnded(series) && series.count === series.written
   }
 
-  /** Whether the server has to be told now. */
+  /** Whether the count has to be written now. */
   #isDue(series: Series): boolean {
     const { count, written, writtenAtMs, waiting } = series
     if (count === written) return false

@@ -95,7 +95,7 @@ export interface LeaderElectionObserver {
   /** The leader has renewed its lease. */
   renewed?(latencyMs: number): void
   /**
-   * A renewal has to read the lease first, because somebody has changed it (client-go's
+   * A renewal has to read the lease first, because another client has changed it (client-go's
    * `leader_election_slowpath_total`).
    */
   slowPath?(): void
@@ -337,7 +337,7 @@ class Election {
     }
   }
 
-  /** The server has answered. */
+  /** The server has answered: ends the row of failures, and reports a new leader. */
   #succeeded(): void {
     this.#lastFailure = undefined
     const { holder, transitions } = this.#lock
@@ -491,7 +491,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Waits for the work; after a loss, for a time only. Returns whether the work has ended. */
+/** Waits for the work; after a loss, for {@link Term.graceMs} at most. Returns whether the work has ended. */
 async function endsInTime(work: Promise<void>, term: Term): Promise<boolean> {
   const isEnded = await Promise.race([work.then(() => true), aborted(term.lost).then(() => false)])
   if (isEnded) return true

@@ -13,7 +13,7 @@ export interface LeaseLockOptions {
   readonly leaseDurationMs: number
   /** For each request. */
   readonly requestDeadlineMs: number
-  /** A renewal has to read the lease first, because somebody has changed it. */
+  /** A renewal has to read the lease first, because another client has changed it. */
   readonly slowPath: () => void
 }
 
@@ -27,10 +27,10 @@ export interface Hold {
   readonly transitions: number
 }
 
-/** The lease is not this process's any more. */
+/** Why this process holds the lease no longer. */
 export type LeaseLoss = 'deleted' | 'taken'
 
-/** A lease that this process has forgotten to have written is another's until it runs out. */
+/** How many own writes are remembered. A lease by a forgotten one counts as another process's until it runs out. */
 const mostOwnWrites = 100
 
 /**
@@ -93,14 +93,14 @@ export class LeaseLock {
     return this.#isOwn ? await this.#hold(signal) : 'taken'
   }
 
-  /** Gives the lease up, so that a rival can take it at once. Does nothing if it is not this process's any more. */
+  /** Gives the lease up, so that a rival can take it at once. Does nothing if this process holds it no longer. */
   async release(deadlineMs: number): Promise<void> {
     const { signal } = new AbortController()
     try {
       await this.#free(deadlineMs)
     } catch (error) {
       if (!isOutdated(error)) throw error
-      // Somebody has changed the lease, perhaps its labels only.
+      // Another client has changed the lease, perhaps its labels only.
       if ((await this.#read(signal)) !== undefined && this.#isOwn) await this.#free(deadlineMs)
     }
   }

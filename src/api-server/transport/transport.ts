@@ -325,6 +325,6 @@ function retryAfterMsOf(header: string | undefined): number | undefined {
 export interface ApiServerObserver extends WarningObserver {
   /** The server can no longer be reached, or answers again: `isReachable` of the connection has changed. */
   reachable?(isReachable: boolean): void
-  /** A request is about to be sent. `undefined`: nobody follows it. */
+  /** A request is about to be sent. `undefined`: the request is not followed. */
   sending?(request: SentRequest): RequestFollower | undefined
 }

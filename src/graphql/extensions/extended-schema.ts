@@ -37,7 +37,7 @@ export interface DormantPart {
   readonly typeName: string
 }
 
-/** A schema with extensions, and what of them is left out. */
+/** A schema with extensions, and the parts of them that it leaves out. */
 export interface ExtendedSchema {
   readonly schema: GraphQLSchema
   /** The parts that clash with the gateway's own. */

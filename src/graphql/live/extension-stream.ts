@@ -80,7 +80,7 @@ export class ExtensionStream extends FrameStream {
     this.#frame = undefined
     this.#leaving.abort()
     this.#taken()
-    // An iterator that waits for an event may end only after it, so nobody waits for this.
+    // Not awaited: an iterator that waits for an event may end only after it.
     void this.#endEvents().catch(() => {})
   }
 

@@ -17,7 +17,7 @@ export interface PartDetails {
 export interface OperationTrace {
   /** The `x-request-id` of the request; of a WebSocket, with the number of the operation: `ID.3`. */
   readonly requestId: string
-  /** Absent: nobody follows the operation. */
+  /** Absent: the operation is not followed. */
   readonly follower?: OperationFollower | undefined
 }
 
@@ -38,7 +38,7 @@ export interface OperationFollower {
   answered(operation: AnsweredOperation): void
 }
 
-/** Does a part of an operation, followed if anybody follows it. */
+/** Does a part of an operation, and shows it to the follower if there is one. */
 export function within<T>(
   trace: OperationTrace | undefined,
   part: OperationPart,

@@ -316,7 +316,7 @@ type OwnSource = {
   readonly [F in keyof OwnParts]: { readonly form: F; readonly part: OwnParts[F] }
 }[keyof OwnParts]
 
-/** What a resolver of an extension is told of its field. */
+/** The field that a resolver of an extension is called for: its `info`. */
 export interface ExtensionFieldInfo {
   readonly typeName: string
   readonly fieldName: string

@@ -2,8 +2,8 @@ import type { StoreView } from '../../informer/store/store-view.ts'
 
 /**
  * How objects were found: by `key` or UID; from `postings`; in the `order` of the store or of an index, without a
- * condition; by a `scan`, in order with a test of each object; `live`, from the
- * API server; or by a resolver of an `extension`.
+ * condition; by a `scan`, in order with a test of each object; `live`, from the API server; or by a resolver of an
+ * `extension`.
  */
 export type Access = 'key' | 'postings' | 'order' | 'scan' | 'live' | 'extension'
 

@@ -102,7 +102,7 @@ interface Gathering<P extends ProblemPart> {
   readonly objects: Set<ProblemPlace<P>>
 }
 
-/** What a problem is told to have. */
+/** A fact that is added to a problem, with its object. */
 interface Added<P extends ProblemPart> {
   readonly root: ProblemPlace<P>
   /** Its key. */

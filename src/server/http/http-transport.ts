@@ -46,7 +46,7 @@ interface OperationCaller {
 interface AcceptedRequest {
   readonly trace: OperationTrace
   readonly sdl: (() => string) | undefined
-  /** Called when a subscription has begun: nobody follows it to its end. */
+  /** Called when a subscription has begun: its span ends there. */
   readonly begun?: (() => void) | undefined
 }
 

@@ -188,8 +188,8 @@ export class GroupReading {
   }
 
   /**
-   * The inputs for writing rows. Over several rounds, pass the same decisions and calls. In the last round, `check` ignores lacking
-   * indexes and permissions.
+   * The inputs for writing rows. Over several rounds, pass the same decisions and calls. In the last round, `check`
+   * ignores lacking indexes and permissions.
    */
   run(
     snapshot: ReadSnapshot,
