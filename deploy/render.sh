@@ -6,8 +6,8 @@ built=../.cache/cluster/bin/helm
 [[ -n ${HELM:-} ]] || { [[ -x $built ]] && HELM=$built || HELM=helm; }
 {
   cat <<'HEAD'
-# The gateway in a cluster: with an account of its own that may read and ask for reviews, as nobody in particular, on a file system that
-# nobody writes to. Callers show their own tokens; what they see is what RBAC lets them. docs/security.md says why each is as it is.
+# The gateway in a cluster. Its account may read, and ask for reviews; it runs as a user without privileges, on a read-only file system.
+# Callers send their own tokens and see what RBAC allows them. docs/security.md gives the reasons.
 #
 #   kubectl apply -f deploy/kubernetes.yaml
 #   kubectl -n informerql create secret tls informerql-tls --cert=tls.crt --key=tls.key
