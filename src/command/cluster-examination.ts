@@ -134,7 +134,7 @@ export class ClusterExamination {
       const text = `answers in ${Math.round(firstMs)} ms, and in ${nextMs} ms on an open connection`
       this.#add('reach', nextMs > slowMs ? 'warning' : 'ok', text)
       if (version === undefined) {
-        this.#add('versions', 'problem', 'the server says no version: it is none of Kubernetes')
+        this.#add('versions', 'problem', 'the answer has no version: this is not Kubernetes')
         return false
       }
       const { gitVersion, major, minor } = version
@@ -161,7 +161,7 @@ export class ClusterExamination {
     const hint = 'tokens and certificates are refused by a wrong clock: let both follow NTP'
     if (off > clockProblemMs) this.#add('clock', 'problem', text, hint)
     else if (off > clockWarningMs) this.#add('clock', 'warning', text, hint)
-    else this.#add('clock', 'ok', 'as this machine’s')
+    else this.#add('clock', 'ok', `agrees with this machine's`)
   }
 
   /** The kinds that the schema would have; `undefined` if the server does not say what it serves. */
@@ -212,7 +212,7 @@ export class ClusterExamination {
     const { preload } = this.#options
     const needed = denied.filter(({ names }) => preload.includes(names.listField))
     if (needed.length > 0) {
-      this.#add('rights', 'problem', `preload has what may not be read: ${namesOf(needed)}`, hint)
+      this.#add('rights', 'problem', `may not read what preload names: ${namesOf(needed)}`, hint)
     }
     if (denied.length > 0) {
       this.#add('rights', 'warning', `may not list or watch ${namesOf(denied)}`, hint)

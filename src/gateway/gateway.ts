@@ -135,8 +135,8 @@ export interface Gateway extends AsyncDisposable {
   readonly planned: PlannedOperations
   /**
    * Answers an operation of this process, without a port: a query, a mutation, or a subscription, whose frames come as an
-   * async iterable. The caller is a `viewer`, or whom an `authenticator` finds by `token` or `headers`. Without any of
-   * them everything is seen, unless `requireViewer` is on. Bounds, access and errors are those of the transports. A
+   * async iterable. The caller is `viewer`, or the one that `authenticator` finds by `token` or `headers`. Without any of
+   * them the operation sees everything, unless `requireViewer` is on. Bounds, access and errors are those of the transports. A
    * failed operation is an answer with `errors`; rejects only with the reason of the request's `signal`, and with
    * UNAUTHENTICATED for credentials without an authenticator.
    */

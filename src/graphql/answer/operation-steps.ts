@@ -31,7 +31,7 @@ export interface OperationStepsOptions extends ExecutionOptions {
 /** Who sends a document, and with which request. */
 type Asker = Pick<OperationOptions, 'viewer' | 'trace'>
 
-/** The steps of every operation, by HTTP, WebSocket and in the process: parse with a bound, validate, then execute or subscribe. */
+/** The steps of every operation, by HTTP, WebSocket or in the process: parse, validate, then execute or subscribe. */
 export class OperationSteps {
   readonly #options: OperationStepsOptions
 

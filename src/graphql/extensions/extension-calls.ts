@@ -280,10 +280,10 @@ export function shownError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown))
 }
 
-function lateCall({ coordinate }: ExtensionField, liveDeadlineMs: number): ClientError {
+function lateCall({ coordinate }: ExtensionField, deadlineMs: number): ClientError {
   const hint = 'ask for fewer objects, or again in a moment'
-  const message = `${coordinate} was not resolved within ${liveDeadlineMs} ms`
-  return new ClientError('DEADLINE_EXCEEDED', message, { value: liveDeadlineMs, hint })
+  const message = `${coordinate} was not resolved within ${deadlineMs} ms`
+  return new ClientError('DEADLINE_EXCEEDED', message, { value: deadlineMs, hint })
 }
 
 function tooDeep({ coordinate }: ExtensionField): ClientError {
