@@ -361,7 +361,11 @@ const subdomainPattern =
 
 function requireName(option: string, value: string, pattern: RegExp): void {
   if (pattern.test(value)) return
-  throw new InvalidOptionError(option, value, 'lower case letters, digits and "-"; in a name "." too')
+  throw new InvalidOptionError(
+    option,
+    value,
+    'lower case letters, digits and "-"; in a name "." too',
+  )
 }
 
 function checkTiming({ leaseDurationMs, renewDeadlineMs, retryPeriodMs }: Timing): void {
