@@ -191,7 +191,7 @@ function untilAborted(frames: Frames, signal: AbortSignal | undefined): Subscrip
     signal?.removeEventListener('abort', end)
     void frames.return()
   }
-  // Before the first frame is asked for: a subscription that nobody reads must end, too.
+  // Before the first frame is asked for: a subscription without a reader must end, too.
   signal?.addEventListener('abort', end, { once: true })
   async function* results(): SubscriptionResults {
     try {
