@@ -21,6 +21,7 @@ import { fieldsOf } from '../kubernetes/fields.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { boundedParallel } from '../lib/concurrency.ts'
 import { withDeadline } from '../lib/deadline.ts'
+import { nearestName } from '../lib/options.ts'
 import {
   credentialFindings,
   type Finding,
@@ -78,7 +79,7 @@ export class ClusterExamination {
     }
     this.#secrets = secretsOf(config)
     const context = config.context === undefined ? '' : `, context ${config.context}`
-    this.#add('configuration', 'ok', `${config.source}${context}: ${config.server}`)
+    this.#add('configuration', 'ok', `${config.source}${context}: ${shownAddress(config.server)}`)
     for (const finding of credentialFindings(config)) this.#push(finding)
     let clockMs: number | undefined
     const transport = new Transport(
@@ -257,6 +258,12 @@ export class ClusterExamination {
     const { preload, commonKinds } = this.#options
     const wanted = preload.length > 0 ? preload : commonKinds
     const served = new Set(kinds.map(({ names }) => names.listField))
+    for (const field of preload.filter((one) => !served.has(one))) {
+      const text = `preload has ${field}, which is the list field of no kind that this cluster serves`
+      const nearest = nearestName(field, [...served])
+      const way = nearest === undefined ? 'serve its CRD, or leave it out' : `give ${nearest}`
+      this.#add('start', 'warning', text, way)
+    }
     const fields = wanted.filter((field) => served.has(field)).slice(0, mostStarted)
     const options = {
       ...gatewayOptionsOf(this.#options),
@@ -378,6 +385,12 @@ interface AccountQuestion {
 
 const reachHint =
   'check the address and the DNS of this machine, its network policies and firewalls'
+
+/** An address without its user, password and query. */
+function shownAddress(server: string): string {
+  const { origin, pathname } = new URL(server)
+  return pathname === '/' ? origin : origin + pathname
+}
 
 /** Looks the host up and opens a connection: `10.0.0.1:6443 in 3 ms`. */
 async function connected(host: string, port: number): Promise<string> {

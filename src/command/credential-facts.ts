@@ -107,12 +107,13 @@ function ofToken(what: string, token: string): Finding {
   return expires === undefined ? found(what) : untilThen(what, expires, tokenWarningMs)
 }
 
-/** The end of a JWT; `undefined` for other tokens. */
+/** The end of a JWT; `undefined` for other tokens, and for an end that is no date. */
 function expiryOf(token: string): Date | undefined {
   try {
     const [, claims = ''] = token.split('.')
     const { exp } = fieldsOf(JSON.parse(Buffer.from(claims, 'base64url').toString()))
-    return typeof exp === 'number' ? new Date(exp * 1_000) : undefined
+    const end = new Date(typeof exp === 'number' ? exp * 1_000 : Number.NaN)
+    return Number.isNaN(end.getTime()) ? undefined : end
   } catch {
     return undefined
   }

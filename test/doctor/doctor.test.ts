@@ -217,6 +217,34 @@ describe('informerql doctor', () => {
     ])
   })
 
+  it('shows no password of an address, reads on after an end that is no date, and names what it cannot preload', async () => {
+    const server = simulator.url.replace('//', '//someone:hidden-password@')
+    const token = jwt({ exp: 1e300 })
+    const clusters = [
+      await kubeconfig('address', { server: `${server}/?key=hidden-key` }),
+      await kubeconfig('endless', { user: { token } }),
+    ]
+    const ended = await doctor(
+      '--config',
+      await configured({ clusters, preload: ['podz'] }),
+      '--json',
+    )
+    expect(ended.stdout).not.toMatch(/hidden-/)
+    const found = findingsIn(ended)
+    expect(found.get('address')?.[0]?.message).toMatch(new RegExp(`: ${simulator.url}$`))
+    expect(wrong(found.get('address'))).toEqual([
+      {
+        check: 'start',
+        state: 'warning',
+        message: expect.stringContaining('preload has podz'),
+        hint: 'give pods',
+      },
+    ])
+    expect(wrong(found.get('endless'))).toEqual([
+      expect.objectContaining({ check: 'credentials', code: 'API_STATUS' }),
+    ])
+  })
+
   it('exits with 2 if its options are not valid', async () => {
     const ended = await doctor('--config', await configured({ clusters: [], colour: 'red' }))
     expect(ended).toMatchObject({ code: 2, stdout: '' })

@@ -142,6 +142,15 @@ describe('deploy/monitoring and docs/troubleshooting.md', () => {
     for (const code of codes) expect(guide).toContain(`\n### ${code}\n`)
   })
 
+  it('name close codes of WebSockets that docs/subscriptions.md has', async () => {
+    const guide = await readFile('docs/troubleshooting.md', 'utf8')
+    const closings = await readFile('docs/subscriptions.md', 'utf8')
+    const section = /\n### A live list has stopped.*?\n### /s.exec(guide)?.[0] ?? ''
+    const codes = section.match(/\b[14]\d{3}\b/g) ?? []
+    expect(codes).toContain('1012')
+    for (const code of codes) expect(closings).toContain(`\n| ${code} `)
+  })
+
   it('have a section for each alert', async () => {
     const guide = await readFile('docs/troubleshooting.md', 'utf8')
     for (const { alert, annotations } of await readAlerts()) {
