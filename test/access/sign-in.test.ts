@@ -330,10 +330,14 @@ describe('browser sign-in at an OpenID Connect provider', () => {
     )
     const at = new URL(observed.url).origin
     provider.register(at)
-    const browser = new Visitor(at)
-    await browser.signIn('alice')
-    await browser.fetch('/auth/logout', { method: 'POST' })
-    await fetch(`${at}/auth/callback?code=of-another&state=unknown`)
+    try {
+      const browser = new Visitor(at)
+      await browser.signIn('alice')
+      await browser.fetch('/auth/logout', { method: 'POST' })
+      await fetch(`${at}/auth/callback?code=of-another&state=unknown`)
+    } finally {
+      provider.register(origin)
+    }
     const seen = reports.map(({ viewer, ...rest }) => ({ ...rest, user: viewer?.username }))
     const by = { address: '127.0.0.1', requestId: expect.stringMatching(/^[0-9a-f-]{36}$/) }
     expect(seen).toEqual([
