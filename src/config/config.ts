@@ -263,7 +263,9 @@ function problemsOf(issue: z.core.$ZodIssue, sources: readonly OptionSource[]): 
   const value = valueAt(mergeOptions(sources), path)
   const shown = value === undefined ? '' : ` = ${JSON.stringify(value)}`
   const reason = issue.message.replace(/^Invalid input: /, '')
-  return [`${placed(path, sources)}${nameOf(path)}${shown}: ${reason}`]
+  const unit =
+    issue.code === 'invalid_type' && String(path.at(-1)).endsWith('Ms') ? ' of milliseconds' : ''
+  return [`${placed(path, sources)}${nameOf(path)}${shown}: ${reason}${unit}`]
 }
 
 function placed(path: OptionPath, sources: readonly OptionSource[]): string {

@@ -153,11 +153,11 @@ describe('The guide for people who know client-go', () => {
   const declared = async (): Promise<ReadonlySet<string>> => {
     const names = new Set(Object.keys(library))
     const files = await Promise.all(
-      ['src/informer', 'src/api-server'].map(async (folder) =>
+      ['src/informer', 'src/api-server', 'src/controller'].map(async (folder) =>
         (await readdir(folder, { recursive: true })).map((file) => join(folder, file)),
       ),
     )
-    for (const entrance of ['src/informer.ts', 'src/cluster.ts']) {
+    for (const entrance of ['src/informer.ts', 'src/cluster.ts', 'src/controller.ts']) {
       const source = await readFile(entrance, 'utf8')
       for (const [name] of source.matchAll(/\b[A-Za-z]\w*\b(?=[,\s]*[,}\n])/g)) names.add(name)
     }

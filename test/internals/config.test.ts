@@ -221,6 +221,11 @@ describe('a configuration that cannot be used is refused, and', () => {
     ])
   })
 
+  it('a time that is no number is told its unit', () => {
+    const flag = { place: '--drain-delay', path: ['server', 'drainDelayMs'], value: '2s' }
+    expect(problemsOf({ flags: [flag] })[0]).toMatch(/= "2s": expected number.* of milliseconds$/)
+  })
+
   it('so are labels that Kubernetes would refuse', () => {
     const path = file('clusters:\n  - { context: a, labels: { "no key": x } }\n')
     expect(problemsOf({ file: path })[0]).toContain('"no key" is not a label key')
