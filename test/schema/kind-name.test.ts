@@ -171,6 +171,7 @@ describe('the kinds of a schema', () => {
     expect(schema.getQueryType()?.getFields()['pods']?.description).toBe('Lists pods of v1.')
     expect(problems).toEqual([
       {
+        code: 'KIND_NAME',
         message: 'Pod of example.com/v1 is left out: Pod of v1 has the name Pod',
         hint: 'configure an alias for the API group example.com',
       },
