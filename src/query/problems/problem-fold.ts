@@ -99,7 +99,9 @@ interface Gathering<P extends ProblemPart> {
   lead: DecodedFact
   leadPlace: ProblemPlace<P>
   sinceMs: number | undefined
-  readonly objects: Set<ProblemPlace<P>>
+  /** Most problems have one object. */
+  readonly first: ProblemPlace<P>
+  all: Set<ProblemPlace<P>> | undefined
 }
 
 /** A fact that is added to a problem, with its object. */
@@ -121,8 +123,8 @@ export class ProblemFold<P extends ProblemPart> {
   readonly #nodes: P | undefined
   /** Whether Nodes are down, by name, as far as asked; `undefined` if none is. */
   #isDown: Map<string, boolean> | undefined = new Map<string, boolean>()
-  /** By the key of the topmost owner, and the reason. */
-  readonly #gathered = new Map<string, Map<string, Gathering<P>>>()
+  /** By the key of the topmost owner: one for each reason. */
+  readonly #gathered = new Map<string, Gathering<P>[]>()
   /** The places of references, by key: one for each object. */
   readonly #references = new Map<string, ProblemPlace<P>>()
   /** The objects with problems, and all their owners. */
@@ -247,7 +249,7 @@ export class ProblemFold<P extends ProblemPart> {
     }
     this.#foldReports(reports)
     return Array.from(this.#gathered).flatMap(([rootKey, ofRoot]) =>
-      Array.from(ofRoot.values(), (problem) => finished(rootKey, problem)),
+      ofRoot.map((problem) => finished(rootKey, problem)),
     )
   }
 
@@ -387,14 +389,14 @@ export class ProblemFold<P extends ProblemPart> {
 
   #add({ root, rootKey, place, fact }: Added<P>): Gathering<P> {
     let ofRoot = this.#gathered.get(rootKey)
-    if (ofRoot === undefined) this.#gathered.set(rootKey, (ofRoot = new Map()))
-    let problem = ofRoot.get(fact.reason)
+    if (ofRoot === undefined) this.#gathered.set(rootKey, (ofRoot = []))
+    let problem = ofRoot.find(({ reason }) => reason === fact.reason)
     if (problem === undefined) {
       const { reason, severity } = fact
-      const of = { lead: fact, leadPlace: place, sinceMs: undefined, objects: new Set([place]) }
-      ofRoot.set(reason, (problem = { root, reason, severity, ...of }))
+      const of = { lead: fact, leadPlace: place, sinceMs: undefined, first: place, all: undefined }
+      ofRoot.push((problem = { root, reason, severity, ...of }))
     } else {
-      problem.objects.add(place)
+      if (place !== problem.first) (problem.all ??= new Set([problem.first])).add(place)
       if (speaksBefore([fact, place], [problem.lead, problem.leadPlace])) {
         problem.lead = fact
         problem.leadPlace = place
@@ -529,8 +531,9 @@ function speaksBefore<P extends ProblemPart>(
 
 function finished<P extends ProblemPart>(
   rootKey: string,
-  { root, reason, severity, lead: { message }, sinceMs, objects }: Gathering<P>,
+  { root, reason, severity, lead: { message }, sinceMs, first, all }: Gathering<P>,
 ): FoldedProblem<P> {
   const key = `${rootKey} ${reason}`
-  return { root, rootKey, reason, severity, message, sinceMs, objects: [...objects], key }
+  const objects = all === undefined ? [first] : [...all]
+  return { root, rootKey, reason, severity, message, sinceMs, objects, key }
 }

@@ -30,7 +30,8 @@ export class ProblemOwners<P extends ProblemPart> {
   readonly #parts: readonly P[]
   readonly #readOwners: ReadOwners<P>
   readonly #known = new Map<P, Map<ObjectId, OwnedObject<P>>>()
-  readonly #byUid = new Map<string, Omit<OwnedObject<P>['place'], 'form'> | undefined>()
+  /** UIDs that no part has. */
+  readonly #unknown = new Set<string>()
   /** Where the last owner of a part's objects was: most often the next one is there, too. */
   readonly #lastOwners = new Map<P, P>()
 
@@ -95,23 +96,24 @@ export class ProblemOwners<P extends ProblemPart> {
 
   /** The object with a UID, if the viewer may list it. `of`: the part that its child is in. */
   #visible(uid: string, of: P): Omit<OwnedObject<P>['place'], 'form'> | undefined {
-    const known = this.#byUid.get(uid)
-    if (known !== undefined || this.#byUid.has(uid)) return known
-    const at = this.#find(uid, this.#lastOwners.get(of))
-    if (at !== undefined) this.#lastOwners.set(of, at.part)
-    const found =
-      at !== undefined && isInScope(at.part.scope, at.part.view.keyOf(at.id)) ? at : undefined
-    this.#byUid.set(uid, found)
-    return found
+    const found = this.#find(uid, of)
+    const { part, id } = found ?? {}
+    if (part === undefined || id === undefined) return undefined
+    return isInScope(part.scope, part.view.keyOf(id)) ? found : undefined
   }
 
-  #find(uid: string, first: P | undefined): Omit<OwnedObject<P>['place'], 'form'> | undefined {
-    const guess = first?.view.idOfUid(uid)
-    if (first !== undefined && guess !== undefined) return { part: first, id: guess }
+  #find(uid: string, of: P): Omit<OwnedObject<P>['place'], 'form'> | undefined {
+    const last = this.#lastOwners.get(of)
+    const there = last?.view.idOfUid(uid)
+    if (last !== undefined && there !== undefined) return { part: last, id: there }
+    if (this.#unknown.has(uid)) return undefined
     for (const part of this.#parts) {
       const id = part.view.idOfUid(uid)
-      if (id !== undefined) return { part, id }
+      if (id === undefined) continue
+      this.#lastOwners.set(of, part)
+      return { part, id }
     }
+    this.#unknown.add(uid)
     return undefined
   }
 }

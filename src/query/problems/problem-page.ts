@@ -39,6 +39,9 @@ const orderKeys: readonly FilterableIndex[] = [
 /** The worst and newest first. */
 const defaultOrder = [{ severity: 'DESC' }, { since: 'DESC' }]
 
+/** Added to times, so that they sort as texts: all of the years 0 to 9999 have 15 digits then. */
+const yearZero = 1e14
+
 /** Sorting a problem takes as long as so many tests. */
 const testsPerProblem = 4
 
@@ -112,7 +115,7 @@ function orderValue<P extends ProblemPart>(
     case 'severity':
       return severityRanks[severity]
     case 'since':
-      return sinceMs === undefined ? undefined : new Date(sinceMs).toISOString()
+      return sinceMs === undefined ? undefined : String(yearZero + sinceMs)
     default:
       return String(objects.length).padStart(12, '0')
   }
