@@ -39,6 +39,22 @@ export function checkedWait(options: WaitOptions): WaitOptions {
 export const maxTimerMs = 2_147_483_647
 
 /**
+ * Calls `late` after a delay; never if that is longer than {@link maxTimerMs}. What has arrived by then is read first:
+ * after the event loop was blocked, Node runs timers before it reads sockets. Returns what cancels the call.
+ */
+export function startDeadline(deadlineMs: number, late: () => void): () => void {
+  if (deadlineMs > maxTimerMs) return () => {}
+  let last: NodeJS.Immediate | undefined
+  const timer = setTimeout(() => {
+    last = setImmediate(late)
+  }, deadlineMs)
+  return () => {
+    clearTimeout(timer)
+    clearImmediate(last)
+  }
+}
+
+/**
  * Waits for `promise`, at most `deadlineMs` milliseconds, and until `signal` aborts. There is no deadline if
  * `deadlineMs` is absent or `Infinity`. Rejects with {@link DeadlineError} (or the error that `late` makes), with the
  * signal's reason, or with `InvalidOptionError` if the deadline is not a number from 0. Does not cancel the promise.
@@ -51,12 +67,10 @@ export async function withDeadline<T>(
   late: (deadlineMs: number) => Error = () => new DeadlineError(what, deadlineMs ?? 0),
 ): Promise<T> {
   if (deadlineMs !== undefined) aDuration('deadlineMs', deadlineMs)
-  let timer: NodeJS.Timeout | undefined
+  let cancel: (() => void) | undefined
   let abort: (() => void) | undefined
   const limit = new Promise<never>((_, reject) => {
-    if (deadlineMs !== undefined && deadlineMs <= maxTimerMs) {
-      timer = setTimeout(() => reject(late(deadlineMs)), deadlineMs)
-    }
+    if (deadlineMs !== undefined) cancel = startDeadline(deadlineMs, () => reject(late(deadlineMs)))
     abort = () => reject(signal?.reason as Error)
     if (signal?.aborted === true) abort()
     else signal?.addEventListener('abort', abort, { once: true })
@@ -64,7 +78,7 @@ export async function withDeadline<T>(
   try {
     return await Promise.race([promise, limit])
   } finally {
-    clearTimeout(timer)
+    cancel?.()
     if (abort !== undefined) signal?.removeEventListener('abort', abort)
   }
 }

@@ -1,9 +1,11 @@
 import { getEventListeners, once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
 import { gzipSync } from 'node:zlib'
 import { ConnectionError, ApiStatusError } from 'informerql/cluster'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import {
   connectTo,
   failureOf,
@@ -100,8 +102,30 @@ describe('requests', () => {
     await using api = connectTo(server.url)
     expect(await api.request('GET', '/a')).toEqual({ connection: 1 })
     expect(await api.request('GET', '/b')).toEqual({ connection: 2 })
+    const review = '/apis/authorization.k8s.io/v1/subjectaccessreviews'
+    expect(await api.request('POST', review, { body: {} })).toEqual({ connection: 3 })
     // What may have been done must not be done twice.
     expect(await failureOf(api.request('POST', '/c'))).toMatchObject({ failure: 'reset' })
+  })
+
+  it('are not late when the answer came while the event loop was blocked', async () => {
+    const server = new Worker(
+      `const { createServer } = require('node:http')
+      const { parentPort } = require('node:worker_threads')
+      const server = createServer((_, response) => setTimeout(() => response.end('{}'), 100))
+      server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port))`,
+      { eval: true },
+    )
+    onTestFinished(async () => void (await server.terminate()))
+    const [port] = await once(server, 'message')
+    await using api = connectTo(`http://127.0.0.1:${port}`)
+    await api.request('GET', '/a')
+    const answer = api.request('GET', '/b', { deadlineMs: 1_000 })
+    await sleep(50)
+    // Timers are next.
+    await setImmediate()
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500)
+    expect(await answer).toEqual({})
   })
 
   it('refuse an answer that is too large or no JSON', async () => {

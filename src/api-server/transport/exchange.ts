@@ -3,7 +3,7 @@ import { request as httpsRequest, type RequestOptions } from 'node:https'
 import type { Socket } from 'node:net'
 import { pipeline } from 'node:stream'
 import { constants, createGunzip } from 'node:zlib'
-import { DeadlineError, maxTimerMs } from '../../lib/deadline.ts'
+import { DeadlineError, startDeadline } from '../../lib/deadline.ts'
 import { ConnectionError, connectionErrorOf } from './connection-error.ts'
 import { ResponseBody } from './response-body.ts'
 
@@ -43,7 +43,8 @@ export interface ExchangeResponse {
 /** One request and its response. */
 export class Exchange {
   readonly #options: ExchangeOptions
-  readonly #timers = new Set<NodeJS.Timeout>()
+  /** What cancels the deadlines that run. */
+  readonly #cancels = new Set<() => void>()
   #abort: (error: Error) => void = () => {}
   /** The reason for which this side ended the exchange. Takes precedence over the socket's error. */
   #ownError: Error | undefined
@@ -80,10 +81,10 @@ export class Exchange {
       const connecting = this.#limit('connecting', deadlines.connectDeadlineMs)
       this.#limit('the whole response', deadlines.totalDeadlineMs)
       const connected = () => {
-        clearTimeout(connecting)
-        this.#limit('the beginning of the response', deadlines.responseDeadlineMs, waiting)
+        connecting?.()
+        waiting = this.#limit('the beginning of the response', deadlines.responseDeadlineMs)
       }
-      const waiting: NodeJS.Timeout[] = []
+      let waiting: (() => void) | undefined
       message.once('socket', (socket) => {
         this.#reusedSocket = message.reusedSocket
         this.#options.prepareSocket(socket)
@@ -96,7 +97,7 @@ export class Exchange {
         reject(this.#failure(error))
       })
       message.once('response', (response) => {
-        for (const timer of waiting) clearTimeout(timer)
+        waiting?.()
         const answer = this.#receive(response)
         this.#abort = (error) => answer.destroy(error)
         answer.onEnd(() => this.#release())
@@ -132,20 +133,16 @@ export class Exchange {
     return new ConnectionError('timeout', this.#options.host, error.message, error)
   }
 
-  #limit(
-    what: string,
-    deadlineMs: number | undefined,
-    group: NodeJS.Timeout[] = [],
-  ): NodeJS.Timeout | undefined {
-    if (deadlineMs === undefined || deadlineMs > maxTimerMs) return undefined
-    const timer = setTimeout(() => this.abort(this.#late(what, deadlineMs)), deadlineMs)
-    this.#timers.add(timer)
-    group.push(timer)
-    return timer
+  /** Returns what cancels the deadline. */
+  #limit(what: string, deadlineMs: number | undefined): (() => void) | undefined {
+    if (deadlineMs === undefined) return undefined
+    const cancel = startDeadline(deadlineMs, () => this.abort(this.#late(what, deadlineMs)))
+    this.#cancels.add(cancel)
+    return cancel
   }
 
   #release(): void {
-    for (const timer of this.#timers) clearTimeout(timer)
-    this.#timers.clear()
+    for (const cancel of this.#cancels) cancel()
+    this.#cancels.clear()
   }
 }

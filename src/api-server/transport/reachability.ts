@@ -1,4 +1,5 @@
 import { sleep } from '../../lib/backoff.ts'
+import { startDeadline } from '../../lib/deadline.ts'
 import type { ConnectionFailure } from './connection-error.ts'
 
 /** How often an unreachable server is asked while a caller waits, plus or minus half. */
@@ -120,8 +121,10 @@ export class Reachability {
   }
 
   async #askOnce(signal: AbortSignal, deadlineMs: number): Promise<void> {
-    const deadline = AbortSignal.timeout(deadlineMs)
-    await this.#ask(AbortSignal.any([signal, deadline])).catch(() => {})
+    const end = new AbortController()
+    const cancel = startDeadline(deadlineMs, () => end.abort())
+    await this.#ask(AbortSignal.any([signal, end.signal])).catch(() => {})
+    cancel()
   }
 
   #stopAsking(): void {

@@ -95,7 +95,11 @@ export class ResponseBody implements AsyncIterableIterator<Buffer> {
       if (idleDeadlineMs === undefined || idleDeadlineMs > maxTimerMs) return
       // One timer for the whole body, restarted for each wait.
       this.#timer ??= setTimeout(() => {
-        if (this.#wake !== undefined) this.destroy(idleError())
+        const waits = this.#wake
+        // What has arrived is read first: after the event loop was blocked, Node runs timers before it reads sockets.
+        setImmediate(() => {
+          if (waits !== undefined && this.#wake === waits) this.destroy(idleError())
+        })
       }, idleDeadlineMs)
       this.#timer.refresh()
     })

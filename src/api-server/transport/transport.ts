@@ -172,7 +172,7 @@ export class Transport {
           throw error
         }
         const isStale = exchange.reusedSocket && error.failure === 'reset'
-        if (isStale && request.method === 'GET' && attempt <= maxStaleConnections) continue
+        if (isStale && isRepeatable(request) && attempt <= maxStaleConnections) continue
         this.#observer.failed(error.failure)
         follower?.ended(error)
         throw error
@@ -263,6 +263,13 @@ export class Transport {
 function isWatch({ path }: TransportRequest): boolean {
   return path.includes('watch=true')
 }
+
+/** Whether sending a request twice does no more than sending it once: reads, and reviews, which store nothing. */
+function isRepeatable({ method, path }: TransportRequest): boolean {
+  return method === 'GET' || (method === 'POST' && reviews.test(path))
+}
+
+const reviews = /^\/apis\/auth(?:entication|orization)\.k8s\.io\/.*reviews$/
 
 /** The response if it is 2xx. Throws its refusal otherwise. */
 async function accepted(

@@ -4,6 +4,7 @@ import { Lease, type WantedIndexes } from '../../cache/cached-resource.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
 import { sleep } from '../../lib/backoff.ts'
 import { withDeadline } from '../../lib/deadline.ts'
+import { nextTurn } from '../../lib/event-loop.ts'
 import { ByKind, type ClusterKind } from './kind-view.ts'
 import { type OperationTrace, type PartDetails, within } from './operation-trace.ts'
 import { goneCluster, silentReview } from './read-failures.ts'
@@ -212,6 +213,8 @@ export class KindLeases implements KindSource, Disposable {
           return
         }
         await sleep(reachableCheckMs, end.signal)
+        // Answers that came while the event loop was blocked are read first.
+        await nextTurn()
       }
     }
     await Promise.race([waited, left()])
