@@ -1,3 +1,4 @@
+import { accountMay, accountReview, type Post } from '../api-server/account-review.ts'
 import { type ApiResource, groupResourceOf } from '../kubernetes/api-resource.ts'
 import { fieldsOf, itemsOf, textOf } from '../kubernetes/fields.ts'
 import { ApiStatusError } from '../kubernetes/status.ts'
@@ -246,7 +247,9 @@ export class AccountNamespaces {
     namespace: string,
     signal: AbortSignal,
   ): Promise<NamespaceRules> {
-    const answer = await create(requests, 'SelfSubjectRulesReview', { namespace }, signal)
+    const answer = await accountReview(postBy(requests, signal), 'SelfSubjectRulesReview', {
+      namespace,
+    })
     const rules = itemsOf(answer['resourceRules'])
       .map(ruleOf)
       .filter((rule) => rule !== undefined)
@@ -301,27 +304,16 @@ async function mayList(
   namespace: string,
   signal: AbortSignal,
 ): Promise<boolean> {
+  const post = postBy(requests, signal)
   for (const verb of verbs) {
-    const resourceAttributes = { verb, group, resource, namespace }
     // oxlint-disable-next-line no-await-in-loop -- most answers to the first are no
-    const answer = await create(requests, 'SelfSubjectAccessReview', { resourceAttributes }, signal)
-    if (answer['allowed'] !== true) return false
+    if (!(await accountMay(post, { verb, group, resource, namespace }))) return false
   }
   return true
 }
 
-/** Creates a review of the account's own access. Returns its status. */
-async function create(
-  requests: AccountRequests,
-  kind: 'SelfSubjectRulesReview' | 'SelfSubjectAccessReview',
-  spec: object,
-  signal: AbortSignal,
-): Promise<Readonly<Record<string, unknown>>> {
-  const apiVersion = 'authorization.k8s.io/v1'
-  const path = `/apis/${apiVersion}/${kind.toLowerCase()}s`
-  const body = { apiVersion, kind, spec }
-  const answer = await requests.request('POST', path, { body, signal, deadlineMs })
-  return fieldsOf(fieldsOf(answer)['status'])
+function postBy(requests: AccountRequests, signal: AbortSignal): Post {
+  return (path, body) => requests.request('POST', path, { body, signal, deadlineMs })
 }
 
 /** The namespaces that the account may list; else that of its own context. */

@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { accountMay, type Post } from '../api-server/account-review.ts'
 import { apiServerDefaults } from '../api-server/api-server.ts'
 import { discover, resourcesByPreference } from '../api-server/discovery/discovery.ts'
 import { readServerVersion } from '../api-server/discovery/server-features.ts'
@@ -17,11 +18,10 @@ import { createGateway } from '../gateway/gateway.ts'
 import { isKindOfProfile } from '../graphql/model/schema-profile.ts'
 import { type NamedResource, selectResources } from '../graphql/model/select-resources.ts'
 import { groupResourceOf } from '../kubernetes/api-resource.ts'
-import { fieldsOf } from '../kubernetes/fields.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { boundedParallel } from '../lib/concurrency.ts'
 import { withDeadline } from '../lib/deadline.ts'
-import { nearestName } from '../lib/options.ts'
+import { nearestName, present } from '../lib/options.ts'
 import {
   credentialFindings,
   type Finding,
@@ -314,22 +314,10 @@ export class ClusterExamination {
     })
   }
 
-  async #may(
-    transport: Transport,
-    { group, resource, verb, namespace }: AccountQuestion,
-  ): Promise<boolean> {
-    const resourceAttributes = { group, resource, verb, namespace }
-    const apiVersion = 'authorization.k8s.io/v1'
-    const answer = await requestJson(
-      transport,
-      'POST',
-      `/apis/${apiVersion}/selfsubjectaccessreviews`,
-      {
-        body: { apiVersion, kind: 'SelfSubjectAccessReview', spec: { resourceAttributes } },
-        ...this.#bounds,
-      },
-    )
-    return fieldsOf(fieldsOf(answer)['status'])['allowed'] === true
+  #may(transport: Transport, attributes: Parameters<typeof accountMay>[1]): Promise<boolean> {
+    const post: Post = (path, body) =>
+      requestJson(transport, 'POST', path, { body, ...this.#bounds })
+    return accountMay(post, attributes)
   }
 
   #get(transport: Transport, path: string, accept = 'application/json'): Promise<unknown> {
@@ -342,25 +330,9 @@ export class ClusterExamination {
   }
 
   #add(check: string, state: Finding['state'], what: unknown, way?: string): void {
-    if (!(what instanceof Error)) {
-      this.#push({
-        check,
-        state,
-        message: String(what),
-        ...(way === undefined ? {} : { hint: way }),
-      })
-      return
-    }
-    const { message } = what
-    const coded = what instanceof CodedError ? what : undefined
-    const hint = coded?.hint ?? way
-    this.#push({
-      check,
-      state,
-      message,
-      ...(coded === undefined ? {} : { code: coded.code }),
-      ...(hint === undefined ? {} : { hint }),
-    })
+    const message = what instanceof Error ? what.message : String(what)
+    const { code, hint = way } = what instanceof CodedError ? what : {}
+    this.#push({ check, state, message, ...present({ code, hint }) })
   }
 
   #push(finding: Finding): void {
@@ -374,13 +346,6 @@ export class ClusterExamination {
       hint === undefined ? shown : { ...shown, hint: without(hint) },
     ]
   }
-}
-
-interface AccountQuestion {
-  readonly group: string
-  readonly resource: string
-  readonly verb: string
-  readonly namespace?: string | undefined
 }
 
 const reachHint =

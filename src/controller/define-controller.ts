@@ -13,6 +13,7 @@ import {
 import type { KubernetesObject, Unstructured } from '../kubernetes/object.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import {
+  aCount,
   aDuration,
   aFunction,
   aList,
@@ -20,7 +21,6 @@ import {
   aString,
   checkedOptions,
   InvalidOptionError,
-  type OptionCheck,
   type OptionChecks,
 } from '../lib/options.ts'
 import type { ControllerLog } from './controller-log.ts'
@@ -142,11 +142,6 @@ export interface ControllerOptions<
   readonly resyncPeriodMs?: number
 }
 
-const aWholeNumber: OptionCheck = (option, value) => {
-  if (Number.isInteger(value) && Number(value) >= 1) return
-  throw new InvalidOptionError(option, value, 'a whole number of at least 1')
-}
-
 const controllerChecks: OptionChecks<ControllerOptions> = {
   name: aString,
   for: anObject,
@@ -154,7 +149,7 @@ const controllerChecks: OptionChecks<ControllerOptions> = {
   watches: aList,
   reads: aList,
   reconcile: aFunction,
-  concurrency: aWholeNumber,
+  concurrency: aCount,
   rateLimiter: anObject,
   reconcileDeadlineMs: aDuration,
   resyncPeriodMs: aDuration,

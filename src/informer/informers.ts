@@ -196,9 +196,9 @@ export class InformerFactory implements AsyncDisposable {
   }
 
   /**
-   * Changes the namespaces of the factory, also while it runs; `undefined`: all. Handlers are told of the objects that
-   * leave as deletions, and of those that come as additions. The informers of other namespaces go on undisturbed. {@link
-   * waitForCacheSync} waits for the namespaces that are new. Throws `InvalidOptionError`.
+   * Changes the namespaces of the factory, also while it runs; `undefined`: all. Handlers get a deletion for each object
+   * of a namespace that leaves, and an addition for each of one that comes. The informers of other namespaces go on
+   * undisturbed. {@link waitForCacheSync} waits for the new namespaces. Throws `InvalidOptionError`.
    */
   setNamespaces(namespaces: readonly string[] | undefined): void {
     const { namespace } = this.#options

@@ -128,6 +128,12 @@ export function aNumber(least = 0): OptionCheck {
   )
 }
 
+/** A whole number of at least 1. */
+export const aCount: OptionCheck = checkOf(
+  'a whole number of at least 1',
+  (value) => Number.isInteger(value) && Number(value) >= 1,
+)
+
 /** A number from `least`, or `Infinity` for no limit. */
 export function aLimit(least = 0): OptionCheck {
   return checkOf(

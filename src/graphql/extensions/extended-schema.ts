@@ -21,7 +21,7 @@ import { type FieldSource, fromSource } from '../schema/field-source.ts'
 import { extendedBySdl } from '../schema/scalars.ts'
 import type { ResolverContext } from '../schema/read-context.ts'
 import { ExtensionError } from './extension.ts'
-import { kindNamed } from './kind-caches.ts'
+import { kindByName } from './kind-caches.ts'
 import {
   type ExtensionDefinition,
   fieldsOf,
@@ -86,7 +86,7 @@ export function missingKinds(
   const served = [...kinds]
   return extensions.flatMap(({ name, required }) =>
     required
-      .filter((one) => kindNamed(served, one) === undefined)
+      .filter((one) => kindByName(served, one) === undefined)
       .map((one) => {
         const message = `no cluster serves ${one}, which it requires`
         const hint = 'install its CustomResourceDefinition, or name it in needs.kinds'

@@ -157,14 +157,14 @@ function kindOfResource(
 }
 
 function kindNeeded(served: ServedSchema, name: string, resource: ApiResource | undefined): Kind {
-  const kind = kindNamed(served.kinds.values(), name)
+  const kind = kindByName(served.kinds.values(), name)
   if (kind !== undefined) return kind
   if (resource !== undefined) return kindOfResource(served, resource)
   throw notServed(name)
 }
 
 /** The kind with a list field or a type; `undefined` if it is not served. */
-export function kindNamed(kinds: Iterable<Kind>, name: string): Kind | undefined {
+export function kindByName(kinds: Iterable<Kind>, name: string): Kind | undefined {
   for (const kind of kinds) if (kind.listField === name || kind.typeName === name) return kind
   return undefined
 }

@@ -2,6 +2,7 @@ import { ApiStatusError } from '../../kubernetes/status.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { DeadlineError, maxTimerMs, withDeadline } from '../../lib/deadline.ts'
 import {
+  aCount,
   aDuration,
   aFunction,
   aLimit,
@@ -149,9 +150,7 @@ export async function runWorkers<K = string>(
 ): Promise<WorkersReport<K>> {
   const options = checkedOptions('workers', given, workersChecks as OptionChecks<WorkersOptions<K>>)
   const { drainDeadlineMs, stopDeadlineMs } = { ...workQueueDefaults, ...options }
-  if (!Number.isInteger(workers) || workers < 1) {
-    throw new InvalidOptionError('workers', workers, 'a whole number of at least 1')
-  }
+  aCount('workers', workers)
   const work = new Reconciliation(queue, reconcile, options)
   const ended = Promise.all(Array.from({ length: workers }, () => work.run()))
   const aborted = Promise.withResolvers<void>()

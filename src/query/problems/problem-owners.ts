@@ -97,8 +97,8 @@ export class ProblemOwners<P extends ProblemPart> {
   /** The object with a UID, if the viewer may list it. `of`: the part that its child is in. */
   #visible(uid: string, of: P): Omit<OwnedObject<P>['place'], 'form'> | undefined {
     const found = this.#find(uid, of)
-    const { part, id } = found ?? {}
-    if (part === undefined || id === undefined) return undefined
+    if (found === undefined) return undefined
+    const { part, id } = found
     return isInScope(part.scope, part.view.keyOf(id)) ? found : undefined
   }
 
