@@ -118,7 +118,7 @@ describe.skipIf(!('binDir' in findControlPlane()))(
     })
 
     it('goes on with a renewed token, and ends when its user signs out', async () => {
-      provider.tokenSeconds = 4
+      provider.tokenSeconds = 8
       const alice = visitor()
       await alice.signIn('alice')
       const cookie = alice.cookieFor(origin)

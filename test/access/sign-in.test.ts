@@ -104,7 +104,7 @@ describe('browser sign-in at an OpenID Connect provider', () => {
   })
 
   it('renews the session ahead of its end, and its WebSockets and event streams live on', async () => {
-    provider.tokenSeconds = 4
+    provider.tokenSeconds = 8
     const browser = visitor()
     await browser.signIn('alice')
     const before = browser.cookieFor(origin)
@@ -134,7 +134,7 @@ describe('browser sign-in at an OpenID Connect provider', () => {
   it('lets a WebSocket at one replica live on by a renewal at another one', async () => {
     await using replica = await serve()
     const there = new URL(replica.url).origin
-    provider.tokenSeconds = 4
+    provider.tokenSeconds = 8
     const browser = visitor()
     await browser.signIn('alice')
     const cookie = browser.cookieFor(origin)

@@ -163,6 +163,8 @@ export async function receiveInitialEvents(
       silenceMs <= leftMs
         ? `was silent for ${silenceMs} ms`
         : `has not ended its initial events in ${deadlineMs} ms`
+    // Even if more has arrived: it might go on for ever.
+    if (leftMs === 0) throw refused(late, true)
     const next = stream.next({ ms: Math.min(silenceMs, leftMs), late: () => refused(late, true) })
     const frames = await (isFirst ? clock.untilFirstByte(next) : next)
     isFirst = false
