@@ -84,6 +84,7 @@ export class ObjectIndex implements IndexView {
   #terms: TermList | undefined
   #characters: CharacterSet | undefined
   #objects = 0
+  #revision = 0
   /** The characters of long values beyond {@link shortValue}. */
   #longCharacters = 0
 
@@ -105,6 +106,10 @@ export class ObjectIndex implements IndexView {
 
   get objectCount(): number {
     return this.#objects
+  }
+
+  get revision(): number {
+    return this.#revision
   }
 
   /** Sorted on the first call, so that other indexes do not pay for it. */
@@ -180,6 +185,7 @@ export class ObjectIndex implements IndexView {
     const [first] = own
     if (first === undefined) return
     this.#objects += 1
+    this.#revision += 1
     if (own.length === 1) {
       this.#positions[id] = 0
       this.#memberships[id] = this.#join(id, first, 0)
@@ -200,6 +206,7 @@ export class ObjectIndex implements IndexView {
     const membership = this.#memberships[id]
     if (membership === undefined) return
     this.#objects -= 1
+    this.#revision += 1
     if (Array.isArray(membership)) membership.forEach((one, slot) => this.#leave(id, one, slot))
     else this.#leave(id, membership, 0)
     this.#memberships[id] = undefined
@@ -334,6 +341,10 @@ export class DerivedIndex implements IndexView {
 
   get objectCount(): number {
     return this.built.objectCount
+  }
+
+  get revision(): number {
+    return this.built.revision
   }
 
   orderedValues(from: string | undefined, descending: boolean): IterableIterator<string> {

@@ -23,6 +23,8 @@ export interface IndexView {
   readonly objectCount: number
   /** The number of distinct values. */
   readonly size: number
+  /** Grows whenever an object gets or loses a value. */
+  readonly revision: number
   /** The objects with this value; `undefined` if there are none. */
   posting(value: string): PostingView | undefined
   /** Whether the object has the value. Constant time. */

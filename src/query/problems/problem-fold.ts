@@ -1,4 +1,4 @@
-import type { ObjectId } from '../../informer/store/store-view.ts'
+import type { IndexView, ObjectId } from '../../informer/store/store-view.ts'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
 import {
@@ -93,6 +93,7 @@ interface Finding<P extends ProblemPart> {
 /** A problem that is being put together. */
 interface Gathering<P extends ProblemPart> {
   readonly root: ProblemPlace<P>
+  readonly rootKey: string
   readonly reason: string
   severity: ProblemSeverity
   /** The fact that speaks for all, and its object. */
@@ -123,8 +124,8 @@ export class ProblemFold<P extends ProblemPart> {
   readonly #nodes: P | undefined
   /** Whether Nodes are down, by name, as far as asked; `undefined` if none is. */
   #isDown: Map<string, boolean> | undefined = new Map<string, boolean>()
-  /** By the key of the topmost owner: one for each reason. */
-  readonly #gathered = new Map<string, Gathering<P>[]>()
+  /** By the topmost owner, or by its key if that is a reference: one for each reason. */
+  readonly #gathered = new Map<ProblemPlace<P> | string, Gathering<P>[]>()
   /** The places of references, by key: one for each object. */
   readonly #references = new Map<string, ProblemPlace<P>>()
   /** The objects with problems, and all their owners. */
@@ -248,9 +249,7 @@ export class ProblemFold<P extends ProblemPart> {
       for (const owner of above) include(problem, ofOwners.get(owner))
     }
     this.#foldReports(reports)
-    return Array.from(this.#gathered).flatMap(([rootKey, ofRoot]) =>
-      ofRoot.map((problem) => finished(rootKey, problem)),
-    )
+    return Array.from(this.#gathered.values()).flatMap((ofRoot) => ofRoot.map(finished))
   }
 
   /** The pods on a Node that is down are its problem. */
@@ -290,9 +289,10 @@ export class ProblemFold<P extends ProblemPart> {
   /** The visible objects of a part with facts in a range of values, without the pods on Nodes that are down. */
   *#foundIn(part: P, range: FactRange): Generator<Found<P>, void, void> {
     const { budget } = this.#options
-    for (const value of valuesIn(part, range)) {
+    const facts = factsOf(part)
+    for (const value of valuesIn(facts, range)) {
       let fact: DecodedFact | undefined
-      for (const id of factsOf(part).posting(value) ?? []) {
+      for (const id of facts.posting(value) ?? []) {
         budget.spend('examined', 1)
         if (!this.#isShown(part, id) || this.#isOnDownNode(part, id)) continue
         budget.spend('tests', testsPerFact)
@@ -388,13 +388,14 @@ export class ProblemFold<P extends ProblemPart> {
   }
 
   #add({ root, rootKey, place, fact }: Added<P>): Gathering<P> {
-    let ofRoot = this.#gathered.get(rootKey)
-    if (ofRoot === undefined) this.#gathered.set(rootKey, (ofRoot = []))
+    const at = root.form === 'object' ? root : rootKey
+    let ofRoot = this.#gathered.get(at)
+    if (ofRoot === undefined) this.#gathered.set(at, (ofRoot = []))
     let problem = ofRoot.find(({ reason }) => reason === fact.reason)
     if (problem === undefined) {
       const { reason, severity } = fact
       const of = { lead: fact, leadPlace: place, sinceMs: undefined, first: place, all: undefined }
-      ofRoot.push((problem = { root, reason, severity, ...of }))
+      ofRoot.push((problem = { root, rootKey, reason, severity, ...of }))
     } else {
       if (place !== problem.first) (problem.all ??= new Set([problem.first])).add(place)
       if (speaksBefore([fact, place], [problem.lead, problem.leadPlace])) {
@@ -495,10 +496,10 @@ export function anchorOf({ type }: ProblemPart, key: string): string {
 }
 
 function* valuesIn(
-  part: ProblemPart,
+  facts: IndexView,
   [from, until]: readonly [string, string],
 ): Generator<string, void, void> {
-  for (const value of factsOf(part).orderedValues(from, false)) {
+  for (const value of facts.orderedValues(from, false)) {
     if (value >= until) return
     yield value
   }
@@ -529,10 +530,16 @@ function speaksBefore<P extends ProblemPart>(
   return a === b ? placeKey(onePlace) < placeKey(otherPlace) : a < b
 }
 
-function finished<P extends ProblemPart>(
-  rootKey: string,
-  { root, reason, severity, lead: { message }, sinceMs, first, all }: Gathering<P>,
-): FoldedProblem<P> {
+function finished<P extends ProblemPart>({
+  root,
+  rootKey,
+  reason,
+  severity,
+  lead: { message },
+  sinceMs,
+  first,
+  all,
+}: Gathering<P>): FoldedProblem<P> {
   const key = `${rootKey} ${reason}`
   const objects = all === undefined ? [first] : [...all]
   return { root, rootKey, reason, severity, message, sinceMs, objects, key }

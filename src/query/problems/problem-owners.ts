@@ -2,6 +2,7 @@ import type { ObjectId } from '../../informer/store/store-view.ts'
 import type { OwnerReference } from '../../kubernetes/object.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { isInScope } from '../condition/scope.ts'
+import { type KnownOwner, ownersIn } from './known-owners.ts'
 import { holds, placeKey, type ProblemPart, type ProblemPlace } from './problem-part.ts'
 
 /** An object among its owners: the same instance however many objects lead to it. */
@@ -18,6 +19,11 @@ export interface OwnedObject<P extends ProblemPart> {
 /** Reads the owner references of an object. */
 export type ReadOwners<P> = (part: P, id: ObjectId) => readonly OwnerReference[]
 
+/** An owner, and the part that it is in. */
+interface FoundOwner<P extends ProblemPart> extends KnownOwner {
+  readonly part: P
+}
+
 /** Longer chains are cut, as those of `ownerChain`. */
 const maxChain = 16
 
@@ -30,6 +36,7 @@ export class ProblemOwners<P extends ProblemPart> {
   readonly #parts: readonly P[]
   readonly #readOwners: ReadOwners<P>
   readonly #known = new Map<P, Map<ObjectId, OwnedObject<P>>>()
+  readonly #ownersIn = new Map<P, ReturnType<typeof ownersIn>>()
   /** UIDs that no part has. */
   readonly #unknown = new Set<string>()
   /** Where the last owner of a part's objects was: most often the next one is there, too. */
@@ -45,17 +52,22 @@ export class ProblemOwners<P extends ProblemPart> {
     return this.#parts.find((part) => holds(part, group, kind))
   }
 
-  of(part: P, id: ObjectId, depth = 0): OwnedObject<P> {
+  of(part: P, id: ObjectId): OwnedObject<P> {
+    return this.#of(part, id, 0)
+  }
+
+  /** `uids`: those of the owners, if they are known. */
+  #of(part: P, id: ObjectId, depth: number, uids?: readonly string[]): OwnedObject<P> {
     let known = this.#known.get(part)
     if (known === undefined) this.#known.set(part, (known = new Map()))
     let found = known.get(id)
-    if (found === undefined) known.set(id, (found = this.#owned(part, id, depth)))
+    if (found === undefined) known.set(id, (found = this.#owned(part, id, depth, uids)))
     return found
   }
 
-  #owned(part: P, id: ObjectId, depth: number): OwnedObject<P> {
+  #owned(part: P, id: ObjectId, depth: number, uids?: readonly string[]): OwnedObject<P> {
     const place = { form: 'object', part, id } as const
-    const owner = depth < maxChain ? this.#ownerOf(part, id, depth) : undefined
+    const owner = depth < maxChain ? this.#ownerOf(part, id, depth, uids) : undefined
     if (owner === undefined) return { place, above: [], root: place, rootKey: placeKey(place) }
     if ('form' in owner) return { place, above: [], root: owner, rootKey: placeKey(owner) }
     const { above, root, rootKey } = owner
@@ -67,8 +79,8 @@ export class ProblemOwners<P extends ProblemPart> {
     part: P,
     id: ObjectId,
     depth: number,
+    uids = part.view.index('ownerUid').valuesOf(id),
   ): OwnedObject<P> | Extract<ProblemPlace<P>, { form: 'reference' }> | undefined {
-    const uids = part.view.index('ownerUid').valuesOf(id)
     const [only] = uids
     if (only === undefined) return undefined
     // Most objects have one owner, which is found without reading the object.
@@ -87,33 +99,37 @@ export class ProblemOwners<P extends ProblemPart> {
     return { form: 'reference', to: { apiVersion, kind, name, uid }, namespace }
   }
 
-  #followed(
-    { part, id }: Omit<OwnedObject<P>['place'], 'form'>,
-    depth: number,
-  ): OwnedObject<P> | undefined {
-    return holds(part, '', 'Node') ? undefined : this.of(part, id, depth + 1)
+  #followed({ part, id, ownerUids }: FoundOwner<P>, depth: number): OwnedObject<P> | undefined {
+    return holds(part, '', 'Node') ? undefined : this.#of(part, id, depth + 1, ownerUids)
   }
 
   /** The object with a UID, if the viewer may list it. `of`: the part that its child is in. */
-  #visible(uid: string, of: P): Omit<OwnedObject<P>['place'], 'form'> | undefined {
+  #visible(uid: string, of: P): FoundOwner<P> | undefined {
     const found = this.#find(uid, of)
     if (found === undefined) return undefined
     const { part, id } = found
     return isInScope(part.scope, part.view.keyOf(id)) ? found : undefined
   }
 
-  #find(uid: string, of: P): Omit<OwnedObject<P>['place'], 'form'> | undefined {
+  #find(uid: string, of: P): FoundOwner<P> | undefined {
     const last = this.#lastOwners.get(of)
-    const there = last?.view.idOfUid(uid)
-    if (last !== undefined && there !== undefined) return { part: last, id: there }
+    const there = last === undefined ? undefined : this.#findIn(last, uid)
+    if (there !== undefined) return there
     if (this.#unknown.has(uid)) return undefined
     for (const part of this.#parts) {
-      const id = part.view.idOfUid(uid)
-      if (id === undefined) continue
+      const found = this.#findIn(part, uid)
+      if (found === undefined) continue
       this.#lastOwners.set(of, part)
-      return { part, id }
+      return found
     }
     this.#unknown.add(uid)
     return undefined
+  }
+
+  #findIn(part: P, uid: string): FoundOwner<P> | undefined {
+    let find = this.#ownersIn.get(part)
+    if (find === undefined) this.#ownersIn.set(part, (find = ownersIn(part.view)))
+    const owner = find(uid)
+    return owner && { part, ...owner }
   }
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { WantedIndexes } from '../../../cache/cached-resource.ts'
 import { splitApiVersion } from '../../../kubernetes/api-resource.ts'
 import { objectKey } from '../../../kubernetes/object.ts'
@@ -283,7 +283,7 @@ export function problemSource(run: ReadRun, problem: Problem): ProblemSource {
 
 /** Opaque, and the same as long as the problem lasts, on every replica. */
 export function problemId({ cluster, key }: Problem): string {
-  return createHash('sha256').update(`${cluster} ${key}`).digest('base64url').slice(0, 22)
+  return hash('sha256', `${cluster} ${key}`, 'base64url').slice(0, 22)
 }
 
 /** Comparing the keys of an object takes as long as so many tests. */
