@@ -40,22 +40,22 @@ it('a problem moves with the owners of the owner of its object', async () => {
   }
   const only = (kind: string, name: string): string =>
     JSON.stringify([{ object: { kind, name }, count: 1 }])
-  const own = (metadata: object): Promise<Fields> =>
-    sent(simulator, 'PATCH', `${apps}/replicasets/set`, { metadata })
+  const change = (own: object): Promise<Fields> =>
+    sent(simulator, 'PATCH', `${apps}/replicasets/set`, { metadata: own })
 
   await expect.poll(root, wait).toBe(only('Deployment', 'one'))
-  await own(ownedBy(other))
+  await change(ownedBy(other))
   await expect.poll(root, wait).toBe(only('Deployment', 'other'))
-  await own({ ownerReferences: null })
+  await change({ ownerReferences: null })
   await expect.poll(root, wait).toBe(only('ReplicaSet', 'set'))
-  await own(ownedBy(one))
+  await change(ownedBy(one))
   await expect.poll(root, wait).toBe(only('Deployment', 'one'))
   // Another object of the same name is not the owner that is named.
-  await own({ ownerReferences: null })
+  await change({ ownerReferences: null })
   await sent(simulator, 'DELETE', `${apps}/deployments/one`)
   const again = await deployment('one')
   expect(again.metadata.uid).not.toBe(one.metadata.uid)
   await expect.poll(root, wait).toBe(only('ReplicaSet', 'set'))
-  await own(ownedBy(again))
+  await change(ownedBy(again))
   await expect.poll(root, wait).toBe(only('Deployment', 'one'))
 })
