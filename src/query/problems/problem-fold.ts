@@ -84,7 +84,7 @@ interface Found<P extends ProblemPart> {
   readonly fact: DecodedFact
 }
 
-/** An object with one of its facts. */
+/** The same, among its owners. */
 interface Finding<P extends ProblemPart> {
   readonly object: OwnedObject<P>
   readonly fact: DecodedFact
@@ -103,16 +103,17 @@ interface Gathering<P extends ProblemPart> {
   /** Most problems have one object. */
   readonly first: ProblemPlace<P>
   all: Set<ProblemPlace<P>> | undefined
+  /** The one before it with the same topmost owner, and another reason. */
+  readonly before: Gathering<P> | undefined
 }
 
-/** A fact that is added to a problem, with its object. */
-interface Added<P extends ProblemPart> {
+/** An object that has a problem. */
+interface Affected<P extends ProblemPart> {
   readonly root: ProblemPlace<P>
-  /** Its key. */
+  /** The key of {@link root}. */
   readonly rootKey: string
   /** Of one object, always the same instance. */
   readonly place: ProblemPlace<P>
-  readonly fact: DecodedFact
 }
 
 /** One fold of the problems of a cluster, within one tick. */
@@ -122,16 +123,14 @@ export class ProblemFold<P extends ProblemPart> {
   #factRanges: readonly FactRange[] | undefined
   /** The Nodes; `undefined` if they are not looked at. */
   readonly #nodes: P | undefined
-  /** Whether Nodes are down, by name, as far as asked; `undefined` if none is. */
-  #isDown: Map<string, boolean> | undefined = new Map<string, boolean>()
-  /** By the topmost owner, or by its key if that is a reference: one for each reason. */
-  readonly #gathered = new Map<ProblemPlace<P> | string, Gathering<P>[]>()
+  /** The names of all Nodes that are down; `undefined` if they were not sought. */
+  #down: ReadonlySet<string> | undefined
+  /** Whether Nodes are down, by name, as far as asked. */
+  readonly #isDown = new Map<string, boolean>()
+  /** By the topmost owner, or by its key if that is a reference: the last one. */
+  readonly #gathered = new Map<ProblemPlace<P> | string, Gathering<P>>()
   /** The places of references, by key: one for each object. */
   readonly #references = new Map<string, ProblemPlace<P>>()
-  /** The objects with problems, and all their owners. */
-  readonly #affected = new Set<OwnedObject<P>>()
-  /** The objects that own one with a problem. */
-  readonly #above = new Set<OwnedObject<P>>()
 
   constructor(options: FoldOptions<P>) {
     this.#options = options
@@ -148,13 +147,13 @@ export class ProblemFold<P extends ProblemPart> {
   all(): readonly FoldedProblem<P>[] {
     const [atOnce] = this.#ranges
     const nodes = this.#nodes
-    const down = new Map<string, boolean>()
+    const down = new Set<string>()
     if (nodes !== undefined && atOnce !== undefined) {
       for (const { id, fact } of this.#foundIn(nodes, atOnce)) {
-        if (fact.role?.form === 'down') down.set(nodes.view.keyOf(id), true)
+        if (fact.role?.form === 'down') down.add(nodes.view.keyOf(id))
       }
     }
-    this.#isDown = down.size === 0 ? undefined : down
+    this.#down = down
     return this.#run(this.#everyFound())
   }
 
@@ -193,7 +192,7 @@ export class ProblemFold<P extends ProblemPart> {
       of.place.part.view.index('ownerUid').valuesOf(of.place.id)
     const chain = function* (of: OwnedObject<P>): Generator<string, void, void> {
       yield* owned(of)
-      for (const owner of of.above) {
+      for (const owner of ownersOf(of)) {
         yield anchorOf(owner.place.part, owner.place.part.view.keyOf(owner.place.id))
         yield* owned(owner)
       }
@@ -240,16 +239,23 @@ export class ProblemFold<P extends ProblemPart> {
     for (const { object } of findings) this.#mark(object)
     const ofOwners = new Map<OwnedObject<P>, DecodedFact>()
     for (const { object, fact } of findings) {
-      if (this.#above.has(object)) ofOwners.set(object, worse(ofOwners.get(object), fact))
+      if (object.explainedIn === this) ofOwners.set(object, worse(ofOwners.get(object), fact))
     }
     for (const { object, fact } of findings) {
-      if (this.#above.has(object)) continue
-      const { root, rootKey, place, above } = object
-      const problem = this.#add({ root, rootKey, place, fact })
-      for (const owner of above) include(problem, ofOwners.get(owner))
+      if (object.explainedIn === this) continue
+      const problem = this.#add(object, fact)
+      for (let { owner } = object; owner !== undefined && ofOwners.size > 0; { owner } = owner) {
+        include(problem, ofOwners.get(owner))
+      }
     }
     this.#foldReports(reports)
-    return Array.from(this.#gathered.values()).flatMap((ofRoot) => ofRoot.map(finished))
+    const problems: FoldedProblem<P>[] = []
+    for (const last of this.#gathered.values()) {
+      for (let one: Gathering<P> | undefined = last; one !== undefined; one = one.before) {
+        problems.push(finished(one))
+      }
+    }
+    return problems
   }
 
   /** The pods on a Node that is down are its problem. */
@@ -269,14 +275,11 @@ export class ProblemFold<P extends ProblemPart> {
       if (!isShown(pods, pod, namespaces)) continue
       budget.spend('tests', testsPerObject)
       const object = this.#owners.of(pods, pod)
-      this.#add({ root: node.place, rootKey: nodeKey, place: object.place, fact })
+      this.#add({ root: node.place, rootKey: nodeKey, place: object.place }, fact)
       this.#mark(object)
       isAlone = false
     }
-    if (isAlone && namespaces === undefined) {
-      const { root, rootKey, place } = node
-      this.#add({ root, rootKey, place, fact })
-    }
+    if (isAlone && namespaces === undefined) this.#add(node, fact)
     this.#mark(node)
   }
 
@@ -337,11 +340,13 @@ export class ProblemFold<P extends ProblemPart> {
   }
 
   #isOnDownNode(part: P, id: ObjectId): boolean {
-    const known = this.#isDown
-    const name = known === undefined ? undefined : nodeOf(part, id)
-    if (known === undefined || name === undefined) return false
-    let isDown = known.get(name)
-    if (isDown === undefined) known.set(name, (isDown = this.#isNodeDown(name)))
+    const down = this.#down
+    if (down?.size === 0) return false
+    const name = nodeOf(part, id)
+    if (name === undefined) return false
+    if (down !== undefined) return down.has(name)
+    let isDown = this.#isDown.get(name)
+    if (isDown === undefined) this.#isDown.set(name, (isDown = this.#isNodeDown(name)))
     return isDown
   }
 
@@ -355,7 +360,7 @@ export class ProblemFold<P extends ProblemPart> {
   }
 
   /** Whether a fact is a problem, as far as other objects decide that. */
-  #counts({ above: [owner] }: OwnedObject<P>, { role }: DecodedFact): boolean {
+  #counts({ owner }: OwnedObject<P>, { role }: DecodedFact): boolean {
     switch (role?.form) {
       case 'attempt':
         return owner === undefined || !holds(owner.place.part, 'batch', 'Job')
@@ -380,22 +385,33 @@ export class ProblemFold<P extends ProblemPart> {
   }
 
   #mark(object: OwnedObject<P>): void {
-    this.#affected.add(object)
-    for (const owner of object.above) {
-      this.#affected.add(owner)
-      this.#above.add(owner)
+    object.affectedIn = this
+    for (let { owner } = object; owner !== undefined; { owner } = owner) {
+      owner.affectedIn = this
+      owner.explainedIn = this
     }
   }
 
-  #add({ root, rootKey, place, fact }: Added<P>): Gathering<P> {
+  #add({ root, rootKey, place }: Affected<P>, fact: DecodedFact): Gathering<P> {
+    const { reason, severity } = fact
     const at = root.form === 'object' ? root : rootKey
-    let ofRoot = this.#gathered.get(at)
-    if (ofRoot === undefined) this.#gathered.set(at, (ofRoot = []))
-    let problem = ofRoot.find(({ reason }) => reason === fact.reason)
+    const last = this.#gathered.get(at)
+    let problem = last
+    while (problem !== undefined && problem.reason !== reason) problem = problem.before
     if (problem === undefined) {
-      const { reason, severity } = fact
-      const of = { lead: fact, leadPlace: place, sinceMs: undefined, first: place, all: undefined }
-      ofRoot.push((problem = { root, rootKey, reason, severity, ...of }))
+      problem = {
+        root,
+        rootKey,
+        reason,
+        severity,
+        lead: fact,
+        leadPlace: place,
+        sinceMs: undefined,
+        first: place,
+        all: undefined,
+        before: last,
+      }
+      this.#gathered.set(at, problem)
     } else {
       if (place !== problem.first) (problem.all ??= new Set([problem.first])).add(place)
       if (speaksBefore([fact, place], [problem.lead, problem.leadPlace])) {
@@ -411,7 +427,8 @@ export class ProblemFold<P extends ProblemPart> {
     const counts = new Map<string, number>()
     const known: {
       readonly key: string
-      readonly added: Added<P>
+      readonly of: Affected<P>
+      readonly fact: DecodedFact
     }[] = []
     for (const { part, id, fact } of reports) {
       if (fact.role?.form !== 'report') continue
@@ -419,29 +436,30 @@ export class ProblemFold<P extends ProblemPart> {
       const about = this.#reported(fact.role, namespace)
       if (about === undefined) continue
       const aboutKey = placeKey(about)
-      let added: Added<P>
+      let of: Affected<P>
       if (about.form === 'object') {
         const object = this.#owners.of(about.part, about.id)
-        if (this.#affected.has(object) || this.#hasAffectedOwner(object)) continue
-        const { root, rootKey, place } = object
-        added = { root, rootKey, place, fact }
+        if (object.affectedIn === this || this.#hasAffectedOwner(object)) continue
+        of = object
       } else {
         const place = this.#references.get(aboutKey) ?? about
         this.#references.set(aboutKey, place)
-        added = { root: place, rootKey: aboutKey, place, fact }
+        of = { root: place, rootKey: aboutKey, place }
       }
       const key = `${aboutKey} ${fact.reason}`
       counts.set(key, (counts.get(key) ?? 0) + fact.role.count)
-      known.push({ key, added })
+      known.push({ key, of, fact })
     }
-    for (const { key, added } of known) {
-      if ((counts.get(key) ?? 0) >= minReports) this.#add(added)
+    for (const { key, of, fact } of known) {
+      if ((counts.get(key) ?? 0) >= minReports) this.#add(of, fact)
     }
   }
 
   /** Whether an owner of an object has a problem of its own, which no other object explains. */
   #hasAffectedOwner(object: OwnedObject<P>): boolean {
-    return object.above.some((owner) => this.#affected.has(owner) && !this.#above.has(owner))
+    return ownersOf(object).some(
+      ({ affectedIn, explainedIn }) => affectedIn === this && explainedIn !== this,
+    )
   }
 
   /** The object of an Event. `undefined` if it is gone, or in none of the namespaces. */
@@ -471,6 +489,13 @@ export class ProblemFold<P extends ProblemPart> {
     if (id === undefined || !(isNamed || view.idOfUid(uid) === id)) return undefined
     return { form: 'object', part, id }
   }
+}
+
+/** The owners that are objects, the nearest first. */
+function ownersOf<P extends ProblemPart>(object: OwnedObject<P>): readonly OwnedObject<P>[] {
+  const all: OwnedObject<P>[] = []
+  for (let { owner } = object; owner !== undefined; { owner } = owner) all.push(owner)
+  return all
 }
 
 /** What an Event reports. */

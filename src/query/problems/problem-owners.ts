@@ -8,20 +8,25 @@ import { holds, placeKey, type ProblemPart, type ProblemPlace } from './problem-
 /** An object among its owners: the same instance however many objects lead to it. */
 export interface OwnedObject<P extends ProblemPart> {
   readonly place: { readonly form: 'object'; readonly part: P; readonly id: ObjectId }
-  /** The owners that are objects, the nearest first. */
-  readonly above: readonly OwnedObject<P>[]
+  /** The nearest owner that is an object. */
+  readonly owner: OwnedObject<P> | undefined
   /** The topmost owner, or the object itself. */
   readonly root: ProblemPlace<P>
   /** The key of {@link root}. */
   readonly rootKey: string
+  /** The last fold that found a problem of the object, or of something that it owns. */
+  affectedIn: object | undefined
+  /** The last fold that found a problem of something that it owns. */
+  explainedIn: object | undefined
 }
 
 /** Reads the owner references of an object. */
 export type ReadOwners<P> = (part: P, id: ObjectId) => readonly OwnerReference[]
 
 /** An owner, and the part that it is in. */
-interface FoundOwner<P extends ProblemPart> extends KnownOwner {
+interface FoundOwner<P extends ProblemPart> {
   readonly part: P
+  readonly known: KnownOwner
 }
 
 /** Longer chains are cut, as those of `ownerChain`. */
@@ -67,11 +72,17 @@ export class ProblemOwners<P extends ProblemPart> {
 
   #owned(part: P, id: ObjectId, depth: number, uids?: readonly string[]): OwnedObject<P> {
     const place = { form: 'object', part, id } as const
-    const owner = depth < maxChain ? this.#ownerOf(part, id, depth, uids) : undefined
-    if (owner === undefined) return { place, above: [], root: place, rootKey: placeKey(place) }
-    if ('form' in owner) return { place, above: [], root: owner, rootKey: placeKey(owner) }
-    const { above, root, rootKey } = owner
-    return { place, above: [owner, ...above], root, rootKey }
+    const above = depth < maxChain ? this.#ownerOf(part, id, depth, uids) : undefined
+    const isObject = above !== undefined && !('form' in above)
+    const root = isObject ? above.root : (above ?? place)
+    return {
+      place,
+      owner: isObject ? above : undefined,
+      root,
+      rootKey: isObject ? above.rootKey : placeKey(root),
+      affectedIn: undefined,
+      explainedIn: undefined,
+    }
   }
 
   /** The nearest owner: an object, or a reference where the chain ends. `undefined` for a topmost object. */
@@ -99,7 +110,8 @@ export class ProblemOwners<P extends ProblemPart> {
     return { form: 'reference', to: { apiVersion, kind, name, uid }, namespace }
   }
 
-  #followed({ part, id, ownerUids }: FoundOwner<P>, depth: number): OwnedObject<P> | undefined {
+  #followed({ part, known }: FoundOwner<P>, depth: number): OwnedObject<P> | undefined {
+    const { id, ownerUids } = known
     return holds(part, '', 'Node') ? undefined : this.#of(part, id, depth + 1, ownerUids)
   }
 
@@ -107,8 +119,8 @@ export class ProblemOwners<P extends ProblemPart> {
   #visible(uid: string, of: P): FoundOwner<P> | undefined {
     const found = this.#find(uid, of)
     if (found === undefined) return undefined
-    const { part, id } = found
-    return isInScope(part.scope, part.view.keyOf(id)) ? found : undefined
+    const { part, known } = found
+    return isInScope(part.scope, part.view.keyOf(known.id)) ? found : undefined
   }
 
   #find(uid: string, of: P): FoundOwner<P> | undefined {
@@ -129,7 +141,7 @@ export class ProblemOwners<P extends ProblemPart> {
   #findIn(part: P, uid: string): FoundOwner<P> | undefined {
     let find = this.#ownersIn.get(part)
     if (find === undefined) this.#ownersIn.set(part, (find = ownersIn(part.view)))
-    const owner = find(uid)
-    return owner && { part, ...owner }
+    const known = find(uid)
+    return known && { part, known }
   }
 }

@@ -256,28 +256,71 @@ const maxEventObjects = 20
 
 /** A problem as its fields read it. */
 export function problemSource(run: ReadRun, problem: Problem): ProblemSource {
-  const { cluster, root, reason, severity, message = null, sinceMs, objects } = problem
-  return {
-    get id() {
-      return problemId(problem)
-    },
-    cluster,
-    object: placeRef(run, cluster, root),
-    kind: kindNameOf(root),
-    type: typeNameOf(run.served, root) ?? null,
-    severity,
-    reason,
-    message,
-    since: sinceMs === undefined ? null : new Date(sinceMs).toISOString(),
-    count: objects.length,
-    objects({ first }: ProblemObjectsArguments) {
-      const { size } = pageSizeOf({ first: first ?? defaultProblemObjects }, run.limits.maxPageSize)
-      run.budget.spend('tests', testsPerSorted * objects.length)
-      return orderedPlaces(objects)
-        .slice(0, size)
-        .map((place) => placeRef(run, cluster, place))
-    },
-    lastEvent: () => lastEventOf(run, problem),
+  return new ProblemFields(run, problem)
+}
+
+class ProblemFields implements ProblemSource {
+  readonly #run: ReadRun
+  readonly #problem: Problem
+
+  constructor(run: ReadRun, problem: Problem) {
+    this.#run = run
+    this.#problem = problem
+  }
+
+  get id(): string {
+    return problemId(this.#problem)
+  }
+
+  get cluster(): string {
+    return this.#problem.cluster
+  }
+
+  get object(): ObjectRef {
+    return placeRef(this.#run, this.#problem.cluster, this.#problem.root)
+  }
+
+  get kind(): string {
+    return kindNameOf(this.#problem.root)
+  }
+
+  get type(): string | null {
+    return typeNameOf(this.#run.served, this.#problem.root) ?? null
+  }
+
+  get severity(): ProblemSource['severity'] {
+    return this.#problem.severity
+  }
+
+  get reason(): string {
+    return this.#problem.reason
+  }
+
+  get message(): string | null {
+    return this.#problem.message ?? null
+  }
+
+  get since(): string | null {
+    const { sinceMs } = this.#problem
+    return sinceMs === undefined ? null : new Date(sinceMs).toISOString()
+  }
+
+  get count(): number {
+    return this.#problem.objects.length
+  }
+
+  objects({ first }: ProblemObjectsArguments): readonly ObjectRef[] {
+    const { limits, budget } = this.#run
+    const { cluster, objects } = this.#problem
+    const { size } = pageSizeOf({ first: first ?? defaultProblemObjects }, limits.maxPageSize)
+    budget.spend('tests', testsPerSorted * objects.length)
+    return orderedPlaces(objects)
+      .slice(0, size)
+      .map((place) => placeRef(this.#run, cluster, place))
+  }
+
+  lastEvent(): ProblemEvent | null {
+    return lastEventOf(this.#run, this.#problem)
   }
 }
 
