@@ -125,8 +125,6 @@ export class ProblemFold<P extends ProblemPart> {
   readonly #nodes: P | undefined
   /** The names of all Nodes that are down; `undefined` if they were not sought. */
   #down: ReadonlySet<string> | undefined
-  /** Whether Nodes are down, by name, as far as asked. */
-  readonly #isDown = new Map<string, boolean>()
   /** By the topmost owner, or by its key if that is a reference: the last one. */
   readonly #gathered = new Map<ProblemPlace<P> | string, Gathering<P>>()
   /** The places of references, by key: one for each object. */
@@ -244,9 +242,8 @@ export class ProblemFold<P extends ProblemPart> {
     for (const { object, fact } of findings) {
       if (object.explainedIn === this) continue
       const problem = this.#add(object, fact)
-      for (let { owner } = object; owner !== undefined && ofOwners.size > 0; { owner } = owner) {
-        include(problem, ofOwners.get(owner))
-      }
+      if (ofOwners.size === 0) continue
+      for (const owner of ownersOf(object)) include(problem, ofOwners.get(owner))
     }
     this.#foldReports(reports)
     const problems: FoldedProblem<P>[] = []
@@ -344,10 +341,7 @@ export class ProblemFold<P extends ProblemPart> {
     if (down?.size === 0) return false
     const name = nodeOf(part, id)
     if (name === undefined) return false
-    if (down !== undefined) return down.has(name)
-    let isDown = this.#isDown.get(name)
-    if (isDown === undefined) this.#isDown.set(name, (isDown = this.#isNodeDown(name)))
-    return isDown
+    return down === undefined ? this.#isNodeDown(name) : down.has(name)
   }
 
   #isNodeDown(name: string): boolean {

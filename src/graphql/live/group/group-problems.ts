@@ -15,7 +15,7 @@ import {
   type Problem,
   ProblemCounts,
   problemId,
-  problemSource,
+  ProblemFields,
   problemTest,
 } from '../../reads/over-kinds/problems-read.ts'
 import type { OperationLimits, ServedSchema } from '../../served/served-schema.ts'
@@ -260,7 +260,7 @@ export class GroupProblems implements GroupContent {
     if (problem === undefined) return undefined
     const run = turn.run(problem)
     run.budget.spend('rows', 1)
-    const text = this.#options.plan.problem?.(run, problemSource(run, problem)) ?? 'null'
+    const text = this.#options.plan.problem?.(run, new ProblemFields(run, problem)) ?? 'null'
     const errors = rowErrors(run, turn.unexpected(problem.cluster))
     return { row, text, errors }
   }

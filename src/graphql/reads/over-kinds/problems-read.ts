@@ -113,7 +113,7 @@ export function readProblems(run: ReadRun, args: ProblemsArguments): ProblemsRea
       budget,
     }),
     parts,
-    problemOf: (problem) => problemSource(run, problem),
+    problemOf: (problem) => new ProblemFields(run, problem),
     counts: () => {
       const counts = new ProblemCounts()
       for (const { severity: of, root } of asked) counts.add(countedAs(served, of, root), 1)
@@ -255,11 +255,7 @@ export const defaultProblemObjects = 10
 const maxEventObjects = 20
 
 /** A problem as its fields read it. */
-export function problemSource(run: ReadRun, problem: Problem): ProblemSource {
-  return new ProblemFields(run, problem)
-}
-
-class ProblemFields implements ProblemSource {
+export class ProblemFields implements ProblemSource {
   readonly #run: ReadRun
   readonly #problem: Problem
 
