@@ -31,25 +31,28 @@ const opened: ReadonlySet<string> = new Set([
 export const maxChanges = 1_000
 
 interface ChangesOptions {
-  /** Whether values outside of `metadata` are withheld, as those of Secrets are. */
+  /** Whether the {@link isContent contents} are withheld, as those of Secrets are. */
   readonly masked: boolean
+  /** What was written: an object, or the steps of a JSON patch. */
+  readonly sent?: object | undefined
 }
 
 /**
  * The fields that differ between two states of one object, sorted by path (RFC 6901), at most {@link maxChanges}. Items
  * of lists that have a name or another key are compared with the item of that key; the path of a removed one is its
- * place before. `before` with `managedFields` gives the manager of each.
+ * place before. `before` with `managedFields` gives the manager of each. A masked field that is there before and after is
+ * a change if the write names it: whether its value differs would tell whether a guess is right.
  */
 export function fieldChanges(
   before: object | undefined,
   after: object | undefined,
-  { masked }: ChangesOptions,
+  { masked, sent }: ChangesOptions,
 ): readonly FieldChange[] {
   const managers = before === undefined ? [] : managersOf(before)
   const found: FieldChange[] = []
   const add = (path: string, from: unknown, to: unknown, owners: readonly Owner[]): void => {
     if (found.length >= maxChanges) return
-    const hides = masked && !path.startsWith('/metadata')
+    const hides = masked && isContent(path)
     found.push({
       path,
       before: hides ? null : (from ?? null),
@@ -59,7 +62,9 @@ export function fieldChanges(
     })
   }
   const compare = (path: string, from: unknown, to: unknown, owners: readonly Owner[]): void => {
-    if (found.length >= maxChanges || noise.has(path) || isDeepStrictEqual(from, to)) return
+    if (found.length >= maxChanges || noise.has(path)) return
+    const hides = masked && isContent(path)
+    if (!hides && isDeepStrictEqual(from, to)) return
     if (isObjectOrAbsent(from, path) && isObjectOrAbsent(to, path)) {
       const [one, other] = [fieldsOf(from), fieldsOf(to)]
       for (const name of new Set([...Object.keys(one), ...Object.keys(other)])) {
@@ -68,6 +73,7 @@ export function fieldChanges(
       }
       return
     }
+    if (hides && from !== undefined && to !== undefined && !isNamed(path, sent)) return
     if (Array.isArray(from) && Array.isArray(to)) compareLists(path, from, to, owners)
     else add(path, from, to, owners)
   }
@@ -103,6 +109,32 @@ export function fieldChanges(
     else compare('', {}, after, managers)
   } else compare('', before, after, managers)
   return found.toSorted((one, other) => (one.path < other.path ? -1 : 1))
+}
+
+/**
+ * Whether a path (RFC 6901) leads to contents of an object, or to something that holds a copy of them or may: everything
+ * but single members of `metadata`. The last-applied annotation is such a copy.
+ */
+export function isContent(path: string): boolean {
+  const [root, top, name, ...within] = path.split('/')
+  if (root !== '' || top !== 'metadata' || name === undefined || name === 'managedFields')
+    return true
+  const [key = lastAppliedAnnotation] = within
+  return name === 'annotations' && key.replaceAll('~1', '/') === lastAppliedAnnotation
+}
+
+/** Whether a write names a field of a Secret. `stringData` is what the API server makes `data` of. */
+function isNamed(path: string, sent: object | undefined): boolean {
+  if (Array.isArray(sent)) {
+    return sent.some((step) => `${path}/`.startsWith(`${textOf(fieldsOf(step)['path']) ?? ''}/`))
+  }
+  const [, top = '', key] = path.split('/')
+  const tops = top === 'data' ? ['data', 'stringData'] : [top]
+  return tops.some((name) => {
+    const part = fieldsOf(sent)[name]
+    const names = key === undefined ? [] : Object.keys(fieldsOf(part)).map(escaped)
+    return key === undefined ? part !== undefined : names.includes(key)
+  })
 }
 
 /** An object as changes show it, without noise. */
