@@ -13,6 +13,7 @@ import { present } from '../../lib/options.ts'
 import { quoted } from '../../lib/text.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { type Caller, callerServer } from '../prepare/caller-server.ts'
+import { inTurns } from '../prepare/operation-turns.ts'
 import type { ViewerAccess } from '../prepare/viewer-access.ts'
 import type { FieldChange, WritePayload } from '../schema/read-context.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
@@ -171,7 +172,7 @@ export class CallerWriter implements AsyncDisposable {
     if (before === undefined) warnings.push(unseenBefore)
     else if (after === undefined) warnings.push(unseenAfter)
     const isKnown = before !== undefined && after !== undefined
-    const changes = isKnown ? this.#changes(place, known, after, sent) : []
+    const changes = isKnown ? await this.#changes(place, known, after, sent) : []
     const version = after?.metadata.resourceVersion
     const written = version === undefined ? 'unknown' : writtenAt(version)
     // The API server makes the name of a new object that has none.
@@ -259,7 +260,7 @@ export class CallerWriter implements AsyncDisposable {
     if (left === 'unknown') warnings.push(unseenAfter)
     return this.#kept({
       object: object === undefined ? null : { cluster: place.cluster, kind: place.kind, object },
-      changes: isKnown ? this.#changes(place, before, after) : [],
+      changes: isKnown ? await this.#changes(place, before, after) : [],
       resourceVersion: version ?? null,
       warnings,
       dryRun: isDryRun,
@@ -344,14 +345,15 @@ export class CallerWriter implements AsyncDisposable {
     }
   }
 
-  #changes(
+  async #changes(
     place: WritePlace,
     before: Unstructured | undefined,
     after: Unstructured | undefined,
     sent?: object,
-  ): readonly FieldChange[] {
+  ): Promise<readonly FieldChange[]> {
     const masked = place.kind.metadataOnly && this.#options.secrets === undefined
-    const changes = fieldChanges(before, after, { masked, sent })
+    const found = fieldChanges(before, after, { masked, sent })
+    const changes = await inTurns(found, this.#options.caller.viewer)
     if (changes.some((one) => one.before !== null && isContent(one.path))) this.shows(place)
     return changes
   }
