@@ -43,14 +43,14 @@ const simulator = await startSimulator({
     }
     make('clusterroles', 'ClusterRole', { name: 'writes' }, { rules: writing })
     const writes = binds('mallory', 'User', 'writes')
-    const namespace = 'default'
-    make('rolebindings', 'RoleBinding', { name: 'writes', namespace }, writes)
+    const home = 'default'
+    make('rolebindings', 'RoleBinding', { name: 'writes', namespace: home }, writes)
     for (const [resource, kind, name, data] of [
       ['configmaps', 'ConfigMap', 'large', { text: 'x'.repeat(1_000_000) }],
       ['secrets', 'Secret', 'door', { password: 'aHVudGVyMg==' }],
     ] as const) {
-      const object = { apiVersion: 'v1', kind, metadata: { name, namespace }, data }
-      storage.create({ group: '', version: 'v1', resource }, object as never)
+      const object = { apiVersion: 'v1', kind, metadata: { name, namespace: home }, data }
+      storage.create({ group: '', version: 'v1', resource }, object)
     }
     const readers = binds(readersGroup, 'Group')
     make('clusterrolebindings', 'ClusterRoleBinding', { name: readersGroup }, readers)

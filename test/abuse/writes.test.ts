@@ -82,7 +82,7 @@ describe('somebody who writes without an end', () => {
 
   it('by YAML that is long to parse takes turns with a neighbour, who is answered in between', async () => {
     const keys = times(5_500, (at) => `k${at}: "1",`)
-    const it = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: long}\ndata: {${keys}}\n`
+    const manifest = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: long}\ndata: {${keys}}\n`
     const ben = gateway.as('ben-token')
     const neighbour = gateway.as('root-token')
     const question = '{ pods(first: 1) { nodes { name } } }'
@@ -91,7 +91,7 @@ describe('somebody who writes without an end', () => {
     const attack = Promise.all(
       Array.from({ length: 10 }, async () => {
         const text = 'mutation ($it: JSON!) { apply(manifest: $it, namespace: "shop") { behind } }'
-        const { errors } = await ben.query(text, { it })
+        const { errors } = await ben.query(text, { it: manifest })
         expect(errors).toMatchObject([{ path: ['apply', 0], extensions: { code: 'FORBIDDEN' } }])
         refused += 1
       }),
