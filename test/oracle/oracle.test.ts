@@ -123,7 +123,6 @@ function skipped(schema: GraphQLSchema): (type: string, field: string) => boolea
     'types',
     'complete',
     'notLookedAt',
-    'usedBy',
     'printerColumns',
     'can',
     'usage',
@@ -145,6 +144,7 @@ function skipped(schema: GraphQLSchema): (type: string, field: string) => boolea
     }
     if (own.has(field)) return true
     if (typeName === 'GatewayCluster') return field !== 'name'
+    if (typeName === 'UsedBy') return field === 'paths'
     if (typeName === 'IndexSum') return field === 'value'
     if (field === 'changed') return true
     const type = schema.getType(typeName)

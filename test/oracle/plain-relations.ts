@@ -17,6 +17,7 @@ export class NotFollowedError extends Error {}
  */
 export class PlainRelations {
   readonly #world: PlainWorld
+  readonly #used = new Map<Plain, ReadonlySet<Plain>>()
 
   constructor(world: PlainWorld) {
     this.#world = world
@@ -121,6 +122,77 @@ export class PlainRelations {
       )
   }
 
+  /** The objects that use this one and have not ended, whatever field or `@uses` says so. */
+  usersOf(used: Plain): readonly Plain[] {
+    const world = this.#world
+    return world.all().filter((user) => !this.#hasEnded(user) && this.#usedBy(user).has(used))
+  }
+
+  /** The types whose objects may use those of a type. `usedBy` is null if there is none. */
+  mayBeUsed(type: string): boolean {
+    return this.#world.kinds.some((kind) =>
+      this.#usesIn(kind.type).some(({ to }) => to === type || to === '*'),
+    )
+  }
+
+  #hasEnded({ kind, object }: Plain): boolean {
+    const ended = this.#world.declared
+      .get(kind.type)
+      ?.directives.find(({ name }) => name === 'ended')
+    if (ended === undefined) return false
+    const states = listed(ended.args.path)
+      .flatMap((path) => valuesAt(path, object))
+      .map(String)
+    return states.some((state) => listed(ended.args.in).includes(state))
+  }
+
+  #usedBy(user: Plain): ReadonlySet<Plain> {
+    let used = this.#used.get(user)
+    if (used === undefined) {
+      used = new Set(
+        this.#usesIn(user.kind.type).flatMap(({ to, field, args }) => {
+          if (field === undefined) return this.#referenced(user, to, args)
+          const isOfAny = this.declaration(user.kind.type, field)?.type === 'ObjectRef'
+          if (!isOfAny) return this.related(user, field)
+          return this.#world.all().filter((one) => this.#leadsTo(user, field, one))
+        }),
+      )
+      this.#used.set(user, used)
+    }
+    return used
+  }
+
+  /** What objects of a type use: fields, and the arguments of references without a field. */
+  #usesIn(
+    type: string,
+  ): readonly { readonly to: string; readonly field?: string; readonly args?: Json }[] {
+    const declared = this.#world.declared.get(type)
+    const fields = [...(declared?.fields ?? [])].flatMap(([field, { type: to, directives }]) =>
+      directives.some(({ name, args }) =>
+        name === 'reference' ? this.#referenceArguments(args).uses : args.uses,
+      )
+        ? [{ to: to === 'ObjectRef' || to === '' ? '*' : to.replace(/Connection$/, ''), field }]
+        : [],
+    )
+    const named = (declared?.directives ?? [])
+      .filter(({ name }) => name === 'uses')
+      .flatMap(({ args }) => {
+        if (args.as === undefined) return [{ to: String(args.kind), args }]
+        return this.#usesIn(args.as).flatMap(({ to, field, args: own }) => {
+          const of =
+            field === undefined
+              ? own
+              : this.declaration(args.as, field)?.directives.find(
+                  ({ name }) => name === 'reference',
+                )?.args
+          return of === undefined
+            ? []
+            : [{ to, args: moved(this.#referenceArguments(of), args.at) }]
+        })
+      })
+    return [...fields, ...named]
+  }
+
   #followed(from: Plain, to: string, { name, args }: Declared, field: string): readonly Plain[] {
     const world = this.#world
     switch (name) {
@@ -202,15 +274,9 @@ export class PlainRelations {
     const [type = '', field = ''] = String(args.as).split('.')
     const other = this.declaration(type, field)?.directives.find(({ name }) => name === 'reference')
     if (other === undefined) throw new NotFollowedError(`as ${args.as}`)
-    const moved = (paths: Json): Json =>
-      paths && listed(paths).map((path) => (args.at ? `${args.at}.${path}` : path))
-    const { path, namespacePath, kindPath, groupPath, ...rest } = other.args
     return {
-      ...rest,
-      path: moved(path),
-      namespacePath: moved(namespacePath),
-      kindPath: moved(kindPath),
-      groupPath: moved(groupPath),
+      ...moved(other.args, args.at),
+      ...(args.uses === undefined ? {} : { uses: args.uses }),
     }
   }
 
@@ -246,8 +312,14 @@ export class PlainRelations {
           )
             return []
         }
-        const namespace = below(beside[0], item) || from.object.metadata.namespace
-        return this.#world.named(to, namespace, name) ?? []
+        const meant = patterned(args.pattern, name)
+        if (meant === undefined) return []
+        const otherwise =
+          args.namespace ??
+          (args.namespaceOtherwise && valuesAt(args.namespaceOtherwise, from.object)[0])
+        const namespace =
+          meant.namespace ?? (below(beside[0], item) || otherwise || from.object.metadata.namespace)
+        return this.#world.named(to, namespace, meant.name) ?? []
       })
     })
   }
@@ -317,6 +389,37 @@ export class PlainRelations {
         return matchesSelector(selector, labels)
       })
     })
+  }
+}
+
+/** The name in a text, and its namespace where the text has one. */
+function patterned(
+  pattern: string | undefined,
+  text: string,
+): { name: string; namespace?: string } | undefined {
+  if (pattern === undefined) return { name: text }
+  const form = pattern
+    .replaceAll(/[.*+?^$()|[\]\\]/g, String.raw`\$&`)
+    .replaceAll(/\{(name|namespace)\}/g, '(?<$1>[^:/]+)')
+  const { name, namespace } = new RegExp(`^${form}$`).exec(text)?.groups ?? {}
+  return name === undefined
+    ? undefined
+    : { name, ...(namespace === undefined ? {} : { namespace }) }
+}
+
+/** The arguments of a reference, with `at` before its paths. */
+function moved(
+  { path, namespacePath, kindPath, groupPath, ...rest }: Json,
+  at: string | undefined,
+): Json {
+  const below = (paths: Json): Json =>
+    paths && listed(paths).map((one) => (at === undefined ? one : `${at}.${one}`))
+  return {
+    ...rest,
+    path: below(path),
+    namespacePath: below(namespacePath),
+    kindPath: below(kindPath),
+    groupPath: below(groupPath),
   }
 }
 

@@ -137,6 +137,21 @@ export class PlainValues {
       ownerChain: () => this.#chain(plain),
       rootOwner: () => this.#chain(plain).at(-1) ?? null,
       owned: (args: Json) => this.#connection(this.#relations.owned(plain).toSorted(byType), args),
+      usedBy: this.#relations.mayBeUsed(kind.type)
+        ? ({ types, ...args }: Json) => {
+            const users = this.#relations
+              .usersOf(plain)
+              .filter((one) => !types || types.includes(one.kind.type))
+            return this.#connection(users.toSorted(byType), args, undefined, (user) => ({
+              object: this.#ref(user, {
+                ...user.object,
+                ...user.object.metadata,
+                apiVersion: user.kind.apiVersion,
+                kind: user.kind.kind,
+              }),
+            }))
+          }
+        : null,
       events: ({ related, ...args }: Json) =>
         this.#list(this.#event(), this.#relations.events(plain, related === true), args),
     }
@@ -330,16 +345,20 @@ export class PlainValues {
   }
 
   /** A page of rows, which are in their order. */
-  #connection(all: readonly Plain[], args: Json, kind?: PlainKind): Value {
+  #connection(
+    all: readonly Plain[],
+    args: Json,
+    kind?: PlainKind,
+    valueOf: (row: Plain) => unknown = (row) => this.#row(row),
+  ): Value {
     const { first, last, offset = 0, after, before } = args
     if (after || before) throw new NotFollowedError('cursors')
     const start = typeof last === 'number' ? Math.max(0, all.length - last) : (offset ?? 0)
     const end = typeof last === 'number' ? all.length : start + (first ?? 100)
     const rows = all.slice(start, end)
-    const nodes = (): readonly unknown[] => rows.map((row) => this.#row(row))
     return {
-      nodes,
-      edges: () => rows.map((row) => ({ node: this.#row(row) })),
+      nodes: () => rows.map(valueOf),
+      edges: () => rows.map((row) => ({ node: valueOf(row) })),
       pageInfo: { hasNextPage: end < all.length, hasPreviousPage: start > 0 && all.length > 0 },
       totalCount: all.length,
       staleSince: null,
