@@ -83,6 +83,25 @@ describe('subscriptions to objects with those of several kinds that they lead to
     await expect.poll(state).toMatchObject({ groups: 1, members: 1 })
   })
 
+  it('show what is owned of a kind that comes to be in memory, where only common kinds were before', async () => {
+    await using gateway = await serveGateway({
+      clusters: [{ name: 'one', server: served.cluster.url }],
+      commonKinds: ['deployments'],
+    })
+    await configMap('late', ownedBy(await web()))
+    const live = await followSynced(
+      gateway.connect(),
+      'deployments(coalesceMs: 0)',
+      `owned { ${nodes} }`,
+      true,
+    )
+    expect(namesIn(only(live)['owned'])).toEqual([])
+    await gateway.query('{ configMaps { totalCount } }')
+    await live.until('the kind', () => only(live)['owned'].types.includes('ConfigMap'))
+    expect(namesIn(only(live)['owned'])).toEqual(['ConfigMap late'])
+    expect(live.problems).toEqual([])
+  })
+
   it('come back to where they stood, and are told all rows anew where less is in memory', async () => {
     const deployment = await web()
     const asked = {

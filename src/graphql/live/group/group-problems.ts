@@ -449,6 +449,10 @@ class PartsOfLists implements ReadParts {
     this.#own.dependsOnViewer?.()
   }
 
+  looksAround(): void {
+    this.#own.looksAround?.()
+  }
+
   missed(...[error]: Parameters<ReadParts['missed']>): void {
     this.#own.missed(error)
   }
