@@ -101,8 +101,8 @@ function isFactory(informers: NonNullable<FleetOptions['informers']>): informers
 }
 
 const defaultRetryMs = 15_000
-/** How long the start waits for the clusters of sources. */
-const sourcesDeadlineMs = 10_000
+/** How long the start waits for sources, and for clusters that do not answer while another one has. */
+const startDeadlineMs = 10_000
 /** How long the previous connection of a cluster is kept while the new one is made. */
 const replacementDeadlineMs = 5_000
 
@@ -165,24 +165,36 @@ export class Fleet implements AsyncDisposable, FleetChanges {
   }
 
   /**
-   * Connects to all clusters, those of sources included. Rejects with {@link NoClusterError} if no cluster can be used
-   * and no source may bring one, and with the reason of the signal, which aborts the connecting.
+   * Connects to all clusters, those of sources included. {@link follow} goes on with those that take longer than the
+   * start waits. Rejects with {@link NoClusterError} if no cluster can be used and no source may bring one, and with the
+   * reason of the signal, which aborts the connecting.
    */
   async connect(signal: AbortSignal): Promise<void> {
-    await this.#reconcile(signal)
-    signal.throwIfAborted()
+    await this.#untilConnected(this.#reconcile(signal), signal)
     const clusters = this.#members.map(({ cluster }) => cluster)
     const isLost = clusters.every(({ state }) => state !== 'connected')
     if (isLost && this.#sources.length === 0) throw new NoClusterError(clusters)
     const first = this.#sources.map((source) => this.#followSource(source))
     const all = Promise.all(first).then(() => this.#reconcile(signal))
-    await withDeadline('reading the cluster sources', all, sourcesDeadlineMs, signal).catch(
+    await withDeadline('reading the cluster sources', all, startDeadlineMs, signal).catch(
       (error: Error) => {
         signal.throwIfAborted()
         this.#log.warn(`${error.message}; their clusters are served when they are known`)
       },
     )
-    await Promise.all(this.#members.map((member) => member.connect(signal)))
+    const connecting = this.#members.map((member) => member.connect(signal))
+    await this.#untilConnected(Promise.all(connecting), signal)
+  }
+
+  /** Waits for clusters that are being connected to, but only so long for the others once one has answered. */
+  async #untilConnected(connecting: Promise<unknown>, signal: AbortSignal): Promise<void> {
+    await withDeadline('connecting to all clusters', connecting, startDeadlineMs, signal).catch(
+      async (error: Error) => {
+        signal.throwIfAborted()
+        if (!this.#members.some(({ cluster }) => cluster.state === 'connected')) await connecting
+        else this.#log.warn(`${error.message}; the others are served when they answer`)
+      },
+    )
     signal.throwIfAborted()
   }
 
@@ -213,12 +225,9 @@ export class Fleet implements AsyncDisposable, FleetChanges {
     const find = (): Cluster | undefined =>
       this.#members.find((one) => one.isConfigured && (named === undefined || one.name === named))
         ?.cluster
-    if (find() === undefined) {
-      const known = this.#members.filter(({ isConfigured }) => isConfigured)
-      throw new NoReviewerError(
-        named,
-        known.map(({ name }) => name),
-      )
+    const known = this.#configured.map(({ name }) => name)
+    if (named === undefined ? known.length === 0 : !known.includes(named)) {
+      throw new NoReviewerError(named, known)
     }
     const apiVersion = 'authentication.k8s.io/v1'
     return async (spec) => {

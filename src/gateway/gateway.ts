@@ -70,7 +70,7 @@ import { type ClusterSourceOptions, Fleet, type FleetOptions } from './fleet.ts'
 import type { Shard } from './sources/shard.ts'
 import type { DirectorySourceOptions } from './sources/directory-source.ts'
 import type { HubSourceOptions } from './sources/hub-source.ts'
-import { Preload } from './preload.ts'
+import { defaultPreloadDeadlineMs, Preload } from './preload.ts'
 import { SchemaServing } from './schema-serving.ts'
 import {
   type BuiltSchema,
@@ -84,6 +84,8 @@ import { UserSdl } from './user-sdl.ts'
 export interface GatewayOptions extends FleetOptions, SchemaOptions {
   /** List fields (`pods`) whose informers start with the gateway and never stop. */
   readonly preload?: readonly string[]
+  /** How long `readiness` waits for the kinds of `preload`; default 5 minutes. */
+  readonly preloadDeadlineMs?: number
   /** Files of SDL with further indexes and relations, read again when they change. */
   readonly schemaFiles?: readonly string[]
   /**
@@ -228,6 +230,7 @@ const gatewayChecks: OptionChecks<GatewayOptions> = {
     }
   },
   preload: aList,
+  preloadDeadlineMs: aDuration,
   schemaFiles: aList,
   schema: aString,
   inferReferences: aFlag,
@@ -269,23 +272,35 @@ const gatewayChecks: OptionChecks<GatewayOptions> = {
  * schema is invalid. Retries clusters that cannot be reached while it runs.
  */
 export async function createGateway(given: GatewayOptions): Promise<Gateway> {
+  const gateway = await openGateway(given)
+  try {
+    await gateway.start()
+  } catch (error) {
+    await gateway[Symbol.asyncDispose]()
+    throw error
+  }
+  return gateway
+}
+
+/** A gateway that has not connected yet, so that its server can listen before. It answers once `start` has resolved. */
+export interface OpenedGateway extends Gateway {
+  readonly isStarted: boolean
+  /** Connects and makes the schema. Rejects as {@link createGateway} does; dispose of the gateway then. */
+  start(): Promise<void>
+}
+
+/** Reads and checks what the options name, as {@link createGateway} does, and connects to nothing. */
+export async function openGateway(given: GatewayOptions): Promise<OpenedGateway> {
   const options = checkedOptions('a gateway', given, gatewayChecks)
   requireClusters('clusters', options.clusters, (options.clusterSources ?? []).length > 0)
   const user = new UserSdl({ files: options.schemaFiles ?? [], directory: options.schema })
   await user.read()
-  const running = new RunningGateway(options, await readPackageSdl(), user)
-  try {
-    await running.start()
-  } catch (error) {
-    await running[Symbol.asyncDispose]()
-    throw error
-  }
-  return running
+  return new RunningGateway(options, await readPackageSdl(), user)
 }
 
 const defaultFragmentBytes = 64 << 20
 
-class RunningGateway implements Gateway {
+class RunningGateway implements OpenedGateway {
   readonly plugin: ServerPlugin
   readonly planned: PlannedOperations
   readonly #options: GatewayOptions
@@ -309,7 +324,8 @@ class RunningGateway implements Gateway {
   readonly #inProcess: InProcessOperations
 
   constructor(options: GatewayOptions, packageSdl: readonly SdlSource[], user: UserSdl) {
-    const { log = silentLog, preload = [], metrics, requireViewer = false } = options
+    const { log = silentLog, metrics, requireViewer = false } = options
+    const { preload = [], preloadDeadlineMs = defaultPreloadDeadlineMs } = options
     const observer = observersOf([metrics?.operations, options.audit])
     const fragments = new FragmentCache(options.fragmentBytes ?? defaultFragmentBytes)
     const limits = { ...defaultOperationLimits, ...options.limits }
@@ -320,7 +336,7 @@ class RunningGateway implements Gateway {
     this.#extensions = readExtensions(options.extend ?? [])
     this.#sdl = user.sources
     this.#log = log
-    this.#preload = new Preload(preload, log)
+    this.#preload = new Preload(preload, preloadDeadlineMs, log)
     const measured = metrics?.informers
     this.#fleet = new Fleet(options, log, measured && measured.observer.bind(measured))
     this.#serving = new SchemaServing({
@@ -392,6 +408,10 @@ class RunningGateway implements Gateway {
     this.#inProcess = new InProcessOperations({ steps, planned: this.planned, requireViewer })
   }
 
+  get isStarted(): boolean {
+    return this.#served !== undefined
+  }
+
   get schema(): GraphQLSchema {
     return this.#now.schema
   }
@@ -408,14 +428,16 @@ class RunningGateway implements Gateway {
     const reasons = members.flatMap(({ cluster }) =>
       cluster.state === 'connected' ? [] : [`cluster ${cluster.name}: ${cluster.error.message}`],
     )
-    const ready = reasons.length < members.length
+    const starting = this.isStarted ? [] : ['the gateway has not read its clusters yet']
+    const waits = [...starting, ...this.#preload.loading()]
+    const ready = reasons.length < members.length && waits.length === 0
     const none = members.length === 0 ? ['no cluster is known yet'] : []
     const sources = this.#fleet.sources.flatMap(({ name, state }) =>
       state?.problem === undefined ? [] : [`${name}: ${state.problem.message}`],
     )
     return {
       ready,
-      reasons: [...reasons, ...none, ...sources, ...this.#serving.refusal, ...this.#problems],
+      reasons: [...waits, ...reasons, ...none, ...sources, ...this.#serving.refusal, ...this.#problems],
       lagsBehindMs: members.flatMap(({ cache }) => cache.lagsBehind()),
     }
   }
