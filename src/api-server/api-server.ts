@@ -123,7 +123,7 @@ export class ApiServer implements AsyncDisposable {
     this.#reportWarning = warningReporter(this.name, observer)
     this.#reachability = new Reachability(
       (signal) => this.version(signal),
-      (isReachable) => observer?.reachable?.(isReachable),
+      () => observer?.reachable?.(this.isReachable),
     )
     this.#transport = new Transport(this.#config, this.#limits, {
       answered: (httpStatus, headers) => {
@@ -132,6 +132,7 @@ export class ApiServer implements AsyncDisposable {
       },
       received: () => this.#reachability.received(),
       failed: (failure) => this.#reachability.failed(failure),
+      unauthorized: () => this.#reachability.unauthorized(),
       sending: observer?.sending && ((request) => observer.sending?.(request)),
     })
     this.#openApi = new OpenApi((path, signal) => this.request('GET', path, { signal }))
@@ -155,7 +156,15 @@ export class ApiServer implements AsyncDisposable {
     return !this.#reachability.isAway
   }
 
-  /** Requests the server's version whenever nothing has been received for some seconds, until the signal aborts. */
+  /**
+   * Why the server does not accept the credentials of this connection: its 401 with the newest ones, or what kept them
+   * from being read. `undefined` if it accepts them. Kept while {@link followReachability} runs.
+   */
+  get refusal(): Error | undefined {
+    return this.#reachability.refusal
+  }
+
+  /** Requests the server's version whenever nothing has been received for some seconds, or a request was refused, until the signal aborts. */
   async followReachability(signal: AbortSignal): Promise<void> {
     await this.#reachability.follow(signal)
   }

@@ -5,7 +5,6 @@ import type { ApiServerLimits } from '../api-server/api-server.ts'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
 import type { CachedNamespaces } from '../cache/account-namespaces.ts'
 import { CacheBounds, type CacheLimits } from '../cache/cache-bounds.ts'
-import { isLasting } from '../cache/cache-errors.ts'
 import { ClusterCache } from '../cache/cluster-cache.ts'
 import type { Coverage } from '../cache/coverage.ts'
 import type { InformerObserver } from '../informer/informer-observer.ts'
@@ -17,7 +16,7 @@ import type { ApiWatchTimes } from './api-watch.ts'
 import { type Cluster, ClusterMember, connectionOf } from './cluster-member.ts'
 import type { FleetChanges } from '../graphql/served/served-schema.ts'
 import { withDeadline } from '../lib/deadline.ts'
-import { codeOf, type GatewayLog } from './observers.ts'
+import { codeOf, type FailureLog, type GatewayLog } from './observers.ts'
 import type { GatewayTraces } from './traces.ts'
 import {
   type ClusterSource,
@@ -116,6 +115,7 @@ type InformerObserverOf = (cluster: string, resource: ApiResource) => InformerOb
 export class Fleet implements AsyncDisposable, FleetChanges {
   readonly #options: FleetOptions
   readonly #log: GatewayLog
+  readonly #failures: FailureLog
   readonly #observer: InformerObserverOf | undefined
   readonly #bounds: CacheBounds
   readonly #stop = new AbortController()
@@ -135,9 +135,15 @@ export class Fleet implements AsyncDisposable, FleetChanges {
   /** Remakes the schema; `undefined` until the gateway has its first one. */
   #changed: (() => Promise<void>) | undefined
 
-  constructor(options: FleetOptions, log: GatewayLog, observer: InformerObserverOf | undefined) {
+  constructor(
+    options: FleetOptions,
+    log: GatewayLog,
+    failures: FailureLog,
+    observer: InformerObserverOf | undefined,
+  ) {
     this.#options = options
     this.#log = log
+    this.#failures = failures
     this.#observer = observer
     this.#bounds = new CacheBounds(options.cache ?? {})
     this.#configured = options.clusters.map(configuredCluster)
@@ -398,6 +404,7 @@ export class Fleet implements AsyncDisposable, FleetChanges {
       retryMs,
       watch,
       log: this.#log,
+      failures: this.#failures,
       observer: this.#options.traces?.observer,
       stateChanged: () => this.#tell(),
       isDefault: (name) => {
@@ -447,17 +454,12 @@ export class Fleet implements AsyncDisposable, FleetChanges {
   #observerOf(cluster: string, resource: ApiResource): InformerObserver {
     const log = this.#log
     const place = { cluster, kind: kindOf(resource) }
-    let said = ''
     const other = this.#observer?.(cluster, resource)
     return {
       ...other,
       failed: (failure, error) => {
         other?.failed?.(failure, error, resource)
-        const text = `${failure} failed: ${error.message}`
-        // A refusal lasts, and each attempt would repeat it.
-        if (text === said && isLasting(error)) return
-        said = text
-        log.warn(text, { ...place, ...codeOf(error) })
+        this.#failures.warn(`${failure} failed: ${error.message}`, { ...place, ...codeOf(error) })
       },
       slowList: ({ items, durationMs, stages }) => {
         log.warn(`${items} objects took ${Math.round(durationMs / 1000)} s`, {
@@ -468,7 +470,6 @@ export class Fleet implements AsyncDisposable, FleetChanges {
       listed: (list) => {
         const { items, durationMs } = list
         other?.listed?.(list)
-        said = ''
         log.info(`${items} objects in ${Math.round(durationMs)} ms`, place)
       },
     }

@@ -62,7 +62,7 @@ import {
 import { inSlices } from '../lib/event-loop.ts'
 import { type ExecuteRequest, InProcessOperations, type SubscriptionResults } from './in-process.ts'
 import type { GatewayMetrics } from './metrics/gateway-metrics.ts'
-import { codeOf, type GatewayLog, observersOf, silentLog } from './observers.ts'
+import { codeOf, FailureLog, type GatewayLog, observersOf, silentLog } from './observers.ts'
 import type { ServerPlugin } from '../server/operation-options.ts'
 import type { Readiness } from '../server/http/probes.ts'
 import { defaultApiWatchTimes } from './api-watch.ts'
@@ -309,6 +309,7 @@ class RunningGateway implements OpenedGateway {
   readonly #extensions: readonly ReadExtension[]
   readonly #stop = new AbortController()
   readonly #log: GatewayLog
+  readonly #failures: FailureLog
   readonly #fleet: Fleet
   readonly #preload: Preload
   readonly #subscriptions = new OpenSubscriptions()
@@ -336,9 +337,11 @@ class RunningGateway implements OpenedGateway {
     this.#extensions = readExtensions(options.extend ?? [])
     this.#sdl = user.sources
     this.#log = log
+    this.#failures = new FailureLog(log)
     this.#preload = new Preload(preload, preloadDeadlineMs, log)
     const measured = metrics?.informers
-    this.#fleet = new Fleet(options, log, measured && measured.observer.bind(measured))
+    const observe = measured && measured.observer.bind(measured)
+    this.#fleet = new Fleet(options, log, this.#failures, observe)
     this.#serving = new SchemaServing({
       serve: (sdl, isEdit) => this.#serveInSteps(sdl, isEdit),
       current: () => this.#sdl,
@@ -428,6 +431,11 @@ class RunningGateway implements OpenedGateway {
     const reasons = members.flatMap(({ cluster }) =>
       cluster.state === 'connected' ? [] : [`cluster ${cluster.name}: ${cluster.error.message}`],
     )
+    const refused = members.flatMap(({ name, state, cluster }) =>
+      state === 'UNAUTHORIZED' && cluster.state === 'connected'
+        ? [`cluster ${name}: does not accept the gateway's credentials`]
+        : [],
+    )
     const starting = this.isStarted ? [] : ['the gateway has not read its clusters yet']
     const waits = [...starting, ...this.#preload.loading()]
     const ready = reasons.length < members.length && waits.length === 0
@@ -437,7 +445,15 @@ class RunningGateway implements OpenedGateway {
     )
     return {
       ready,
-      reasons: [...waits, ...reasons, ...none, ...sources, ...this.#serving.refusal, ...this.#problems],
+      reasons: [
+        ...waits,
+        ...reasons,
+        ...refused,
+        ...none,
+        ...sources,
+        ...this.#serving.refusal,
+        ...this.#problems,
+      ],
       lagsBehindMs: members.flatMap(({ cache }) => cache.lagsBehind()),
     }
   }
@@ -451,7 +467,10 @@ class RunningGateway implements OpenedGateway {
           this.#options.metrics?.server.signedIn?.(report)
           this.#options.audit?.signedIn?.(report)
         },
-        unavailable: (error) => this.#log.error('tokens cannot be verified', { error }),
+        unavailable: (error) => {
+          const why = error instanceof Error ? error.message : String(error)
+          this.#failures.error(`tokens cannot be verified: ${why}`, codeOf(error))
+        },
       },
     })
 
@@ -481,6 +500,7 @@ class RunningGateway implements OpenedGateway {
     this.#stop.abort()
     this.#preload[Symbol.dispose]()
     await this.#fleet[Symbol.asyncDispose]()
+    this.#failures[Symbol.dispose]()
   }
 
   get #areAllConnected(): boolean {

@@ -204,6 +204,7 @@ class RunningServer implements GraphQLServer {
       noDelay: true,
     }
     this.#certificate = certificateOf(server, log)
+    observer?.certificate?.(() => this.#certificate?.endMs)
     this.#server = this.#certificate?.createServer(httpOptions) ?? createServer(httpOptions)
     const { metricsHost, metricsPort } = server
     if (options.metrics !== undefined && metricsPort !== undefined) {

@@ -312,17 +312,21 @@ const withArchive: SimulatorOptions['populate'] = (storage) => {
   const resource = { group: '', version: 'v1', resource: 'configmaps' }
   for (let at = 0; at < 100_000; at++) {
     const metadata = { name: `page-${at}`, namespace: 'archive' }
-    storage.create(resource, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { n: `${at}` } })
+    storage.create(resource, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata,
+      data: { n: `${at}` },
+    })
   }
 }
 
 const replica = (server: string): ExampleProcess =>
   startProgram(
     process.execPath,
-    [
-      ...['src/main.ts', 'serve', '--server', server, '--port', '0'],
-      ...['--drain-delay', '3000', '--preload', 'configMaps'],
-    ],
+    `src/main.ts serve --server ${server} --port 0 --drain-delay 3000 --preload configMaps`.split(
+      ' ',
+    ),
     { timeout: 175_000 },
   )
 

@@ -94,7 +94,7 @@ describe('informerql serve, while six of its forty clusters are black holes', ()
     expect(data.gatewayClusters.filter(({ state }) => state === 'CONNECTED')).toHaveLength(34)
     expect(data.namespaces.totalCount).toBeGreaterThan(0)
     // The gateway still waits for the first answer of each black hole.
-    expect(holes.first.map((socket) => socket?.readyState)).toEqual(Array(6).fill('open'))
+    expect(holes.first.map((one) => one?.readyState)).toEqual(Array(6).fill('open'))
   })
 })
 
@@ -107,7 +107,11 @@ describe('/readyz', () => {
 
   it('waits for the kinds of preload, and no query after it meets a kind that is still loading', async () => {
     await using simulator = await startSimulator()
-    simulator.faults.inject({ fault: { type: 'status', code: 500 }, match: lists, times: 1_000_000 })
+    simulator.faults.inject({
+      fault: { type: 'status', code: 500 },
+      match: lists,
+      times: 1_000_000,
+    })
     await using gateway = await serveGateway({
       clusters: [{ name: 'one', server: simulator.url }],
       preload: ['configMaps', 'pods'],
@@ -126,7 +130,11 @@ describe('/readyz', () => {
 
   it('waits for preload no longer than preloadDeadlineMs, and says so in the log', async () => {
     await using simulator = await startSimulator()
-    simulator.faults.inject({ fault: { type: 'status', code: 500 }, match: lists, times: 1_000_000 })
+    simulator.faults.inject({
+      fault: { type: 'status', code: 500 },
+      match: lists,
+      times: 1_000_000,
+    })
     await using gateway = await serveGateway({
       clusters: [{ name: 'one', server: simulator.url }],
       preload: ['configMaps'],
