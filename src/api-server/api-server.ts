@@ -164,9 +164,9 @@ export class ApiServer implements AsyncDisposable {
     return this.#reachability.refusal
   }
 
-  /** Requests the server's version whenever nothing has been received for some seconds, or a request was refused, until the signal aborts. */
+  /** Requests the server's version whenever nothing has been received for some seconds, or a request was refused, until the signal aborts or the connection is closed. */
   async followReachability(signal: AbortSignal): Promise<void> {
-    await this.#reachability.follow(signal)
+    await this.#reachability.follow(AbortSignal.any([signal, this.#transport.closed]))
   }
 
   /** Lists and watches one resource, optionally as metadata only. */
@@ -274,7 +274,7 @@ export class ApiServer implements AsyncDisposable {
     return await this.#openApi.documents({ signal: neverAborted(), ...request })
   }
 
-  /** Ends all requests and closes all connections. */
+  /** Ends all requests, closes all connections, and stops the informers on it: their `lastError` says why. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#callers[Symbol.asyncDispose]()
     await this.#transport.close()

@@ -142,6 +142,11 @@ export class Transport {
     }
   }
 
+  /** Aborted, with a `ConnectionError`, when this transport is closed. */
+  get closed(): AbortSignal {
+    return this.#closing.signal
+  }
+
   /** Sends the next requests with the credentials of another configuration of the same server and proxy. */
   rotate(config: ClusterConfig): void {
     this.#credentials = new Credentials(config, this.#options.credentialsDeadlineMs)
@@ -154,7 +159,7 @@ export class Transport {
 
   /** Aborts all exchanges and closes all connections. Refuses further requests. */
   async close(): Promise<void> {
-    this.#closing.abort()
+    this.#closing.abort(this.#closedError())
     for (const exchange of this.#running) exchange.abort(this.#closedError())
     await this.#pool.close()
   }
