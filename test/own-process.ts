@@ -10,6 +10,7 @@ export const ownProcess: readonly string[] = [
   'test/access/random-worlds.test.ts',
   'test/access/token-review.test.ts',
   'test/clients/web-socket-client.test.ts',
+  'test/internals/failure-log.test.ts',
   'test/internals/long-lived-connections.test.ts',
   'test/internals/object-codec.test.ts',
   'test/internals/turns.test.ts',

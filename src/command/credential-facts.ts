@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import {
+  expiryOf,
   readTokenFile,
   tlsMaterial,
   tokenFileOf,
@@ -103,20 +104,8 @@ const certificateWarningMs = 14 * dayMs
 const tokenWarningMs = 0
 
 function ofToken(what: string, token: string): Finding {
-  const expires = expiryOf(token)
-  return expires === undefined ? found(what) : untilThen(what, expires, tokenWarningMs)
-}
-
-/** The end of a JWT; `undefined` for other tokens, and for an end that is no date. */
-function expiryOf(token: string): Date | undefined {
-  try {
-    const [, claims = ''] = token.split('.')
-    const { exp } = fieldsOf(JSON.parse(Buffer.from(claims, 'base64url').toString()))
-    const end = new Date(typeof exp === 'number' ? exp * 1_000 : Number.NaN)
-    return Number.isNaN(end.getTime()) ? undefined : end
-  } catch {
-    return undefined
-  }
+  const endMs = expiryOf(token)
+  return endMs === undefined ? found(what) : untilThen(what, new Date(endMs), tokenWarningMs)
 }
 
 function untilThen(what: string, expires: Date, warningMs: number): Finding {

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { GraphQLSchema } from 'graphql'
 import { type Config, EmptyConfigFileError } from '../config/config.ts'
 import { gatewayOptionsOf } from '../config/gateway-config.ts'
-import { createGateway } from '../gateway/gateway.ts'
+import { openGateway } from '../gateway/gateway.ts'
 import { GatewayMetrics } from '../gateway/metrics/gateway-metrics.ts'
 import { type GatewayLog, serverObserverOf } from '../gateway/observers.ts'
 import { GatewayTraces } from '../gateway/traces.ts'
@@ -66,16 +66,8 @@ export async function runGateway(
     ...(metrics === undefined ? {} : { metrics }),
     ...(audit === null ? {} : { audit }),
   }
-  const starting = createGateway({ ...options, ...observed, log, signal })
-  await using gateway = await starting.catch((error: unknown) => {
-    if (signal.aborted) return undefined
-    throw error
-  })
-  if (gateway === undefined) {
-    log.info(`stopping on ${String(signal.reason)}`)
-    return
-  }
-  // Disposed of before the gateway that it uses.
+  await using gateway = await openGateway({ ...options, ...observed, log, signal })
+  // Disposed of before the gateway that it uses. It answers probes while the gateway starts, however long that takes.
   await using server = await startGraphQLServer({
     server: config.server,
     plugins: [gateway.plugin],
@@ -85,12 +77,20 @@ export async function runGateway(
     traces,
     observer: serverObserverOf([metrics?.server, audit ?? undefined]),
     readiness: gateway.readiness,
+    isStarted: () => gateway.isStarted,
     sdl: introspection ? () => sdlOf(gateway.schema) : undefined,
     exampleOperations,
     portalFolder,
     routes,
     log,
   })
+  try {
+    await gateway.start()
+  } catch (error) {
+    if (!signal.aborted) throw error
+    log.info(`stopping on ${String(signal.reason)}`)
+    return
+  }
   followConfig(context, gateway.configureClusters)
   if (asksWho && config.server.tlsCert === undefined && !isLoopback(config.server.host)) {
     log.warn('credentials arrive unencrypted, unless only a proxy with TLS reaches this port', {

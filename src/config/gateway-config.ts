@@ -4,6 +4,7 @@ import type { CachedNamespaces } from '../cache/account-namespaces.ts'
 import { type CacheLimits, defaultCacheLimits } from '../cache/cache-bounds.ts'
 import type { ClusterSourceOptions } from '../gateway/fleet.ts'
 import type { GatewayOptions } from '../gateway/gateway.ts'
+import { defaultPreloadDeadlineMs } from '../gateway/preload.ts'
 import { commandLineOf } from '../gateway/sources/exec-commands.ts'
 import { defaultLiveLimits, type LiveLimits } from '../graphql/live/live-limits.ts'
 import { defaultLogLimits, type LogLimits } from '../graphql/logs/log-limits.ts'
@@ -31,6 +32,8 @@ export interface GatewayConfig {
   readonly shard: Shard
   /** List fields (`pods`) whose informers start with the gateway. */
   readonly preload: readonly string[]
+  /** How long `/readyz` waits for these kinds. */
+  readonly preloadDeadlineMs: number
   /** List fields of the kinds that `search`, `graph`, `owned` and relations by a label load by themselves, and keep. */
   readonly commonKinds: readonly string[]
   /** What `problems` looks at by itself, loads and keeps: list fields of kinds, and `*.GROUP` for those of an API group. */
@@ -278,6 +281,7 @@ export const gatewayConfigShape: {
     z.array(clusterSource) as unknown as z.ZodType<readonly ClusterSourceOptions[]>
   ).prefault([]),
   preload: z.array(z.string().min(1)).default([]),
+  preloadDeadlineMs: whole(defaultPreloadDeadlineMs, 0, 3_600_000),
   commonKinds: z.array(z.string().min(1)).default([...defaultCommonKinds]),
   problemKinds: z.array(z.string().min(1)).default([...defaultProblemKinds]),
   operationDeadlineMs: whole(operation.operationDeadlineMs, 1, mostMs),
@@ -325,7 +329,7 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
     writes,
   } = config
   const { operationDeadlineMs, syncDeadlineMs, liveDeadlineMs, maxPageSize, maxPathRows } = config
-  const { problemAfterMs } = config
+  const { problemAfterMs, preloadDeadlineMs } = config
   const { coalesceMs, maxFrameObjects, maxFrameBytes, ...live } = config.live
   const { logs } = config
   const served = {
@@ -348,6 +352,7 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
     clusterSources,
     shard,
     preload,
+    preloadDeadlineMs,
     commonKinds,
     problemKinds,
     cache,

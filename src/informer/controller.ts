@@ -127,6 +127,7 @@ const everywhere = ''
 export class Controller {
   readonly #parts: ControllerParts
   readonly #observer: InformerObserver
+  readonly #source: ListerWatcher
   readonly #queueLimit: number
   readonly #slowListMs: number
   readonly #reflectorOf: (namespace: string) => Reflector
@@ -146,6 +147,7 @@ export class Controller {
     const { codec, transform, stage, failed } = parts
     this.#parts = parts
     this.#observer = observer
+    this.#source = source
     this.#queueLimit = options.queueLimit ?? defaultQueueLimit
     this.#slowListMs = options.slowListMs ?? reflectorDefaults.slowListMs
     this.#backoff = new Backoff(options.backoff ?? reflectorDefaults.backoff)
@@ -254,15 +256,22 @@ export class Controller {
     }
   }
 
-  /** Runs until the signal aborts. Never rejects. */
+  /** Runs until the signal aborts, or the source is closed, which is the `lastError` then. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
+    const ends = this.#endOf(signal)
+    while (!ends.aborted) {
       try {
         await this.runOnce(signal)
       } catch (error) {
-        await this.#recover(error, signal)
+        await this.#recover(error, ends)
       }
     }
+    if (!signal.aborted) this.#loopError = ends.reason as Error
+  }
+
+  #endOf(signal: AbortSignal): AbortSignal {
+    const { closed } = this.#source
+    return closed === undefined ? signal : AbortSignal.any([signal, closed])
   }
 
   /** Like {@link run}, but rejects with the error of `process` or an observer, after everything has ended. */
@@ -270,7 +279,7 @@ export class Controller {
     const queue = new DeltaQueue(this.#queueLimit)
     this.#queue = queue
     const ending = new AbortController()
-    const ends = AbortSignal.any([signal, ending.signal])
+    const ends = AbortSignal.any([this.#endOf(signal), ending.signal])
     // If a reflector fails, its part of the queue receives nothing more.
     this.#run = { queue, signal: ends, broken: () => ending.abort() }
     if (!this.#reflectors.has(everywhere)) {

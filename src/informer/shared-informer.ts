@@ -254,7 +254,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Runs until the signal aborts, then ends all handlers and listeners. Reports a handler that does not return within
+   * Runs until the signal aborts or the `ApiServer` is disposed of, then ends all handlers and listeners. Reports a handler that does not return within
    * `handlerStopDeadlineMs` with `HandlerStuckError`. Call once: later calls reject with {@link InformerRunningError}
    * or {@link InformerStoppedError}.
    */

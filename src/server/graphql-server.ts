@@ -49,6 +49,8 @@ export interface GraphQLServerOptions extends OperationPipelineOptions {
   readonly server: ServerOptions
   /** The answer of `/readyz`. */
   readonly readiness: () => Readiness
+  /** Whether there is something to answer from. Until then only probes and metrics are answered, and all else with 503. */
+  readonly isStarted?: () => boolean
   /** Authenticates callers first; without it, callers are anonymous. */
   readonly authenticator?: Authenticator | undefined
   /**
@@ -79,6 +81,7 @@ const graphqlServerChecks: OptionChecks<GraphQLServerOptions> = {
   requireViewer: aFlag,
   log: anObject,
   readiness: aFunction,
+  isStarted: aFunction,
   authenticator: anObject,
   planned: anObject,
   metrics: anObject,
@@ -164,6 +167,7 @@ class RunningServer implements GraphQLServer {
     const origins = new OriginCheck(server)
     const parts: ServerParts = {
       ...shared,
+      isStarted: options.isStarted ?? (() => true),
       tracer: options.traces,
       limits: server,
       pipeline: this.#pipeline,
@@ -200,6 +204,7 @@ class RunningServer implements GraphQLServer {
       noDelay: true,
     }
     this.#certificate = certificateOf(server, log)
+    observer?.certificate?.(() => this.#certificate?.endMs)
     this.#server = this.#certificate?.createServer(httpOptions) ?? createServer(httpOptions)
     const { metricsHost, metricsPort } = server
     if (options.metrics !== undefined && metricsPort !== undefined) {

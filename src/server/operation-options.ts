@@ -39,6 +39,8 @@ export interface ServerObserver {
   cutOff?(transport: 'http' | 'websocket'): void
   /** Called once with a function that returns the number of bytes that wait to be sent. */
   unsent?(bytes: () => number): void
+  /** Called once with a function that returns when the server's certificate ends, in Unix milliseconds. */
+  certificate?(endMs: () => number | undefined): void
 }
 
 /** A request whose operation may be followed by a trace. */

@@ -24,6 +24,7 @@ const errorCodes: Readonly<Record<ClientErrorCode, true>> = {
   BAD_USER_INPUT: true,
   NOT_SYNCED: true,
   CLUSTER_UNREACHABLE: true,
+  CLUSTER_UNAUTHORIZED: true,
   NODE_UNREACHABLE: true,
   CACHE_FULL: true,
   NAMESPACE_NOT_CACHED: true,

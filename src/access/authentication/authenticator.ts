@@ -1,3 +1,4 @@
+import { isUnauthorized } from '../../api-server/transport/reachability.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import type { Viewer } from '../viewer.ts'
 
@@ -89,7 +90,9 @@ export class IdentityUnavailableError extends CodedError {
 
   constructor(cause: unknown) {
     super('IDENTITY_UNAVAILABLE', 'the caller cannot be authenticated now', {
-      hint: 'ask again in a moment; the log of the gateway says why',
+      hint: isUnauthorized(cause)
+        ? "the cluster that reviews tokens does not accept the gateway's own credentials: tell its operator"
+        : 'ask again in a moment; the log of the gateway says why',
       cause,
     })
   }

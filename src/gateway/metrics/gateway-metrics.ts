@@ -37,6 +37,7 @@ export interface MeasuredGateway {
 export class GatewayMetrics implements MetricsSource {
   readonly #registry = new Registry()
   #measured: MeasuredGateway | undefined
+  #certificateEnd: (() => number | undefined) | undefined
   readonly informers: InformerMetrics
   readonly operations: OperationObserver
   readonly server: ServerObserver & Pick<AuthenticationObserver, 'verified' | 'signedIn'>
@@ -46,9 +47,13 @@ export class GatewayMetrics implements MetricsSource {
     if (process) collectDefaultMetrics({ register: this.#registry })
     this.informers = new InformerMetrics(this.#registry, () => this.#measured?.clusters() ?? [])
     this.operations = operationMetrics(this.#registry)
-    this.server = serverMetrics(this.#registry)
+    this.server = {
+      ...serverMetrics(this.#registry),
+      certificate: (endMs) => void (this.#certificateEnd = endMs),
+    }
     this.#addProgram()
     this.#addFleet()
+    this.#addCredentials()
     this.#addFragments()
     this.#addReviews()
     this.#addLive()
@@ -89,6 +94,12 @@ export class GatewayMetrics implements MetricsSource {
       '1 while the cluster can be read.',
       ({ state }) => (state === 'CONNECTED' ? 1 : 0),
     )
+    this.#byCluster(
+      Gauge,
+      'informerql_cluster_unauthorized',
+      "1 while the cluster does not accept the gateway's own credentials.",
+      ({ state }) => (state === 'UNAUTHORIZED' ? 1 : 0),
+    )
     this.#bySource(
       'informerql_cluster_source_followed',
       '1 while a source of clusters can be followed.',
@@ -99,6 +110,24 @@ export class GatewayMetrics implements MetricsSource {
       'Clusters that a source names.',
       ({ state }) => state?.clusters.length ?? 0,
     )
+  }
+
+  #addCredentials(): void {
+    const left = new Gauge({
+      name: 'informerql_credentials_expire_seconds',
+      help: 'Time until credentials of the gateway end, below 0 once they have: client-certificate, token and token-file of a cluster, and its own serving-certificate.',
+      labelNames: ['cluster', 'credential'],
+      registers: [this.#registry],
+      collect: () => {
+        left.reset()
+        const set = (cluster: string, credential: string, endMs: number): void =>
+          left.set({ cluster, credential }, (endMs - Date.now()) / 1_000)
+        for (const { name, credentialEnds } of this.#measured?.clusters() ?? [])
+          for (const [credential, endMs] of credentialEnds) set(name, credential, endMs)
+        const endMs = this.#certificateEnd?.()
+        if (endMs !== undefined) set('', 'serving-certificate', endMs)
+      },
+    })
   }
 
   #addFragments(): void {

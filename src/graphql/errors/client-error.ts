@@ -28,6 +28,7 @@ export type ClientErrorCode =
   | 'BAD_USER_INPUT'
   | 'NOT_SYNCED'
   | 'CLUSTER_UNREACHABLE'
+  | 'CLUSTER_UNAUTHORIZED'
   | 'NODE_UNREACHABLE'
   | 'CACHE_FULL'
   | 'NAMESPACE_NOT_CACHED'
@@ -72,6 +73,11 @@ export class ClientError extends CodedError {
     this.retryAfterMs = details.retryAfterMs
     this.facts = details.facts
   }
+}
+
+/** Whether a code says that nothing of a cluster can be read now. This passes without the caller. */
+export function isLostCluster(code: unknown): boolean {
+  return code === 'CLUSTER_UNREACHABLE' || code === 'CLUSTER_UNAUTHORIZED'
 }
 
 /** The error of a write by GET: a link, a prefetch or a reload must not write. */

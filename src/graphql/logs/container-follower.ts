@@ -4,7 +4,7 @@ import { openPodLog } from '../../api-server/pod-log.ts'
 import { ConnectionError } from '../../api-server/transport/connection-error.ts'
 import { ApiStatusError } from '../../kubernetes/status.ts'
 import { Backoff } from '../../lib/backoff.ts'
-import { ClientError } from '../errors/client-error.ts'
+import { ClientError, isLostCluster } from '../errors/client-error.ts'
 import type { LogStreamState } from '../schema/read-context.ts'
 import type { ContainerView } from './followed-pods.ts'
 import type { LogBuffer } from './log-buffer.ts'
@@ -401,7 +401,7 @@ function failureOf(
 ): { readonly code: string; readonly message: string; readonly isLasting: boolean } {
   const message = messageOf(error)
   if (error instanceof ClientError) {
-    const isLasting = error.code !== 'CLUSTER_UNREACHABLE'
+    const isLasting = !isLostCluster(error.code)
     return { code: error.code, message, isLasting }
   }
   if (error instanceof ConnectionError) {

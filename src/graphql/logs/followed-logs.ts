@@ -394,7 +394,11 @@ function problemOf(
 
 /** What no try of the caller's changes. Another try of the gateway may reach a node. */
 const lasting: readonly string[] = ['FORBIDDEN', 'TOKEN_NEEDED']
-const passing: readonly string[] = ['NODE_UNREACHABLE', 'CLUSTER_UNREACHABLE']
+const passing: readonly string[] = [
+  'NODE_UNREACHABLE',
+  'CLUSTER_UNREACHABLE',
+  'CLUSTER_UNAUTHORIZED',
+]
 
 const hints: Readonly<Record<string, string>> = {
   FORBIDDEN: 'ask for the verb get on pods/log',

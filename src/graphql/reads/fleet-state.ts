@@ -65,7 +65,7 @@ function stateOf(run: ReadRun, cluster: ClusterCache): ClusterState {
 }
 
 function problemCode({ state, problem }: ServedCluster): string | null {
-  if (state === 'UNREACHABLE') return 'CLUSTER_UNREACHABLE'
+  if (state === 'UNREACHABLE' || state === 'UNAUTHORIZED') return `CLUSTER_${state}`
   if (problem === undefined) return null
   return problem instanceof CodedError ? problem.code : 'UNKNOWN'
 }

@@ -273,7 +273,7 @@ export interface ClusterState {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
   readonly source: string
-  readonly state: 'CONNECTED' | 'UNREACHABLE' | 'MISCONFIGURED'
+  readonly state: 'CONNECTED' | 'UNREACHABLE' | 'UNAUTHORIZED' | 'MISCONFIGURED'
   readonly since: string
   /** A code. */
   readonly problem: string | null

@@ -29,12 +29,19 @@ const codes: Readonly<Record<number, ClientErrorCode>> = {
   503: 'INTERNAL',
 }
 
-/** What a client of a server that is stopping waits before it asks another one. */
-const stoppingRetryMs = 1_000
+/** What a client of a server that is starting or stopping waits before it asks again, or another one. */
+const unavailableRetryMs = 1_000
+
+/** The refusal of a server that listens and has nothing to answer from yet. */
+export const startingRefusal: Refusal = {
+  status: 503,
+  reason: 'The gateway is starting.',
+  headers: { 'retry-after': '1' },
+}
 
 function bodyOf({ status, reason, hint }: Refusal, requestId?: string): string {
   const code = codes[status] ?? 'BAD_USER_INPUT'
-  const retryAfterMs = status === 503 ? stoppingRetryMs : undefined
+  const retryAfterMs = status === 503 ? unavailableRetryMs : undefined
   const extensions = { code, hint, retryAfterMs, requestId }
   return JSON.stringify({ errors: [{ message: reason, extensions }] })
 }

@@ -9,7 +9,7 @@ import type { Viewer } from '../../access/viewer.ts'
 import type { OperationTrace } from '../../graphql/prepare/operation-trace.ts'
 import { credentialsOf, FollowedIdentity } from '../guard/followed-identity.ts'
 import { allowedRequestHeaders, operationRefusal, pathOf } from '../guard/operation-request.ts'
-import { refuseOperation, refuseRequest } from '../guard/refusal.ts'
+import { refuseOperation, refuseRequest, startingRefusal } from '../guard/refusal.ts'
 import { answeredRequestId, requestIdHeader, requestIdOf } from '../guard/request-id.ts'
 import { graphqlPath, type Routes, sdlPath } from '../operation-options.ts'
 import type { MadeContext, ServerParts } from '../operation-pipeline.ts'
@@ -93,6 +93,10 @@ export class HttpTransport {
       response.setHeader('access-control-allow-origin', origin)
       response.setHeader('vary', 'origin')
       response.setHeader('access-control-expose-headers', requestIdHeader)
+    }
+    if (!this.#options.isStarted() && pathOf(request) !== metricsPath) {
+      refuseRequest(response, startingRefusal)
+      return
     }
     switch (pathOf(request)) {
       case graphqlPath:

@@ -87,7 +87,7 @@ export function searchedKinds(
       }
     }
   }
-  failures.push(...lost.map(lostCluster))
+  failures.push(...lost.map((cluster) => lostCluster(served, cluster)))
   const held = parts.filter(({ cluster }) => !lost.includes(cluster))
   const types = new Set(parts.map(({ kind }) => kind.typeName))
   return {
