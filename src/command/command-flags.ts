@@ -35,6 +35,7 @@ const serveFlags = flagTable(`
   --auth <mode>           auth.mode           how callers are authenticated: none, token-review, oidc, oidc-login or request-header; its options are in the configuration
   --auth-audience <name>  auth.audiences      required audience of tokens
   --audit-file <file>     audit.file          file of the audit log; - for the standard output
+  --no-audit-required     audit.required      serve also while the audit log cannot be written
   --metrics-port <port>   server.metricsPort  port of /metrics, on loopback unless server.metricsHost says otherwise
   --allow-writes          allowWrites         serve mutations, which write with the bearer token of the caller; without authentication, with the gateway's credentials
 `)

@@ -244,25 +244,42 @@ function contextOf(command: Command, flags: readonly GivenOption[]): CommandCont
   const config = loadConfig(sources)
   const load = (): Config => loadConfig({ ...sources, refuseEmptyFile: true })
   const followed = configFileOf(sources)
+  const log = createLog({
+    level: config.logLevel,
+    format: config.logFormat,
+    stream: process.stderr,
+  })
   return {
     config,
     ...(followed === undefined ? {} : { followed: { file: followed, load } }),
-    log: createLog({ level: config.logLevel, format: config.logFormat, stream: process.stderr }),
-    signal: stopSignal(),
+    log,
+    signal: stopSignal(config, log),
     print,
   }
 }
 
+/** For all that a stop does besides the waits of the server's options. */
+const stopGraceMs = 4_000
+
 /**
- * Aborts on the first SIGINT or SIGTERM. The second one ends the process at once, with 128 plus the signal's number.
+ * Aborts on the first SIGINT or SIGTERM. The second one ends the process at once, with 128 plus the signal's number. So
+ * does a stop that outlasts its deadlines, with {@link failed}.
  */
-function stopSignal(): AbortSignal {
+function stopSignal({ server }: Config, log: GatewayLog): AbortSignal {
   const stop = new AbortController()
+  const { drainDelayMs, drainSpreadMs, stopDeadlineMs } = server
+  const deadlineMs = drainDelayMs + drainSpreadMs + stopDeadlineMs + stopGraceMs
+  const late = (): void => {
+    log.error(`the stop has taken longer than ${deadlineMs} ms, and is cut short`)
+    // oxlint-disable-next-line node/no-process-exit -- something does not end
+    process.exit(failed)
+  }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       // oxlint-disable-next-line node/no-process-exit -- the way out of a stop that does not end
       if (stop.signal.aborted) process.exit(128 + constants.signals[signal])
       stop.abort(signal)
+      setTimeout(late, deadlineMs).unref()
     })
   }
   return stop.signal

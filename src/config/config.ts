@@ -51,6 +51,10 @@ export interface SimulatorConfig {
 export interface AuditConfig {
   /** A file to append to, or `-` for the standard output. Absent: no audit log. */
   readonly file?: string | undefined
+  /**
+   * Whether the gateway refuses to start without the file, and to answer while lines cannot be written (AUDIT_UNAVAILABLE).
+   */
+  readonly required: boolean
 }
 
 /** All options. */
@@ -103,7 +107,10 @@ const simulatorSchema: z.ZodType<SimulatorConfig> = z.strictObject({
   eventsPerSecond: z.number().min(0).max(10_000).default(5),
 })
 
-const auditSchema: z.ZodType<AuditConfig> = z.strictObject({ file: z.string().min(1).optional() })
+const auditSchema: z.ZodType<AuditConfig> = z.strictObject({
+  file: z.string().min(1).optional(),
+  required: z.boolean().default(true),
+})
 
 /** The option schemas of the parts, by name. Options of the gateway itself are at the top level. */
 const parts = {

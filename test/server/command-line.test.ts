@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startSimulator } from 'informerql/simulator'
@@ -88,6 +88,25 @@ describe('informerql schema --gateway', () => {
     const { code, stderr } = await run(['schema', '--gateway', url])
     expect(code).toBe(1)
     expect(stderr).toMatch(/schema: 404 .*\n  .*introspection/)
+  })
+})
+
+describe('informerql, stopped', () => {
+  it('ends when a stop has outlasted its deadlines, whatever it waits for', async () => {
+    const asked = Promise.withResolvers<void>()
+    const silent = createServer(() => asked.resolve()).listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    const { port } = silent.address() as AddressInfo
+    const { child, ended } = start(['schema', '--gateway', `http://127.0.0.1:${port}/graphql`], {
+      INFORMERQL_SERVER_DRAIN_SPREAD_MS: '0',
+      INFORMERQL_SERVER_STOP_DEADLINE_MS: '1',
+    })
+    await asked.promise
+    child.kill('SIGTERM')
+    const { code, stderr } = await ended
+    expect(code).toBe(1)
+    expect(stderr).toContain('the stop has taken longer than 4001 ms, and is cut short')
+    silent.close()
   })
 })
 
