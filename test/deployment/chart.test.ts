@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { describeWithControlPlane } from '../support/control-plane-suite.ts'
 import { serveGateway } from '../support/gateway.ts'
-import { helm, type Manifest, rendered } from '../support/helm.ts'
+import { helm, type Manifest, rendered, scrapedJob } from '../support/helm.ts'
 
 const why = helm === undefined ? ': skipped, no helm (test/cluster/helm/build.sh builds one)' : ''
 
@@ -217,6 +217,15 @@ describe.skipIf(helm === undefined)(`the chart${why}`, () => {
     expect(await held('2Gi', { cache: { maxHeldBytes: 5_000_000 } })).toEqual([
       5_000_000, 322_122_547,
     ])
+  })
+
+  it('scrapes metrics as the job that the alerts select, whatever the release is called', async () => {
+    const alerts = await readFile('deploy/monitoring/alerts.yaml', 'utf8')
+    const jobs = new Set([...alerts.matchAll(/\bjob="([^"]*)"/g)].map(([, job]) => job))
+    for (const nameOverride of [undefined, 'catalogue']) {
+      const values = { serviceMonitor: { enabled: true }, nameOverride }
+      expect([scrapedJob(await rendered(values))]).toEqual([...jobs])
+    }
   })
 
   it('gives pods as long to end as a stop may take', async () => {
