@@ -157,15 +157,29 @@ describe.skipIf(promtool === undefined)(`the alerts${why}`, () => {
   }
   const codeOf = (code: string): string =>
     `informerql_operation_duration_seconds_count{job="informerql", operation="query", code="${code}"}`
+  const credential = (kind: string): string =>
+    `informerql_credentials_expire_seconds{job="informerql", cluster="one", credential="${kind}"}`
 
   it.each([
     ['InformerqlCacheFull', codeOf('CACHE_FULL'), '0+1x10'],
     ['InformerqlAuditFailing', 'informerql_audit_failures_total{instance="a"}', '0 0 0 0 0 0+60x5'],
+    ['InformerqlCredentialsExpiring', credential('client-certificate'), '500000-60x10'],
+    ['InformerqlCredentialsExpiring', credential('token-file'), '200-60x10'],
   ])('%s fires', async (alert, series, values) => {
     const told = await firing({ [series]: values })
     expect(told).toContain(`alertname: ${alert}`)
     expect(told.match(/alertname: /g)).toHaveLength(1)
-    expect(await firing({ [series]: '0x10' })).toBe('')
+  })
+
+  it('stay silent in good times', async () => {
+    const good = {
+      [codeOf('CACHE_FULL')]: '3x10',
+      informerql_audit_failures_total: '3x10',
+      [credential('client-certificate')]: '700000-60x10',
+      // The kubelet writes a token of an hour anew when a fifth of it is left.
+      [credential('token-file')]: '1300-60x10',
+    }
+    expect(await firing(good)).toBe('')
   })
 })
 
