@@ -26,8 +26,8 @@ const serverFlags = flagTable(`
   --no-portal                 server.portal            serve no portal
   --introspection             introspection            allow introspection also beyond loopback and with authentication
   --no-introspection          introspection            refuse introspection
-  --drain-delay <ms>          server.drainDelayMs      how long to keep serving after SIGTERM, with /readyz at 503, until load balancers have noticed
-  --drain-spread <ms>         server.drainSpreadMs     longest time over which clients of WebSockets and event streams are then asked to reconnect
+  --drain-delay <duration>    server.drainDelayMs      how long to keep serving after SIGTERM, with /readyz at 503, until load balancers have noticed
+  --drain-spread <duration>   server.drainSpreadMs     longest time over which clients of WebSockets and event streams are then asked to reconnect
   --trusted-documents <file>  server.trustedDocuments  run only the documents of this file, as graphql-codegen, Apollo or Relay write it
 `)
 

@@ -168,6 +168,7 @@ describe.skipIf(helm === undefined)(`the chart${why}`, () => {
     [{ resources: { limits: { memory: '2Gb' } } }, '/resources/limits/memory'],
     [{ config: { auth: { mode: 'basic' } } }, '/config/auth/mode'],
     [{ config: { server: { port: 80 } } }, '/config/server/port'],
+    [{ config: { server: { drainDelayMs: '5 s' } } }, '/config/server/drainDelayMs'],
     [{ config: { server: { tlsKey: 'a' } } }, '/config/server/tlsKey'],
     [{ config: { profile: { include: { kind: ['Pod'] } } } }, "'kind'"],
     [{ rbac: { customGroups: ['*.example.com'] } }, '/rbac/customGroups/0'],
@@ -237,6 +238,9 @@ describe.skipIf(helm === undefined)(`the chart${why}`, () => {
     expect(await graceOf({ drainDelayMs: 0, drainSpreadMs: 60_000, stopDeadlineMs: 1_500 })).toBe(
       67,
     )
+    expect(
+      await graceOf({ drainDelayMs: '500ms', drainSpreadMs: '1m30s', stopDeadlineMs: '1.5s' }),
+    ).toBe(97)
   })
 
   it('replaces pods when the configuration changes, except for the clusters, which the gateway follows', async () => {
