@@ -59,7 +59,10 @@ export async function runGateway(
   const options = gatewayOptionsOf({ ...config, introspection })
   const metrics = isMeasured(config) ? new GatewayMetrics({ process: true }) : undefined
   // Disposed of after the gateway, so that it records everything.
-  await using audit = config.audit.file === undefined ? null : new AuditLog(config.audit.file, log)
+  const { file, required } = config.audit
+  const failed = (): void => metrics?.server.auditFailed()
+  await using audit =
+    file === undefined ? null : await AuditLog.open({ file, required, log, failed })
   const traces = new GatewayTraces()
   const observed = {
     traces,
@@ -78,6 +81,7 @@ export async function runGateway(
     observer: serverObserverOf([metrics?.server, audit ?? undefined]),
     readiness: gateway.readiness,
     isStarted: () => gateway.isStarted,
+    ...(audit === null ? {} : { refusal: audit.refusal }),
     sdl: introspection ? () => sdlOf(gateway.schema) : undefined,
     exampleOperations,
     portalFolder,

@@ -9,7 +9,7 @@ import { commandLineOf } from '../gateway/sources/exec-commands.ts'
 import { defaultLiveLimits, type LiveLimits } from '../graphql/live/live-limits.ts'
 import { defaultLogLimits, type LogLimits } from '../graphql/logs/log-limits.ts'
 import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
-import type { GroupAliases } from '../graphql/naming/api-groups.ts'
+import { type GroupAliases, groupAliasHint, isGroupAlias } from '../graphql/naming/api-groups.ts'
 import type { DocumentLimits } from '../graphql/documents/document-bounds.ts'
 import {
   defaultCommonKinds,
@@ -293,7 +293,9 @@ export const gatewayConfigShape: {
   problemAfterMs: whole(operation.problemAfterMs, 0, 86_400_000),
   schemaFiles: z.array(z.string().min(1)).default([]),
   schema: z.string().min(1).optional(),
-  aliases: z.record(z.string(), z.string()).default({}),
+  aliases: z
+    .record(z.string(), z.string().refine(isGroupAlias, { error: groupAliasHint }))
+    .default({}),
   uncached: z.array(z.string().min(1)).default([]),
   profile: z
     .strictObject({

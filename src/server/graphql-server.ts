@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Authenticator } from '../access/authentication/authenticator.ts'
 import { SignIn } from '../access/sign-in/sign-in.ts'
 import { sleep } from '../lib/backoff.ts'
+import type { CodedError } from '../lib/coded-error.ts'
 import {
   aFlag,
   aFunction,
@@ -51,6 +52,8 @@ export interface GraphQLServerOptions extends OperationPipelineOptions {
   readonly readiness: () => Readiness
   /** Whether there is something to answer from. Until then only probes and metrics are answered, and all else with 503. */
   readonly isStarted?: () => boolean
+  /** Why nothing may be answered at present, if so: operations are refused with this error, and `/readyz` answers 503. */
+  readonly refusal?: (() => CodedError | undefined) | undefined
   /** Authenticates callers first; without it, callers are anonymous. */
   readonly authenticator?: Authenticator | undefined
   /**
@@ -82,6 +85,7 @@ const graphqlServerChecks: OptionChecks<GraphQLServerOptions> = {
   log: anObject,
   readiness: aFunction,
   isStarted: aFunction,
+  refusal: aFunction,
   authenticator: anObject,
   planned: anObject,
   metrics: anObject,
@@ -173,7 +177,7 @@ class RunningServer implements GraphQLServer {
       pipeline: this.#pipeline,
       origins,
       authenticator,
-      quotas: new UserQuotas(server),
+      quotas: new UserQuotas(server, options.refusal),
       unsent: new UnsentBytes(server, observer),
       connections: this.#connections,
       planned: plannedAlone(options),
@@ -189,7 +193,7 @@ class RunningServer implements GraphQLServer {
         ...options.routes,
       },
       probes: {
-        readiness: options.readiness,
+        readiness: () => readinessOf(options),
         isStopping: () => this.#drained !== undefined,
         tellsReasons: !this.#asksWho,
       },
@@ -324,6 +328,13 @@ function plannedAlone({ planned, plugins, log }: GraphQLServerOptions): PlannedQ
     hint: 'give `plugins: [gateway.plugin]` alone, or leave `planned` out',
   })
   return undefined
+}
+
+function readinessOf({ readiness, refusal }: GraphQLServerOptions): Readiness {
+  const answers = readiness()
+  const refused = refusal?.()
+  if (refused === undefined) return answers
+  return { ...answers, ready: false, reasons: [refused.message, ...answers.reasons] }
 }
 
 function portalOf({ portalFolder, server, log }: GraphQLServerOptions): PortalFiles | undefined {

@@ -18,7 +18,7 @@ export interface ServerLog {
 /** A request that was refused before its operation was read. */
 export interface ServerRefusal {
   readonly transport: 'http' | 'websocket'
-  /** UNAUTHENTICATED, IDENTITY_UNAVAILABLE, TOO_MANY_OPERATIONS. */
+  /** UNAUTHENTICATED, IDENTITY_UNAVAILABLE, AUDIT_UNAVAILABLE, TOO_MANY_OPERATIONS. */
   readonly code: string
   /** The user, if known. */
   readonly viewer?: Viewer | undefined

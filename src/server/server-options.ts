@@ -92,14 +92,16 @@ const hostName = z.string().regex(/^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]+)?$/i,
 })
 
 /** Browsers keep a session for https alone, or on this machine. */
-const publicUrl = z.url({ protocol: /^https?$/ }).refine(
-  (text) => {
-    const { protocol, hostname, pathname, search } = new URL(text)
-    const isSafe = protocol === 'https:' || ['127.0.0.1', '[::1]', 'localhost'].includes(hostname)
-    return isSafe && pathname === '/' && search === ''
-  },
-  { error: 'expected https://HOST, without a path' },
-)
+const publicUrl = z
+  .url({ protocol: /^https?$/, error: 'expected https://HOST, without a path', abort: true })
+  .refine(
+    (text) => {
+      const { protocol, hostname, pathname, search } = new URL(text)
+      const isSafe = protocol === 'https:' || ['127.0.0.1', '[::1]', 'localhost'].includes(hostname)
+      return isSafe && pathname === '/' && search === ''
+    },
+    { error: 'expected https://HOST, without a path' },
+  )
 
 const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9a-z-]+$/i, {
   error: 'expected the name of a header, without its value',

@@ -10,6 +10,7 @@ import { builtIns, schemaOf } from '../schema/served-schema.ts'
 const errorCodes: Readonly<Record<ClientErrorCode, true>> = {
   UNAUTHENTICATED: true,
   IDENTITY_UNAVAILABLE: true,
+  AUDIT_UNAVAILABLE: true,
   TOKEN_NEEDED: true,
   FORBIDDEN: true,
   NOT_FOUND: true,

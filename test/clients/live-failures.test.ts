@@ -20,6 +20,7 @@ const ofCodes: Readonly<Record<string, Remedy>> = {
   BAD_USER_INPUT: 'ends',
   UNAUTHENTICATED: 'renews',
   IDENTITY_UNAVAILABLE: 'retries',
+  AUDIT_UNAVAILABLE: 'retries',
   TOKEN_NEEDED: 'ends',
   FORBIDDEN: 'ends',
   NOT_FOUND: 'ends',

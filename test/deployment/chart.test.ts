@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { describeWithControlPlane } from '../support/control-plane-suite.ts'
 import { serveGateway } from '../support/gateway.ts'
-import { helm, type Manifest, rendered } from '../support/helm.ts'
+import { helm, type Manifest, rendered, scrapedJob } from '../support/helm.ts'
 
 const why = helm === undefined ? ': skipped, no helm (test/cluster/helm/build.sh builds one)' : ''
 
@@ -168,6 +168,7 @@ describe.skipIf(helm === undefined)(`the chart${why}`, () => {
     [{ resources: { limits: { memory: '2Gb' } } }, '/resources/limits/memory'],
     [{ config: { auth: { mode: 'basic' } } }, '/config/auth/mode'],
     [{ config: { server: { port: 80 } } }, '/config/server/port'],
+    [{ config: { server: { drainDelayMs: '5 s' } } }, '/config/server/drainDelayMs'],
     [{ config: { server: { tlsKey: 'a' } } }, '/config/server/tlsKey'],
     [{ config: { profile: { include: { kind: ['Pod'] } } } }, "'kind'"],
     [{ rbac: { customGroups: ['*.example.com'] } }, '/rbac/customGroups/0'],
@@ -219,6 +220,15 @@ describe.skipIf(helm === undefined)(`the chart${why}`, () => {
     ])
   })
 
+  it('scrapes metrics as the job that the alerts select, whatever the release is called', async () => {
+    const alerts = await readFile('deploy/monitoring/alerts.yaml', 'utf8')
+    const jobs = new Set([...alerts.matchAll(/\bjob="([^"]*)"/g)].map(([, job]) => job))
+    for (const nameOverride of [undefined, 'catalogue']) {
+      const values = { serviceMonitor: { enabled: true }, nameOverride }
+      expect([scrapedJob(await rendered(values))]).toEqual([...jobs])
+    }
+  })
+
   it('gives pods as long to end as a stop may take', async () => {
     const graceOf = async (server: object): Promise<unknown> => {
       const manifests = await rendered({ config: { server } })
@@ -228,6 +238,9 @@ describe.skipIf(helm === undefined)(`the chart${why}`, () => {
     expect(await graceOf({ drainDelayMs: 0, drainSpreadMs: 60_000, stopDeadlineMs: 1_500 })).toBe(
       67,
     )
+    expect(
+      await graceOf({ drainDelayMs: '500ms', drainSpreadMs: '1m30s', stopDeadlineMs: '1.5s' }),
+    ).toBe(97)
   })
 
   it('replaces pods when the configuration changes, except for the clusters, which the gateway follows', async () => {

@@ -10,6 +10,8 @@ export interface ExampleProcess extends AsyncDisposable {
   /** Resolves when a line that contains the text has been printed; rejects where the process ends before. */
   printed(text: string): Promise<void>
   readonly signal: (signal: NodeJS.Signals) => void
+  /** Resolves with the exit code. */
+  readonly ended: Promise<number | null>
   /** SIGINT, unless another signal is given; answers with the exit code. */
   interrupt(signal?: 'SIGINT' | 'SIGTERM'): Promise<number | null>
   /** Stops the process as it is, until {@link resume}. */
@@ -65,7 +67,7 @@ export function startProgram(
   })
   const lines: string[] = []
   const waiting = new Set<() => void>()
-  const ended = once(child, 'close')
+  const ended = once(child, 'close').then(() => child.exitCode)
   for (const stream of [child.stdout, child.stderr]) {
     if (stream === null) throw new Error('the output of the example is piped')
     createInterface({ input: stream }).on('line', (line) => {
@@ -75,6 +77,7 @@ export function startProgram(
   }
   return {
     lines,
+    ended,
     printed: (text) => {
       const found = Promise.withResolvers<void>()
       const look = () => {
@@ -88,8 +91,7 @@ export function startProgram(
     signal: (signal) => void child.kill(signal),
     interrupt: async (signal = 'SIGINT') => {
       child.kill(signal)
-      await ended
-      return child.exitCode
+      return await ended
     },
     suspend: () => void child.kill('SIGSTOP'),
     resume: () => void child.kill('SIGCONT'),

@@ -61,12 +61,25 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- toYaml $config -}}
 {{- end -}}
 
+{{- /* The milliseconds of a number, or of a duration such as 1m30s. */ -}}
+{{- define "informerql.ms" -}}
+{{- $ms := ternary 0.0 . (kindIs "string" .) | float64 -}}
+{{- if kindIs "string" . }}
+{{- $units := dict "ms" 1 "s" 1000 "m" 60000 "h" 3600000 "d" 86400000 -}}
+{{- range regexFindAll "[0-9]+([.][0-9]+)?(ms|[smhd])" . -1 }}
+{{- $number := regexFind "^[0-9.]+" . -}}
+{{- $ms = addf $ms (mulf (float64 $number) (index $units (trimPrefix $number .))) -}}
+{{- end }}
+{{- end }}
+{{- $ms | int64 -}}
+{{- end -}}
+
 {{- /* The time that a stop may take, in seconds. */ -}}
 {{- define "informerql.graceSeconds" -}}
 {{- $server := .Values.config.server | default dict -}}
 {{- $ms := 0 -}}
 {{- range $option, $default := dict "drainDelayMs" 0 "drainSpreadMs" 10000 "stopDeadlineMs" 10000 }}
-{{- $ms = add $ms (int64 (ternary (get $server $option) $default (hasKey $server $option))) -}}
+{{- $ms = add $ms (include "informerql.ms" (ternary (get $server $option) $default (hasKey $server $option)) | int64) -}}
 {{- end -}}
 {{- add (div (add $ms 999) 1000) 5 -}}
 {{- end -}}

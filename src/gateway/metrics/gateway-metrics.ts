@@ -1,13 +1,11 @@
 import { totalmem } from 'node:os'
 import { constrainedMemory, version as nodeVersion } from 'node:process'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
-import type { AuthenticationObserver } from '../../access/authentication/authenticator.ts'
 import type { LiveState } from '../../graphql/live/live-limits.ts'
 import type { LogCounts } from '../../graphql/logs/log-limits.ts'
 import type { FragmentCounts } from '../../graphql/plan/fragment-cache.ts'
 import type { OperationObserver } from '../../graphql/answer/operation-observer.ts'
 import type { MetricsSource } from '../../server/http/metrics-endpoint.ts'
-import type { ServerObserver } from '../../server/operation-options.ts'
 import { packageVersion } from '../package-version.ts'
 import { InformerMetrics, type MeasuredCluster } from './informer-metrics.ts'
 import { operationMetrics, serverMetrics } from './server-metrics.ts'
@@ -40,7 +38,7 @@ export class GatewayMetrics implements MetricsSource {
   #certificateEnd: (() => number | undefined) | undefined
   readonly informers: InformerMetrics
   readonly operations: OperationObserver
-  readonly server: ServerObserver & Pick<AuthenticationObserver, 'verified' | 'signedIn'>
+  readonly server: ReturnType<typeof serverMetrics>
 
   /** `process` adds the metrics of the process and of Node; use it once per process. */
   constructor({ process = false }: { readonly process?: boolean } = {}) {

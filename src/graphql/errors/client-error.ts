@@ -14,6 +14,7 @@ import { argumentAt } from './argument-place.ts'
 export type ClientErrorCode =
   | 'UNAUTHENTICATED'
   | 'IDENTITY_UNAVAILABLE'
+  | 'AUDIT_UNAVAILABLE'
   | 'TOKEN_NEEDED'
   | 'FORBIDDEN'
   | 'NOT_FOUND'

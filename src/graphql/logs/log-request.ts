@@ -1,4 +1,5 @@
 import { instantKey } from '../../query/index/index-key.ts'
+import { parseDurationMs } from '../../lib/duration.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { PodLogsArguments } from '../schema/read-arguments.ts'
 import type { LogLimits } from './log-limits.ts'
@@ -65,23 +66,11 @@ function requirePods(args: PodLogsArguments): void {
   })
 }
 
-const unitsMs: Readonly<Record<string, number>> = {
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-}
-
 function sinceTimeOf(since: string): string {
   if (instantKey(since) !== undefined) return new Date(since).toISOString()
-  const parts = [...since.matchAll(/(\d{1,9})([smhd])/g)]
-  const isDuration = parts.length > 0 && parts.map(([part]) => part).join('') === since
-  const ms = parts.reduce(
-    (sum, [, count, unit = '']) => sum + Number(count) * (unitsMs[unit] ?? 0),
-    0,
-  )
+  const ms = parseDurationMs(since) ?? 0
   const at = new Date(Date.now() - ms)
-  if (isDuration && ms > 0 && !Number.isNaN(at.getTime())) return at.toISOString()
+  if (ms > 0 && !Number.isNaN(at.getTime())) return at.toISOString()
   throw invalid('since', since, 'a time like "2026-01-31T12:00:00Z", or a duration like "15m"')
 }
 

@@ -87,6 +87,7 @@ export function refuseUpgrade(socket: Duplex, refusal: Refusal): void {
 const statuses: Readonly<Record<string, number>> = {
   UNAUTHENTICATED: 401,
   IDENTITY_UNAVAILABLE: 503,
+  AUDIT_UNAVAILABLE: 503,
   TOO_MANY_OPERATIONS: 429,
 }
 
