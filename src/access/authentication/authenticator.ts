@@ -95,6 +95,11 @@ export class IdentityUnavailableError extends CodedError {
   }
 }
 
+/** Whether an error says that the caller is not authenticated, or cannot be now. */
+export function isOfCaller(error: unknown): boolean {
+  return error instanceof UnauthenticatedError || error instanceof IdentityUnavailableError
+}
+
 /**
  * A caller's bearer token for an API server, held during one operation. A private field keeps it out of logs and JSON.
  */
