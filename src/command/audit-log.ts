@@ -100,10 +100,10 @@ export class AuditLog implements OperationObserver, ServerObserver, AsyncDisposa
   }
 
   signedIn(report: SignInReport): void {
-    const { event, code, address } = report
+    const { event, code, address, subject: sub, providerSession: sid } = report
     const decision = code === '' ? 'allowed' : 'refused'
     const codes = code === '' ? {} : { codes: [code] }
-    this.#logger.info({ event, ...whoOf(report), decision, ...codes, address })
+    this.#logger.info({ event, ...whoOf(report), sub, sid, decision, ...codes, address })
   }
 
   refused(refusal: ServerRefusal): void {

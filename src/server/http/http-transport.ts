@@ -2,8 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
   type Admitted,
   type CallerToken,
-  IdentityUnavailableError,
-  UnauthenticatedError,
+  isOfCaller,
 } from '../../access/authentication/authenticator.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import type { OperationTrace } from '../../graphql/prepare/operation-trace.ts'
@@ -315,8 +314,6 @@ export class HttpTransport {
 }
 
 function unlessUnknown(error: unknown): MadeContext {
-  if (error instanceof UnauthenticatedError || error instanceof IdentityUnavailableError) {
-    throw error
-  }
+  if (isOfCaller(error)) throw error
   return { error }
 }
