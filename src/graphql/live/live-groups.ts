@@ -82,7 +82,7 @@ export class LiveGroups implements GroupOwner {
   constructor(options: LiveGroupsOptions) {
     this.#options = options
     this.counts = options.counts
-    this.held = new HeldBytes(options.live, 'subscriptions')
+    this.held = new HeldBytes(options.live)
   }
 
   async join(joining: Joining): Promise<GroupMember> {

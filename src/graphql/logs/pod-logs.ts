@@ -26,7 +26,8 @@ export class PodLogs {
   constructor(options: PodLogsOptions) {
     this.#options = options
     this.#places = new LogPlaces(options.logs)
-    this.#held = new HeldBytes(options.logs, 'logs')
+    const hint = 'read fewer logs at once, read them faster, or ask again later'
+    this.#held = new HeldBytes(options.logs, { name: 'logs', hint })
   }
 
   get counts(): LogCounts {
