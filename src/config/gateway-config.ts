@@ -245,9 +245,11 @@ export const logLimitsSchema: z.ZodType<LogLimits> = z.strictObject({
   maxStreams: whole(defaultLogLimits.maxStreams, 0, 100_000),
   maxStreamsPerUser: whole(defaultLogLimits.maxStreamsPerUser, 0, 100_000),
   maxTailLines: whole(defaultLogLimits.maxTailLines, 1, 1_000_000),
-  maxHeldLines: whole(defaultLogLimits.maxHeldLines, 100, 1_000_000),
-  maxHeldBytes: whole(defaultLogLimits.maxHeldBytes, 65_536, mostBytes),
   maxLineBytes: whole(defaultLogLimits.maxLineBytes, 256, 1_048_576),
+  maxLines: whole(defaultLogLimits.maxLines, 100, 1_000_000),
+  maxBytes: whole(defaultLogLimits.maxBytes, 65_536, mostBytes),
+  maxHeldBytes: whole(defaultLogLimits.maxHeldBytes, 0, mostBytes),
+  maxHeldBytesPerUser: whole(defaultLogLimits.maxHeldBytesPerUser, 0, mostBytes),
 })
 
 const names = z.array(z.string())

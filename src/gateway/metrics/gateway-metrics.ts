@@ -191,9 +191,15 @@ export class GatewayMetrics implements MetricsSource {
 
   #addLogs(): void {
     const of = (part: keyof LogCounts) => (): number => this.#measured?.logs()[part] ?? 0
-    this.#gauge('informerql_log_streams', 'Logs of containers that are being read.', of('streams'))
+    this.#gauge(
+      'informerql_log_streams',
+      'Logs of containers that are being read, or whose lines wait for their reader.',
+      of('streams'),
+    )
+    this.#gauge('informerql_log_held_bytes', 'Memory of readers of logs.', of('heldBytes'))
     const total = (name: string, help: string, part: keyof LogCounts): void =>
       this.#total(`informerql_log_${name}_total`, help, of(part))
+    total('read', 'Lines of logs read, those that `contains` leaves out as well.', 'read')
     total('lines', 'Lines of logs sent.', 'lines')
     total('skipped', 'Lines of logs that slow readers have not got.', 'skipped')
     total(

@@ -107,11 +107,12 @@ export function runQuery<T>(
     secrets.add(secret)
     forbidKeeping?.()
   }
+  const held = new DisposableStack()
   const readLogs: ReadLogs | undefined =
     logs &&
     ((args, deadlineMs) => {
       forbidKeeping?.()
-      return logs.read(args, origin, deadlineMs)
+      return logs.read(args, origin, { deadlineMs, held })
     })
   const extensions = served.isExtended
     ? new OperationExtensions({ served, limits, viewer, callerToken: token })
@@ -125,7 +126,7 @@ export function runQuery<T>(
     logs: readLogs,
     extensions,
   })
-  return prepareAndRun(kinds, {
+  const answer = prepareAndRun(kinds, {
     served,
     limits,
     access,
@@ -134,6 +135,7 @@ export function runQuery<T>(
     trace,
     run: (parts) => run(parts, direct),
   })
+  return answer instanceof Promise ? answer.finally(() => held.dispose()) : answer
 }
 
 /** The budget and the caller of one run, and the use of its text. */

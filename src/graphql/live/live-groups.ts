@@ -2,6 +2,7 @@ import type { ClusterCache } from '../../cache/cluster-cache.ts'
 import { FairSlots } from '../../lib/concurrency.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { FragmentCache } from '../plan/fragment-cache.ts'
+import { HeldBytes } from '../prepare/held-bytes.ts'
 import { KindLeases } from '../prepare/kind-leases.ts'
 import { PermissionWait } from '../prepare/preparation.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
@@ -28,7 +29,7 @@ import {
   LiveGroup,
   type LiveGroupOptions,
 } from './group/live-group.ts'
-import { HeldBytes, type LiveCounts, type LiveLimits, type LiveState } from './live-limits.ts'
+import type { LiveCounts, LiveLimits, LiveState } from './live-limits.ts'
 import type { OpenSubscription, OpenSubscriptions } from './open-subscriptions.ts'
 import { resumed } from './resumption.ts'
 import type { ViewerMembership } from './viewer-membership.ts'

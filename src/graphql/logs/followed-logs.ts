@@ -1,16 +1,20 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { questionOf } from '../../access/access-question.ts'
 import type { ApiServer } from '../../api-server/api-server.ts'
 import type { CallerServer, ClusterConnection } from '../../cache/cluster-cache.ts'
+import type { Lane } from '../../lib/event-loop.ts'
 import { FrameStream } from '../../lib/frame-stream.ts'
 import { ClientError, type ClientErrorCode } from '../errors/client-error.ts'
 import { type Caller, callerServer } from '../prepare/caller-server.ts'
+import type { ByteHolder, HeldBytes } from '../prepare/held-bytes.ts'
+import { liveLane, queryLane, turns } from '../prepare/operation-turns.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
 import type { PodLogsArguments } from '../schema/read-arguments.ts'
 import type { LogStreamState, PodLogsSource } from '../schema/read-context.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import { ContainerFollower, type FollowerMeans } from './container-follower.ts'
 import { type ContainerView, FollowedPods, type Subscribe } from './followed-pods.ts'
-import { LogBuffer } from './log-buffer.ts'
+import { LogBuffer, patienceMs } from './log-buffer.ts'
 import type { LogLimits, LogPlaces } from './log-limits.ts'
 import type { LogRequest } from './log-request.ts'
 
@@ -19,7 +23,9 @@ export interface FollowedLogsOptions {
   readonly limits: OperationLimits
   readonly logs: LogLimits
   readonly places: LogPlaces
-  readonly counts: { lines: number; skipped: number; reopened: number }
+  /** The memory of all readers. */
+  readonly held: HeldBytes
+  readonly counts: { read: number; lines: number; skipped: number; reopened: number }
   readonly subscribe: Subscribe
   readonly args: PodLogsArguments
   readonly request: LogRequest
@@ -37,6 +43,10 @@ const maxEnded = 100
 const firstFrameMs = 1_000
 const maxLinesOfFrame = 500
 const maxBytesOfFrame = 262_144
+/** How soon a stream looks again whether there is room, where all readers hold too much. */
+const fullPauseMs = 50
+/** A follower and what belongs to it, beside its view of the pod. */
+const followerBytes = 2_048
 /** How often permissions are looked at again that no change is reported of. */
 const reviewMs = 30_000
 
@@ -44,12 +54,13 @@ const reviewMs = 30_000
  * The logs of some pods, for one reader. Follows the pods as a subscription of the caller, and each of their containers
  * with one stream. Takes the form of a subscriber: the transport takes a frame when it has room.
  */
-export class FollowedLogs extends FrameStream {
+export class FollowedLogs extends FrameStream implements ByteHolder, Disposable {
+  readonly users: ReadonlySet<string>
   readonly #options: FollowedLogsOptions
   readonly #means: FollowerMeans
   readonly #access: ViewerAccess | undefined
   readonly #buffer: LogBuffer
-  readonly #user: string
+  readonly #lane: Lane
   readonly #followers = new Map<string, ContainerFollower>()
   readonly #servers = new Map<string, UsedServer>()
   readonly #accessFollowed = new Map<string, () => void>()
@@ -67,13 +78,16 @@ export class FollowedLogs extends FrameStream {
   #areStreamsNew = true
   #gapsBefore = ''
   #rows = 0
+  #pageBytes = 0
 
   constructor(options: FollowedLogsOptions) {
     super()
     const { served, caller, logs, places, request, follows, limits, counts } = options
     this.#options = options
     this.#access = caller.viewer && new ViewerAccess(served(), caller.viewer)
-    this.#user = caller.viewer?.username ?? ''
+    const user = caller.viewer?.username
+    this.users = new Set(user === undefined ? [] : [user])
+    this.#lane = follows ? liveLane : queryLane(caller.viewer)
     this.#buffer = new LogBuffer(logs, follows)
     this.#stopWaiting = places.onFree(() => this.#placeFreed())
     this.#means = {
@@ -85,8 +99,9 @@ export class FollowedLogs extends FrameStream {
       beganAt: new Date().toISOString(),
       server: (cluster) => this.#serverOf(cluster),
       mayRead: (view) => this.#mayRead(view),
-      take: () => places.take(this.#user),
-      free: () => places.free(this.#user),
+      take: () => places.take(user ?? ''),
+      free: () => places.free(user ?? ''),
+      inTurn: (read) => this.#inTurn(read),
       changed: (what) => {
         if (what === 'reopened') counts.reopened += 1
         else this.#changed(what === 'state')
@@ -102,6 +117,15 @@ export class FollowedLogs extends FrameStream {
     this.#pods = await FollowedPods.open(served(), args, { subscribe, caller, maxPods, changed })
     this.#podsChanged()
     await this.#begun.promise
+  }
+
+  get heldBytes(): number {
+    const pods = this.#pods?.heldBytes ?? 0
+    return this.#pageBytes + this.#buffer.bytes + this.#followers.size * followerBytes + pods
+  }
+
+  heldBytesFor(): number {
+    return this.heldBytes
   }
 
   /** The lines that the reader has taken. */
@@ -125,11 +149,12 @@ export class FollowedLogs extends FrameStream {
     this.#areStreamsNew = false
     this.#count(lines.length, skipped)
     const frame = { lines, streams, skipped, notFollowed: this.#notFollowed(), incomplete: gaps }
-    return Buffer.from(this.#options.write(frame))
+    return turns.run(() => Buffer.from(this.#options.write(frame)), this.#lane)
   }
 
-  /** All that was read. */
+  /** All that was read. It counts as held until the logs are disposed. */
   page(): PodLogsSource {
+    this.#pageBytes = this.#buffer.bytes
     const { lines, skipped } = this.#buffer.take({ lines: Infinity, bytes: Infinity })
     this.#count(lines.length, skipped)
     const streams = this.#streams().map((one, at): LogStreamState => {
@@ -139,6 +164,11 @@ export class FollowedLogs extends FrameStream {
     })
     const incomplete = this.#pods?.gaps ?? []
     return { lines, streams, skipped, notFollowed: this.#notFollowed(), incomplete }
+  }
+
+  [Symbol.dispose](): void {
+    this.close()
+    this.#options.held.release(this)
   }
 
   protected leave(): void {
@@ -152,6 +182,7 @@ export class FollowedLogs extends FrameStream {
     this.#buffer.close()
     this.#pods?.close()
     for (const used of this.#servers.values()) retire(used)
+    if (this.#options.follows) this.#options.held.release(this)
     this.#begun.resolve()
   }
 
@@ -195,6 +226,8 @@ export class FollowedLogs extends FrameStream {
     }
     this.#access?.begin()
     this.#follow(wanted, !isFirst)
+    const full = this.#options.held.hold(this)
+    if (full !== undefined) return this.#fail(full)
     if (isFirst) this.#begin()
     else this.#changed(false)
   }
@@ -302,6 +335,29 @@ export class FollowedLogs extends FrameStream {
         left -= 1
       }
     })
+  }
+
+  async #inTurn(read: () => number): Promise<boolean> {
+    const { held, follows, counts } = this.#options
+    const endsAtMs = performance.now() + patienceMs
+    while (!this.isClosed) {
+      // oxlint-disable-next-line no-await-in-loop -- until there is room
+      await this.#buffer.room()
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      await turns.enter(this.#lane, this.users)
+      if (this.isClosed) break
+      const full = held.hold(this)
+      if (full === undefined) {
+        counts.read += turns.run(read, this.#lane)
+        held.hold(this)
+        this.#changed(false)
+        return true
+      }
+      if (!follows || performance.now() > endsAtMs) this.#fail(full)
+      // oxlint-disable-next-line no-await-in-loop -- others may be read meanwhile
+      else await sleep(fullPauseMs)
+    }
+    return false
   }
 
   async #mayRead({ cluster, namespace, pod }: ContainerView): Promise<boolean> {

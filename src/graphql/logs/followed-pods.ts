@@ -1,8 +1,10 @@
 import { isObjectType } from 'graphql'
+import { valueBytes } from '../../informer/codec/template.ts'
 import type { StreamEnd } from '../../lib/frame-stream.ts'
 import { ClientError, type ClientErrorCode } from '../errors/client-error.ts'
 import { decodeObjectId } from '../model/object-id.ts'
 import type { Caller } from '../prepare/caller-server.ts'
+import { runLive } from '../prepare/operation-turns.ts'
 import type { PodLogsArguments } from '../schema/read-arguments.ts'
 import type { ClusterGap } from '../schema/read-context.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
@@ -45,7 +47,8 @@ export class FollowedPods {
   readonly #frames: Frames
   readonly #changed: () => void
   /** By the id of the object that was asked for: a pod, or what has pods. */
-  readonly #objects = new Map<string, readonly PodText[]>()
+  readonly #objects = new Map<string, FollowedObject>()
+  #heldBytes = 0
   readonly #hidden = new Set<string>()
   #isSynced = false
   #gaps: readonly ClusterGap[] = []
@@ -75,7 +78,7 @@ export class FollowedPods {
       frames.close()
       throw pods.#error
     }
-    frames.onReady(() => pods.#pump())
+    frames.onReady(() => runLive(() => pods.#pump()))
     return pods
   }
 
@@ -94,6 +97,11 @@ export class FollowedPods {
     return this.#objects.size === 0
   }
 
+  /** The memory of the pods. */
+  get heldBytes(): number {
+    return this.#heldBytes
+  }
+
   get gaps(): readonly ClusterGap[] {
     return this.#gaps
   }
@@ -110,9 +118,11 @@ export class FollowedPods {
 
   /** All containers, by cluster, namespace and name, in the order of their start in the pod. */
   containers(): readonly ContainerView[] {
-    const pods = new Map<string, PodText>()
-    for (const some of this.#objects.values()) for (const pod of some) pods.set(pod.uid, pod)
-    return [...pods.values()].toSorted(byName).flatMap(containersOf)
+    const pods = new Map<string, FollowedPod>()
+    for (const object of this.#objects.values())
+      for (const pod of object.pods) pods.set(pod.uid, pod)
+    const inOrder = [...pods.values()].toSorted((a, b) => (a.order < b.order ? -1 : 1))
+    return inOrder.flatMap(({ containers }) => containers)
   }
 
   close(): void {
@@ -133,19 +143,24 @@ export class FollowedPods {
     if (error !== undefined) this.#error ??= told(error)
     const frame = data?.pods
     if (frame === undefined || frame === null) return
-    if (frame.reset) this.#objects.clear()
+    if (frame.reset) for (const id of this.#objects.keys()) this.#put(id, undefined)
     for (const { type, removal, objectId, object } of frame.changes) {
-      if (type === 'REMOVED') {
-        if (removal === 'HIDDEN') this.#hide(objectId)
-        this.#objects.delete(objectId)
-      } else if (object !== null) this.#objects.set(objectId, podsOf(object))
+      if (removal === 'HIDDEN') this.#hide(objectId)
+      if (type === 'REMOVED') this.#put(objectId, undefined)
+      else if (object !== null) this.#put(objectId, followedObject(object))
     }
     this.#isSynced = frame.synced
     this.#gaps = frame.incomplete
   }
 
+  #put(objectId: string, object: FollowedObject | undefined): void {
+    this.#heldBytes += (object?.bytes ?? 0) - (this.#objects.get(objectId)?.bytes ?? 0)
+    if (object === undefined) this.#objects.delete(objectId)
+    else this.#objects.set(objectId, object)
+  }
+
   #hide(objectId: string): void {
-    for (const { uid } of this.#objects.get(objectId) ?? []) this.#hidden.add(uid)
+    for (const { uid } of this.#objects.get(objectId)?.pods ?? []) this.#hidden.add(uid)
   }
 }
 
@@ -172,17 +187,36 @@ interface Payload {
         readonly type: string
         readonly removal: string | null
         readonly objectId: string
-        readonly object: FollowedObject | null
+        readonly object: ObjectText | null
       }[]
     } | null
   } | null
 }
 
-type FollowedObject = PodText | { readonly pods: { readonly nodes: readonly PodText[] } | null }
+/** An object that was asked for: a pod, or what has pods. */
+interface FollowedObject {
+  readonly pods: readonly FollowedPod[]
+  readonly bytes: number
+}
 
-function podsOf(object: FollowedObject): readonly PodText[] {
-  if (!('pods' in object)) return 'spec' in object ? [object] : []
-  return object.pods?.nodes ?? []
+interface FollowedPod {
+  readonly uid: string
+  /** Pods are in the order of these texts: by cluster, namespace and name. */
+  readonly order: string
+  readonly containers: readonly ContainerView[]
+}
+
+type ObjectText = PodText | { readonly pods: { readonly nodes: readonly PodText[] } | null }
+
+function followedObject(object: ObjectText): FollowedObject {
+  const pod = 'spec' in object ? [object] : []
+  const pods = ('pods' in object ? (object.pods?.nodes ?? []) : pod).map(followedPod)
+  return { pods, bytes: valueBytes(pods) }
+}
+
+function followedPod(pod: PodText): FollowedPod {
+  const { uid, clusterName, namespace, name } = pod
+  return { uid, order: [clusterName, namespace, name].join('\n'), containers: containersOf(pod) }
 }
 
 interface ContainerText {
@@ -281,13 +315,6 @@ function fieldsOf({ kindOf, schema }: ServedSchema, id: string, maxPods: number)
     value: id,
     hint: 'give the id of a Pod, or of an object with pods, such as a Deployment, a Job or a Service',
   })
-}
-
-function byName(a: PodText, b: PodText): number {
-  const [one, other] = [a, b].map(({ clusterName, namespace, name }) =>
-    [clusterName, namespace, name].join('\n'),
-  )
-  return (one ?? '') < (other ?? '') ? -1 : 1
 }
 
 function containersOf(pod: PodText): readonly ContainerView[] {

@@ -8,26 +8,35 @@ export interface LogLimits {
   readonly maxStreamsPerUser: number
   /** The largest `tailLines`. */
   readonly maxTailLines: number
-  /** The lines that wait for one slow reader, and the lines of the answer to one query. */
-  readonly maxHeldLines: number
-  /** The bytes of these lines. */
-  readonly maxHeldBytes: number
   /** Longer lines are cut. */
   readonly maxLineBytes: number
+  /** The lines that wait for one slow reader, and the lines of the answer to one query. */
+  readonly maxLines: number
+  /** The bytes of these lines. */
+  readonly maxBytes: number
+  /** The memory of all readers of logs: lines and containers. More is refused with `QUERY_TOO_COSTLY`. */
+  readonly maxHeldBytes: number
+  /** The same for the readers of one user. */
+  readonly maxHeldBytesPerUser: number
 }
 
 export const defaultLogLimits: LogLimits = {
   maxStreams: 500,
   maxStreamsPerUser: 100,
   maxTailLines: 5_000,
-  maxHeldLines: 5_000,
-  maxHeldBytes: 2 << 20,
   maxLineBytes: 16_384,
+  maxLines: 5_000,
+  maxBytes: 2 << 20,
+  maxHeldBytes: 64 << 20,
+  maxHeldBytesPerUser: 32 << 20,
 }
 
-/** Counts since the process began, and what is open now. */
+/** Counts since the process began, and what is open and held now. */
 export interface LogCounts {
   readonly streams: number
+  readonly heldBytes: number
+  /** Lines that were read, those that `contains` leaves out as well. */
+  readonly read: number
   readonly lines: number
   readonly skipped: number
   readonly reopened: number

@@ -1,4 +1,5 @@
 import type { Caller } from '../prepare/caller-server.ts'
+import { HeldBytes } from '../prepare/held-bytes.ts'
 import type { PodLogsArguments } from '../schema/read-arguments.ts'
 import type { PodLogsSource } from '../schema/read-context.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
@@ -19,15 +20,18 @@ export interface PodLogsOptions {
 export class PodLogs {
   readonly #options: PodLogsOptions
   readonly #places: LogPlaces
-  readonly #counts = { lines: 0, skipped: 0, reopened: 0 }
+  readonly #held: HeldBytes
+  readonly #counts = { read: 0, lines: 0, skipped: 0, reopened: 0 }
 
   constructor(options: PodLogsOptions) {
     this.#options = options
     this.#places = new LogPlaces(options.logs)
+    const hint = 'read fewer logs at once, read them faster, or ask again later'
+    this.#held = new HeldBytes(options.logs, { name: 'logs', hint })
   }
 
   get counts(): LogCounts {
-    return { ...this.#counts, streams: this.#places.taken }
+    return { ...this.#counts, streams: this.#places.taken, heldBytes: this.#held.bytes }
   }
 
   /** Follows the logs. `write` writes a frame. Rejects with the error that prevents it. */
@@ -39,10 +43,18 @@ export class PodLogs {
     return await this.#open(args, caller, { follows: true, write })
   }
 
-  /** Reads the logs as they are now, as far as that is done in time. Rejects with the error that prevents it. */
-  async read(args: PodLogsArguments, caller: Caller, deadlineMs: number): Promise<PodLogsSource> {
+  /**
+   * Reads the logs as they are now, as far as that is done in time. They count as held until `held` is disposed. Rejects
+   * with the error that prevents it.
+   */
+  async read(
+    args: PodLogsArguments,
+    caller: Caller,
+    { deadlineMs, held }: { readonly deadlineMs: number; readonly held: DisposableStack },
+  ): Promise<PodLogsSource> {
     const limits = { ...this.#options.limits, liveDeadlineMs: deadlineMs }
     const logs = await this.#open(args, caller, { follows: false, write: () => '', limits })
+    held.use(logs)
     const page = logs.page()
     logs.close()
     return page
@@ -55,13 +67,13 @@ export class PodLogs {
   ): Promise<FollowedLogs> {
     const { logs: limits } = this.#options
     const request = logRequest(args, limits)
-    const means = { ...this.#options, ...how, args, caller, request, places: this.#places }
-    const logs = new FollowedLogs({ ...means, counts: this.#counts })
+    const means = { ...this.#options, ...how, args, caller, request, counts: this.#counts }
+    const logs = new FollowedLogs({ ...means, places: this.#places, held: this.#held })
     try {
       await logs.begin()
       if (logs.end?.form === 'failed') throw logs.end.errors[0]
     } catch (error) {
-      logs.close()
+      logs[Symbol.dispose]()
       throw error
     }
     return logs

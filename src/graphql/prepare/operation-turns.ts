@@ -9,7 +9,8 @@ export function queryLane(viewer: Viewer | undefined): Lane {
   return viewer === undefined ? 'queries' : `queries of ${viewer.username}`
 }
 
-const liveLane: Lane = 'subscriptions'
+/** The lane of all subscriptions. */
+export const liveLane: Lane = 'subscriptions'
 
 /**
  * Resolves when work for the subscriptions of some users may begin; `undefined` if it may begin now. All subscriptions

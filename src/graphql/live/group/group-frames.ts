@@ -2,7 +2,8 @@ import type { ClientError } from '../../errors/client-error.ts'
 import type { Positions } from '../../reads/resume-token.ts'
 import type { FrameWriter, WrittenFrame } from '../frame-writer.ts'
 import type { GroupContent } from './group-content.ts'
-import type { LiveCounts, LiveLimits, NoRoomError } from '../live-limits.ts'
+import type { NoRoomError } from '../../prepare/held-bytes.ts'
+import type { LiveCounts, LiveLimits } from '../live-limits.ts'
 
 /** Where the frames of a backlog lead. */
 export interface BacklogEnd {

@@ -5,6 +5,7 @@ import { ReadReport } from '../../../query/condition/read-report.ts'
 import { explain } from '../../answer/explanation.ts'
 import type { Kind } from '../../model/kind.ts'
 import { ClientError } from '../../errors/client-error.ts'
+import { type ByteHolder, type HeldBytes, NoRoomError } from '../../prepare/held-bytes.ts'
 import { enterLive } from '../../prepare/operation-turns.ts'
 import type { ViewerAccess } from '../../prepare/viewer-access.ts'
 import {
@@ -43,13 +44,7 @@ import {
   type ListEntry,
   nameOfList,
 } from './joining-clusters.ts'
-import {
-  type ByteHolder,
-  type HeldBytes,
-  type LiveCounts,
-  type LiveLimits,
-  NoRoomError,
-} from '../live-limits.ts'
+import type { LiveCounts, LiveLimits } from '../live-limits.ts'
 import type { OpenSubscription } from '../open-subscriptions.ts'
 import {
   GroupMemberships,
