@@ -184,6 +184,8 @@ export const workLimitsSchema: z.ZodType<WorkLimits> = z.strictObject({
 /** Checks {@link WriteLimits}. */
 export const writeLimitsSchema: z.ZodType<WriteLimits> = z.strictObject({
   maxWrites: whole(defaultWriteLimits.maxWrites, 1, 10_000),
+  maxHeldBytes: whole(defaultWriteLimits.maxHeldBytes, 0, mostBytes),
+  maxHeldBytesPerUser: whole(defaultWriteLimits.maxHeldBytesPerUser, 0, mostBytes),
   maxBytes: whole(defaultWriteLimits.maxBytes, 1_024, 16_777_216),
   writesPerMinute: whole(defaultWriteLimits.writesPerMinute, 1, 1_000_000),
   requestDeadlineMs: whole(defaultWriteLimits.requestDeadlineMs, 100, mostMs),

@@ -37,7 +37,12 @@ import { FragmentCache } from '../graphql/plan/fragment-cache.ts'
 import { PlannedQueries } from '../graphql/answer/planned-queries.ts'
 import { Drains } from '../graphql/writes/drain.ts'
 import { Mutations } from '../graphql/writes/mutations.ts'
-import { defaultWriteLimits, type WriteLimits, WriteQuota } from '../graphql/writes/write-limits.ts'
+import {
+  defaultWriteLimits,
+  heldByWrites,
+  type WriteLimits,
+  WriteQuota,
+} from '../graphql/writes/write-limits.ts'
 import { SdlError } from '../graphql/sdl/sdl-error.ts'
 import { readPackageSdl, type SdlSource } from '../graphql/sdl/sdl-source.ts'
 import { reflectorChecks } from '../informer/reflector/reflector-options.ts'
@@ -372,7 +377,8 @@ class RunningGateway implements OpenedGateway {
     const writes = { ...defaultWriteLimits, ...options.writes }
     const quota = new WriteQuota(writes)
     const { secretData = false } = options
-    const writing = { limits, writes, quota, secretData, observer }
+    const held = heldByWrites(writes)
+    const writing = { limits, writes, quota, held, secretData, observer }
     const mutations = new Mutations(writing)
     const subscriptions: PlannedSubscriptions = new PlannedSubscriptions({
       ...planned,

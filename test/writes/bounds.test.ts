@@ -2,7 +2,7 @@ import { startSimulator, type Simulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { populate, startSimulated } from '../access/access-cluster.ts'
-import { populateShop, refused, Reports, write, written } from './shop.ts'
+import { idOf, populateShop, refused, Reports, write, written } from './shop.ts'
 
 const apply = 'apply(manifest: $manifest, namespace: "default")'
 const named = (name: string): object => ({
@@ -66,7 +66,7 @@ describe('writes beyond the bounds', () => {
     await isUnhurt()
   })
 
-  it('and YAML that would block other callers: too many keys, or too many aliases', async () => {
+  it('and YAML that would block other callers: too many keys, tags or aliases', async () => {
     const map = (count: number): string =>
       `{${Array.from({ length: count }, (_, at) => `k${at}: 1`).join(', ')}}`
     const of = (data: string): string =>
@@ -76,17 +76,23 @@ describe('writes beyond the bounds', () => {
     const { errors = [] } = await gateway.query(query, { manifest: of(map(33_000)) })
     expect(errors).toHaveLength(100)
     expect(errors.at(-1)).toMatchObject({
-      message: 'manifest: its YAML has more than 50000 keys, values and signs',
+      message: 'manifest: its YAML has more than 15000 keys, values and signs in one document',
       extensions: {
         code: 'BAD_USER_INPUT',
         hint: 'send it as JSON, or in several operations; nothing was written',
       },
     })
+    const five = Array.from({ length: 5 }, () => of(map(1_800))).join('---\n')
+    const together = await refused(gateway, apply, { manifest: five })
+    expect(together.message).toBe('manifest: its YAML has more than 50000 keys, values and signs')
+    const tags = of(`{a: [${'!a b,'.repeat(12_000)}]}`)
+    const tagged = await refused(gateway, apply, { manifest: tags })
+    expect(tagged.message).toBe('manifest: its YAML has more than 100 tags and directives')
     const aliases = `{a: &a x, b: [${Array.from({ length: 101 }, () => '*a').join(', ')}]}`
     const aliased = await refused(gateway, apply, { manifest: of(aliases) })
     expect(aliased.message).toBe('manifest: its YAML has more than 100 aliases')
     const dryRun = 'apply(manifest: $manifest, namespace: "default", dryRun: true)'
-    const [{ dryRun: isDry }] = await written(gateway, dryRun, { manifest: of(map(5_000)) })
+    const [{ dryRun: isDry }] = await written(gateway, dryRun, { manifest: of(map(1_800)) })
     expect(isDry).toBe(true)
     const twice = await refused(gateway, apply, { manifest: of('{a: x, b: y, a: z}') })
     expect(twice.message).toContain('the key "a" is there twice')
@@ -154,6 +160,59 @@ describe('writes beyond the bounds', () => {
     const many = Array.from({ length: 101 }, (_, at) => `m${at}: ${one}`).join('\n')
     const { errors } = await gateway.query(`mutation { ${many} }`)
     expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', value: 101 } }])
+    await isUnhurt()
+  })
+
+  it('the bound of writes is that of the operation: of all mutations and documents together', async () => {
+    const manifest = Array.from({ length: 34 }, (_, at) => named(`a${at}`))
+    for (const further of ['label(id: "none", labels: {}) { behind }', `c: ${apply} { behind }`]) {
+      const fields = `a: ${apply} { behind } b: ${apply} { behind } ${further}`
+      const text = `mutation ($manifest: JSON!) { ${fields} }`
+      const list = further.startsWith('c') ? manifest : [...manifest, ...manifest.slice(0, 17)]
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const { data, errors } = await gateway.query(text, { manifest: list })
+      expect(data ?? undefined).toBeUndefined()
+      const value = further.startsWith('c') ? 102 : 103
+      expect(errors).toMatchObject([
+        {
+          message: `the operation has ${value} writes, and at most 100 are made`,
+          extensions: { code: 'BAD_USER_INPUT', value },
+        },
+      ])
+    }
+    await isUnhurt()
+  })
+
+  it('a manifest names its namespace and what it was looked at as by texts', async () => {
+    const metadata = { name: 'a', namespace: 'default' }
+    for (const [path, wrong] of [
+      ['metadata.namespace', { a: 'b' }],
+      ['metadata.namespace', 7],
+      ['metadata.namespace', 'not/a/name'],
+      ['metadata.name', '../secrets/other'],
+      ['metadata.uid', []],
+      ['metadata.resourceVersion', 'abc'],
+      ['metadata.resourceVersion', 5],
+    ] as const) {
+      const field = path.replace('metadata.', '')
+      const manifest = { ...named('a'), metadata: { ...metadata, [field]: wrong } }
+      for (const mutation of ['apply', 'create']) {
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        const error = await refused(gateway, `${mutation}(manifest: $manifest)`, { manifest })
+        expect(error).toMatchObject({ code: 'BAD_USER_INPUT', argument: 'manifest' })
+        expect(error.message).toContain(`document 1 has ${path} ${JSON.stringify(wrong)}`)
+      }
+    }
+    const versioned = { ...named('a'), metadata: { ...metadata, resourceVersion: '5' } }
+    const made = await refused(gateway, 'create(manifest: $manifest)', { manifest: versioned })
+    expect(made).toMatchObject({ code: 'BAD_USER_INPUT', value: '5' })
+    const id = await idOf(gateway, 'namespace(name: "default")')
+    const looked = `label(id: "${id}", labels: { a: "b" }, resourceVersion: "abc")`
+    expect(await refused(gateway, looked)).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      argument: 'resourceVersion',
+      value: 'abc',
+    })
     await isUnhurt()
   })
 

@@ -54,11 +54,15 @@ export interface OperationOptions extends QueryOrigin {
 
 /** Makes the writes of mutations, before their answers are read. */
 export interface MutationSource {
-  /** Rejects with `ClientError` if none may be made. */
+  /**
+   * Rejects with `ClientError` if none may be made. `secretsRead` receives the Secrets whose values the results show, as
+   * `cluster/namespace/name`.
+   */
   write(
     served: ServedSchema,
     args: ValidatedExecutionArgs,
     origin: Pick<OperationOptions, 'viewer' | 'callerToken' | 'trace' | 'beganMs'>,
+    secretsRead: Set<string>,
   ): Promise<WriteResults>
 }
 
@@ -149,17 +153,18 @@ async function answerOf(
   }
   const introspected = await answerIntrospection(validated, limits.work, documents)
   if (introspected !== undefined) return seen(introspected, [], args.document, masked)
+  using held = new DisposableStack()
   let writes: WriteResults | undefined
   if (mutations !== undefined && validated.operation.operation === OperationTypeNode.MUTATION) {
     try {
-      writes = await mutations.write(served, validated, optionsOf(args))
+      writes = held.use(await mutations.write(served, validated, optionsOf(args), secrets))
     } catch (error) {
       return seen({ errors: [clientErrorOf(error)] }, [], args.document, masked)
     }
   }
   const kinds = plans.kinds(served, validated)
   record.kinds = kinds
-  return runQuery({ served, limits, kinds, origin, secrets, logs }, async (parts, direct) => {
+  return await runQuery({ served, limits, kinds, origin, secrets, logs }, async (parts, direct) => {
     const report = explains ? new ReadReport() : undefined
     const budget =
       report === undefined ? new WorkBudget(limits.work) : new ReportingBudget(limits.work, report)

@@ -9,6 +9,17 @@ export function queryLane(viewer: Viewer | undefined): Lane {
   return viewer === undefined ? 'queries' : `queries of ${viewer.username}`
 }
 
+/** Does a long work for a user's operation, in turns with those of all others. The work yields where it may pause. */
+export async function inTurns<T>(work: Iterator<void, T>, viewer: Viewer | undefined): Promise<T> {
+  const lane = queryLane(viewer)
+  while (true) {
+    // oxlint-disable-next-line no-await-in-loop -- gives way
+    await turns.enter(lane)
+    const step = turns.run(() => work.next(), lane)
+    if (step.done === true) return step.value
+  }
+}
+
 /** The lane of all subscriptions. */
 export const liveLane: Lane = 'subscriptions'
 

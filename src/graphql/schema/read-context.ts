@@ -536,10 +536,12 @@ export interface WritePayload {
   readonly behind: boolean
   /** How long it has waited until the cache had it; no field shows it. */
   readonly waitedMs: number
+  /** The name that the object has, also if the API server made it; `''`: not known. No field shows it. */
+  readonly name: string
 }
 
-/** What the writes of one operation have done. They are made before the answer is read. */
-export interface WriteResults {
+/** What the writes of one operation have done. They are made before the answer is read; dispose it after that. */
+export interface WriteResults extends Disposable {
   /** The payload of a field, by its response key; of `apply`, one for each document. Throws the error of the write. */
   result(key: string): WritePayload | readonly (WritePayload | Error)[]
   /** The value of a mutation of an extension, by its response key. Throws the error of its resolver. */

@@ -10,13 +10,14 @@ import { textOf } from '../../kubernetes/fields.ts'
 import { type KubernetesObject, objectKey, type Unstructured } from '../../kubernetes/object.ts'
 import { type ResourceVersion, resourceVersion } from '../../kubernetes/resource-version.ts'
 import { present } from '../../lib/options.ts'
+import { quoted } from '../../lib/text.ts'
 import { ClientError } from '../errors/client-error.ts'
-import type { Kind } from '../model/kind.ts'
 import { type Caller, callerServer } from '../prepare/caller-server.ts'
+import { inTurns } from '../prepare/operation-turns.ts'
 import type { ViewerAccess } from '../prepare/viewer-access.ts'
 import type { FieldChange, WritePayload } from '../schema/read-context.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
-import { fieldChanges } from './field-changes.ts'
+import { fieldChanges, isContent } from './field-changes.ts'
 import {
   failedWrite,
   forbiddenWrite,
@@ -24,7 +25,7 @@ import {
   type WritePlace,
   type WriteVerb,
 } from './write-errors.ts'
-import type { WriteLimits } from './write-limits.ts'
+import type { OperationBytes, WriteLimits } from './write-limits.ts'
 
 /** What every write takes. */
 export interface WriteWishes {
@@ -44,8 +45,13 @@ export interface CallerWriterOptions {
   readonly limits: WriteLimits
   /** When the operation has to be answered, by `performance.now()`. */
   readonly endsAtMs: number
-  /** Whether the values of Secrets may be shown to those who may read them. */
-  readonly secretData: boolean
+  /**
+   * Receives each Secret whose values the changes show, as `cluster/namespace/name`. Absent: values of Secrets are
+   * withheld.
+   */
+  readonly secrets?: Set<string> | undefined
+  /** Counts what the payloads hold. Absent: nothing keeps them. */
+  readonly held?: OperationBytes | undefined
 }
 
 /** A client of the caller for one resource, and the warnings of the API server so far. */
@@ -56,6 +62,7 @@ interface Session {
 }
 
 const unseenBefore = 'the changes are not known, as you may not get this object'
+const withheldWarning = 'the API server warns, and its text is withheld, as it may quote values'
 const unseenAfter = 'this was written, but what is there now could not be read'
 
 /** What is left for the answer after the API server has answered. */
@@ -130,6 +137,8 @@ export class CallerWriter implements AsyncDisposable {
     parts: {
       readonly resource?: ApiResource
       readonly before?: Unstructured | null
+      /** The fields that are written, or the steps of a JSON patch. */
+      readonly sent?: object
       readonly send: (
         session: Session,
         options: WriteOptions & {
@@ -141,15 +150,13 @@ export class CallerWriter implements AsyncDisposable {
       readonly drawn?: (before: Unstructured) => Unstructured
     },
   ): Promise<WritePayload> {
-    const { resource = place.kind.resource, send, drawn } = parts
+    const { resource = place.kind.resource, send, sent, drawn } = parts
     const isDryRun = dryRun === true
-    await this.#review(place, { verb, subresource })
+    await this.review(place, { verb, subresource })
     const session = this.#session(place, resource, { fieldManager: fieldManager || undefined })
     const before = parts.before === undefined ? await this.#before(place, resource) : parts.before
-    const preconditions = present({
-      uid: place.uid || undefined,
-      resourceVersion: looked || undefined,
-    })
+    this.#options.held?.expect(before)
+    const preconditions = preconditionsOf(place.uid, looked)
     let answered: Unstructured | undefined
     try {
       const deadlineMs = this.#deadlineMs(place)
@@ -165,12 +172,15 @@ export class CallerWriter implements AsyncDisposable {
     if (before === undefined) warnings.push(unseenBefore)
     else if (after === undefined) warnings.push(unseenAfter)
     const isKnown = before !== undefined && after !== undefined
-    const changes = isKnown ? this.#changes(place.kind, known, after) : []
+    const changes = isKnown ? await this.#changes(place, known, after, sent) : []
     const version = after?.metadata.resourceVersion
     const written = version === undefined ? 'unknown' : writtenAt(version)
-    const { behind, waitedMs } = await this.#caughtUp(place, isDryRun ? undefined : written)
-    const object = await this.#rowOf(place, resource, after, isDryRun)
-    return {
+    // The API server makes the name of a new object that has none.
+    const name = place.name || after?.metadata.name || ''
+    const at = { ...place, name }
+    const { behind, waitedMs } = await this.#caughtUp(at, isDryRun ? undefined : written)
+    const object = await this.#rowOf(at, resource, after, isDryRun)
+    return this.#kept({
       object: object === undefined ? null : { cluster: place.cluster, kind: place.kind, object },
       changes,
       resourceVersion: version ?? null,
@@ -178,7 +188,8 @@ export class CallerWriter implements AsyncDisposable {
       dryRun: isDryRun,
       behind,
       waitedMs,
-    }
+      name,
+    })
   }
 
   /** Server-side apply: creates the object or sets the given fields. */
@@ -194,6 +205,7 @@ export class CallerWriter implements AsyncDisposable {
       readonly object: AppliedObject
     },
   ): Promise<WritePayload> {
+    await this.review(place, { verb: 'patch' })
     const before = await this.read(place, resource).catch((error: unknown) => {
       const code = error instanceof ClientError ? error.code : undefined
       if (code === 'NOT_FOUND') return null
@@ -203,6 +215,7 @@ export class CallerWriter implements AsyncDisposable {
     return await this.write(place, { verb: 'patch' }, wishes, {
       resource,
       ...(before === undefined ? {} : { before }),
+      sent: object,
       send: ({ client }, given) => client.apply(object, { ...given, ...options }),
     })
   }
@@ -222,12 +235,13 @@ export class CallerWriter implements AsyncDisposable {
     ) => Promise<void>,
   ): Promise<WritePayload> {
     const isDryRun = dryRun === true
-    await this.#review(place, { verb, subresource })
+    await this.review(place, { verb, subresource })
     const { resource } = place.kind
     const session = this.#session(place, resource, {})
     const before = await this.#before(place, resource)
+    this.#options.held?.expect(before)
     const uid = place.uid || before?.metadata.uid
-    const preconditions = present({ uid, resourceVersion: looked || undefined })
+    const preconditions = preconditionsOf(uid, looked)
     const given = { dryRun: isDryRun, deadlineMs: this.#deadlineMs(place), preconditions }
     try {
       await send(session, given)
@@ -244,31 +258,42 @@ export class CallerWriter implements AsyncDisposable {
     const isKnown = before !== undefined && left !== 'unknown'
     const warnings = [...session.warnings]
     if (left === 'unknown') warnings.push(unseenAfter)
-    return {
+    return this.#kept({
       object: object === undefined ? null : { cluster: place.cluster, kind: place.kind, object },
-      changes: isKnown ? this.#changes(place.kind, before, after) : [],
+      changes: isKnown ? await this.#changes(place, before, after) : [],
       resourceVersion: version ?? null,
       warnings,
       dryRun: isDryRun,
       ...(await this.#caughtUp(place, isDryRun ? undefined : written)),
-    }
+      name: place.name,
+    })
   }
 
-  /** A client that adds to its warnings what the API server warns of. */
-  #session(
-    { cluster }: WritePlace,
-    resource: ApiResource,
-    { fieldManager = defaultFieldManager }: { readonly fieldManager?: string | undefined },
-  ): Session {
+  #kept(payload: WritePayload): WritePayload {
+    return this.#options.held?.keep(payload) ?? payload
+  }
+
+  /** The API server of a cluster, as the caller. Throws `ClientError` if the caller has no token for it. */
+  reach(cluster: string): CallerServer {
     const { served, caller } = this.#options
     let open = this.#servers.get(cluster)
     if (open === undefined) {
       this.#servers.set(cluster, (open = callerServer(served, cluster, caller)))
     }
-    const { server } = open
+    return open
+  }
+
+  /** A client that adds to its warnings what the API server warns of. */
+  #session(
+    { cluster, kind }: WritePlace,
+    resource: ApiResource,
+    { fieldManager = defaultFieldManager }: { readonly fieldManager?: string | undefined },
+  ): Session {
+    const { server } = this.reach(cluster)
     const warnings: string[] = []
     const warned = (texts: readonly string[]): void => {
-      for (const text of texts) if (!warnings.includes(text)) warnings.push(text)
+      const shown = kind.metadataOnly ? [withheldWarning] : texts
+      for (const text of shown) if (!warnings.includes(text)) warnings.push(text)
     }
     const warning: Pick<ApiServer, 'request'> = {
       request: (method, path, options) => server.request(method, path, { ...options, warned }),
@@ -278,7 +303,7 @@ export class CallerWriter implements AsyncDisposable {
   }
 
   /** Asks for the right first: a proxy before the API server might add credentials of its own. */
-  async #review(place: WritePlace, asked: WriteVerb): Promise<void> {
+  async review(place: WritePlace, asked: WriteVerb): Promise<void> {
     const { access } = this.#options
     if (access === undefined) return
     const { cluster, kind, namespace, name } = place
@@ -320,13 +345,23 @@ export class CallerWriter implements AsyncDisposable {
     }
   }
 
-  #changes(
-    kind: Kind,
+  async #changes(
+    place: WritePlace,
     before: Unstructured | undefined,
     after: Unstructured | undefined,
-  ): readonly FieldChange[] {
-    const masked = kind.metadataOnly && !this.#options.secretData
-    return fieldChanges(before, after, { masked })
+    sent?: object,
+  ): Promise<readonly FieldChange[]> {
+    const masked = place.kind.metadataOnly && this.#options.secrets === undefined
+    const found = fieldChanges(before, after, { masked, sent })
+    const changes = await inTurns(found, this.#options.caller.viewer)
+    if (changes.some((one) => one.before !== null && isContent(one.path))) this.shows(place)
+    return changes
+  }
+
+  /** Whether what is written shows the contents of the object. Notes a Secret as read. */
+  shows({ cluster, kind, namespace, name }: WritePlace): boolean {
+    if (!kind.metadataOnly) return true
+    return this.#options.secrets?.add(`${cluster}/${namespace}/${name}`) !== undefined
   }
 
   /** Waits until the cache shows a write. */
@@ -390,6 +425,20 @@ type Written =
 
 function writtenAt(version: string): Written {
   return { gone: false, resourceVersion: resourceVersion(version) }
+}
+
+function preconditionsOf(
+  uid: string | undefined,
+  looked: string | null | undefined,
+): { readonly uid?: string; readonly resourceVersion?: string } {
+  // API servers answer 500 for others.
+  if (/^\d*$/.test(looked ?? '')) {
+    return present({ uid: uid || undefined, resourceVersion: looked || undefined })
+  }
+  const argument = 'resourceVersion'
+  const hint = 'give the metadata.resourceVersion that you looked at; nothing was written'
+  const message = `${argument}: ${quoted(looked ?? '')} is none`
+  throw new ClientError('BAD_USER_INPUT', message, { argument, value: looked, hint })
 }
 
 export function nameOf({ namespace, name }: Pick<WritePlace, 'namespace' | 'name'>): {

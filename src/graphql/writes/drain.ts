@@ -52,7 +52,6 @@ export interface DrainsOptions {
   readonly limits: OperationLimits
   readonly writes: WriteLimits
   readonly quota: WriteQuota
-  readonly secretData: boolean
   readonly observer?: OperationObserver | undefined
 }
 
@@ -270,7 +269,7 @@ export class Drain {
   }
 
   #writer(): CallerWriter {
-    const { served, writes, origin, secretData } = this.#options
+    const { served, writes, origin } = this.#options
     return new CallerWriter({
       served,
       caller: origin,
@@ -278,7 +277,6 @@ export class Drain {
       // An eviction need not wait for the cache: the pods are listed anyway.
       limits: { ...writes, cacheDeadlineMs: 0 },
       endsAtMs: this.#endsAtMs + writes.requestDeadlineMs,
-      secretData,
     })
   }
 

@@ -31,25 +31,36 @@ const opened: ReadonlySet<string> = new Set([
 export const maxChanges = 1_000
 
 interface ChangesOptions {
-  /** Whether values outside of `metadata` are withheld, as those of Secrets are. */
+  /** Whether the {@link isContent contents} are withheld, as those of Secrets are. */
   readonly masked: boolean
+  /** What was written: an object, or the steps of a JSON patch. */
+  readonly sent?: object | undefined
 }
+
+/** Deeper values are compared as a whole: each level compares all that is below it. */
+const maxDepth = 64
 
 /**
  * The fields that differ between two states of one object, sorted by path (RFC 6901), at most {@link maxChanges}. Items
  * of lists that have a name or another key are compared with the item of that key; the path of a removed one is its
- * place before. `before` with `managedFields` gives the manager of each.
+ * place before. `before` with `managedFields` gives the manager of each. A masked field that is there before and after is
+ * a change if the write names it: whether its value differs would tell whether a guess is right.
+ *
+ * A work that yields where it may pause. It takes as long as the objects with their `managedFields` are large, however
+ * many managers there are.
  */
-export function fieldChanges(
+export function* fieldChanges(
   before: object | undefined,
   after: object | undefined,
-  { masked }: ChangesOptions,
-): readonly FieldChange[] {
+  { masked, sent }: ChangesOptions,
+): Generator<void, readonly FieldChange[]> {
   const managers = before === undefined ? [] : managersOf(before)
+  const ownersIn = { fields: remembered(fieldOwners), items: remembered(itemOwners) }
+  const names = masked ? namesIn(sent) : new Set<string>()
   const found: FieldChange[] = []
   const add = (path: string, from: unknown, to: unknown, owners: readonly Owner[]): void => {
     if (found.length >= maxChanges) return
-    const hides = masked && !path.startsWith('/metadata')
+    const hides = masked && isContent(path)
     found.push({
       path,
       before: hides ? null : (from ?? null),
@@ -58,25 +69,40 @@ export function fieldChanges(
       masked: hides,
     })
   }
-  const compare = (path: string, from: unknown, to: unknown, owners: readonly Owner[]): void => {
-    if (found.length >= maxChanges || noise.has(path) || isDeepStrictEqual(from, to)) return
-    if (isObjectOrAbsent(from, path) && isObjectOrAbsent(to, path)) {
+  function* compare(
+    path: string,
+    from: unknown,
+    to: unknown,
+    owners: readonly Owner[],
+    depth: number,
+  ): Generator<void, void> {
+    if (found.length >= maxChanges || noise.has(path)) return
+    const hides = masked && isContent(path)
+    if (!hides && isEqual(from, to)) return
+    if (depth < maxDepth && isObjectOrAbsent(from, path) && isObjectOrAbsent(to, path)) {
+      yield
       const [one, other] = [fieldsOf(from), fieldsOf(to)]
+      const ownersOf = ownersIn.fields(owners)
       for (const name of new Set([...Object.keys(one), ...Object.keys(other)])) {
         const within = `${path}/${escaped(name)}`
-        compare(within, one[name], other[name], ownersWithin(owners, `f:${name}`))
+        yield* compare(within, one[name], other[name], ownersOf(`f:${name}`), depth + 1)
       }
       return
     }
-    if (Array.isArray(from) && Array.isArray(to)) compareLists(path, from, to, owners)
+    const isKept = hides && from !== undefined && to !== undefined
+    if (isKept && !isNamed(path, names)) return
+    const isList = depth < maxDepth && Array.isArray(from) && Array.isArray(to)
+    if (isList) yield* compareLists(path, from, to, owners, depth)
     else add(path, from, to, owners)
   }
-  const compareLists = (
+  function* compareLists(
     path: string,
     from: readonly unknown[],
     to: readonly unknown[],
     owners: readonly Owner[],
-  ): void => {
+    depth: number,
+  ): Generator<void, void> {
+    yield
     const key = keyOf(from, to)
     if (key === undefined && from.length !== to.length) {
       add(path, from, to, owners)
@@ -86,23 +112,57 @@ export function fieldChanges(
       key === undefined ? at : JSON.stringify(fieldsOf(item)[key])
     const places = new Map(from.map((item, at) => [identity(item, at), at]))
     const kept = new Set<number>()
-    const ownersOf = itemOwners(owners)
+    const ownersOf = ownersIn.items(owners)
     for (const [at, item] of to.entries()) {
       const place = places.get(identity(item, at))
       if (place !== undefined) kept.add(place)
       const previous = place === undefined ? undefined : from[place]
-      compare(`${path}/${at}`, previous, item, ownersOf(previous ?? item))
+      yield* compare(`${path}/${at}`, previous, item, ownersOf(previous ?? item), depth + 1)
     }
     for (const [at, item] of from.entries()) {
       if (!kept.has(at)) add(`${path}/${at}`, item, undefined, ownersOf(item))
     }
   }
-  if (after === undefined || before === undefined) {
-    // The whole object comes or goes.
-    if (after === undefined) add('', masked ? null : shown(before ?? {}), null, managers)
-    else compare('', {}, after, managers)
-  } else compare('', before, after, managers)
+  // The whole object comes or goes, or parts of it change.
+  if (after === undefined) add('', masked ? null : shown(before ?? {}), null, managers)
+  else yield* compare('', before ?? {}, after, managers, 0)
   return found.toSorted((one, other) => (one.path < other.path ? -1 : 1))
+}
+
+function isEqual(from: unknown, to: unknown): boolean {
+  try {
+    return isDeepStrictEqual(from, to)
+  } catch {
+    // Too deep for the stack: what is different, or too deep, is found level by level.
+    return false
+  }
+}
+
+/**
+ * Whether a path (RFC 6901) leads to contents of an object, or to something that holds a copy of them or may: everything
+ * but single members of `metadata`. The last-applied annotation is such a copy.
+ */
+export function isContent(path: string): boolean {
+  const [root, top, name, ...within] = path.split('/')
+  if (root !== '' || top !== 'metadata' || name === undefined || name === 'managedFields')
+    return true
+  const [key = lastAppliedAnnotation] = within
+  return name === 'annotations' && key.replaceAll('~1', '/') === lastAppliedAnnotation
+}
+
+/** The paths that a write names: those of its steps, or of its fields. `stringData` is what the server makes `data` of. */
+function namesIn(sent: object | undefined): ReadonlySet<string> {
+  if (Array.isArray(sent)) return new Set(sent.map((step) => textOf(fieldsOf(step)['path']) ?? ''))
+  const paths = Object.entries(fieldsOf(sent)).flatMap(([top, part]) => {
+    const path = `/${top === 'stringData' ? 'data' : escaped(top)}`
+    return isJsonObject(part) ? Object.keys(part).map((name) => `${path}/${escaped(name)}`) : [path]
+  })
+  return new Set(paths)
+}
+
+/** Whether a path of the contents is named, or something around it is. */
+function isNamed(path: string, names: ReadonlySet<string>): boolean {
+  return names.has('') || names.has(path) || names.has(path.slice(0, path.lastIndexOf('/')))
 }
 
 /** An object as changes show it, without noise. */
@@ -158,13 +218,52 @@ function managersOf(object: object): readonly Owner[] {
   }))
 }
 
-function ownersWithin(owners: readonly Owner[], step: string): readonly Owner[] {
-  return owners.flatMap((owner) => {
-    // A manager of the whole (`{}`), as of an atomic map, has all that is within.
-    if (isWhole(owner)) return [owner]
-    const within = owner.fields[step]
-    return within === undefined ? [] : [{ ...owner, fields: fieldsOf(within) }]
-  })
+/** Reads the same managers once: all items of a list may have them. */
+function remembered<T extends object>(
+  read: (owners: readonly Owner[]) => T,
+): (owners: readonly Owner[]) => T {
+  const known = new WeakMap<readonly Owner[], T>()
+  return (owners) => {
+    let found = known.get(owners)
+    if (found === undefined) known.set(owners, (found = read(owners)))
+    return found
+  }
+}
+
+/** Finds the managers of the fields of one object. Reads each of their steps once: there may be thousands of managers. */
+function fieldOwners(owners: readonly Owner[]): (step: string) => readonly Owner[] {
+  const { whole, others } = lastWhole(owners)
+  const byStep = new Map<string, Owner[]>()
+  for (const owner of others) {
+    for (const [step, within] of Object.entries(owner.fields)) {
+      addTo(byStep, step, whole, { ...owner, fields: fieldsOf(within) })
+    }
+  }
+  return (step) => byStep.get(step) ?? whole
+}
+
+/**
+ * A manager of the whole (`{}`), as of an atomic map, has all that is within: the last of these, if there is one, and
+ * those who wrote after it.
+ */
+function lastWhole(owners: readonly Owner[]): {
+  readonly whole: readonly Owner[]
+  readonly others: readonly Owner[]
+} {
+  const at = owners.findLastIndex(isWhole)
+  return { whole: at < 0 ? [] : owners.slice(at, at + 1), others: owners.slice(at + 1) }
+}
+
+/** Adds a manager to those of a step; those of the whole come first. */
+function addTo(
+  lists: Map<string, Owner[]>,
+  step: string,
+  whole: readonly Owner[],
+  owner: Owner,
+): void {
+  const list = lists.get(step)
+  if (list === undefined) lists.set(step, [...whole, owner])
+  else list.push(owner)
 }
 
 function isWhole({ fields }: Owner): boolean {
@@ -174,37 +273,27 @@ function isWhole({ fields }: Owner): boolean {
 
 /**
  * Finds the managers of the items of one list, which `fieldsV1` names by their keys (`k:{"name":"main"}`) or their values
- * (`v:"text"`). Reads each of these steps once: lists may have thousands.
+ * (`v:"text"`). Reads each of these steps once, as {@link fieldOwners} does.
  */
 function itemOwners(owners: readonly Owner[]): (item: unknown) => readonly Owner[] {
-  const found = owners.map((owner) => {
-    if (isWhole(owner)) return () => owner
-    const fieldsOfItem = itemFields(owner)
-    return (item: unknown): Owner | undefined => {
-      const fields = fieldsOfItem(item)
-      return fields && { ...owner, fields }
-    }
-  })
-  return (item) => found.flatMap((ownerOf) => ownerOf(item) ?? [])
-}
-
-type ItemFields = ReadonlyMap<string, Owner['fields']>
-
-function itemFields({ fields }: Owner): (item: unknown) => Owner['fields'] | undefined {
-  const steps = Object.entries(fields).flatMap(([step, within]) => {
-    const kind = step.slice(0, 2)
-    if (kind !== 'k:' && kind !== 'v:') return []
-    try {
-      return [{ kind, value: JSON.parse(step.slice(2)) as unknown, within: fieldsOf(within) }]
-    } catch {
-      return []
-    }
-  })
+  const { whole, others } = lastWhole(owners)
+  const steps = others.flatMap((owner) =>
+    Object.entries(owner.fields).flatMap(([step, within]) => {
+      const kind = step.slice(0, 2)
+      if (kind !== 'k:' && kind !== 'v:') return []
+      try {
+        const value = JSON.parse(step.slice(2)) as unknown
+        return [{ kind, value, owner: { ...owner, fields: fieldsOf(within) } }]
+      } catch {
+        return []
+      }
+    }),
+  )
   // All items of a list have the same keys.
   const keyed = steps.find(({ kind }) => kind === 'k:')
-  const names = Object.keys(fieldsOf(keyed?.value))
+  const names = Object.keys(fieldsOf(keyed?.value)).slice(0, maxKeyForms)
   // Defaults are part of the key, although an older object may lack them: by the names that an item has.
-  const byNames = new Map<string, ItemFields>()
+  const byNames = new Map<string, Map<string, Owner[]>>()
   return (item) => {
     const given = names.filter((name) => fieldsOf(item)[name] !== undefined)
     const identity = (value: unknown): string =>
@@ -212,13 +301,16 @@ function itemFields({ fields }: Owner): (item: unknown) => Owner['fields'] | und
     const which = given.join(' ')
     let known = byNames.get(which)
     if (known === undefined) {
-      // The first of those that are equal wins.
-      known = new Map(steps.toReversed().map(({ value, within }) => [identity(value), within]))
-      byNames.set(which, known)
+      if (byNames.size >= maxKeyForms) return whole
+      byNames.set(which, (known = new Map()))
+      for (const { value, owner } of steps) addTo(known, identity(value), whole, owner)
     }
-    return known.get(identity(item))
+    return known.get(identity(item)) ?? whole
   }
 }
+
+/** The names in the keys of one list, and the sets of these that items may have. Each set reads all steps anew. */
+const maxKeyForms = 8
 
 /** The manager that owned a field; of several, the last that wrote. */
 function managerOf(owners: readonly Owner[]): string | null {

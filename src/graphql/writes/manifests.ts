@@ -1,10 +1,22 @@
-import { type Document, isScalar, Lexer, parseAllDocuments, type Tags, visit } from 'yaml'
+import {
+  Composer,
+  type Document,
+  isScalar,
+  Lexer,
+  LineCounter,
+  Parser,
+  type Tags,
+  visit,
+  type YAMLError,
+} from 'yaml'
+import type { Viewer } from '../../access/viewer.ts'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { fieldsOf, itemsOf, textOf } from '../../kubernetes/fields.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { isJsonObject, rawJson } from '../../lib/json.ts'
 import { quoted, shortened } from '../../lib/text.ts'
 import { ClientError } from '../errors/client-error.ts'
+import { inTurns } from '../prepare/operation-turns.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import type { WritePlace } from './write-errors.ts'
 import type { WriteLimits } from './write-limits.ts'
@@ -13,29 +25,43 @@ type ManifestLimits = Pick<WriteLimits, 'maxBytes' | 'maxWrites'>
 
 /** The aliases of one YAML text. Each is looked up in the whole text. */
 const maxAliases = 100
-/** The tokens of one YAML text: some 6,000 lines. Parsing blocks the server, a hundred times longer than JSON does. */
+/** The tags and directives of one YAML text. Manifests have none; each takes as long as forty other tokens. */
+const maxTags = 100
+/** The tokens of one YAML text: some 6,000 lines. */
 const maxYamlTokens = 50_000
+/**
+ * The tokens of one document of it. A document is parsed at once, a hundred times longer than JSON is: some 50 ms for
+ * these, as the costliest operations block the event loop.
+ */
+const maxDocumentTokens = 15_000
+/** The tokens that are counted at once. */
+const countedTokens = 1_000
 /** Deeper values would overflow the stack of those who read them. */
 const maxDepth = 100
 
-/** Reads the manifests and patches of one operation. A text that several fields share is parsed once. */
+/**
+ * Reads the manifests and patches of one operation. A text that several fields share is parsed once, document by
+ * document, in the turns of the user.
+ */
 export class ManifestReader {
   readonly #limits: ManifestLimits
-  readonly #parsed = new Map<string, readonly unknown[] | ClientError>()
+  readonly #viewer: Viewer | undefined
+  readonly #parsed = new Map<string, Promise<readonly unknown[]>>()
 
-  constructor(limits: ManifestLimits) {
+  constructor(limits: ManifestLimits, viewer: Viewer | undefined) {
     this.#limits = limits
+    this.#viewer = viewer
   }
 
   /**
    * The documents of a manifest: YAML or JSON as text, an object, or a list of them. Empty documents are left out, and a
-   * `List` is its items. Throws `ClientError` BAD_USER_INPUT for what is no manifest, and for one beyond the bounds,
-   * which are checked before anything is expanded.
+   * `List` is its items. Rejects with `ClientError` BAD_USER_INPUT for what is no manifest, and for one beyond the
+   * bounds, which are checked before anything is expanded.
    */
-  documentsOf(manifest: unknown, argument: string): readonly Unstructured[] {
+  async documentsOf(manifest: unknown, argument: string): Promise<readonly Unstructured[]> {
     const limits = this.#limits
     const values =
-      typeof manifest === 'string' ? this.#textOf(manifest, argument) : [manifest].flat()
+      typeof manifest === 'string' ? await this.#textOf(manifest, argument) : [manifest].flat()
     const documents = values
       .filter((value) => value !== null && value !== undefined)
       .flatMap((value): readonly unknown[] =>
@@ -48,25 +74,20 @@ export class ManifestReader {
   }
 
   /** The value of a patch: an object or a list, also as YAML or JSON text. */
-  patchOf(patch: unknown, argument: string): object {
-    const [value, ...further] = typeof patch === 'string' ? this.#textOf(patch, argument) : [patch]
+  async patchOf(patch: unknown, argument: string): Promise<object> {
+    const [value, ...further] =
+      typeof patch === 'string' ? await this.#textOf(patch, argument) : [patch]
     checkSize([value], argument, this.#limits)
     if (typeof value === 'object' && value !== null && further.length === 0) return value
     throw unusable(argument, 'a patch is one object, or for JSON one list of steps')
   }
 
-  #textOf(text: string, argument: string): readonly unknown[] {
+  #textOf(text: string, argument: string): Promise<readonly unknown[]> {
     let parsed = this.#parsed.get(text)
     if (parsed === undefined) {
-      try {
-        parsed = parsedText(text, argument, this.#limits)
-      } catch (error) {
-        if (!(error instanceof ClientError)) throw error
-        parsed = error
-      }
+      parsed = inTurns(parsedText(text, argument, this.#limits), this.#viewer)
       this.#parsed.set(text, parsed)
     }
-    if (parsed instanceof ClientError) throw parsed
     return parsed
   }
 }
@@ -132,7 +153,11 @@ const yamlOptions = {
   uniqueKeys: false,
 } as const
 
-function parsedText(text: string, argument: string, limits: ManifestLimits): readonly unknown[] {
+function* parsedText(
+  text: string,
+  argument: string,
+  limits: ManifestLimits,
+): Generator<void, readonly unknown[]> {
   if (text.length > limits.maxBytes) throw tooLarge(argument, text.length, limits)
   if (/^\s*[[{]/.test(text)) {
     try {
@@ -144,38 +169,62 @@ function parsedText(text: string, argument: string, limits: ManifestLimits): rea
   // Counts before it parses: each document costs memory and time.
   const starts = text.match(/^---(?:\s|$)/gm)?.length ?? 0
   if (starts > limits.maxWrites + 1) throw tooMany(argument, starts, limits)
-  checkTokens(text, argument)
+  yield* checkTokens(text, argument)
+  const lines = new LineCounter()
+  const documents = new Composer(yamlOptions).compose(new Parser(lines.addNewLine).parse(text))
+  const values: unknown[] = []
   try {
-    return parseAllDocuments(text, yamlOptions).map((document) => {
+    for (const document of documents) {
       const [error] = document.errors
-      if (error !== undefined) throw error
+      if (error !== undefined) throw placed(error, lines)
       checkKeys(document)
-      return exactNumbers(document.toJS({ maxAliasCount: maxAliases }), 0)
-    })
+      values.push(exactNumbers(document.toJS({ maxAliasCount: maxAliases }), 0))
+      yield
+    }
   } catch (error) {
     const problem = error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : ''
     throw unusable(argument, `it is not YAML: ${shortened(problem)}`)
   }
+  return values
+}
+
+function placed({ message, pos: [start] }: YAMLError, lines: LineCounter): SyntaxError {
+  const { line, col } = lines.linePos(start)
+  return new SyntaxError(`${message} at line ${line}, column ${col}`)
 }
 
 /** Throws `ClientError` for a YAML text that would take long to parse. */
-function checkTokens(text: string, argument: string): void {
-  let tokens = 0
-  let aliases = 0
+function* checkTokens(text: string, argument: string): Generator<void, void> {
+  let [tokens, ofDocument, aliases, tags] = [0, 0, 0, 0]
+  let isText = false
   for (const token of new Lexer().lex(text)) {
     tokens += 1
-    if (token.startsWith('*')) aliases += 1
-    if (tokens <= maxYamlTokens && aliases <= maxAliases) continue
-    const problem =
+    ofDocument += 1
+    if (!isText) {
+      if (token === '---') ofDocument = 1
+      if (token.startsWith('*')) aliases += 1
+      if (token.startsWith('!') || token.startsWith('%')) tags += 1
+    }
+    isText = token === beforeText
+    const [count, most, what] =
       aliases > maxAliases
-        ? `its YAML has more than ${maxAliases} aliases`
-        : `its YAML has more than ${maxYamlTokens} keys, values and signs`
-    throw new ClientError('BAD_USER_INPUT', `${argument}: ${problem}`, {
-      argument,
-      hint: 'send it as JSON, or in several operations; nothing was written',
-    })
+        ? [aliases, maxAliases, 'aliases']
+        : tags > maxTags
+          ? [tags, maxTags, 'tags and directives']
+          : ofDocument > maxDocumentTokens
+            ? [ofDocument, maxDocumentTokens, 'keys, values and signs in one document']
+            : [tokens, maxYamlTokens, 'keys, values and signs']
+    if (count > most) {
+      const hint = 'send it as JSON, or in several operations; nothing was written'
+      const message = `${argument}: its YAML has more than ${most} ${what}`
+      throw new ClientError('BAD_USER_INPUT', message, { argument, hint })
+    }
+    if (tokens % countedTokens === 0) yield
   }
 }
+
+/** What the lexer writes before the text of a scalar. */
+const beforeText = '\u001f'
 
 /** Throws for a map that has a key twice. */
 function checkKeys(document: Document): void {
@@ -248,6 +297,13 @@ function checkedDocument(value: unknown, at: number, argument: string): Unstruct
   const { name, generateName } = fieldsOf(metadata)
   const isNamed = textOf(name) !== undefined || textOf(generateName) !== undefined
   if (textOf(apiVersion) !== undefined && textOf(kind) !== undefined && isNamed) {
+    for (const [member, form] of Object.entries(metadataForms)) {
+      const given = fieldsOf(metadata)[member] ?? ''
+      if (typeof given === 'string' && form.test(given)) continue
+      const shown = shortened(JSON.stringify(given))
+      const problem = `document ${at + 1} has metadata.${member} ${shown}, which is none`
+      throw unusable(argument, problem, typeof given === 'string' ? shortened(given) : shown)
+    }
     return value as Unstructured
   }
   const missing = [
@@ -258,9 +314,21 @@ function checkedDocument(value: unknown, at: number, argument: string): Unstruct
   throw unusable(argument, `document ${at + 1} has no ${missing.join(', no ')}`)
 }
 
-function unusable(argument: string, problem: string): ClientError {
+/** A part of a URL. */
+const segment = /^(?!\.{1,2}$)[^/%]*$/
+/** The members of `metadata` that become parts of URLs, or preconditions. Servers answer 404 or 500 for others. */
+const metadataForms = {
+  name: segment,
+  generateName: segment,
+  namespace: segment,
+  uid: segment,
+  resourceVersion: /^\d*$/,
+}
+
+function unusable(argument: string, problem: string, value?: string): ClientError {
   return new ClientError('BAD_USER_INPUT', `${argument}: ${problem}`, {
     argument,
+    value,
     hint: 'write objects as kubectl takes them, in YAML or JSON; nothing was written',
   })
 }

@@ -11,6 +11,7 @@ import { clientErrorOf, ClientError } from '../errors/client-error.ts'
 import { fragmentsOf } from '../documents/document-fragments.ts'
 import { collectFields } from '../plan/collected-fields.ts'
 import { mutated } from '../extensions/extension-calls.ts'
+import type { HeldBytes } from '../prepare/held-bytes.ts'
 import { within } from '../prepare/operation-trace.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
 import type { Answered } from '../reads/direct/direct-reads.ts'
@@ -26,17 +27,17 @@ import { ManifestReader, placeOfDocument, titleOf } from './manifests.ts'
 import {
   type ActionArguments,
   objectActions,
-  objectPatchOf,
-  patched,
+  patchObject,
   runNow,
   validationOf,
 } from './object-actions.ts'
-import type { WriteLimits, WriteQuota } from './write-limits.ts'
+import { OperationBytes, type WriteLimits, type WriteQuota } from './write-limits.ts'
 
 export interface MutationsOptions {
   readonly limits: OperationLimits
   readonly writes: WriteLimits
   readonly quota: WriteQuota
+  readonly held: HeldBytes
   readonly secretData: boolean
   readonly observer?: OperationObserver | undefined
 }
@@ -81,31 +82,47 @@ export class Mutations implements MutationSource {
     served: ServedSchema,
     args: ValidatedExecutionArgs,
     origin: QueryOrigin & { readonly beganMs?: number | undefined },
+    secretsRead: Set<string>,
   ): Promise<WriteResults> {
     const { limits, writes, secretData } = this.#options
     const { viewer, beganMs = performance.now() } = origin
     const fields = fieldsIn(args)
-    if (fields.length > writes.maxWrites) {
-      const message = `the operation has ${fields.length} writes, and at most ${writes.maxWrites} are made`
-      const hint = 'use several operations; nothing was written'
-      throw new ClientError('BAD_USER_INPUT', message, { value: fields.length, hint })
-    }
+    this.#checkCount(fields.length)
     const access = viewer && new ViewerAccess(served, viewer)
     const endsAtMs = beganMs + limits.operationDeadlineMs
-    const writing = { served, caller: origin, access, limits: writes, endsAtMs, secretData }
+    const secrets = secretData ? secretsRead : undefined
+    const held = new OperationBytes(this.#options.held, viewer)
+    const writing = { served, caller: origin, access, limits: writes, endsAtMs, secrets, held }
     await using writer = new CallerWriter(writing)
     const operationName = args.operation.name?.value
-    const manifests = new ManifestReader(writes)
+    const manifests = new ManifestReader(writes, viewer)
     const making = { served, origin, writer, manifests, operationName }
+    const read = new Map<string, readonly Unstructured[] | Error>()
+    for (const { key, name, extension, values } of fields) {
+      if (extension === undefined) read.set(key, await this.#admitted(name, values, making))
+    }
+    const counts = fields.map(({ key }) => {
+      const documents = read.get(key)
+      return Array.isArray(documents) ? Math.max(1, documents.length) : 1
+    })
+    this.#checkCount(counts.reduce((sum, count) => sum + count, 0))
     const outcomes = new Map<string, Outcome>()
     const values = new Map<string, Answered | Error>()
     for (const field of fields) {
       const { key, name, extension } = field
-      if (extension === undefined)
-        outcomes.set(key, await this.#outcome(name, field.values, making))
-      else values.set(key, await this.#extended(field, extension, making, endsAtMs))
+      if (extension !== undefined) {
+        values.set(key, await this.#extended(field, extension, making, endsAtMs))
+        continue
+      }
+      const documents = read.get(key) ?? []
+      const outcome =
+        documents instanceof Error
+          ? documents
+          : await this.#outcome(name, field.values, documents, making)
+      outcomes.set(key, outcome)
     }
     return {
+      [Symbol.dispose]: () => held[Symbol.dispose](),
       value(key) {
         const answered = values.get(key)
         if (answered instanceof Error) throw answered
@@ -143,16 +160,48 @@ export class Mutations implements MutationSource {
     }
   }
 
-  async #outcome(name: string, args: WriteArguments | Error, making: Making): Promise<Outcome> {
+  #checkCount(count: number): void {
+    const { maxWrites } = this.#options.writes
+    if (count <= maxWrites) return
+    const message = `the operation has ${count} writes, and at most ${maxWrites} are made`
+    const hint = 'use several operations; nothing was written'
+    throw new ClientError('BAD_USER_INPUT', message, { value: count, hint })
+  }
+
+  /**
+   * Counts a mutation, and reads its manifest, before anything is written. A write that comes to nothing counts, too, and
+   * nothing is parsed of a caller who has no token for the cluster.
+   */
+  async #admitted(
+    name: string,
+    args: WriteArguments | Error,
+    making: Making,
+  ): Promise<readonly Unstructured[] | Error> {
     if (args instanceof Error) return args
-    const { writer, origin } = making
+    const { served, origin, writer, manifests } = making
+    const startedMs = performance.now()
+    try {
+      writer.requireTime()
+      this.#options.quota.take(origin.viewer)
+      if (name !== 'apply' && name !== 'create') return []
+      writer.reach(clusterNamed(served, args.cluster))
+      return await manifests.documentsOf(args.manifest, 'manifest')
+    } catch (error) {
+      this.#report(name, undefined, args, making, { startedMs, error })
+      return asError(error)
+    }
+  }
+
+  async #outcome(
+    name: string,
+    args: WriteArguments,
+    documents: readonly Unstructured[],
+    making: Making,
+  ): Promise<Outcome> {
     const startedMs = performance.now()
     let steps: readonly (Step | Error)[]
     try {
-      writer.requireTime()
-      // Before anything is parsed or looked up: a write that comes to nothing counts, too.
-      this.#options.quota.take(origin.viewer)
-      steps = await this.#steps(name, args, making)
+      steps = await this.#steps(name, args, documents, making)
     } catch (error) {
       this.#report(name, undefined, args, making, { startedMs, error })
       return asError(error)
@@ -168,12 +217,13 @@ export class Mutations implements MutationSource {
   async #steps(
     name: string,
     args: WriteArguments,
+    documents: readonly Unstructured[],
     making: Making,
   ): Promise<readonly (Step | Error)[]> {
-    const { served, origin, manifests } = making
+    const { served, origin } = making
     if (name === 'apply') {
       const cluster = clusterNamed(served, args.cluster)
-      return manifests.documentsOf(args.manifest, 'manifest').map((document) => {
+      return documents.map((document) => {
         try {
           return applyStep(document, cluster, args, served)
         } catch (error) {
@@ -181,7 +231,7 @@ export class Mutations implements MutationSource {
         }
       })
     }
-    if (name === 'create') return [createStep(args, making)]
+    if (name === 'create') return [createStep(args, documents, served)]
     const place = await placeOfId(args.id ?? '', served, this.#options.limits, origin)
     return [{ place, make: (writer) => acted(name, writer, place, args, making) }]
   }
@@ -203,7 +253,9 @@ export class Mutations implements MutationSource {
       const { cluster, kind } = step.place
       const details = { cluster, type: kind.typeName, mutation }
       const payload = await within(origin.trace, 'write', details, () => step.make(writer))
-      this.#report(mutation, place, args, making, { startedMs, waitedMs: payload.waitedMs })
+      const { waitedMs } = payload
+      const made = { ...step.place, name: step.place.name || payload.name }
+      this.#report(mutation, made, args, making, { startedMs, waitedMs })
       return payload
     } catch (error) {
       this.#report(mutation, place, args, making, { startedMs, error })
@@ -257,13 +309,23 @@ function applyStep(
   return { place, make: (writer) => writer.apply({ ...place, uid }, wishes, applied) }
 }
 
-function createStep(args: WriteArguments, { served, manifests }: Making): Step {
+function createStep(
+  args: WriteArguments,
+  [document, ...further]: readonly Unstructured[],
+  served: ServedSchema,
+): Step {
   const cluster = clusterNamed(served, args.cluster)
-  const [document, ...further] = manifests.documentsOf(args.manifest, 'manifest')
   if (document === undefined || further.length > 0) {
     const message = `manifest: create takes one document, and this has ${further.length + 1}`
     const hint = 'apply takes several; nothing was written'
     throw new ClientError('BAD_USER_INPUT', message, { argument: 'manifest', hint })
+  }
+  const { resourceVersion } = document.metadata
+  if (resourceVersion) {
+    const message = 'manifest: a new object has no metadata.resourceVersion yet'
+    const hint = 'leave it out, or apply instead; nothing was written'
+    const details = { argument: 'manifest', value: resourceVersion, hint }
+    throw new ClientError('BAD_USER_INPUT', message, details)
   }
   const { version, ...place } = placeOfDocument(served, cluster, document, args)
   const resource = { ...place.kind.resource, version }
@@ -294,10 +356,7 @@ async function acted(
     if (jobs === undefined) throw new TypeError('a cluster with CronJobs has Jobs')
     return await runNow(writer, place, jobs, args)
   }
-  if (name === 'patch') {
-    const patch = objectPatchOf(args, manifests)
-    return await patched(writer, place, args, patch, validationOf(args))
-  }
+  if (name === 'patch') return await patchObject(writer, place, args, manifests)
   const action = objectActions[name]
   if (action === undefined) throw new TypeError(`there is no mutation ${name}`)
   return await action(writer, place, args)

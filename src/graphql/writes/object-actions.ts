@@ -6,10 +6,12 @@ import type { Unstructured } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { present } from '../../lib/options.ts'
+import { quoted, shortened } from '../../lib/text.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { WritePayload } from '../schema/read-context.ts'
 import type { Kind } from '../model/kind.ts'
 import { type CallerWriter, nameOf, type WriteWishes } from './caller-writer.ts'
+import { isContent } from './field-changes.ts'
 import type { WritePlace } from './write-errors.ts'
 import type { ManifestReader } from './manifests.ts'
 import { refusePaused, rollback } from './rollback.ts'
@@ -99,12 +101,20 @@ function notFor(name: string, { typeName }: Kind, expected: string): ClientError
   })
 }
 
-/** The patch of the arguments. Throws `ClientError`. */
-export function objectPatchOf(
-  { type, patch }: ActionArguments,
+/** Makes the mutation `patch`. The right to it comes first: a patch may be long to read. */
+export async function patchObject(
+  writer: CallerWriter,
+  place: WritePlace,
+  args: ActionArguments,
   manifests: ManifestReader,
-): ObjectPatch {
-  const content = manifests.patchOf(patch, 'patch')
+): Promise<WritePayload> {
+  await writer.review(place, { verb: 'patch' })
+  const patch = objectPatchOf(args, await manifests.patchOf(args.patch, 'patch'))
+  refuseQuoting(writer, place, patch)
+  return await patched(writer, place, args, patch, validationOf(args))
+}
+
+function objectPatchOf({ type }: ActionArguments, content: object): ObjectPatch {
   const isSteps = Array.isArray(content)
   if (isSteps !== (type === 'JSON')) {
     throw new ClientError('BAD_USER_INPUT', `patch: this is no patch of type ${type}`, {
@@ -114,6 +124,27 @@ export function objectPatchOf(
   }
   if (type === 'JSON') return { json: content as never }
   return type === 'STRATEGIC' ? { strategic: content } : { merge: content }
+}
+
+/**
+ * Throws `ClientError` for steps of a JSON patch that would show contents which are withheld: `copy` and `move` take
+ * them to where they are seen, and `test` tells whether a guess is right.
+ */
+function refuseQuoting(writer: CallerWriter, place: WritePlace, patch: ObjectPatch): void {
+  if (!('json' in patch)) return
+  for (const step of patch.json) {
+    const { op, path, from } = fieldsOf(step)
+    if (op !== 'test' && op !== 'copy' && op !== 'move') continue
+    const read = textOf(op === 'test' ? path : from) ?? ''
+    if (!isContent(read) || writer.shows(place)) continue
+    const message = `patch: ${op} reads ${quoted(read)}, which is withheld`
+    throw new ClientError('UNSUPPORTED', message, {
+      argument: 'patch',
+      value: shortened(read),
+      type: place.kind.typeName,
+      hint: 'set values with add or replace, or use kubectl; nothing was written',
+    })
+  }
 }
 
 /** Patches an object as the caller. */
@@ -127,6 +158,7 @@ export function patched(
 ): Promise<WritePayload> {
   return writer.write(place, { verb: 'patch' }, wishes, {
     ...(before === undefined ? {} : { before }),
+    sent: 'json' in patch ? patch.json : 'merge' in patch ? patch.merge : patch.strategic,
     send: ({ client }, options) =>
       client.patch(nameOf(place), patch, { ...options, fieldValidation }),
   })

@@ -42,7 +42,8 @@ const maxTextLength = 1_000
 
 /**
  * The error of a refused or failed write, with the facts of the API server's Status in its extensions. See docs/writes.md
- * for the codes.
+ * for the codes. Of Secrets (kinds that are held without their contents) it has codes, names and reasons only: the texts
+ * of the API server, of policies and webhooks may quote what is stored, as that of an unknown field does.
  */
 export function failedWrite(
   place: WritePlace,
@@ -51,22 +52,28 @@ export function failedWrite(
 ): Error {
   if (cause instanceof ClientError) return cause
   const { cluster, kind, namespace, name } = place
-  const details = { cluster, type: kind.typeName, cause }
+  const quotes = kind.metadataOnly
+  const details = { cluster, type: kind.typeName, cause: quotes ? undefined : cause }
   const named = `${kind.typeName} ${namespace === '' ? name : `${namespace}/${name}`}`
   if (!(cause instanceof ApiStatusError)) return failedRequest(place, verb, cause)
   const { httpStatus, status, retryAfterMs } = cause
   const said = shortened(textOf(status.message) ?? `HTTP ${httpStatus}`, maxTextLength)
-  const message = `${named}: ${said}`
+  const message = `${named}: ${quotes ? unquoted(cause) : said}`
+  const causes = causesOf(status.details?.causes).map((one) =>
+    quotes ? { ...one, message: '' } : one,
+  )
   const admission = admissionOf(said, httpStatus)
   if (admission !== undefined) {
     return new ClientError('ADMISSION_DENIED', message, {
       ...details,
       hint: 'change what the message names, or ask those who run the policy',
-      facts: { admission },
+      facts: { admission: quotes ? { ...admission, message: '' } : admission },
     })
   }
   if (httpStatus === 401) return refusedByServer(cluster)
-  if (httpStatus === 403) return forbiddenWrite(place, { verb, subresource }, message)
+  if (httpStatus === 403) {
+    return forbiddenWrite(place, { verb, subresource }, quotes ? undefined : message)
+  }
   if (isAlreadyExists(cause)) {
     const hint = 'choose another name, or apply instead'
     return new ClientError('ALREADY_EXISTS', message, { ...details, hint })
@@ -77,11 +84,9 @@ export function failedWrite(
   }
   if (httpStatus === 409) return conflict(message, status.details?.causes, said, details)
   if (httpStatus === 422) {
-    const causes = causesOf(status.details?.causes)
     return new ClientError('INVALID', message, { ...details, facts: { causes } })
   }
   if (httpStatus === 429) {
-    const causes = causesOf(status.details?.causes)
     if (causes.some(({ reason }) => reason === 'DisruptionBudget')) {
       const budget = causes.map((one) => one.message).join('; ')
       const hint = 'wait until the other pods are healthy, or drain, which waits'
@@ -99,10 +104,18 @@ export function failedWrite(
   // The typed conversion of a server-side apply fails with 500 for a field that the schema does not declare.
   if (said.includes('failed to create typed patch object')) {
     const [, field = '', problem = said] = /: (\.\S+): (.*)$/.exec(said) ?? []
-    const causes = [{ field, reason: 'FieldValueInvalid', message: problem }]
-    return new ClientError('INVALID', message, { ...details, facts: { causes } })
+    const untyped = { field, reason: 'FieldValueInvalid', message: quotes ? '' : problem }
+    return new ClientError('INVALID', message, { ...details, facts: { causes: [untyped] } })
   }
   return new ClientError('CLUSTER_UNREACHABLE', message, { ...details, retryAfterMs })
+}
+
+/** What a Status says without its texts: the reason, and the names of fields that are not known. */
+function unquoted({ httpStatus, status }: ApiStatusError): string {
+  const known = /strict decoding error: ((?:(?:unknown|duplicate) field "[^"]*"(?:, )?)+)$/
+  const [, fields] = known.exec(textOf(status.message) ?? '') ?? []
+  const said = [`HTTP ${httpStatus}`, textOf(status.reason), fields].filter(Boolean).join(', ')
+  return `${said}; the text of the API server is withheld, as it may quote values`
 }
 
 /** The error of a write that the caller may not make. */

@@ -1,11 +1,18 @@
 import { LRUCache } from 'lru-cache'
 import type { Viewer } from '../../access/viewer.ts'
+import { valueBytes } from '../../informer/codec/template.ts'
 import { ClientError } from '../errors/client-error.ts'
+import { type ByteHolder, HeldBytes } from '../prepare/held-bytes.ts'
+import type { WritePayload } from '../schema/read-context.ts'
 
 /** The bounds of writes. Times are milliseconds. */
 export interface WriteLimits {
   /** Writes of one operation: each mutation is one, and each document of an `apply`. */
   readonly maxWrites: number
+  /** The memory of the answers of all writes, until they are sent. Further writes are refused before they are made. */
+  readonly maxHeldBytes: number
+  /** The same for one user. */
+  readonly maxHeldBytesPerUser: number
   /** Characters of one manifest or patch, as sent and after its YAML aliases are resolved. */
   readonly maxBytes: number
   /** Writes of one user in a minute, evictions of drains included; unused ones add up to this many. */
@@ -23,6 +30,8 @@ export interface WriteLimits {
 /** Every default of {@link WriteLimits}. */
 export const defaultWriteLimits: WriteLimits = {
   maxWrites: 100,
+  maxHeldBytes: 128 << 20,
+  maxHeldBytesPerUser: 64 << 20,
   maxBytes: 1 << 20,
   writesPerMinute: 600,
   requestDeadlineMs: 10_000,
@@ -61,5 +70,54 @@ export class WriteQuota {
     const message = `this user has made ${most} writes within a minute`
     const details = { value: most, hint: 'wait, then write what is left', retryAfterMs }
     throw new ClientError('TOO_MANY_WRITES', message, details)
+  }
+}
+
+/** Counts what all writes hold. */
+export function heldByWrites(limits: WriteLimits): HeldBytes {
+  const hint = 'write fewer or smaller objects in one operation, or ask again later'
+  return new HeldBytes(limits, { name: 'writes', hint })
+}
+
+/** What the writes of one operation hold, until it is disposed: their payloads wait for the writes that follow. */
+export class OperationBytes implements ByteHolder, Disposable {
+  readonly users: ReadonlySet<string>
+  readonly #all: HeldBytes
+  #kept = 0
+  /** Of the write under way. */
+  #expected = 0
+
+  constructor(all: HeldBytes, viewer: Viewer | undefined) {
+    this.#all = all
+    this.users = new Set(viewer === undefined ? [] : [viewer.username])
+  }
+
+  get heldBytes(): number {
+    return this.#kept + this.#expected
+  }
+
+  heldBytesFor(): number {
+    return this.heldBytes
+  }
+
+  /** Makes room for a write to an object, as it is before and after. Throws `NoRoomError` if there is none. */
+  expect(before: unknown): void {
+    this.#expected = 2 * valueBytes(before)
+    const full = this.#all.hold(this)
+    if (full === undefined) return
+    this.#expected = 0
+    this.#all.hold(this)
+    throw full
+  }
+
+  keep(payload: WritePayload): WritePayload {
+    this.#kept += valueBytes([payload.object?.object, payload.changes])
+    this.#expected = 0
+    this.#all.hold(this)
+    return payload
+  }
+
+  [Symbol.dispose](): void {
+    this.#all.release(this)
   }
 }

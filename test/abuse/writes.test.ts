@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type AccessCluster, populate, startSimulated } from '../access/access-cluster.ts'
+import type { GatewayCaller, ServedGateway } from '../support/gateway.ts'
+import { core, idOf, namespace, populateShop, Reports, serveShop, written } from '../writes/shop.ts'
+
+const mebibyte = 1 << 20
+const large = 'x'.repeat(mebibyte - 1_000)
+const configMap = (name: string, data: object): object => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name },
+  data,
+})
+const times = (count: number, write: (at: number) => string): string =>
+  Array.from({ length: count }, (_, at) => write(at)).join(' ')
+
+describe('somebody who writes without an end', () => {
+  let cluster: AccessCluster & AsyncDisposable
+  let gateway: ServedGateway
+  const reports = new Reports()
+  beforeAll(async () => {
+    cluster = await startSimulated()
+    await populate(cluster)
+    await populateShop(cluster)
+    for (const name of ['large', 'small']) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await cluster.must(`${core}/configmaps`, {
+        method: 'POST',
+        body: configMap(name, { a: name === 'large' ? large : 'b' }),
+      })
+    }
+    const writes = { maxHeldBytesPerUser: 10 * mebibyte, writesPerMinute: 100_000 }
+    gateway = await serveShop(cluster, { writes, audit: reports })
+  })
+  afterAll(async () => {
+    await gateway[Symbol.asyncDispose]()
+    await cluster[Symbol.asyncDispose]()
+  })
+  const idOfMap = async (caller: GatewayCaller, name: string): Promise<string> =>
+    idOf(caller, `configMap(namespace: "${namespace}", name: "${name}")`)
+
+  it('by dry runs of a large object is refused once the answers hold too much; others write, and it may again', async () => {
+    const ann = gateway.as('ann-token')
+    const id = await idOfMap(ann, 'large')
+    const small = await idOfMap(gateway.as('root-token'), 'small')
+    const flood = `mutation { ${times(30, (at) => `d${at}: delete(id: "${id}", dryRun: true) { dryRun changes { before } object { name } }`)} }`
+    const answers = Promise.all([1, 2].map(async () => ann.query(flood)))
+    const [labelled] = await Promise.all([
+      written(gateway.as('root-token'), `label(id: "${small}", labels: { by: "another" })`),
+      answers,
+    ])
+    expect(labelled.object.json.metadata.labels).toEqual({ by: 'another' })
+    for (const { errors } of await answers) {
+      expect(errors?.length).toBeGreaterThan(20)
+      expect(errors?.at(-1)).toMatchObject({
+        message: `the writes of this user would hold more than ${10 * mebibyte} bytes`,
+        extensions: {
+          code: 'QUERY_TOO_COSTLY',
+          value: 10 * mebibyte,
+          hint: 'write fewer or smaller objects in one operation, or ask again later',
+        },
+      })
+    }
+    const again = await written(ann, `label(id: "${id}", labels: { written: "later" })`)
+    expect(again.changes).toMatchObject([{ path: '/metadata/labels/written', after: 'later' }])
+  }, 120_000)
+
+  it('by YAML of nothing but tags is refused before it is parsed, and a patch before that by the right to it', async () => {
+    const tags = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: [${'!a b,'.repeat(12_000)}]\n`
+    const ben = gateway.as('ben-token')
+    const text = 'mutation ($it: JSON!) { apply(manifest: $it, namespace: "shop") { behind } }'
+    const { errors } = await ben.query(text, { it: tags })
+    expect(errors).toMatchObject([
+      { message: 'manifest: its YAML has more than 100 tags and directives' },
+    ])
+    const id = await idOfMap(ben, 'small')
+    const patch = `mutation ($it: JSON!) { patch(id: "${id}", type: MERGE, patch: $it) { behind } }`
+    expect((await ben.query(patch, { it: tags })).errors).toMatchObject([
+      { extensions: { code: 'FORBIDDEN', verb: 'patch' } },
+    ])
+  })
+
+  it('by YAML that is long to parse takes turns with a neighbour, who is answered in between', async () => {
+    const keys = times(1_800, (at) => `k${at}: "1",`)
+    const documents = [1, 2, 3]
+      .map((at) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: y${at}}\ndata: {${keys}}\n`)
+      .join('---\n')
+    const ben = gateway.as('ben-token')
+    const neighbour = gateway.as('root-token')
+    const question = '{ pods(first: 1) { nodes { name } } }'
+    await neighbour.data(question)
+    let refused = 0
+    const attack = Promise.all(
+      Array.from({ length: 10 }, async () => {
+        const text = 'mutation ($it: JSON!) { apply(manifest: $it, namespace: "shop") { behind } }'
+        const { errors } = await ben.query(text, { it: documents })
+        expect(errors).toMatchObject(
+          [0, 1, 2].map((at) => ({ path: ['apply', at], extensions: { code: 'FORBIDDEN' } })),
+        )
+        refused += 1
+      }),
+    )
+    await expect.poll(() => refused, { interval: 1, timeout: 60_000 }).toBeGreaterThan(0)
+    const before = refused
+    await neighbour.data(question)
+    expect(refused - before).toBeLessThan(4)
+    await attack
+  }, 120_000)
+
+  it('is audited with the name that the API server made', async () => {
+    reports.writes.length = 0
+    const made = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { generateName: 'made-' } }
+    const create = `create(manifest: $manifest, namespace: "${namespace}")`
+    const { object } = await written(gateway.as('ann-token'), create, { manifest: made })
+    expect(object.name).toMatch(/^made-./)
+    expect(reports.writes).toMatchObject([{ mutation: 'create', namespace, name: object.name }])
+  })
+})
