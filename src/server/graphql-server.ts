@@ -349,7 +349,8 @@ function nameOf(host: string): string {
   return reachable.includes(':') && !reachable.startsWith('[') ? `[${reachable}]` : reachable
 }
 
-function certificateOf(
+/** The certificate of a server; `undefined` without TLS. Throws `CertificateError`. */
+export function certificateOf(
   { tlsCert, tlsKey, tlsClientCa }: ServerOptions,
   log: ServerLog,
 ): ServerCertificate | undefined {
