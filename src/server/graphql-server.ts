@@ -50,8 +50,6 @@ export interface GraphQLServerOptions extends OperationPipelineOptions {
   readonly server: ServerOptions
   /** The answer of `/readyz`. */
   readonly readiness: () => Readiness
-  /** Why nothing may be answered at present, if so: operations are refused with this error, and `/readyz` answers 503. */
-  readonly refusal?: (() => CodedError | undefined) | undefined
   /** Authenticates callers first; without it, callers are anonymous. */
   readonly authenticator?: Authenticator | undefined
   /**
@@ -65,6 +63,8 @@ export interface GraphQLServerOptions extends OperationPipelineOptions {
   readonly observer?: ServerObserver | undefined
   /** Follows operations by spans of OpenTelemetry: the same `GatewayTraces` as the gateway's. */
   readonly traces?: OperationTracer | undefined
+  /** Why nothing may be answered at present, if so: operations are refused with this error, and `/readyz` answers 503. */
+  readonly refusal?: (() => CodedError | undefined) | undefined
   /** The schema as SDL, for `/graphql/schema`. Absent: the server does not show it. */
   readonly sdl?: (() => string) | undefined
   /** What GraphiQL shows at the first visit, one document a tab. */
@@ -82,12 +82,12 @@ const graphqlServerChecks: OptionChecks<GraphQLServerOptions> = {
   requireViewer: aFlag,
   log: anObject,
   readiness: aFunction,
-  refusal: aFunction,
   authenticator: anObject,
   planned: anObject,
   metrics: anObject,
   observer: anObject,
   traces: anObject,
+  refusal: aFunction,
   sdl: aFunction,
   exampleOperations: aList,
   portalFolder: aString,
