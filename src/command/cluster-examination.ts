@@ -17,7 +17,8 @@ import { gatewayOptionsOf } from '../config/gateway-config.ts'
 import { createGateway } from '../gateway/gateway.ts'
 import { isKindOfProfile } from '../graphql/model/schema-profile.ts'
 import { type NamedResource, selectResources } from '../graphql/model/select-resources.ts'
-import { groupResourceOf } from '../kubernetes/api-resource.ts'
+import { secretLayouts } from '../gateway/sources/hub-secrets.ts'
+import { groupResourceOf, isBuiltInGroup } from '../kubernetes/api-resource.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { boundedParallel } from '../lib/concurrency.ts'
 import { withDeadline } from '../lib/deadline.ts'
@@ -44,6 +45,23 @@ const leastMinor = 27
 /** How many kinds a dry start loads. */
 const mostStarted = 3
 const mostNamed = 12
+/** The account may not read the kind; or it takes long, or more memory than `cache` allows, which a large cluster may. */
+const lesserCodes: ReadonlySet<unknown> = new Set(['FORBIDDEN', 'NOT_SYNCED', 'CACHE_FULL'])
+
+/** Who grants the right to read kinds, by what they are. */
+const rightsHints = {
+  builtIn: 'a ClusterRole with get, list and watch of these: deploy/kubernetes.yaml has one',
+  custom: 'rbac.customGroups of the chart grants groups of custom resources (docs/production.md)',
+  secrets:
+    'rbac.secrets of the chart grants them, with their data, as RBAC knows no metadata alone; or leave them out: profile.exclude.kinds: [Secret]',
+}
+
+function rightsHintOf({ resource: { group, resource } }: NamedResource): keyof typeof rightsHints {
+  if (group === '' && resource === 'secrets') return 'secrets'
+  return isBuiltInGroup(group) ? 'builtIn' : 'custom'
+}
+
+const hubHint = 'rbac.clusterSecretNamespaces of the chart grants them by a Role (docs/fleet.md)'
 
 /** The examination of one cluster: step by step, until one makes the next ones pointless. */
 export class ClusterExamination {
@@ -105,6 +123,7 @@ export class ClusterExamination {
       const kinds = await this.#kinds(transport)
       if (kinds === undefined) return
       await this.#rights(transport, kinds)
+      await this.#hubRights(transport)
       await this.#accessRights(transport)
       await this.#start(kinds)
     } finally {
@@ -203,20 +222,43 @@ export class ClusterExamination {
     }
     const where = cached === undefined ? '' : ` in ${namespaces.join(', ')}`
     const allowed = kinds.length - denied.length
-    const hint = 'a ClusterRole with get, list and watch of these: deploy/kubernetes.yaml has one'
     if (allowed === 0) {
       const text = `the account may list and watch none of ${kinds.length} kinds${where}`
-      this.#add('rights', 'problem', text, hint)
+      this.#add('rights', 'problem', text, rightsHints.builtIn)
       return
     }
     this.#add('rights', 'ok', `lists and watches ${allowed} of ${kinds.length} kinds${where}`)
     const { preload } = this.#options
     const needed = denied.filter(({ names }) => preload.includes(names.listField))
-    if (needed.length > 0) {
-      this.#add('rights', 'problem', `may not read what preload names: ${namesOf(needed)}`, hint)
+    const [first] = needed
+    if (first !== undefined) {
+      const text = `may not read what preload names: ${namesOf(needed)}`
+      this.#add('rights', 'problem', text, rightsHints[rightsHintOf(first)])
     }
-    if (denied.length > 0) {
-      this.#add('rights', 'warning', `may not list or watch ${namesOf(denied)}`, hint)
+    for (const [of, hint] of Object.entries(rightsHints)) {
+      const some = denied.filter((kind) => rightsHintOf(kind) === of)
+      if (some.length === 0) continue
+      this.#add('rights', 'warning', `may not list or watch ${namesOf(some)}`, hint)
+    }
+  }
+
+  /** Whether the account may read the Secrets that name further clusters, if this cluster is a hub. */
+  async #hubRights(transport: Transport): Promise<void> {
+    for (const source of this.#options.clusterSources) {
+      if (source.type === 'directory' || source.hub !== this.#selection.name) continue
+      const { namespaces = [secretLayouts[source.type].namespace] } = source
+      for (const namespace of namespaces) {
+        const place = namespace === undefined ? '' : ` in namespace ${namespace}`
+        const secrets = { group: '', resource: 'secrets', namespace }
+        try {
+          const listed = await this.#may(transport, { ...secrets, verb: 'list' })
+          const may = listed && (await this.#may(transport, { ...secrets, verb: 'watch' }))
+          const text = `${may ? 'lists and watches' : 'may not list and watch'} the Secrets of ${source.type}${place}`
+          this.#add('sources', may ? 'ok' : 'problem', text, may ? undefined : hubHint)
+        } catch (error) {
+          this.#add('sources', 'warning', error)
+        }
+      }
     }
   }
 
@@ -307,7 +349,7 @@ export class ClusterExamination {
     const { code, hint } = error.extensions ?? {}
     this.#push({
       check: 'start',
-      state: code === 'FORBIDDEN' ? 'warning' : 'problem',
+      state: lesserCodes.has(code) ? 'warning' : 'problem',
       message: `${field}: ${error.message}`,
       ...(typeof code === 'string' ? { code } : {}),
       ...(typeof hint === 'string' ? { hint } : {}),

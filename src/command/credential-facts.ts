@@ -57,7 +57,7 @@ function ofUser(config: ClusterConfig, user: ClusterConfig['user']): Finding {
   if (cert !== undefined) {
     const { validTo, subject } = new X509Certificate(cert)
     const name = subject.replaceAll('\n', ', ')
-    return untilThen(`a client certificate of ${name}`, new Date(validTo), certificateWarningMs)
+    return untilThen(`a client certificate of ${name}`, new Date(validTo))
   }
   if (user.username !== undefined) return found(`user name and password of ${user.username}`)
   if (authProvider !== undefined && authProvider !== null) {
@@ -108,15 +108,21 @@ function ofToken(what: string, token: string): Finding {
   return endMs === undefined ? found(what) : untilThen(what, new Date(endMs), tokenWarningMs)
 }
 
-function untilThen(what: string, expires: Date, warningMs: number): Finding {
+/** Until when something counts, as a finding about `check`. */
+export function untilThen(
+  what: string,
+  expires: Date,
+  warningMs: number = certificateWarningMs,
+  check = 'credentials',
+): Finding {
   const leftMs = expires.getTime() - Date.now()
   const at = expires.toISOString()
   if (leftMs <= 0) {
     const message = `${what} has expired at ${at}`
-    return { check: 'credentials', state: 'problem', message, hint: 'have it renewed' }
+    return { check, state: 'problem', message, hint: 'have it renewed' }
   }
   const message = `${what}, until ${at}`
   return leftMs < warningMs
-    ? { check: 'credentials', state: 'warning', message, hint: 'have it renewed soon' }
-    : found(message)
+    ? { check, state: 'warning', message, hint: 'have it renewed soon' }
+    : { check, state: 'ok', message }
 }

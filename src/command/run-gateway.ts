@@ -53,7 +53,7 @@ export async function runGateway(
   const { config, log, signal } = context
   // Checks early, before slow work. The server checks again.
   const { mode, login } = config.auth
-  const asksWho = mode !== 'none' && !(mode === 'oidc-login' && login?.required === false)
+  const asksWho = isAuthenticated(config)
   checkAddress(config.server, asksWho)
   const { introspection = isLoopback(config.server.host) && !asksWho } = config
   const options = gatewayOptionsOf({ ...config, introspection })
@@ -78,10 +78,10 @@ export async function runGateway(
     authenticator: gateway.authenticator(config.auth),
     metrics,
     traces,
+    ...(audit === null ? {} : { refusal: audit.refusal }),
     observer: serverObserverOf([metrics?.server, audit ?? undefined]),
     readiness: gateway.readiness,
     isStarted: () => gateway.isStarted,
-    ...(audit === null ? {} : { refusal: audit.refusal }),
     sdl: introspection ? () => sdlOf(gateway.schema) : undefined,
     exampleOperations,
     portalFolder,
@@ -117,6 +117,11 @@ export async function runGateway(
   log.info(`stopping on ${String(signal.reason)}`)
   // SIGINT comes from a terminal, where no load balancer needs time.
   if (signal.reason === 'SIGTERM') await server.drain()
+}
+
+/** Whether callers have to say who they are. */
+export function isAuthenticated({ auth: { mode, login } }: Config): boolean {
+  return mode !== 'none' && !(mode === 'oidc-login' && login?.required === false)
 }
 
 const printed = new WeakMap<GraphQLSchema, string>()

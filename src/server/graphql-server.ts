@@ -52,8 +52,6 @@ export interface GraphQLServerOptions extends OperationPipelineOptions {
   readonly readiness: () => Readiness
   /** Whether there is something to answer from. Until then only probes and metrics are answered, and all else with 503. */
   readonly isStarted?: () => boolean
-  /** Why nothing may be answered at present, if so: operations are refused with this error, and `/readyz` answers 503. */
-  readonly refusal?: (() => CodedError | undefined) | undefined
   /** Authenticates callers first; without it, callers are anonymous. */
   readonly authenticator?: Authenticator | undefined
   /**
@@ -67,6 +65,8 @@ export interface GraphQLServerOptions extends OperationPipelineOptions {
   readonly observer?: ServerObserver | undefined
   /** Follows operations by spans of OpenTelemetry: the same `GatewayTraces` as the gateway's. */
   readonly traces?: OperationTracer | undefined
+  /** Why nothing may be answered at present, if so: operations are refused with this error, and `/readyz` answers 503. */
+  readonly refusal?: (() => CodedError | undefined) | undefined
   /** The schema as SDL, for `/graphql/schema`. Absent: the server does not show it. */
   readonly sdl?: (() => string) | undefined
   /** What GraphiQL shows at the first visit, one document a tab. */
@@ -85,12 +85,12 @@ const graphqlServerChecks: OptionChecks<GraphQLServerOptions> = {
   log: anObject,
   readiness: aFunction,
   isStarted: aFunction,
-  refusal: aFunction,
   authenticator: anObject,
   planned: anObject,
   metrics: anObject,
   observer: anObject,
   traces: anObject,
+  refusal: aFunction,
   sdl: aFunction,
   exampleOperations: aList,
   portalFolder: aString,
@@ -354,7 +354,8 @@ function nameOf(host: string): string {
   return reachable.includes(':') && !reachable.startsWith('[') ? `[${reachable}]` : reachable
 }
 
-function certificateOf(
+/** The certificate of a server; `undefined` without TLS. Throws `CertificateError`. */
+export function certificateOf(
   { tlsCert, tlsKey, tlsClientCa }: ServerOptions,
   log: ServerLog,
 ): ServerCertificate | undefined {

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, request as forward, type Server } from 'node:http'
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Simulator, startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parseAllDocuments } from 'yaml'
 import {
   type CertificateAuthority,
   createCertificateAuthority,
@@ -59,6 +60,7 @@ describe('informerql doctor', () => {
   const users = [
     { token: 'hidden-token-of-root', user: 'root', groups: ['system:masters'] },
     { token: 'hidden-token-of-nobody', user: 'nobody' },
+    { token: 'hidden-token-of-reader', user: 'reader' },
   ]
   let folder: string
   let simulator: Simulator
@@ -243,6 +245,144 @@ describe('informerql doctor', () => {
     expect(wrong(found.get('endless'))).toEqual([
       expect.objectContaining({ check: 'credentials', code: 'API_STATUS' }),
     ])
+  })
+
+  const programOf = ({ stdout }: Ended): readonly Finding[] =>
+    (JSON.parse(stdout) as { program: readonly Finding[] }).program
+
+  it('names what would stop `serve` before it looks at a cluster, each with its way out', async () => {
+    await writeFile(join(folder, 'text'), 'no certificate')
+    const file = await configured({
+      clusters: [await kubeconfig('prod')],
+      clusterSources: [{ type: 'directory', path: join(folder, 'no-folder') }],
+      server: {
+        tlsCert: join(folder, 'text'),
+        tlsKey: join(folder, 'no-key'),
+        trustedDocuments: 'no-file',
+      },
+      auth: { mode: 'oidc', audiences: ['a'], oidc: { issuer: 'http://127.0.0.1:1' } },
+      audit: { file: join(folder, 'text', 'audit.log') },
+      schemaFiles: ['no.graphql'],
+    })
+    const ended = await doctor('--config', file, '--json')
+    expect(ended.code).toBe(1)
+    const hint = expect.stringMatching(/./) as string
+    const problem = (check: string, message: RegExp): object =>
+      expect.objectContaining({
+        check,
+        state: 'problem',
+        message: expect.stringMatching(message),
+        hint,
+      })
+    expect(programOf(ended)).toEqual([
+      problem('tls', /no-key/),
+      problem('authentication', /127\.0\.0\.1:1.*ECONNREFUSED/),
+      problem('documents', /no-file/),
+      problem('schema', /no\.graphql cannot be read/),
+      problem('audit', /text is no folder/),
+      problem('sources', /no-folder/),
+    ])
+    const open = await configured({
+      clusters: [],
+      clusterSources: [{ type: 'directory', path: folder }],
+      server: { host: '0.0.0.0' },
+    })
+    expect(programOf(await doctor('--config', open, '--json'))).toContainEqual(
+      problem('address', /0\.0\.0\.0 is not a loopback address/),
+    )
+  })
+
+  it('finds nothing wrong with a program that can be served, and writes no file', async () => {
+    const certificate = await authority.issue({ name: 'informerql' })
+    const [cert, key] = [join(folder, 'tls.crt'), join(folder, 'tls.key')]
+    await writeFile(cert, certificate.cert)
+    await writeFile(key, certificate.key)
+    const issuer = createServer((request, response) => {
+      const { host } = request.headers
+      response.end(JSON.stringify({ issuer: `http://${host}`, jwks_uri: `http://${host}/keys` }))
+    }).listen(0, '127.0.0.1')
+    await once(issuer, 'listening')
+    const { port } = issuer.address() as AddressInfo
+    const kubeconfigs = await mkdtemp(join(folder, 'clusters-'))
+    const file = await configured({
+      clusters: [await kubeconfig('prod')],
+      clusterSources: [{ type: 'directory', path: kubeconfigs }],
+      server: { tlsCert: cert, tlsKey: key },
+      auth: { mode: 'oidc', audiences: ['a'], oidc: { issuer: `http://127.0.0.1:${port}` } },
+      audit: { file: join(folder, 'log', 'audit.log') },
+    })
+    const ended = await doctor('--config', file, '--json')
+    issuer.close()
+    issuer.closeAllConnections()
+    const sound = (check: string, message: RegExp, state = 'ok'): object => ({
+      check,
+      state,
+      message: expect.stringMatching(message),
+    })
+    expect(programOf(ended).filter(({ check }) => check !== 'tls')).toEqual([
+      sound('authentication', /callers come by oidc; .* says where its keys are/),
+      sound('audit', /audit\.log can be written/),
+      sound('sources', /names 0 clusters, which are not examined/, 'skipped'),
+    ])
+    expect(programOf(ended)).toContainEqual(
+      expect.objectContaining({
+        check: 'tls',
+        message: expect.stringMatching(/tls\.crt, until 20/),
+      }),
+    )
+    expect(ended.code).toBe(0)
+    await expect(readdir(folder)).resolves.not.toContain('log')
+  })
+
+  it('takes a cluster whose lists are long for a healthy one', async () => {
+    await using large = await startSimulator()
+    const match = { resource: 'namespaces', verb: 'list' } as const
+    large.faults.inject({ fault: { type: 'slow', bytesPerSecond: 50 }, match, times: 100 })
+    const clusters = [await kubeconfig('large', { server: large.url })]
+    const file = await configured({ clusters, preload: ['namespaces'], syncDeadlineMs: 100 })
+    const ended = await doctor('--config', file, '--json')
+    expect(ended.code).toBe(0)
+    const found = findingsIn(ended).get('large') ?? []
+    expect(found.filter(({ state }) => state === 'problem')).toEqual([])
+    expect(found).toContainEqual(expect.objectContaining({ check: 'start', state: 'ok' }))
+  })
+
+  it('says who grants what the rights of deploy/kubernetes.yaml leave out', async () => {
+    const manifests = parseAllDocuments(await readFile('deploy/kubernetes.yaml', 'utf8'))
+    const roles = manifests.map((one) => one.toJS()).filter((one) => one?.kind === 'ClusterRole')
+    const post = async (resource: string, body: object): Promise<void> => {
+      const url = new URL(`/apis/rbac.authorization.k8s.io/v1/${resource}`, simulator.url)
+      const headers = {
+        authorization: `Bearer ${users[0]?.token}`,
+        'content-type': 'application/json',
+      }
+      const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
+      expect(response.status).toBe(201)
+    }
+    for (const role of roles) {
+      const { name } = role.metadata
+      await post('clusterroles', role)
+      const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name }
+      const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'reader' }]
+      await post('clusterrolebindings', { metadata: { name }, roleRef, subjects })
+    }
+    const clusters = [await kubeconfig('read', { user: { token: users[2]?.token } })]
+    const clusterSources = [{ type: 'argocd', hub: 'read' }]
+    const auth = { mode: 'token-review' }
+    const file = await configured({ clusters, clusterSources, auth })
+    const found = wrong(findingsIn(await doctor('--config', file, '--json')).get('read'))
+    expect(found).toContainEqual({
+      check: 'rights',
+      state: 'warning',
+      message: 'may not list or watch secrets',
+      hint: expect.stringMatching(/^rbac\.secrets of the chart/),
+    })
+    expect(found).toContainEqual({
+      check: 'sources',
+      state: 'problem',
+      message: 'may not list and watch the Secrets of argocd in namespace argocd',
+      hint: expect.stringMatching(/^rbac\.clusterSecretNamespaces of the chart/),
+    })
   })
 
   it('exits with 2 if its options are not valid', async () => {

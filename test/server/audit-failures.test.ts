@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, open, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient, type ExecutionResult } from 'graphql-ws'
@@ -39,13 +39,17 @@ describe('informerql serve with an audit log that it cannot write', () => {
     await rm(all, { recursive: true })
   })
 
-  const start = (audit: string, ...args: readonly string[]): ExampleProcess => {
+  const start = (
+    audit: string,
+    stdout: number | 'pipe' = 'pipe',
+    ...args: readonly string[]
+  ): ExampleProcess => {
     const own = ['serve', '--server', simulator.url, '--port', '0', '--metrics-port', '0']
     const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
     return startProgram(
       process.execPath,
       ['src/main.ts', ...own, '--log-format', 'json', '--audit-file', audit, ...args],
-      { env: { PATH, NODE_COMPILE_CACHE } },
+      { env: { PATH, NODE_COMPILE_CACHE }, stdout },
     )
   }
   const urlOf = async (gateway: ExampleProcess): Promise<string> => {
@@ -138,7 +142,7 @@ describe('informerql serve with an audit log that it cannot write', () => {
   })
 
   it.skipIf(!hasFullDevice)('answers all the same where audit.required is false', async () => {
-    await using gateway = start('/dev/full', '--no-audit-required')
+    await using gateway = start('/dev/full', 'pipe', '--no-audit-required')
     const url = await urlOf(gateway)
     await post(url, { query })
     await gateway.printed('the audit log cannot be written')
@@ -166,9 +170,24 @@ describe('informerql serve with an audit log that it cannot write', () => {
     expect(gateway.lines.join('\n')).toContain('ENXIO')
   })
 
+  it('stops on SIGTERM also while nobody reads its standard output', async () => {
+    const pipe = join(folder, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    await using held = await open(pipe, 'r+')
+    await using gateway = start('-', held.fd)
+    const url = await urlOf(gateway)
+    // More lines than a pipe holds.
+    const long = `{ pods { totalCount ${'__typename '.repeat(200)} } }`
+    for (let round = 0; round < 40; round++) {
+      await Promise.all(Array.from({ length: 10 }, () => post(url, { query: long })))
+    }
+    expect(await gateway.interrupt('SIGTERM')).toBe(0)
+    expect(gateway.lines.join('\n')).toContain('lines of the audit log are lost')
+  })
+
   it('ends at once on a second signal, while a stop waits', async () => {
     const args = ['--drain-delay', '600000']
-    await using gateway = start(join(folder, 'audit.log'), ...args)
+    await using gateway = start(join(folder, 'audit.log'), 'pipe', ...args)
     await urlOf(gateway)
     gateway.signal('SIGTERM')
     await gateway.printed('stopping on SIGTERM')
