@@ -164,7 +164,10 @@ export class ApiServer implements AsyncDisposable {
     return this.#reachability.refusal
   }
 
-  /** Requests the server's version whenever nothing has been received for some seconds, or a request was refused, until the signal aborts or the connection is closed. */
+  /**
+   * Requests the server's version whenever nothing has been received for some seconds, and when a request was refused
+   * with 401. Ends with the signal, and when the connection is closed.
+   */
   async followReachability(signal: AbortSignal): Promise<void> {
     await this.#reachability.follow(AbortSignal.any([signal, this.#transport.closed]))
   }

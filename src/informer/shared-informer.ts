@@ -254,9 +254,9 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Runs until the signal aborts or the `ApiServer` is disposed of, then ends all handlers and listeners. Reports a handler that does not return within
-   * `handlerStopDeadlineMs` with `HandlerStuckError`. Call once: later calls reject with {@link InformerRunningError}
-   * or {@link InformerStoppedError}.
+   * Runs until the signal aborts or the `ApiServer` is disposed of, then ends all handlers and listeners. Reports a
+   * handler that does not return within `handlerStopDeadlineMs` with `HandlerStuckError`. Call once: later calls reject
+   * with {@link InformerRunningError} or {@link InformerStoppedError}.
    */
   async run(signal: AbortSignal): Promise<void> {
     const name = groupResourceOf(this.resource)

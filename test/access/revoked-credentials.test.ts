@@ -2,9 +2,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { GatewayMetrics } from 'informerql'
-import { startSimulator } from 'informerql/simulator'
+import { type Simulator, startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse, stringify } from 'yaml'
+import { createCertificateAuthority } from '../api-server/certificates.ts'
 import { startCountedServer } from './counted-server.ts'
 import { kubeconfigText } from '../gateway/test-cluster.ts'
 import { startProgram } from '../support/example-process.ts'
@@ -121,14 +122,14 @@ const suite = (kubeconfigOfGateway: () => Promise<string>): void => {
 
 describe('a gateway whose credentials are refused, on the simulator', () => {
   const resources = new AsyncDisposableStack()
-  let url: string
+  let shared: Simulator
   beforeAll(async () => {
-    ;({ url } = resources.use(await startSimulator({ users: [own, ann] })))
+    shared = resources.use(await startSimulator({ users: [own, ann] }))
   })
   afterAll(async () => resources.disposeAsync())
-  suite(async () => kubeconfigText(url, own.token))
+  suite(async () => kubeconfigText(shared.url, own.token))
 
-  it('is not taken for one by a single API that refuses it', async () => {
+  it('is CONNECTED all the same if only one API refuses it', async () => {
     await using simulator = await startSimulator({ users: [own, ann] })
     await using between = await startCountedServer(simulator.url)
     const { kubeconfig } = await withTokenFile(kubeconfigText(between.url, own.token))
@@ -144,33 +145,63 @@ describe('a gateway whose credentials are refused, on the simulator', () => {
     expect((await gateway.data(state)).gatewayClusters).toEqual([{ state: 'CONNECTED' }])
   })
 
-  it('says how long its credentials still count', async () => {
+  it('is in the same state when the credentials can no longer be read', async () => {
+    await using simulator = await startSimulator({ users: [own, ann] })
+    const { kubeconfig, overwrite } = await withTokenFile(kubeconfigText(simulator.url, own.token))
+    await using gateway = await serveGateway({ clusters: [{ name: 'one', kubeconfig }] })
+    const states = async (): Promise<unknown> => {
+      // A read that needs the API server, whatever is cached.
+      await gateway.query('{ node(name: "none", live: true) { kind } }')
+      return (await gateway.data('{ gatewayClusters { state } }')).gatewayClusters[0].state
+    }
+    expect(await states()).toBe('CONNECTED')
+    await rm(kubeconfig.replace('.yaml', '.token'))
+    await expect.poll(states, wait).toBe('UNAUTHORIZED')
+    await overwrite(own.token)
+    await expect.poll(states, wait).toBe('CONNECTED')
+  })
+
+  it('knows how long the credentials and certificates of the gateway still count', async () => {
     const exp = Math.floor(Date.now() / 1_000) + 7_200
     const claims = Buffer.from(JSON.stringify({ exp })).toString('base64url')
     const token = `e30.${claims}.signature`
-    await using simulator = await startSimulator({ users: [{ ...own, token }, own] })
-    const static_ = join(folder, 'static.json')
-    await writeFile(static_, kubeconfigText(simulator.url, token))
-    const inFile = await withTokenFile(kubeconfigText(simulator.url, own.token))
+    await using simulator = await startSimulator({ users: [{ ...own, token }] })
+    await using authority = await createCertificateAuthority()
+    const to = new Date(exp * 1_000)
+    const client = await authority.issue({ name: 'client', to })
+    const server = await authority.issue({ name: 'server', to })
+    const inText = join(folder, 'credentials.json')
+    const config = parse(kubeconfigText(simulator.url, token)) as { users: object[] }
+    const [certificate, key] = [client.certFile, client.keyFile]
+    const user = { token, 'client-certificate': certificate, 'client-key': key }
+    await writeFile(inText, JSON.stringify({ ...config, users: [{ name: 'test', user }] }))
+    const inFile = await withTokenFile(kubeconfigText(simulator.url, token))
     await inFile.overwrite(token)
     const metrics = new GatewayMetrics()
-    await using gateway = await serveGateway({
-      clusters: [
-        { name: 'one', kubeconfig: static_ },
-        { name: 'two', kubeconfig: inFile.kubeconfig },
-      ],
-      metrics,
-    })
-    await gateway.data('{ namespaces { totalCount } }')
+    await using _gateway = await serveGateway(
+      {
+        clusters: [
+          { name: 'one', kubeconfig: inText },
+          { name: 'two', kubeconfig: inFile.kubeconfig },
+        ],
+        metrics,
+      },
+      { tlsCert: server.certFile, tlsKey: server.keyFile },
+      { metrics, observer: metrics.server },
+    )
     const text = await metrics.text()
-    const left = (cluster: string, credential: string): number => {
-      const labels = `{cluster="${cluster}",credential="${credential}"}`
-      const line = text.split('\n').find((one) => one.includes(`expire_seconds${labels}`))
-      return Number(line?.split(' ').at(-1))
-    }
-    for (const seconds of [left('one', 'token'), left('two', 'token-file')]) {
-      expect(seconds).toBeGreaterThan(0)
-      expect(seconds).toBeLessThanOrEqual(7_200)
+    const name = 'informerql_credentials_expire_seconds'
+    for (const [cluster, credential] of [
+      ['one', 'client-certificate'],
+      ['one', 'token'],
+      ['two', 'token-file'],
+      ['', 'serving-certificate'],
+    ]) {
+      const labels = `${name}{cluster="${cluster}",credential="${credential}"} `
+      const line = text.split('\n').find((one) => one.startsWith(labels))
+      const seconds = Number(line?.slice(labels.length))
+      expect(seconds, labels).toBeGreaterThan(0)
+      expect(seconds, labels).toBeLessThanOrEqual(7_200)
     }
   })
 

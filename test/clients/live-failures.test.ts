@@ -34,6 +34,7 @@ const ofCodes: Readonly<Record<string, Remedy>> = {
   OUTCOME_UNKNOWN: 'ends',
   NOT_SYNCED: 'retries',
   CLUSTER_UNREACHABLE: 'retries',
+  CLUSTER_UNAUTHORIZED: 'retries',
   NODE_UNREACHABLE: 'retries',
   CACHE_FULL: 'retries',
   NAMESPACE_NOT_CACHED: 'ends',

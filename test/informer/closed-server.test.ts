@@ -45,11 +45,11 @@ factory.start()
 void apiServer.followReachability(new AbortController().signal)
 await pods.waitForSync()
 while (failing.state !== 'waiting') await new Promise(setImmediate)
-console.log('follows')
 process.once('SIGTERM', () => {
   console.log('disposes')
   void apiServer[Symbol.asyncDispose]()
 })
+console.log('follows')
 `
 
 it('A process whose only ApiServer is disposed of ends by itself, whatever its informers were doing', async () => {

@@ -113,7 +113,7 @@ export class GatewayMetrics implements MetricsSource {
   #addCredentials(): void {
     const left = new Gauge({
       name: 'informerql_credentials_expire_seconds',
-      help: 'Time until credentials of the gateway end, below 0 once they have: client-certificate, token and token-file of a cluster, and its own serving-certificate.',
+      help: 'Time until credentials of the gateway end, below 0 once they have.',
       labelNames: ['cluster', 'credential'],
       registers: [this.#registry],
       collect: () => {
