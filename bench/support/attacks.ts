@@ -223,6 +223,9 @@ export const attacks: readonly Attack[] = [
   bySocket('bodies that are too large', (socket) =>
     socket.closedBy({ type: 'subscribe', id: '1', payload: large }),
   ),
+  postOf('operations whose answer nobody accepts', JSON.stringify(one), {
+    accept: 'multipart/mixed',
+  }),
   postOf('compressed bombs', bomb, { 'content-encoding': 'gzip' }),
   raw(
     'bodies that never end',

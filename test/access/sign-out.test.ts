@@ -201,6 +201,13 @@ describe('a browser that is signed out stays so:', () => {
         status: 401,
         errors: [{ extensions: { code: 'UNAUTHENTICATED', login: '/auth/login' } }],
       })
+      const { origin: there } = new URL(optional.url)
+      using socket = openSessionSocket(optional.url, {
+        cookie: broken.cookieFor(there),
+        origin: there,
+      })
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      expect(await socket.closed).toBe(4403)
       // The page asks, and its user goes on without a session.
       // oxlint-disable-next-line no-await-in-loop -- as above
       expect(await broken.me()).toMatchObject({ signedIn: false, required: false })

@@ -18,7 +18,7 @@ import { sendAnswer, type SendOptions } from './http-answer.ts'
 import { answerMetrics, metricsPath, type MetricsSource } from './metrics-endpoint.ts'
 import type { PortalFiles } from './portal-files.ts'
 import { answerProbe, type ProbesOptions } from './probes.ts'
-import { answerPlanned, isHashNamed, operationAsked } from './query-fast-path.ts'
+import { answerPlanned, answerType, isHashNamed, operationAsked } from './query-fast-path.ts'
 
 export interface HttpTransportOptions extends ServerParts {
   /** The first documents of GraphiQL; `undefined` for no GraphiQL. */
@@ -152,6 +152,15 @@ export class HttpTransport {
     const refusal = operationRefusal(request, { ...limits, isByOwnScript })
     if (refusal !== undefined) {
       refuseRequest(response, refusal)
+      return
+    }
+    // Before anything is executed: a write whose answer cannot be given is not made.
+    if (sdl === undefined && !asksForEvents(request) && answerType(request) === undefined) {
+      refuseRequest(response, {
+        status: 406,
+        reason: `Accept ${JSON.stringify(request.headers.accept)} names no type of an answer.`,
+        hint: 'accept application/json or application/graphql-response+json; for subscriptions text/event-stream',
+      })
       return
     }
     const requestId = answeredRequestId(response)
