@@ -122,15 +122,20 @@ export class AuditLog implements OperationObserver, ServerObserver, AsyncDisposa
 
 function entryOf(report: OperationReport): object {
   const { document, operationName, by, kinds, codes, rows, durationMs } = report
-  const { secrets = [] } = report
+  const { secrets = [], logs = [] } = report
+  const types = [
+    ...kinds().map(({ cluster, kind }) => `${cluster}/${kind.typeName}`),
+    ...logs.map(({ cluster, type }) => `${cluster}/${type}`),
+  ]
   return {
     ...whoOf(report),
     operation: operationName,
     hash: documentHash(document),
-    types: [...new Set(kinds().map(({ cluster, kind }) => `${cluster}/${kind.typeName}`))],
+    types: [...new Set(types)],
     decision: decisionOf(codes),
     ...(codes.length === 0 ? {} : { codes }),
     ...(secrets.length === 0 ? {} : { secrets }),
+    ...(logs.length === 0 ? {} : { logs }),
     by,
     rows,
     durationMs: Math.round(durationMs * 1_000) / 1_000,

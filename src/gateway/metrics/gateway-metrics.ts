@@ -199,7 +199,7 @@ export class GatewayMetrics implements MetricsSource {
     this.#gauge('informerql_log_held_bytes', 'Memory of readers of logs.', of('heldBytes'))
     const total = (name: string, help: string, part: keyof LogCounts): void =>
       this.#total(`informerql_log_${name}_total`, help, of(part))
-    total('read', 'Lines of logs read, those that `contains` leaves out as well.', 'read')
+    total('read', 'Lines of logs read, sent or not.', 'read')
     total('lines', 'Lines of logs sent.', 'lines')
     total('skipped', 'Lines of logs that slow readers have not got.', 'skipped')
     total(

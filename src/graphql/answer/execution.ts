@@ -18,6 +18,7 @@ import { explain } from './explanation.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import { problemOfVariables } from '../documents/document-bounds.ts'
 import { fleetOf } from '../reads/fleet-state.ts'
+import type { LoggedObjects } from '../logs/log-request.ts'
 import { answerIntrospection } from './introspection.ts'
 import { inTime } from './operation-deadline.ts'
 import { type OperationReport, queryReport } from './operation-observer.ts'
@@ -93,6 +94,7 @@ interface AnswerRecord {
   kinds: readonly ClusterKind[]
   rows: number
   readonly secrets: Set<string>
+  readonly logged: LoggedObjects
 }
 
 /** Answers a query by graphql-js within its deadline, and reports it. */
@@ -102,7 +104,8 @@ export async function executeQuery(
   options: ExecutionOptions,
 ): Promise<ExecutionResult> {
   const startedMs = performance.now()
-  const record: AnswerRecord = { by: 'graphql-js', kinds: [], rows: 0, secrets: new Set() }
+  const named = { secrets: new Set<string>(), logged: new Map() }
+  const record: AnswerRecord = { by: 'graphql-js', kinds: [], rows: 0, ...named }
   const { beganMs = startedMs, viewer, trace } = optionsOf(args)
   const deadline = { deadlineMs: options.limits.operationDeadlineMs, beganMs }
   const result = await inTime(answerOf(served, args, options, record), deadline)
@@ -140,12 +143,12 @@ async function answerOf(
   record: AnswerRecord,
 ): Promise<ExecutionResult> {
   const { explain: explains = false, ...origin } = optionsOf(args)
-  const { secrets } = record
+  const { secrets, logged } = record
   const masked = { unexpected, requestId: origin.trace?.requestId }
   const validated = validatedArgs(served, limits, args)
   if ('errors' in validated) return seen(validated, [], args.document, masked)
   if (explains) {
-    const planned = await plans.explain(served, args, { origin, secrets })
+    const planned = await plans.explain(served, args, { origin, secrets, logged })
     if (planned !== undefined) {
       record.by = 'plan'
       return planned
@@ -164,7 +167,8 @@ async function answerOf(
   }
   const kinds = plans.kinds(served, validated)
   record.kinds = kinds
-  return await runQuery({ served, limits, kinds, origin, secrets, logs }, async (parts, direct) => {
+  const query = { served, limits, kinds, origin, secrets, logged, logs }
+  return await runQuery(query, async (parts, direct) => {
     const report = explains ? new ReadReport() : undefined
     const budget =
       report === undefined ? new WorkBudget(limits.work) : new ReportingBudget(limits.work, report)

@@ -24,6 +24,7 @@ import { type OperationObserver, queryReport } from './operation-observer.ts'
 import { type OperationTrace, type PartDetails, within } from '../prepare/operation-trace.ts'
 import type { OperationDocuments } from '../documents/operation-documents.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
+import type { LoggedObjects } from '../logs/log-request.ts'
 import type { PodLogs } from '../logs/pod-logs.ts'
 import { queryLane, turns } from '../prepare/operation-turns.ts'
 import { prepareAndRun } from '../prepare/preparation.ts'
@@ -92,13 +93,15 @@ export interface PreparedQuery {
   readonly origin: QueryOrigin
   /** The Secrets whose data was read, `cluster/namespace/name`. */
   readonly secrets: Set<string>
+  /** Receives what logs are read of. */
+  readonly logged?: LoggedObjects | undefined
   /** Absent: `podLogs` is not read. */
   readonly logs?: Pick<PodLogs, 'read'> | undefined
 }
 
 /** Prepares a query and runs it, as {@link prepareAndRun} does, with the access and the direct reads of its caller. */
 export function runQuery<T>(
-  { served, limits, kinds, origin, secrets, logs }: PreparedQuery,
+  { served, limits, kinds, origin, secrets, logged = new Map(), logs }: PreparedQuery,
   run: (parts: ReadSnapshot, direct: DirectReads) => T | Promise<T>,
 ): T | Promise<T> {
   const { viewer, callerToken: token, forbidKeeping, trace } = origin
@@ -112,7 +115,7 @@ export function runQuery<T>(
     logs &&
     ((args, deadlineMs) => {
       forbidKeeping?.()
-      return logs.read(args, origin, { deadlineMs, held })
+      return logs.read(args, origin, { deadlineMs, held, logged })
     })
   const extensions = served.isExtended
     ? new OperationExtensions({ served, limits, viewer, callerToken: token })
@@ -144,6 +147,7 @@ interface RunOptions<T> {
   readonly budget: () => WorkBudget
   readonly origin: QueryOrigin
   readonly secrets: Set<string>
+  readonly logged?: LoggedObjects | undefined
   /** Called in the tick of the answer, before anything is read. */
   readonly started?: () => void
   /** The event that a subscription of an extension answers. */
@@ -218,16 +222,18 @@ export class PlannedQueries {
     const { viewer, trace } = origin
     const startedMs = performance.now()
     const secrets = new Set<string>()
+    const logged: LoggedObjects = new Map()
     let isOver = false
     try {
       const answering = this.#run(known, variables ?? {}, {
         budget: () => new WorkBudget(plannedWork(limits.work)),
         origin,
         secrets,
+        logged,
         answered: ({ text, errors }, { budget }, kinds) => {
           if (!isOver) {
             const rows = budget.spent('rows')
-            const answer = { by: 'plan', kinds, secrets, rows, startedMs, errors } as const
+            const answer = { by: 'plan', kinds, secrets, logged, rows, startedMs, errors } as const
             const asked = { document, operationName, viewer, trace }
             if (observer !== undefined || trace?.follower !== undefined) {
               const report = queryReport({ ...asked, ...answer })
@@ -253,7 +259,7 @@ export class PlannedQueries {
   async explain(
     served: ServedSchema,
     { document, operationName, variableValues }: ExecutionArgs,
-    asker: Pick<PreparedQuery, 'origin' | 'secrets'>,
+    asker: Pick<PreparedQuery, 'origin' | 'secrets' | 'logged'>,
   ): Promise<ExecutionResult | undefined> {
     try {
       const known = this.#knownAs(served, document, operationName)
@@ -330,7 +336,7 @@ export class PlannedQueries {
   #run<T extends string | ExecutionResult>(
     { served, plan, document, name, mayBeTooLarge }: KnownQuery,
     inputs: Readonly<Record<string, unknown>>,
-    { budget, origin, secrets, started, event, answered }: RunOptions<T>,
+    { budget, origin, secrets, logged, started, event, answered }: RunOptions<T>,
   ): T | undefined | Promise<T | undefined> {
     const { limits, fragments, logs } = this.#options
     if (problemOfVariables(inputs) !== undefined) return undefined
@@ -344,7 +350,7 @@ export class PlannedQueries {
     const variation = plan.variation(variables)
     if (!variation.isCovered) return undefined
     const kinds = variation.kinds(served, variables)
-    const query = { served, limits, kinds, origin, secrets, logs }
+    const query = { served, limits, kinds, origin, secrets, logged, logs }
     return runQuery<T | undefined>(query, (parts, direct) => {
       const means = { served, limits, variables, budget: budget(), fragments, parts, direct, event }
       const run = new PlanRun(means)

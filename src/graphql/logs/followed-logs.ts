@@ -16,7 +16,13 @@ import { ContainerFollower, type FollowerMeans } from './container-follower.ts'
 import { type ContainerView, FollowedPods, type Subscribe } from './followed-pods.ts'
 import { LogBuffer, patienceMs } from './log-buffer.ts'
 import type { LogLimits, LogPlaces } from './log-limits.ts'
-import type { LogRequest } from './log-request.ts'
+import {
+  askedObjects,
+  loggedKey,
+  type LoggedObject,
+  type LoggedObjects,
+  type LogRequest,
+} from './log-request.ts'
 
 export interface FollowedLogsOptions {
   readonly served: () => ServedSchema
@@ -30,6 +36,8 @@ export interface FollowedLogsOptions {
   readonly args: PodLogsArguments
   readonly request: LogRequest
   readonly caller: Caller
+  /** Receives what the report of the operation names. */
+  readonly logged: LoggedObjects
   /** Whether new lines are followed; else each log is read once. */
   readonly follows: boolean
   readonly write: (frame: PodLogsSource) => string
@@ -112,6 +120,7 @@ export class FollowedLogs extends FrameStream implements ByteHolder, Disposable 
   /** Resolves when the first lines are there, as far as they are soon. Rejects with the error that prevents it. */
   async begin(): Promise<void> {
     const { served, args, subscribe, caller, limits } = this.#options
+    for (const [key, object] of askedObjects(served(), args)) this.#name(key, object)
     const changed = (): void => this.#podsChanged()
     const maxPods = limits.maxPageSize
     this.#pods = await FollowedPods.open(served(), args, { subscribe, caller, maxPods, changed })
@@ -221,6 +230,8 @@ export class FollowedLogs extends FrameStream implements ByteHolder, Disposable 
     const isFirst = !this.#isFirstSeen
     if (isFirst) {
       this.#isFirstSeen = true
+      for (const { type, ...owner } of pods.owners())
+        this.#name(loggedKey(owner), { type, ...owner })
       const problem = problemOf(args, { pods, all, wanted })
       if (problem !== undefined) return this.#fail(problem)
     }
@@ -252,6 +263,8 @@ export class FollowedLogs extends FrameStream implements ByteHolder, Disposable 
       room -= 1
       const follower = new ContainerFollower(view, areLate, this.#means)
       this.#followers.set(key, follower)
+      const { cluster, namespace, pod: name, uid } = view
+      this.#name(loggedKey(view), { cluster, type: 'Pod', namespace, name, uid })
       this.#followAccess(view.cluster)
       void follower.run()
     }
@@ -265,6 +278,11 @@ export class FollowedLogs extends FrameStream implements ByteHolder, Disposable 
       } else follower.gone()
     }
     for (const key of this.#endedKeys().slice(0, -maxEnded)) this.#followers.delete(key)
+  }
+
+  #name(key: string, object: LoggedObject): void {
+    const { logged } = this.#options
+    if (logged.size < maxFollowers || logged.has(key)) logged.set(key, object)
   }
 
   #endedKeys(): readonly string[] {

@@ -116,6 +116,11 @@ export class FollowedPods {
     return this.#hidden.has(uid)
   }
 
+  /** The objects that were asked for and have pods. */
+  *owners(): Generator<Owner, void, void> {
+    for (const { owner } of this.#objects.values()) if (owner !== undefined) yield owner
+  }
+
   /** All containers, by cluster, namespace and name, in the order of their start in the pod. */
   containers(): readonly ContainerView[] {
     const pods = new Map<string, FollowedPod>()
@@ -196,7 +201,16 @@ interface Payload {
 /** An object that was asked for: a pod, or what has pods. */
 interface FollowedObject {
   readonly pods: readonly FollowedPod[]
+  readonly owner: Owner | undefined
   readonly bytes: number
+}
+
+interface Owner {
+  readonly cluster: string
+  readonly type: string
+  readonly namespace: string | undefined
+  readonly name: string
+  readonly uid: string
 }
 
 interface FollowedPod {
@@ -206,12 +220,25 @@ interface FollowedPod {
   readonly containers: readonly ContainerView[]
 }
 
-type ObjectText = PodText | { readonly pods: { readonly nodes: readonly PodText[] } | null }
+interface OwnerText {
+  readonly __typename: string
+  readonly clusterName: string
+  readonly namespace?: string
+  readonly name: string
+  readonly uid: string
+  readonly pods: { readonly nodes: readonly PodText[] } | null
+}
+
+type ObjectText = PodText | OwnerText
 
 function followedObject(object: ObjectText): FollowedObject {
-  const pod = 'spec' in object ? [object] : []
-  const pods = ('pods' in object ? (object.pods?.nodes ?? []) : pod).map(followedPod)
-  return { pods, bytes: valueBytes(pods) }
+  if (!('pods' in object)) {
+    const pods = 'spec' in object ? [followedPod(object)] : []
+    return { pods, owner: undefined, bytes: valueBytes(pods) }
+  }
+  const { __typename: type, clusterName: cluster, namespace, name, uid } = object
+  const pods = (object.pods?.nodes ?? []).map(followedPod)
+  return { pods, owner: { cluster, type, namespace, name, uid }, bytes: valueBytes(pods) }
 }
 
 function followedPod(pod: PodText): FollowedPod {
@@ -308,7 +335,8 @@ function fieldsOf({ kindOf, schema }: ServedSchema, id: string, maxPods: number)
   const type = kind && schema.getType(kind.typeName)
   const pods = isObjectType(type) ? type.getFields()['pods'] : undefined
   if (kind !== undefined && String(pods?.type) === `${pod?.typeName}Connection`) {
-    return `... on ${kind.typeName} { pods(first: ${maxPods}) { nodes { ${podFields} } } }`
+    const own = `__typename clusterName ${kind.resource.namespaced ? 'namespace ' : ''}name uid`
+    return `... on ${kind.typeName} { ${own} pods(first: ${maxPods}) { nodes { ${podFields} } } }`
   }
   throw new ClientError('BAD_USER_INPUT', `ids: a ${name} has no pods`, {
     argument: 'ids',

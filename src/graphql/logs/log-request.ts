@@ -1,8 +1,54 @@
 import { instantKey } from '../../query/index/index-key.ts'
 import { parseDurationMs } from '../../lib/duration.ts'
 import { ClientError } from '../errors/client-error.ts'
+import { readObjectId } from '../model/object-id.ts'
 import type { PodLogsArguments } from '../schema/read-arguments.ts'
+import { clustersNamed } from '../served/cluster-argument.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
 import type { LogLimits } from './log-limits.ts'
+
+/** What logs were asked of, or a pod whose log was opened. What is absent was not limited, or is not known. */
+export interface LoggedObject {
+  readonly cluster: string
+  /** The name of the GraphQL type. */
+  readonly type: string
+  readonly namespace?: string | undefined
+  readonly name?: string | undefined
+  readonly uid?: string | undefined
+}
+
+/** The objects that the report of an operation names, by {@link loggedKey} if they have a UID. */
+export type LoggedObjects = Map<string, LoggedObject>
+
+export function loggedKey({
+  cluster,
+  uid,
+}: {
+  readonly cluster: string
+  readonly uid: string
+}): string {
+  return `${cluster}/${uid}`
+}
+
+/** What the logs are asked of: objects by their ids, or the pods of namespaces. Throws as `clustersNamed` does. */
+export function askedObjects(served: ServedSchema, args: PodLogsArguments): LoggedObjects {
+  const asked: LoggedObjects = new Map()
+  const { ids, namespace, namespaces } = args
+  for (const id of ids ?? []) {
+    const identity = readObjectId(id)
+    if (identity === undefined) continue
+    const { cluster, group, kind, object } = identity
+    const key = 'uid' in object ? loggedKey({ cluster, ...object }) : id
+    asked.set(key, { cluster, type: served.kindOf(group, kind)?.typeName ?? kind, ...object })
+  }
+  if (asked.size > 0) return asked
+  for (const cluster of clustersNamed(served, args)) {
+    for (const within of namespaces ?? [namespace ?? undefined]) {
+      asked.set(`${cluster} ${within}`, { cluster, type: 'Pod', namespace: within })
+    }
+  }
+  return asked
+}
 
 /** What is asked of each container, checked. */
 export interface LogRequest {

@@ -6,7 +6,7 @@ import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import type { Subscribe } from './followed-pods.ts'
 import { FollowedLogs, type FollowedLogsOptions } from './followed-logs.ts'
 import { type LogCounts, type LogLimits, LogPlaces } from './log-limits.ts'
-import { logRequest } from './log-request.ts'
+import { type LoggedObjects, logRequest } from './log-request.ts'
 
 export interface PodLogsOptions {
   readonly served: () => ServedSchema
@@ -34,13 +34,13 @@ export class PodLogs {
     return { ...this.#counts, streams: this.#places.taken, heldBytes: this.#held.bytes }
   }
 
-  /** Follows the logs. `write` writes a frame. Rejects with the error that prevents it. */
+  /** Follows the logs. `write` writes a frame; `logged` receives what is read. Rejects with the error that prevents it. */
   async follow(
     args: PodLogsArguments,
     caller: Caller,
-    write: (frame: PodLogsSource) => string,
+    { write, logged }: Pick<FollowedLogsOptions, 'write' | 'logged'>,
   ): Promise<FollowedLogs> {
-    return await this.#open(args, caller, { follows: true, write })
+    return await this.#open(args, caller, { follows: true, write, logged })
   }
 
   /**
@@ -50,10 +50,18 @@ export class PodLogs {
   async read(
     args: PodLogsArguments,
     caller: Caller,
-    { deadlineMs, held }: { readonly deadlineMs: number; readonly held: DisposableStack },
+    {
+      deadlineMs,
+      held,
+      logged,
+    }: {
+      readonly deadlineMs: number
+      readonly held: DisposableStack
+      readonly logged: LoggedObjects
+    },
   ): Promise<PodLogsSource> {
     const limits = { ...this.#options.limits, liveDeadlineMs: deadlineMs }
-    const logs = await this.#open(args, caller, { follows: false, write: () => '', limits })
+    const logs = await this.#open(args, caller, { follows: false, write: () => '', limits, logged })
     held.use(logs)
     const page = logs.page()
     logs.close()
@@ -63,7 +71,9 @@ export class PodLogs {
   async #open(
     args: PodLogsArguments,
     caller: Caller,
-    how: Pick<FollowedLogsOptions, 'follows' | 'write'> & { readonly limits?: OperationLimits },
+    how: Pick<FollowedLogsOptions, 'follows' | 'write' | 'logged'> & {
+      readonly limits?: OperationLimits
+    },
   ): Promise<FollowedLogs> {
     const { logs: limits } = this.#options
     const request = logRequest(args, limits)
