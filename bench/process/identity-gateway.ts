@@ -16,6 +16,7 @@ const log = { info() {}, warn: console.error, error: console.error }
 const gateway = await createGateway({
   clusters: [{ name: 'bench', kubeconfig }],
   preload: ['pods'],
+  allowWrites: true,
   limits: { syncDeadlineMs: 120_000, introspection },
   // What is measured is what they cost, not their bound.
   access: { maxNamespaces: 1_000 },

@@ -11,8 +11,11 @@ const [pods = '', namespaces = '', users = '0', updatesPerSecond = '0'] = proces
 const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1' }
 const apiVersion = `${rbac.group}/${rbac.version}`
 const reading = [{ apiGroups: ['*'], resources: ['*'], verbs: ['get', 'list', 'watch'] }]
-const binds = (name: string, kind = 'User') => ({
-  roleRef: { apiGroup: rbac.group, kind: 'ClusterRole', name: 'reads' },
+const writing = [
+  { apiGroups: [''], resources: ['configmaps', 'secrets'], verbs: ['patch', 'delete'] },
+]
+const binds = (name: string, kind = 'User', role = 'reads') => ({
+  roleRef: { apiGroup: rbac.group, kind: 'ClusterRole', name: role },
   subjects: [{ apiGroup: rbac.group, kind, name }],
 })
 
@@ -37,6 +40,17 @@ const simulator = await startSimulator({
     make('clusterroles', 'ClusterRole', { name: 'reads' }, { rules: reading })
     for (const name of ['everywhere', 'mallory']) {
       make('clusterrolebindings', 'ClusterRoleBinding', { name }, binds(name))
+    }
+    make('clusterroles', 'ClusterRole', { name: 'writes' }, { rules: writing })
+    const writes = binds('mallory', 'User', 'writes')
+    const home = 'default'
+    make('rolebindings', 'RoleBinding', { name: 'writes', namespace: home }, writes)
+    for (const [resource, kind, name, data] of [
+      ['configmaps', 'ConfigMap', 'large', { text: 'x'.repeat(1_000_000) }],
+      ['secrets', 'Secret', 'door', { password: 'aHVudGVyMg==' }],
+    ] as const) {
+      const object = { apiVersion: 'v1', kind, metadata: { name, namespace: home }, data }
+      storage.create({ group: '', version: 'v1', resource }, object)
     }
     const readers = binds(readersGroup, 'Group')
     make('clusterrolebindings', 'ClusterRoleBinding', { name: readersGroup }, readers)

@@ -115,7 +115,7 @@ const upgrade = [
   'sec-websocket-protocol: graphql-transport-ws',
 ]
 const one = { query: '{ __typename }' }
-const large = { query: `{ ${'a '.repeat(100_000)} }` }
+const largeBody = { query: `{ ${'a '.repeat(100_000)} }` }
 const bomb = new Uint8Array(gzipSync(JSON.stringify({ query: `{ ${'a '.repeat(5_000_000)} }` })))
 const forgedToken = {
   query: 'subscription ($from: String) { pods(resumeFrom: $from) { synced } }',
@@ -145,6 +145,42 @@ const comeBack = {
   query: 'subscription ($from: String) { pods(resumeFrom: $from) { changes { object { json } } } }',
 }
 let comingBackFrom: Promise<string> | undefined
+const applied = 'mutation ($it: JSON!) { apply(manifest: $it, namespace: "default") { behind } }'
+const yaml = (data: string): string =>
+  `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: ${data}\n`
+/** As long to parse as any. */
+const longYaml = yaml(`{${Array.from({ length: 5_500 }, (_, at) => `k${at}: "1"`).join(', ')}}`)
+
+/** A mutation of one object, whose id is asked for first. */
+const mutationOf = (
+  title: string,
+  lookup: string,
+  mutation: (id: string) => string,
+  variables: object = {},
+): Attack => ({
+  title,
+  transport: 'http',
+  lanes,
+  open: async (target, signal) => {
+    const headers = { ...json, authorization: target.authorization }
+    const asked = {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ query: `{ it: ${lookup} { id } }` }),
+    }
+    const { data } = (await (await fetch(target.url, { ...asked, signal })).json()) as {
+      data: { it: { id: string } }
+    }
+    const body = JSON.stringify({ query: mutation(data.it.id), variables })
+    return () => post(target, { headers, body }, signal)
+  },
+})
+const large = 'configMap(namespace: "default", name: "large")'
+const door = 'secret(namespace: "default", name: "door")'
+const patchOf =
+  (type: string) =>
+  (id: string): string =>
+    `mutation ($patch: JSON!) { patch(id: "${id}", type: ${type}, patch: $patch, dryRun: true) { changes { after } } }`
 
 /** A resume token, behind which 300 pods have changed since. */
 async function tokenBeforeChanges(
@@ -219,9 +255,9 @@ export const attacks: readonly Attack[] = [
     .flatMap((costly) => operationAttacks([costly.title, { ...costly, code: costly.error.code }])),
   postOf('batches', JSON.stringify(Array.from({ length: 50 }, () => one))),
   bySocket('batches', (socket) => socket.closedBy({ type: 'subscribe', id: '1', payload: [one] })),
-  postOf('bodies that are too large', JSON.stringify(large)),
+  postOf('bodies that are too large', JSON.stringify(largeBody)),
   bySocket('bodies that are too large', (socket) =>
-    socket.closedBy({ type: 'subscribe', id: '1', payload: large }),
+    socket.closedBy({ type: 'subscribe', id: '1', payload: largeBody }),
   ),
   postOf('operations whose answer nobody accepts', JSON.stringify(one), {
     accept: 'multipart/mixed',
@@ -339,6 +375,33 @@ export const attacks: readonly Attack[] = [
       }
     },
   },
+  postOf(
+    'YAML of nothing but tags, without rights to write',
+    JSON.stringify({
+      query: applied,
+      variables: { it: yaml(`[${'!a b,'.repeat(12_000)}]`) },
+    }),
+  ),
+  postOf(
+    'YAML that is long to parse, without rights to write',
+    JSON.stringify({
+      query: applied,
+      variables: { it: longYaml },
+    }),
+  ),
+  mutationOf('a hundred dry runs that each hold a large object', large, (id) => {
+    const fields = Array.from(
+      { length: 100 },
+      (_, at) => `d${at}: delete(id: "${id}", dryRun: true)`,
+    )
+    return `mutation { ${fields.map((field) => `${field} { changes { before } }`).join(' ')} }`
+  }),
+  mutationOf('patches of a Secret that the API server refuses and quotes', door, patchOf('MERGE'), {
+    patch: { bogus: 1 },
+  }),
+  mutationOf('patches that copy values of a Secret to where they are seen', door, patchOf('JSON'), {
+    patch: [{ op: 'copy', from: '/data/password', path: '/metadata/annotations/shown' }],
+  }),
   byHttp('names of operations that no document has', ({ authorization }) => ({
     headers: { ...json, authorization },
     body: JSON.stringify({ ...one, operationName: `${(names += 1)}${'x'.repeat(120_000)}` }),

@@ -81,10 +81,8 @@ describe('somebody who writes without an end', () => {
   })
 
   it('by YAML that is long to parse takes turns with a neighbour, who is answered in between', async () => {
-    const keys = times(1_800, (at) => `k${at}: "1",`)
-    const documents = [1, 2, 3]
-      .map((at) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: y${at}}\ndata: {${keys}}\n`)
-      .join('---\n')
+    const keys = times(5_500, (at) => `k${at}: "1",`)
+    const manifest = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: long}\ndata: {${keys}}\n`
     const ben = gateway.as('ben-token')
     const neighbour = gateway.as('root-token')
     const question = '{ pods(first: 1) { nodes { name } } }'
@@ -93,10 +91,8 @@ describe('somebody who writes without an end', () => {
     const attack = Promise.all(
       Array.from({ length: 10 }, async () => {
         const text = 'mutation ($it: JSON!) { apply(manifest: $it, namespace: "shop") { behind } }'
-        const { errors } = await ben.query(text, { it: documents })
-        expect(errors).toMatchObject(
-          [0, 1, 2].map((at) => ({ path: ['apply', at], extensions: { code: 'FORBIDDEN' } })),
-        )
+        const { errors } = await ben.query(text, { it: manifest })
+        expect(errors).toMatchObject([{ path: ['apply', 0], extensions: { code: 'FORBIDDEN' } }])
         refused += 1
       }),
     )

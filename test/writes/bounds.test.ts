@@ -76,15 +76,12 @@ describe('writes beyond the bounds', () => {
     const { errors = [] } = await gateway.query(query, { manifest: of(map(33_000)) })
     expect(errors).toHaveLength(100)
     expect(errors.at(-1)).toMatchObject({
-      message: 'manifest: its YAML has more than 15000 keys, values and signs in one document',
+      message: 'manifest: its YAML has more than 50000 keys, values and signs',
       extensions: {
         code: 'BAD_USER_INPUT',
         hint: 'send it as JSON, or in several operations; nothing was written',
       },
     })
-    const five = Array.from({ length: 5 }, () => of(map(1_800))).join('---\n')
-    const together = await refused(gateway, apply, { manifest: five })
-    expect(together.message).toBe('manifest: its YAML has more than 50000 keys, values and signs')
     const tags = of(`{a: [${'!a b,'.repeat(12_000)}]}`)
     const tagged = await refused(gateway, apply, { manifest: tags })
     expect(tagged.message).toBe('manifest: its YAML has more than 100 tags and directives')
@@ -92,7 +89,7 @@ describe('writes beyond the bounds', () => {
     const aliased = await refused(gateway, apply, { manifest: of(aliases) })
     expect(aliased.message).toBe('manifest: its YAML has more than 100 aliases')
     const dryRun = 'apply(manifest: $manifest, namespace: "default", dryRun: true)'
-    const [{ dryRun: isDry }] = await written(gateway, dryRun, { manifest: of(map(1_800)) })
+    const [{ dryRun: isDry }] = await written(gateway, dryRun, { manifest: of(map(5_000)) })
     expect(isDry).toBe(true)
     const twice = await refused(gateway, apply, { manifest: of('{a: x, b: y, a: z}') })
     expect(twice.message).toContain('the key "a" is there twice')

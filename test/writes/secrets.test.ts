@@ -76,6 +76,12 @@ describeAccess('the values of a Secret, where secretData is off,', (cluster, isR
       message: expect.stringMatching(/^Secret shop\/door: .*unknown field "bogus"; .*withheld/),
       causes: [{ field: 'patch', reason: 'FieldValueInvalid', message: '' }],
     })
+    const warned =
+      'patch(id: "$id", type: MERGE, patch: $patch, fieldValidation: WARN, dryRun: true)'
+    const { data } = await unshown(warned.replace('$id', id), { patch: { bogus: 1 } })
+    expect(data.patch.warnings).toEqual([
+      'the API server warns, and its text is withheld, as it may quote values',
+    ])
   })
 
   it('are in no error of the other mutations', async () => {

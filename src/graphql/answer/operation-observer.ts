@@ -57,7 +57,7 @@ export interface WriteReport {
   readonly type: string
   /** `''` for cluster-scoped objects. */
   readonly namespace: string
-  /** `''` if the API server was to find a name. */
+  /** Also where the API server made it; `''` if it was to make one and the write failed. */
   readonly name: string
   readonly dryRun: boolean
   /** The code of its error; `''` if it was made. */

@@ -1,5 +1,6 @@
 import {
   Composer,
+  type CST,
   type Document,
   isScalar,
   Lexer,
@@ -27,21 +28,16 @@ type ManifestLimits = Pick<WriteLimits, 'maxBytes' | 'maxWrites'>
 const maxAliases = 100
 /** The tags and directives of one YAML text. Manifests have none; each takes as long as forty other tokens. */
 const maxTags = 100
-/** The tokens of one YAML text: some 6,000 lines. */
+/** The tokens of one YAML text: some 6,000 lines. Parsing takes a hundred times longer than that of JSON. */
 const maxYamlTokens = 50_000
-/**
- * The tokens of one document of it. A document is parsed at once, a hundred times longer than JSON is: some 50 ms for
- * these, as the costliest operations block the event loop.
- */
-const maxDocumentTokens = 15_000
-/** The tokens that are counted at once. */
-const countedTokens = 1_000
+/** The tokens that are parsed at once. */
+const tokensAtOnce = 200
 /** Deeper values would overflow the stack of those who read them. */
 const maxDepth = 100
 
 /**
- * Reads the manifests and patches of one operation. A text that several fields share is parsed once, document by
- * document, in the turns of the user.
+ * Reads the manifests and patches of one operation. A text that several fields share is parsed once, in the turns of the
+ * user.
  */
 export class ManifestReader {
   readonly #limits: ManifestLimits
@@ -169,19 +165,19 @@ function* parsedText(
   // Counts before it parses: each document costs memory and time.
   const starts = text.match(/^---(?:\s|$)/gm)?.length ?? 0
   if (starts > limits.maxWrites + 1) throw tooMany(argument, starts, limits)
-  yield* checkTokens(text, argument)
   const lines = new LineCounter()
-  const documents = new Composer(yamlOptions).compose(new Parser(lines.addNewLine).parse(text))
   const values: unknown[] = []
   try {
-    for (const document of documents) {
+    const tokens = yield* parsedTokens(text, argument, lines)
+    for (const document of new Composer(yamlOptions).compose(tokens)) {
+      yield
       const [error] = document.errors
       if (error !== undefined) throw placed(error, lines)
       checkKeys(document)
       values.push(exactNumbers(document.toJS({ maxAliasCount: maxAliases }), 0))
-      yield
     }
   } catch (error) {
+    if (error instanceof ClientError) throw error
     const problem = error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : ''
     throw unusable(argument, `it is not YAML: ${shortened(problem)}`)
   }
@@ -193,34 +189,38 @@ function placed({ message, pos: [start] }: YAMLError, lines: LineCounter): Synta
   return new SyntaxError(`${message} at line ${line}, column ${col}`)
 }
 
-/** Throws `ClientError` for a YAML text that would take long to parse. */
-function* checkTokens(text: string, argument: string): Generator<void, void> {
-  let [tokens, ofDocument, aliases, tags] = [0, 0, 0, 0]
+/** The documents of a text before they are resolved, which is the long part. Throws `ClientError` for a text that takes longer. */
+function* parsedTokens(
+  text: string,
+  argument: string,
+  lines: LineCounter,
+): Generator<void, readonly CST.Token[]> {
+  const parser = new Parser(lines.addNewLine)
+  lines.addNewLine(0)
+  const parsed: CST.Token[] = []
+  let [tokens, aliases, tags] = [0, 0, 0]
   let isText = false
   for (const token of new Lexer().lex(text)) {
     tokens += 1
-    ofDocument += 1
-    if (!isText) {
-      if (token === '---') ofDocument = 1
-      if (token.startsWith('*')) aliases += 1
-      if (token.startsWith('!') || token.startsWith('%')) tags += 1
-    }
+    if (!isText && token.startsWith('*')) aliases += 1
+    if (!isText && (token.startsWith('!') || token.startsWith('%'))) tags += 1
     isText = token === beforeText
     const [count, most, what] =
       aliases > maxAliases
         ? [aliases, maxAliases, 'aliases']
         : tags > maxTags
           ? [tags, maxTags, 'tags and directives']
-          : ofDocument > maxDocumentTokens
-            ? [ofDocument, maxDocumentTokens, 'keys, values and signs in one document']
-            : [tokens, maxYamlTokens, 'keys, values and signs']
+          : [tokens, maxYamlTokens, 'keys, values and signs']
     if (count > most) {
       const hint = 'send it as JSON, or in several operations; nothing was written'
       const message = `${argument}: its YAML has more than ${most} ${what}`
       throw new ClientError('BAD_USER_INPUT', message, { argument, hint })
     }
-    if (tokens % countedTokens === 0) yield
+    parsed.push(...parser.next(token))
+    if (tokens % tokensAtOnce === 0) yield
   }
+  parsed.push(...parser.end())
+  return parsed
 }
 
 /** What the lexer writes before the text of a scalar. */

@@ -91,38 +91,33 @@ export class Mutations implements MutationSource {
     const access = viewer && new ViewerAccess(served, viewer)
     const endsAtMs = beganMs + limits.operationDeadlineMs
     const secrets = secretData ? secretsRead : undefined
-    const held = new OperationBytes(this.#options.held, viewer)
+    using holding = new DisposableStack()
+    const held = holding.use(new OperationBytes(this.#options.held, viewer))
     const writing = { served, caller: origin, access, limits: writes, endsAtMs, secrets, held }
     await using writer = new CallerWriter(writing)
     const operationName = args.operation.name?.value
     const manifests = new ManifestReader(writes, viewer)
     const making = { served, origin, writer, manifests, operationName }
-    const read = new Map<string, readonly Unstructured[] | Error>()
-    for (const { key, name, extension, values } of fields) {
-      if (extension === undefined) read.set(key, await this.#admitted(name, values, making))
+    const read = new Map<RootField, readonly Unstructured[] | Error>()
+    let count = 0
+    for (const field of fields) {
+      const { name, values, extension } = field
+      const documents = extension ? [] : await this.#admitted(name, values, making)
+      read.set(field, documents)
+      count += documents instanceof Error ? 1 : Math.max(1, documents.length)
     }
-    const counts = fields.map(({ key }) => {
-      const documents = read.get(key)
-      return Array.isArray(documents) ? Math.max(1, documents.length) : 1
-    })
-    this.#checkCount(counts.reduce((sum, count) => sum + count, 0))
+    this.#checkCount(count)
     const outcomes = new Map<string, Outcome>()
     const values = new Map<string, Answered | Error>()
-    for (const field of fields) {
+    for (const [field, documents] of read) {
       const { key, name, extension } = field
-      if (extension !== undefined) {
-        values.set(key, await this.#extended(field, extension, making, endsAtMs))
-        continue
-      }
-      const documents = read.get(key) ?? []
-      const outcome =
-        documents instanceof Error
-          ? documents
-          : await this.#outcome(name, field.values, documents, making)
-      outcomes.set(key, outcome)
+      if (extension) values.set(key, await this.#extended(field, extension, making, endsAtMs))
+      else if (documents instanceof Error) outcomes.set(key, documents)
+      else outcomes.set(key, await this.#outcome(name, field.values, documents, making))
     }
+    const kept = holding.move()
     return {
-      [Symbol.dispose]: () => held[Symbol.dispose](),
+      [Symbol.dispose]: () => kept.dispose(),
       value(key) {
         const answered = values.get(key)
         if (answered instanceof Error) throw answered
