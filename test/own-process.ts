@@ -15,6 +15,7 @@ export const ownProcess: readonly string[] = [
   'test/internals/object-codec.test.ts',
   'test/internals/turns.test.ts',
   'test/gateway/stop.test.ts',
+  'test/informer/closed-server.test.ts',
   'test/informer/memory.test.ts',
   'test/library/failures-heard.test.ts',
   'test/population/population.test.ts',
