@@ -60,7 +60,7 @@ export class ContainerFollower implements LineReader {
   #done: string | undefined
   /** Where its stream goes on if it breaks: the time of the last line, and the number of lines of that time. */
   #last: { time: string; lines: number } | undefined
-  #stream = new AbortController()
+  #stream: AbortController | undefined
   #hasPlace = false
   #isPlaceDue = false
   #heldLines = 0
@@ -130,7 +130,7 @@ export class ContainerFollower implements LineReader {
     this.#isGone = true
     this.wake()
     setTimeout(() => {
-      if (this.#isGone) this.#stream.abort(new Error('the pod is gone'))
+      if (this.#isGone) this.#stream?.abort(new Error('the pod is gone'))
     }, lastLinesMs).unref()
   }
 
@@ -148,7 +148,7 @@ export class ContainerFollower implements LineReader {
       return
     }
     this.#means.buffer.drop(this)
-    this.#stream.abort(new Error('the caller may no longer read the log'))
+    this.#stream?.abort(new Error('the caller may no longer read the log'))
     this.wake()
   }
 
@@ -161,7 +161,7 @@ export class ContainerFollower implements LineReader {
   close(): void {
     this.#isClosed = true
     this.#isOver = true
-    this.#stream.abort(new Error('the last reader has left'))
+    this.#stream?.abort(new Error('the last reader has left'))
     this.wake()
   }
 
@@ -221,6 +221,7 @@ export class ContainerFollower implements LineReader {
       if (this.#isGone) this.#done = run
       return
     } finally {
+      this.#stream = undefined
       clearTimeout(isOpen)
     }
     if (this.#isOver) return

@@ -83,6 +83,7 @@ export class FollowedLogs extends FrameStream implements ByteHolder, Disposable 
   #reviewTimer: NodeJS.Timeout | undefined
   #firstTimer: NodeJS.Timeout | undefined
   #frameTimer: NodeJS.Timeout | undefined
+  #looking: NodeJS.Immediate | undefined
   #areStreamsNew = true
   #gapsBefore = ''
   #rows = 0
@@ -121,9 +122,15 @@ export class FollowedLogs extends FrameStream implements ByteHolder, Disposable 
   async begin(): Promise<void> {
     const { served, args, subscribe, caller, limits } = this.#options
     for (const [key, object] of askedObjects(served(), args)) this.#name(key, object)
+    const full = this.#options.held.hold(this)
+    if (full !== undefined) throw full
+    const inTurn = async (work: () => void): Promise<void> => {
+      await turns.enter(this.#lane, this.users)
+      if (!this.isClosed) turns.run(work, this.#lane)
+    }
     const changed = (): void => this.#podsChanged()
-    const maxPods = limits.maxPageSize
-    this.#pods = await FollowedPods.open(served(), args, { subscribe, caller, maxPods, changed })
+    const how = { subscribe, caller, maxPods: limits.maxPageSize, inTurn, changed }
+    this.#pods = await FollowedPods.open(served(), args, how)
     this.#podsChanged()
     await this.#begun.promise
   }
@@ -184,6 +191,7 @@ export class FollowedLogs extends FrameStream implements ByteHolder, Disposable 
     clearInterval(this.#reviewTimer)
     clearTimeout(this.#firstTimer)
     clearTimeout(this.#frameTimer)
+    clearImmediate(this.#looking)
     this.#stopWaiting()
     for (const stop of this.#accessFollowed.values()) stop()
     for (const follower of this.#followers.values()) follower.close()
@@ -235,10 +243,11 @@ export class FollowedLogs extends FrameStream implements ByteHolder, Disposable 
       const problem = problemOf(args, { pods, all, wanted })
       if (problem !== undefined) return this.#fail(problem)
     }
+    const added = Math.min(wanted.length, maxFollowers) - this.#followers.size
+    const full = this.#options.held.hold(this, Math.max(0, added) * followerBytes)
+    if (full !== undefined) return this.#fail(full)
     this.#access?.begin()
     this.#follow(wanted, !isFirst)
-    const full = this.#options.held.hold(this)
-    if (full !== undefined) return this.#fail(full)
     if (isFirst) this.#begin()
     else this.#changed(false)
   }
@@ -296,14 +305,20 @@ export class FollowedLogs extends FrameStream implements ByteHolder, Disposable 
     if (this.#access !== undefined && follows) {
       this.#reviewTimer = setInterval(() => void this.#review(), reviewMs).unref()
     }
-    this.#beginsWhenReady()
+    this.#look()
   }
 
-  #beginsWhenReady(): void {
-    if (this.#hasBegun || !this.#isFirstSeen) return
-    const { follows } = this.#options
+  /** Begins when it is known of each container whether it can be read. Ends when all runs before the last have ended. */
+  #look(): void {
+    if (this.isClosed || !this.#isFirstSeen) return
+    const { request, follows } = this.#options
     const all = [...this.#followers.values()]
-    if (all.every((one) => (follows ? !one.isOpening : one.isSettled))) this.#nowBegun()
+    if (!this.#hasBegun) {
+      if (all.every((one) => (follows ? !one.isOpening : one.isSettled))) this.#nowBegun()
+    } else if (request.previous && follows && all.every(({ isOver }) => isOver)) {
+      this.finish({ form: 'complete' })
+      this.#announceSoon()
+    }
   }
 
   #nowBegun(): void {
@@ -319,17 +334,12 @@ export class FollowedLogs extends FrameStream implements ByteHolder, Disposable 
   #changed(isState: boolean): void {
     if (this.isClosed) return
     if (isState) this.#areStreamsNew = true
-    this.#beginsWhenReady()
-    const { request, follows } = this.#options
-    // The runs before the last restart do not go on.
-    if (request.previous && follows && this.#hasBegun && this.#areAllOver()) {
-      this.finish({ form: 'complete' })
-    }
     if (this.#hasBegun) this.#announceSoon()
-  }
-
-  #areAllOver(): boolean {
-    return [...this.#followers.values()].every(({ isOver }) => isOver)
+    // Containers change by the hundred.
+    this.#looking ??= setImmediate(() => {
+      this.#looking = undefined
+      this.#look()
+    })
   }
 
   #announceSoon(): void {

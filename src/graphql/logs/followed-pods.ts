@@ -4,7 +4,6 @@ import type { StreamEnd } from '../../lib/frame-stream.ts'
 import { ClientError, type ClientErrorCode } from '../errors/client-error.ts'
 import { decodeObjectId } from '../model/object-id.ts'
 import type { Caller } from '../prepare/caller-server.ts'
-import { runLive } from '../prepare/operation-turns.ts'
 import type { PodLogsArguments } from '../schema/read-arguments.ts'
 import type { ClusterGap } from '../schema/read-context.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
@@ -45,7 +44,9 @@ export interface ContainerView {
 /** The pods that are followed: read from a subscription, as the caller may see them. */
 export class FollowedPods {
   readonly #frames: Frames
+  readonly #inTurn: (work: () => void) => Promise<void>
   readonly #changed: () => void
+  #isPumping = false
   /** By the id of the object that was asked for: a pod, or what has pods. */
   readonly #objects = new Map<string, FollowedObject>()
   #heldBytes = 0
@@ -62,28 +63,36 @@ export class FollowedPods {
       subscribe,
       caller,
       maxPods,
+      inTurn,
       changed,
     }: {
       readonly subscribe: Subscribe
       readonly caller: Caller
       /** The pods of one workload, at most. */
       readonly maxPods: number
+      /** Runs a work when it is its turn, unless the logs are over by then. */
+      readonly inTurn: (work: () => void) => Promise<void>
       readonly changed: () => void
     },
   ): Promise<FollowedPods> {
     const frames = await subscribe(podsRequest(served, args, maxPods), caller)
-    const pods = new FollowedPods(frames, changed)
-    pods.#pump()
+    const pods = new FollowedPods(frames, inTurn, changed)
+    frames.onReady(() => void pods.#pump())
+    await pods.#pump()
     if (pods.#error !== undefined) {
       frames.close()
       throw pods.#error
     }
-    frames.onReady(() => runLive(() => pods.#pump()))
     return pods
   }
 
-  private constructor(frames: Frames, changed: () => void) {
+  private constructor(
+    frames: Frames,
+    inTurn: (work: () => void) => Promise<void>,
+    changed: () => void,
+  ) {
     this.#frames = frames
+    this.#inTurn = inTurn
     this.#changed = changed
   }
 
@@ -134,13 +143,18 @@ export class FollowedPods {
     this.#frames.close()
   }
 
-  #pump(): void {
-    const frames = this.#frames
-    for (let payload = frames.take(); payload !== undefined; payload = frames.take()) {
-      this.#apply(JSON.parse(payload.toString()) as Payload)
-    }
-    if (frames.end?.form === 'failed') this.#error ??= frames.end.errors[0]
-    this.#changed()
+  async #pump(): Promise<void> {
+    if (this.#isPumping) return
+    this.#isPumping = true
+    await this.#inTurn(() => {
+      this.#isPumping = false
+      const frames = this.#frames
+      for (let payload = frames.take(); payload !== undefined; payload = frames.take()) {
+        this.#apply(JSON.parse(payload.toString()) as Payload)
+      }
+      if (frames.end?.form === 'failed') this.#error ??= frames.end.errors[0]
+      this.#changed()
+    })
   }
 
   #apply({ data, errors }: Payload): void {
