@@ -13,7 +13,7 @@ import { present } from '../../lib/options.ts'
 import { quoted } from '../../lib/text.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { type Caller, callerServer } from '../prepare/caller-server.ts'
-import { inTurns } from '../prepare/operation-turns.ts'
+import { inTurns, queryLane, turns } from '../prepare/operation-turns.ts'
 import type { ViewerAccess } from '../prepare/viewer-access.ts'
 import type { FieldChange, WritePayload } from '../schema/read-context.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
@@ -400,7 +400,9 @@ export class CallerWriter implements AsyncDisposable {
       shown = served
     }
     const codec = createObjectCodec({ resource: kind.resource, metadataOnly: kind.metadataOnly })
-    return codec.encode(Buffer.from(JSON.stringify(shown))).object
+    const lane = queryLane(this.#options.caller.viewer)
+    await turns.enter(lane)
+    return turns.run(() => codec.encode(Buffer.from(JSON.stringify(shown))).object, lane)
   }
 
   #deadlineMs({ cluster, kind }: WritePlace): number {
