@@ -102,6 +102,22 @@ describe('subscriptions to objects with those of several kinds that they lead to
     expect(live.problems).toEqual([])
   })
 
+  it('show no longer what was given to another owner and deleted before that was told', async () => {
+    const deployment = await web()
+    await configMap('a', ownedBy(deployment))
+    // Both changes merge in the listener.
+    const live = await following(
+      'deployments(namespace: "default", coalesceMs: 1000)',
+      `owned(types: ["ConfigMap"]) { ${nodes} }`,
+    )
+    expect(namesIn(only(live)['owned'])).toEqual(['ConfigMap a'])
+    const other = { metadata: { name: 'other', uid: 'other' } }
+    await patched(`${core}/configmaps/a`, { metadata: ownedBy(other) })
+    await sent(served.cluster, 'DELETE', `${core}/configmaps/a`)
+    await live.until('the deletion', () => only(live)['owned'].totalCount === 0)
+    expect(live.problems).toEqual([])
+  })
+
   it('come back to where they stood, and are told all rows anew where less is in memory', async () => {
     const deployment = await web()
     const asked = {
