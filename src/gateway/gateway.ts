@@ -60,6 +60,7 @@ import {
   present,
 } from '../lib/options.ts'
 import { inSlices } from '../lib/event-loop.ts'
+import { heapShare } from '../lib/process-memory.ts'
 import { type ExecuteRequest, InProcessOperations, type SubscriptionResults } from './in-process.ts'
 import type { GatewayMetrics } from './metrics/gateway-metrics.ts'
 import { codeOf, type GatewayLog, observersOf, silentLog } from './observers.ts'
@@ -103,9 +104,9 @@ export interface GatewayOptions extends FleetOptions, SchemaOptions {
    */
   readonly extend?: readonly GatewayExtension[]
   readonly limits?: Partial<OperationLimits>
-  /** The maximum memory for cached texts of objects, in bytes; default 64 MiB. */
+  /** The maximum memory for cached texts of objects, in bytes; default 64 MiB, and at most 5 % of the heap. */
   readonly fragmentBytes?: number
-  /** The maximum memory for cached documents and their plans, in bytes; default 64 MiB. */
+  /** The maximum memory for cached documents and their plans, in bytes; default 64 MiB, and at most 5 % of the heap. */
   readonly documentBytes?: number
   /** Bounds of writes. */
   readonly writes?: Partial<WriteLimits>
@@ -283,7 +284,7 @@ export async function createGateway(given: GatewayOptions): Promise<Gateway> {
   return running
 }
 
-const defaultFragmentBytes = 64 << 20
+const defaultFragmentBytes = heapShare('texts', 64 << 20)
 
 class RunningGateway implements Gateway {
   readonly plugin: ServerPlugin
