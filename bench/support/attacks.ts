@@ -351,6 +351,13 @@ export const attacks: readonly Attack[] = [
       variables: { ms: number % 60_000 },
     })),
   ),
+  bySocket(
+    'texts of subscriptions that differ in coalesceMs, over rows that lead to others',
+    (socket) =>
+      askAll(socket, groupsOfSocket, (number) => ({
+        query: `subscription { pods(coalesceMs: ${number % 60_000}) { changes { object { node { metadata { name } } } } } }`,
+      })),
+  ),
   bySocket('subscriptions of small rows in groups of their own', (socket) =>
     askAll(socket, groupsOfSocket, (number) => ({
       query: `subscription Small${number} { pods { synced changes { type } } }`,

@@ -65,6 +65,7 @@ import {
   present,
 } from '../lib/options.ts'
 import { inSlices } from '../lib/event-loop.ts'
+import { heapShare } from '../lib/process-memory.ts'
 import { type ExecuteRequest, InProcessOperations, type SubscriptionResults } from './in-process.ts'
 import type { GatewayMetrics } from './metrics/gateway-metrics.ts'
 import { codeOf, FailureLog, type GatewayLog, observersOf, silentLog } from './observers.ts'
@@ -110,9 +111,9 @@ export interface GatewayOptions extends FleetOptions, SchemaOptions {
    */
   readonly extend?: readonly GatewayExtension[]
   readonly limits?: Partial<OperationLimits>
-  /** The maximum memory for cached texts of objects, in bytes; default 64 MiB. */
+  /** The maximum memory for cached texts of objects, in bytes; default 64 MiB, and at most 5 % of the heap. */
   readonly fragmentBytes?: number
-  /** The maximum memory for cached documents and their plans, in bytes; default 64 MiB. */
+  /** The maximum memory for cached documents and their plans, in bytes; default 64 MiB, and at most 5 % of the heap. */
   readonly documentBytes?: number
   /** Bounds of writes. */
   readonly writes?: Partial<WriteLimits>
@@ -303,7 +304,7 @@ export async function openGateway(given: GatewayOptions): Promise<OpenedGateway>
   return new RunningGateway(options, await readPackageSdl(), user)
 }
 
-const defaultFragmentBytes = 64 << 20
+const defaultFragmentBytes = heapShare('texts', 64 << 20)
 
 class RunningGateway implements OpenedGateway {
   readonly plugin: ServerPlugin

@@ -178,6 +178,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       codec: settings.detectMutations ? freezingCodec(codec) : codec,
       indexers: indexers as Indexers,
       onIndexFailure: (error) => this.#report.failed('index', error),
+      grown: () => this.#observers.grown(),
       resourceVersionsComparable:
         options.resourceVersionsComparable ?? (() => ordersResourceVersions(source)),
     })

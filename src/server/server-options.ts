@@ -1,4 +1,5 @@
 import { aFlag, aLimit, aString, checksLike, type OptionChecks } from '../lib/options.ts'
+import { besideHeap } from '../lib/process-memory.ts'
 import { z } from 'zod'
 import type { UserQuotaLimits } from './guard/user-quotas.ts'
 import type { UnsentLimits } from './unsent-bytes.ts'
@@ -137,8 +138,16 @@ export const serverOptionsSchema: z.ZodType<ServerOptions> = z.strictObject({
   maxOperationsPerUser: z.int().min(1).max(100_000).default(100),
   maxSubscriptionsPerUser: z.int().min(1).max(1_000_000).default(1_000),
   maxSocketsPerUser: z.int().min(1).max(100_000).default(100),
-  maxUnsentBytesPerUser: z.int().min(65_536).max(4_294_967_296).default(67_108_864),
-  maxUnsentBytes: z.int().min(65_536).max(17_179_869_184).default(268_435_456),
+  maxUnsentBytesPerUser: z
+    .int()
+    .min(65_536)
+    .max(4_294_967_296)
+    .default(besideHeap(1 / 6, 64 << 20)),
+  maxUnsentBytes: z
+    .int()
+    .min(65_536)
+    .max(17_179_869_184)
+    .default(besideHeap(1 / 3, 256 << 20)),
   writeDeadlineMs: milliseconds.default(30_000),
   pingIntervalMs: milliseconds.default(15_000),
   reauthenticateMs: milliseconds.default(60_000),

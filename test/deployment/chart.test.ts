@@ -205,19 +205,29 @@ describe.skipIf(helm === undefined)(`the chart${why}`, () => {
     await expect(rendered(custom)).rejects.toThrow(/CertManagerCertificate .* rbac\.customGroups/)
   })
 
-  it('bounds the memory of the gateway by the limit of the container, unless the configuration does', async () => {
-    const held = async (memory: string | number, config = {}): Promise<readonly unknown[]> => {
-      const { cache, live } = parse(
-        configOf(await rendered({ config, resources: { limits: { memory } } })),
+  it('gives Node a heap by the limit of the container, from which the bounds follow, unless extraEnv or config say otherwise', async () => {
+    const nodeOptions = async (values: object): Promise<unknown> => {
+      const manifests = await rendered(values)
+      const [container] = one(manifests, 'Deployment').spec.template.spec.containers
+      // The flags of the image would overrule the variable.
+      expect(container.command).toEqual(['node', 'dist/main.js'])
+      const { cache, live } = parse(configOf(manifests))
+      expect([cache, live]).toEqual([undefined, undefined])
+      const named = (container.env ?? []).filter(
+        ({ name }: { name: string }) => name === 'NODE_OPTIONS',
       )
-      return [cache.maxHeldBytes, live.maxHeldBytes]
+      return named.map(({ value }: { value: string }) => value)
     }
-    expect(await held('2Gi')).toEqual([966_367_641, 322_122_547])
-    expect(await held('1.5G')).toEqual([675_000_000, 225_000_000])
-    expect(await held(1_000_000_000)).toEqual([450_000_000, 150_000_000])
-    expect(await held('2Gi', { cache: { maxHeldBytes: 5_000_000 } })).toEqual([
-      5_000_000, 322_122_547,
-    ])
+    const limits = (memory: string | number): object => ({ resources: { limits: { memory } } })
+    const heap = (mebibytes: number) => [
+      `--max-old-space-size=${mebibytes} --max-semi-space-size=16`,
+    ]
+    expect(await nodeOptions(limits('2Gi'))).toEqual(heap(1_228))
+    expect(await nodeOptions(limits('512Mi'))).toEqual(heap(307))
+    expect(await nodeOptions(limits('1.5G'))).toEqual(heap(858))
+    expect(await nodeOptions(limits(1_000_000_000))).toEqual(heap(572))
+    const extraEnv = [{ name: 'NODE_OPTIONS', value: '--max-old-space-size=999' }]
+    expect(await nodeOptions({ ...limits('2Gi'), extraEnv })).toEqual(['--max-old-space-size=999'])
   })
 
   it('scrapes metrics as the job that the alerts select, whatever the release is called', async () => {

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, request as forward, type Server } from 'node:http'
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https'
@@ -14,6 +15,7 @@ import {
   type CertificateAuthority,
   createCertificateAuthority,
 } from '../api-server/certificates.ts'
+import { startCountedServer } from '../access/counted-server.ts'
 import { describeNamespacedAccount } from '../gateway/namespaced-account.ts'
 
 interface Finding {
@@ -27,6 +29,19 @@ interface Ended {
   readonly code: number
   readonly stdout: string
   readonly stderr: string
+  /** The most resident memory of the process, as far as it was seen. */
+  readonly mostBytes: number
+}
+
+/** The resident memory of a process, where the system tells it. */
+const residentBytes = (pid: number | undefined): number => {
+  try {
+    const [, kibibytes = 0] =
+      /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+    return Number(kibibytes) * 1024
+  } catch {
+    return 0
+  }
 }
 
 /** Runs `informerql doctor` as a process of its own. */
@@ -35,9 +50,14 @@ const doctor = (...args: readonly string[]): Promise<Ended> => {
   const env = { PATH, NODE_COMPILE_CACHE, HOME: '/nonexistent' }
   return new Promise((resolve) => {
     const program = ['src/main.ts', 'doctor', ...args]
-    execFile(process.execPath, program, { env }, (error, stdout, stderr) =>
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
-    )
+    let mostBytes = 0
+    const child = execFile(process.execPath, program, { env }, (error, stdout, stderr) => {
+      clearInterval(looking)
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr, mostBytes })
+    })
+    const looking = setInterval(() => {
+      mostBytes = Math.max(mostBytes, residentBytes(child.pid))
+    }, 20)
   })
 }
 
@@ -143,12 +163,47 @@ describe('informerql doctor', () => {
       /^ {2}ok {7}clock /m,
       /^ {2}ok {7}rights {10}lists and watches (\d+) of \1 kinds$/m,
       /^ {2}ok {7}start {11}made a schema of \d+ types in \d+ ms$/m,
-      /^ {2}ok {7}start {11}loaded namespaces: \d+ objects in \d+ ms$/m,
+      /^ {2}ok {7}start {11}listed namespaces: \d+ objects, the first in \d+ ms$/m,
       /^1 cluster: 0 problems, 0 warnings$/m,
     ]) {
       expect(ended.stdout).toMatch(line)
     }
     expect(ended.stdout).not.toContain('hidden-token')
+  })
+
+  it('lists no kind as a whole, and needs no more memory for a large cluster than for an empty one', async () => {
+    const startWith = (configMaps: number): Promise<Simulator> =>
+      startSimulator({
+        populate(storage) {
+          const resource = {
+            group: '',
+            version: 'v1',
+            resource: 'configmaps',
+            kind: 'ConfigMap',
+            namespaced: true,
+          }
+          for (let at = 0; at < configMaps; at += 1) {
+            const metadata = { name: `c-${at}`, namespace: 'large' }
+            const data = { text: `${at} `.repeat(20_000) }
+            storage.create(resource, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data })
+          }
+        },
+      })
+    const examined = async (configMaps: number) => {
+      await using cluster = await startWith(configMaps)
+      await using counted = await startCountedServer(cluster.url)
+      const clusters = [await kubeconfig(`with-${configMaps}`, { server: counted.url })]
+      const file = await configured({ clusters, preload: ['configMaps'] })
+      const ended = await doctor('--config', file, '--json')
+      expect(ended.code).toBe(0)
+      const [, count] = /listed configMaps: (\d+) objects/.exec(ended.stdout) ?? []
+      expect(counted.counted(/configmaps\?(?!limit=1$)/)).toBe(0)
+      return { count: Number(count), mostBytes: ended.mostBytes }
+    }
+    const empty = await examined(0)
+    const large = await examined(2_000)
+    expect({ empty: empty.count, large: large.count }).toEqual({ empty: 0, large: 2_000 })
+    expect(large.mostBytes - empty.mostBytes).toBeLessThan(50_000_000)
   })
 
   it('names what is wrong with each of several clusters, and the way out, and exits with 1', async () => {
@@ -427,7 +482,7 @@ describeNamespacedAccount('informerql doctor as an account with few rights', (wo
       expect(found).toContainEqual({
         check: 'start',
         state: 'ok',
-        message: expect.stringMatching(/^loaded configMaps: \d+ objects/),
+        message: expect.stringMatching(/^listed configMaps: \d+ objects/),
       })
       expect(inGreen.code).toBe(0)
     } finally {

@@ -53,11 +53,6 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- $_ := set $config "auth" (mergeOverwrite (deepCopy ($config.auth | default dict)) (dict "login" $files)) -}}
 {{- end }}
 {{- if .Values.schema }}{{ $_ := set $config "schema" "/etc/informerql/schema" }}{{ end -}}
-{{- with ((.Values.resources).limits).memory }}
-{{- $bytes := include "informerql.bytes" . | int64 -}}
-{{- $_ := set $config "cache" (merge ($config.cache | default dict) (dict "maxHeldBytes" (div (mul $bytes 45) 100))) -}}
-{{- $_ := set $config "live" (merge ($config.live | default dict) (dict "maxHeldBytes" (div (mul $bytes 15) 100))) -}}
-{{- end }}
 {{- toYaml $config -}}
 {{- end -}}
 
@@ -72,6 +67,32 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- end }}
 {{- end }}
 {{- $ms | int64 -}}
+{{- end -}}
+
+{{- /*
+Node's heap: 60 % of the limit for what lives long, and 48 MiB for what does not. The gateway's bounds follow from it. extraEnv may have
+NODE_OPTIONS of its own.
+*/ -}}
+{{- define "informerql.env" -}}
+{{- $given := list -}}
+{{- range .Values.extraEnv }}{{ $given = append $given .name }}{{ end -}}
+{{- with ((.Values.resources).limits).memory }}
+{{- if not (has "NODE_OPTIONS" $given) }}
+- name: NODE_OPTIONS
+  value: --max-old-space-size={{ div (mul (include "informerql.bytes" . | int64) 60) 104857600 }} --max-semi-space-size=16
+{{- end }}
+{{- end }}
+{{- if gt (int .Values.shards) 1 }}
+- name: INFORMERQL_SHARD_INDEX
+  valueFrom:
+    fieldRef:
+      fieldPath: metadata.labels['apps.kubernetes.io/pod-index']
+- name: INFORMERQL_SHARD_COUNT
+  value: {{ .Values.shards | quote }}
+{{- end }}
+{{- with .Values.extraEnv }}
+{{ toYaml . }}
+{{- end }}
 {{- end -}}
 
 {{- /* The time that a stop may take, in seconds. */ -}}

@@ -1,6 +1,6 @@
-import { totalmem } from 'node:os'
-import { constrainedMemory, version as nodeVersion } from 'node:process'
+import { version as nodeVersion } from 'node:process'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
+import { processBytes } from '../../lib/process-memory.ts'
 import type { LiveState } from '../../graphql/live/live-limits.ts'
 import type { LogCounts } from '../../graphql/logs/log-limits.ts'
 import type { FragmentCounts } from '../../graphql/plan/fragment-cache.ts'
@@ -81,7 +81,7 @@ export class GatewayMetrics implements MetricsSource {
     this.#gauge(
       'informerql_memory_limit_bytes',
       'Memory that the process may use: that of its container, or of the machine.',
-      () => Math.min(totalmem(), constrainedMemory() || Infinity),
+      () => processBytes,
     )
   }
 

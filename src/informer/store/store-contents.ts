@@ -24,7 +24,11 @@ export interface StoreContentsOptions {
   readonly indexers: Indexers
   readonly onIndexFailure: (error: IndexFunctionError) => void
   readonly codec: Pick<ObjectCodec, 'bytesOf' | 'decode'>
+  /** Called each time that the objects have {@link reportedBytes} more. */
+  readonly grown?: (() => void) | undefined
 }
+
+const reportedBytes = 1 << 20
 
 /** The memory per object besides its key's text: entries of tables, UID and resource version. */
 const entryBytes = 170
@@ -64,6 +68,7 @@ export class StoreContents {
   readonly #free: ObjectId[] = []
   readonly #options: StoreContentsOptions
   #heldBytes = 0
+  #reportedBytes = 0
   #keyBytes = 0
 
   constructor(options: StoreContentsOptions) {
@@ -232,11 +237,14 @@ export class StoreContents {
   }
 
   #hold(id: ObjectId, held: HeldObject | undefined): void {
-    const { codec } = this.#options
+    const { codec, grown } = this.#options
     const before = this.helds[id]
     if (before !== undefined) this.#heldBytes -= codec.bytesOf(before)
     if (held !== undefined) this.#heldBytes += codec.bytesOf(held)
     this.helds[id] = held
+    if (this.#heldBytes <= this.#reportedBytes + reportedBytes) return
+    this.#reportedBytes = this.#heldBytes
+    grown?.()
   }
 }
 
