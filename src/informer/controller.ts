@@ -88,7 +88,8 @@ export interface ControllerOptions extends CacheOptions {
 export interface ControllerParts {
   readonly codec: ObjectCodec
   readonly transform: Transform | undefined
-  readonly stage: () => StoreContents
+  /** An empty generation for a list. `isReread`: see `IndexedStore.stage`. */
+  readonly stage: (isReread?: boolean) => StoreContents
   /** An empty generation for the list of one of several namespaces. Default: as `stage`. */
   readonly stageNamespace?: () => StoreContents
   /** The version that lists of further namespaces have to reach. */

@@ -188,7 +188,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     this.#controller = new Controller(options, {
       codec: this.#store.codec,
       transform: options.transform as Transform | undefined,
-      stage: () => this.#store.stage(),
+      stage: (isReread) => this.#store.stage(isReread),
       stageNamespace: () => stageNamespace(resource, codec),
       notBefore: () => this.#writer.namespaces?.low,
       process: (deltas) => this.#apply(deltas),

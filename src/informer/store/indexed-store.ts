@@ -64,7 +64,7 @@ export class InformerStore<T extends KubernetesObject = KubernetesObject> implem
 
   get heldBytes(): number {
     const { contents, staged, codec } = this.#state
-    return contents.bytes + (staged?.bytes ?? 0) + codec.sharedBytes
+    return contents.bytes + (staged ? staged.bytes - staged.sharedBytes : 0) + codec.sharedBytes
   }
 
   get resourceVersion(): ResourceVersion {
@@ -273,9 +273,10 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> extends
     return this.#state.contents
   }
 
-  /** Starts a new generation, invisible until {@link swap}. */
-  stage(): StoreContents {
-    const contents = new StoreContents({ ...this.#generation, indexers: this.#indexers })
+  /** Starts a new generation, invisible until {@link swap}. `isReread`: objects may look different at the same version. */
+  stage(isReread: boolean = false): StoreContents {
+    const replaced = isReread ? undefined : this.contents
+    const contents = new StoreContents({ ...this.#generation, indexers: this.#indexers }, replaced)
     this.#staged.add(new WeakRef(contents))
     this.#state.staged = contents
     return contents
@@ -294,6 +295,7 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> extends
   swap(staged: StoreContents): StoreContents {
     atOnce(this.complete(staged))
     const before = this.contents
+    staged.settle()
     this.#state.contents = staged
     this.#state.staged = undefined
     return before
