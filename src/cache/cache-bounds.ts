@@ -9,7 +9,7 @@ export interface CacheLimits {
   readonly maxInformers: number
   /**
    * Bytes of all stores, by their own estimate, with their indexes, recent changes, and lists that are being received.
-   * `Infinity`: no bound. Default: half of the heap.
+   * `Infinity`: no bound. Default: 45 % of the heap.
    */
   readonly maxHeldBytes: number
   /** How long an informer keeps running without a lease. */

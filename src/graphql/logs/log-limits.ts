@@ -1,4 +1,5 @@
 import { Counts } from '../../lib/counts.ts'
+import { heapShare } from '../../lib/process-memory.ts'
 
 /** Bounds of logs. Nothing of a log is kept beyond them. */
 export interface LogLimits {
@@ -14,11 +15,16 @@ export interface LogLimits {
   readonly maxLines: number
   /** The bytes of these lines. */
   readonly maxBytes: number
-  /** The memory of all readers of logs: lines and containers. More is refused with `QUERY_TOO_COSTLY`. */
+  /**
+   * The memory of all readers of logs: lines and containers. More is refused with `QUERY_TOO_COSTLY`. Default: 2 % of the
+   * heap, up to 64 MiB.
+   */
   readonly maxHeldBytes: number
-  /** The same for the readers of one user. */
+  /** The same for the readers of one user. Default: a half of that. */
   readonly maxHeldBytesPerUser: number
 }
+
+const maxHeldBytes = heapShare('logs', 64 << 20)
 
 export const defaultLogLimits: LogLimits = {
   maxStreams: 500,
@@ -27,8 +33,8 @@ export const defaultLogLimits: LogLimits = {
   maxLineBytes: 16_384,
   maxLines: 5_000,
   maxBytes: 2 << 20,
-  maxHeldBytes: 64 << 20,
-  maxHeldBytesPerUser: 32 << 20,
+  maxHeldBytes,
+  maxHeldBytesPerUser: Math.floor(maxHeldBytes / 2),
 }
 
 /** Counts since the process began, and what is open and held now. */
