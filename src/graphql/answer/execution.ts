@@ -18,7 +18,6 @@ import { explain } from './explanation.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import { problemOfVariables } from '../documents/document-bounds.ts'
 import { fleetOf } from '../reads/fleet-state.ts'
-import { answerIntrospection } from './introspection.ts'
 import { inTime } from './operation-deadline.ts'
 import { type OperationReport, queryReport } from './operation-observer.ts'
 import { permissionsOf } from '../reads/permissions.ts'
@@ -132,7 +131,7 @@ export async function executeQuery(
 async function answerOf(
   served: ServedSchema,
   args: ExecutionArgs,
-  { limits, documents, unexpected, plans, logs, mutations }: ExecutionOptions,
+  { limits, unexpected, plans, logs, mutations }: ExecutionOptions,
   record: AnswerRecord,
 ): Promise<ExecutionResult> {
   const { explain: explains = false, ...origin } = optionsOf(args)
@@ -140,15 +139,11 @@ async function answerOf(
   const masked = { unexpected, requestId: origin.trace?.requestId }
   const validated = validatedArgs(served, limits, args)
   if ('errors' in validated) return seen(validated, [], args.document, masked)
-  if (explains) {
-    const planned = await plans.explain(served, args, { origin, secrets })
-    if (planned !== undefined) {
-      record.by = 'plan'
-      return planned
-    }
+  const planned = await plans.result(served, args, { origin, secrets, explains })
+  if (planned !== undefined) {
+    record.by = 'plan'
+    return planned
   }
-  const introspected = await answerIntrospection(validated, limits.work, documents)
-  if (introspected !== undefined) return seen(introspected, [], args.document, masked)
   let writes: WriteResults | undefined
   if (mutations !== undefined && validated.operation.operation === OperationTypeNode.MUTATION) {
     try {

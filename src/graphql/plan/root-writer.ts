@@ -45,9 +45,11 @@ import { problemsWriter } from './problems-writer.ts'
 import { plainWriter, valueMembers } from './plain-writer.ts'
 import { neededIn, neededKinds, type PlanField, type RootWriter } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
+import { memberWriter } from './value-writer.ts'
 
 /** Compiles a field of `Query`. Throws `NotCoveredError`, and the GraphQLError of a constant argument. */
 export function rootWriter(field: PlanField): RootWriter {
+  if (field.name === '__schema' || field.name === '__type') return schemaRoot(field)
   const { source } = field
   switch (source.form) {
     case 'list':
@@ -86,9 +88,18 @@ export function rootWriter(field: PlanField): RootWriter {
       return extensionRoot(source.field, field)
     case 'extensionEvents':
       return extensionEvent(source.field, field)
+    case 'subgraph':
+      return schemaRoot(field)
     default:
       throw field.notCovered()
   }
+}
+
+/** Compiles a field that only tells of the schema: of introspection, or `_service`. */
+function schemaRoot(field: PlanField): RootWriter {
+  const write = memberWriter(field)
+  const ofSchema = field.name === '__type' ? 'type' : 'whole'
+  return { ofSchema, write: (run) => write(run, undefined) }
 }
 
 function listRoot(kind: Kind, field: PlanField): RootWriter {

@@ -76,7 +76,7 @@ type RootSource =
   | { readonly form: 'rootCan' }
   /** `_entities` of a federated schema. */
   | { readonly form: 'entities' }
-  /** `_service` of a federated schema, and its SDL. Plans do not cover them. */
+  /** `_service` of a federated schema, and its SDL. */
   | { readonly form: 'subgraph' }
   /** A field of `Mutation`. Plans do not cover it. */
   | { readonly form: 'write' }
