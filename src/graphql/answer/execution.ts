@@ -17,10 +17,9 @@ import { clientErrorOf, clientResult } from '../errors/client-error.ts'
 import { explain } from './explanation.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import { problemOfVariables } from '../documents/document-bounds.ts'
-import { fleetOf } from '../reads/fleet-state.ts'
 import { inTime } from './operation-deadline.ts'
 import { type OperationReport, queryReport } from './operation-observer.ts'
-import { permissionsOf } from '../reads/permissions.ts'
+import { QueryValues } from '../reads/query-values.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
 import {
   type PlannedQueries,
@@ -162,15 +161,14 @@ async function answerOf(
     const run = new ReadRun({ served, limits, budget, parts, direct })
     const context: ResolverContext = {
       read: new StoreReader(run),
-      fleet: fleetOf(run),
-      permissions: permissionsOf(served, { parts, budget }),
       ...(writes === undefined ? {} : { writes }),
       report: (error) => {
         if (!failures.some((known) => isSameFailure(known, error))) failures.push(error)
       },
     }
     const contextValue = { ...optionsOf(args), ...context }
-    const result = await executePriced({ ...validated, contextValue }, budget)
+    const rootValue = new QueryValues(run)
+    const result = await executePriced({ ...validated, contextValue, rootValue }, budget)
     for (const error of [...(result.errors ?? []), ...failures]) {
       const index = missingIndexOf(error)
       if (index !== undefined) parts.missed(index)

@@ -24,6 +24,7 @@ import type {
   ListFieldArguments,
   LookupArguments,
   ObjectByRefArguments,
+  ObjectCanArguments,
   ObjectListArguments,
   OwnedArguments,
   PodLogsArguments,
@@ -65,6 +66,8 @@ import { readCompletions } from '../reads/over-kinds/completion-read.ts'
 import { readGraph } from '../reads/graph/graph-read.ts'
 import { graphRequest } from '../reads/graph/graph-request.ts'
 import { readAnyKinds } from '../reads/over-kinds/any-kinds-list.ts'
+import { clusterState } from '../reads/fleet-state.ts'
+import { canDo } from '../reads/permissions.ts'
 import { readFleetList } from '../reads/fleet-list.ts'
 import {
   type ListRequest,
@@ -236,6 +239,14 @@ export class StoreReader implements StoreReads {
     return { ...read, staleSince: () => staleSince(this.#run.served, read.parts) }
   }
 
+  cluster({ cluster }: Row): unknown {
+    return clusterState(this.#run, cluster)
+  }
+
+  can({ cluster, kind, object }: Row, args: ObjectCanArguments): boolean | null {
+    return canDo(this.#run, { cluster, kind }, object.metadata, args) ?? null
+  }
+
   extension(
     field: ExtensionField,
     args: Readonly<Record<string, unknown>>,
@@ -248,7 +259,7 @@ export class StoreReader implements StoreReads {
     budget.spend('fields', field.resolve === undefined ? 0 : field.weight)
     const of = served.kinds.has(typeName)
       ? extensions.ofDecoded(parent as Row)
-      : extensions.of(parent, undefined)
+      : extensions.of(typeName === 'Query' ? undefined : parent, undefined)
     const answered = extensions.value(field, args, of, nodes)
     return answered === undefined ? null : this.extensionValue(answered.value, { type }, of.cluster)
   }

@@ -20,6 +20,7 @@ import { readFleetList } from '../reads/fleet-list.ts'
 import { type ListRequest, type NamedList, namedList, readList } from '../reads/list-read.ts'
 import { kindNamed } from '../reads/named-kind.ts'
 import { foundByKey, identified, kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
+import { QueryValues } from '../reads/query-values.ts'
 import { readSearch, type SearchRead, searchNeeds } from '../reads/over-kinds/search-read.ts'
 import type {
   KubernetesObjectsArguments,
@@ -35,7 +36,6 @@ import { ofAnotherKind } from '../schema/relay-fields.ts'
 import { clusterNamed, isOverClusters } from '../served/cluster-argument.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { compiledByKind, rowsByKind } from './any-row-writer.ts'
-import { canAnywhereWriter, clustersWriter, viewerWriter } from './cluster-writer.ts'
 import { connectionWriter, unionMember, unionWriter } from './connection-writer.ts'
 import { extensionEvent, extensionRoot } from './extension-writer.ts'
 import { graphWriter } from './graph-writer.ts'
@@ -78,21 +78,21 @@ export function rootWriter(field: PlanField): RootWriter {
       return podLogsWriter(field)
     case 'complete':
       return completeRoot(field)
-    case 'clusterStates':
-      return clustersWriter(field)
-    case 'currentViewer':
-      return viewerWriter(field)
-    case 'rootCan':
-      return canAnywhereWriter(field)
     case 'extension':
       return extensionRoot(source.field, field)
     case 'extensionEvents':
       return extensionEvent(source.field, field)
-    case 'subgraph':
-      return schemaRoot(field)
+    case 'value':
+      return field.name === '_service' ? schemaRoot(field) : valueRoot(field)
     default:
       throw field.notCovered()
   }
+}
+
+/** Compiles a field that is a member of {@link QueryValues}. */
+function valueRoot(field: PlanField): RootWriter {
+  const write = memberWriter(field)
+  return { write: (run) => write(run, new QueryValues(run)) }
 }
 
 /** Compiles a field that only tells of the schema: of introspection, or `_service`. */

@@ -7,6 +7,7 @@ import { usageKindOf } from '../model/usage-kind.ts'
 import type { FoundObject } from '../prepare/kind-view.ts'
 import { directObject } from '../reads/direct/direct-reads.ts'
 import { OwnedRead, ownerOf } from '../reads/over-kinds/owned-read.ts'
+import { clusterState } from '../reads/fleet-state.ts'
 import { canDo } from '../reads/permissions.ts'
 import type { KindRow, PolymorphicPage } from '../reads/over-kinds/polymorphic-page.ts'
 import { PolymorphicRead } from '../reads/over-kinds/polymorphic-read.ts'
@@ -21,7 +22,6 @@ import type {
 } from '../schema/read-context.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import { anyRowWriter } from './any-row-writer.ts'
-import { clusterWriter } from './cluster-writer.ts'
 import { collectFields } from './collected-fields.ts'
 import { type ConnectionForm, unionWriter } from './connection-writer.ts'
 import { extensionRowWriter } from './extension-writer.ts'
@@ -37,6 +37,7 @@ import { ownFragment } from './own-fragment.ts'
 import { fragmentedMembers, type PlainWriter, plainWriter, valueMembers } from './plain-writer.ts'
 import type { PlanCompiler, PlanField, RowWriter } from './plan-compiler.ts'
 import { type PlanRun, refusedBeside } from './plan-run.ts'
+import { valueWriter } from './value-writer.ts'
 
 /**
  * Compiles the objects of a kind. Adjacent own fields form one fragment, whose text the cache keeps. The other fields,
@@ -118,8 +119,11 @@ function holeWriter(kind: Kind, field: PlanField): RowWriter {
     case 'ofRowType':
       // `events` of a kind without a relation to Events, `usedBy` of one that nothing uses.
       return () => 'null'
-    case 'cluster':
-      return clusterWriter(field)
+    case 'cluster': {
+      // Rows of subscriptions keep the state of their last write.
+      const write = valueWriter(field)
+      return (run, { cluster }) => write(run, clusterState(run, cluster))
+    }
     case 'secretContents':
       return secretWriter(field)
     case 'printerColumns':

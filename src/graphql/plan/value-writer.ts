@@ -10,6 +10,7 @@ import {
   isListType,
   isNonNullType,
 } from 'graphql'
+import type { ExtensionField, FieldSource } from '../schema/field-source.ts'
 import { foundByKey } from '../reads/object-read.ts'
 import { rowsByKind } from './any-row-writer.ts'
 import { writtenMembers } from './plain-writer.ts'
@@ -35,13 +36,15 @@ export function valueWriter(field: PlanField): ValueWriter {
 /** The text of an extension's call that is still to be made. The run is repeated, so it does not matter. */
 export const unanswered = 'null'
 
-/** Compiles a field of a value, which pays before it is read. */
+/**
+ * Compiles a field of a value. What is read by a resolver pays before it is read; members of the gateway's own values have
+ * been paid by the reads that made them.
+ */
 export function memberWriter(field: PlanField): ValueWriter {
   const { args, nodes, name, definition, compiler } = field
   const write = valueWriter(field)
-  const { source } = definition.extensions as { readonly source?: PlanField['source'] }
-  if (source?.form === 'extension') {
-    const { field: extension } = source
+  const extension = extensionOf(field)
+  if (extension !== undefined) {
     const price = extension.resolve === undefined ? 1 : extension.weight * plannedFields
     return (run, value, cluster) => {
       run.budget.spend('fields', price)
@@ -60,13 +63,17 @@ export function memberWriter(field: PlanField): ValueWriter {
     }
   }
   return (run, value, cluster) => {
-    run.budget.spend('fields', 1)
     const values = value as Readonly<Record<string, unknown>>
     const member = values[name]
     const own =
       typeof member === 'function' ? member.call(values, run.argumentsOf(args), run) : member
     return write(run, own, cluster)
   }
+}
+
+function extensionOf({ definition }: PlanField): ExtensionField | undefined {
+  const { source } = definition.extensions as { readonly source?: FieldSource }
+  return source?.form === 'extension' ? source.field : undefined
 }
 
 function completed(type: GraphQLOutputType, field: PlanField): ValueWriter {
@@ -103,25 +110,31 @@ function presentWriter(type: GraphQLOutputType, field: PlanField): ValueWriter {
 function listWriter(of: GraphQLOutputType, field: PlanField): ValueWriter {
   const write = completed(of, field)
   const isNonNull = isNonNullType(of)
+  const isOwn = field.definition.resolve === undefined && extensionOf(field) === undefined
   return (run, value, cluster) => {
     if (typeof value !== 'object' || value === null || !(Symbol.iterator in value)) {
       throw new Error(`Expected Iterable, but did not find one for field "${placeOf(field)}".`)
     }
-    return run.list(paidItems(run, value as Iterable<unknown>), (one) =>
+    const items = paidItems(run, value as Iterable<unknown>, isOwn ? 0 : 1)
+    return run.list(items, (one) =>
       run.errors.item(field.nodes, () => write(run, one, cluster), isNonNull),
     )
   }
 }
 
-/** The items of a list, each paid as a field before the next one is taken: an iterable may have no end. */
-function paidItems({ budget }: PlanRun, iterable: Iterable<unknown>): readonly unknown[] {
+/** The items of a list, each paid before the next one is taken: an iterable may have no end. */
+function paidItems(
+  { budget }: PlanRun,
+  iterable: Iterable<unknown>,
+  price: number,
+): readonly unknown[] {
   if (Array.isArray(iterable)) {
-    budget.spend('fields', iterable.length)
+    budget.spend('fields', price * iterable.length)
     return iterable
   }
   const items: unknown[] = []
   for (const item of iterable) {
-    budget.spend('fields', 1)
+    budget.spend('fields', price)
     items.push(item)
   }
   return items

@@ -71,13 +71,8 @@ type RootSource =
   | { readonly form: 'problems' }
   | { readonly form: 'podLogs' }
   | { readonly form: 'complete' }
-  | { readonly form: 'clusterStates' }
-  | { readonly form: 'currentViewer' }
-  | { readonly form: 'rootCan' }
   /** `_entities` of a federated schema. */
   | { readonly form: 'entities' }
-  /** `_service` of a federated schema, and its SDL. */
-  | { readonly form: 'subgraph' }
   /** A field of `Mutation`. Plans do not cover it. */
   | { readonly form: 'write' }
 
@@ -269,46 +264,6 @@ export interface OwnParts {
   readonly drain: 'node' | 'state' | 'message' | 'total' | 'gone' | 'dryRun' | 'pods'
   readonly drainedPod: 'namespace' | 'name' | 'state' | 'reason'
   readonly fieldChange: 'path' | 'before' | 'after' | 'manager' | 'masked'
-  readonly clusterState:
-    | 'source'
-    | 'since'
-    | 'problem'
-    | 'problemText'
-    | 'name'
-    | 'labels'
-    | 'state'
-    | 'version'
-    | 'uid'
-    | 'writable'
-    | 'permissions'
-    | 'resources'
-  readonly permissionState: 'state' | 'resources'
-  readonly permissionResource: 'resource' | 'resourceVersion'
-  readonly viewer: 'username' | 'groups' | 'namespaces'
-  readonly resourceState:
-    | 'type'
-    | 'group'
-    | 'version'
-    | 'apiVersion'
-    | 'kind'
-    | 'resource'
-    | 'namespaced'
-    | 'shortNames'
-    | 'listField'
-    | 'indexes'
-    | 'columns'
-    | 'facets'
-    | 'state'
-    | 'objects'
-    | 'resourceVersion'
-    | 'lagMs'
-    | 'lastError'
-    | 'namespaces'
-    | 'namespacesReason'
-    | 'excludedNamespaces'
-    | 'refusedNamespaces'
-  readonly kindIndex: 'name' | 'form' | 'values' | 'summable' | 'description'
-  readonly kindColumn: 'name' | 'type' | 'format' | 'priority'
 }
 
 /** Fields of the gateway's own types. The part is the name of the field. */
@@ -364,6 +319,8 @@ export type FieldSource =
   | JsonSource
   | OwnSource
   | { readonly form: 'extension'; readonly field: ExtensionField }
+  /** A member of a value, by the name of the field: see `plan/value-writer.ts`. */
+  | { readonly form: 'value' }
 
 interface SourceExtensions {
   readonly source: FieldSource

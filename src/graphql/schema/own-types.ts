@@ -31,12 +31,9 @@ import { logTypesSdl } from './log-types-sdl.ts'
 import { problemTypesSdl } from './problem-types-sdl.ts'
 import { writeTypesSdl } from './write-types-sdl.ts'
 import type {
-  CanArguments,
   FacetArguments,
-  ResourcesArguments,
   GraphArguments,
   KubernetesObjectsArguments,
-  NamespacesArguments,
   ObjectByRefArguments,
   ObjectListArguments,
   ProblemObjectsArguments,
@@ -46,7 +43,6 @@ import type {
   SumArguments,
 } from './read-arguments.ts'
 import type {
-  ClusterState,
   CompletionsSource,
   ConnectionSource,
   GraphNodeSource,
@@ -57,7 +53,6 @@ import type {
   ProblemSource,
   ProblemsSource,
   ResolverContext,
-  ResourceState,
   SearchSource,
   UseSource,
 } from './read-context.ts'
@@ -124,20 +119,14 @@ const connection = own('connection', {
   lookedAt: (page: AnyConnection) => page.lookedAt(),
 })
 
+/** A field that is a member of its value. */
+const value: OwnField = { source: { form: 'value' } }
+
 /** The fields of `Query`, those of kinds aside. */
 const query: Readonly<Record<string, OwnField>> = {
-  viewer: {
-    source: { form: 'currentViewer' },
-    resolve: (_source, _args, { permissions }) => permissions.viewer,
-  },
-  can: {
-    source: { form: 'rootCan' },
-    resolve: (_source, args: CanArguments, { permissions }) => permissions.can(args),
-  },
-  gatewayClusters: {
-    source: { form: 'clusterStates' },
-    resolve: (_source, _args, { fleet }) => fleet.clusters(),
-  },
+  viewer: value,
+  can: value,
+  gatewayClusters: value,
   object: {
     source: { form: 'objectById' },
     resolve: (_source, { id }: { readonly id: string }, { read }) => read.object(id),
@@ -203,7 +192,7 @@ const write: OwnField = {
   resolve: (_source, _args, { writes }, { path }) => writes?.result(String(path.key)),
 }
 
-/** The fields of each type that SDL defines. */
+/** The fields of the types that SDL defines, those aside whose fields are members of values. */
 const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   Query: (field) => query[field],
   Subscription: (field) => {
@@ -250,20 +239,6 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   ResourceAmounts: own('resourceAmounts'),
   ResourceUsage: own('resourceUsage'),
   ContainerUsage: own('containerUsage'),
-  Viewer: own('viewer', {
-    namespaces: (_viewer: unknown, args: NamespacesArguments, { permissions }) =>
-      permissions.namespaces(args),
-  }),
-  GatewayCluster: own('clusterState', {
-    resources: (cluster: ClusterState, args: ResourcesArguments) => cluster.resources(args),
-  }),
-  GatewayPermissions: own('permissionState'),
-  GatewayPermissionResource: own('permissionResource'),
-  GatewayResource: own('resourceState', {
-    facets: (resource: ResourceState, args: FacetArguments) => resource.facets(args),
-  }),
-  KindIndex: own('kindIndex'),
-  KindColumn: own('kindColumn'),
   Graph: own('graph', {
     nodes: (graph: GraphSource) => graph.nodes(),
     edges: (graph: GraphSource) => graph.edges(),
@@ -427,7 +402,8 @@ export class OwnTypes {
     return Object.fromEntries(
       fieldNodes(written).map((node) => {
         const { value: name } = node.name
-        const found = fieldsOfTypes[written]?.(name)
+        const ofType = fieldsOfTypes[written]
+        const found = ofType === undefined ? value : ofType(name)
         if (found === undefined) throw new TypeError(`${written}.${name} has no source`)
         const resolve = found.resolve as Resolver<unknown> | undefined
         return [
