@@ -236,7 +236,12 @@ export class StoreReader implements StoreReads {
 
   complete(args: CompleteArguments): CompletionsSource {
     const read = readCompletions(this.#run, args)
-    return { ...read, staleSince: () => staleSince(this.#run.served, read.parts) }
+    return {
+      ...read,
+      staleSince: () => staleSince(this.#run.served, read.parts),
+      incomplete: read.gaps,
+      complete: () => read.notLookedAt().length === 0,
+    }
   }
 
   cluster({ cluster }: Row): unknown {

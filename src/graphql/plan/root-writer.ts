@@ -1,6 +1,5 @@
 import { getNullableType, isObjectType } from 'graphql'
 import { objectKey } from '../../kubernetes/object.ts'
-import type { Completion } from '../../query/page/completions.ts'
 import type { SearchHit } from '../../query/page/search-page.ts'
 import type { Kind } from '../model/kind.ts'
 import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
@@ -31,7 +30,6 @@ import type {
   SearchArguments,
 } from '../schema/read-arguments.ts'
 import type { EntitiesArguments } from '../schema/federation-fields.ts'
-import type { TypeCount, SearchResultSource } from '../schema/read-context.ts'
 import { ofAnotherKind } from '../schema/relay-fields.ts'
 import { clusterNamed, isOverClusters } from '../served/cluster-argument.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
@@ -40,12 +38,11 @@ import { connectionWriter, unionMember, unionWriter } from './connection-writer.
 import { extensionEvent, extensionRoot } from './extension-writer.ts'
 import { graphWriter } from './graph-writer.ts'
 import { podLogsWriter } from './logs-writer.ts'
-import { objectRefWriter } from './object-ref-writer.ts'
 import { problemsWriter } from './problems-writer.ts'
-import { plainWriter, valueMembers } from './plain-writer.ts'
+import { plainWriter } from './plain-writer.ts'
 import { neededIn, neededKinds, type PlanField, type RootWriter } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
-import { memberWriter } from './value-writer.ts'
+import { itemWriter, memberWriter } from './value-writer.ts'
 
 /** Compiles a field of `Query`. Throws `NotCoveredError`, and the GraphQLError of a constant argument. */
 export function rootWriter(field: PlanField): RootWriter {
@@ -321,14 +318,10 @@ function searchRoot(field: PlanField): RootWriter {
   const write = connectionWriter<SearchRead, SearchHit, SearchRead>(field, {
     sourceOf: (read) => read,
     row(row) {
-      const result = resultWriter(row)
+      const result = itemWriter(row)
       return (run, { resultOf }, hit) => result(run, resultOf(hit))
     },
-    part(part) {
-      if (part.name !== 'counts') return unionMember(part)
-      const one = plainWriter(part, valueMembers<TypeCount>(['type', 'count']))
-      return (run, { counts }) => run.list(counts(), (count) => one(run, count))
-    },
+    part: (part) => (part.name === 'counts' ? memberWriter(part) : unionMember(part)),
   })
   return {
     write(run) {
@@ -344,19 +337,10 @@ function completeRoot(field: PlanField): RootWriter {
   const { args, compiler, nodes } = field
   const { served } = compiler
   compiler.asks({ args, needs: (values, cluster) => completionNeeds(served, values, cluster) })
-  const write = plainWriter<CompletionRead>(field, (member) => {
-    switch (member.name) {
-      case 'completions': {
-        const one = plainWriter(member, completionMember)
-        return (run, { completions }) => run.list(completions, (found) => one(run, found))
-      }
-      case 'from':
-      case 'hasMore':
-        return completionsMember(member)
-      default:
-        return unionMember(member)
-    }
-  })
+  const own = ['completions', 'from', 'hasMore']
+  const write = plainWriter<CompletionRead>(field, (member) =>
+    own.includes(member.name) ? memberWriter(member) : unionMember(member),
+  )
   return {
     write(run) {
       const found = readCompletions(run, run.argumentsOf(args) as unknown as CompleteArguments)
@@ -364,25 +348,4 @@ function completeRoot(field: PlanField): RootWriter {
       return write(run, found)
     },
   }
-}
-
-const completionsMember = valueMembers<CompletionRead>(['from', 'hasMore'])
-
-const completionMember = valueMembers<Completion>(['term', 'text', 'insert', 'type', 'count'])
-
-function resultWriter(field: PlanField): (run: PlanRun, found: SearchResultSource) => string {
-  return plainWriter<SearchResultSource>(field, (member) => {
-    const { name } = member
-    switch (name) {
-      case 'object': {
-        const object = objectRefWriter(member)
-        return (run, found) => object(run, found.object)
-      }
-      case 'matched':
-      case 'value':
-        return (_run, found) => JSON.stringify(found[name])
-      default:
-        return undefined
-    }
-  })
 }

@@ -13,6 +13,7 @@ import {
 import type { ExtensionField, FieldSource } from '../schema/field-source.ts'
 import { foundByKey } from '../reads/object-read.ts'
 import { rowsByKind } from './any-row-writer.ts'
+import { objectRefWriter } from './object-ref-writer.ts'
 import { writtenMembers } from './plain-writer.ts'
 import type { PlanField } from './plan-compiler.ts'
 import { type PlanRun, plannedFields, type WrittenMember } from './plan-run.ts'
@@ -21,8 +22,8 @@ import { type PlanRun, plannedFields, type WrittenMember } from './plan-run.ts'
  * Writes a value as JSON text: a selection over values, compiled once. A field is read as graphql-js reads it by default:
  * it is the member of the value that has its name, or what that member returns as a method, called with the coerced
  * arguments and the run. Introspection fields have resolvers, and fields of extensions may have. What a field has is
- * completed as section 6.4.3 of the GraphQL specification says, with the error texts of graphql-js. Objects of kinds are
- * written by the row writer, from the caches.
+ * completed as section 6.4.3 of the GraphQL specification says, with the error texts of graphql-js. Objects of kinds and
+ * references to them are written by writers of their own, from the caches.
  *
  * `cluster`: that of the object of a kind around the value. Extensions get it.
  */
@@ -31,6 +32,11 @@ export type ValueWriter = (run: PlanRun, value: unknown, cluster?: string) => st
 /** Compiles the value of a field: its completion. */
 export function valueWriter(field: PlanField): ValueWriter {
   return completed(field.type, field)
+}
+
+/** Compiles one item of a field that is a list, or its value. */
+export function itemWriter(field: PlanField): ValueWriter {
+  return presentWriter(getNamedType(field.type) as GraphQLOutputType, field)
 }
 
 /** The text of an extension's call that is still to be made. The run is repeated, so it does not matter. */
@@ -101,6 +107,7 @@ function presentWriter(type: GraphQLOutputType, field: PlanField): ValueWriter {
   if (isLeafType(type)) return leafWriter(type)
   const { served } = field.compiler
   const named = getNamedType(type)
+  if (named.name === 'ObjectRef') return objectRefWriter(field) as ValueWriter
   if (named.name === 'KubernetesObject' || served.kinds.has(named.name)) return kindWriter(field)
   return isAbstractType(type)
     ? abstractWriter(type, field)

@@ -75,7 +75,7 @@ export interface EdgeSource<T = Row> {
 
 /** A connection. Each part is computed when a field asks for it, possibly more than once. */
 export interface ConnectionSource<T = Row> {
-  rows(): readonly T[]
+  nodes(): readonly T[]
   edges(): readonly EdgeSource<T>[]
   pageInfo(): PageInfo
   totalCount(): number
@@ -98,6 +98,7 @@ export interface OwnedConnectionSource extends ConnectionSource {
   types(): readonly string[]
   /** The type names of the kinds that may hold more, but are not loaded or not allowed, sorted. */
   notLookedAt(): readonly string[]
+  complete(): boolean
   /** The number of objects of each type on all pages. */
   counts(): readonly TypeCount[]
   /** Why kinds could not be read. */
@@ -116,6 +117,7 @@ export interface UsedByConnectionSource extends ConnectionSource<UseSource> {
   /** The type names of the kinds that were read, sorted. */
   types(): readonly string[]
   notLookedAt(): readonly string[]
+  complete(): boolean
 }
 
 /** What is missing in an answer over clusters, or out of date. */
@@ -231,6 +233,7 @@ export interface GraphSource {
   readonly notFollowed: readonly string[]
   /** The type names of the kinds that may hold more, but were not read, sorted. */
   notLookedAt(): readonly string[]
+  complete(): boolean
   /** Why named relations could not be followed. */
   readonly failures: readonly Error[]
 }
@@ -251,7 +254,7 @@ export interface TypeCount {
 
 /** A page of results of `search`. */
 export interface SearchSource {
-  rows(): readonly SearchResultSource[]
+  nodes(): readonly SearchResultSource[]
   edges(): readonly { readonly cursor: string; readonly node: SearchResultSource }[]
   pageInfo(): PageInfo
   totalCount(): number
@@ -260,6 +263,7 @@ export interface SearchSource {
   /** The type names of the kinds that were read, sorted. */
   types(): readonly string[]
   notLookedAt(): readonly string[]
+  complete(): boolean
   /** Why named kinds could not be read. */
   readonly failures: readonly Error[]
 }
@@ -302,7 +306,7 @@ export interface ProblemCount {
 
 /** A page of problems. */
 export interface ProblemsSource {
-  rows(): readonly ProblemSource[]
+  nodes(): readonly ProblemSource[]
   edges(): readonly { readonly cursor: string; readonly node: ProblemSource }[]
   pageInfo(): PageInfo
   totalCount(): number
@@ -312,6 +316,7 @@ export interface ProblemsSource {
   /** The type names of the kinds that were looked at, sorted. */
   lookedAt(): readonly string[]
   notLookedAt(): readonly string[]
+  complete(): boolean
   /** Why named kinds could not be read. */
   readonly failures: readonly Error[]
 }
@@ -323,10 +328,11 @@ export interface CompletionsSource {
   /** Where the word begins that they complete. */
   readonly from: number
   staleSince(): string | null
-  readonly gaps: readonly ClusterGap[]
+  incomplete: readonly ClusterGap[]
   /** The type names of the kinds that were read, sorted. */
   readonly types: readonly string[]
   notLookedAt(): readonly string[]
+  complete(): boolean
   /** Why named kinds could not be read. */
   readonly failures: readonly Error[]
 }
