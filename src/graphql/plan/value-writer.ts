@@ -16,7 +16,7 @@ import { rowsByKind } from './any-row-writer.ts'
 import { objectRefWriter } from './object-ref-writer.ts'
 import { writtenMembers } from './plain-writer.ts'
 import type { PlanField } from './plan-compiler.ts'
-import { type PlanRun, plannedFields, type WrittenMember } from './plan-run.ts'
+import { leastLengthOf, type PlanRun, plannedFields, type WrittenMember } from './plan-run.ts'
 
 /**
  * Writes a value as JSON text: a selection over values, compiled once. A field is read as graphql-js reads it by default:
@@ -27,7 +27,10 @@ import { type PlanRun, plannedFields, type WrittenMember } from './plan-run.ts'
  *
  * `cluster`: that of the object of a kind around the value. Extensions get it.
  */
-export type ValueWriter = (run: PlanRun, value: unknown, cluster?: string) => string
+export type ValueWriter = ((run: PlanRun, value: unknown, cluster?: string) => string) & {
+  /** The least length of a text that is not null, so that lists of objects can be refused before they are written. */
+  readonly leastLength?: number
+}
 
 /** Compiles the value of a field: its completion. */
 export function valueWriter(field: PlanField): ValueWriter {
@@ -85,14 +88,17 @@ function extensionOf({ definition }: PlanField): ExtensionField | undefined {
 function completed(type: GraphQLOutputType, field: PlanField): ValueWriter {
   if (!isNonNullType(type)) {
     const write = presentWriter(type, field)
-    return (run, value, cluster) => {
+    const { leastLength = 0 } = write
+    const nullable: ValueWriter = (run, value, cluster) => {
       if (value === null || value === undefined) return 'null'
       if (value instanceof Error) throw value
       return write(run, value, cluster)
     }
+    return Object.assign(nullable, { leastLength })
   }
   const write = completed(type.ofType, field)
-  return (run, value, cluster) => {
+  const { leastLength = 0 } = write
+  const nonNull: ValueWriter = (run, value, cluster) => {
     const text = write(run, value, cluster)
     // The text of a run that is to be repeated does not matter.
     if (text === 'null' && !run.parts.isLacking) {
@@ -100,6 +106,7 @@ function completed(type: GraphQLOutputType, field: PlanField): ValueWriter {
     }
     return text
   }
+  return Object.assign(nonNull, { leastLength })
 }
 
 function presentWriter(type: GraphQLOutputType, field: PlanField): ValueWriter {
@@ -117,15 +124,16 @@ function presentWriter(type: GraphQLOutputType, field: PlanField): ValueWriter {
 function listWriter(of: GraphQLOutputType, field: PlanField): ValueWriter {
   const write = completed(of, field)
   const isNonNull = isNonNullType(of)
+  const leastLength = isNonNull ? write.leastLength : 0
   const isOwn = field.definition.resolve === undefined && extensionOf(field) === undefined
   return (run, value, cluster) => {
     if (typeof value !== 'object' || value === null || !(Symbol.iterator in value)) {
       throw new Error(`Expected Iterable, but did not find one for field "${placeOf(field)}".`)
     }
     const items = paidItems(run, value as Iterable<unknown>, isOwn ? 0 : 1)
-    return run.list(items, (one) =>
-      run.errors.item(field.nodes, () => write(run, one, cluster), isNonNull),
-    )
+    const item = (one: unknown): string =>
+      run.errors.item(field.nodes, () => write(run, one, cluster), isNonNull)
+    return run.list(items, item, leastLength)
   }
 }
 
@@ -178,7 +186,8 @@ type Members = readonly WrittenMember<[unknown, string | undefined]>[]
 
 function objectWriter(type: GraphQLObjectType, field: PlanField): ValueWriter {
   const members = membersOf(type, field)
-  return (run, value, cluster) => run.object(members, value, cluster)
+  const write: ValueWriter = (run, value, cluster) => run.object(members, value, cluster)
+  return Object.assign(write, { leastLength: leastLengthOf(members) })
 }
 
 function membersOf(
