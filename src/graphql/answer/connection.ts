@@ -234,8 +234,8 @@ export function usedByConnection(run: ReadRun, read: UsedByPage): UsedByConnecti
 
 /** The results of a search as a connection. */
 export function searchConnection(run: ReadRun, read: SearchRead): SearchSource {
-  const { types, notLookedAt, resultOf, counts, failures } = read
-  const connection = new PageConnection(run, read, resultOf)
+  const { types, notLookedAt, resultOf, counts, failures, incomplete: gaps } = read
+  const connection = new PageConnection(run, { ...read, gaps }, resultOf)
   return Object.assign(connection, { ...lookedAtOf(types, notLookedAt), counts, failures })
 }
 

@@ -35,7 +35,7 @@ import type {
   UsedByArguments,
 } from '../schema/read-arguments.ts'
 import type {
-  CompletionsSource,
+  ReadBeside,
   ConnectionSource,
   GraphSource,
   ObjectRef,
@@ -81,7 +81,6 @@ import { ownerChainFrom, ownersNamed } from '../reads/owner-read.ts'
 import { PolymorphicRead } from '../reads/over-kinds/polymorphic-read.ts'
 import { readProblems } from '../reads/over-kinds/problems-read.ts'
 import { readSearch } from '../reads/over-kinds/search-read.ts'
-import { staleSince } from '../reads/staleness.ts'
 import { usageOf } from '../reads/usage-read.ts'
 import { UsedByRead } from '../reads/over-kinds/used-by-read.ts'
 
@@ -234,14 +233,8 @@ export class StoreReader implements StoreReads {
     return this.#run.direct.logs(args, this.#run.budget) ?? null
   }
 
-  complete(args: CompleteArguments): CompletionsSource {
-    const read = readCompletions(this.#run, args)
-    return {
-      ...read,
-      staleSince: () => staleSince(this.#run.served, read.parts),
-      incomplete: read.gaps,
-      complete: () => read.notLookedAt().length === 0,
-    }
+  complete(args: CompleteArguments): ReadBeside {
+    return readCompletions(this.#run, args)
   }
 
   cluster({ cluster }: Row): unknown {

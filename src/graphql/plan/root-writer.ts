@@ -9,11 +9,7 @@ import {
   type AnyKindsPage,
   readAnyKinds,
 } from '../reads/over-kinds/any-kinds-list.ts'
-import {
-  type CompletionRead,
-  completionNeeds,
-  readCompletions,
-} from '../reads/over-kinds/completion-read.ts'
+import { completionNeeds, readCompletions } from '../reads/over-kinds/completion-read.ts'
 import { entityOf, entityPlaces } from '../reads/entity-read.ts'
 import { readFleetList } from '../reads/fleet-list.ts'
 import { type ListRequest, type NamedList, namedList, readList } from '../reads/list-read.ts'
@@ -34,15 +30,14 @@ import { ofAnotherKind } from '../schema/relay-fields.ts'
 import { clusterNamed, isOverClusters } from '../served/cluster-argument.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { compiledByKind, rowsByKind } from './any-row-writer.ts'
-import { connectionWriter, unionMember, unionWriter } from './connection-writer.ts'
+import { connectionWriter, unionWriter } from './connection-writer.ts'
 import { extensionEvent, extensionRoot } from './extension-writer.ts'
 import { graphWriter } from './graph-writer.ts'
 import { podLogsWriter } from './logs-writer.ts'
 import { problemsWriter } from './problems-writer.ts'
-import { plainWriter } from './plain-writer.ts'
 import { neededIn, neededKinds, type PlanField, type RootWriter } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
-import { itemWriter, memberWriter } from './value-writer.ts'
+import { itemWriter, memberWriter, valueWriter } from './value-writer.ts'
 
 /** Compiles a field of `Query`. Throws `NotCoveredError`, and the GraphQLError of a constant argument. */
 export function rootWriter(field: PlanField): RootWriter {
@@ -321,7 +316,7 @@ function searchRoot(field: PlanField): RootWriter {
       const result = itemWriter(row)
       return (run, { resultOf }, hit) => result(run, resultOf(hit))
     },
-    part: (part) => (part.name === 'counts' ? memberWriter(part) : unionMember(part)),
+    part: memberWriter,
   })
   return {
     write(run) {
@@ -337,10 +332,7 @@ function completeRoot(field: PlanField): RootWriter {
   const { args, compiler, nodes } = field
   const { served } = compiler
   compiler.asks({ args, needs: (values, cluster) => completionNeeds(served, values, cluster) })
-  const own = ['completions', 'from', 'hasMore']
-  const write = plainWriter<CompletionRead>(field, (member) =>
-    own.includes(member.name) ? memberWriter(member) : unionMember(member),
-  )
+  const write = valueWriter(field)
   return {
     write(run) {
       const found = readCompletions(run, run.argumentsOf(args) as unknown as CompleteArguments)

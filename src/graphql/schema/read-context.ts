@@ -1,4 +1,3 @@
-import type { Completion } from '../../query/page/completions.ts'
 import type { FieldNode, GraphQLError, GraphQLOutputType } from 'graphql'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { ProblemSeverity } from '../../kubernetes/problems/problem-fact.ts'
@@ -321,19 +320,8 @@ export interface ProblemsSource {
   readonly failures: readonly Error[]
 }
 
-/** The ways to complete a search text. */
-export interface CompletionsSource {
-  readonly completions: readonly Completion[]
-  readonly hasMore: boolean
-  /** Where the word begins that they complete. */
-  readonly from: number
-  staleSince(): string | null
-  incomplete: readonly ClusterGap[]
-  /** The type names of the kinds that were read, sorted. */
-  readonly types: readonly string[]
-  notLookedAt(): readonly string[]
-  complete(): boolean
-  /** Why named kinds could not be read. */
+/** A value, with the errors that stand beside it. */
+export interface ReadBeside {
   readonly failures: readonly Error[]
 }
 
@@ -394,7 +382,7 @@ export interface StoreReads {
   /** The logs of some pods; `null` until they are read. */
   podLogs(args: PodLogsArguments): PodLogsSource | null
   /** The ways to complete the last word of a search text. */
-  complete(args: CompleteArguments): CompletionsSource
+  complete(args: CompleteArguments): ReadBeside
   /** The value of a field of an extension; `null` until its resolver has been called. */
   extension(
     field: ExtensionField,
