@@ -241,8 +241,8 @@ export function searchConnection(run: ReadRun, read: SearchRead): SearchSource {
 
 /** A page of problems as a connection. */
 export function problemsConnection(run: ReadRun, read: ProblemsRead): ProblemsSource {
-  const { lookedAt, notLookedAt, problemOf, counts, failures } = read
-  const connection = new PageConnection(run, read, problemOf)
+  const { lookedAt, notLookedAt, problemOf, counts, failures, incomplete: gaps } = read
+  const connection = new PageConnection(run, { ...read, gaps }, problemOf)
   const of = { ...lookedAtOf(lookedAt, notLookedAt), lookedAt: () => lookedAt }
   return Object.assign(connection, { ...of, counts, failures })
 }

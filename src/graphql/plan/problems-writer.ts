@@ -6,7 +6,7 @@ import {
   readProblems,
 } from '../reads/over-kinds/problems-read.ts'
 import type { ProblemSource } from '../schema/read-context.ts'
-import { connectionWriter, unionMember } from './connection-writer.ts'
+import { connectionWriter } from './connection-writer.ts'
 import { type PlainWriter, plainWriter } from './plain-writer.ts'
 import type { PlanField, RootWriter } from './plan-compiler.ts'
 import { memberWriter } from './value-writer.ts'
@@ -24,7 +24,7 @@ export function problemsWriter(field: PlanField): RootWriter {
       const problem = problemWriter(row)
       return (run, { problemOf }, found) => problem(run, problemOf(found))
     },
-    part: listMember,
+    part: memberWriter,
   })
   return {
     write(run) {
@@ -33,13 +33,6 @@ export function problemsWriter(field: PlanField): RootWriter {
       return write(run, read)
     },
   }
-}
-
-/** Compiles a member of a list of problems that is about all of them. */
-function listMember(part: PlanField): PlainWriter<ProblemsRead> | undefined {
-  if (part.name === 'counts' || part.name === 'lookedAt') return memberWriter(part)
-  const member = unionMember(part)
-  return member && ((run, read) => member(run, { ...read, types: read.lookedAt }))
 }
 
 /** Compiles a problem. Throws `NotCoveredError`. */
