@@ -17,12 +17,10 @@ import { clientErrorOf, clientResult } from '../errors/client-error.ts'
 import { explain } from './explanation.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import { problemOfVariables } from '../documents/document-bounds.ts'
-import { fleetOf } from '../reads/fleet-state.ts'
 import type { LoggedObjects } from '../logs/log-request.ts'
-import { answerIntrospection } from './introspection.ts'
 import { inTime } from './operation-deadline.ts'
 import { type OperationReport, queryReport } from './operation-observer.ts'
-import { permissionsOf } from '../reads/permissions.ts'
+import { QueryValues } from '../reads/query-values.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
 import {
   type PlannedQueries,
@@ -139,7 +137,7 @@ export async function executeQuery(
 async function answerOf(
   served: ServedSchema,
   args: ExecutionArgs,
-  { limits, documents, unexpected, plans, logs, mutations }: ExecutionOptions,
+  { limits, unexpected, plans, logs, mutations }: ExecutionOptions,
   record: AnswerRecord,
 ): Promise<ExecutionResult> {
   const { explain: explains = false, ...origin } = optionsOf(args)
@@ -147,15 +145,11 @@ async function answerOf(
   const masked = { unexpected, requestId: origin.trace?.requestId }
   const validated = validatedArgs(served, limits, args)
   if ('errors' in validated) return seen(validated, [], args.document, masked)
-  if (explains) {
-    const planned = await plans.explain(served, args, { origin, secrets, logged })
-    if (planned !== undefined) {
-      record.by = 'plan'
-      return planned
-    }
+  const planned = await plans.result(served, args, { origin, secrets, logged, explains })
+  if (planned !== undefined) {
+    record.by = 'plan'
+    return planned
   }
-  const introspected = await answerIntrospection(validated, limits.work, documents)
-  if (introspected !== undefined) return seen(introspected, [], args.document, masked)
   using held = new DisposableStack()
   let writes: WriteResults | undefined
   if (mutations !== undefined && validated.operation.operation === OperationTypeNode.MUTATION) {
@@ -176,15 +170,14 @@ async function answerOf(
     const run = new ReadRun({ served, limits, budget, parts, direct })
     const context: ResolverContext = {
       read: new StoreReader(run),
-      fleet: fleetOf(run),
-      permissions: permissionsOf(served, { parts, budget }),
       ...(writes === undefined ? {} : { writes }),
       report: (error) => {
         if (!failures.some((known) => isSameFailure(known, error))) failures.push(error)
       },
     }
     const contextValue = { ...optionsOf(args), ...context }
-    const result = await executePriced({ ...validated, contextValue }, budget)
+    const rootValue = new QueryValues(run)
+    const result = await executePriced({ ...validated, contextValue, rootValue }, budget)
     for (const error of [...(result.errors ?? []), ...failures]) {
       const index = missingIndexOf(error)
       if (index !== undefined) parts.missed(index)
