@@ -1,5 +1,4 @@
-import { ruledHealth } from '../../src/kubernetes/health/health.ts'
-import { healthRuleOf } from '../../src/kubernetes/health/health-rules.ts'
+import { healthOf } from './plain-health.ts'
 import { listed } from './plain-relations.ts'
 import { type Json, type Plain, type PlainKind, type PlainWorld, valuesAt } from './plain-world.ts'
 
@@ -38,7 +37,7 @@ function declaredIndexes(world: PlainWorld, kind: PlainKind): ReadonlyMap<string
       'creationTimestamp',
       typed('DATE_TIME', ({ object }) => valuesAt('metadata.creationTimestamp', object)),
     ],
-    ['health', typed('HEALTH', ({ object }) => [ruledHealth(healthRuleOf(kind), object).status])],
+    ['health', typed('HEALTH', (row) => [healthOf(row).status])],
   ])
   for (const { name, args } of world.declared.get(kind.type)?.directives ?? []) {
     if (name !== 'index') continue

@@ -7,9 +7,7 @@ import {
   isListType,
   isObjectType,
 } from 'graphql'
-import { jsonNameOf } from '../../src/graphql/naming/field-name.ts'
-import { ruledHealth } from '../../src/kubernetes/health/health.ts'
-import { healthRuleOf } from '../../src/kubernetes/health/health-rules.ts'
+import { healthOf } from './plain-health.ts'
 import { indexesOf, type PlainIndex } from './plain-indexes.ts'
 import {
   groupOfReference,
@@ -33,7 +31,7 @@ type Value = Readonly<Record<string, unknown>>
 
 /**
  * What the gateway's answers should be: the values of `Query`, computed naively from the objects of a cluster. Nothing
- * is indexed, cached or compiled, and nothing of `src/` is used that reads stores; health rules and field names are.
+ * is indexed, cached or compiled, and of `src/` the rules of health alone are used.
  */
 export class PlainValues {
   readonly #world: PlainWorld
@@ -132,7 +130,7 @@ export class PlainValues {
         const values = valuesAt(path, object)
         return path.includes('[*]') ? values : (values[0] ?? null)
       },
-      health: () => ruledHealth(healthRuleOf({ group: kind.group, kind: kind.kind }), object),
+      health: () => healthOf(plain),
       owners: () => this.#relations.owners(plain).map((one) => this.#row(one)),
       ownerChain: () => this.#chain(plain),
       rootOwner: () => this.#chain(plain).at(-1) ?? null,
@@ -424,6 +422,13 @@ export class PlainValues {
       count: keys.length,
     }
   }
+}
+
+/** The JSON name of a field: GraphQL does not allow all of its characters (docs/clients.md). */
+function jsonNameOf(name: string): string {
+  return name.replaceAll(/_x([0-9A-F]+)_/g, (_, digits: string) =>
+    String.fromCodePoint(Number.parseInt(digits, 16)),
+  )
 }
 
 type PlainKey = string | number | bigint
