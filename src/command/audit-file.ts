@@ -1,5 +1,6 @@
 import * as fs from 'node:fs'
 import { dirname } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { GatewayLog } from '../gateway/observers.ts'
 import { sleep } from '../lib/backoff.ts'
@@ -38,6 +39,8 @@ export interface AuditFileOptions {
 export class AuditFile implements AsyncDisposable {
   readonly #options: AuditFileOptions
   readonly #stop = new AbortController()
+  /** Until when the reader of a full pipe may make room. */
+  #endsAtMs = Infinity
   #descriptor: number | undefined
   /** Whether to open the file before the next write. */
   #isStale = true
@@ -90,6 +93,7 @@ export class AuditFile implements AsyncDisposable {
 
   /** Writes the waiting lines if that is possible within two seconds, and logs how many are lost. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#endsAtMs = performance.now() + stopDeadlineMs
     this.#stop.abort()
     const writing = this.#writing ?? Promise.resolve()
     await withDeadline('writing the audit log', writing, stopDeadlineMs).catch(() => {})
@@ -122,13 +126,15 @@ export class AuditFile implements AsyncDisposable {
         if (chunk.length === 0) this.#lines -= lines
         this.#recover()
       } catch (error) {
-        const isFullPipe = (error as NodeJS.ErrnoException).code === 'EAGAIN'
-        if (!isFullPipe) {
-          this.#fail(error as Error)
-          this.#isStale = true
+        if ((error as NodeJS.ErrnoException).code === 'EAGAIN') {
+          if (performance.now() > this.#endsAtMs) return
+          await pause(pipeMs)
+          continue
         }
+        this.#fail(error as Error)
+        this.#isStale = true
         if (this.#stop.signal.aborted) return
-        await sleep(isFullPipe ? pipeMs : retryMs, this.#stop.signal)
+        await sleep(retryMs, this.#stop.signal)
       }
     }
   }

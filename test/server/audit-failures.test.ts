@@ -1,8 +1,9 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { execFile, execFileSync } from 'node:child_process'
+import { constants, existsSync } from 'node:fs'
 import { mkdir, mkdtemp, open, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { createClient, type ExecutionResult } from 'graphql-ws'
 import { type Simulator, startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -168,6 +169,24 @@ describe('informerql serve with an audit log that it cannot write', () => {
     await using gateway = start(pipe)
     expect(await gateway.ended).toBe(2)
     expect(gateway.lines.join('\n')).toContain('ENXIO')
+  })
+
+  it('writes all lines to a full pipe at a stop, if its reader goes on', async () => {
+    const pipe = join(folder, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    await using _reader = await open(pipe, constants.O_RDONLY | constants.O_NONBLOCK)
+    await using gateway = start(pipe)
+    const url = await urlOf(gateway)
+    // More lines than a pipe holds.
+    for (let round = 0; round < 40; round++) {
+      await Promise.all(Array.from({ length: 10 }, () => post(url, { query })))
+    }
+    gateway.signal('SIGTERM')
+    await gateway.printed('stopping on SIGTERM')
+    const { stdout: text } = await promisify(execFile)('cat', [pipe])
+    expect(await gateway.ended).toBe(0)
+    expect(gateway.lines.join('\n')).not.toContain('lines of the audit log are lost')
+    expect(text.trim().split('\n')).toHaveLength(400)
   })
 
   it('stops on SIGTERM also while nobody reads its standard output', async () => {
