@@ -56,8 +56,7 @@ export class AuditFile implements AsyncDisposable {
 
   /** Why lines are not written at present, if so. */
   get failure(): Error | undefined {
-    const isSlow = this.#bytes > maxWaitingBytes / 2
-    return this.#failure ?? (isSlow ? new Error('the file takes lines too slowly') : undefined)
+    return this.#failure
   }
 
   /** Opens the file; rejects if it cannot be opened. */
@@ -88,6 +87,9 @@ export class AuditFile implements AsyncDisposable {
     this.#waiting.push(line)
     this.#lines += 1
     this.#bytes += bytes
+    if (this.#isSlow && this.#failure === undefined) {
+      this.#fail(new Error('the file takes lines too slowly'))
+    }
     this.#run()
   }
 
@@ -148,8 +150,12 @@ export class AuditFile implements AsyncDisposable {
     this.#failure = error
   }
 
+  get #isSlow(): boolean {
+    return this.#bytes > maxWaitingBytes / 2
+  }
+
   #recover(): void {
-    if (this.#failure === undefined) return
+    if (this.#failure === undefined || this.#isSlow) return
     this.#failure = undefined
     this.#options.log.info('the audit log is written again')
   }
