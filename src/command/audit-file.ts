@@ -1,5 +1,6 @@
 import * as fs from 'node:fs'
 import { dirname } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import type { GatewayLog } from '../gateway/observers.ts'
 import { sleep } from '../lib/backoff.ts'
@@ -38,6 +39,8 @@ export interface AuditFileOptions {
 export class AuditFile implements AsyncDisposable {
   readonly #options: AuditFileOptions
   readonly #stop = new AbortController()
+  /** Until when the reader of a full pipe may make room. */
+  #endsAtMs = Infinity
   #descriptor: number | undefined
   /** Whether to open the file before the next write. */
   #isStale = true
@@ -53,8 +56,7 @@ export class AuditFile implements AsyncDisposable {
 
   /** Why lines are not written at present, if so. */
   get failure(): Error | undefined {
-    const isSlow = this.#bytes > maxWaitingBytes / 2
-    return this.#failure ?? (isSlow ? new Error('the file takes lines too slowly') : undefined)
+    return this.#failure
   }
 
   /** Opens the file; rejects if it cannot be opened. */
@@ -85,11 +87,15 @@ export class AuditFile implements AsyncDisposable {
     this.#waiting.push(line)
     this.#lines += 1
     this.#bytes += bytes
+    if (this.#isSlow && this.#failure === undefined) {
+      this.#fail(new Error('the file takes lines too slowly'))
+    }
     this.#run()
   }
 
   /** Writes the waiting lines if that is possible within two seconds, and logs how many are lost. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#endsAtMs = performance.now() + stopDeadlineMs
     this.#stop.abort()
     const writing = this.#writing ?? Promise.resolve()
     await withDeadline('writing the audit log', writing, stopDeadlineMs).catch(() => {})
@@ -122,13 +128,15 @@ export class AuditFile implements AsyncDisposable {
         if (chunk.length === 0) this.#lines -= lines
         this.#recover()
       } catch (error) {
-        const isFullPipe = (error as NodeJS.ErrnoException).code === 'EAGAIN'
-        if (!isFullPipe) {
-          this.#fail(error as Error)
-          this.#isStale = true
+        if ((error as NodeJS.ErrnoException).code === 'EAGAIN') {
+          if (performance.now() > this.#endsAtMs) return
+          await pause(pipeMs)
+          continue
         }
+        this.#fail(error as Error)
+        this.#isStale = true
         if (this.#stop.signal.aborted) return
-        await sleep(isFullPipe ? pipeMs : retryMs, this.#stop.signal)
+        await sleep(retryMs, this.#stop.signal)
       }
     }
   }
@@ -142,8 +150,12 @@ export class AuditFile implements AsyncDisposable {
     this.#failure = error
   }
 
+  get #isSlow(): boolean {
+    return this.#bytes > maxWaitingBytes / 2
+  }
+
   #recover(): void {
-    if (this.#failure === undefined) return
+    if (this.#failure === undefined || this.#isSlow) return
     this.#failure = undefined
     this.#options.log.info('the audit log is written again')
   }

@@ -1,8 +1,9 @@
-import { execFileSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { execFile, execFileSync } from 'node:child_process'
+import { constants, existsSync } from 'node:fs'
 import { mkdir, mkdtemp, open, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { createClient, type ExecutionResult } from 'graphql-ws'
 import { type Simulator, startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -168,6 +169,51 @@ describe('informerql serve with an audit log that it cannot write', () => {
     await using gateway = start(pipe)
     expect(await gateway.ended).toBe(2)
     expect(gateway.lines.join('\n')).toContain('ENXIO')
+  })
+
+  it('says that a pipe takes lines too slowly, and answers again once they are read', async () => {
+    const pipe = join(folder, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    await using _reader = await open(pipe, constants.O_RDONLY | constants.O_NONBLOCK)
+    await using gateway = start(pipe)
+    const url = await urlOf(gateway)
+    // Its line names each of the namespaces.
+    const namespaces = Array.from({ length: 1_000 }, (_, at) => String(at).padStart(60, 'n'))
+    const long = 'query ($namespaces: [String!]) { podLogs(namespaces: $namespaces) { skipped } }'
+    let status = 200
+    for (let asked = 0; status === 200 && asked < 200; asked++) {
+      ;({ status } = await post(url, { query: long, variables: { namespaces } }))
+    }
+    expect(status).toBe(503)
+    await gateway.printed('the file takes lines too slowly')
+    expect(await statusOf(url, '/readyz')).toBe(503)
+    const metrics = /metrics are at ([^"\s]+)/.exec(gateway.lines.join('\n'))?.[1] ?? ''
+    const text = await (await fetch(metrics)).text()
+    expect(text).toMatch(/^informerql_audit_failures_total 1$/m)
+    const reading = promisify(execFile)('cat', [pipe], { maxBuffer: 1 << 26 })
+    await gateway.printed('the audit log is written again')
+    expect((await post(url, { query })).status).toBe(200)
+    expect(await gateway.interrupt('SIGTERM')).toBe(0)
+    const { stdout } = await reading
+    expect(stdout.trim().split('\n').at(-1)).toContain('"event":"query"')
+  })
+
+  it('writes all lines to a full pipe at a stop, if its reader goes on', async () => {
+    const pipe = join(folder, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    await using _reader = await open(pipe, constants.O_RDONLY | constants.O_NONBLOCK)
+    await using gateway = start(pipe)
+    const url = await urlOf(gateway)
+    // More lines than a pipe holds.
+    for (let round = 0; round < 40; round++) {
+      await Promise.all(Array.from({ length: 10 }, () => post(url, { query })))
+    }
+    gateway.signal('SIGTERM')
+    await gateway.printed('stopping on SIGTERM')
+    const { stdout: text } = await promisify(execFile)('cat', [pipe])
+    expect(await gateway.ended).toBe(0)
+    expect(gateway.lines.join('\n')).not.toContain('lines of the audit log are lost')
+    expect(text.trim().split('\n')).toHaveLength(400)
   })
 
   it('stops on SIGTERM also while nobody reads its standard output', async () => {

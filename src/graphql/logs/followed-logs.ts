@@ -131,6 +131,7 @@ export class FollowedLogs extends FrameStream implements ByteHolder, Disposable 
     const changed = (): void => this.#podsChanged()
     const how = { subscribe, caller, maxPods: limits.maxPageSize, inTurn, changed }
     this.#pods = await FollowedPods.open(served(), args, how)
+    if (this.isClosed) this.#pods.close()
     this.#podsChanged()
     await this.#begun.promise
   }
@@ -138,10 +139,6 @@ export class FollowedLogs extends FrameStream implements ByteHolder, Disposable 
   get heldBytes(): number {
     const pods = this.#pods?.heldBytes ?? 0
     return this.#pageBytes + this.#buffer.bytes + this.#followers.size * followerBytes + pods
-  }
-
-  heldBytesFor(): number {
-    return this.heldBytes
   }
 
   /** The lines that the reader has taken. */
@@ -239,7 +236,7 @@ export class FollowedLogs extends FrameStream implements ByteHolder, Disposable 
     if (isFirst) {
       this.#isFirstSeen = true
       for (const { type, ...owner } of pods.owners())
-        this.#name(loggedKey(owner), { type, ...owner })
+        this.#name(loggedKey(owner.cluster, owner.uid), { type, ...owner })
       const problem = problemOf(args, { pods, all, wanted })
       if (problem !== undefined) return this.#fail(problem)
     }
@@ -273,7 +270,7 @@ export class FollowedLogs extends FrameStream implements ByteHolder, Disposable 
       const follower = new ContainerFollower(view, areLate, this.#means)
       this.#followers.set(key, follower)
       const { cluster, namespace, pod: name, uid } = view
-      this.#name(loggedKey(view), { cluster, type: 'Pod', namespace, name, uid })
+      this.#name(loggedKey(view.cluster, view.uid), { cluster, type: 'Pod', namespace, name, uid })
       this.#followAccess(view.cluster)
       void follower.run()
     }

@@ -20,13 +20,7 @@ export interface LoggedObject {
 /** The objects that the report of an operation names, by {@link loggedKey} if they have a UID. */
 export type LoggedObjects = Map<string, LoggedObject>
 
-export function loggedKey({
-  cluster,
-  uid,
-}: {
-  readonly cluster: string
-  readonly uid: string
-}): string {
+export function loggedKey(cluster: string, uid: string): string {
   return `${cluster}/${uid}`
 }
 
@@ -38,7 +32,7 @@ export function askedObjects(served: ServedSchema, args: PodLogsArguments): Logg
     const identity = readObjectId(id)
     if (identity === undefined) continue
     const { cluster, group, kind, object } = identity
-    const key = 'uid' in object ? loggedKey({ cluster, ...object }) : id
+    const key = 'uid' in object ? loggedKey(cluster, object.uid) : id
     asked.set(key, { cluster, type: served.kindOf(group, kind)?.typeName ?? kind, ...object })
   }
   if (asked.size > 0) return asked

@@ -61,8 +61,8 @@ export class PodLogs {
     },
   ): Promise<PodLogsSource> {
     const limits = { ...this.#options.limits, liveDeadlineMs: deadlineMs }
-    const logs = await this.#open(args, caller, { follows: false, write: () => '', limits, logged })
-    held.use(logs)
+    const how = { follows: false, write: () => '', limits, logged, held }
+    const logs = await this.#open(args, caller, how)
     const page = logs.page()
     logs.close()
     return page
@@ -73,12 +73,15 @@ export class PodLogs {
     caller: Caller,
     how: Pick<FollowedLogsOptions, 'follows' | 'write' | 'logged'> & {
       readonly limits?: OperationLimits
+      readonly held?: DisposableStack
     },
   ): Promise<FollowedLogs> {
     const { logs: limits } = this.#options
     const request = logRequest(args, limits)
     const means = { ...this.#options, ...how, args, caller, request, counts: this.#counts }
     const logs = new FollowedLogs({ ...means, places: this.#places, held: this.#held })
+    // Before anything is read: the answer may be over first, by an error elsewhere in it.
+    how.held?.use(logs)
     try {
       await logs.begin()
       if (logs.end?.form === 'failed') throw logs.end.errors[0]

@@ -102,10 +102,6 @@ export class OperationBytes implements ByteHolder, Disposable {
     return this.#kept + this.#expected
   }
 
-  heldBytesFor(): number {
-    return this.heldBytes
-  }
-
   /** Makes room for a write to an object, as it is before and after. Throws `NoRoomError` if there is none. */
   expect(before: unknown): void {
     this.#expected = 2 * valueBytes(before)
