@@ -61,6 +61,7 @@ export { defaultServerOptions, type ServerOptions } from './server/server-option
 export { type WorkLimits } from './query/condition/work-budget.ts'
 export { type OperationLimits } from './graphql/served/served-schema.ts'
 export type { LogLimits } from './graphql/logs/log-limits.ts'
+export type { LoggedObject } from './graphql/logs/log-request.ts'
 export { type WriteLimits } from './graphql/writes/write-limits.ts'
 export {
   checkDocuments,

@@ -7,7 +7,9 @@ export interface AttackSocket {
   readonly ask: (payload: object) => Promise<string>
   /** Begins so many of an operation; the code of the last answer. */
   readonly subscribe: (payload: object, times: number) => Promise<string>
-  /** The same, each completed at once and all with one id but the last. */
+  /** Begins so many of an operation and reads nothing; the code that the socket is closed with. */
+  readonly subscribeUnread: (payload: object, times: number) => Promise<string>
+  /** The same as `subscribe`, each completed at once and all with one id but the last. */
   readonly subscribeAndComplete: (payload: object, times: number) => Promise<string>
   /** The code that it is closed with for a message. */
   readonly closedBy: (message: object) => Promise<string>
@@ -76,6 +78,11 @@ export async function openAttackSocket(
     subscribe: async (payload, times) => {
       const ids = Array.from({ length: times }, () => begin(payload))
       return codeOf(await next(ids.at(-1)))
+    },
+    subscribeUnread: (payload, times) => {
+      socket.pause()
+      for (let at = 0; at < times; at += 1) begin(payload)
+      return closed()
     },
     subscribeAndComplete: async (payload, times) => {
       for (let at = 0; at < times; at += 1) {

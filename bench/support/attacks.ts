@@ -140,6 +140,10 @@ const ingressOf = (turn: number): string =>
       rules: Array.from({ length: 20_000 }, (_, at) => ({ host: `h${at}-${turn}.example.com` })),
     },
   })
+/** Few lines of each: a simulated API server takes longer to write them than the gateway to read them. */
+const manyLogs = 'podLogs(labelSelector: "app.kubernetes.io/name", tailLines: 300'
+const unreadLogs = { query: `subscription { ${manyLogs}) { lines { text } } }` }
+const filteredLogs = `{ ${manyLogs}, contains: "no line has this") { lines { text } } }`
 const eventStream = 'text/event-stream'
 const comeBack = {
   query: 'subscription ($from: String) { pods(resumeFrom: $from) { changes { object { json } } } }',
@@ -259,6 +263,9 @@ export const attacks: readonly Attack[] = [
   bySocket('bodies that are too large', (socket) =>
     socket.closedBy({ type: 'subscribe', id: '1', payload: largeBody }),
   ),
+  postOf('operations whose answer nobody accepts', JSON.stringify(one), {
+    accept: 'multipart/mixed',
+  }),
   postOf('compressed bombs', bomb, { 'content-encoding': 'gzip' }),
   raw(
     'bodies that never end',
@@ -321,6 +328,20 @@ export const attacks: readonly Attack[] = [
       return async () => unreadUntilCut(target, { ...comeBack, variables }, eventStream, signal)
     },
   },
+  bySocket(
+    'a hundred subscriptions to logs on each of nine sockets that read nothing',
+    (socket) => socket.subscribeUnread(unreadLogs, 100),
+    { many: 9 },
+  ),
+  bySocket(
+    'a hundred logs of which no line is sent',
+    (socket) => socket.subscribeUnread({ query: `subscription ${filteredLogs}` }, 1),
+    { many: 1 },
+  ),
+  {
+    ...postOf('queries of logs without a match', JSON.stringify({ query: filteredLogs })),
+    lanes: 3,
+  },
   bySocket('one id that is subscribed and completed in a burst', (socket) =>
     socket.subscribeAndComplete(subscription, 100),
   ),
@@ -329,6 +350,13 @@ export const attacks: readonly Attack[] = [
       query: 'subscription ($ms: Int) { pods(coalesceMs: $ms) { synced changes { type } } }',
       variables: { ms: number % 60_000 },
     })),
+  ),
+  bySocket(
+    'texts of subscriptions that differ in coalesceMs, over rows that lead to others',
+    (socket) =>
+      askAll(socket, groupsOfSocket, (number) => ({
+        query: `subscription { pods(coalesceMs: ${number % 60_000}) { changes { object { node { metadata { name } } } } } }`,
+      })),
   ),
   bySocket('subscriptions of small rows in groups of their own', (socket) =>
     askAll(socket, groupsOfSocket, (number) => ({

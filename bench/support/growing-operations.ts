@@ -157,6 +157,13 @@ export const growingOperations: readonly GrowingOperation[] = [
     }),
   },
   {
+    title: 'types within types',
+    maxSize: 300,
+    of: (size, salt) => ({
+      query: `{ __schema { types { ${times(size, (at) => `f${salt}_${at}: fields { type { fields { name type { name } } } }`)} } } }`,
+    }),
+  },
+  {
     title: 'the whole schema',
     maxSize: 1,
     of: (_, salt) => ({ query: `${getIntrospectionQuery()} # ${salt}` }),

@@ -1,3 +1,4 @@
+import { isUnauthorized } from '../api-server/transport/reachability.ts'
 import { ApiStatusError } from '../kubernetes/status.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import type { AccessQuestion } from './access-question.ts'
@@ -15,10 +16,11 @@ export interface ReviewRequests {
 export class AccessReviewError extends CodedError {
   /** Whether the gateway lacks permission to create reviews. */
   readonly isRefused: boolean
+  /** Whether the cluster does not accept the gateway's credentials. */
+  readonly isUnauthorized: boolean
 
   constructor(cluster: string, cause: unknown) {
-    const isRefused =
-      cause instanceof ApiStatusError && (cause.httpStatus === 403 || cause.httpStatus === 401)
+    const isRefused = cause instanceof ApiStatusError && cause.httpStatus === 403
     const message = isRefused
       ? `cluster ${cluster} does not allow the gateway to review the access of its callers`
       : `cluster ${cluster} failed to review the access of its callers`
@@ -30,6 +32,7 @@ export class AccessReviewError extends CodedError {
         : 'ask again in a moment',
     })
     this.isRefused = isRefused
+    this.isUnauthorized = isUnauthorized(cause)
   }
 }
 

@@ -123,7 +123,7 @@ export class ApiServer implements AsyncDisposable {
     this.#reportWarning = warningReporter(this.name, observer)
     this.#reachability = new Reachability(
       (signal) => this.version(signal),
-      (isReachable) => observer?.reachable?.(isReachable),
+      () => observer?.reachable?.(this.isReachable),
     )
     this.#transport = new Transport(this.#config, this.#limits, {
       answered: (httpStatus, headers) => {
@@ -132,6 +132,7 @@ export class ApiServer implements AsyncDisposable {
       },
       received: () => this.#reachability.received(),
       failed: (failure) => this.#reachability.failed(failure),
+      unauthorized: () => this.#reachability.unauthorized(),
       sending: observer?.sending && ((request) => observer.sending?.(request)),
     })
     this.#openApi = new OpenApi((path, signal) => this.request('GET', path, { signal }))
@@ -155,9 +156,20 @@ export class ApiServer implements AsyncDisposable {
     return !this.#reachability.isAway
   }
 
-  /** Requests the server's version whenever nothing has been received for some seconds, until the signal aborts. */
+  /**
+   * Why the server does not accept the credentials of this connection: its 401 with the newest ones, or what kept them
+   * from being read. `undefined` if it accepts them. Kept while {@link followReachability} runs.
+   */
+  get refusal(): Error | undefined {
+    return this.#reachability.refusal
+  }
+
+  /**
+   * Requests the server's version whenever nothing has been received for some seconds, and when a request was refused
+   * with 401. Ends with the signal, and when the connection is closed.
+   */
   async followReachability(signal: AbortSignal): Promise<void> {
-    await this.#reachability.follow(signal)
+    await this.#reachability.follow(AbortSignal.any([signal, this.#transport.closed]))
   }
 
   /** Lists and watches one resource, optionally as metadata only. */
@@ -265,7 +277,7 @@ export class ApiServer implements AsyncDisposable {
     return await this.#openApi.documents({ signal: neverAborted(), ...request })
   }
 
-  /** Ends all requests and closes all connections. */
+  /** Ends all requests, closes all connections, and stops the informers on it: their `lastError` says why. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#callers[Symbol.asyncDispose]()
     await this.#transport.close()

@@ -1,5 +1,4 @@
 import type { ApiServer } from './api-server.ts'
-import { type LogEntry, LogLines } from './frames/log-lines.ts'
 
 /** The part of the log of one container: `PodLogOptions` of the API. */
 export interface PodLogRequest {
@@ -13,37 +12,21 @@ export interface PodLogRequest {
   readonly tailLines?: number | undefined
   /** RFC 3339. API servers compare whole seconds. */
   readonly sinceTime?: string | undefined
-  /** Longer lines are cut. */
-  readonly maxLineBytes: number
   /** How long the server may take until it answers. A kubelet says nothing before the first line: `Infinity` waits. */
   readonly responseDeadlineMs: number
 }
 
 /**
- * Opens the log of a container. Resolves when the server answers, with the lines as they come; reading them slowly
- * slows the server down. Rejects as `Transport.send` does, and so does reading.
+ * Opens the log of a container. Resolves when the server answers, with the bytes as they come (`LogLines` cuts them);
+ * reading them slowly slows the server down. Rejects as `Transport.send` does, and so does reading.
  */
 export async function openPodLog(
   server: ApiServer,
   request: PodLogRequest,
   signal: AbortSignal,
-): Promise<AsyncGenerator<readonly LogEntry[], void, void>> {
-  const { responseDeadlineMs, maxLineBytes } = request
-  const body = await server.open(pathOf(request), { signal, responseDeadlineMs })
-  return linesOf(body, maxLineBytes)
-}
-
-async function* linesOf(
-  body: AsyncIterable<Buffer>,
-  maxLineBytes: number,
-): AsyncGenerator<readonly LogEntry[], void, void> {
-  const lines = new LogLines(maxLineBytes)
-  for await (const chunk of body) {
-    const entries = lines.take(chunk)
-    if (entries.length > 0) yield entries
-  }
-  const rest = lines.rest()
-  if (rest.length > 0) yield rest
+): Promise<AsyncIterable<Buffer>> {
+  const { responseDeadlineMs } = request
+  return await server.open(pathOf(request), { signal, responseDeadlineMs })
 }
 
 function pathOf({

@@ -173,6 +173,11 @@ export class ResourceClient {
     return this.#features.ordersResourceVersions(signal)
   }
 
+  /** Aborted when the connection to the API server is closed. */
+  get closed(): AbortSignal {
+    return this.#transport.closed
+  }
+
   /** Resolves with `true` when an unreachable server answers again, with `false` when the signal aborts. */
   returned(signal: AbortSignal): Promise<boolean> {
     return this.#reachability.returned(signal)

@@ -1,4 +1,5 @@
 import { groupResourceOf } from '../kubernetes/api-resource.ts'
+import { heapBytes, heapShare, isHeapFull } from '../lib/process-memory.ts'
 import { UnreadableResourceError, type UnreadablePlace } from './cache-errors.ts'
 import type { CachedResource } from './cached-resource.ts'
 
@@ -6,13 +7,16 @@ import type { CachedResource } from './cached-resource.ts'
 export interface CacheLimits {
   /** Informers that run at the same time, over all clusters. */
   readonly maxInformers: number
-  /** Bytes of all stores, by their own estimate. `Infinity`: no bound. */
+  /**
+   * Bytes of all stores, by their own estimate, with their indexes, recent changes, and lists that are being received.
+   * `Infinity`: no bound. Default: 45 % of the heap.
+   */
   readonly maxHeldBytes: number
   /** How long an informer keeps running without a lease. */
   readonly idleStopMs: number
   /** Changes kept of each resource, for subscribers who resume. */
   readonly maxRecentChanges: number
-  /** Bytes of the previous states of objects in these changes, for each resource. */
+  /** Bytes of the previous states of objects in these changes, for each resource. Default: 16 MiB, at most 1.5 % of the heap. */
   readonly maxRecentBytes: number
   /** How long a watch that sends bookmarks may be silent before its cache is stale. */
   readonly staleAfterMs: number
@@ -22,10 +26,10 @@ export interface CacheLimits {
 
 export const defaultCacheLimits: CacheLimits = {
   maxInformers: 500,
-  maxHeldBytes: Infinity,
+  maxHeldBytes: heapShare('caches'),
   idleStopMs: 30 * 60_000,
   maxRecentChanges: 10_000,
-  maxRecentBytes: 16 << 20,
+  maxRecentBytes: heapShare('recentChanges', 16 << 20),
   staleAfterMs: 150_000,
   usageIntervalMs: 15_000,
 }
@@ -51,7 +55,7 @@ export class CacheFullError extends UnreadableResourceError {
 export class CacheBounds {
   readonly limits: CacheLimits
   readonly #running = new Set<CachedResource>()
-  /** The bytes of resources that were refused after their first list, by name. */
+  /** The bytes that resources had when they were refused, by name. */
   readonly #refused = new Map<string, number>()
 
   constructor(limits: Partial<CacheLimits> = {}) {
@@ -60,7 +64,7 @@ export class CacheBounds {
 
   /** Makes room for one more informer. Throws {@link CacheFullError}. */
   admit(place: UnreadablePlace): void {
-    const { maxInformers, maxHeldBytes } = this.limits
+    const { maxInformers } = this.limits
     this.#stopIdle(() => this.#running.size >= maxInformers)
     if (this.#running.size >= maxInformers) {
       throw new CacheFullError(
@@ -70,9 +74,8 @@ export class CacheBounds {
       )
     }
     const name = nameOf(place)
-    const expected = this.#refused.get(name) ?? 0
-    this.#stopIdle(() => this.#heldBytes() + expected > maxHeldBytes)
-    if (this.#heldBytes() + expected > maxHeldBytes) throw this.#tooManyBytes(place, expected)
+    const refusal = this.refusal(place, this.#refused.get(name))
+    if (refusal !== undefined) throw refusal
     this.#refused.delete(name)
   }
 
@@ -84,15 +87,27 @@ export class CacheBounds {
     this.#running.delete(cached)
   }
 
-  /** Checks the bound after a resource's first list. Stops other idle informers first, then refuses this resource. */
-  synced(cached: CachedResource): void {
-    const { maxHeldBytes } = this.limits
-    this.#stopIdle(() => this.#heldBytes() > maxHeldBytes, cached)
-    if (this.#heldBytes() <= maxHeldBytes) return
-    const bytes = cached.heldBytes
-    const refusal = this.#tooManyBytes(cached, 0)
-    this.#refused.set(nameOf(cached), bytes)
+  /**
+   * Checks the bound while a resource grows, and after its first list. Stops other idle informers first, then refuses this
+   * resource. What is in use may pass the bound, by events or a list that replaces it, until the heap is full.
+   */
+  grown(cached: CachedResource, isInUse: boolean = cached.informer.hasSynced()): void {
+    if (cached.isStopped) return
+    const refusal = this.refusal(cached, 0, cached)
+    if (refusal === undefined || (isInUse && !isHeapFull())) return
+    this.#refused.set(nameOf(cached), cached.heldBytes)
     cached.refuse(refusal)
+  }
+
+  /** Stops idle informers until there is room for `more` bytes. Returns the error if there is none all the same. */
+  refusal(
+    place: UnreadablePlace,
+    more: number = 0,
+    spared?: CachedResource,
+  ): CacheFullError | undefined {
+    const isTooMuch = (): boolean => this.#heldBytes() + more > this.limits.maxHeldBytes
+    this.#stopIdle(isTooMuch, spared)
+    return isTooMuch() || isHeapFull() ? this.#tooManyBytes(place, more) : undefined
   }
 
   #stopIdle(isTooMuch: () => boolean, spared?: CachedResource): void {
@@ -119,10 +134,11 @@ export class CacheBounds {
       .map((cached) => `${groupResourceOf(cached.resource)} ${cached.heldBytes}`)
     const shown = largest.length === 0 ? '' : ` (${largest.join(', ')})`
     const wanted = expected === 0 ? '' : `, and it would take ${expected} more`
+    const full = isHeapFull() ? `, and the heap of ${heapBytes} bytes is full` : ''
     return new CacheFullError(
       place,
-      `${this.#heldBytes()} of ${this.limits.maxHeldBytes} bytes are held${shown}${wanted}`,
-      'close subscriptions that are not needed, or raise maxHeldBytes',
+      `${this.#heldBytes()} of ${this.limits.maxHeldBytes} bytes are held${shown}${wanted}${full}`,
+      'close subscriptions that are not needed, or give the process more memory (maxHeldBytes follows from its heap)',
     )
   }
 }

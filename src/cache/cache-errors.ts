@@ -2,6 +2,7 @@ import {
   ConnectionError,
   type ConnectionFailure,
 } from '../api-server/transport/connection-error.ts'
+import { isUnauthorized } from '../api-server/transport/reachability.ts'
 import { type ApiResource, groupResourceOf } from '../kubernetes/api-resource.ts'
 import { ApiStatusError } from '../kubernetes/status.ts'
 import { CodedError, type ErrorDetails } from '../lib/coded-error.ts'
@@ -13,6 +14,7 @@ export type UnreadableCode =
   | 'NOT_FOUND'
   | 'NOT_SYNCED'
   | 'CLUSTER_UNREACHABLE'
+  | 'CLUSTER_UNAUTHORIZED'
   | 'CACHE_FULL'
   | 'UNSUPPORTED'
 
@@ -107,7 +109,8 @@ export function notIndexed(
 
 export function unreachable(place: UnreadablePlace, cause: Error): UnreadableResourceError {
   const hint = cause instanceof CodedError ? cause.hint : undefined
-  return new UnreadableResourceError('CLUSTER_UNREACHABLE', place, cause.message, { cause, hint })
+  const code = isUnauthorized(cause) ? 'CLUSTER_UNAUTHORIZED' : 'CLUSTER_UNREACHABLE'
+  return new UnreadableResourceError(code, place, cause.message, { cause, hint })
 }
 
 /** A resource that is not loaded cannot be: the cluster is known to be away. `cause`: the last failure of the list. */
@@ -131,7 +134,8 @@ export function notSynced(
   waitedMs?: number,
 ): UnreadableResourceError {
   if (cause instanceof ApiStatusError) return refused(place, cause)
-  if (cause instanceof ConnectionError) return unreachable(place, cause)
+  const isLost = cause instanceof ConnectionError || isUnauthorized(cause)
+  if (cause !== undefined && isLost) return unreachable(place, cause)
   const waited = waitedMs === undefined ? '' : ` after ${waitedMs} ms`
   const why = cause === undefined || cause instanceof DeadlineError ? '' : `: ${cause.message}`
   return notYet(place, `is still loading${waited}${why}`, { hint: 'ask again in a moment', cause })
@@ -156,7 +160,7 @@ interface Refusal {
 /** The statuses of a list that last until an operator acts. */
 const lastingRefusals: Readonly<Record<number, Refusal>> = {
   401: {
-    code: 'CLUSTER_UNREACHABLE',
+    code: 'CLUSTER_UNAUTHORIZED',
     problem: () => "the cluster does not accept the gateway's credentials",
     hint: 'renew the credentials that the gateway reads the cluster with',
   },

@@ -12,7 +12,7 @@ import {
   retryAfterMs,
   stopped,
   type UnreadablePlace,
-  type UnreadableResourceError,
+  UnreadableResourceError,
 } from './cache-errors.ts'
 import type { Coverage } from './coverage.ts'
 import type { ResourceHistory } from './recent-changes.ts'
@@ -41,6 +41,8 @@ export interface CachedResourceOptions extends UnreadablePlace {
   /** The functions of indexes by name, as far as they exist. Missing indexes are built on demand. */
   readonly indexersNamed: (names: readonly string[]) => Indexers
   readonly indexingFailed: (error: Error) => void
+  /** The error if there is no room for another index. */
+  readonly indexRefusal: () => UnreadableResourceError | undefined
   readonly ended: (cached: CachedResource) => void
 }
 
@@ -112,9 +114,9 @@ export class CachedResource {
     return this.#idleSinceMs
   }
 
-  /** The approximate size of the store, indexes included. */
+  /** The approximate memory of the store and its indexes, of a list that is to replace it, and of recent changes. */
   get heldBytes(): number {
-    return this.informer.store.heldBytes
+    return this.informer.store.heldBytes + this.history.bytes
   }
 
   /** The namespaces that the store covers; `undefined`: all. */
@@ -148,6 +150,7 @@ export class CachedResource {
     for (const name of names) {
       if (this.informer.store.hasIndex(name)) continue
       const failure = this.#making.has(name) ? undefined : this.#unmade.get(name)
+      if (failure?.error instanceof UnreadableResourceError) return failure.error
       return notIndexed(this.#options, name, failure?.error)
     }
     return undefined
@@ -163,6 +166,8 @@ export class CachedResource {
   async #make(indexers: Indexers): Promise<void> {
     const names = Object.keys(indexers)
     try {
+      const refusal = this.#options.indexRefusal()
+      if (refusal !== undefined) throw refusal
       await this.informer.backfillIndexers(indexers)
       for (const name of names) this.#unmade.delete(name)
     } catch (thrown) {
@@ -171,7 +176,7 @@ export class CachedResource {
       const error = thrown as Error
       const failure = { error, sinceMs: performance.now() }
       for (const name of names) this.#unmade.set(name, failure)
-      this.#options.indexingFailed(error)
+      if (!(error instanceof UnreadableResourceError)) this.#options.indexingFailed(error)
     } finally {
       for (const name of names) this.#making.delete(name)
     }

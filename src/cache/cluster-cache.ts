@@ -457,6 +457,8 @@ export class ClusterCache implements AsyncDisposable {
         // A streamed list begins with a watch, and its objects are still to come.
         if (part?.state !== 'listing') cached.staleness.of(namespace).watching()
       },
+      // Once the step that has grown it is over.
+      grown: () => queueMicrotask(() => bounds.grown(cached)),
       listed: (list) => {
         observer.listed?.(list)
         cached.staleness.of(list.namespace).succeeded()
@@ -472,7 +474,7 @@ export class ClusterCache implements AsyncDisposable {
         if (isChecked) return
         isChecked = true
         // Checks the size in the tick of the first list, before a caller can read the resource.
-        bounds.synced(cached)
+        bounds.grown(cached, false)
       },
       failed(failure, error, _, namespace) {
         const isOfServer = failure === 'list' || failure === 'watch'
@@ -519,6 +521,7 @@ export class ClusterCache implements AsyncDisposable {
         for (const name of Object.keys(found)) built.add(name)
         return found
       },
+      indexRefusal: () => bounds.refusal(cached, 0, cached),
       indexingFailed: (error) => observer.failed?.('index', error, resource),
       ended: (one) => {
         forget?.()

@@ -142,6 +142,11 @@ export class ResourceHistory {
     await this.#filling
   }
 
+  /** The memory of the previous states of objects, about. */
+  get bytes(): number {
+    return this.#changes * this.#objectBytes
+  }
+
   get #newest(): ResourceVersion | undefined {
     return this.#steps.at(-1)?.position ?? this.#from
   }

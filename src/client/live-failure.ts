@@ -16,8 +16,10 @@ export interface LiveFailure {
 /** Codes of temporary errors. Errors with other codes are permanent. */
 const passing: ReadonlySet<string> = new Set([
   'IDENTITY_UNAVAILABLE',
+  'AUDIT_UNAVAILABLE',
   'NOT_SYNCED',
   'CLUSTER_UNREACHABLE',
+  'CLUSTER_UNAUTHORIZED',
   'NODE_UNREACHABLE',
   'CACHE_FULL',
   'TOO_MANY_OPERATIONS',

@@ -17,7 +17,9 @@ import { gatewayOptionsOf } from '../config/gateway-config.ts'
 import { createGateway } from '../gateway/gateway.ts'
 import { isKindOfProfile } from '../graphql/model/schema-profile.ts'
 import { type NamedResource, selectResources } from '../graphql/model/select-resources.ts'
-import { groupResourceOf } from '../kubernetes/api-resource.ts'
+import { secretLayouts } from '../gateway/sources/hub-secrets.ts'
+import { groupResourceOf, isBuiltInGroup, resourcePath } from '../kubernetes/api-resource.ts'
+import { ApiStatusError } from '../kubernetes/status.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { boundedParallel } from '../lib/concurrency.ts'
 import { withDeadline } from '../lib/deadline.ts'
@@ -41,9 +43,31 @@ const clockProblemMs = 60_000
 const slowMs = 500
 /** The first version that serves OpenAPI v3 as stable. */
 const leastMinor = 27
-/** How many kinds a dry start loads. */
+/** How many kinds it reads of. */
 const mostStarted = 3
 const mostNamed = 12
+/** Who grants the right to read kinds, by what they are. */
+const rightsHints = {
+  builtIn: 'a ClusterRole with get, list and watch of these: deploy/kubernetes.yaml has one',
+  custom: 'rbac.customGroups of the chart grants groups of custom resources (docs/production.md)',
+  secrets:
+    'rbac.secrets of the chart grants them, with their data, as RBAC knows no metadata alone; or leave them out: profile.exclude.kinds: [Secret]',
+}
+
+function rightsHintOf({ resource: { group, resource } }: NamedResource): keyof typeof rightsHints {
+  if (group === '' && resource === 'secrets') return 'secrets'
+  return isBuiltInGroup(group) ? 'builtIn' : 'custom'
+}
+
+const hubHint = 'rbac.clusterSecretNamespaces of the chart grants them by a Role (docs/fleet.md)'
+const metadataList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
+
+/** A list of one object. */
+interface ListedOne {
+  readonly items?: readonly unknown[]
+  /** `remainingItemCount` is absent where nothing remains, and with a selector. */
+  readonly metadata?: { readonly remainingItemCount?: number }
+}
 
 /** The examination of one cluster: step by step, until one makes the next ones pointless. */
 export class ClusterExamination {
@@ -105,8 +129,9 @@ export class ClusterExamination {
       const kinds = await this.#kinds(transport)
       if (kinds === undefined) return
       await this.#rights(transport, kinds)
+      await this.#hubRights(transport)
       await this.#accessRights(transport)
-      await this.#start(kinds)
+      await this.#start(transport, kinds)
     } finally {
       await transport.close()
     }
@@ -182,8 +207,7 @@ export class ClusterExamination {
 
   /** What the account may list and watch, of the kinds of the profile. */
   async #rights(transport: Transport, kinds: readonly NamedResource[]): Promise<void> {
-    const cached = this.#selection.cache?.namespaces ?? this.#options.cache.namespaces
-    const namespaces: readonly (string | undefined)[] = cached?.slice(0, mostNamed) ?? [undefined]
+    const namespaces = this.#namespaces
     const denied: NamedResource[] = []
     try {
       await boundedParallel(kinds, mostReviews, async (kind) => {
@@ -201,22 +225,45 @@ export class ClusterExamination {
       this.#add('rights', 'warning', error, 'without selfsubjectaccessreviews, rights are unknown')
       return
     }
-    const where = cached === undefined ? '' : ` in ${namespaces.join(', ')}`
+    const where = namespaces[0] === undefined ? '' : ` in ${namespaces.join(', ')}`
     const allowed = kinds.length - denied.length
-    const hint = 'a ClusterRole with get, list and watch of these: deploy/kubernetes.yaml has one'
     if (allowed === 0) {
       const text = `the account may list and watch none of ${kinds.length} kinds${where}`
-      this.#add('rights', 'problem', text, hint)
+      this.#add('rights', 'problem', text, rightsHints.builtIn)
       return
     }
     this.#add('rights', 'ok', `lists and watches ${allowed} of ${kinds.length} kinds${where}`)
     const { preload } = this.#options
     const needed = denied.filter(({ names }) => preload.includes(names.listField))
-    if (needed.length > 0) {
-      this.#add('rights', 'problem', `may not read what preload names: ${namesOf(needed)}`, hint)
+    const [first] = needed
+    if (first !== undefined) {
+      const text = `may not read what preload names: ${namesOf(needed)}`
+      this.#add('rights', 'problem', text, rightsHints[rightsHintOf(first)])
     }
-    if (denied.length > 0) {
-      this.#add('rights', 'warning', `may not list or watch ${namesOf(denied)}`, hint)
+    for (const [of, hint] of Object.entries(rightsHints)) {
+      const some = denied.filter((kind) => rightsHintOf(kind) === of)
+      if (some.length === 0) continue
+      this.#add('rights', 'warning', `may not list or watch ${namesOf(some)}`, hint)
+    }
+  }
+
+  /** Whether the account may read the Secrets that name further clusters, if this cluster is a hub. */
+  async #hubRights(transport: Transport): Promise<void> {
+    for (const source of this.#options.clusterSources) {
+      if (source.type === 'directory' || source.hub !== this.#selection.name) continue
+      const { namespaces = [secretLayouts[source.type].namespace] } = source
+      for (const namespace of namespaces) {
+        const place = namespace === undefined ? '' : ` in namespace ${namespace}`
+        const secrets = { group: '', resource: 'secrets', namespace }
+        try {
+          const listed = await this.#may(transport, { ...secrets, verb: 'list' })
+          const may = listed && (await this.#may(transport, { ...secrets, verb: 'watch' }))
+          const text = `${may ? 'lists and watches' : 'may not list and watch'} the Secrets of ${source.type}${place}`
+          this.#add('sources', may ? 'ok' : 'problem', text, may ? undefined : hubHint)
+        } catch (error) {
+          this.#add('sources', 'warning', error)
+        }
+      }
     }
   }
 
@@ -253,8 +300,8 @@ export class ClusterExamination {
     }
   }
 
-  /** Makes the schema, and loads a few kinds, as `serve` would. */
-  async #start(kinds: readonly NamedResource[]): Promise<void> {
+  /** Makes the schema, as `serve` would, and reads one object of a few kinds. */
+  async #start(transport: Transport, kinds: readonly NamedResource[]): Promise<void> {
     const { preload, commonKinds } = this.#options
     const wanted = preload.length > 0 ? preload : commonKinds
     const served = new Set(kinds.map(({ names }) => names.listField))
@@ -264,7 +311,9 @@ export class ClusterExamination {
       const way = nearest === undefined ? 'serve its CRD, or leave it out' : `give ${nearest}`
       this.#add('start', 'warning', text, way)
     }
-    const fields = wanted.filter((field) => served.has(field)).slice(0, mostStarted)
+    const read = wanted
+      .flatMap((field) => kinds.find(({ names }) => names.listField === field) ?? [])
+      .slice(0, mostStarted)
     const options = {
       ...gatewayOptionsOf(this.#options),
       clusters: [this.#selection],
@@ -280,38 +329,40 @@ export class ClusterExamination {
       const { reasons } = gateway.readiness()
       this.#add('start', 'ok', `made a schema of ${types} types in ${took} ms`)
       for (const reason of reasons) this.#add('start', 'warning', reason)
-      for (const field of fields) await this.#load(gateway, field)
     }
     await withDeadline('a dry start', starting(), startDeadlineMs, this.#stop.signal).catch(
       (error: unknown) => this.#add('start', 'problem', error),
     )
+    for (const kind of read) await this.#read(transport, kind)
   }
 
-  async #load(gateway: Awaited<ReturnType<typeof createGateway>>, field: string): Promise<void> {
+  /** Counts the objects of a kind from the metadata of one in each place: it runs beside a gateway, in what that has left. */
+  async #read(transport: Transport, { resource, names }: NamedResource): Promise<void> {
     const startedMs = performance.now()
-    const query = `{ ${field} { totalCount } }`
-    const answer = (await gateway.execute({ query, signal: this.#stop.signal })) as {
-      readonly data?: Readonly<Record<string, { readonly totalCount: number } | null>> | null
-      readonly errors?: readonly {
-        readonly message: string
-        readonly extensions?: Readonly<Record<string, unknown>>
-      }[]
+    try {
+      let count = 0
+      for (const namespace of resource.namespaced ? this.#namespaces : [undefined]) {
+        const path = `${resourcePath(resource, present({ namespace }))}?limit=1`
+        const list = await this.#get(transport, path, metadataList)
+        const { items, metadata } = list as ListedOne
+        count += (items?.length ?? 0) + (metadata?.remainingItemCount ?? 0)
+      }
+      const took = Math.round(performance.now() - startedMs)
+      this.#add(
+        'start',
+        'ok',
+        `listed ${names.listField}: ${count} objects, the first in ${took} ms`,
+      )
+    } catch (error) {
+      const isRefused = error instanceof ApiStatusError && error.httpStatus === 403
+      this.#add('start', isRefused ? 'warning' : 'problem', error)
     }
-    const [error] = answer.errors ?? []
-    const took = Math.round(performance.now() - startedMs)
-    if (error === undefined) {
-      const count = answer.data?.[field]?.totalCount ?? 0
-      this.#add('start', 'ok', `loaded ${field}: ${count} objects in ${took} ms`)
-      return
-    }
-    const { code, hint } = error.extensions ?? {}
-    this.#push({
-      check: 'start',
-      state: code === 'FORBIDDEN' ? 'warning' : 'problem',
-      message: `${field}: ${error.message}`,
-      ...(typeof code === 'string' ? { code } : {}),
-      ...(typeof hint === 'string' ? { hint } : {}),
-    })
+  }
+
+  /** The namespaces that the caches are for; `undefined`: all. */
+  get #namespaces(): readonly (string | undefined)[] {
+    const cached = this.#selection.cache?.namespaces ?? this.#options.cache.namespaces
+    return cached?.slice(0, mostNamed) ?? [undefined]
   }
 
   #may(transport: Transport, attributes: Parameters<typeof accountMay>[1]): Promise<boolean> {

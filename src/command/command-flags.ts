@@ -26,8 +26,8 @@ const serverFlags = flagTable(`
   --no-portal                 server.portal            serve no portal
   --introspection             introspection            allow introspection also beyond loopback and with authentication
   --no-introspection          introspection            refuse introspection
-  --drain-delay <ms>          server.drainDelayMs      how long to keep serving after SIGTERM, with /readyz at 503, until load balancers have noticed
-  --drain-spread <ms>         server.drainSpreadMs     longest time over which clients of WebSockets and event streams are then asked to reconnect
+  --drain-delay <duration>    server.drainDelayMs      how long to keep serving after SIGTERM, with /readyz at 503, until load balancers have noticed
+  --drain-spread <duration>   server.drainSpreadMs     longest time over which clients of WebSockets and event streams are then asked to reconnect
   --trusted-documents <file>  server.trustedDocuments  run only the documents of this file, as graphql-codegen, Apollo or Relay write it
 `)
 
@@ -35,6 +35,7 @@ const serveFlags = flagTable(`
   --auth <mode>           auth.mode           how callers are authenticated: none, token-review, oidc, oidc-login or request-header; its options are in the configuration
   --auth-audience <name>  auth.audiences      required audience of tokens
   --audit-file <file>     audit.file          file of the audit log; - for the standard output
+  --no-audit-required     audit.required      serve also while the audit log cannot be written
   --metrics-port <port>   server.metricsPort  port of /metrics, on loopback unless server.metricsHost says otherwise
   --allow-writes          allowWrites         serve mutations, which write with the bearer token of the caller; without authentication, with the gateway's credentials
 `)

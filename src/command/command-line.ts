@@ -8,7 +8,6 @@ import {
   loadConfig,
 } from '../config/config.ts'
 import type { GivenOption } from '../config/option-source.ts'
-import { YamlSourceError } from '../config/yaml-source.ts'
 import type { GatewayLog } from '../gateway/observers.ts'
 import { packageVersion } from '../gateway/package-version.ts'
 import { CodedError } from '../lib/coded-error.ts'
@@ -22,7 +21,7 @@ import type { CommandContext } from './run-gateway.ts'
 const succeeded = 0
 /** The command failed: no cluster, the port is in use. */
 const failed = 1
-/** The command line is invalid: an unknown flag, option or value. */
+/** The command line or the configuration is invalid: an unknown flag, option or value, or a file that cannot be used. */
 const misused = 2
 
 const schemaClients: readonly SchemaClient[] = ['apollo', 'urql', 'relay']
@@ -56,13 +55,26 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Whether the command line or the configuration is wrong, and not the cluster or the machine. */
+/** The codes of what is wrong with the command line or the configuration, and not with a cluster or the machine. */
+const misuseCodes: ReadonlySet<string> = new Set([
+  'AUTH_OPTIONS',
+  'BAD_PORTAL_VIEW',
+  'CONFIG',
+  'INVALID_OPTION',
+  'NO_REVIEWER',
+  'POPULATION',
+  'SCENARIO',
+  'SCHEMA_FILE',
+  'SCHEMA_SDL',
+  'TLS_CERTIFICATE',
+  'TRUSTED_DOCUMENTS',
+  'UNSAFE_ADDRESS',
+  'USAGE',
+  'YAML',
+])
+
 function isMisuse(error: unknown): boolean {
-  return (
-    error instanceof ConfigError ||
-    error instanceof YamlSourceError ||
-    (error instanceof CodedError && error.code === 'USAGE')
-  )
+  return error instanceof CodedError && misuseCodes.has(error.code)
 }
 
 /** What the running command tells the program. */
@@ -244,25 +256,42 @@ function contextOf(command: Command, flags: readonly GivenOption[]): CommandCont
   const config = loadConfig(sources)
   const load = (): Config => loadConfig({ ...sources, refuseEmptyFile: true })
   const followed = configFileOf(sources)
+  const log = createLog({
+    level: config.logLevel,
+    format: config.logFormat,
+    stream: process.stderr,
+  })
   return {
     config,
     ...(followed === undefined ? {} : { followed: { file: followed, load } }),
-    log: createLog({ level: config.logLevel, format: config.logFormat, stream: process.stderr }),
-    signal: stopSignal(),
+    log,
+    signal: stopSignal(config, log),
     print,
   }
 }
 
+/** For all that a stop does besides the waits of the server's options. */
+const stopGraceMs = 4_000
+
 /**
- * Aborts on the first SIGINT or SIGTERM. The second one ends the process at once, with 128 plus the signal's number.
+ * Aborts on the first SIGINT or SIGTERM. The second one ends the process at once, with 128 plus the signal's number. So
+ * does a stop that outlasts its deadlines, with {@link failed}.
  */
-function stopSignal(): AbortSignal {
+function stopSignal({ server }: Config, log: GatewayLog): AbortSignal {
   const stop = new AbortController()
+  const { drainDelayMs, drainSpreadMs, stopDeadlineMs } = server
+  const deadlineMs = drainDelayMs + drainSpreadMs + stopDeadlineMs + stopGraceMs
+  const late = (): void => {
+    log.error(`the stop has taken longer than ${deadlineMs} ms, and is cut short`)
+    // oxlint-disable-next-line node/no-process-exit -- something does not end
+    process.exit(failed)
+  }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       // oxlint-disable-next-line node/no-process-exit -- the way out of a stop that does not end
       if (stop.signal.aborted) process.exit(128 + constants.signals[signal])
       stop.abort(signal)
+      setTimeout(late, deadlineMs).unref()
     })
   }
   return stop.signal

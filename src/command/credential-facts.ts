@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import {
+  expiryOf,
   readTokenFile,
   tlsMaterial,
   tokenFileOf,
@@ -56,7 +57,7 @@ function ofUser(config: ClusterConfig, user: ClusterConfig['user']): Finding {
   if (cert !== undefined) {
     const { validTo, subject } = new X509Certificate(cert)
     const name = subject.replaceAll('\n', ', ')
-    return untilThen(`a client certificate of ${name}`, new Date(validTo), certificateWarningMs)
+    return untilThen(`a client certificate of ${name}`, new Date(validTo))
   }
   if (user.username !== undefined) return found(`user name and password of ${user.username}`)
   if (authProvider !== undefined && authProvider !== null) {
@@ -103,31 +104,25 @@ const certificateWarningMs = 14 * dayMs
 const tokenWarningMs = 0
 
 function ofToken(what: string, token: string): Finding {
-  const expires = expiryOf(token)
-  return expires === undefined ? found(what) : untilThen(what, expires, tokenWarningMs)
+  const endMs = expiryOf(token)
+  return endMs === undefined ? found(what) : untilThen(what, new Date(endMs), tokenWarningMs)
 }
 
-/** The end of a JWT; `undefined` for other tokens, and for an end that is no date. */
-function expiryOf(token: string): Date | undefined {
-  try {
-    const [, claims = ''] = token.split('.')
-    const { exp } = fieldsOf(JSON.parse(Buffer.from(claims, 'base64url').toString()))
-    const end = new Date(typeof exp === 'number' ? exp * 1_000 : Number.NaN)
-    return Number.isNaN(end.getTime()) ? undefined : end
-  } catch {
-    return undefined
-  }
-}
-
-function untilThen(what: string, expires: Date, warningMs: number): Finding {
+/** Until when something counts, as a finding about `check`. */
+export function untilThen(
+  what: string,
+  expires: Date,
+  warningMs: number = certificateWarningMs,
+  check = 'credentials',
+): Finding {
   const leftMs = expires.getTime() - Date.now()
   const at = expires.toISOString()
   if (leftMs <= 0) {
     const message = `${what} has expired at ${at}`
-    return { check: 'credentials', state: 'problem', message, hint: 'have it renewed' }
+    return { check, state: 'problem', message, hint: 'have it renewed' }
   }
   const message = `${what}, until ${at}`
   return leftMs < warningMs
-    ? { check: 'credentials', state: 'warning', message, hint: 'have it renewed soon' }
-    : found(message)
+    ? { check, state: 'warning', message, hint: 'have it renewed soon' }
+    : { check, state: 'ok', message }
 }

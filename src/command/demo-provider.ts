@@ -11,6 +11,7 @@ import type { AddressInfo } from 'node:net'
 import { calculatePKCECodeChallenge } from 'openid-client'
 import { exportJWK, SignJWT } from 'jose'
 import { LRUCache } from 'lru-cache'
+import { HostNames } from '../lib/host-names.ts'
 import { isRecord } from '../lib/json.ts'
 import { isLoopback } from '../server/guard/origin-check.ts'
 
@@ -31,6 +32,8 @@ const tokenSeconds = 3_600
 const most = 1_000
 const codeMs = 60_000
 const maxBodyBytes = 16_384
+const host = '127.0.0.1'
+const hosts = new HostNames(host)
 
 /** What was asked for with a code. */
 interface Granted {
@@ -65,10 +68,10 @@ export class DemoProvider implements AsyncDisposable {
 
   async listen(people: readonly DemoPerson[]): Promise<void> {
     this.#people = people
-    this.#server.listen(0, '127.0.0.1')
+    this.#server.listen(0, host)
     await once(this.#server, 'listening')
     const { port } = this.#server.address() as AddressInfo
-    this.#url = `http://127.0.0.1:${port}`
+    this.#url = `http://${host}:${port}`
   }
 
   /** Whose token it is; `undefined` for one that this provider has not signed, or that has expired. */
@@ -98,6 +101,10 @@ export class DemoProvider implements AsyncDisposable {
     const { method, url = '/' } = request
     const address = URL.canParse(url, this.#url) ? new URL(url, this.#url) : new URL(this.#url)
     response.setHeader('cache-control', 'no-store')
+    if (!hosts.has(request.headers.host)) {
+      sendJson(response, 403, { error: 'unknown_host' })
+      return
+    }
     try {
       switch (`${method} ${address.pathname}`) {
         case 'GET /.well-known/openid-configuration':

@@ -4,7 +4,8 @@ import { packageVersion } from '../gateway/package-version.ts'
 import { boundedParallel } from '../lib/concurrency.ts'
 import { DeadlineError, withDeadline } from '../lib/deadline.ts'
 import { ClusterExamination } from './cluster-examination.ts'
-import { type Finding, unexaminedFinding } from './credential-facts.ts'
+import type { Finding } from './credential-facts.ts'
+import { examineProgram } from './program-examination.ts'
 
 /** What is known of one cluster, or, in `program`, of the gateway itself. */
 interface Examined {
@@ -32,6 +33,7 @@ const clusterDeadlineMs = 90_000
  * the versions, the rights, and a start. The signal ends it early.
  */
 export async function examine(config: Config, signal: AbortSignal): Promise<DoctorReport> {
+  const examining = examineProgram(config)
   const clusters = await boundedParallel(config.clusters, mostClusters, async (cluster) => {
     const examination = new ClusterExamination(cluster, config)
     const running = examination.run()
@@ -42,7 +44,7 @@ export async function examine(config: Config, signal: AbortSignal): Promise<Doct
     })
     return { name: cluster.name, findings: examination.findings }
   })
-  const program = programFindings(config)
+  const program = await examining
   const all = [...program, ...clusters.flatMap(({ findings }) => findings)]
   const count = (state: Finding['state']): number =>
     all.filter((finding) => finding.state === state).length
@@ -54,21 +56,6 @@ export async function examine(config: Config, signal: AbortSignal): Promise<Doct
     problems: count('problem'),
     warnings: count('warning'),
   }
-}
-
-function programFindings({ clusterSources, auth, server }: Config): readonly Finding[] {
-  const sources = clusterSources.map((source): Finding => {
-    const place = source.type === 'directory' ? source.path : source.hub
-    return unexaminedFinding('sources', `the clusters of ${source.type} ${place} are not examined`)
-  })
-  const isOpen = auth.mode === 'none' && server.insecureNoAuth
-  const open: Finding = {
-    check: 'authentication',
-    state: 'warning',
-    message: 'every client that reaches the gateway reads with its credentials',
-    hint: 'authenticate callers: --auth token-review, oidc, oidc-login or request-header',
-  }
-  return [...(isOpen ? [open] : []), ...sources]
 }
 
 const widthOfState = 8

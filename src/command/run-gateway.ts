@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { GraphQLSchema } from 'graphql'
 import { type Config, EmptyConfigFileError } from '../config/config.ts'
 import { gatewayOptionsOf } from '../config/gateway-config.ts'
-import { createGateway } from '../gateway/gateway.ts'
+import { openGateway } from '../gateway/gateway.ts'
 import { GatewayMetrics } from '../gateway/metrics/gateway-metrics.ts'
 import { type GatewayLog, serverObserverOf } from '../gateway/observers.ts'
 import { GatewayTraces } from '../gateway/traces.ts'
@@ -53,29 +53,24 @@ export async function runGateway(
   const { config, log, signal } = context
   // Checks early, before slow work. The server checks again.
   const { mode, login } = config.auth
-  const asksWho = mode !== 'none' && !(mode === 'oidc-login' && login?.required === false)
+  const asksWho = isAuthenticated(config)
   checkAddress(config.server, asksWho)
   const { introspection = isLoopback(config.server.host) && !asksWho } = config
   const options = gatewayOptionsOf({ ...config, introspection })
   const metrics = isMeasured(config) ? new GatewayMetrics({ process: true }) : undefined
   // Disposed of after the gateway, so that it records everything.
-  await using audit = config.audit.file === undefined ? null : new AuditLog(config.audit.file, log)
+  const { file, required } = config.audit
+  const failed = (): void => metrics?.server.auditFailed()
+  await using audit =
+    file === undefined ? null : await AuditLog.open({ file, required, log, failed })
   const traces = new GatewayTraces()
   const observed = {
     traces,
     ...(metrics === undefined ? {} : { metrics }),
     ...(audit === null ? {} : { audit }),
   }
-  const starting = createGateway({ ...options, ...observed, log, signal })
-  await using gateway = await starting.catch((error: unknown) => {
-    if (signal.aborted) return undefined
-    throw error
-  })
-  if (gateway === undefined) {
-    log.info(`stopping on ${String(signal.reason)}`)
-    return
-  }
-  // Disposed of before the gateway that it uses.
+  await using gateway = await openGateway({ ...options, ...observed, log, signal })
+  // Disposed of before the gateway that it uses. It answers probes while the gateway starts, however long that takes.
   await using server = await startGraphQLServer({
     server: config.server,
     plugins: [gateway.plugin],
@@ -83,14 +78,23 @@ export async function runGateway(
     authenticator: gateway.authenticator(config.auth),
     metrics,
     traces,
+    ...(audit === null ? {} : { refusal: audit.refusal }),
     observer: serverObserverOf([metrics?.server, audit ?? undefined]),
     readiness: gateway.readiness,
+    isStarted: () => gateway.isStarted,
     sdl: introspection ? () => sdlOf(gateway.schema) : undefined,
     exampleOperations,
     portalFolder,
     routes,
     log,
   })
+  try {
+    await gateway.start()
+  } catch (error) {
+    if (!signal.aborted) throw error
+    log.info(`stopping on ${String(signal.reason)}`)
+    return
+  }
   followConfig(context, gateway.configureClusters)
   if (asksWho && config.server.tlsCert === undefined && !isLoopback(config.server.host)) {
     log.warn('credentials arrive unencrypted, unless only a proxy with TLS reaches this port', {
@@ -113,6 +117,11 @@ export async function runGateway(
   log.info(`stopping on ${String(signal.reason)}`)
   // SIGINT comes from a terminal, where no load balancer needs time.
   if (signal.reason === 'SIGTERM') await server.drain()
+}
+
+/** Whether callers have to say who they are. */
+export function isAuthenticated({ auth: { mode, login } }: Config): boolean {
+  return mode !== 'none' && !(mode === 'oidc-login' && login?.required === false)
 }
 
 const printed = new WeakMap<GraphQLSchema, string>()

@@ -6,7 +6,10 @@ import {
   authenticationOptionsSchema,
 } from '../access/authentication/authentication-options.ts'
 import { CodedError } from '../lib/coded-error.ts'
+import { parseDurationMs } from '../lib/duration.ts'
 import { isRecord } from '../lib/json.ts'
+import { nearestName } from '../lib/options.ts'
+import { parseQuantity } from '../query/index/decimal.ts'
 import { isLoopback } from '../server/guard/origin-check.ts'
 import { type ServerOptions, serverOptionsSchema } from '../server/server-options.ts'
 import {
@@ -51,6 +54,10 @@ export interface SimulatorConfig {
 export interface AuditConfig {
   /** A file to append to, or `-` for the standard output. Absent: no audit log. */
   readonly file?: string | undefined
+  /**
+   * Whether the gateway refuses to start without the file, and to answer while lines cannot be written (AUDIT_UNAVAILABLE).
+   */
+  readonly required: boolean
 }
 
 /** All options. */
@@ -103,7 +110,10 @@ const simulatorSchema: z.ZodType<SimulatorConfig> = z.strictObject({
   eventsPerSecond: z.number().min(0).max(10_000).default(5),
 })
 
-const auditSchema: z.ZodType<AuditConfig> = z.strictObject({ file: z.string().min(1).optional() })
+const auditSchema: z.ZodType<AuditConfig> = z.strictObject({
+  file: z.string().min(1).optional(),
+  required: z.boolean().default(true),
+})
 
 /** The option schemas of the parts, by name. Options of the gateway itself are at the top level. */
 const parts = {
@@ -156,9 +166,11 @@ export function loadConfig({
     environment,
     givenSource(flags),
   ]
-  const result = configSchema.safeParse(withoutDefaultCluster(mergeOptions(sources)))
+  const merged = withoutDefaultCluster(mergeOptions(sources))
+  const result = configSchema.safeParse(withoutUnits(configSchema, merged))
   const problems = [
     ...environment.unknown.map((name) => `${name}: there is no such option`),
+    ...clustersTwice(sources, flags),
     ...(result.success ? [] : result.error.issues.flatMap((issue) => problemsOf(issue, sources))),
   ]
   if (result.success) problems.push(...problemsBetween(result.data))
@@ -166,21 +178,47 @@ export function loadConfig({
   throw new ConfigError(problems)
 }
 
+/** `--kubeconfig`, `--context` and `--server` name other clusters than a file that has some: neither can be meant to win. */
+function clustersTwice(
+  sources: readonly OptionSource[],
+  flags: readonly GivenOption[],
+): readonly string[] {
+  const flag = flags.find(({ path }) => path[0] === 'clusters')
+  const others = sources.filter(({ values }) => Object.hasOwn(values, 'clusters'))
+  if (flag === undefined || others.length < 2) return []
+  const place = placeOfOption(others.slice(0, -1), ['clusters']) ?? ''
+  return [`${flag.place}: ${place} has clusters already; give the flags or these, not both`]
+}
+
 /** The problems of valid options in combination. */
 function problemsBetween({ auth, server, clusters, clusterSources }: Config): readonly string[] {
-  const names = new Set(clusters.map(({ name }) => name))
+  const names = clusters.map(({ name }) => name)
   const noCluster = clusters.length === 0 && clusterSources.length === 0
+  const unknown = (option: string, name: string): readonly string[] => {
+    if (names.includes(name)) return []
+    const nearest = nearestName(name, names) ?? `one of ${names.join(', ')}`
+    const way = names.length === 0 ? '' : `; give ${nearest}`
+    return [`${option} = ${JSON.stringify(name)}: is none of clusters${way}`]
+  }
+  const unknownOf = (option: string, given: readonly string[] = []): readonly string[] =>
+    given.flatMap((name, at) => (name === '*' ? [] : unknown(`${option}[${at}]`, name)))
   const unknownHubs = clusterSources.flatMap((source, at) =>
-    source.type === 'directory' || names.has(source.hub)
-      ? []
-      : [`clusterSources[${at}].hub = ${JSON.stringify(source.hub)}: is none of clusters`],
+    source.type === 'directory' ? [] : unknown(`clusterSources[${at}].hub`, source.hub),
   )
+  // The clusters of sources are known later.
+  const areAllNamed = clusterSources.length === 0
+  const unknownClusters = [
+    ...(auth.cluster !== undefined && areAllNamed ? unknown('auth.cluster', auth.cluster) : []),
+    ...unknownOf('auth.tokenClusters', auth.tokenClusters),
+    ...(areAllNamed ? unknownOf('auth.systemIdentityClusters', auth.systemIdentityClusters) : []),
+  ]
   const isUnaddressed =
     auth.mode === 'oidc-login' && server.publicUrl === undefined && !isLoopback(server.host)
   const untrusting = auth.mode === 'request-header' && server.tlsClientCa === undefined
   return [
     ...(noCluster ? ['clusters = []: there must be at least one, or a source of clusters'] : []),
     ...unknownHubs,
+    ...unknownClusters,
     ...(isUnaddressed
       ? [
           'server.publicUrl: auth.mode oidc-login needs the address at which browsers see the gateway',
@@ -263,8 +301,7 @@ function problemsOf(issue: z.core.$ZodIssue, sources: readonly OptionSource[]): 
   const value = valueAt(mergeOptions(sources), path)
   const shown = value === undefined ? '' : ` = ${JSON.stringify(value)}`
   const reason = issue.message.replace(/^Invalid input: /, '')
-  const unit =
-    issue.code === 'invalid_type' && String(path.at(-1)).endsWith('Ms') ? ' of milliseconds' : ''
+  const unit = issue.code === 'invalid_type' ? (unitOf(path.at(-1))?.expected ?? '') : ''
   return [`${placed(path, sources)}${nameOf(path)}${shown}: ${reason}${unit}`]
 }
 
@@ -288,6 +325,46 @@ function knownOptions(path: OptionPath): string {
   const known = name === undefined ? configSchema.shape : shapeOf(parts[name as keyof typeof parts])
   const names = Object.keys(known).join(', ')
   return names === '' ? '' : `; known here: ${names}`
+}
+
+/** How an option may be written besides its number, by its name. */
+function unitOf(name: unknown): Unit | undefined {
+  return units.find(({ names }) => names.test(String(name)))
+}
+
+interface Unit {
+  readonly names: RegExp
+  readonly expected: string
+  /** `undefined` for text in another form. */
+  readonly read: (text: string) => number | undefined
+}
+
+const units: readonly Unit[] = [
+  {
+    names: /Ms$/,
+    expected: ' of milliseconds, or a duration such as 30s, 5m or 1h30m',
+    read: parseDurationMs,
+  },
+  {
+    names: /[bB]ytes(PerUser)?$/,
+    expected: ' of bytes, or a size such as 500Mi or 2Gi',
+    read(text) {
+      const size = parseQuantity(text)
+      return size && size.sign * Number(`0.${size.digits || 0}e${size.exponent}`)
+    },
+  },
+]
+
+/** The options with durations and sizes as numbers. Leaves all other values for the check. */
+function withoutUnits(schema: unknown, given: unknown): unknown {
+  if (!isRecord(given)) return given
+  const shape = shapeOf(schema)
+  const entries = Object.entries(given).map(([name, value]) => {
+    if (typeof value !== 'string') return [name, withoutUnits(shape[name], value)]
+    const unit = Object.hasOwn(shape, name) ? unitOf(name) : undefined
+    return [name, unit?.read(value) ?? value]
+  })
+  return Object.fromEntries(entries)
 }
 
 /** All options that variables can set: all except those within lists. */

@@ -4,11 +4,12 @@ import type { CachedNamespaces } from '../cache/account-namespaces.ts'
 import { type CacheLimits, defaultCacheLimits } from '../cache/cache-bounds.ts'
 import type { ClusterSourceOptions } from '../gateway/fleet.ts'
 import type { GatewayOptions } from '../gateway/gateway.ts'
+import { defaultPreloadDeadlineMs } from '../gateway/preload.ts'
 import { commandLineOf } from '../gateway/sources/exec-commands.ts'
 import { defaultLiveLimits, type LiveLimits } from '../graphql/live/live-limits.ts'
 import { defaultLogLimits, type LogLimits } from '../graphql/logs/log-limits.ts'
 import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
-import type { GroupAliases } from '../graphql/naming/api-groups.ts'
+import { type GroupAliases, groupAliasHint, isGroupAlias } from '../graphql/naming/api-groups.ts'
 import type { DocumentLimits } from '../graphql/documents/document-bounds.ts'
 import {
   defaultCommonKinds,
@@ -31,6 +32,8 @@ export interface GatewayConfig {
   readonly shard: Shard
   /** List fields (`pods`) whose informers start with the gateway. */
   readonly preload: readonly string[]
+  /** How long `/readyz` waits for these kinds. */
+  readonly preloadDeadlineMs: number
   /** List fields of the kinds that `search`, `graph`, `owned` and relations by a label load by themselves, and keep. */
   readonly commonKinds: readonly string[]
   /** What `problems` looks at by itself, loads and keeps: list fields of kinds, and `*.GROUP` for those of an API group. */
@@ -244,9 +247,11 @@ export const logLimitsSchema: z.ZodType<LogLimits> = z.strictObject({
   maxStreams: whole(defaultLogLimits.maxStreams, 0, 100_000),
   maxStreamsPerUser: whole(defaultLogLimits.maxStreamsPerUser, 0, 100_000),
   maxTailLines: whole(defaultLogLimits.maxTailLines, 1, 1_000_000),
-  maxHeldLines: whole(defaultLogLimits.maxHeldLines, 100, 1_000_000),
-  maxHeldBytes: whole(defaultLogLimits.maxHeldBytes, 65_536, mostBytes),
   maxLineBytes: whole(defaultLogLimits.maxLineBytes, 256, 1_048_576),
+  maxLines: whole(defaultLogLimits.maxLines, 100, 1_000_000),
+  maxBytes: whole(defaultLogLimits.maxBytes, 65_536, mostBytes),
+  maxHeldBytes: whole(defaultLogLimits.maxHeldBytes, 0, mostBytes),
+  maxHeldBytesPerUser: whole(defaultLogLimits.maxHeldBytesPerUser, 0, mostBytes),
 })
 
 const names = z.array(z.string())
@@ -280,6 +285,7 @@ export const gatewayConfigShape: {
     z.array(clusterSource) as unknown as z.ZodType<readonly ClusterSourceOptions[]>
   ).prefault([]),
   preload: z.array(z.string().min(1)).default([]),
+  preloadDeadlineMs: whole(defaultPreloadDeadlineMs, 0, 3_600_000),
   commonKinds: z.array(z.string().min(1)).default([...defaultCommonKinds]),
   problemKinds: z.array(z.string().min(1)).default([...defaultProblemKinds]),
   operationDeadlineMs: whole(operation.operationDeadlineMs, 1, mostMs),
@@ -291,7 +297,9 @@ export const gatewayConfigShape: {
   problemAfterMs: whole(operation.problemAfterMs, 0, 86_400_000),
   schemaFiles: z.array(z.string().min(1)).default([]),
   schema: z.string().min(1).optional(),
-  aliases: z.record(z.string(), z.string()).default({}),
+  aliases: z
+    .record(z.string(), z.string().refine(isGroupAlias, { error: groupAliasHint }))
+    .default({}),
   uncached: z.array(z.string().min(1)).default([]),
   profile: z
     .strictObject({
@@ -327,7 +335,7 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
     writes,
   } = config
   const { operationDeadlineMs, syncDeadlineMs, liveDeadlineMs, maxPageSize, maxPathRows } = config
-  const { problemAfterMs } = config
+  const { problemAfterMs, preloadDeadlineMs } = config
   const { coalesceMs, maxFrameObjects, maxFrameBytes, ...live } = config.live
   const { logs } = config
   const served = {
@@ -350,6 +358,7 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
     clusterSources,
     shard,
     preload,
+    preloadDeadlineMs,
     commonKinds,
     problemKinds,
     cache,

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type ApiServer, type ApiServerLimits, createApiServer } from '../api-server/api-server.ts'
+import { isUnauthorized } from '../api-server/transport/reachability.ts'
 import type { ApiServerObserver } from '../api-server/transport/transport.ts'
-import { checkTlsMaterial } from '../api-server/kubeconfig/client-certificate.ts'
+import { checkTlsMaterial, credentialEnds } from '../api-server/kubeconfig/client-certificate.ts'
 import { type ClusterConfig, ClusterConfigError } from '../api-server/kubeconfig/cluster-config.ts'
 import { loadClusterConfig } from '../api-server/kubeconfig/cluster-lookup.ts'
 import type { AccessLimits } from '../access/access-reviews.ts'
@@ -16,7 +17,7 @@ import { CodedError } from '../lib/coded-error.ts'
 import { type ApiFollower, ApiWatch, type ApiWatchTimes } from './api-watch.ts'
 import { askAgain, askApi, askClusterUid, type ClusterApi } from './cluster-api.ts'
 import { type DefinitionMetadata, isDiscovered } from './cluster-definitions.ts'
-import { codeOf, type GatewayLog } from './observers.ts'
+import { codeOf, type FailureLog, type GatewayLog } from './observers.ts'
 import { type ClusterLabels, configuration, type SourcedCluster } from './sources/cluster-source.ts'
 
 export type Cluster =
@@ -34,6 +35,7 @@ interface ClusterMemberOptions {
   readonly retryMs: number
   readonly watch: Partial<ApiWatchTimes>
   readonly log: GatewayLog
+  readonly failures: FailureLog
   /** A further observer of the connection to a cluster. */
   readonly observer?: ((cluster: string) => Pick<ApiServerObserver, 'sending'>) | undefined
   readonly isDefault: (cluster: string) => boolean
@@ -53,8 +55,6 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
   readonly access: ClusterAccess
   readonly #options: ClusterMemberOptions
   readonly #stop = new AbortController()
-  /** The last logged message of each failure. Repeated messages are not logged. */
-  readonly #said = new Map<string, string>()
   #described: SourcedCluster
   /** Why its source cannot be followed, or what is wrong with its newest description. */
   #sourceProblem: Error | undefined
@@ -113,10 +113,26 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
   }
 
   get state(): ServedCluster['state'] {
-    if (this.#cluster.state === 'misconfigured') return 'MISCONFIGURED'
-    const isReachable =
-      this.#cluster.state === 'connected' && this.#cluster.api.apiServer.isReachable
-    return isReachable ? 'CONNECTED' : 'UNREACHABLE'
+    const cluster = this.#cluster
+    if (cluster.state === 'misconfigured') return 'MISCONFIGURED'
+    if (cluster.state === 'connected' && !cluster.api.apiServer.isReachable) return 'UNREACHABLE'
+    if (this.#refusal !== undefined) return 'UNAUTHORIZED'
+    return cluster.state === 'connected' ? 'CONNECTED' : 'UNREACHABLE'
+  }
+
+  /** Why the cluster does not accept the credentials of the gateway; `undefined` if it does, as far as is known. */
+  get #refusal(): Error | undefined {
+    const cluster = this.#cluster
+    if (cluster.state === 'connected') return cluster.api.apiServer.refusal
+    return isUnauthorized(cluster.error) ? cluster.error : undefined
+  }
+
+  /** When the credentials of the connection end: see {@link credentialEnds}. */
+  get credentialEnds(): ReadonlyMap<string, number> {
+    const cluster = this.#cluster
+    return cluster.state === 'connected'
+      ? credentialEnds(cluster.api.apiServer.config)
+      : new Map<string, number>()
   }
 
   get since(): Date {
@@ -124,7 +140,8 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
   }
 
   get problem(): Error | undefined {
-    return this.#cluster.state === 'connected' ? this.#sourceProblem : this.#cluster.error
+    if (this.#cluster.state !== 'connected') return this.#cluster.error
+    return this.#refusal ?? this.#sourceProblem
   }
 
   /**
@@ -227,12 +244,9 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
     return [...touched].filter((one) => present !== undefined && !isSettled(one, before, api))
   }
 
-  /** Logs a failure, unless it is the same as the last one. */
   failed(what: string, error: Error): void {
-    const { message } = error
-    if (this.#said.get(what) === message) return
-    this.#said.set(what, message)
-    this.#options.log.warn(`${what} failed: ${message}`, { cluster: this.name, ...codeOf(error) })
+    const { failures } = this.#options
+    failures.warn(`${what} failed: ${error.message}`, { cluster: this.name, ...codeOf(error) })
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
@@ -301,7 +315,7 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
       return
     }
     this.cache.connect(connectionOf(cluster))
-    if (isFirst || cluster.state === 'connected') this.#set(cluster)
+    if (isFirst || cluster.state !== 'misconfigured') this.#set(cluster)
   }
 
   #set(cluster: Cluster): void {
@@ -311,6 +325,13 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
 
   #tellState(): void {
     const { state } = this
+    const { failures, log } = this.#options
+    if (state === 'UNAUTHORIZED') {
+      const message = `the API server does not accept the gateway's credentials: ${this.#refusal?.message}`
+      failures.error(message, { cluster: this.name, ...unauthorizedDetails })
+    } else if (state === 'CONNECTED' && this.#stateBefore === 'UNAUTHORIZED') {
+      log.info("the API server accepts the gateway's credentials again", { cluster: this.name })
+    }
     if (state === this.#stateBefore) return
     this.#stateBefore = state
     this.#since = new Date()
@@ -321,6 +342,8 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
     const { log } = this.#options
     const cluster = this.#cluster
     if (cluster.state !== 'connected') {
+      // Said already, with its own code.
+      if (this.state === 'UNAUTHORIZED') return
       log.error(cluster.error.message, { cluster: cluster.name, ...codeOf(cluster.error) })
       return
     }
@@ -329,6 +352,11 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
     log.info(`${version.gitVersion} at ${apiServer.host}, ${resources.length} resources`, of)
     for (const failure of failures) log.warn(failure.message, { ...of, ...codeOf(failure) })
   }
+}
+
+const unauthorizedDetails = {
+  code: 'CLUSTER_UNAUTHORIZED',
+  hint: 'renew the credentials that the gateway reads the cluster with',
 }
 
 /** The cluster was added a moment ago. */

@@ -5,7 +5,6 @@ import type { ApiServerLimits } from '../api-server/api-server.ts'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
 import type { CachedNamespaces } from '../cache/account-namespaces.ts'
 import { CacheBounds, type CacheLimits } from '../cache/cache-bounds.ts'
-import { isLasting } from '../cache/cache-errors.ts'
 import { ClusterCache } from '../cache/cluster-cache.ts'
 import type { Coverage } from '../cache/coverage.ts'
 import type { InformerObserver } from '../informer/informer-observer.ts'
@@ -17,7 +16,7 @@ import type { ApiWatchTimes } from './api-watch.ts'
 import { type Cluster, ClusterMember, connectionOf } from './cluster-member.ts'
 import type { FleetChanges } from '../graphql/served/served-schema.ts'
 import { withDeadline } from '../lib/deadline.ts'
-import { codeOf, type GatewayLog } from './observers.ts'
+import { codeOf, type FailureLog, type GatewayLog } from './observers.ts'
 import type { GatewayTraces } from './traces.ts'
 import {
   type ClusterSource,
@@ -101,8 +100,8 @@ function isFactory(informers: NonNullable<FleetOptions['informers']>): informers
 }
 
 const defaultRetryMs = 15_000
-/** How long the start waits for the clusters of sources. */
-const sourcesDeadlineMs = 10_000
+/** How long the start waits for sources, and for clusters that do not answer while another one has. */
+const startDeadlineMs = 10_000
 /** How long the previous connection of a cluster is kept while the new one is made. */
 const replacementDeadlineMs = 5_000
 
@@ -116,6 +115,7 @@ type InformerObserverOf = (cluster: string, resource: ApiResource) => InformerOb
 export class Fleet implements AsyncDisposable, FleetChanges {
   readonly #options: FleetOptions
   readonly #log: GatewayLog
+  readonly #failures: FailureLog
   readonly #observer: InformerObserverOf | undefined
   readonly #bounds: CacheBounds
   readonly #stop = new AbortController()
@@ -135,9 +135,15 @@ export class Fleet implements AsyncDisposable, FleetChanges {
   /** Remakes the schema; `undefined` until the gateway has its first one. */
   #changed: (() => Promise<void>) | undefined
 
-  constructor(options: FleetOptions, log: GatewayLog, observer: InformerObserverOf | undefined) {
+  constructor(
+    options: FleetOptions,
+    log: GatewayLog,
+    failures: FailureLog,
+    observer: InformerObserverOf | undefined,
+  ) {
     this.#options = options
     this.#log = log
+    this.#failures = failures
     this.#observer = observer
     this.#bounds = new CacheBounds(options.cache ?? {})
     this.#configured = options.clusters.map(configuredCluster)
@@ -165,24 +171,36 @@ export class Fleet implements AsyncDisposable, FleetChanges {
   }
 
   /**
-   * Connects to all clusters, those of sources included. Rejects with {@link NoClusterError} if no cluster can be used
-   * and no source may bring one, and with the reason of the signal, which aborts the connecting.
+   * Connects to all clusters, those of sources included. {@link follow} goes on with those that take longer than the
+   * start waits. Rejects with {@link NoClusterError} if no cluster can be used and no source may bring one, and with the
+   * reason of the signal, which aborts the connecting.
    */
   async connect(signal: AbortSignal): Promise<void> {
-    await this.#reconcile(signal)
-    signal.throwIfAborted()
+    await this.#untilConnected(this.#reconcile(signal), signal)
     const clusters = this.#members.map(({ cluster }) => cluster)
     const isLost = clusters.every(({ state }) => state !== 'connected')
     if (isLost && this.#sources.length === 0) throw new NoClusterError(clusters)
     const first = this.#sources.map((source) => this.#followSource(source))
     const all = Promise.all(first).then(() => this.#reconcile(signal))
-    await withDeadline('reading the cluster sources', all, sourcesDeadlineMs, signal).catch(
+    await withDeadline('reading the cluster sources', all, startDeadlineMs, signal).catch(
       (error: Error) => {
         signal.throwIfAborted()
         this.#log.warn(`${error.message}; their clusters are served when they are known`)
       },
     )
-    await Promise.all(this.#members.map((member) => member.connect(signal)))
+    const connecting = this.#members.map((member) => member.connect(signal))
+    await this.#untilConnected(Promise.all(connecting), signal)
+  }
+
+  /** Waits for clusters that are being connected to, but only so long for the others once one has answered. */
+  async #untilConnected(connecting: Promise<unknown>, signal: AbortSignal): Promise<void> {
+    await withDeadline('connecting to all clusters', connecting, startDeadlineMs, signal).catch(
+      async (error: Error) => {
+        signal.throwIfAborted()
+        if (!this.#members.some(({ cluster }) => cluster.state === 'connected')) await connecting
+        else this.#log.warn(`${error.message}; the others are served when they answer`)
+      },
+    )
     signal.throwIfAborted()
   }
 
@@ -213,12 +231,9 @@ export class Fleet implements AsyncDisposable, FleetChanges {
     const find = (): Cluster | undefined =>
       this.#members.find((one) => one.isConfigured && (named === undefined || one.name === named))
         ?.cluster
-    if (find() === undefined) {
-      const known = this.#members.filter(({ isConfigured }) => isConfigured)
-      throw new NoReviewerError(
-        named,
-        known.map(({ name }) => name),
-      )
+    const known = this.#configured.map(({ name }) => name)
+    if (named === undefined ? known.length === 0 : !known.includes(named)) {
+      throw new NoReviewerError(named, known)
     }
     const apiVersion = 'authentication.k8s.io/v1'
     return async (spec) => {
@@ -389,6 +404,7 @@ export class Fleet implements AsyncDisposable, FleetChanges {
       retryMs,
       watch,
       log: this.#log,
+      failures: this.#failures,
       observer: this.#options.traces?.observer,
       stateChanged: () => this.#tell(),
       isDefault: (name) => {
@@ -438,17 +454,12 @@ export class Fleet implements AsyncDisposable, FleetChanges {
   #observerOf(cluster: string, resource: ApiResource): InformerObserver {
     const log = this.#log
     const place = { cluster, kind: kindOf(resource) }
-    let said = ''
     const other = this.#observer?.(cluster, resource)
     return {
       ...other,
       failed: (failure, error) => {
         other?.failed?.(failure, error, resource)
-        const text = `${failure} failed: ${error.message}`
-        // A refusal lasts, and each attempt would repeat it.
-        if (text === said && isLasting(error)) return
-        said = text
-        log.warn(text, { ...place, ...codeOf(error) })
+        this.#failures.warn(`${failure} failed: ${error.message}`, { ...place, ...codeOf(error) })
       },
       slowList: ({ items, durationMs, stages }) => {
         log.warn(`${items} objects took ${Math.round(durationMs / 1000)} s`, {
@@ -459,7 +470,6 @@ export class Fleet implements AsyncDisposable, FleetChanges {
       listed: (list) => {
         const { items, durationMs } = list
         other?.listed?.(list)
-        said = ''
         log.info(`${items} objects in ${Math.round(durationMs)} ms`, place)
       },
     }

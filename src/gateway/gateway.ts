@@ -65,9 +65,10 @@ import {
   present,
 } from '../lib/options.ts'
 import { inSlices } from '../lib/event-loop.ts'
+import { heapShare } from '../lib/process-memory.ts'
 import { type ExecuteRequest, InProcessOperations, type SubscriptionResults } from './in-process.ts'
 import type { GatewayMetrics } from './metrics/gateway-metrics.ts'
-import { codeOf, type GatewayLog, observersOf, silentLog } from './observers.ts'
+import { codeOf, FailureLog, type GatewayLog, observersOf, silentLog } from './observers.ts'
 import type { ServerPlugin } from '../server/operation-options.ts'
 import type { Readiness } from '../server/http/probes.ts'
 import { defaultApiWatchTimes } from './api-watch.ts'
@@ -75,7 +76,7 @@ import { type ClusterSourceOptions, Fleet, type FleetOptions } from './fleet.ts'
 import type { Shard } from './sources/shard.ts'
 import type { DirectorySourceOptions } from './sources/directory-source.ts'
 import type { HubSourceOptions } from './sources/hub-source.ts'
-import { Preload } from './preload.ts'
+import { defaultPreloadDeadlineMs, Preload } from './preload.ts'
 import { SchemaServing } from './schema-serving.ts'
 import {
   type BuiltSchema,
@@ -89,6 +90,8 @@ import { UserSdl } from './user-sdl.ts'
 export interface GatewayOptions extends FleetOptions, SchemaOptions {
   /** List fields (`pods`) whose informers start with the gateway and never stop. */
   readonly preload?: readonly string[]
+  /** How long `readiness` waits for the kinds of `preload`; default 5 minutes. */
+  readonly preloadDeadlineMs?: number
   /** Files of SDL with further indexes and relations, read again when they change. */
   readonly schemaFiles?: readonly string[]
   /**
@@ -108,9 +111,9 @@ export interface GatewayOptions extends FleetOptions, SchemaOptions {
    */
   readonly extend?: readonly GatewayExtension[]
   readonly limits?: Partial<OperationLimits>
-  /** The maximum memory for cached texts of objects, in bytes; default 64 MiB. */
+  /** The maximum memory for cached texts of objects, in bytes; default 64 MiB, and at most 5 % of the heap. */
   readonly fragmentBytes?: number
-  /** The maximum memory for cached documents and their plans, in bytes; default 64 MiB. */
+  /** The maximum memory for cached documents and their plans, in bytes; default 64 MiB, and at most 5 % of the heap. */
   readonly documentBytes?: number
   /** Bounds of writes. */
   readonly writes?: Partial<WriteLimits>
@@ -233,6 +236,7 @@ const gatewayChecks: OptionChecks<GatewayOptions> = {
     }
   },
   preload: aList,
+  preloadDeadlineMs: aDuration,
   schemaFiles: aList,
   schema: aString,
   inferReferences: aFlag,
@@ -274,23 +278,35 @@ const gatewayChecks: OptionChecks<GatewayOptions> = {
  * schema is invalid. Retries clusters that cannot be reached while it runs.
  */
 export async function createGateway(given: GatewayOptions): Promise<Gateway> {
+  const gateway = await openGateway(given)
+  try {
+    await gateway.start()
+  } catch (error) {
+    await gateway[Symbol.asyncDispose]()
+    throw error
+  }
+  return gateway
+}
+
+/** A gateway that has not connected yet, so that its server can listen before. It answers once `start` has resolved. */
+export interface OpenedGateway extends Gateway {
+  readonly isStarted: boolean
+  /** Connects and makes the schema. Rejects as {@link createGateway} does; dispose of the gateway then. */
+  start(): Promise<void>
+}
+
+/** Reads and checks what the options name, as {@link createGateway} does, and connects to nothing. */
+export async function openGateway(given: GatewayOptions): Promise<OpenedGateway> {
   const options = checkedOptions('a gateway', given, gatewayChecks)
   requireClusters('clusters', options.clusters, (options.clusterSources ?? []).length > 0)
   const user = new UserSdl({ files: options.schemaFiles ?? [], directory: options.schema })
   await user.read()
-  const running = new RunningGateway(options, await readPackageSdl(), user)
-  try {
-    await running.start()
-  } catch (error) {
-    await running[Symbol.asyncDispose]()
-    throw error
-  }
-  return running
+  return new RunningGateway(options, await readPackageSdl(), user)
 }
 
-const defaultFragmentBytes = 64 << 20
+const defaultFragmentBytes = heapShare('texts', 64 << 20)
 
-class RunningGateway implements Gateway {
+class RunningGateway implements OpenedGateway {
   readonly plugin: ServerPlugin
   readonly planned: PlannedOperations
   readonly #options: GatewayOptions
@@ -299,6 +315,7 @@ class RunningGateway implements Gateway {
   readonly #extensions: readonly ReadExtension[]
   readonly #stop = new AbortController()
   readonly #log: GatewayLog
+  readonly #failures: FailureLog
   readonly #fleet: Fleet
   readonly #preload: Preload
   readonly #subscriptions = new OpenSubscriptions()
@@ -314,7 +331,8 @@ class RunningGateway implements Gateway {
   readonly #inProcess: InProcessOperations
 
   constructor(options: GatewayOptions, packageSdl: readonly SdlSource[], user: UserSdl) {
-    const { log = silentLog, preload = [], metrics, requireViewer = false } = options
+    const { log = silentLog, metrics, requireViewer = false } = options
+    const { preload = [], preloadDeadlineMs = defaultPreloadDeadlineMs } = options
     const observer = observersOf([metrics?.operations, options.audit])
     const fragments = new FragmentCache(options.fragmentBytes ?? defaultFragmentBytes)
     const limits = { ...defaultOperationLimits, ...options.limits }
@@ -325,9 +343,11 @@ class RunningGateway implements Gateway {
     this.#extensions = readExtensions(options.extend ?? [])
     this.#sdl = user.sources
     this.#log = log
-    this.#preload = new Preload(preload, log)
+    this.#failures = new FailureLog(log)
+    this.#preload = new Preload(preload, preloadDeadlineMs, log)
     const measured = metrics?.informers
-    this.#fleet = new Fleet(options, log, measured && measured.observer.bind(measured))
+    const observe = measured && measured.observer.bind(measured)
+    this.#fleet = new Fleet(options, log, this.#failures, observe)
     this.#serving = new SchemaServing({
       serve: (sdl, isEdit) => this.#serveInSteps(sdl, isEdit),
       current: () => this.#sdl,
@@ -398,6 +418,10 @@ class RunningGateway implements Gateway {
     this.#inProcess = new InProcessOperations({ steps, planned: this.planned, requireViewer })
   }
 
+  get isStarted(): boolean {
+    return this.#served !== undefined
+  }
+
   get schema(): GraphQLSchema {
     return this.#now.schema
   }
@@ -414,14 +438,29 @@ class RunningGateway implements Gateway {
     const reasons = members.flatMap(({ cluster }) =>
       cluster.state === 'connected' ? [] : [`cluster ${cluster.name}: ${cluster.error.message}`],
     )
-    const ready = reasons.length < members.length
+    const refused = members.flatMap(({ name, state, cluster }) =>
+      state === 'UNAUTHORIZED' && cluster.state === 'connected'
+        ? [`cluster ${name}: does not accept the gateway's credentials`]
+        : [],
+    )
+    const starting = this.isStarted ? [] : ['the gateway has not read its clusters yet']
+    const waits = [...starting, ...this.#preload.loading()]
+    const ready = reasons.length < members.length && waits.length === 0
     const none = members.length === 0 ? ['no cluster is known yet'] : []
     const sources = this.#fleet.sources.flatMap(({ name, state }) =>
       state?.problem === undefined ? [] : [`${name}: ${state.problem.message}`],
     )
     return {
       ready,
-      reasons: [...reasons, ...none, ...sources, ...this.#serving.refusal, ...this.#problems],
+      reasons: [
+        ...waits,
+        ...reasons,
+        ...refused,
+        ...none,
+        ...sources,
+        ...this.#serving.refusal,
+        ...this.#problems,
+      ],
       lagsBehindMs: members.flatMap(({ cache }) => cache.lagsBehind()),
     }
   }
@@ -435,7 +474,10 @@ class RunningGateway implements Gateway {
           this.#options.metrics?.server.signedIn?.(report)
           this.#options.audit?.signedIn?.(report)
         },
-        unavailable: (error) => this.#log.error('tokens cannot be verified', { error }),
+        unavailable: (error) => {
+          const why = error instanceof Error ? error.message : String(error)
+          this.#failures.error(`tokens cannot be verified: ${why}`, codeOf(error))
+        },
       },
     })
 
@@ -465,6 +507,7 @@ class RunningGateway implements Gateway {
     this.#stop.abort()
     this.#preload[Symbol.dispose]()
     await this.#fleet[Symbol.asyncDispose]()
+    this.#failures[Symbol.dispose]()
   }
 
   get #areAllConnected(): boolean {

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import type { OperationObserver } from '../graphql/answer/operation-observer.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import type { ServerObserver } from '../server/operation-options.ts'
@@ -19,6 +20,69 @@ export function codeOf(error: unknown): { readonly code?: string; readonly hint?
   return hint === undefined ? { code } : { code, hint }
 }
 
+/** How long a repeated failure is not written again: at first, and at most. Each interval is four times the last one. */
+const firstIntervalMs = 60_000
+const longestIntervalMs = 3_600_000
+/** A failure that has not happened for so long counts as a new one. */
+const forgottenMs = 300_000
+const maxFailures = 1_000
+
+/**
+ * The log of failures that may repeat for one cause, a thousand times a second: the same line is written at once, and
+ * then once an interval with the number of `times` that it would have been. Give it no stack, and no details that differ
+ * each time.
+ */
+export class FailureLog implements Pick<GatewayLog, 'warn' | 'error'>, Disposable {
+  readonly #log: GatewayLog
+  readonly #known = new LRUCache<string, RepeatedLine>({
+    max: maxFailures,
+    dispose: ({ timer }) => clearTimeout(timer),
+  })
+
+  constructor(log: GatewayLog) {
+    this.#log = log
+  }
+
+  warn(message: string, details: object = {}): void {
+    this.#count('warn', message, details)
+  }
+
+  error(message: string, details: object = {}): void {
+    this.#count('error', message, details)
+  }
+
+  [Symbol.dispose](): void {
+    this.#known.clear()
+  }
+
+  #count(level: 'warn' | 'error', message: string, details: object): void {
+    const cause = JSON.stringify([message, details])
+    const line = this.#known.get(cause)
+    const nowMs = performance.now()
+    if (line === undefined || nowMs - line.lastMs > forgottenMs) {
+      this.#known.set(cause, { lastMs: nowMs, intervalMs: firstIntervalMs, times: 0 })
+      this.#log[level](message, details)
+      return
+    }
+    line.lastMs = nowMs
+    line.times += 1
+    line.timer ??= setTimeout(() => {
+      this.#log[level](message, { ...details, times: line.times })
+      line.timer = undefined
+      line.times = 0
+      line.intervalMs = Math.min(4 * line.intervalMs, longestIntervalMs)
+    }, line.intervalMs).unref()
+  }
+}
+
+interface RepeatedLine {
+  lastMs: number
+  intervalMs: number
+  /** How often it has not been written since the last time. */
+  times: number
+  timer?: NodeJS.Timeout | undefined
+}
+
 export const silentLog: GatewayLog = { info() {}, warn() {}, error() {} }
 
 /** Combines the observers of operations into one; `undefined` without any. */
@@ -32,7 +96,15 @@ export function observersOf(
 export function serverObserverOf(
   observers: readonly (ServerObserver | undefined)[],
 ): ServerObserver | undefined {
-  const names = ['refused', 'rejected', 'socketOpened', 'socketClosed', 'cutOff', 'unsent'] as const
+  const names = [
+    'refused',
+    'rejected',
+    'socketOpened',
+    'socketClosed',
+    'cutOff',
+    'unsent',
+    'certificate',
+  ] as const
   return combined(observers, names)
 }
 

@@ -1,34 +1,52 @@
 import { UnreadableResourceError } from '../cache/cache-errors.ts'
 import type { Lease } from '../cache/cached-resource.ts'
+import { isReachable } from '../graphql/served/cluster-argument.ts'
 import type { ServedSchema } from '../graphql/served/served-schema.ts'
 import { nearestName } from '../lib/options.ts'
 import { codeOf, type GatewayLog } from './observers.ts'
 
-/** Keeps the informers of some kinds running, whether they are used or not. */
+/** How long the gateway waits for its preloaded kinds before it counts as ready without them. */
+export const defaultPreloadDeadlineMs = 300_000
+
+interface PreloadedKind {
+  readonly cluster: string
+  readonly listField: string
+  readonly lease: Lease
+}
+
+/** Keeps the informers of some kinds running, whether they are used or not, and says which the gateway waits for. */
 export class Preload implements Disposable {
   readonly #listFields: ReadonlySet<string>
+  readonly #deadlineMs: number
   readonly #log: GatewayLog
   readonly #unknown = new Set<string>()
-  #leases: readonly Lease[] = []
+  #served: ServedSchema | undefined
+  #kinds: readonly PreloadedKind[] = []
+  #sinceMs = 0
+  #isOver = false
 
-  constructor(listFields: readonly string[], log: GatewayLog) {
+  constructor(listFields: readonly string[], deadlineMs: number, log: GatewayLog) {
     this.#listFields = new Set(listFields)
+    this.#deadlineMs = deadlineMs
     this.#log = log
   }
 
   /**
    * Takes a lease of each preloaded kind that the schema serves now, and releases the others. Does not wait for them.
    */
-  hold({ kinds, clusters }: ServedSchema): void {
-    const before = this.#leases
+  hold(served: ServedSchema): void {
+    const { kinds, clusters } = served
+    const before = this.#kinds
+    if (this.#served === undefined) this.#sinceMs = performance.now()
+    this.#served = served
     this.#tellUnknown([...kinds.values()].map(({ listField }) => listField))
     const wanted = [...kinds.values()].filter(({ listField }) => this.#listFields.has(listField))
-    this.#leases = [...clusters.values()].flatMap((cluster) =>
+    this.#kinds = [...clusters.values()].flatMap((cluster) =>
       wanted
         .filter(({ resource }) => cluster.serves(resource))
-        .flatMap(({ resource }) => {
+        .flatMap(({ resource, listField }) => {
           try {
-            return [cluster.acquire(resource)]
+            return [{ cluster: cluster.name, listField, lease: cluster.acquire(resource) }]
           } catch (error) {
             if (!(error instanceof UnreadableResourceError)) throw error
             this.#log.warn(error.message, { cluster: cluster.name, ...codeOf(error) })
@@ -36,7 +54,30 @@ export class Preload implements Disposable {
           }
         }),
     )
-    for (const lease of before) lease[Symbol.dispose]()
+    for (const { lease } of before) lease[Symbol.dispose]()
+  }
+
+  /**
+   * The preloaded kinds that are still loading at the start, until all are loaded or the deadline has passed; never
+   * again after that. Kinds that the gateway may not read, and those of clusters that cannot be reached, are left out.
+   */
+  loading(): readonly string[] {
+    const served = this.#served
+    if (this.#isOver || served === undefined) return []
+    const loading = this.#kinds
+      .filter(({ cluster, lease }) => {
+        return isReachable(served, cluster) && lease.unreadable()?.code === 'NOT_SYNCED'
+      })
+      .map(({ cluster, listField }) => `cluster ${cluster}: ${listField} is still loading`)
+    const isLate = performance.now() - this.#sinceMs > this.#deadlineMs
+    this.#isOver = isLate || loading.length === 0
+    if (!isLate) return loading
+    for (const one of loading) {
+      this.#log.warn(`${one} after ${this.#deadlineMs} ms; the gateway is ready without it`, {
+        hint: 'raise preloadDeadlineMs, or see why it takes so long: gatewayClusters { resources }',
+      })
+    }
+    return []
   }
 
   #tellUnknown(known: readonly string[]): void {
@@ -51,7 +92,7 @@ export class Preload implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const lease of this.#leases) lease[Symbol.dispose]()
-    this.#leases = []
+    for (const { lease } of this.#kinds) lease[Symbol.dispose]()
+    this.#kinds = []
   }
 }

@@ -26,6 +26,7 @@ import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
 import type { Indexers } from '../informer/store/store-view.ts'
 import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
 import { CodedError } from '../lib/coded-error.ts'
+import { nearestName } from '../lib/options.ts'
 import { usageResourceOf, usageResources } from '../kubernetes/usage.ts'
 import { endedIndexers, endedIndexName, indexersOf } from '../query/index/index-definition.ts'
 import { measuredIndexes } from '../query/index/usage-index.ts'
@@ -121,6 +122,15 @@ type BuiltMember = Pick<ClusterMember, 'cluster' | 'cache' | 'access'> & {
 
 type KindResource = ServedResource & Required<Pick<ServedResource, 'indexTexts'>>
 
+class UnservedKindError extends CodedError {
+  constructor(option: string, name: string, nearest: string | undefined) {
+    super('KIND_NOT_SERVED', `${option}: no served kind has the list field ${name}`, {
+      value: name,
+      hint: nearest === undefined ? 'it counts once a cluster serves it' : `give ${nearest}`,
+    })
+  }
+}
+
 class InvalidSchemaError extends CodedError {
   constructor(problem: string) {
     super('SCHEMA_INVALID', `the schema is not valid: ${problem}`, {
@@ -181,6 +191,12 @@ export function* buildSchemaInSteps(
   // An invalid schema would fail every operation.
   if (invalid !== undefined) throw new InvalidSchemaError(invalid.message)
   yield
+  for (const one of unservedKinds('commonKinds', common, defaultCommonKinds, model.kinds)) {
+    problem(one)
+  }
+  for (const one of unservedKinds('problemKinds', looked, defaultProblemKinds, model.kinds)) {
+    problem(one)
+  }
   const commonKinds = new Set(model.kinds.filter(({ listField }) => common.includes(listField)))
   const problemKinds = new Set(model.kinds.filter((kind) => isNamedBy(kind, looked)))
   const kept = new Set([...commonKinds, ...problemKinds])
@@ -349,6 +365,20 @@ function isNamedBy({ listField, resource: { group } }: Kind, names: readonly str
   return names.some((name) =>
     name.startsWith('*.') ? `.${group}`.endsWith(name.slice(1)) : name === listField,
   )
+}
+
+/** What an option names that no cluster serves. A definition may come later, so these are no reason to stop. */
+function unservedKinds(
+  option: string,
+  names: readonly string[],
+  byDefault: readonly string[],
+  served: readonly Kind[],
+): readonly UnservedKindError[] {
+  const unserved = names.filter(
+    (name) => !byDefault.includes(name) && !served.some((kind) => isNamedBy(kind, [name])),
+  )
+  const known = served.map(({ listField }) => listField)
+  return unserved.map((name) => new UnservedKindError(option, name, nearestName(name, known)))
 }
 
 function textsOf(indexers: Indexers, texts: Readonly<Record<string, string>>): typeof texts {

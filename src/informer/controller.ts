@@ -88,7 +88,8 @@ export interface ControllerOptions extends CacheOptions {
 export interface ControllerParts {
   readonly codec: ObjectCodec
   readonly transform: Transform | undefined
-  readonly stage: () => StoreContents
+  /** An empty generation for a list. `isReread`: see `IndexedStore.stage`. */
+  readonly stage: (isReread?: boolean) => StoreContents
   /** An empty generation for the list of one of several namespaces. Default: as `stage`. */
   readonly stageNamespace?: () => StoreContents
   /** The version that lists of further namespaces have to reach. */
@@ -127,6 +128,7 @@ const everywhere = ''
 export class Controller {
   readonly #parts: ControllerParts
   readonly #observer: InformerObserver
+  readonly #source: ListerWatcher
   readonly #queueLimit: number
   readonly #slowListMs: number
   readonly #reflectorOf: (namespace: string) => Reflector
@@ -146,6 +148,7 @@ export class Controller {
     const { codec, transform, stage, failed } = parts
     this.#parts = parts
     this.#observer = observer
+    this.#source = source
     this.#queueLimit = options.queueLimit ?? defaultQueueLimit
     this.#slowListMs = options.slowListMs ?? reflectorDefaults.slowListMs
     this.#backoff = new Backoff(options.backoff ?? reflectorDefaults.backoff)
@@ -254,15 +257,22 @@ export class Controller {
     }
   }
 
-  /** Runs until the signal aborts. Never rejects. */
+  /** Runs until the signal aborts, or the source is closed, which is the `lastError` then. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
+    const ends = this.#endOf(signal)
+    while (!ends.aborted) {
       try {
         await this.runOnce(signal)
       } catch (error) {
-        await this.#recover(error, signal)
+        await this.#recover(error, ends)
       }
     }
+    if (!signal.aborted) this.#loopError = ends.reason as Error
+  }
+
+  #endOf(signal: AbortSignal): AbortSignal {
+    const { closed } = this.#source
+    return closed === undefined ? signal : AbortSignal.any([signal, closed])
   }
 
   /** Like {@link run}, but rejects with the error of `process` or an observer, after everything has ended. */
@@ -270,7 +280,7 @@ export class Controller {
     const queue = new DeltaQueue(this.#queueLimit)
     this.#queue = queue
     const ending = new AbortController()
-    const ends = AbortSignal.any([signal, ending.signal])
+    const ends = AbortSignal.any([this.#endOf(signal), ending.signal])
     // If a reflector fails, its part of the queue receives nothing more.
     this.#run = { queue, signal: ends, broken: () => ending.abort() }
     if (!this.#reflectors.has(everywhere)) {

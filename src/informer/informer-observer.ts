@@ -53,6 +53,8 @@ export interface InformerObserver {
     isList: boolean,
     at?: NamespaceStep,
   ): void
+  /** The store, or a list that is to replace it, has about a mebibyte more than at the last report. */
+  grown?(): void
   /** A watch began. */
   watching?(resourceVersion: string, namespace?: string): void
   /** The informer has stopped: it does not start again. */
@@ -115,6 +117,10 @@ export class SharedObserver implements InformerObserver {
 
   watched(...report: Parameters<Report<'watched'>>): void {
     for (const one of this.#all) one.watched?.(...report)
+  }
+
+  grown(): void {
+    for (const one of this.#all) one.grown?.()
   }
 
   stopped(): void {

@@ -75,7 +75,7 @@ const deltaControllerChecks: OptionChecks<DeltaControllerOptions> = {
 
 /** A custom controller: the raw deltas of a resource, without a store. */
 export interface DeltaController {
-  /** Runs until the signal aborts. Rejects with the error of `process`. Call once. */
+  /** Runs until the signal aborts or the `ApiServer` is disposed of. Rejects with the error of `process`. Call once. */
   run(signal: AbortSignal): Promise<void>
   /** Whether the first list was processed. */
   hasSynced(): boolean

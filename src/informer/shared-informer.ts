@@ -178,6 +178,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       codec: settings.detectMutations ? freezingCodec(codec) : codec,
       indexers: indexers as Indexers,
       onIndexFailure: (error) => this.#report.failed('index', error),
+      grown: () => this.#observers.grown(),
       resourceVersionsComparable:
         options.resourceVersionsComparable ?? (() => ordersResourceVersions(source)),
     })
@@ -187,7 +188,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     this.#controller = new Controller(options, {
       codec: this.#store.codec,
       transform: options.transform as Transform | undefined,
-      stage: () => this.#store.stage(),
+      stage: (isReread) => this.#store.stage(isReread),
       stageNamespace: () => stageNamespace(resource, codec),
       notBefore: () => this.#writer.namespaces?.low,
       process: (deltas) => this.#apply(deltas),
@@ -254,9 +255,9 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Runs until the signal aborts, then ends all handlers and listeners. Reports a handler that does not return within
-   * `handlerStopDeadlineMs` with `HandlerStuckError`. Call once: later calls reject with {@link InformerRunningError}
-   * or {@link InformerStoppedError}.
+   * Runs until the signal aborts or the `ApiServer` is disposed of, then ends all handlers and listeners. Reports a
+   * handler that does not return within `handlerStopDeadlineMs` with `HandlerStuckError`. Call once: later calls reject
+   * with {@link InformerRunningError} or {@link InformerStoppedError}.
    */
   async run(signal: AbortSignal): Promise<void> {
     const name = groupResourceOf(this.resource)

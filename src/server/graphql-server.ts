@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Authenticator } from '../access/authentication/authenticator.ts'
 import { SignIn } from '../access/sign-in/sign-in.ts'
 import { sleep } from '../lib/backoff.ts'
+import type { CodedError } from '../lib/coded-error.ts'
 import {
   aFlag,
   aFunction,
@@ -49,6 +50,8 @@ export interface GraphQLServerOptions extends OperationPipelineOptions {
   readonly server: ServerOptions
   /** The answer of `/readyz`. */
   readonly readiness: () => Readiness
+  /** Whether there is something to answer from. Until then only probes and metrics are answered, and all else with 503. */
+  readonly isStarted?: () => boolean
   /** Authenticates callers first; without it, callers are anonymous. */
   readonly authenticator?: Authenticator | undefined
   /**
@@ -62,6 +65,8 @@ export interface GraphQLServerOptions extends OperationPipelineOptions {
   readonly observer?: ServerObserver | undefined
   /** Follows operations by spans of OpenTelemetry: the same `GatewayTraces` as the gateway's. */
   readonly traces?: OperationTracer | undefined
+  /** Why nothing may be answered at present, if so: operations are refused with this error, and `/readyz` answers 503. */
+  readonly refusal?: (() => CodedError | undefined) | undefined
   /** The schema as SDL, for `/graphql/schema`. Absent: the server does not show it. */
   readonly sdl?: (() => string) | undefined
   /** What GraphiQL shows at the first visit, one document a tab. */
@@ -79,11 +84,13 @@ const graphqlServerChecks: OptionChecks<GraphQLServerOptions> = {
   requireViewer: aFlag,
   log: anObject,
   readiness: aFunction,
+  isStarted: aFunction,
   authenticator: anObject,
   planned: anObject,
   metrics: anObject,
   observer: anObject,
   traces: anObject,
+  refusal: aFunction,
   sdl: aFunction,
   exampleOperations: aList,
   portalFolder: aString,
@@ -164,12 +171,13 @@ class RunningServer implements GraphQLServer {
     const origins = new OriginCheck(server)
     const parts: ServerParts = {
       ...shared,
+      isStarted: options.isStarted ?? (() => true),
       tracer: options.traces,
       limits: server,
       pipeline: this.#pipeline,
       origins,
       authenticator,
-      quotas: new UserQuotas(server),
+      quotas: new UserQuotas(server, options.refusal),
       unsent: new UnsentBytes(server, observer),
       connections: this.#connections,
       planned: plannedAlone(options),
@@ -185,7 +193,7 @@ class RunningServer implements GraphQLServer {
         ...options.routes,
       },
       probes: {
-        readiness: options.readiness,
+        readiness: () => readinessOf(options),
         isStopping: () => this.#drained !== undefined,
         tellsReasons: !this.#asksWho,
       },
@@ -200,6 +208,7 @@ class RunningServer implements GraphQLServer {
       noDelay: true,
     }
     this.#certificate = certificateOf(server, log)
+    observer?.certificate?.(() => this.#certificate?.endMs)
     this.#server = this.#certificate?.createServer(httpOptions) ?? createServer(httpOptions)
     const { metricsHost, metricsPort } = server
     if (options.metrics !== undefined && metricsPort !== undefined) {
@@ -321,6 +330,13 @@ function plannedAlone({ planned, plugins, log }: GraphQLServerOptions): PlannedQ
   return undefined
 }
 
+function readinessOf({ readiness, refusal }: GraphQLServerOptions): Readiness {
+  const answers = readiness()
+  const refused = refusal?.()
+  if (refused === undefined) return answers
+  return { ...answers, ready: false, reasons: [refused.message, ...answers.reasons] }
+}
+
 function portalOf({ portalFolder, server, log }: GraphQLServerOptions): PortalFiles | undefined {
   if (portalFolder === undefined || !server.portal) return undefined
   const portal = new PortalFiles(portalFolder, server.portalViews)
@@ -338,7 +354,8 @@ function nameOf(host: string): string {
   return reachable.includes(':') && !reachable.startsWith('[') ? `[${reachable}]` : reachable
 }
 
-function certificateOf(
+/** The certificate of a server; `undefined` without TLS. Throws `CertificateError`. */
+export function certificateOf(
   { tlsCert, tlsKey, tlsClientCa }: ServerOptions,
   log: ServerLog,
 ): ServerCertificate | undefined {

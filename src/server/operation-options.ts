@@ -18,7 +18,7 @@ export interface ServerLog {
 /** A request that was refused before its operation was read. */
 export interface ServerRefusal {
   readonly transport: 'http' | 'websocket'
-  /** UNAUTHENTICATED, IDENTITY_UNAVAILABLE, TOO_MANY_OPERATIONS. */
+  /** UNAUTHENTICATED, IDENTITY_UNAVAILABLE, AUDIT_UNAVAILABLE, TOO_MANY_OPERATIONS. */
   readonly code: string
   /** The user, if known. */
   readonly viewer?: Viewer | undefined
@@ -39,6 +39,8 @@ export interface ServerObserver {
   cutOff?(transport: 'http' | 'websocket'): void
   /** Called once with a function that returns the number of bytes that wait to be sent. */
   unsent?(bytes: () => number): void
+  /** Called once with a function that returns when the server's certificate ends, in Unix milliseconds. */
+  certificate?(endMs: () => number | undefined): void
 }
 
 /** A request whose operation may be followed by a trace. */

@@ -71,6 +71,8 @@ export type OperationPipeline = YogaServerInstance<TransportContext, object>
 /** What the transports of one server share. */
 export interface ServerParts {
   readonly limits: ServerOptions
+  /** See `GraphQLServerOptions`. */
+  readonly isStarted: () => boolean
   readonly pipeline: OperationPipeline
   readonly documents: DocumentSource
   readonly origins: OriginCheck

@@ -1,4 +1,5 @@
 import { aFlag, aLimit, aString, checksLike, type OptionChecks } from '../lib/options.ts'
+import { besideHeap } from '../lib/process-memory.ts'
 import { z } from 'zod'
 import type { UserQuotaLimits } from './guard/user-quotas.ts'
 import type { UnsentLimits } from './unsent-bytes.ts'
@@ -92,14 +93,16 @@ const hostName = z.string().regex(/^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]+)?$/i,
 })
 
 /** Browsers keep a session for https alone, or on this machine. */
-const publicUrl = z.url({ protocol: /^https?$/ }).refine(
-  (text) => {
-    const { protocol, hostname, pathname, search } = new URL(text)
-    const isSafe = protocol === 'https:' || ['127.0.0.1', '[::1]', 'localhost'].includes(hostname)
-    return isSafe && pathname === '/' && search === ''
-  },
-  { error: 'expected https://HOST, without a path' },
-)
+const publicUrl = z
+  .url({ protocol: /^https?$/, error: 'expected https://HOST, without a path', abort: true })
+  .refine(
+    (text) => {
+      const { protocol, hostname, pathname, search } = new URL(text)
+      const isSafe = protocol === 'https:' || ['127.0.0.1', '[::1]', 'localhost'].includes(hostname)
+      return isSafe && pathname === '/' && search === ''
+    },
+    { error: 'expected https://HOST, without a path' },
+  )
 
 const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9a-z-]+$/i, {
   error: 'expected the name of a header, without its value',
@@ -135,8 +138,16 @@ export const serverOptionsSchema: z.ZodType<ServerOptions> = z.strictObject({
   maxOperationsPerUser: z.int().min(1).max(100_000).default(100),
   maxSubscriptionsPerUser: z.int().min(1).max(1_000_000).default(1_000),
   maxSocketsPerUser: z.int().min(1).max(100_000).default(100),
-  maxUnsentBytesPerUser: z.int().min(65_536).max(4_294_967_296).default(67_108_864),
-  maxUnsentBytes: z.int().min(65_536).max(17_179_869_184).default(268_435_456),
+  maxUnsentBytesPerUser: z
+    .int()
+    .min(65_536)
+    .max(4_294_967_296)
+    .default(besideHeap(1 / 6, 64 << 20)),
+  maxUnsentBytes: z
+    .int()
+    .min(65_536)
+    .max(17_179_869_184)
+    .default(besideHeap(1 / 3, 256 << 20)),
   writeDeadlineMs: milliseconds.default(30_000),
   pingIntervalMs: milliseconds.default(15_000),
   reauthenticateMs: milliseconds.default(60_000),

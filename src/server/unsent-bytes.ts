@@ -6,12 +6,12 @@ import type { ServerObserver } from './operation-options.ts'
 export interface UnsentLimits {
   /**
    * The maximum number of bytes that wait to be sent to one user, over all connections. Beyond it, the user's slowest
-   * connections are cut off.
+   * connections are cut off. Default: 64 MiB, less in a small container.
    */
   readonly maxUnsentBytesPerUser: number
   /**
    * The maximum number of bytes that wait to be sent to all users. Beyond it, connections of the user with the most
-   * waiting bytes are cut off.
+   * waiting bytes are cut off. Default: 256 MiB, at most a third of the memory beside the heap, and at least 64 MiB.
    */
   readonly maxUnsentBytes: number
   /**

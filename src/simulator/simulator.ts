@@ -36,6 +36,11 @@ export interface SimulatorOptions {
   readonly port?: number
   /** Default `127.0.0.1`. */
   readonly host?: string
+  /**
+   * Names in the `Host` header that it answers, besides loopback and `host`: `name`, or `name:port`. Any page could read it
+   * otherwise, under a name that resolves to this machine.
+   */
+  readonly allowedHosts?: readonly string[]
   /** The number of events that each resource keeps for watches to resume from. Default 10,000. */
   readonly historyEvents?: number
   /** The interval of bookmarks on a quiet watch; 0 for none. Default a minute. */
@@ -62,6 +67,7 @@ export const simulatorChecks: OptionChecks<SimulatorOptions> = {
   kubernetes: oneOf(...kubernetesVersions),
   port: aLimit(),
   host: aString,
+  allowedHosts: aList,
   historyEvents: aLimit(),
   bookmarkIntervalMs: aDuration,
   users: aList,
@@ -102,6 +108,7 @@ export async function startSimulator(given: SimulatorOptions = {}): Promise<Simu
   const server = new SimulatedServer(storage, {
     port: options.port ?? 0,
     host: options.host ?? '127.0.0.1',
+    allowedHosts: options.allowedHosts ?? [],
     bookmarkIntervalMs: options.bookmarkIntervalMs ?? 60_000,
     authentication: new Authentication(users, new ServiceAccountTokens(storage, audience), {
       allowAnonymous: authorization === 'rbac',

@@ -55,6 +55,11 @@ export const attackOperations: Readonly<Record<string, AttackOperation>> = {
     query: `{ a(b: [${'[]'.repeat(50_000)}]) }`,
     code: 'BAD_USER_INPUT',
   },
+  'a list that holds the name of a namespace': {
+    query: 'query ($in: String) { pods(namespace: $in) { totalCount } }',
+    variables: { in: ['default'] },
+    code: 'BAD_USER_INPUT',
+  },
   'huge variables': {
     query: 'query ($names: [String!]) { pods(namespaces: $names) { totalCount } }',
     variables: { names: Array.from({ length: 51_000 }, () => 0) },

@@ -108,6 +108,11 @@ export const costlyQueries: readonly CostlyOperation[] = [
     error: { code: 'QUERY_TOO_COSTLY' },
   },
   {
+    title: 'introspection of types within types',
+    query: `{ __schema { types { ${times(100, (at) => `f${at}: fields { type { fields { name type { name } } } }`)} } } }`,
+    error: { code: 'QUERY_TOO_COSTLY' },
+  },
+  {
     title: 'fragments in fragments that make millions of fields',
     query: `{ pods { nodes { ...F0 } } } ${times(
       16,

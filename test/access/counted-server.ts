@@ -23,8 +23,8 @@ export interface CountedServer extends AsyncDisposable {
   readonly held: () => number
   /** Passes on what it holds, and holds nothing more. */
   readonly release: () => void
-  /** Answers them by an object that has been created, from now on. */
-  readonly answer: (ending: string, object: object) => void
+  /** Answers them by an object that has been created, or by these bytes, from now on. */
+  readonly answer: (ending: string, body: object | Buffer) => void
 }
 
 /** `pause`: what a POST waits for before it is passed on, by its path and body. */
@@ -35,7 +35,7 @@ export const startCountedServer = async (
   const paths: string[] = []
   const held: string[] = []
   const waiting = new Set<() => void>()
-  const refused = new Map<string, { readonly status: number; readonly body?: string }>()
+  const refused = new Map<string, { readonly status: number; readonly body?: string | Buffer }>()
   const server = createServer((incoming, response) => {
     const { url = '' } = incoming
     paths.push(url)
@@ -50,7 +50,10 @@ export const startCountedServer = async (
   })
   const pass = (incoming: IncomingMessage, response: ServerResponse): void => {
     const { url = '', method, headers } = incoming
-    const own = [...refused].find(([ending]) => url.endsWith(ending))?.[1]
+    const [path = ''] = url.split('?')
+    const isOf = ([ending]: readonly [string, unknown]): boolean =>
+      url.endsWith(ending) || path.endsWith(ending)
+    const own = [...refused].find(isOf)?.[1]
     if (own !== undefined) {
       incoming.resume()
       response.writeHead(own.status).end(own.body)
@@ -89,8 +92,9 @@ export const startCountedServer = async (
       for (const go of waiting) go()
       waiting.clear()
     },
-    answer: (ending, object) => {
-      refused.set(ending, { status: 201, body: JSON.stringify(object) })
+    answer: (ending, body) => {
+      const bytes = Buffer.isBuffer(body) ? body : JSON.stringify(body)
+      refused.set(ending, { status: 201, body: bytes })
     },
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections()

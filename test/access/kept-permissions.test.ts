@@ -125,6 +125,24 @@ describe('Whoever a change of RBAC does not concern', () => {
       return world.make(`${rbac}${place}/${resource}`, body)
     })
 
+  it('is neither reviewed nor answered for a list that holds the name of a namespace', async () => {
+    const asking = [
+      'query ($in: String) { pods(namespace: $in) { totalCount } }',
+      'query ($in: String) { pods(namespace: $in) { totalCount } __schema { __typename } }',
+      'query ($in: String) { can(verb: "list", resource: "pods", namespace: $in) }',
+      'query ($in: String!) { pod(namespace: $in, name: "shop") { id } }',
+    ]
+    for (const one of asking.slice(0, 3)) {
+      expect((await served.query(first, one, { in: 'one' })).errors).toBeUndefined()
+    }
+    const before = counted.count('/subjectaccessreviews')
+    for (const one of asking) {
+      const { errors } = await served.query(first, one, { in: ['one'] })
+      expect(errors, one).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }])
+    }
+    expect(counted.count('/subjectaccessreviews')).toBe(before)
+  })
+
   it('is not asked about again when others are bound, or a role is changed that they do not have', async () => {
     const pipeline = bound('pipeline', 'ClusterRole', 'pipelines')
     const role = { metadata: { name: 'pipeline' }, rules: [reads('', 'pods')] }

@@ -36,11 +36,15 @@ export interface SignInProvider extends AsyncDisposable {
    */
   readonly register: (gatewayOrigin: string, namesSessions?: boolean) => void
   /** A logout token with these claims. */
-  readonly logoutToken: (claims: Readonly<Record<string, string>>) => Promise<string>
+  readonly logoutToken: (claims: Readonly<Record<string, unknown>>) => Promise<string>
   /** How long tokens last from now on. */
   tokenSeconds: number
   /** Answers nothing but 500 while true. */
   broken: boolean
+  /** Requests for tokens do what they do at once, and are answered after this. */
+  held: Promise<void> | undefined
+  /** How many of them have been held. */
+  holds: number
   /** The requests that it has got: `POST /token`. */
   readonly requests: string[]
 }
@@ -97,7 +101,13 @@ export const startSignInProvider = async ({
 }: SignInProviderOptions = {}): Promise<SignInProvider> => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const jwks = { keys: [{ ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'RS256' }] }
-  const state = { tokenSeconds: 300, broken: false, requests: [] as string[] }
+  const state = {
+    tokenSeconds: 300,
+    broken: false,
+    held: undefined as Promise<void> | undefined,
+    holds: 0,
+    requests: [] as string[],
+  }
   let url = ''
   const made = (gatewayOrigin: string, namesSessions = true): Provider => {
     const lifetime = (): number => state.tokenSeconds
@@ -189,6 +199,15 @@ export const startSignInProvider = async ({
   }
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
     state.requests.push(`${request.method} ${new URL(request.url ?? '', url).pathname}`)
+    if (state.held !== undefined && request.url === '/token') {
+      const { held } = state
+      const end = response.end.bind(response) as (body: unknown) => void
+      response.end = (body?: unknown) => {
+        state.holds += 1
+        void held.then(() => end(body))
+        return response
+      }
+    }
     if (state.broken) response.writeHead(500).end()
     else if (request.url?.startsWith('/choose/') === true) void choose(request, response)
     else void provider.callback()(request, response)
@@ -202,11 +221,11 @@ export const startSignInProvider = async ({
   return Object.assign(state, {
     url,
     register: (...of: Parameters<typeof made>) => void (provider = made(...of)),
-    logoutToken: (claims: Readonly<Record<string, string>>) =>
+    logoutToken: (claims: Readonly<Record<string, unknown>>) =>
       new SignJWT({
-        ...claims,
         jti: randomUUID(),
         events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+        ...claims,
       })
         .setProtectedHeader({ alg: 'RS256' })
         .setIssuer(url)

@@ -100,6 +100,23 @@ it('a subscription of which nothing is left ends with FORBIDDEN', async () => {
   expect(followed.errors[0]).toMatchObject({ extensions: { code: 'FORBIDDEN', type: 'Pod' } })
 })
 
+it('rows that show the kinds of a cluster show each subscriber those that they may list', async () => {
+  await world.allow('one', 'xena', 'xena', [reads('', 'pods', 'configmaps')])
+  await world.allow('one', 'yuri', 'yuri', [reads('', 'pods')])
+  const query =
+    'subscription { pods(namespace: "one") { reset changes { type objectId object { metadata { name namespace } cluster { resources { type } } } } } }'
+  const shown = async (name: string): Promise<unknown> => {
+    // Frames tell what is known of permissions: the server reviews them here.
+    await served.query(caller(name), '{ gatewayClusters { resources { type } } }')
+    const followed = follow(caller(name), query)
+    await followed.until(() => followed.changes.length > 0)
+    followed.leave()
+    return followed.changes[0]?.object?.cluster.resources.map(({ type }: Fields) => type).toSorted()
+  }
+  // Both may see the same pods, and would share a group but for the kinds.
+  expect(await Promise.all([shown('xena'), shown('yuri')])).toEqual([['ConfigMap', 'Pod'], ['Pod']])
+})
+
 it('a subscription needs list and watch', async () => {
   const erin = caller('erin')
   const rule = { apiGroups: [''], resources: ['pods'] }

@@ -10,6 +10,7 @@ import { builtIns, schemaOf } from '../schema/served-schema.ts'
 const errorCodes: Readonly<Record<ClientErrorCode, true>> = {
   UNAUTHENTICATED: true,
   IDENTITY_UNAVAILABLE: true,
+  AUDIT_UNAVAILABLE: true,
   TOKEN_NEEDED: true,
   FORBIDDEN: true,
   NOT_FOUND: true,
@@ -24,6 +25,7 @@ const errorCodes: Readonly<Record<ClientErrorCode, true>> = {
   BAD_USER_INPUT: true,
   NOT_SYNCED: true,
   CLUSTER_UNREACHABLE: true,
+  CLUSTER_UNAUTHORIZED: true,
   NODE_UNREACHABLE: true,
   CACHE_FULL: true,
   NAMESPACE_NOT_CACHED: true,

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { describeWithControlPlane } from '../support/control-plane-suite.ts'
 import { serveGateway } from '../support/gateway.ts'
-import { helm, type Manifest, rendered } from '../support/helm.ts'
+import { helm, type Manifest, rendered, scrapedJob } from '../support/helm.ts'
 
 const why = helm === undefined ? ': skipped, no helm (test/cluster/helm/build.sh builds one)' : ''
 
@@ -168,6 +168,7 @@ describe.skipIf(helm === undefined)(`the chart${why}`, () => {
     [{ resources: { limits: { memory: '2Gb' } } }, '/resources/limits/memory'],
     [{ config: { auth: { mode: 'basic' } } }, '/config/auth/mode'],
     [{ config: { server: { port: 80 } } }, '/config/server/port'],
+    [{ config: { server: { drainDelayMs: '5 s' } } }, '/config/server/drainDelayMs'],
     [{ config: { server: { tlsKey: 'a' } } }, '/config/server/tlsKey'],
     [{ config: { profile: { include: { kind: ['Pod'] } } } }, "'kind'"],
     [{ rbac: { customGroups: ['*.example.com'] } }, '/rbac/customGroups/0'],
@@ -204,19 +205,38 @@ describe.skipIf(helm === undefined)(`the chart${why}`, () => {
     await expect(rendered(custom)).rejects.toThrow(/CertManagerCertificate .* rbac\.customGroups/)
   })
 
-  it('bounds the memory of the gateway by the limit of the container, unless the configuration does', async () => {
-    const held = async (memory: string | number, config = {}): Promise<readonly unknown[]> => {
-      const { cache, live } = parse(
-        configOf(await rendered({ config, resources: { limits: { memory } } })),
+  it('gives Node a heap by the limit of the container, from which the bounds follow, unless extraEnv or config say otherwise', async () => {
+    const nodeOptions = async (values: object): Promise<unknown> => {
+      const manifests = await rendered(values)
+      const [container] = one(manifests, 'Deployment').spec.template.spec.containers
+      // The flags of the image would overrule the variable.
+      expect(container.command).toEqual(['node', 'dist/main.js'])
+      const { cache, live } = parse(configOf(manifests))
+      expect([cache, live]).toEqual([undefined, undefined])
+      const named = (container.env ?? []).filter(
+        ({ name }: { name: string }) => name === 'NODE_OPTIONS',
       )
-      return [cache.maxHeldBytes, live.maxHeldBytes]
+      return named.map(({ value }: { value: string }) => value)
     }
-    expect(await held('2Gi')).toEqual([966_367_641, 322_122_547])
-    expect(await held('1.5G')).toEqual([675_000_000, 225_000_000])
-    expect(await held(1_000_000_000)).toEqual([450_000_000, 150_000_000])
-    expect(await held('2Gi', { cache: { maxHeldBytes: 5_000_000 } })).toEqual([
-      5_000_000, 322_122_547,
-    ])
+    const limits = (memory: string | number): object => ({ resources: { limits: { memory } } })
+    const heap = (mebibytes: number) => [
+      `--max-old-space-size=${mebibytes} --max-semi-space-size=16`,
+    ]
+    expect(await nodeOptions(limits('2Gi'))).toEqual(heap(1_228))
+    expect(await nodeOptions(limits('512Mi'))).toEqual(heap(307))
+    expect(await nodeOptions(limits('1.5G'))).toEqual(heap(858))
+    expect(await nodeOptions(limits(1_000_000_000))).toEqual(heap(572))
+    const extraEnv = [{ name: 'NODE_OPTIONS', value: '--max-old-space-size=999' }]
+    expect(await nodeOptions({ ...limits('2Gi'), extraEnv })).toEqual(['--max-old-space-size=999'])
+  })
+
+  it('scrapes metrics as the job that the alerts select, whatever the release is called', async () => {
+    const alerts = await readFile('deploy/monitoring/alerts.yaml', 'utf8')
+    const jobs = new Set([...alerts.matchAll(/\bjob="([^"]*)"/g)].map(([, job]) => job))
+    for (const nameOverride of [undefined, 'catalogue']) {
+      const values = { serviceMonitor: { enabled: true }, nameOverride }
+      expect([scrapedJob(await rendered(values))]).toEqual([...jobs])
+    }
   })
 
   it('gives pods as long to end as a stop may take', async () => {
@@ -228,6 +248,9 @@ describe.skipIf(helm === undefined)(`the chart${why}`, () => {
     expect(await graceOf({ drainDelayMs: 0, drainSpreadMs: 60_000, stopDeadlineMs: 1_500 })).toBe(
       67,
     )
+    expect(
+      await graceOf({ drainDelayMs: '500ms', drainSpreadMs: '1m30s', stopDeadlineMs: '1.5s' }),
+    ).toBe(97)
   })
 
   it('replaces pods when the configuration changes, except for the clusters, which the gateway follows', async () => {

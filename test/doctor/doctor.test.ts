@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, request as forward, type Server } from 'node:http'
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -9,10 +10,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Simulator, startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parseAllDocuments } from 'yaml'
 import {
   type CertificateAuthority,
   createCertificateAuthority,
 } from '../api-server/certificates.ts'
+import { startCountedServer } from '../access/counted-server.ts'
 import { describeNamespacedAccount } from '../gateway/namespaced-account.ts'
 
 interface Finding {
@@ -26,6 +29,19 @@ interface Ended {
   readonly code: number
   readonly stdout: string
   readonly stderr: string
+  /** The most resident memory of the process, as far as it was seen. */
+  readonly mostBytes: number
+}
+
+/** The resident memory of a process, where the system tells it. */
+const residentBytes = (pid: number | undefined): number => {
+  try {
+    const [, kibibytes = 0] =
+      /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+    return Number(kibibytes) * 1024
+  } catch {
+    return 0
+  }
 }
 
 /** Runs `informerql doctor` as a process of its own. */
@@ -34,9 +50,14 @@ const doctor = (...args: readonly string[]): Promise<Ended> => {
   const env = { PATH, NODE_COMPILE_CACHE, HOME: '/nonexistent' }
   return new Promise((resolve) => {
     const program = ['src/main.ts', 'doctor', ...args]
-    execFile(process.execPath, program, { env }, (error, stdout, stderr) =>
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
-    )
+    let mostBytes = 0
+    const child = execFile(process.execPath, program, { env }, (error, stdout, stderr) => {
+      clearInterval(looking)
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr, mostBytes })
+    })
+    const looking = setInterval(() => {
+      mostBytes = Math.max(mostBytes, residentBytes(child.pid))
+    }, 20)
   })
 }
 
@@ -59,6 +80,7 @@ describe('informerql doctor', () => {
   const users = [
     { token: 'hidden-token-of-root', user: 'root', groups: ['system:masters'] },
     { token: 'hidden-token-of-nobody', user: 'nobody' },
+    { token: 'hidden-token-of-reader', user: 'reader' },
   ]
   let folder: string
   let simulator: Simulator
@@ -141,12 +163,47 @@ describe('informerql doctor', () => {
       /^ {2}ok {7}clock /m,
       /^ {2}ok {7}rights {10}lists and watches (\d+) of \1 kinds$/m,
       /^ {2}ok {7}start {11}made a schema of \d+ types in \d+ ms$/m,
-      /^ {2}ok {7}start {11}loaded namespaces: \d+ objects in \d+ ms$/m,
+      /^ {2}ok {7}start {11}listed namespaces: \d+ objects, the first in \d+ ms$/m,
       /^1 cluster: 0 problems, 0 warnings$/m,
     ]) {
       expect(ended.stdout).toMatch(line)
     }
     expect(ended.stdout).not.toContain('hidden-token')
+  })
+
+  it('lists no kind as a whole, and needs no more memory for a large cluster than for an empty one', async () => {
+    const startWith = (configMaps: number): Promise<Simulator> =>
+      startSimulator({
+        populate(storage) {
+          const resource = {
+            group: '',
+            version: 'v1',
+            resource: 'configmaps',
+            kind: 'ConfigMap',
+            namespaced: true,
+          }
+          for (let at = 0; at < configMaps; at += 1) {
+            const metadata = { name: `c-${at}`, namespace: 'large' }
+            const data = { text: `${at} `.repeat(20_000) }
+            storage.create(resource, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data })
+          }
+        },
+      })
+    const examined = async (configMaps: number) => {
+      await using cluster = await startWith(configMaps)
+      await using counted = await startCountedServer(cluster.url)
+      const clusters = [await kubeconfig(`with-${configMaps}`, { server: counted.url })]
+      const file = await configured({ clusters, preload: ['configMaps'] })
+      const ended = await doctor('--config', file, '--json')
+      expect(ended.code).toBe(0)
+      const [, count] = /listed configMaps: (\d+) objects/.exec(ended.stdout) ?? []
+      expect(counted.counted(/configmaps\?(?!limit=1$)/)).toBe(0)
+      return { count: Number(count), mostBytes: ended.mostBytes }
+    }
+    const empty = await examined(0)
+    const large = await examined(2_000)
+    expect({ empty: empty.count, large: large.count }).toEqual({ empty: 0, large: 2_000 })
+    expect(large.mostBytes - empty.mostBytes).toBeLessThan(50_000_000)
   })
 
   it('names what is wrong with each of several clusters, and the way out, and exits with 1', async () => {
@@ -245,6 +302,144 @@ describe('informerql doctor', () => {
     ])
   })
 
+  const programOf = ({ stdout }: Ended): readonly Finding[] =>
+    (JSON.parse(stdout) as { program: readonly Finding[] }).program
+
+  it('names what would stop `serve` before it looks at a cluster, each with its way out', async () => {
+    await writeFile(join(folder, 'text'), 'no certificate')
+    const file = await configured({
+      clusters: [await kubeconfig('prod')],
+      clusterSources: [{ type: 'directory', path: join(folder, 'no-folder') }],
+      server: {
+        tlsCert: join(folder, 'text'),
+        tlsKey: join(folder, 'no-key'),
+        trustedDocuments: 'no-file',
+      },
+      auth: { mode: 'oidc', audiences: ['a'], oidc: { issuer: 'http://127.0.0.1:1' } },
+      audit: { file: join(folder, 'text', 'audit.log') },
+      schemaFiles: ['no.graphql'],
+    })
+    const ended = await doctor('--config', file, '--json')
+    expect(ended.code).toBe(1)
+    const hint = expect.stringMatching(/./) as string
+    const problem = (check: string, message: RegExp): object =>
+      expect.objectContaining({
+        check,
+        state: 'problem',
+        message: expect.stringMatching(message),
+        hint,
+      })
+    expect(programOf(ended)).toEqual([
+      problem('tls', /no-key/),
+      problem('authentication', /127\.0\.0\.1:1.*ECONNREFUSED/),
+      problem('documents', /no-file/),
+      problem('schema', /no\.graphql cannot be read/),
+      problem('audit', /text is no folder/),
+      problem('sources', /no-folder/),
+    ])
+    const open = await configured({
+      clusters: [],
+      clusterSources: [{ type: 'directory', path: folder }],
+      server: { host: '0.0.0.0' },
+    })
+    expect(programOf(await doctor('--config', open, '--json'))).toContainEqual(
+      problem('address', /0\.0\.0\.0 is not a loopback address/),
+    )
+  })
+
+  it('finds nothing wrong with a program that can be served, and writes no file', async () => {
+    const certificate = await authority.issue({ name: 'informerql' })
+    const [cert, key] = [join(folder, 'tls.crt'), join(folder, 'tls.key')]
+    await writeFile(cert, certificate.cert)
+    await writeFile(key, certificate.key)
+    const issuer = createServer((request, response) => {
+      const { host } = request.headers
+      response.end(JSON.stringify({ issuer: `http://${host}`, jwks_uri: `http://${host}/keys` }))
+    }).listen(0, '127.0.0.1')
+    await once(issuer, 'listening')
+    const { port } = issuer.address() as AddressInfo
+    const kubeconfigs = await mkdtemp(join(folder, 'clusters-'))
+    const file = await configured({
+      clusters: [await kubeconfig('prod')],
+      clusterSources: [{ type: 'directory', path: kubeconfigs }],
+      server: { tlsCert: cert, tlsKey: key },
+      auth: { mode: 'oidc', audiences: ['a'], oidc: { issuer: `http://127.0.0.1:${port}` } },
+      audit: { file: join(folder, 'log', 'audit.log') },
+    })
+    const ended = await doctor('--config', file, '--json')
+    issuer.close()
+    issuer.closeAllConnections()
+    const sound = (check: string, message: RegExp, state = 'ok'): object => ({
+      check,
+      state,
+      message: expect.stringMatching(message),
+    })
+    expect(programOf(ended).filter(({ check }) => check !== 'tls')).toEqual([
+      sound('authentication', /callers come by oidc; .* says where its keys are/),
+      sound('audit', /audit\.log can be written/),
+      sound('sources', /names 0 clusters, which are not examined/, 'skipped'),
+    ])
+    expect(programOf(ended)).toContainEqual(
+      expect.objectContaining({
+        check: 'tls',
+        message: expect.stringMatching(/tls\.crt, until 20/),
+      }),
+    )
+    expect(ended.code).toBe(0)
+    await expect(readdir(folder)).resolves.not.toContain('log')
+  })
+
+  it('takes a cluster whose lists are long for a healthy one', async () => {
+    await using large = await startSimulator()
+    const match = { resource: 'namespaces', verb: 'list' } as const
+    large.faults.inject({ fault: { type: 'slow', bytesPerSecond: 50 }, match, times: 100 })
+    const clusters = [await kubeconfig('large', { server: large.url })]
+    const file = await configured({ clusters, preload: ['namespaces'], syncDeadlineMs: 100 })
+    const ended = await doctor('--config', file, '--json')
+    expect(ended.code).toBe(0)
+    const found = findingsIn(ended).get('large') ?? []
+    expect(found.filter(({ state }) => state === 'problem')).toEqual([])
+    expect(found).toContainEqual(expect.objectContaining({ check: 'start', state: 'ok' }))
+  })
+
+  it('says who grants what the rights of deploy/kubernetes.yaml leave out', async () => {
+    const manifests = parseAllDocuments(await readFile('deploy/kubernetes.yaml', 'utf8'))
+    const roles = manifests.map((one) => one.toJS()).filter((one) => one?.kind === 'ClusterRole')
+    const post = async (resource: string, body: object): Promise<void> => {
+      const url = new URL(`/apis/rbac.authorization.k8s.io/v1/${resource}`, simulator.url)
+      const headers = {
+        authorization: `Bearer ${users[0]?.token}`,
+        'content-type': 'application/json',
+      }
+      const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
+      expect(response.status).toBe(201)
+    }
+    for (const role of roles) {
+      const { name } = role.metadata
+      await post('clusterroles', role)
+      const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name }
+      const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'reader' }]
+      await post('clusterrolebindings', { metadata: { name }, roleRef, subjects })
+    }
+    const clusters = [await kubeconfig('read', { user: { token: users[2]?.token } })]
+    const clusterSources = [{ type: 'argocd', hub: 'read' }]
+    const auth = { mode: 'token-review' }
+    const file = await configured({ clusters, clusterSources, auth })
+    const found = wrong(findingsIn(await doctor('--config', file, '--json')).get('read'))
+    expect(found).toContainEqual({
+      check: 'rights',
+      state: 'warning',
+      message: 'may not list or watch secrets',
+      hint: expect.stringMatching(/^rbac\.secrets of the chart/),
+    })
+    expect(found).toContainEqual({
+      check: 'sources',
+      state: 'problem',
+      message: 'may not list and watch the Secrets of argocd in namespace argocd',
+      hint: expect.stringMatching(/^rbac\.clusterSecretNamespaces of the chart/),
+    })
+  })
+
   it('exits with 2 if its options are not valid', async () => {
     const ended = await doctor('--config', await configured({ clusters: [], colour: 'red' }))
     expect(ended).toMatchObject({ code: 2, stdout: '' })
@@ -287,7 +482,7 @@ describeNamespacedAccount('informerql doctor as an account with few rights', (wo
       expect(found).toContainEqual({
         check: 'start',
         state: 'ok',
-        message: expect.stringMatching(/^loaded configMaps: \d+ objects/),
+        message: expect.stringMatching(/^listed configMaps: \d+ objects/),
       })
       expect(inGreen.code).toBe(0)
     } finally {

@@ -28,6 +28,18 @@ const questions = [
     instanceObjects { ${looked} nodes { id } } } }`,
 ]
 
+it('names what commonKinds and problemKinds have and no cluster serves, since it may come later', async () => {
+  const kinds = { commonKinds: ['pods', 'deploymnets'], problemKinds: ['pods', '*.example.com'] }
+  await using gateway = await serve(kinds)
+  expect(gateway.log.filter((line) => line.includes('no served kind'))).toEqual([
+    expect.stringContaining('commonKinds: no served kind has the list field deploymnets'),
+    expect.stringContaining('problemKinds: no served kind has the list field *.example.com'),
+  ])
+  const readyz = await fetch(new URL('/readyz', gateway.url))
+  expect(readyz.status).toBe(200)
+  expect(await readyz.text()).toContain('deploymnets')
+})
+
 describe('a gateway that has just started', () => {
   it.each(questions)(
     'answers as one that has been asked for everything before: %s',

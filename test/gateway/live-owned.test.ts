@@ -83,6 +83,41 @@ describe('subscriptions to objects with those of several kinds that they lead to
     await expect.poll(state).toMatchObject({ groups: 1, members: 1 })
   })
 
+  it('show what is owned of a kind that comes to be in memory, where only common kinds were before', async () => {
+    await using gateway = await serveGateway({
+      clusters: [{ name: 'one', server: served.cluster.url }],
+      commonKinds: ['deployments'],
+    })
+    await configMap('late', ownedBy(await web()))
+    const live = await followSynced(
+      gateway.connect(),
+      'deployments(coalesceMs: 0)',
+      `owned { ${nodes} }`,
+      true,
+    )
+    expect(namesIn(only(live)['owned'])).toEqual([])
+    await gateway.query('{ configMaps { totalCount } }')
+    await live.until('the kind', () => only(live)['owned'].types.includes('ConfigMap'))
+    expect(namesIn(only(live)['owned'])).toEqual(['ConfigMap late'])
+    expect(live.problems).toEqual([])
+  })
+
+  it('show no longer what was given to another owner and deleted before that was told', async () => {
+    const deployment = await web()
+    await configMap('a', ownedBy(deployment))
+    // Both changes merge in the listener.
+    const live = await following(
+      'deployments(namespace: "default", coalesceMs: 1000)',
+      `owned(types: ["ConfigMap"]) { ${nodes} }`,
+    )
+    expect(namesIn(only(live)['owned'])).toEqual(['ConfigMap a'])
+    const other = { metadata: { name: 'other', uid: 'other' } }
+    await patched(`${core}/configmaps/a`, { metadata: ownedBy(other) })
+    await sent(served.cluster, 'DELETE', `${core}/configmaps/a`)
+    await live.until('the deletion', () => only(live)['owned'].totalCount === 0)
+    expect(live.problems).toEqual([])
+  })
+
   it('come back to where they stood, and are told all rows anew where less is in memory', async () => {
     const deployment = await web()
     const asked = {

@@ -17,7 +17,7 @@ it('The gateway warns of a slow list, with its resource and stages', async () =>
     reflector: { slowListMs: 0 },
     log,
   })
-  expect(gateway.readiness().ready).toBe(true)
+  await until(() => gateway.readiness().ready, 'the list')
   await until(() => warnings.some(([message]) => message.includes('objects took')), 'the warning')
   expect(warnings).toEqual([
     [

@@ -248,7 +248,7 @@ describe('A handler', () => {
     gate.resolve()
     await until(() => handler.events.length >= 9, 'the events')
     expect(handler.events.slice(3)).toEqual([
-      'MODIFIED default/a@28 -> default/a@29',
+      'MODIFIED default/a@1 -> default/a@29',
       'DELETED default/b@20',
       'ADDED default/b@21',
       // Whoever reads the lister may have met it.

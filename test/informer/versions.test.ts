@@ -59,6 +59,23 @@ describe('The version of an object', () => {
     expect(seen[0]?.held).toBe(store.held(idOf(store, 'default/a')))
   })
 
+  it('is that of the state before also on a deletion that stands for modifications before it', async () => {
+    await using played = await play(abc)
+    const { informer, watch } = played
+    const before = informer.store.held(idOf(informer.store, 'default/a'))
+    const listener = informer.listen({ replay: false, bufferLimit: 0 })
+    watch.send('MODIFIED', configMap('a', '11')).send('DELETED', configMap('a', '12'))
+    await reach(played, '12')
+    for await (const { changes } of listener) {
+      if (changes.length === 0) continue
+      expect(changes).toHaveLength(1)
+      expect(changes[0]).toMatchObject({ type: 'DELETED', previousHeld: before })
+      expect(changes[0]?.object.metadata.resourceVersion).toBe('12')
+      expect(changes[0]?.previous?.metadata.resourceVersion).toBe('1')
+      break
+    }
+  })
+
   it('is decoded once by a change, whoever asks for it and however many changes it was made of', async () => {
     await using played = await play(abc)
     const { informer, watch } = played

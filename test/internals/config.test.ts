@@ -107,6 +107,43 @@ describe('a configuration', () => {
     expect(clusters).toEqual([{ name: 'prod', context: 'prod' }])
   })
 
+  it('takes times and sizes as people write them, wherever they are given', () => {
+    const path = file(
+      `cache: { maxHeldBytes: 2Gi, idleStopMs: 30m }
+live: { maxHeldBytes: 500Mi, maxHeldBytesPerUser: 1.5G, coalesceMs: 0.25s }
+server: { drainDelayMs: 5s, maxUnsentBytes: 1e8, keepAliveMs: 7 }
+operationDeadlineMs: 1m30s
+auth: { mode: oidc-login, login: { clientId: a, sessionMaxMs: 1d12h } }
+clusters: [{ name: a, labels: { timeMs: 30m } }]
+`,
+    )
+    const config = load({
+      file: path,
+      variables: {
+        INFORMERQL_SERVER_PING_INTERVAL_MS: '1h',
+        INFORMERQL_LOGS_MAX_HELD_BYTES: '64Ki',
+      },
+      flags: [{ place: '--drain-spread', path: ['server', 'drainSpreadMs'], value: '0s' }],
+    })
+    expect(config.cache).toMatchObject({ maxHeldBytes: 2 ** 31, idleStopMs: 1_800_000 })
+    expect(config.live).toMatchObject({
+      maxHeldBytes: 524_288_000,
+      maxHeldBytesPerUser: 1_500_000_000,
+      coalesceMs: 250,
+    })
+    expect(config.server).toMatchObject({
+      drainDelayMs: 5_000,
+      drainSpreadMs: 0,
+      maxUnsentBytes: 100_000_000,
+      keepAliveMs: 7,
+      pingIntervalMs: 3_600_000,
+    })
+    expect(config.logs.maxHeldBytes).toBe(65_536)
+    expect(config.operationDeadlineMs).toBe(90_000)
+    expect(config.auth.login?.sessionMaxMs).toBe(129_600_000)
+    expect(config.clusters[0]?.labels).toEqual({ timeMs: '30m' })
+  })
+
   it('bounds subscriptions by the file, by variables, and by what createGateway takes of them', () => {
     const path = file('live:\n  maxFrames: 16\n  coalesceMs: 250\n')
     const config = load({
@@ -117,8 +154,8 @@ describe('a configuration', () => {
     expect(live).toEqual({
       maxFrames: 16,
       maxBytes: 1_048_576,
-      maxHeldBytes: 536_870_912,
-      maxHeldBytesPerUser: 268_435_456,
+      maxHeldBytes: expect.any(Number),
+      maxHeldBytesPerUser: expect.any(Number),
     })
     expect(limits).toMatchObject({ coalesceMs: 250, maxFrameObjects: 50, maxFrameBytes: 1_048_576 })
     const wrong = file('live:\n  maxFrames: 0\n  maxByte: 1\n')
@@ -221,9 +258,67 @@ describe('a configuration that cannot be used is refused, and', () => {
     ])
   })
 
-  it('a time that is no number is told its unit', () => {
-    const flag = { place: '--drain-delay', path: ['server', 'drainDelayMs'], value: '2s' }
-    expect(problemsOf({ flags: [flag] })[0]).toMatch(/= "2s": expected number.* of milliseconds$/)
+  it('a time or a size in no known unit is told how to write it', () => {
+    const flag = { place: '--drain-delay', path: ['server', 'drainDelayMs'], value: '2 sec' }
+    expect(problemsOf({ flags: [flag] })[0]).toMatch(
+      /= "2 sec": expected number.* of milliseconds, or a duration such as 30s, 5m or 1h30m$/,
+    )
+    const variables = { INFORMERQL_CACHE_MAX_HELD_BYTES: '2GB' }
+    expect(problemsOf({ variables })[0]).toMatch(/of bytes, or a size such as 500Mi or 2Gi$/)
+    const part = { INFORMERQL_LIVE_MAX_BYTES: '100000500m' }
+    expect(problemsOf({ variables: part })[0]).toContain('"100000500m": expected int')
+  })
+
+  it('so is an address that has no scheme', () => {
+    const texts = ['publicUrl: portal.example.com', 'publicUrl: "https:"', 'publicUrl: ""']
+    for (const text of texts) {
+      const path = file(`server: { ${text} }`)
+      expect(problemsOf({ file: path })).toEqual([
+        expect.stringMatching(
+          /:1: server\.publicUrl = ".*": expected https:\/\/HOST, without a path$/,
+        ),
+      ])
+    }
+    const issuer = file('auth: { oidc: { issuer: id.example.com } }')
+    expect(problemsOf({ file: issuer })).toEqual([
+      expect.stringContaining('auth.oidc.issuer = "id.example.com": Invalid URL'),
+    ])
+  })
+
+  it('so is a cluster that an option of auth names and clusters has not, with the nearest one', () => {
+    const clusters = 'clusters: [{ name: prod }, { name: lab }]\n'
+    const path = file(
+      `${clusters}auth: { cluster: pord, tokenClusters: ['*', lab, eu], systemIdentityClusters: [labs] }`,
+    )
+    expect(problemsOf({ file: path })).toEqual([
+      'auth.cluster = "pord": is none of clusters; give prod',
+      'auth.tokenClusters[2] = "eu": is none of clusters; give one of prod, lab',
+      'auth.systemIdentityClusters[0] = "labs": is none of clusters; give lab',
+    ])
+    // Clusters of sources never get a token, but have identities.
+    const sources = 'clusterSources: [{ type: directory, path: more }]\n'
+    const more = file(
+      `${clusters}${sources}auth: { tokenClusters: [eu], systemIdentityClusters: [eu] }`,
+    )
+    expect(problemsOf({ file: more })).toEqual([
+      'auth.tokenClusters[0] = "eu": is none of clusters; give one of prod, lab',
+    ])
+  })
+
+  it('so are flags that name other clusters than the file', () => {
+    const path = file('logLevel: warn\nclusters: [{ name: prod }]')
+    const value = [{ kubeconfig: 'a' }]
+    const flags = [{ place: '--kubeconfig', path: ['clusters'], value }]
+    expect(problemsOf({ file: path, flags })).toEqual([
+      `--kubeconfig: ${path}:2 has clusters already; give the flags or these, not both`,
+    ])
+    expect(load({ flags }).clusters).toEqual([{ name: 'default', kubeconfig: 'a' }])
+  })
+
+  it('so is an alias that cannot begin a name', () => {
+    expect(problemsOf({ file: file('aliases: { stable.example.com: my-own }') })).toEqual([
+      expect.stringContaining('"my-own": an alias is a capital letter followed by'),
+    ])
   })
 
   it('so are labels that Kubernetes would refuse', () => {
@@ -233,7 +328,9 @@ describe('a configuration that cannot be used is refused, and', () => {
 
   it('so is a source of clusters whose hub is none of the clusters', () => {
     const path = file('clusters: [{ name: a }]\nclusterSources: [{ type: argocd, hub: b }]\n')
-    expect(problemsOf({ file: path })).toEqual(['clusterSources[0].hub = "b": is none of clusters'])
+    expect(problemsOf({ file: path })).toEqual([
+      'clusterSources[0].hub = "b": is none of clusters; give a',
+    ])
   })
 
   it('so is no cluster at all without a source of clusters', () => {

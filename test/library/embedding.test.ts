@@ -219,7 +219,7 @@ describe('A program that embeds the gateway', () => {
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`
-    expect((await post(url, query)).status).toBe(500)
+    expect((await post(url, query)).status).toBe(401)
     viewer = ann
     expect(await (await post(url, '{ viewer { username } }')).json()).toEqual({
       data: { viewer: { username: 'ann' } },

@@ -1,13 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { describeWithControlPlane } from '../support/control-plane-suite.ts'
-import { runSeed } from '../support/random.ts'
+import { runSeed, scheduleSeeds } from '../support/random.ts'
 import { type ComeBacks, noComeBacks } from './live-client.ts'
 import { LiveSchedule } from './live-schedule.ts'
 import { realCluster, type ScheduledCluster, simulatedCluster } from './scheduled-cluster.ts'
-
-const schedules = Number(process.env['SCHEDULES'] ?? 15)
-/** On the real server, which takes its time: as many as fit into this, and one at least. */
-const realSeconds = Number(process.env['REAL_SECONDS'] ?? 15)
 
 const standsPerClient = 4
 
@@ -45,7 +41,7 @@ describe('sockets cut, readers held up, gateways restarted, API servers lost, hi
   const shares = new Shares()
   afterAll(() => shares.print('simulator'))
 
-  it.each(Array.from({ length: schedules }, (_, at) => runSeed + at))(
+  it.each(scheduleSeeds(5))(
     `${promise} (SEED=%s)`,
     async (seed) => {
       await using cluster = await simulatedCluster()
@@ -61,16 +57,13 @@ describeWithControlPlane(
     const shares = new Shares()
     afterAll(() => shares.print('real API server'))
 
-    it(
-      `${promise} (SEED=${runSeed})`,
-      async () => {
-        const endMs = performance.now() + realSeconds * 1_000
-        for (let seed = runSeed; seed === runSeed || performance.now() < endMs; seed += 1) {
-          await using cluster = await realCluster(plane())
-          expect(await shares.run(cluster, seed), `SEED=${seed}`).toEqual([])
-        }
+    it.each(scheduleSeeds(1))(
+      `${promise} (SEED=%s)`,
+      async (seed) => {
+        await using cluster = await realCluster(plane())
+        expect(await shares.run(cluster, seed)).toEqual([])
       },
-      (realSeconds + 180) * 1_000,
+      180_000,
     )
   },
 )

@@ -3,10 +3,10 @@ import { type Simulator, startSimulator } from 'informerql/simulator'
 import { afterAll, describe, expect, it } from 'vitest'
 import { resume, type Resumed } from '../gateway/resumed-subscription.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
-import { runSeed, seededRandom } from '../support/random.ts'
+import { runSeed, scheduleSeeds, seededRandom } from '../support/random.ts'
 import { oneOf, OwnerWorld } from './owner-world.ts'
 
-const schedules = Number(process.env['OWNER_SCHEDULES'] ?? 3)
+const seeds = scheduleSeeds(3)
 const steps = 60
 const standsPerFollower = 3
 const quietMs = 30_000
@@ -180,14 +180,14 @@ let resumed = 0
 let cameBack = 0
 afterAll(() =>
   console.log(
-    `${schedules} schedules from SEED=${runSeed}; ${resumed} of ${cameBack} subscriptions went on where they stood`,
+    `${seeds.length} schedules from SEED=${runSeed}; ${resumed} of ${cameBack} subscriptions went on where they stood`,
   ),
 )
 
 describe('objects that own each other, made, taken away, given to others and labelled anew at random', () => {
   const promise =
     'are held by all who follow them as a query tells, from wherever they come back to'
-  it.each(Array.from({ length: schedules }, (_, at) => runSeed + at))(
+  it.each(seeds)(
     `${promise} (SEED=%s)`,
     async (seed) => {
       await using cluster = await startSimulator()

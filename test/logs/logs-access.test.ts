@@ -1,16 +1,17 @@
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { LoggedObject, OperationReport } from 'informerql'
 import { WebSocketClient } from 'informerql/client'
 import { resources, type Unstructured } from 'informerql/kubernetes'
 import { type Simulator, startSimulator } from 'informerql/simulator'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { writeKubeconfig } from '../support/kubeconfig.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { caller, serveViewers } from '../support/viewed-gateway.ts'
 import { followLogs, isIn, logFields } from './followed-logs.ts'
-import { changePod, putNodes, putPod, running } from './small-town.ts'
+import { changePod, putDeployment, putNodes, putPod, running } from './small-town.ts'
 
 const admin = { token: 'gateway-token', user: 'gateway', groups: ['system:masters'] }
 const users = ['ann', 'bob', 'cara'].map((user) => ({ token: `token-of-${user}`, user }))
@@ -38,6 +39,7 @@ const bindings = { group, version: 'v1', resource: 'rolebindings' }
 const verbs = ['get', 'list', 'watch']
 let cluster: Simulator
 let gateway: ServedGateway
+let reports: OperationReport[] = []
 let kubeconfig: { readonly path: string } & AsyncDisposable
 
 beforeEach(async () => {
@@ -56,7 +58,9 @@ beforeEach(async () => {
       }
       storage.create(
         clusterRoles,
-        role('ClusterRole', 'pods', [{ apiGroups: [''], resources: ['pods'], verbs }]),
+        role('ClusterRole', 'pods', [
+          { apiGroups: ['', 'apps'], resources: ['pods', 'deployments', 'replicasets'], verbs },
+        ]),
       )
       storage.create(
         clusterRoles,
@@ -76,7 +80,10 @@ beforeEach(async () => {
     expireHistory: async () => {},
   })
   const clusters = [{ name: 'one', kubeconfig: kubeconfig.path }]
-  gateway = await serveGateway({ clusters }, {}, { auth: { mode: 'token-review' } })
+  reports = []
+  const report = (one: OperationReport): void => void reports.push(one)
+  const audit = { answered: report, ended: report }
+  gateway = await serveGateway({ clusters, audit }, {}, { auth: { mode: 'token-review' } })
 })
 afterEach(async () => {
   await gateway[Symbol.asyncDispose]()
@@ -109,6 +116,75 @@ it('a caller who may get no log is refused, by either way of asking', async () =
   await logs.until('refusal', () => logs.errors().length > 0)
   expect(logs.errors()).toMatchObject([refusal])
   expect(logs.lines).toEqual([])
+})
+
+describe('the audit log names the type, the cluster, the namespace and the objects', () => {
+  const asked = (namespace: string): LoggedObject => ({ cluster: 'one', type: 'Pod', namespace })
+  const object = (type: string, name: string, namespace = 'shop') => ({
+    ...asked(namespace),
+    type,
+    name,
+    uid: `uid-of-${name}`,
+  })
+  const pods = [
+    asked('shop'),
+    asked('bank'),
+    object('Pod', 'pod-of-bank', 'bank'),
+    object('Pod', 'pod-of-shop'),
+  ]
+  const idOf = async (kind: string, name: string): Promise<string> => {
+    const where = `namespace: "shop", where: { name: { eq: "${name}" } }`
+    const { list } = await gateway
+      .as('token-of-cara')
+      .data(`{ list: ${kind}(${where}) { nodes { id } } }`)
+    reports.length = 0
+    return list.nodes[0].id
+  }
+
+  it('of logs that a query reads, and of those that it may not', async () => {
+    await gateway.as('token-of-cara').data(read)
+    await gateway.as('token-of-bob').query(read)
+    // graphql-js answers this one.
+    await gateway.as('token-of-cara').data(`{ ...Logs } fragment Logs on Query { ${read.slice(1)}`)
+    expect(reports).toMatchObject([
+      { viewer: { username: 'cara' }, codes: [], logs: pods },
+      { viewer: { username: 'bob' }, codes: ['FORBIDDEN'], logs: pods },
+      { viewer: { username: 'cara' }, codes: [], logs: pods },
+    ])
+  })
+
+  it('of logs that a subscription begins with, of those that come, and of those that it may not', async () => {
+    const bob = followLogs(gateway.as('token-of-bob').connect(), all)
+    await bob.until('refusal', () => bob.errors().length > 0)
+    const cara = followLogs(gateway.as('token-of-cara').connect(), all)
+    await cara.until('lines', () => cara.lines.length > 0)
+    putPod(cluster.storage, 'another', running(0), { in: 'shop' })
+    await cara.until('another', () => isIn(cara, 'another', 'STREAMING'))
+    cara.close()
+    await expect.poll(() => reports.length).toBe(3)
+    expect(reports).toMatchObject([
+      { viewer: { username: 'bob' }, codes: ['FORBIDDEN'], logs: pods },
+      { viewer: { username: 'cara' }, codes: [], logs: pods },
+      { viewer: { username: 'cara' }, codes: [], logs: [...pods, object('Pod', 'another')] },
+    ])
+  })
+
+  it('of what is asked for by its id', async () => {
+    const [, set] = putDeployment(cluster.storage, 'web')
+    if (set === undefined) throw new Error('a Deployment has a ReplicaSet')
+    putPod(cluster.storage, 'web-1', running(0), { in: 'shop', owner: set })
+    const byId = async (user: string, id: string) => {
+      await gateway.as(`token-of-${user}`).query(`{ podLogs(ids: ["${id}"]) { lines { text } } }`)
+      return reports.at(-1)?.logs
+    }
+    expect(await byId('bob', await idOf('pods', 'pod-of-shop'))).toEqual([
+      object('Pod', 'pod-of-shop'),
+    ])
+    const web = await idOf('deployments', 'web')
+    const whole = [object('Deployment', 'web'), object('Pod', 'web-1')]
+    expect(await byId('cara', web)).toEqual(whole)
+    expect(await byId('ann', web)).toEqual(whole)
+  })
 })
 
 it('a permission that is taken away ends its stream, and one that is given begins it', async () => {

@@ -84,7 +84,7 @@ describe('a reader that has stopped', () => {
             putPod(storage, name, running(0, hourAgo), { linesPerSecond: 200 })
         },
       },
-      gateway: { logs: { maxHeldLines: 1_000 } },
+      gateway: { logs: { maxLines: 1_000 } },
       server: { pingIntervalMs: 60_000, writeDeadlineMs: 600_000 },
     })
     const { gateway } = served

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
-import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { GatewayMetrics } from 'informerql'
 import { type Simulator, startSimulator } from 'informerql/simulator'
@@ -8,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { type Kubeconfig, writeKubeconfig } from '../support/kubeconfig.ts'
+import { helm, rendered, scrapedJob } from '../support/helm.ts'
 import { onPath, Prometheus } from './prometheus.ts'
 
 interface Alert {
@@ -64,7 +66,10 @@ describe.skipIf(why !== '')(`Prometheus over a loaded gateway${why}`, () => {
       { metricsOnApiPort: true },
       { auth: { mode: 'token-review' }, metrics, observer: metrics.server },
     )
-    running = await Prometheus.start(prometheus ?? '', new URL(gateway.url).host, alertsFile)
+    const target = new URL(gateway.url).host
+    const chart = { serviceMonitor: { enabled: true }, nameOverride: 'catalogue' }
+    const job = helm === undefined ? 'informerql' : scrapedJob(await rendered(chart))
+    running = await Prometheus.start(prometheus ?? '', { target, job, rules: alertsFile })
     const caller = gateway.as(ann.token)
     const client = caller.connect()
     const query = 'subscription { configMaps { synced changes { type } } }'
@@ -75,7 +80,7 @@ describe.skipIf(why !== '')(`Prometheus over a loaded gateway${why}`, () => {
     const manifest = 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a, namespace: default }\n'
     const apply = 'mutation ($manifest: JSON!) { apply(manifest: $manifest) { object { id } } }'
     await caller.query(apply, { manifest })
-    await caller.query('{ pods { totalCount } __schema { queryType { name } } }')
+    await caller.unplanned('{ pods { totalCount } }')
     await caller.query('{ pods { totalCount nodes { metadata { name } } } }')
     await caller.query('{ pods(first: -1) { totalCount } }')
     await gateway.as('of-nobody').query('{ pods { totalCount } }')
@@ -105,6 +110,18 @@ describe.skipIf(why !== '')(`Prometheus over a loaded gateway${why}`, () => {
     await expect.poll(silent, { timeout: 60_000, interval: 1_000 }).toEqual(notHappened)
   })
 
+  it('has data for each job that an alert names, scraped under the name that the chart gives', async () => {
+    const selectors = (await readAlerts()).flatMap(
+      ({ expr }) => expr.match(/\w+\{[^}]*\bjob="[^}]*\}/g) ?? [],
+    )
+    expect(selectors).toContain('up{job="informerql"}')
+    for (const selector of selectors) {
+      await expect
+        .poll(async () => (await running.query(selector)).length, { timeout: 30_000 })
+        .toBe(1)
+    }
+  })
+
   it('evaluates each alert, and none of them fires', async () => {
     const alerts = await readAlerts()
     const { stdout } = await promisify(execFile)(promtool ?? '', ['check', 'rules', alertsFile])
@@ -113,6 +130,56 @@ describe.skipIf(why !== '')(`Prometheus over a loaded gateway${why}`, () => {
     expect(rules.map(({ name }) => name)).toEqual(alerts.map(({ alert }) => alert))
     expect(rules.filter(({ lastError = '' }) => lastError !== '')).toEqual([])
     expect(await running.query('ALERTS{alertstate="firing"}')).toEqual([])
+  })
+})
+
+describe.skipIf(promtool === undefined)(`the alerts${why}`, () => {
+  /** The alerts that fire after ten minutes of these series, each with a label of it that says what it is about. */
+  const firing = async (series: Readonly<Record<string, string>>): Promise<string> => {
+    const folder = await mkdtemp(join(tmpdir(), 'informerql-alerts-'))
+    try {
+      const input = Object.entries(series).map(([name, values]) => ({ series: name, values }))
+      const silent = (await readAlerts()).map(({ alert }) => ({
+        alertname: alert,
+        eval_time: '10m',
+      }))
+      const tests = [{ interval: '1m', input_series: input, alert_rule_test: silent }]
+      const file = join(folder, 'test.json')
+      await writeFile(file, JSON.stringify({ rule_files: [alertsFile], tests }))
+      const run = promisify(execFile)(promtool ?? '', ['test', 'rules', file])
+      return await run.then(
+        () => '',
+        ({ stdout, stderr }: { stdout: string; stderr: string }) => stdout + stderr,
+      )
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  }
+  const codeOf = (code: string): string =>
+    `informerql_operation_duration_seconds_count{job="informerql", operation="query", code="${code}"}`
+  const credential = (kind: string): string =>
+    `informerql_credentials_expire_seconds{job="informerql", cluster="one", credential="${kind}"}`
+
+  it.each([
+    ['InformerqlCacheFull', codeOf('CACHE_FULL'), '0+1x10'],
+    ['InformerqlAuditFailing', 'informerql_audit_failures_total{instance="a"}', '0 0 0 0 0 0+60x5'],
+    ['InformerqlCredentialsExpiring', credential('client-certificate'), '500000-60x10'],
+    ['InformerqlCredentialsExpiring', credential('token-file'), '200-60x10'],
+  ])('%s fires', async (alert, series, values) => {
+    const told = await firing({ [series]: values })
+    expect(told).toContain(`alertname: ${alert}`)
+    expect(told.match(/alertname: /g)).toHaveLength(1)
+  })
+
+  it('stay silent in good times', async () => {
+    const good = {
+      [codeOf('CACHE_FULL')]: '3x10',
+      informerql_audit_failures_total: '3x10',
+      [credential('client-certificate')]: '700000-60x10',
+      // The kubelet writes a token of an hour anew when a fifth of it is left.
+      [credential('token-file')]: '1300-60x10',
+    }
+    expect(await firing(good)).toBe('')
   })
 })
 

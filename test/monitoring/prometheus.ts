@@ -16,7 +16,7 @@ export interface Sample {
   readonly value: readonly [time: number, value: string]
 }
 
-/** A genuine Prometheus that scrapes one target every second, as the job `informerql`. */
+/** A genuine Prometheus that scrapes one target every second. */
 export class Prometheus implements AsyncDisposable {
   readonly #child: ChildProcess
   readonly #folder: string
@@ -28,12 +28,19 @@ export class Prometheus implements AsyncDisposable {
     this.#url = url
   }
 
-  static async start(program: string, target: string, rules: string): Promise<Prometheus> {
+  static async start(
+    program: string,
+    {
+      target,
+      job,
+      rules,
+    }: { readonly target: string; readonly job: string; readonly rules: string },
+  ): Promise<Prometheus> {
     const folder = await mkdtemp(join(tmpdir(), 'informerql-prometheus-'))
     const config = {
       global: { scrape_interval: '1s', evaluation_interval: '1s' },
       rule_files: [rules],
-      scrape_configs: [{ job_name: 'informerql', static_configs: [{ targets: [target] }] }],
+      scrape_configs: [{ job_name: job, static_configs: [{ targets: [target] }] }],
     }
     const file = join(folder, 'prometheus.yml')
     await writeFile(file, JSON.stringify(config))

@@ -16,6 +16,14 @@ import {
 /** Of the work that plans may do more of than graphql-js, more than any random operation does: they would differ in nothing else. */
 export const neverTooCostly = { rows: 1_000_000, fields: 10_000_000, bytes: 1_000_000_000 }
 
+/** What the operations are made of, besides the schema. */
+export interface RandomOperationsOptions {
+  /** Whether operations leave a field or an index out. `type` is `Query` for a root field. */
+  readonly skips?: (this: void, type: string, field: string) => boolean
+  /** A value that some object has in an index. Filters compare with it. */
+  readonly valueOf?: (this: void, type: string, index: string) => unknown
+}
+
 /** An operation as a client sends it. */
 export interface RandomOperation {
   readonly query: string
@@ -62,16 +70,25 @@ export class RandomOperations {
   readonly #schema: GraphQLSchema
   readonly #random: () => number
   readonly #objects: readonly NamedObject[]
+  readonly #skips: NonNullable<RandomOperationsOptions['skips']>
+  readonly #valueOf: NonNullable<RandomOperationsOptions['valueOf']>
   #fields = 0
   #aliases = 0
   #fragments: string[] = []
   #definitions: string[] = []
   #variables: Record<string, unknown> = {}
 
-  constructor(schema: GraphQLSchema, random: () => number, objects: readonly NamedObject[]) {
+  constructor(
+    schema: GraphQLSchema,
+    random: () => number,
+    objects: readonly NamedObject[],
+    options: RandomOperationsOptions = {},
+  ) {
     this.#schema = schema
     this.#random = random
     this.#objects = objects
+    this.#skips = options.skips ?? (() => false)
+    this.#valueOf = options.valueOf ?? (() => undefined)
   }
 
   next(): RandomOperation {
@@ -84,7 +101,10 @@ export class RandomOperations {
     if (query === undefined || query === null) throw new TypeError('no Query')
     const roots = Object.values(query.getFields()).filter(
       ({ name, type }) =>
-        isCompositeType(getNamedType(type)) && !changing.has(name) && this.#isKnown(name),
+        isCompositeType(getNamedType(type)) &&
+        !changing.has(name) &&
+        !this.#skips(query.name, name) &&
+        this.#isKnown(name),
     )
     const own = roots.filter(({ name }) => ofAnyKind.has(name))
     const picked = Array.from({ length: 1 + this.#below(2) }, () =>
@@ -108,6 +128,7 @@ export class RandomOperations {
     const fields = Object.values(type.getFields()).filter(
       ({ type: of, name }) =>
         skipped.get(type.name)?.has(name) !== true &&
+        !this.#skips(type.name, name) &&
         (depth > 0 || !isCompositeType(getNamedType(of))),
     )
     const parts: string[] = []
@@ -234,6 +255,8 @@ export class RandomOperations {
         return this.#pick(['app', 'tier', 'constructor'])
       case 'path':
         return this.#pick(paths)
+      case 'of':
+        return this.#pick([['restarts'], ['cpuRequests', 'memoryRequests'], ['replicas']])
       case 'by':
         return [this.#pick(['name', 'namespace', 'labels["app"]'])]
       case 'wide':
@@ -250,7 +273,9 @@ export class RandomOperations {
   #inputs({ name, type }: GraphQLArgument): string | undefined {
     const named = getNamedType(type)
     if (!isInputObjectType(named)) return undefined
-    const indexes = Object.values(named.getFields()).filter((one) => !combinators.has(one.name))
+    const indexes = Object.values(named.getFields()).filter(
+      (one) => !combinators.has(one.name) && !this.#skips(named.name, one.name),
+    )
     const index = this.#pick(indexes)
     if (name === 'orderBy') {
       const other = this.#pick(indexes).name
@@ -268,11 +293,21 @@ export class RandomOperations {
 
   /** On an index, or on what a relation leads to. */
   #condition(where: GraphQLInputObjectType, depth = 2): string {
-    const fields = Object.values(where.getFields()).filter((one) => !combinators.has(one.name))
+    if (where.name === 'UsedByWhere') return '{}'
+    const fields = Object.values(where.getFields()).filter(
+      (one) => !combinators.has(one.name) && !this.#skips(where.name, one.name),
+    )
     const related = fields.filter(({ type }) => /Where(?:Many|One)$/.test(String(type)))
     if (depth === 0 || related.length === 0 || this.#chance(0.6)) {
       const index = this.#pick(fields.filter((one) => !related.includes(one)))
-      return `{ ${index.name}: { exists: ${this.#chance(0.5)} } }`
+      const value = this.#valueOf(where.name.replace(/Where$/, ''), index.name)
+      if (value === undefined || this.#chance(0.2)) {
+        return `{ ${index.name}: { exists: ${this.#chance(0.5)} } }`
+      }
+      const text = literalOf(value)
+      const isOrdered = typeof value !== 'boolean'
+      const operator = isOrdered ? this.#pick(['eq', 'lt', 'lte', 'gt', 'gte']) : 'eq'
+      return `{ ${index.name}: ${this.#pick([`{ ${operator}: ${text} }`, `{ in: [${text}] }`, `{ not: { eq: ${text} } }`])} }`
     }
     const relation = this.#pick(related)
     const filter = getNamedType(relation.type) as GraphQLInputObjectType

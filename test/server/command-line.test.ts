@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startSimulator } from 'informerql/simulator'
-import { afterEach, describe, expect, it } from 'vitest'
+import { type Simulator, startSimulator } from 'informerql/simulator'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { post } from './small-api.ts'
 
 interface Ended {
@@ -91,6 +91,25 @@ describe('informerql schema --gateway', () => {
   })
 })
 
+describe('informerql, stopped', () => {
+  it('ends when a stop has outlasted its deadlines, whatever it waits for', async () => {
+    const asked = Promise.withResolvers<void>()
+    const silent = createServer(() => asked.resolve()).listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    const { port } = silent.address() as AddressInfo
+    const { child, ended } = start(['schema', '--gateway', `http://127.0.0.1:${port}/graphql`], {
+      INFORMERQL_SERVER_DRAIN_SPREAD_MS: '0',
+      INFORMERQL_SERVER_STOP_DEADLINE_MS: '1',
+    })
+    await asked.promise
+    child.kill('SIGTERM')
+    const { code, stderr } = await ended
+    expect(code).toBe(1)
+    expect(stderr).toContain('the stop has taken longer than 4001 ms, and is cut short')
+    silent.close()
+  })
+})
+
 describe('informerql demo', () => {
   it('serves a simulated cluster, says how to ask it, and stops on SIGTERM', async () => {
     const { child, printed, ended } = start(['demo', '--port', '0', '--pods', '40'])
@@ -157,7 +176,7 @@ describe('informerql simulate', () => {
 
   it('says what is wrong with a scenario, and in which file', async () => {
     const { code, stderr } = await run(['simulate', '--scenario', 'test/nowhere'])
-    expect([code, stderr]).toEqual([1, expect.stringContaining('nowhere/scenario.yaml')])
+    expect([code, stderr]).toEqual([2, expect.stringContaining('nowhere/scenario.yaml')])
   })
 })
 
@@ -248,7 +267,7 @@ describe('informerql says what is wrong when', () => {
     {
       when: 'others could reach it',
       args: ['serve', '--host', '0.0.0.0'],
-      code: 1,
+      code: 2,
       says: /--insecure-no-auth[\s\S]*0\.0\.0\.0 is not a loopback address/,
     },
     {
@@ -265,5 +284,50 @@ describe('informerql says what is wrong when', () => {
     expect(ended.stderr).not.toMatch(/^\s+at /m)
     expect(ended.code).toBe(code)
     expect(ended.stdout).toBe('')
+  })
+})
+
+describe('informerql serve ends with exit code 2 and one line for each wrong option', () => {
+  let simulator: Simulator
+  let folder: string
+  beforeAll(async () => {
+    simulator = await startSimulator()
+    folder = await mkdtemp(join(tmpdir(), 'informerql-wrong-'))
+    await writeFile(join(folder, 'wrong.graphql'), 'type Pod {')
+    await writeFile(join(folder, 'text'), 'no certificate')
+  })
+  afterAll(async () => {
+    await simulator[Symbol.asyncDispose]()
+    await rm(folder, { recursive: true })
+  })
+
+  it.each([
+    ['auth: { mode: oidc, audiences: [a] }', /auth\.oidc is missing/],
+    [
+      'auth: { mode: oidc, oidc: { issuer: "https://id.example.com" } }',
+      /auth\.audiences is empty/,
+    ],
+    ['auth: { mode: oidc-login, oidc: { issuer: "https://a.b" } }', /auth\.login is missing/],
+    ['auth: { mode: token-review, cluster: prod }', /auth\.cluster = "prod": is none of clusters/],
+    ['auth: { tokenClusters: [prod] }', /auth\.tokenClusters\[0\] = "prod": is none of clusters/],
+    ['aliases: { stable.example.com: my-own }', /aliases.*"my-own": an alias is a capital/],
+    ['server: { tlsCert: text }', /needs both server\.tlsCert and server\.tlsKey/],
+    ['server: { tlsCert: nowhere, tlsKey: text }', /TLS: .*nowhere/],
+    ['server: { tlsCert: text, tlsKey: text }', /TLS: /],
+    ['server: { publicUrl: portal.example.com }', /server\.publicUrl.*expected https:\/\/HOST/],
+    ['server: { host: 0.0.0.0 }', /0\.0\.0\.0 is not a loopback address/],
+    ['server: { trustedDocuments: nowhere.json }', /trusted documents .*nowhere\.json/],
+    ['schemaFiles: [nowhere.graphql]', /nowhere\.graphql cannot be read/],
+    ['schemaFiles: [wrong.graphql]', /wrong\.graphql:1/],
+    ['cache: { maxHeldBytes: 2GB }', /"2GB": expected number.*a size such as 500Mi/],
+  ])('%s', async (text, says) => {
+    const file = join(folder, 'informerql.yaml')
+    await writeFile(file, text)
+    const args = ['serve', '--server', simulator.url, '--port', '0', '--config', file]
+    const { code, stdout, stderr } = await run(args)
+    const wrong = stderr.split('\n').filter((line) => says.test(line))
+    expect(wrong, stderr).toHaveLength(1)
+    expect(stderr).not.toMatch(/\n? {4}at /)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   })
 })

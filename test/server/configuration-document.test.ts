@@ -61,6 +61,20 @@ const flagsOf = (path: readonly string[]): readonly string[] => [
   ),
 ]
 
+/** Options whose defaults follow from the memory of the process. */
+const ofMemory = new Set([
+  'cache.maxHeldBytes',
+  'cache.maxRecentBytes',
+  'live.maxHeldBytes',
+  'logs.maxHeldBytes',
+  'logs.maxHeldBytesPerUser',
+  'writes.maxHeldBytes',
+  'writes.maxHeldBytesPerUser',
+  'live.maxHeldBytesPerUser',
+  'server.maxUnsentBytes',
+  'server.maxUnsentBytesPerUser',
+])
+
 function shown(value: unknown): string {
   if (value === undefined) return ''
   return `\`${value === Infinity ? 'none' : JSON.stringify(value)}\``
@@ -73,7 +87,7 @@ it('docs/configuration.md lists every option, with its default, its flag and wha
     expect(meaning, path.join('.')).toBeTruthy()
     const cells = [
       `\`${path.join('.')}\``,
-      shown(valueAt(defaults, path)),
+      ofMemory.has(path.join('.')) ? 'by memory' : shown(valueAt(defaults, path)),
       flagsOf(path).join(', '),
       meaning ?? '',
     ]

@@ -48,6 +48,14 @@ describe('the people of informerql demo', () => {
     return { count: totalCount, in: namesIn(facets) }
   }
 
+  it('are to be had under the names of this machine alone, not under one that a page has let resolve to it', async () => {
+    const { headers } = await new Visitor(origin).send(`${origin}/auth/login`)
+    const { origin: provider } = new URL(headers.location ?? '')
+    const path = `${provider}/.well-known/openid-configuration`
+    expect((await new Visitor(origin).send(path)).status).toBe(200)
+    expect((await new Visitor(origin).send(path, { host: 'evil.example' })).status).toBe(403)
+  })
+
   it('see what is theirs: everything, all but Secrets, or the namespaces of a team', async () => {
     const nobody = new Visitor(origin)
     expect(await nobody.me()).toMatchObject({ signedIn: false, required: false })

@@ -1,6 +1,8 @@
 import { auditServer } from 'graphql-http'
 import type { GraphQLServer } from 'informerql'
+import { startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { serveGateway } from '../support/gateway.ts'
 import { rawRequest } from './raw-request.ts'
 import { post, serve, smallApi } from './small-api.ts'
 
@@ -70,6 +72,75 @@ describe('GraphQL over HTTP', () => {
       ],
     })
   })
+})
+
+describe('the type of an answer', () => {
+  const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
+
+  it('is decided before anything is executed: no write is made whose answer the client does not accept', async () => {
+    await using simulator = await startSimulator()
+    await using gateway = await serveGateway({
+      clusters: [{ name: 'one', server: simulator.url }],
+      allowWrites: true,
+    })
+    const manifest = '{apiVersion: v1, kind: ConfigMap, metadata: {name: made, namespace: default}}'
+    const query = `mutation { apply(manifest: "${manifest}") { __typename } }`
+    for (const accept of [
+      'multipart/mixed',
+      'multipart/mixed;deferSpec=20220824, text/html',
+      'text/html',
+      'application/json;q=0',
+      'application/json; charset=iso-8859-1',
+      '*/json',
+    ]) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const response = await post(gateway.url, { query }, { accept })
+      expect(response.status, accept).toBe(406)
+      expect(response.headers.get('transfer-encoding'), accept).toBeNull()
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      expect(await answerOf(response)).toMatchObject({
+        errors: [{ extensions: { code: 'BAD_USER_INPUT' } }],
+      })
+    }
+    expect([...simulator.storage.list(configMaps)].map(({ metadata }) => metadata.name)).toEqual([])
+    const whole = await post(gateway.url, { query }, { accept: 'multipart/mixed, */*;q=0.1' })
+    expect(await answerOf(whole)).toMatchObject({
+      data: { apply: [{ __typename: 'WritePayload' }] },
+    })
+  })
+
+  it.each([
+    ['', 'application/json; charset=utf-8'],
+    ['*/*', 'application/json; charset=utf-8'],
+    ['application/*', 'application/json; charset=utf-8'],
+    ['APPLICATION/JSON; charset=UTF-8', 'application/json; charset=utf-8'],
+    ['multipart/mixed, application/json;q=0.9', 'application/json; charset=utf-8'],
+    [
+      'multipart/mixed, application/graphql-response+json, application/json;q=0.9',
+      'application/graphql-response+json; charset=utf-8',
+    ],
+    ['application/json, text/event-stream', 'application/json; charset=utf-8'],
+    [
+      'text/html, application/graphql-response+json',
+      'application/graphql-response+json; charset=utf-8',
+    ],
+  ])(
+    'is the first one that the client accepts and the server has: of %j it is %s',
+    async (accept, type) => {
+      // By a plan, and by the pipeline.
+      await using simulator = await startSimulator()
+      await using gateway = await serveGateway({
+        clusters: [{ name: 'one', server: simulator.url }],
+      })
+      for (const query of ['{ configMaps { totalCount } }', '{ __schema { __typename } }']) {
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        const response = await post(gateway.url, { query }, { accept })
+        expect([response.status, response.headers.get('content-type')]).toEqual([200, type])
+        // oxlint-disable-next-line no-await-in-loop -- as above
+        expect(await answerOf(response)).toHaveProperty('data')
+      }
+    },
+  )
 })
 
 describe('bodies', () => {

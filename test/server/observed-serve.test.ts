@@ -15,6 +15,7 @@ const users = [
   { token: 'secret-of-ann', user: 'ann', uid: 'u-1', groups: ['developers'] },
 ]
 const query = 'query HowManyPods { pods { totalCount nodes { metadata { name } } } }'
+const logs = '{ podLogs(namespace: "shop") { lines { text } } }'
 const subscription = 'subscription Follow { nodes { synced } }'
 
 /** No GraphQL; not of the schema; too long to be hashed. */
@@ -102,6 +103,7 @@ describe('informerql serve, observed', () => {
     await post({ query: '{ nodes(first: -1) { totalCount } }' }, ann)
     await post({ query })
     await post({ query }, 'secret-of-nobody')
+    await post({ query: logs }, ann)
     for (const document of refusedDocuments) await post({ query: document }, ann)
     const client = createClient({
       url: url.replace('http', 'ws'),
@@ -124,7 +126,7 @@ describe('informerql serve, observed', () => {
   })
 
   it('writes down who has asked for what, and who was refused', async () => {
-    await expect.poll(async () => (await entries()).length, { timeout: 25_000 }).toBe(10)
+    await expect.poll(async () => (await entries()).length, { timeout: 25_000 }).toBe(11)
     const all = await entries()
     const ann = { user: 'ann', uid: 'u-1', groups: ['developers', 'system:authenticated'] }
     const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as string
@@ -135,7 +137,7 @@ describe('informerql serve, observed', () => {
     const who = { log, ...ann, requestId, time }
     const answered = { ...who, hash, durationMs, decision: 'allowed' }
     const pods = { event: 'query', operation: 'HowManyPods', types: ['default/Pod'], rows: 0 }
-    expect(all.slice(0, 8)).toEqual([
+    expect(all.slice(0, 9)).toEqual([
       { ...answered, ...pods, by: 'plan' },
       {
         ...answered,
@@ -147,6 +149,14 @@ describe('informerql serve, observed', () => {
       },
       refused('http'),
       refused('http'),
+      {
+        ...answered,
+        event: 'query',
+        types: ['default/Pod'],
+        logs: [{ cluster: 'default', type: 'Pod', namespace: 'shop' }],
+        by: 'plan',
+        rows: 0,
+      },
       refusedDocument(refusedDocuments[0], 'BAD_USER_INPUT'),
       refusedDocument(refusedDocuments[1], 'BAD_USER_INPUT'),
       refusedDocument(refusedDocuments[2], 'BAD_USER_INPUT'),
@@ -161,7 +171,7 @@ describe('informerql serve, observed', () => {
     ])
     // The end of one connection and the refusal of another come in either order.
     const ended = expect.objectContaining({ event: 'subscription-ended', operation: 'Follow' })
-    expect(all.slice(8)).toEqual(expect.arrayContaining([ended, refused('websocket')]))
+    expect(all.slice(9)).toEqual(expect.arrayContaining([ended, refused('websocket')]))
     function refusedDocument({ length }: string, code: string): Entry {
       const isHashed = length < 65_536
       const told = { ...(isHashed ? { hash } : {}), length, decision: 'refused', codes: [code] }
@@ -193,7 +203,7 @@ describe('informerql serve, observed', () => {
   it('tells its metrics on a port of their own', async () => {
     const text = await metrics()
     for (const line of [
-      /^informerql_operation_duration_seconds_count\{operation="query",by="plan",code=""\} 1$/m,
+      /^informerql_operation_duration_seconds_count\{operation="query",by="plan",code=""\} 2$/m,
       /^informerql_operation_duration_seconds_count\{.*code="BAD_USER_INPUT"\} 1$/m,
       /^informerql_refusals_total\{transport="http",code="UNAUTHENTICATED"\} 2$/m,
       /^informerql_refusals_total\{transport="websocket",code="UNAUTHENTICATED"\} 1$/m,

@@ -1,5 +1,6 @@
 import { type Simulator, startSimulator } from 'informerql/simulator'
 import { describe, expect, it } from 'vitest'
+import { rawRequest } from '../server/raw-request.ts'
 import { ask, type ContractServer, type Fields, watch } from '../contract/contract-server.ts'
 
 const pods = { group: '', version: 'v1', resource: 'pods' }
@@ -42,6 +43,33 @@ describe('The simulated API server', () => {
     simulator.storage.delete(pods, 'default', 'a')
     expect((await stream.next())?.type).toBe('DELETED')
     expect(() => simulator.storage.delete(pods, 'default', 'a')).toThrow('pods "a" not found')
+  })
+
+  it('answers for its own names, and not for one that a foreign page has let resolve to this machine', async () => {
+    await using simulator = await startSimulator({ allowedHosts: ['api.dev.example'] })
+    const { port, host: own } = new URL(simulator.url)
+    const seen = async (host: string, path = '/api/v1/secrets'): Promise<number> => {
+      const answer = await rawRequest(Number(port), [`GET ${path} HTTP/1.1`, `host: ${host}`])
+      answer.socket.destroy()
+      return answer.status
+    }
+    for (const host of [
+      own,
+      'localhost',
+      `LOCALHOST:${port}`,
+      `[::1]:${port}`,
+      'api.dev.example:1',
+    ])
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      expect(await seen(host), host).toBe(200)
+    for (const host of ['evil.example', `evil.example:${port}`, 'localhost.evil.example', '']) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      expect(await seen(host), host).toBe(403)
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      expect(await seen(host, '/simulator/faults'), host).toBe(403)
+    }
+    await using everywhere = await startSimulator({ host: '0.0.0.0' })
+    expect((await ask(serverOf(everywhere), '/api/v1/secrets')).status).toBe(200)
   })
 
   it('answers 410 for what its bounded history no longer holds', async () => {

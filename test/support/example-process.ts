@@ -10,6 +10,8 @@ export interface ExampleProcess extends AsyncDisposable {
   /** Resolves when a line that contains the text has been printed; rejects where the process ends before. */
   printed(text: string): Promise<void>
   readonly signal: (signal: NodeJS.Signals) => void
+  /** Resolves with the exit code. */
+  readonly ended: Promise<number | null>
   /** SIGINT, unless another signal is given; answers with the exit code. */
   interrupt(signal?: 'SIGINT' | 'SIGTERM'): Promise<number | null>
   /** Stops the process as it is, until {@link resume}. */
@@ -54,20 +56,29 @@ function run(
 export function startProgram(
   node: string,
   args: readonly string[],
-  options: { readonly env?: NodeJS.ProcessEnv; readonly cwd?: string; readonly timeout?: number },
+  {
+    stdout = 'pipe',
+    ...options
+  }: {
+    readonly env?: NodeJS.ProcessEnv
+    readonly cwd?: string
+    readonly timeout?: number
+    /** A descriptor whose output is not read here. */
+    readonly stdout?: number | 'pipe'
+  },
 ): ExampleProcess {
   const child: ChildProcess = spawn(node, args, {
     // Also where a test gives up before it has a process to dispose of.
     timeout: 60_000,
     ...options,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', stdout, 'pipe'],
     killSignal: 'SIGKILL',
   })
   const lines: string[] = []
   const waiting = new Set<() => void>()
-  const ended = once(child, 'close')
+  const ended = once(child, 'close').then(() => child.exitCode)
   for (const stream of [child.stdout, child.stderr]) {
-    if (stream === null) throw new Error('the output of the example is piped')
+    if (stream === null) continue
     createInterface({ input: stream }).on('line', (line) => {
       lines.push(line)
       for (const look of waiting) look()
@@ -75,6 +86,7 @@ export function startProgram(
   }
   return {
     lines,
+    ended,
     printed: (text) => {
       const found = Promise.withResolvers<void>()
       const look = () => {
@@ -88,8 +100,7 @@ export function startProgram(
     signal: (signal) => void child.kill(signal),
     interrupt: async (signal = 'SIGINT') => {
       child.kill(signal)
-      await ended
-      return child.exitCode
+      return await ended
     },
     suspend: () => void child.kill('SIGSTOP'),
     resume: () => void child.kill('SIGCONT'),

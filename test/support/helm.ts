@@ -17,11 +17,31 @@ export const helm: string | undefined = folders
   .flatMap((folder) => (folder === undefined || folder === '' ? [] : [join(folder, 'helm')]))
   .find((file) => existsSync(file))
 
+/**
+ * The job that the Prometheus operator gives to what a ServiceMonitor of the chart selects: the value of its `jobLabel` on
+ * the Service, or the name of the Service.
+ */
+export function scrapedJob(manifests: readonly Manifest[]): string {
+  const { spec } = manifests.find(({ kind }) => kind === 'ServiceMonitor') ?? {}
+  const wanted: Readonly<Record<string, string>> = spec.selector.matchLabels
+  const service = manifests.find(
+    ({ kind, metadata: { labels = {} } }) =>
+      kind === 'Service' && Object.entries(wanted).every(([name, value]) => labels[name] === value),
+  )
+  if (service === undefined) throw new Error('the ServiceMonitor selects no Service')
+  const { name, labels = {} } = service.metadata
+  return labels[spec.jobLabel] ?? name
+}
+
 /** A manifest of the chart. */
 export interface Manifest {
   readonly apiVersion: string
   readonly kind: string
-  readonly metadata: { readonly name: string; readonly namespace?: string }
+  readonly metadata: {
+    readonly name: string
+    readonly namespace?: string
+    readonly labels?: Readonly<Record<string, string>>
+  }
   readonly data?: Readonly<Record<string, string>>
   // oxlint-disable-next-line typescript/no-explicit-any -- read by the names that its kind gives
   readonly spec?: any

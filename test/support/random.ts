@@ -11,3 +11,7 @@ export function seededRandom(seed: number): () => number {
 
 /** A seed for this run: from `SEED`, else from the clock. To be put into the test's title. */
 export const runSeed: number = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
+
+/** The seeds of as many schedules as `SCHEDULES` asks for, from {@link runSeed} on. */
+export const scheduleSeeds = (otherwise: number): readonly number[] =>
+  Array.from({ length: Number(process.env['SCHEDULES'] ?? otherwise) }, (_, at) => runSeed + at)

@@ -94,7 +94,8 @@ export async function startServiceProxy(first: readonly number[]): Promise<Servi
   }
 }
 
-async function freePort(): Promise<number> {
+/** A port of loopback that nobody listens at. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -104,7 +105,9 @@ async function freePort(): Promise<number> {
 }
 
 function upstreamOf(ports: readonly number[]): string {
-  const servers = ports.map((port) => `server 127.0.0.1:${port};`)
+  // nginx wants one, and answers 502 while it is down.
+  const none = ports.length === 0 ? ['server 127.0.0.1:1 down;'] : []
+  const servers = [...none, ...ports.map((port) => `server 127.0.0.1:${port};`)]
   return `upstream replicas { ${servers.join(' ')} keepalive 16; }\n`
 }
 

@@ -53,12 +53,46 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- $_ := set $config "auth" (mergeOverwrite (deepCopy ($config.auth | default dict)) (dict "login" $files)) -}}
 {{- end }}
 {{- if .Values.schema }}{{ $_ := set $config "schema" "/etc/informerql/schema" }}{{ end -}}
-{{- with ((.Values.resources).limits).memory }}
-{{- $bytes := include "informerql.bytes" . | int64 -}}
-{{- $_ := set $config "cache" (merge ($config.cache | default dict) (dict "maxHeldBytes" (div (mul $bytes 45) 100))) -}}
-{{- $_ := set $config "live" (merge ($config.live | default dict) (dict "maxHeldBytes" (div (mul $bytes 15) 100))) -}}
-{{- end }}
 {{- toYaml $config -}}
+{{- end -}}
+
+{{- /* The milliseconds of a number, or of a duration such as 1m30s. */ -}}
+{{- define "informerql.ms" -}}
+{{- $ms := ternary 0.0 . (kindIs "string" .) | float64 -}}
+{{- if kindIs "string" . }}
+{{- $units := dict "ms" 1 "s" 1000 "m" 60000 "h" 3600000 "d" 86400000 -}}
+{{- range regexFindAll "[0-9]+([.][0-9]+)?(ms|[smhd])" . -1 }}
+{{- $number := regexFind "^[0-9.]+" . -}}
+{{- $ms = addf $ms (mulf (float64 $number) (index $units (trimPrefix $number .))) -}}
+{{- end }}
+{{- end }}
+{{- $ms | int64 -}}
+{{- end -}}
+
+{{- /*
+Node's heap: 60 % of the limit for what lives long, and 48 MiB for what does not. The gateway's bounds follow from it. extraEnv may have
+NODE_OPTIONS of its own.
+*/ -}}
+{{- define "informerql.env" -}}
+{{- $given := list -}}
+{{- range .Values.extraEnv }}{{ $given = append $given .name }}{{ end -}}
+{{- with ((.Values.resources).limits).memory }}
+{{- if not (has "NODE_OPTIONS" $given) }}
+- name: NODE_OPTIONS
+  value: --max-old-space-size={{ div (mul (include "informerql.bytes" . | int64) 60) 104857600 }} --max-semi-space-size=16
+{{- end }}
+{{- end }}
+{{- if gt (int .Values.shards) 1 }}
+- name: INFORMERQL_SHARD_INDEX
+  valueFrom:
+    fieldRef:
+      fieldPath: metadata.labels['apps.kubernetes.io/pod-index']
+- name: INFORMERQL_SHARD_COUNT
+  value: {{ .Values.shards | quote }}
+{{- end }}
+{{- with .Values.extraEnv }}
+{{ toYaml . }}
+{{- end }}
 {{- end -}}
 
 {{- /* The time that a stop may take, in seconds. */ -}}
@@ -66,7 +100,7 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- $server := .Values.config.server | default dict -}}
 {{- $ms := 0 -}}
 {{- range $option, $default := dict "drainDelayMs" 0 "drainSpreadMs" 10000 "stopDeadlineMs" 10000 }}
-{{- $ms = add $ms (int64 (ternary (get $server $option) $default (hasKey $server $option))) -}}
+{{- $ms = add $ms (include "informerql.ms" (ternary (get $server $option) $default (hasKey $server $option)) | int64) -}}
 {{- end -}}
 {{- add (div (add $ms 999) 1000) 5 -}}
 {{- end -}}

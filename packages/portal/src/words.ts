@@ -148,9 +148,12 @@ export const words = {
     clusterStates: {
       CONNECTED: 'Connected',
       UNREACHABLE: 'Cannot be reached',
+      UNAUTHORIZED: 'Refuses the gateway',
       MISCONFIGURED: 'Cannot be used',
     },
     unreachable: (name: string): string => `${name} cannot be reached. You see what was known.`,
+    unauthorized: (name: string): string =>
+      `${name} does not accept the gateway's credentials. You see what was known.`,
     version: (version: string): string => `Kubernetes ${version}`,
     objects: (number: number, kinds: number): string =>
       `${counted(number, 'object', 'objects')} of ${counted(kinds, 'kind', 'kinds')}`,

@@ -71,7 +71,7 @@ const algorithm = z.enum([
 ])
 
 /** The issuer in the tokens. Plain HTTP is allowed on loopback only. */
-const issuer = z.url({ protocol: /^https?$/ }).refine(
+const issuer = z.url({ protocol: /^https?$/, abort: true }).refine(
   (text) => {
     const { protocol, hostname } = new URL(text)
     return protocol === 'https:' || ['127.0.0.1', '[::1]', 'localhost'].includes(hostname)

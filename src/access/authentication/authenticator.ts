@@ -1,3 +1,4 @@
+import { isUnauthorized } from '../../api-server/transport/reachability.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import type { Viewer } from '../viewer.ts'
 
@@ -89,10 +90,17 @@ export class IdentityUnavailableError extends CodedError {
 
   constructor(cause: unknown) {
     super('IDENTITY_UNAVAILABLE', 'the caller cannot be authenticated now', {
-      hint: 'ask again in a moment; the log of the gateway says why',
+      hint: isUnauthorized(cause)
+        ? "the cluster that reviews tokens does not accept the gateway's own credentials: tell its operator"
+        : 'ask again in a moment; the log of the gateway says why',
       cause,
     })
   }
+}
+
+/** Whether an error says that the caller is not authenticated, or cannot be now. */
+export function isOfCaller(error: unknown): boolean {
+  return error instanceof UnauthenticatedError || error instanceof IdentityUnavailableError
 }
 
 /**
@@ -136,13 +144,16 @@ export interface AuthenticationObserver {
 export interface SignInReport {
   /**
    * `sign-in`: the browser has come back from the provider. `renewal`: its session got new tokens. `sign-out`: its user
-   * has ended it. `provider-sign-out`: the provider has ended sessions, whose users it does not name.
+   * has ended it. `provider-sign-out`: the provider has ended the sessions that its logout token names.
    */
   readonly event: 'sign-in' | 'renewal' | 'sign-out' | 'provider-sign-out'
   /** The code of its failure; `''` if it has none. */
   readonly code: string
   /** The user, if known. */
   readonly viewer?: Viewer | undefined
+  /** The claims `sub` and `sid` of the provider's token, once it is verified: a logout token names no user otherwise. */
+  readonly subject?: string | undefined
+  readonly providerSession?: string | undefined
   /** The address of the peer, possibly a proxy. */
   readonly address?: string | undefined
   readonly requestId?: string | undefined

@@ -49,15 +49,3 @@ export function refusedToken(): UnauthenticatedError {
   const hint = 'get a new token; this one has expired, is not for this gateway, or is unknown'
   return new UnauthenticatedError('refused', 'the bearer token is not accepted', hint)
 }
-
-/** The expiry of a JWT in Unix milliseconds; `undefined` for other tokens. Use it for verified tokens only. */
-export function expiryOf(token: string): number | undefined {
-  const [, payload, signature] = token.split('.')
-  if (payload === undefined || signature === undefined) return undefined
-  try {
-    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { exp?: unknown }
-    return typeof claims.exp === 'number' ? claims.exp * 1_000 : undefined
-  } catch {
-    return undefined
-  }
-}

@@ -87,8 +87,8 @@ export function createAuthenticator(
   }
 }
 
-/** How the issuer is reached, and how its claims are read. */
-function issuerOf({ oidc, deadlineMs }: AuthenticationOptions): {
+/** How the issuer is reached, and how its claims are read. Throws as {@link createAuthenticator} does. */
+export function issuerOf({ oidc, deadlineMs }: AuthenticationOptions): {
   readonly mapping: OidcOptions
   readonly connection: IssuerConnection
 } {

@@ -1,10 +1,11 @@
+import { expiryOf } from '../../api-server/kubeconfig/client-certificate.ts'
 import type { Viewer } from '../viewer.ts'
 import {
   type Authenticated,
   type Authenticator,
   IdentityUnavailableError,
 } from './authenticator.ts'
-import { bearerAuthenticator, type BearerOptions, expiryOf, refusedToken } from './bearer-token.ts'
+import { bearerAuthenticator, type BearerOptions, refusedToken } from './bearer-token.ts'
 
 interface TokenReviewSpec {
   readonly token: string

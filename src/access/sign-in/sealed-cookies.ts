@@ -12,6 +12,7 @@ export interface Session {
   readonly providerSession?: string | undefined
   /** The user's name, for pages. */
   readonly name: string
+  /** When the provider issued its first token, by the provider's clock. */
   readonly startedAtMs: number
   /** The latest end, however often it is renewed. */
   readonly endsAtMs: number
@@ -44,6 +45,7 @@ interface Contents {
 
 const sessionCookie = '__Host-informerql-session'
 const loginCookie = '__Host-informerql-login'
+const endedCookie = '__Host-informerql-ended'
 /** Browsers take 4,096 bytes of name, value and attributes. */
 const maxChunk = 3_800
 /** With the rest of a request's headers, more would exceed the 16 KiB that the server reads. */
@@ -99,6 +101,11 @@ export class SealedCookies {
     }
   }
 
+  /** Whether a `Cookie` header holds a session, or parts of one, that may not open. */
+  holdsSession(cookie: string | undefined): boolean {
+    return [...cookiesOf(cookie).keys()].some(isOfSession)
+  }
+
   /** The session of a `Cookie` header; `undefined` without one that can be opened. */
   async session(cookie: string | undefined): Promise<Session | undefined> {
     const all = cookiesOf(cookie)
@@ -125,6 +132,19 @@ export class SealedCookies {
   /** `Set-Cookie` values that end the browser's session. */
   removeSession(cookie: string | undefined): readonly string[] {
     return removal(cookie, isOfSession)
+  }
+
+  /**
+   * A `Set-Cookie` value by which the browser says that its user has ended the session. It outlasts the session, since the
+   * answer to a renewal at another replica may still set a cookie after the one of the session is removed.
+   */
+  setEnded({ id, endsAtMs }: Session): string {
+    return cookieText(endedCookie, id, Math.ceil(Math.max(0, endsAtMs - Date.now()) / 1_000))
+  }
+
+  /** Whether the browser says so. */
+  isEnded({ id }: Session, cookie: string | undefined): boolean {
+    return cookiesOf(cookie).get(endedCookie) === id
   }
 
   /** A `Set-Cookie` value for a pending sign-in: in a free slot, or else in any. */

@@ -114,7 +114,7 @@ const maxEnds = 100_000
 /** Concurrent and waiting requests to the provider. Addresses and users take turns. */
 const providerSlots = { most: 32, mostWaiting: 1_000, maxWaitMs: 10_000 }
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout'
-const maxLogoutTokenAge = '5 minutes'
+const maxLogoutTokenAgeMs = 300_000
 
 interface Followed {
   readonly session: Session
@@ -137,9 +137,12 @@ export class SignIn implements Authenticator {
   readonly #renewed = new LRUCache<string, Session>({ max: maxRenewed, ttl: renewedMs })
   /**
    * Times of ends, until the sessions would have ended anyway: by `id:`, `sid:`, `sub:`, and `unnamed:` for the sessions
-   * of a user of which the provider has told no `sid`.
+   * of a user of which the provider has told no `sid`. Those of the provider are by its clock: when it issued the logout
+   * token, which ends no session that began later.
    */
   readonly #ends: LRUCache<string, number>
+  /** The logout tokens that have been used, by `jti`, until they are too old anyway. */
+  readonly #logouts = new LRUCache<string, true>({ max: maxEnds, ttl: maxLogoutTokenAgeMs })
   readonly #slots = new FairSlots(providerSlots)
 
   constructor(parts: SignInParts) {
@@ -208,7 +211,7 @@ export class SignIn implements Authenticator {
     return this.#reported('sign-in', visit, (known) => this.#complete(visit, known))
   }
 
-  async #complete(visit: CallbackVisit, known: (viewer: Viewer) => void): Promise<Redirection> {
+  async #complete(visit: CallbackVisit, known: Known): Promise<Redirection> {
     const { cookies, sessionMaxMs } = this.#parts
     const { callback, cookie, address } = visit
     const found = await cookies.pending(callback.searchParams.get('state') ?? '', cookie)
@@ -219,21 +222,20 @@ export class SignIn implements Authenticator {
     }
     const { pending, removed } = found
     const tokens = await this.#ask(address, (provider) => provider.redeem(callback, pending))
-    const startedAtMs = Date.now()
-    const endsAtMs = startedAtMs + sessionMaxMs
-    const { sub = '', sid }: { sub?: string; sid?: unknown } = tokens.claims ?? {}
-    const token = await this.#tokenOf(tokens)
-    known(token.viewer)
+    const now = Date.now()
+    const { sub = '', iat = now / 1_000 } = tokens.claims ?? {}
+    const { viewer, held } = await this.#tokenOf(tokens)
     const session: Session = {
       id: randomUUID(),
       subject: sub,
-      providerSession: typeof sid === 'string' ? sid : undefined,
-      name: nameOf(tokens, token.viewer),
-      startedAtMs,
-      endsAtMs,
-      ...token.held,
+      providerSession: sidOf(tokens),
+      name: nameOf(tokens, viewer),
+      startedAtMs: iat * 1_000,
+      endsAtMs: now + sessionMaxMs,
+      ...held,
       refreshToken: tokens.refreshToken,
     }
+    known({ viewer, ...namesOf(session) })
     const setCookies = await cookies.setSession(session, cookie)
     return { location: pending.returnTo, setCookies: [removed, ...setCookies] }
   }
@@ -243,16 +245,22 @@ export class SignIn implements Authenticator {
     const { cookies, required } = this.#parts
     const { cookie } = credentials
     const { login, logout } = signInPaths
-    const session = await cookies.session(cookie)
+    const session = await this.#sessionOf(cookie)
     const current = session === undefined ? undefined : await this.#kept(session)
     const viewer = await this.#viewerIn(current, credentials)
+    const signedOut = { me: { signedIn: false, required, login, logout } }
     if (current === undefined || viewer === undefined) {
-      const me = { signedIn: false, required, login, logout }
-      return { me, setCookies: cookies.removeSession(cookie) }
+      return { ...signedOut, setCookies: cookies.removeSession(cookie) }
     }
     const now = Date.now()
     const { id, name, token, renewedAtMs, expiresAtMs, endsAtMs, refreshToken } = current
     const renewal = await cookies.seal('socket', { id, token, renewedAtMs, expiresAtMs })
+    const setCookies = current === session ? [] : await cookies.setSession(current, cookie)
+    if (this.#hasEnded(current)) {
+      // It has ended while this answer was made.
+      await this.#revoke(current.refreshToken, id)
+      return { ...signedOut, setCookies: cookies.removeSession(cookie) }
+    }
     const me: Me = {
       signedIn: true,
       required,
@@ -264,7 +272,7 @@ export class SignIn implements Authenticator {
       endsInMs: Math.max(0, endsAtMs - now),
       socketAuthorization: socketScheme + renewal,
     }
-    return { me, setCookies: current === session ? [] : await cookies.setSession(current, cookie) }
+    return { me, setCookies }
   }
 
   /** Ends the browser's session, here and at the provider. */
@@ -272,32 +280,46 @@ export class SignIn implements Authenticator {
     return this.#reported('sign-out', visit, (known) => this.#end(credentials, origin, known))
   }
 
-  async #end(
-    credentials: Credentials,
-    origin: string,
-    known: (viewer: Viewer) => void,
-  ): Promise<Redirection> {
+  async #end(credentials: Credentials, origin: string, known: Known): Promise<Redirection> {
     const { cookies, apiServerToken } = this.#parts
     const { cookie, address } = credentials
-    const setCookies = cookies.removeSession(cookie)
-    const session = await cookies.session(cookie)
-    if (session === undefined) return { location: '/', setCookies }
+    const removed = cookies.removeSession(cookie)
+    const session = await this.#sessionOf(cookie)
+    if (session === undefined) return { location: '/', setCookies: removed }
     const viewer = await this.#viewerIn(session, credentials).catch(() => undefined)
-    if (viewer !== undefined) known(viewer)
+    known({ viewer, ...namesOf(session) })
     this.#markEnded(`id:${session.id}`)
     const { token, refreshToken } = this.#renewed.get(session.id) ?? session
     const idToken = apiServerToken === 'id' ? token : undefined
     // The user is signed out here, whatever the provider does.
-    const atProvider = async <T>(
-      ask: (provider: IdentityProvider) => Promise<T>,
-    ): Promise<T | undefined> => this.#ask(address, ask).catch(() => undefined)
     const [location] = await Promise.all([
-      atProvider((provider) => provider.signOutAddress(`${origin}/`, idToken)),
-      refreshToken === undefined
-        ? undefined
-        : atProvider((provider) => provider.revoke(refreshToken)),
+      this.#ask(address, (provider) => provider.signOutAddress(`${origin}/`, idToken)).catch(
+        () => undefined,
+      ),
+      this.#revoke(refreshToken, address),
     ])
-    return { location: location ?? '/', setCookies }
+    return { location: location ?? '/', setCookies: [...removed, cookies.setEnded(session)] }
+  }
+
+  /** Withdraws a refresh token, if the provider can be reached. */
+  async #revoke(refreshToken: string | undefined, lane: string | undefined): Promise<void> {
+    if (refreshToken === undefined) return
+    await this.#ask(lane, (provider) => provider.revoke(refreshToken)).catch(() => undefined)
+  }
+
+  /**
+   * The session of a cookie. If the browser says that its user has ended it, at another replica, then it ends here too:
+   * a renewal that was under way has set this cookie late, and its refresh token is withdrawn.
+   */
+  async #sessionOf(cookie: string | undefined): Promise<Session | undefined> {
+    const { cookies } = this.#parts
+    const session = await cookies.session(cookie)
+    if (session === undefined || !cookies.isEnded(session, cookie)) return session
+    if (!this.#ends.has(`id:${session.id}`)) {
+      this.#markEnded(`id:${session.id}`)
+      void this.#revoke(session.refreshToken, session.id)
+    }
+    return session
   }
 
   /**
@@ -305,10 +327,12 @@ export class SignIn implements Authenticator {
    * {@link SignInError} if the token is none.
    */
   endByProvider(logoutToken: string, visit: SignInVisit): Promise<void> {
-    return this.#reported('provider-sign-out', visit, () => this.#endByProvider(logoutToken))
+    return this.#reported('provider-sign-out', visit, (known) =>
+      this.#endByProvider(logoutToken, known),
+    )
   }
 
-  async #endByProvider(logoutToken: string): Promise<void> {
+  async #endByProvider(logoutToken: string, known: Known): Promise<void> {
     const { issuer, clientId, algorithms, keys } = this.#parts
     try {
       const { payload } = await jwtVerify(logoutToken, await keys.find(), {
@@ -316,9 +340,9 @@ export class SignIn implements Authenticator {
         audience: clientId,
         algorithms: [...algorithms],
         requiredClaims: ['iat', 'jti', 'events'],
-        maxTokenAge: maxLogoutTokenAge,
+        maxTokenAge: maxLogoutTokenAgeMs / 1_000,
       })
-      const { sub, sid, events, nonce } = payload
+      const { sub, sid, events, nonce, iat = 0, jti } = payload
       if (!isRecord(events) || !isRecord(events[logoutEvent]) || nonce !== undefined) {
         throw new errors.JWTClaimValidationFailed('no logout event', payload, 'events')
       }
@@ -326,8 +350,14 @@ export class SignIn implements Authenticator {
       if (!isOfSession && sub === undefined) {
         throw new errors.JWTClaimValidationFailed('no subject', payload, 'sub')
       }
-      if (isOfSession) this.#markEnded(`sid:${sid}`)
-      if (sub !== undefined) this.#markEnded(`${isOfSession ? 'unnamed' : 'sub'}:${sub}`)
+      known({ subject: sub, providerSession: isOfSession ? sid : undefined })
+      if (typeof jti !== 'string' || this.#logouts.has(jti)) {
+        throw new errors.JWTClaimValidationFailed('it was used before', payload, 'jti')
+      }
+      this.#logouts.set(jti, true)
+      const atMs = iat * 1_000
+      if (isOfSession) this.#markEnded(`sid:${sid}`, atMs)
+      if (sub !== undefined) this.#markEnded(`${isOfSession ? 'unnamed' : 'sub'}:${sub}`, atMs)
     } catch (error) {
       if (error instanceof errors.JOSEError) {
         throw new SignInError('TOKEN_REFUSED', 'this is no logout token for this gateway', {
@@ -344,25 +374,28 @@ export class SignIn implements Authenticator {
   async #reported<T>(
     event: SignInReport['event'],
     { address, requestId }: Partial<SignInVisit>,
-    step: (known: (viewer: Viewer) => void) => Promise<T>,
+    step: (known: Known) => Promise<T>,
   ): Promise<T> {
-    let viewer: Viewer | undefined
+    let whose: Parameters<Known>[0] = {}
     let code = ''
     try {
-      return await step((one) => (viewer = one))
+      return await step((one) => (whose = one))
     } catch (error) {
       code = error instanceof CodedError ? error.code : 'INTERNAL'
       throw error
     } finally {
-      this.#parts.report({ event, code, viewer, address, requestId })
+      this.#parts.report({ event, code, ...whose, address, requestId })
     }
   }
 
   async #byCookie(credentials: Credentials): Promise<Admitted> {
+    const { cookie } = credentials
     const before = this.#accepted.get(credentials)
-    const session =
-      before === undefined ? await this.#parts.cookies.session(credentials.cookie) : before
+    const session = before ?? (await this.#sessionOf(cookie))
     if (session === undefined) {
+      if (this.#parts.cookies.holdsSession(cookie)) {
+        throw unauthenticated('refused', 'the session of this browser cannot be read')
+      }
       if (!this.isRequired) return { viewer: undefined, expiresAtMs: undefined }
       throw unauthenticated('none', 'this gateway requires a sign-in')
     }
@@ -375,7 +408,7 @@ export class SignIn implements Authenticator {
     const { cookies } = this.#parts
     const { authorization = '', cookie } = credentials
     const [session, renewal] = await Promise.all([
-      cookies.session(cookie),
+      this.#sessionOf(cookie),
       cookies.open('socket', authorization.slice(socketScheme.length)),
     ])
     if (session === undefined || renewal?.id !== session.id) {
@@ -455,28 +488,33 @@ export class SignIn implements Authenticator {
     return renewing
   }
 
-  async #renewedBy(
-    session: Session,
-    refreshToken: string,
-    known: (viewer: Viewer) => void,
-  ): Promise<Session> {
+  async #renewedBy(session: Session, refreshToken: string, known: Known): Promise<Session> {
+    known(namesOf(session))
     const tokens = await this.#ask(session.id, (provider) => provider.refresh(refreshToken))
-    if (tokens.claims !== undefined && tokens.claims.sub !== session.subject) {
-      throw new SignInError('SIGN_IN_REFUSED', 'the renewed token is of another user', {
-        hint: 'sign in again',
-      })
-    }
-    const { viewer, held } = await this.#tokenOf(tokens)
-    known(viewer)
-    const renewed = {
+    const named = {
       ...session,
-      ...held,
-      refreshToken: tokens.refreshToken ?? session.refreshToken,
+      providerSession: sidOf(tokens) ?? session.providerSession,
+      refreshToken: tokens.refreshToken ?? refreshToken,
     }
-    this.#renewed.set(session.id, renewed)
-    const followed = this.#followed.get(session.id)
-    if (followed !== undefined) followed.latest = renewed
-    return renewed
+    try {
+      if (tokens.claims !== undefined && tokens.claims.sub !== session.subject) {
+        throw new SignInError('SIGN_IN_REFUSED', 'the renewed token is of another user', {
+          hint: 'sign in again',
+        })
+      }
+      const { viewer, held } = await this.#tokenOf(tokens)
+      known({ viewer, ...namesOf(named) })
+      if (this.#hasEnded(named)) throw unauthenticated('refused', 'the session has ended')
+      const renewed = { ...named, ...held }
+      this.#renewed.set(session.id, renewed)
+      const followed = this.#followed.get(session.id)
+      if (followed !== undefined) followed.latest = renewed
+      return renewed
+    } catch (error) {
+      // The sign-out has withdrawn an older token.
+      if (this.#hasEnded(named)) await this.#revoke(named.refreshToken, session.id)
+      throw error
+    }
   }
 
   /** The token for API servers, of those that the provider has issued, and whose it is. */
@@ -524,21 +562,32 @@ export class SignIn implements Authenticator {
     }
   }
 
-  #markEnded(key: string): void {
-    this.#ends.set(key, Date.now())
+  #markEnded(key: string, atMs: number = Infinity): void {
+    this.#ends.set(key, Math.max(atMs, this.#ends.get(key) ?? 0))
     for (const { session, changed } of this.#followed.values()) {
       if (this.#hasEnded(session)) for (const tell of changed) tell()
     }
   }
 
   #hasEnded({ id, providerSession, subject, startedAtMs }: Session): boolean {
-    if (this.#ends.has(`id:${id}`)) return true
     const isSince = (key: string): boolean => (this.#ends.get(key) ?? 0) >= startedAtMs
-    if (isSince(`sub:${subject}`)) return true
-    // It may be the one that the provider has ended.
-    if (providerSession === undefined) return isSince(`unnamed:${subject}`)
-    return this.#ends.has(`sid:${providerSession}`)
+    if (isSince(`id:${id}`) || isSince(`sub:${subject}`)) return true
+    // Without a name it may be the one that the provider has ended.
+    return isSince(providerSession === undefined ? `unnamed:${subject}` : `sid:${providerSession}`)
   }
+}
+
+/** Receives whose step it is, as soon as that is known. */
+type Known = (whose: Pick<SignInReport, 'viewer' | 'subject' | 'providerSession'>) => void
+
+function namesOf({ subject, providerSession }: Session): Parameters<Known>[0] {
+  return { subject, providerSession }
+}
+
+/** The provider's own session, if its tokens name it. */
+function sidOf({ claims }: IssuedTokens): string | undefined {
+  const sid = claims?.['sid']
+  return typeof sid === 'string' ? sid : undefined
 }
 
 const noHeaders: Credentials['headers'] = () => ({})

@@ -11,6 +11,7 @@ export interface LogEntry {
 const maxTimeBytes = 40
 
 const lineFeed = 0x0a
+const space = 0x20
 
 /**
  * Cuts the bytes of a log with `timestamps=true` into lines. Keeps the beginning of a line that is longer than
@@ -60,19 +61,22 @@ export class LogLines {
     this.#open = []
     this.#openBytes = 0
     this.#isCut = false
-    const line = bytes.toString('utf8').replace(/\r$/, '')
-    const blank = line.indexOf(' ')
-    const time = blank < 0 || blank > maxTimeBytes ? undefined : utcTime(line.slice(0, blank))
-    const text = time === undefined ? line : line.slice(blank + 1)
+    const blank = bytes.indexOf(space)
+    const hasTime = blank >= 0 && blank <= maxTimeBytes
+    const time = hasTime ? utcTime(bytes.toString('latin1', 0, blank)) : undefined
+    // Not a slice of the line, which would keep the line in memory.
+    const text = bytes.toString('utf8', time === undefined ? 0 : blank + 1).replace(/\r$/, '')
     // A cut may split a character.
     return { time: time ?? '', text: truncated ? text.replace(/\uFFFD+$/, '') : text, truncated }
   }
 }
 
+const asWritten = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$/
 const rfc3339 = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/
 
 /** A time as UTC with nine digits, so that times compare as texts. Kubelets write that of their node's zone. */
 function utcTime(text: string): string | undefined {
+  if (asWritten.test(text)) return text
   const [, seconds = '', digits = '', zone = ''] = rfc3339.exec(text) ?? []
   if (seconds === '') return undefined
   const nanos = digits.padEnd(9, '0')

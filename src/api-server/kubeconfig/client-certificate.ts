@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
+import { fieldsOf } from '../../kubernetes/fields.ts'
 import { type ClusterConfig, ClusterConfigError } from './cluster-config.ts'
 
 /**
@@ -39,6 +40,49 @@ export function readTokenFile({ user, source }: ClusterConfig): string | undefin
 export function tokenFileOf(authProvider: unknown): string | undefined {
   const { config } = (authProvider ?? {}) as { config?: { tokenFile?: string } | null }
   return config?.tokenFile
+}
+
+/**
+ * When the credentials of a configuration end, in Unix milliseconds, as far as this can be read: `client-certificate`,
+ * `token` and `token-file`. Reads files; those that cannot be read are left out.
+ */
+export function credentialEnds(config: ClusterConfig): ReadonlyMap<string, number> {
+  const { token = '' } = config.user
+  const ends: Readonly<Record<string, () => number | undefined>> = {
+    'client-certificate': () => certificateEnd(tlsMaterial(config).cert),
+    token: () => expiryOf(token),
+    'token-file': () => expiryOf(readTokenFile(config) ?? ''),
+  }
+  const known = new Map<string, number>()
+  for (const [name, endOf] of Object.entries(ends)) {
+    try {
+      const endMs = endOf()
+      if (endMs !== undefined) known.set(name, endMs)
+    } catch {
+      // Requests fail with the reason.
+    }
+  }
+  return known
+}
+
+/** When a certificate (PEM) ends, in Unix milliseconds. Throws for what is none. */
+export function certificateEnd(pem: string | Buffer | undefined): number | undefined {
+  return pem === undefined ? undefined : Date.parse(new X509Certificate(pem).validTo)
+}
+
+/**
+ * The expiry of a JWT in Unix milliseconds; `undefined` for other tokens, and for an end that is no date. It is not
+ * verified.
+ */
+export function expiryOf(token: string): number | undefined {
+  try {
+    const [, claims = ''] = token.split('.')
+    const { exp } = fieldsOf(JSON.parse(Buffer.from(claims, 'base64url').toString()))
+    const endMs = typeof exp === 'number' ? exp * 1_000 : Number.NaN
+    return Number.isNaN(new Date(endMs).getTime()) ? undefined : endMs
+  } catch {
+    return undefined
+  }
 }
 
 /** Throws {@link ClusterConfigError} unless the certificate (PEM) is valid now. `where` names its file. */

@@ -1,5 +1,8 @@
 import { sleep } from '../../lib/backoff.ts'
+import { ApiStatusError } from '../../kubernetes/status.ts'
 import { startDeadline } from '../../lib/deadline.ts'
+import { ClusterConfigError } from '../kubeconfig/cluster-config.ts'
+import { CredentialsError } from '../kubeconfig/credentials.ts'
 import type { ConnectionFailure } from './connection-error.ts'
 
 /** How often an unreachable server is asked while a caller waits, plus or minus half. */
@@ -14,6 +17,12 @@ const spreadMs = 300
 /** Failures that show that there is no server, whatever the request. */
 const absences: readonly ConnectionFailure[] = ['refused', 'name', 'unreachable']
 
+/** Whether an error says that the server refuses the credentials (401), or that there are none to send it. */
+export function isUnauthorized(error: unknown): boolean {
+  if (error instanceof ApiStatusError) return error.httpStatus === 401
+  return error instanceof CredentialsError || error instanceof ClusterConfigError
+}
+
 /**
  * Whether a server can be reached, for all callers that wait for it. Each caller has its own back-off, half a minute
  * and more after a long outage; the first answer to any of them wakes the others.
@@ -21,21 +30,24 @@ const absences: readonly ConnectionFailure[] = ['refused', 'name', 'unreachable'
  * Only the first answer after an outage wakes them, not every answer: one resource, such as that of an aggregated API,
  * may fail for ever while all others are served. To get an answer soon, the server's version is requested while a
  * caller waits and the server is unreachable.
+ *
+ * The same question tells refused credentials from a single path that refuses them, such as that of an aggregated API:
+ * a request that is unauthorized makes {@link follow} ask at once, and ask again until the credentials are accepted.
  */
 export class Reachability {
   readonly #ask: (signal: AbortSignal) => Promise<unknown>
-  readonly #changed: (isReachable: boolean) => void
+  readonly #changed: () => void
   readonly #waiting = new Set<() => void>()
   #isAway = false
+  #refusal: Error | undefined
+  /** Aborted by a request that is unauthorized: the server is asked at once. */
+  #doubt: AbortController | undefined
   #answers = 0
   #hasReceived = false
   #asking: AbortController | undefined
 
-  /** Calls `changed` when the server can no longer be reached, and when it answers again. */
-  constructor(
-    ask: (signal: AbortSignal) => Promise<unknown>,
-    changed: (isReachable: boolean) => void = () => {},
-  ) {
+  /** Calls `changed` when `isAway` has changed, and each time that `refusal` is set, or unset. */
+  constructor(ask: (signal: AbortSignal) => Promise<unknown>, changed: () => void) {
     this.#ask = ask
     this.#changed = changed
   }
@@ -45,14 +57,28 @@ export class Reachability {
     return this.#isAway
   }
 
+  /** Why the credentials are not accepted; `undefined` if they are, as far as the last request shows. */
+  get refusal(): Error | undefined {
+    return this.#refusal
+  }
+
+  /** Records a request that is unauthorized, also with renewed credentials. */
+  unauthorized(): void {
+    this.#doubt?.abort()
+  }
+
   /** Records an answer. Server faults (5xx) and 429 do not count. */
   answered(httpStatus: number): void {
     if (httpStatus >= 500 || httpStatus === 429) return
     this.#answers += 1
     this.#hasReceived = true
+    if (httpStatus !== 401 && this.#refusal !== undefined) {
+      this.#refusal = undefined
+      this.#changed()
+    }
     if (!this.#isAway) return
     this.#isAway = false
-    this.#changed(true)
+    this.#changed()
     for (const wake of this.#waiting) setTimeout(wake, Math.random() * spreadMs).unref()
   }
 
@@ -85,25 +111,34 @@ export class Reachability {
   }
 
   /**
-   * Asks the server whenever nothing has been received for some time: open connections may hang without an error. Costs
-   * nothing while responses or events arrive. Ends with the signal.
+   * Asks the server whenever nothing has been received for some time: open connections may hang without an error. Asks
+   * also while the credentials are refused. Costs nothing while responses or events arrive. Ends with the signal.
    */
   async follow(signal: AbortSignal): Promise<void> {
+    let isDoubted = false
     while (!signal.aborted) {
       this.#hasReceived = false
-      await sleep(silenceMs, signal)
-      const isHeard = this.#hasReceived && !this.#isAway
+      // One path that refuses the credentials for ever makes hardly more questions than silence does.
+      const doubt: AbortController | undefined = isDoubted ? undefined : new AbortController()
+      this.#doubt = doubt
+      await sleep(silenceMs, doubt === undefined ? signal : AbortSignal.any([signal, doubt.signal]))
+      isDoubted = doubt?.signal.aborted === true || this.#refusal !== undefined
+      const isHeard = this.#hasReceived && !this.#isAway && !isDoubted
       // The server is already asked for the callers that wait.
       if (isHeard || this.#asking !== undefined || signal.aborted) continue
-      await this.#askOnce(signal, silenceMs)
-      if (!signal.aborted && !this.#hasReceived) this.#lost()
+      const failure = await this.#askOnce(signal, silenceMs)
+      if (signal.aborted) return
+      if (isUnauthorized(failure)) {
+        this.#refusal = failure as Error
+        this.#changed()
+      } else if (!this.#hasReceived) this.#lost()
     }
   }
 
   #lost(): void {
     if (this.#isAway) return
     this.#isAway = true
-    this.#changed(false)
+    this.#changed()
   }
 
   async #askUntilAnswered(): Promise<void> {
@@ -120,11 +155,17 @@ export class Reachability {
     }
   }
 
-  async #askOnce(signal: AbortSignal, deadlineMs: number): Promise<void> {
+  /** Resolves with the failure, if the server does not answer. */
+  async #askOnce(signal: AbortSignal, deadlineMs: number): Promise<unknown> {
     const end = new AbortController()
     const cancel = startDeadline(deadlineMs, () => end.abort())
-    await this.#ask(AbortSignal.any([signal, end.signal])).catch(() => {})
+    const asking = this.#ask(AbortSignal.any([signal, end.signal]))
+    const failure = await asking.then(
+      () => undefined,
+      (error: unknown) => error,
+    )
     cancel()
+    return failure
   }
 
   #stopAsking(): void {

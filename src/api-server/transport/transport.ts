@@ -7,6 +7,7 @@ import { ConnectionError, type ConnectionFailure } from './connection-error.ts'
 import { ConnectionPool, type ConnectionPoolOptions } from './connection-pool.ts'
 import { Credentials, type RequestCredentials } from '../kubeconfig/credentials.ts'
 import { Exchange, type ExchangeDeadlines, type ExchangeResponse } from './exchange.ts'
+import { isUnauthorized } from './reachability.ts'
 import { readUpTo } from './response-body.ts'
 import type { WarningObserver } from './warnings.ts'
 import {
@@ -71,6 +72,8 @@ export interface TransportObserver {
   received(): void
   /** There was no answer. */
   failed(failure: ConnectionFailure): void
+  /** The server refuses the credentials, renewed ones included, or there are none. */
+  unauthorized?(): void
   /** See {@link ApiServerObserver.sending}. */
   sending?: ((request: SentRequest) => RequestFollower | undefined) | undefined
 }
@@ -125,13 +128,23 @@ export class Transport {
    */
   async send(request: TransportRequest, signal: AbortSignal): Promise<TransportResponse> {
     signal.throwIfAborted()
-    const credentials = await this.#await(this.#credentials.get(), signal)
-    const first = await this.#exchange(request, credentials, signal)
-    if (first.message.statusCode !== 401) return await accepted(request, first)
-    const refusal = await readRefusal(request, first)
-    const renewed = await this.#await(this.#credentials.replace(credentials), signal)
-    if (renewed === undefined) throw refusal
-    return await accepted(request, await this.#exchange(request, renewed, signal))
+    try {
+      const credentials = await this.#await(this.#credentials.get(), signal)
+      const first = await this.#exchange(request, credentials, signal)
+      if (first.message.statusCode !== 401) return await accepted(request, first)
+      const refusal = await readRefusal(request, first)
+      const renewed = await this.#await(this.#credentials.replace(credentials), signal)
+      if (renewed === undefined) throw refusal
+      return await accepted(request, await this.#exchange(request, renewed, signal))
+    } catch (error) {
+      if (isUnauthorized(error)) this.#observer.unauthorized?.()
+      throw error
+    }
+  }
+
+  /** Aborted, with a `ConnectionError`, when this transport is closed. */
+  get closed(): AbortSignal {
+    return this.#closing.signal
   }
 
   /** Sends the next requests with the credentials of another configuration of the same server and proxy. */
@@ -146,7 +159,7 @@ export class Transport {
 
   /** Aborts all exchanges and closes all connections. Refuses further requests. */
   async close(): Promise<void> {
-    this.#closing.abort()
+    this.#closing.abort(this.#closedError())
     for (const exchange of this.#running) exchange.abort(this.#closedError())
     await this.#pool.close()
   }
@@ -330,7 +343,10 @@ function retryAfterMsOf(header: string | undefined): number | undefined {
 
 /** The reports of a connection. Every method is optional and must not throw. */
 export interface ApiServerObserver extends WarningObserver {
-  /** The server can no longer be reached, or answers again: `isReachable` of the connection has changed. */
+  /**
+   * The server can no longer be reached, or answers again, or refuses the credentials still, or accepts them again:
+   * `isReachable` or `refusal` of the connection.
+   */
   reachable?(isReachable: boolean): void
   /** A request is about to be sent. `undefined`: the request is not followed. */
   sending?(request: SentRequest): RequestFollower | undefined

@@ -1,13 +1,11 @@
-import { totalmem } from 'node:os'
-import { constrainedMemory, version as nodeVersion } from 'node:process'
+import { version as nodeVersion } from 'node:process'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
-import type { AuthenticationObserver } from '../../access/authentication/authenticator.ts'
+import { processBytes } from '../../lib/process-memory.ts'
 import type { LiveState } from '../../graphql/live/live-limits.ts'
 import type { LogCounts } from '../../graphql/logs/log-limits.ts'
 import type { FragmentCounts } from '../../graphql/plan/fragment-cache.ts'
 import type { OperationObserver } from '../../graphql/answer/operation-observer.ts'
 import type { MetricsSource } from '../../server/http/metrics-endpoint.ts'
-import type { ServerObserver } from '../../server/operation-options.ts'
 import { packageVersion } from '../package-version.ts'
 import { InformerMetrics, type MeasuredCluster } from './informer-metrics.ts'
 import { operationMetrics, serverMetrics } from './server-metrics.ts'
@@ -37,18 +35,23 @@ export interface MeasuredGateway {
 export class GatewayMetrics implements MetricsSource {
   readonly #registry = new Registry()
   #measured: MeasuredGateway | undefined
+  #certificateEnd: (() => number | undefined) | undefined
   readonly informers: InformerMetrics
   readonly operations: OperationObserver
-  readonly server: ServerObserver & Pick<AuthenticationObserver, 'verified' | 'signedIn'>
+  readonly server: ReturnType<typeof serverMetrics>
 
   /** `process` adds the metrics of the process and of Node; use it once per process. */
   constructor({ process = false }: { readonly process?: boolean } = {}) {
     if (process) collectDefaultMetrics({ register: this.#registry })
     this.informers = new InformerMetrics(this.#registry, () => this.#measured?.clusters() ?? [])
     this.operations = operationMetrics(this.#registry)
-    this.server = serverMetrics(this.#registry)
+    this.server = {
+      ...serverMetrics(this.#registry),
+      certificate: (endMs) => void (this.#certificateEnd = endMs),
+    }
     this.#addProgram()
     this.#addFleet()
+    this.#addCredentials()
     this.#addFragments()
     this.#addReviews()
     this.#addLive()
@@ -78,7 +81,7 @@ export class GatewayMetrics implements MetricsSource {
     this.#gauge(
       'informerql_memory_limit_bytes',
       'Memory that the process may use: that of its container, or of the machine.',
-      () => Math.min(totalmem(), constrainedMemory() || Infinity),
+      () => processBytes,
     )
   }
 
@@ -88,6 +91,12 @@ export class GatewayMetrics implements MetricsSource {
       'informerql_cluster_connected',
       '1 while the cluster can be read.',
       ({ state }) => (state === 'CONNECTED' ? 1 : 0),
+    )
+    this.#byCluster(
+      Gauge,
+      'informerql_cluster_unauthorized',
+      "1 while the cluster does not accept the gateway's own credentials.",
+      ({ state }) => (state === 'UNAUTHORIZED' ? 1 : 0),
     )
     this.#bySource(
       'informerql_cluster_source_followed',
@@ -99,6 +108,24 @@ export class GatewayMetrics implements MetricsSource {
       'Clusters that a source names.',
       ({ state }) => state?.clusters.length ?? 0,
     )
+  }
+
+  #addCredentials(): void {
+    const left = new Gauge({
+      name: 'informerql_credentials_expire_seconds',
+      help: 'Time until credentials of the gateway end, below 0 once they have.',
+      labelNames: ['cluster', 'credential'],
+      registers: [this.#registry],
+      collect: () => {
+        left.reset()
+        const set = (cluster: string, credential: string, endMs: number): void =>
+          left.set({ cluster, credential }, (endMs - Date.now()) / 1_000)
+        for (const { name, credentialEnds } of this.#measured?.clusters() ?? [])
+          for (const [credential, endMs] of credentialEnds) set(name, credential, endMs)
+        const endMs = this.#certificateEnd?.()
+        if (endMs !== undefined) set('', 'serving-certificate', endMs)
+      },
+    })
   }
 
   #addFragments(): void {
@@ -164,9 +191,15 @@ export class GatewayMetrics implements MetricsSource {
 
   #addLogs(): void {
     const of = (part: keyof LogCounts) => (): number => this.#measured?.logs()[part] ?? 0
-    this.#gauge('informerql_log_streams', 'Logs of containers that are being read.', of('streams'))
+    this.#gauge(
+      'informerql_log_streams',
+      'Logs of containers that are being read, or whose lines wait for their reader.',
+      of('streams'),
+    )
+    this.#gauge('informerql_log_held_bytes', 'Memory of readers of logs.', of('heldBytes'))
     const total = (name: string, help: string, part: keyof LogCounts): void =>
       this.#total(`informerql_log_${name}_total`, help, of(part))
+    total('read', 'Lines of logs read, sent or not.', 'read')
     total('lines', 'Lines of logs sent.', 'lines')
     total('skipped', 'Lines of logs that slow readers have not got.', 'skipped')
     total(

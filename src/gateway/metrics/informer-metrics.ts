@@ -6,6 +6,8 @@ import { type ApiResource, groupResourceOf } from '../../kubernetes/api-resource
 export interface MeasuredCluster {
   readonly name: string
   readonly state: string
+  /** When its credentials end, in Unix milliseconds, by their kind. */
+  readonly credentialEnds: ReadonlyMap<string, number>
   readonly cache: { states(): readonly CachedResourceState[] }
   readonly access: { readonly counts: { readonly sent: number; readonly kept: number } }
 }

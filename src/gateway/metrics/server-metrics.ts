@@ -61,10 +61,11 @@ export function operationMetrics(registry: Registry): OperationObserver {
 
 const nothingUnsent = (): number => 0
 
-/** The metrics of authentication, refusals and connections. */
+/** The metrics of authentication, refusals, the audit log and connections. */
 export function serverMetrics(
   registry: Registry,
-): ServerObserver & Pick<AuthenticationObserver, 'verified' | 'signedIn'> {
+): ServerObserver &
+  Pick<AuthenticationObserver, 'verified' | 'signedIn'> & { auditFailed(): void } {
   const registers = [registry]
   const tokens = new Counter({
     name: 'informerql_token_verifications_total',
@@ -82,6 +83,11 @@ export function serverMetrics(
     name: 'informerql_refusals_total',
     help: 'Requests and WebSockets refused before their operation was read.',
     labelNames: ['transport', 'code'],
+    registers,
+  })
+  const audit = new Counter({
+    name: 'informerql_audit_failures_total',
+    help: 'Attempts to write the audit log that failed, and lines of it that are lost.',
     registers,
   })
   const sockets = new Gauge({
@@ -106,6 +112,7 @@ export function serverMetrics(
     verified: (outcome) => tokens.inc({ outcome }),
     signedIn: ({ event, code }) => sessions.inc({ event, code }),
     refused: ({ transport, code }: ServerRefusal) => refusals.inc({ transport, code }),
+    auditFailed: () => audit.inc(),
     socketOpened: () => sockets.inc(),
     socketClosed: () => sockets.dec(),
     cutOff: (transport) => cutOffs.inc({ transport }),

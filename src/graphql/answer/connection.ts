@@ -77,12 +77,12 @@ class PageConnection<R, T> implements ConnectionSource<T> {
     this.#sourceOf = sourceOf
   }
 
-  rows(): readonly T[] {
+  nodes(): readonly T[] {
     return (this.#sources ??= paidRows(this.run.budget, this.#page).map(this.#sourceOf))
   }
 
   edges(): readonly EdgeSource<T>[] {
-    const rows = this.rows()
+    const rows = this.nodes()
     return this.#page.rows.flatMap((row, position) => {
       const node = rows[position]
       return node === undefined ? [] : [{ cursor: this.#page.cursorOf(row), node }]
@@ -219,27 +219,32 @@ export function polymorphicConnection(
     return { kind, cluster, object: view.object(id) }
   })
   const counts = (): readonly TypeCount[] => countsByType(read)
-  return Object.assign(connection, { types: () => types, notLookedAt, counts, failures })
+  return Object.assign(connection, { ...lookedAtOf(types, notLookedAt), counts, failures })
+}
+
+function lookedAtOf(types: readonly string[], notLookedAt: () => readonly string[]) {
+  return { types: () => types, notLookedAt, complete: () => notLookedAt().length === 0 }
 }
 
 /** The objects that use one object, as a connection. */
 export function usedByConnection(run: ReadRun, read: UsedByPage): UsedByConnectionSource {
   const { types, notLookedAt, useOf } = read
-  return Object.assign(new PageConnection(run, read, useOf), { types: () => types, notLookedAt })
+  return Object.assign(new PageConnection(run, read, useOf), lookedAtOf(types, notLookedAt))
 }
 
 /** The results of a search as a connection. */
 export function searchConnection(run: ReadRun, read: SearchRead): SearchSource {
-  const { types, notLookedAt, resultOf, counts, failures } = read
-  const connection = new PageConnection(run, read, resultOf)
-  return Object.assign(connection, { types: () => types, notLookedAt, counts, failures })
+  const { types, notLookedAt, resultOf, counts, failures, incomplete: gaps } = read
+  const connection = new PageConnection(run, { ...read, gaps }, resultOf)
+  return Object.assign(connection, { ...lookedAtOf(types, notLookedAt), counts, failures })
 }
 
 /** A page of problems as a connection. */
 export function problemsConnection(run: ReadRun, read: ProblemsRead): ProblemsSource {
-  const { lookedAt, notLookedAt, problemOf, counts, failures } = read
-  const connection = new PageConnection(run, read, problemOf)
-  return Object.assign(connection, { lookedAt: () => lookedAt, notLookedAt, counts, failures })
+  const { lookedAt, notLookedAt, problemOf, counts, failures, incomplete: gaps } = read
+  const connection = new PageConnection(run, { ...read, gaps }, problemOf)
+  const of = { ...lookedAtOf(lookedAt, notLookedAt), lookedAt: () => lookedAt }
+  return Object.assign(connection, { ...of, counts, failures })
 }
 
 /** A graph as a source for the resolvers. */
@@ -257,6 +262,7 @@ export function graphSource(graph: ReadGraph): GraphSource {
     types,
     notFollowed,
     notLookedAt,
+    complete: () => notLookedAt().length === 0,
     failures,
   }
 }

@@ -17,11 +17,10 @@ import { clientErrorOf, clientResult } from '../errors/client-error.ts'
 import { explain } from './explanation.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import { problemOfVariables } from '../documents/document-bounds.ts'
-import { fleetOf } from '../reads/fleet-state.ts'
-import { answerIntrospection } from './introspection.ts'
+import type { LoggedObjects } from '../logs/log-request.ts'
 import { inTime } from './operation-deadline.ts'
 import { type OperationReport, queryReport } from './operation-observer.ts'
-import { permissionsOf } from '../reads/permissions.ts'
+import { QueryValues } from '../reads/query-values.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
 import {
   type PlannedQueries,
@@ -93,6 +92,7 @@ interface AnswerRecord {
   kinds: readonly ClusterKind[]
   rows: number
   readonly secrets: Set<string>
+  readonly logged: LoggedObjects
 }
 
 /** Answers a query by graphql-js within its deadline, and reports it. */
@@ -102,7 +102,8 @@ export async function executeQuery(
   options: ExecutionOptions,
 ): Promise<ExecutionResult> {
   const startedMs = performance.now()
-  const record: AnswerRecord = { by: 'graphql-js', kinds: [], rows: 0, secrets: new Set() }
+  const named = { secrets: new Set<string>(), logged: new Map() }
+  const record: AnswerRecord = { by: 'graphql-js', kinds: [], rows: 0, ...named }
   const { beganMs = startedMs, viewer, trace } = optionsOf(args)
   const deadline = { deadlineMs: options.limits.operationDeadlineMs, beganMs }
   const result = await inTime(answerOf(served, args, options, record), deadline)
@@ -136,23 +137,19 @@ export async function executeQuery(
 async function answerOf(
   served: ServedSchema,
   args: ExecutionArgs,
-  { limits, documents, unexpected, plans, logs, mutations }: ExecutionOptions,
+  { limits, unexpected, plans, logs, mutations }: ExecutionOptions,
   record: AnswerRecord,
 ): Promise<ExecutionResult> {
   const { explain: explains = false, ...origin } = optionsOf(args)
-  const { secrets } = record
+  const { secrets, logged } = record
   const masked = { unexpected, requestId: origin.trace?.requestId }
   const validated = validatedArgs(served, limits, args)
   if ('errors' in validated) return seen(validated, [], args.document, masked)
-  if (explains) {
-    const planned = await plans.explain(served, args, { origin, secrets })
-    if (planned !== undefined) {
-      record.by = 'plan'
-      return planned
-    }
+  const planned = await plans.result(served, args, { origin, secrets, logged, explains })
+  if (planned !== undefined) {
+    record.by = 'plan'
+    return planned
   }
-  const introspected = await answerIntrospection(validated, limits.work, documents)
-  if (introspected !== undefined) return seen(introspected, [], args.document, masked)
   using held = new DisposableStack()
   let writes: WriteResults | undefined
   if (mutations !== undefined && validated.operation.operation === OperationTypeNode.MUTATION) {
@@ -164,7 +161,8 @@ async function answerOf(
   }
   const kinds = plans.kinds(served, validated)
   record.kinds = kinds
-  return await runQuery({ served, limits, kinds, origin, secrets, logs }, async (parts, direct) => {
+  const query = { served, limits, kinds, origin, secrets, logged, logs }
+  return await runQuery(query, async (parts, direct) => {
     const report = explains ? new ReadReport() : undefined
     const budget =
       report === undefined ? new WorkBudget(limits.work) : new ReportingBudget(limits.work, report)
@@ -172,15 +170,14 @@ async function answerOf(
     const run = new ReadRun({ served, limits, budget, parts, direct })
     const context: ResolverContext = {
       read: new StoreReader(run),
-      fleet: fleetOf(run),
-      permissions: permissionsOf(served, { parts, budget }),
       ...(writes === undefined ? {} : { writes }),
       report: (error) => {
         if (!failures.some((known) => isSameFailure(known, error))) failures.push(error)
       },
     }
     const contextValue = { ...optionsOf(args), ...context }
-    const result = await executePriced({ ...validated, contextValue }, budget)
+    const rootValue = new QueryValues(run)
+    const result = await executePriced({ ...validated, contextValue, rootValue }, budget)
     for (const error of [...(result.errors ?? []), ...failures]) {
       const index = missingIndexOf(error)
       if (index !== undefined) parts.missed(index)

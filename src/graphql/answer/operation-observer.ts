@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { DocumentNode, GraphQLError } from 'graphql'
 import type { Viewer } from '../../access/viewer.ts'
+import type { LoggedObject, LoggedObjects } from '../logs/log-request.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { OperationTrace } from '../prepare/operation-trace.ts'
 
@@ -22,6 +23,8 @@ export interface OperationReport {
   readonly codes: readonly string[]
   /** The Secrets whose data were read, `cluster/namespace/name`; absent or empty: none. */
   readonly secrets?: readonly string[]
+  /** What logs were asked of, and the pods whose logs were opened, a thousand at most; absent or empty: none. */
+  readonly logs?: readonly LoggedObject[]
   /** The number of objects in the answer, or in all frames that a subscriber has taken. */
   readonly rows: number
   /** For a subscription: the time until it began, or until it ended. */
@@ -84,6 +87,7 @@ interface AnsweredQuery extends Pick<
   readonly trace: OperationTrace | undefined
   readonly kinds: readonly ClusterKind[]
   readonly secrets: Iterable<string>
+  readonly logged: LoggedObjects
   /** Default: `query`. */
   readonly operation?: OperationReport['operation']
   readonly startedMs: number
@@ -95,6 +99,7 @@ export function queryReport({
   startedMs,
   kinds,
   secrets,
+  logged,
   errors = [],
   trace,
   ...query
@@ -106,6 +111,7 @@ export function queryReport({
     kinds: () => kinds,
     codes: [...new Set(errors.map(({ extensions }) => String(extensions['code'])))],
     secrets: [...secrets],
+    logs: [...logged.values()],
     durationMs: performance.now() - startedMs,
   }
 }

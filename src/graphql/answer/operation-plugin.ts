@@ -1,13 +1,24 @@
 import type { DocumentNode, ExecutionArgs, GraphQLSchema, Source } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
+import { isOfCaller } from '../../access/authentication/authenticator.ts'
+import { refusalOf } from '../errors/client-error.ts'
 import type { OperationOptions } from './execution.ts'
 import type { OperationSteps } from './operation-steps.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 
-/** The steps of an operation as a plugin: HTTP and WebSocket meet only there. */
+/**
+ * The steps of an operation as a plugin: HTTP and WebSocket meet only there. It also works in a program's own server, which
+ * masks and logs errors that it does not know; so what the program's context throws for an unknown caller becomes its answer
+ * here.
+ */
 export function operationPlugin(steps: OperationSteps): Plugin {
   const bySchema = new WeakMap<GraphQLSchema, ServedSchema>()
   return {
+    onPluginInit({ registerContextErrorHandler }) {
+      registerContextErrorHandler(({ error, setError }) => {
+        if (isOfCaller(error)) setError(refusalOf(error))
+      })
+    },
     onEnveloped({ setSchema }) {
       const now = steps.served
       bySchema.set(now.schema, now)

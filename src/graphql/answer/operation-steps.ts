@@ -8,7 +8,7 @@ import {
   OperationTypeNode,
 } from 'graphql'
 import { noViewer } from '../../access/authentication/authenticator.ts'
-import { ClientError, clientErrorOf, requestError } from '../errors/client-error.ts'
+import { ClientError, clientErrorOf, refusalOf, requestError } from '../errors/client-error.ts'
 import {
   executeQuery,
   type ExecutionOptions,
@@ -65,16 +65,16 @@ export class OperationSteps {
     return errors
   }
 
-  /** Answers a query or a mutation. Throws `UnauthenticatedError` if a viewer is required and missing. */
+  /** Answers a query or a mutation; with UNAUTHENTICATED if a viewer is required and missing. */
   async execute(served: ServedSchema, args: ExecutionArgs): Promise<ExecutionResult> {
-    this.#checkViewer(args)
+    if (this.#lacksViewer(args)) return { errors: [refusalOf(noViewer())] }
     const hideSuggestions = !this.#options.limits.introspection
     return executeQuery(served, { ...args, hideSuggestions }, this.#options)
   }
 
-  /** The frames of a subscription, or its errors. Throws as {@link execute} does. */
+  /** The frames of a subscription, or its errors: as those of {@link execute}. */
   async subscribe(args: ExecutionArgs): ReturnType<SubscriptionSource['subscribe']> {
-    this.#checkViewer(args)
+    if (this.#lacksViewer(args)) return { errors: [refusalOf(noViewer())] }
     const { document, operationName, variableValues: variables } = args
     const { viewer, callerToken, trace, beganMs, ...wishes } = optionsOf(args)
     const { mayWrite = false, explain: explains = false } = wishes
@@ -82,8 +82,8 @@ export class OperationSteps {
     return this.#options.live.subscribe(request, { viewer, callerToken, trace, beganMs, mayWrite })
   }
 
-  #checkViewer(args: ExecutionArgs): void {
-    if (this.#options.requireViewer && optionsOf(args).viewer === undefined) throw noViewer()
+  #lacksViewer(args: ExecutionArgs): boolean {
+    return this.#options.requireViewer && optionsOf(args).viewer === undefined
   }
 
   #rejected(text: string, errors: readonly GraphQLError[], asker: Asker): void {

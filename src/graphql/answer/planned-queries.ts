@@ -12,7 +12,7 @@ import type { CallerToken } from '../../access/authentication/authenticator.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import { withDeadline } from '../../lib/deadline.ts'
 import { parseExact } from '../../lib/json.ts'
-import { ReportingBudget, WorkBudget } from '../../query/condition/work-budget.ts'
+import { ReportingBudget, WorkBudget, type WorkLimits } from '../../query/condition/work-budget.ts'
 import { ReadReport } from '../../query/condition/read-report.ts'
 import { clientResult, withoutTransportDetails } from '../errors/client-error.ts'
 import { explain } from './explanation.ts'
@@ -24,6 +24,7 @@ import { type OperationObserver, queryReport } from './operation-observer.ts'
 import { type OperationTrace, type PartDetails, within } from '../prepare/operation-trace.ts'
 import type { OperationDocuments } from '../documents/operation-documents.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
+import type { LoggedObjects } from '../logs/log-request.ts'
 import type { PodLogs } from '../logs/pod-logs.ts'
 import { queryLane, turns } from '../prepare/operation-turns.ts'
 import { prepareAndRun } from '../prepare/preparation.ts'
@@ -35,7 +36,7 @@ import { DirectReads, type ReadLogs } from '../reads/direct/direct-reads.ts'
 import { OperationExtensions } from '../extensions/extension-calls.ts'
 import type { FragmentCache } from '../plan/fragment-cache.ts'
 import { Plan, PlanVariation } from '../plan/plan.ts'
-import { plannedWork, PlanRun } from '../plan/plan-run.ts'
+import { PlanRun } from '../plan/plan-run.ts'
 
 /** One query of a request. */
 export interface QueryRequest {
@@ -92,13 +93,15 @@ export interface PreparedQuery {
   readonly origin: QueryOrigin
   /** The Secrets whose data was read, `cluster/namespace/name`. */
   readonly secrets: Set<string>
+  /** Receives what logs are read of. */
+  readonly logged?: LoggedObjects | undefined
   /** Absent: `podLogs` is not read. */
   readonly logs?: Pick<PodLogs, 'read'> | undefined
 }
 
 /** Prepares a query and runs it, as {@link prepareAndRun} does, with the access and the direct reads of its caller. */
 export function runQuery<T>(
-  { served, limits, kinds, origin, secrets, logs }: PreparedQuery,
+  { served, limits, kinds, origin, secrets, logged = new Map(), logs }: PreparedQuery,
   run: (parts: ReadSnapshot, direct: DirectReads) => T | Promise<T>,
 ): T | Promise<T> {
   const { viewer, callerToken: token, forbidKeeping, trace } = origin
@@ -107,11 +110,12 @@ export function runQuery<T>(
     secrets.add(secret)
     forbidKeeping?.()
   }
+  const held = new DisposableStack()
   const readLogs: ReadLogs | undefined =
     logs &&
     ((args, deadlineMs) => {
       forbidKeeping?.()
-      return logs.read(args, origin, deadlineMs)
+      return logs.read(args, origin, { deadlineMs, held, logged })
     })
   const extensions = served.isExtended
     ? new OperationExtensions({ served, limits, viewer, callerToken: token })
@@ -125,7 +129,7 @@ export function runQuery<T>(
     logs: readLogs,
     extensions,
   })
-  return prepareAndRun(kinds, {
+  const answer = prepareAndRun(kinds, {
     served,
     limits,
     access,
@@ -134,14 +138,18 @@ export function runQuery<T>(
     trace,
     run: (parts) => run(parts, direct),
   })
+  return answer instanceof Promise ? answer.finally(() => held.dispose()) : answer
 }
 
 /** The budget and the caller of one run, and the use of its text. */
 interface RunOptions<T> {
-  /** A new budget for each round. */
-  readonly budget: () => WorkBudget
+  /** A new budget for each round, with the limits of the plan. */
+  readonly budget: (work: WorkLimits) => WorkBudget
+  /** Whether only a plan that tells of nothing but the schema answers. */
+  readonly onlyOfSchema?: boolean
   readonly origin: QueryOrigin
   readonly secrets: Set<string>
+  readonly logged?: LoggedObjects | undefined
   /** Called in the tick of the answer, before anything is read. */
   readonly started?: () => void
   /** The event that a subscription of an extension answers. */
@@ -161,6 +169,8 @@ interface WholeAnswer {
   readonly text: string
   readonly errors: readonly GraphQLError[]
 }
+
+type Parsed = ExecutionResult & { readonly data: object | null }
 
 const noDetails: PartDetails = {}
 
@@ -216,16 +226,18 @@ export class PlannedQueries {
     const { viewer, trace } = origin
     const startedMs = performance.now()
     const secrets = new Set<string>()
+    const logged: LoggedObjects = new Map()
     let isOver = false
     try {
       const answering = this.#run(known, variables ?? {}, {
-        budget: () => new WorkBudget(plannedWork(limits.work)),
+        budget: (work) => new WorkBudget(work),
         origin,
         secrets,
+        logged,
         answered: ({ text, errors }, { budget }, kinds) => {
           if (!isOver) {
             const rows = budget.spent('rows')
-            const answer = { by: 'plan', kinds, secrets, rows, startedMs, errors } as const
+            const answer = { by: 'plan', kinds, secrets, logged, rows, startedMs, errors } as const
             const asked = { document, operationName, viewer, trace }
             if (observer !== undefined || trace?.follower !== undefined) {
               const report = queryReport({ ...asked, ...answer })
@@ -247,32 +259,38 @@ export class PlannedQueries {
     }
   }
 
-  /** Answers as {@link answer} does, with an explanation. Never rejects. */
-  async explain(
+  /**
+   * The answer of a plan as a result: with an explanation, or if the plan only tells of the schema. `undefined` if
+   * graphql-js has to answer. Never rejects.
+   */
+  async result(
     served: ServedSchema,
     { document, operationName, variableValues }: ExecutionArgs,
-    asker: Pick<PreparedQuery, 'origin' | 'secrets'>,
+    {
+      explains,
+      ...asker
+    }: Pick<PreparedQuery, 'origin' | 'secrets' | 'logged'> & { explains: boolean },
   ): Promise<ExecutionResult | undefined> {
     try {
       const known = this.#knownAs(served, document, operationName)
       if (known === undefined) return undefined
-      const { limits, fragments: cache } = this.#options
+      const cache = this.#options.fragments
       const before = { ...cache.counts }
       let report = new ReadReport()
       return await this.#run(known, variableValues ?? {}, {
         ...asker,
-        budget: () => new ReportingBudget(plannedWork(limits.work), (report = new ReadReport())),
+        onlyOfSchema: !explains,
+        budget: (work) =>
+          explains ? new ReportingBudget(work, (report = new ReadReport())) : new WorkBudget(work),
         started: () => Object.assign(before, cache.counts),
         answered({ text, errors }, { parts: { access } }, kinds) {
-          const { data, extensions } = parseExact(text) as ExecutionResult & { data: object | null }
+          const { data, extensions } = (explains ? parseExact(text) : JSON.parse(text)) as Parsed
+          const result = { ...(errors.length > 0 && { errors }), data }
+          if (!explains) return result
           const { hits, misses } = cache.counts
           const fragments = { hits: hits - before.hits, misses: misses - before.misses }
           const explanation = explain({ served, report, access, kinds, fragments })
-          return {
-            ...(errors.length > 0 && { errors }),
-            data,
-            extensions: { ...extensions, explain: explanation },
-          }
+          return { ...result, extensions: { ...extensions, explain: explanation } }
         },
       })
     } catch {
@@ -294,7 +312,7 @@ export class PlannedQueries {
     if (known === undefined) throw new TypeError('an event belongs to a subscription')
     const { limits } = this.#options
     const answering = this.#run(known, inputs, {
-      budget: () => new WorkBudget(plannedWork(limits.work)),
+      budget: (work) => new WorkBudget(work),
       origin,
       secrets: new Set(),
       event,
@@ -328,7 +346,16 @@ export class PlannedQueries {
   #run<T extends string | ExecutionResult>(
     { served, plan, document, name, mayBeTooLarge }: KnownQuery,
     inputs: Readonly<Record<string, unknown>>,
-    { budget, origin, secrets, started, event, answered }: RunOptions<T>,
+    {
+      budget,
+      origin,
+      secrets,
+      logged,
+      onlyOfSchema = false,
+      started,
+      event,
+      answered,
+    }: RunOptions<T>,
   ): T | undefined | Promise<T | undefined> {
     const { limits, fragments, logs } = this.#options
     if (problemOfVariables(inputs) !== undefined) return undefined
@@ -340,11 +367,21 @@ export class PlannedQueries {
       if (checkPageSizes(served, limits, pages) !== undefined) return undefined
     }
     const variation = plan.variation(variables)
-    if (!variation.isCovered) return undefined
+    if (!variation.isCovered || (onlyOfSchema && !variation.isOfSchema)) return undefined
     const kinds = variation.kinds(served, variables)
-    const query = { served, limits, kinds, origin, secrets, logs }
+    const work = variation.work(served, limits.work)
+    const query = { served, limits, kinds, origin, secrets, logged, logs }
     return runQuery<T | undefined>(query, (parts, direct) => {
-      const means = { served, limits, variables, budget: budget(), fragments, parts, direct, event }
+      const means = {
+        served,
+        limits,
+        variables,
+        budget: budget(work),
+        fragments,
+        parts,
+        direct,
+        event,
+      }
       const run = new PlanRun(means)
       started?.()
       const data = variation.write(run)

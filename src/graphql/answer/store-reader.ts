@@ -24,6 +24,7 @@ import type {
   ListFieldArguments,
   LookupArguments,
   ObjectByRefArguments,
+  ObjectCanArguments,
   ObjectListArguments,
   OwnedArguments,
   PodLogsArguments,
@@ -34,7 +35,7 @@ import type {
   UsedByArguments,
 } from '../schema/read-arguments.ts'
 import type {
-  CompletionsSource,
+  ReadBeside,
   ConnectionSource,
   GraphSource,
   ObjectRef,
@@ -65,6 +66,8 @@ import { readCompletions } from '../reads/over-kinds/completion-read.ts'
 import { readGraph } from '../reads/graph/graph-read.ts'
 import { graphRequest } from '../reads/graph/graph-request.ts'
 import { readAnyKinds } from '../reads/over-kinds/any-kinds-list.ts'
+import { clusterState } from '../reads/fleet-state.ts'
+import { canDo } from '../reads/permissions.ts'
 import { readFleetList } from '../reads/fleet-list.ts'
 import {
   type ListRequest,
@@ -78,7 +81,6 @@ import { ownerChainFrom, ownersNamed } from '../reads/owner-read.ts'
 import { PolymorphicRead } from '../reads/over-kinds/polymorphic-read.ts'
 import { readProblems } from '../reads/over-kinds/problems-read.ts'
 import { readSearch } from '../reads/over-kinds/search-read.ts'
-import { staleSince } from '../reads/staleness.ts'
 import { usageOf } from '../reads/usage-read.ts'
 import { UsedByRead } from '../reads/over-kinds/used-by-read.ts'
 
@@ -231,9 +233,16 @@ export class StoreReader implements StoreReads {
     return this.#run.direct.logs(args, this.#run.budget) ?? null
   }
 
-  complete(args: CompleteArguments): CompletionsSource {
-    const read = readCompletions(this.#run, args)
-    return { ...read, staleSince: () => staleSince(this.#run.served, read.parts) }
+  complete(args: CompleteArguments): ReadBeside {
+    return readCompletions(this.#run, args)
+  }
+
+  cluster({ cluster }: Row): unknown {
+    return clusterState(this.#run, cluster)
+  }
+
+  can({ cluster, kind, object }: Row, args: ObjectCanArguments): boolean | null {
+    return canDo(this.#run, { cluster, kind }, object.metadata, args) ?? null
   }
 
   extension(
@@ -248,7 +257,7 @@ export class StoreReader implements StoreReads {
     budget.spend('fields', field.resolve === undefined ? 0 : field.weight)
     const of = served.kinds.has(typeName)
       ? extensions.ofDecoded(parent as Row)
-      : extensions.of(parent, undefined)
+      : extensions.of(typeName === 'Query' ? undefined : parent, undefined)
     const answered = extensions.value(field, args, of, nodes)
     return answered === undefined ? null : this.extensionValue(answered.value, { type }, of.cluster)
   }

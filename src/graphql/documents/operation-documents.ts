@@ -1,9 +1,10 @@
 import { type DocumentNode, GraphQLError, type GraphQLSchema } from 'graphql'
 import { LRUCache } from 'lru-cache'
+import { heapShare } from '../../lib/process-memory.ts'
 import { type DocumentLimits, parseDocument, validateDocument } from './document-bounds.ts'
 
 /** Every default of {@link OperationDocuments}. */
-export const defaultDocumentBytes: number = 64 << 20
+export const defaultDocumentBytes: number = heapShare('documents', 64 << 20)
 
 /** Estimated memory of a document besides its characters; of a token with its nodes; and of an error. */
 const bytesPerDocument = 4_000

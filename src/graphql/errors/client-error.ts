@@ -4,7 +4,7 @@ import {
   type GraphQLErrorExtensions,
   Kind as NodeKind,
 } from 'graphql'
-import type { UnauthenticatedError } from '../../access/authentication/authenticator.ts'
+import { UnauthenticatedError } from '../../access/authentication/authenticator.ts'
 import { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { boundedErrors } from './bounded-errors.ts'
@@ -14,6 +14,7 @@ import { argumentAt } from './argument-place.ts'
 export type ClientErrorCode =
   | 'UNAUTHENTICATED'
   | 'IDENTITY_UNAVAILABLE'
+  | 'AUDIT_UNAVAILABLE'
   | 'TOKEN_NEEDED'
   | 'FORBIDDEN'
   | 'NOT_FOUND'
@@ -28,6 +29,7 @@ export type ClientErrorCode =
   | 'BAD_USER_INPUT'
   | 'NOT_SYNCED'
   | 'CLUSTER_UNREACHABLE'
+  | 'CLUSTER_UNAUTHORIZED'
   | 'NODE_UNREACHABLE'
   | 'CACHE_FULL'
   | 'NAMESPACE_NOT_CACHED'
@@ -72,6 +74,11 @@ export class ClientError extends CodedError {
     this.retryAfterMs = details.retryAfterMs
     this.facts = details.facts
   }
+}
+
+/** Whether a code says that nothing of a cluster can be read now. This passes without the caller. */
+export function isLostCluster(code: unknown): boolean {
+  return code === 'CLUSTER_UNREACHABLE' || code === 'CLUSTER_UNAUTHORIZED'
 }
 
 /** The error of a write by GET: a link, a prefetch or a reload must not write. */
@@ -135,6 +142,43 @@ export function clientErrorOf(error: unknown): GraphQLError {
   if (typeof given !== 'string') return error
   const code = codes[given]
   return code === undefined ? error : placed(error, error.message, { code, ...extensions })
+}
+
+/** The statuses of errors that refuse an operation as a whole. */
+const statuses: Readonly<Record<string, number>> = {
+  UNAUTHENTICATED: 401,
+  IDENTITY_UNAVAILABLE: 503,
+  AUDIT_UNAVAILABLE: 503,
+  TOO_MANY_OPERATIONS: 429,
+}
+
+/**
+ * As {@link clientErrorOf}, for an error that refuses a whole operation: with the status and the headers of its HTTP answer
+ * in `extensions.http`, which yoga applies and leaves out.
+ */
+export function refusalOf(error: unknown): GraphQLError {
+  const seen = clientErrorOf(error)
+  const { code, retryAfterMs } = seen.extensions
+  const status = statuses[String(code)]
+  if (status === undefined) return seen
+  const headers = {
+    ...challengeOf(error),
+    ...(typeof retryAfterMs === 'number'
+      ? { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)) }
+      : {}),
+  }
+  return placed(seen, seen.message, { ...seen.extensions, http: { status, headers } })
+}
+
+/** The challenge of RFC 6750 for missing or invalid credentials. */
+function challengeOf(error: unknown): { readonly 'www-authenticate'?: string } {
+  if (!(error instanceof UnauthenticatedError)) return {}
+  const problems = {
+    none: '',
+    malformed: ', error="invalid_request"',
+    refused: ', error="invalid_token"',
+  }
+  return { 'www-authenticate': `Bearer realm="informerql"${problems[error.problem]}` }
 }
 
 /** Whether {@link clientErrorOf} masked the error. */

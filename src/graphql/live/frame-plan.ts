@@ -20,7 +20,6 @@ import { collectFields, selectionsOf } from '../plan/collected-fields.ts'
 import { FieldArguments } from '../plan/field-arguments.ts'
 import { answered } from '../plan/field-errors.ts'
 import { jsonField } from '../plan/own-fields.ts'
-import { facetsWriter, sumsWriter } from '../plan/connection-writer.ts'
 import {
   type PlanCompiler,
   PlanField,
@@ -30,6 +29,7 @@ import {
 import { logsWriter } from '../plan/logs-writer.ts'
 import { problemWriter } from '../plan/problems-writer.ts'
 import type { PlanRun } from '../plan/plan-run.ts'
+import { valueWriter } from '../plan/value-writer.ts'
 import { type CountedList, facetsBy, sumsIn } from '../reads/connection-read.ts'
 import {
   fieldSourceOf,
@@ -427,11 +427,10 @@ class FrameCompiler {
   ): FacetsWriter {
     if (part === 'totalCount') return (_run, read) => String(read.totalCount())
     const field = new PlanField(type, key, nodes, this.#compiler)
+    const write = valueWriter(field)
     if (part === 'sums') {
-      const write = sumsWriter(field)
       return (run, { counted }, { sum }) => write(run, sumsIn(run, counted, { of: sum ?? [] }))
     }
-    const write = facetsWriter(field)
     return (run, { counted }, args) => write(run, facetsBy(run, counted, args))
   }
 

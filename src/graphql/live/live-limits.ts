@@ -1,20 +1,25 @@
+import { heapShare } from '../../lib/process-memory.ts'
+
 /** Bounds of the memory that groups of subscribers hold. */
 export interface LiveLimits {
   /** The frames that a group keeps for members that have not read them. A member further behind starts again. */
   readonly maxFrames: number
   /** The bytes of these frames. */
   readonly maxBytes: number
-  /** The memory of all groups: rows, snapshots and unread frames. More is refused with `QUERY_TOO_COSTLY`. */
+  /**
+   * The memory of all groups: rows, snapshots and unread frames. More is refused with `QUERY_TOO_COSTLY`. Default: 15 % of
+   * the heap.
+   */
   readonly maxHeldBytes: number
-  /** The same for one user, who counts for a part of what users share. */
+  /** The same for one user, who counts for a part of what users share. Default: a half of that. */
   readonly maxHeldBytesPerUser: number
 }
 
 export const defaultLiveLimits: LiveLimits = {
   maxFrames: 256,
   maxBytes: 8 << 20,
-  maxHeldBytes: 512 << 20,
-  maxHeldBytesPerUser: 256 << 20,
+  maxHeldBytes: heapShare('subscriptions'),
+  maxHeldBytesPerUser: Math.floor(heapShare('subscriptions') / 2),
 }
 
 export interface LiveState extends Readonly<LiveCounts> {

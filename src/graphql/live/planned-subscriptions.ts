@@ -29,6 +29,7 @@ import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { OperationObserver, OperationReport } from '../answer/operation-observer.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
 import { decodeResumeToken } from '../reads/resume-token.ts'
+import type { LoggedObjects } from '../logs/log-request.ts'
 import type { PodLogs } from '../logs/pod-logs.ts'
 import type { Caller } from '../prepare/caller-server.ts'
 import type { PodLogsArguments, StreamArguments } from '../schema/read-arguments.ts'
@@ -126,7 +127,8 @@ export class PlannedSubscriptions {
     const { limits, unexpected, observer } = this.#options
     const { document, operationName } = request
     const validated = this.#validated(served, request)
-    const caller = { viewer, callerToken, trace, mayWrite, beganMs }
+    const logged: LoggedObjects = new Map()
+    const caller = { viewer, callerToken, trace, mayWrite, beganMs, logged }
     const deadline = { deadlineMs: limits.operationDeadlineMs, beganMs }
     const answer =
       'schema' in validated
@@ -146,6 +148,7 @@ export class PlannedSubscriptions {
       by: 'plan',
       kinds: () => ('schema' in validated ? subscribedKinds(served, validated) : []),
       codes: codesOf(stream),
+      logs: [...logged.values()],
       rows: stream.rows,
       durationMs: performance.now() - beganMs,
     })
@@ -199,9 +202,9 @@ export class PlannedSubscriptions {
     served: ServedSchema,
     { document, operationName, variables, explains = false }: SubscriptionRequest,
     validated: ValidatedSubscriptionArgs,
-    caller: SubscriptionOrigin,
+    caller: SubscriptionOrigin & { readonly logged?: LoggedObjects },
   ): Promise<MemberStream | Refusal> {
-    const { viewer, beganMs = performance.now() } = caller
+    const { viewer, beganMs = performance.now(), logged = new Map() } = caller
     const endsAtMs = beganMs + this.#options.limits.operationDeadlineMs
     const { variableValues, operation } = validated
     const pages = { document, operationName, variables: variableValues }
@@ -227,10 +230,10 @@ export class PlannedSubscriptions {
         const followed = { document, variables, endsAtMs }
         return await this.#followExtension(asked, followed, validated, caller)
       }
-      const { logs: writeLogs } = asked
-      if (writeLogs !== undefined) {
+      const { logs: write } = asked
+      if (write !== undefined) {
         const args = asked.arguments(variableValues) as PodLogsArguments
-        return await this.#options.logs.follow(args, caller, writeLogs)
+        return await this.#options.logs.follow(args, caller, { write, logged })
       }
       const { limits } = this.#options
       const followed = asked.of(variableValues, limits, served)

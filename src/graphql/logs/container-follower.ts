@@ -1,13 +1,13 @@
 import type { ApiServer } from '../../api-server/api-server.ts'
-import type { LogEntry } from '../../api-server/frames/log-lines.ts'
+import { type LogEntry, LogLines } from '../../api-server/frames/log-lines.ts'
 import { openPodLog } from '../../api-server/pod-log.ts'
 import { ConnectionError } from '../../api-server/transport/connection-error.ts'
 import { ApiStatusError } from '../../kubernetes/status.ts'
 import { Backoff } from '../../lib/backoff.ts'
-import { ClientError } from '../errors/client-error.ts'
+import { ClientError, isLostCluster } from '../errors/client-error.ts'
 import type { LogStreamState } from '../schema/read-context.ts'
 import type { ContainerView } from './followed-pods.ts'
-import type { LogBuffer } from './log-buffer.ts'
+import type { LineReader, LogBuffer } from './log-buffer.ts'
 import type { LogLimits } from './log-limits.ts'
 import type { LogRequest } from './log-request.ts'
 
@@ -29,8 +29,13 @@ export interface FollowerMeans {
   /** Takes a place for a stream; the reason if there is none. */
   take(): string | undefined
   free(): void
-  /** Called after a change of the state, and after new lines. */
-  changed(what: 'state' | 'lines' | 'reopened'): void
+  /**
+   * Reads some lines when there is room for them, and in its turn: what `contains` leaves out costs as much as what is
+   * sent. `read` returns the number of lines. False if nothing is read any more.
+   */
+  inTurn(read: () => number): Promise<boolean>
+  /** Called after a change of the state. */
+  changed(what: 'state' | 'reopened'): void
 }
 
 type State = Pick<LogStreamState, 'state' | 'reason' | 'message'>
@@ -44,7 +49,7 @@ const lastLinesMs = 2_000
  * Follows the log of one container: each of its runs, from one stream after the other. A stream that breaks while the
  * container runs is opened again after the last line.
  */
-export class ContainerFollower {
+export class ContainerFollower implements LineReader {
   readonly #means: FollowerMeans
   #view: ContainerView
   #state: State = { state: 'WAITING', reason: null, message: null }
@@ -55,8 +60,10 @@ export class ContainerFollower {
   #done: string | undefined
   /** Where its stream goes on if it breaks: the time of the last line, and the number of lines of that time. */
   #last: { time: string; lines: number } | undefined
-  #stream = new AbortController()
+  #stream: AbortController | undefined
   #hasPlace = false
+  #isPlaceDue = false
+  #heldLines = 0
   #isWaiting = false
   #refusal: string | undefined
   #isGone = false
@@ -123,7 +130,7 @@ export class ContainerFollower {
     this.#isGone = true
     this.wake()
     setTimeout(() => {
-      if (this.#isGone) this.#stream.abort(new Error('the pod is gone'))
+      if (this.#isGone) this.#stream?.abort(new Error('the pod is gone'))
     }, lastLinesMs).unref()
   }
 
@@ -141,14 +148,20 @@ export class ContainerFollower {
       return
     }
     this.#means.buffer.drop(this)
-    this.#stream.abort(new Error('the caller may no longer read the log'))
+    this.#stream?.abort(new Error('the caller may no longer read the log'))
     this.wake()
+  }
+
+  /** The place becomes free when the reader has taken the last line, too. */
+  holds(difference: number): void {
+    this.#heldLines += difference
+    if (this.#isPlaceDue) this.#freePlace()
   }
 
   close(): void {
     this.#isClosed = true
     this.#isOver = true
-    this.#stream.abort(new Error('the last reader has left'))
+    this.#stream?.abort(new Error('the last reader has left'))
     this.wake()
   }
 
@@ -174,6 +187,7 @@ export class ContainerFollower {
       }
       this.#hasPlace = true
     }
+    this.#isPlaceDue = false
     await this.#read(wanted)
   }
 
@@ -196,9 +210,9 @@ export class ContainerFollower {
     const isOpen = setTimeout(() => this.#set(streaming), silenceMs)
     try {
       using at = this.#means.server(this.#view.cluster)
-      const lines = await openPodLog(at.server, this.#request(), stream.signal)
+      const log = await openPodLog(at.server, this.#request(), stream.signal)
       this.#set(streaming)
-      await this.#pass(lines)
+      await this.#pass(log, stream.signal)
     } catch (error) {
       clearTimeout(isOpen)
       if (this.#isOver) return
@@ -207,6 +221,7 @@ export class ContainerFollower {
       if (this.#isGone) this.#done = run
       return
     } finally {
+      this.#stream = undefined
       clearTimeout(isOpen)
     }
     if (this.#isOver) return
@@ -229,31 +244,45 @@ export class ContainerFollower {
     this.#freePlace()
   }
 
-  async #pass(lines: AsyncIterable<readonly LogEntry[]>): Promise<void> {
-    const { buffer, request } = this.#means
-    const { cluster, namespace, pod, container } = this.#view
+  async #pass(log: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void> {
+    const lines = new LogLines(this.#means.limits.maxLineBytes)
+    const isNew = this.#newLines()
+    const pass = (entries: () => readonly LogEntry[]): Promise<boolean> =>
+      this.#means.inTurn(() => {
+        // The permission may have been taken away meanwhile.
+        if (signal.aborted) return 0
+        const all = entries()
+        for (const entry of all) if (isNew(entry)) this.#push(entry)
+        return all.length
+      })
+    for await (const chunk of log) if (!(await pass(() => lines.take(chunk)))) return
+    await pass(() => lines.rest())
+  }
+
+  /** Says of each line of a stream whether it is new. The server compares whole seconds: it sends some lines again. */
+  #newLines(): (line: LogEntry) => boolean {
     const resumed = this.#last && { ...this.#last }
     let again = 0
-    for await (const entries of lines) {
-      for (const { time, text, truncated } of entries) {
-        // The server compares whole seconds: it sends some lines a second time.
-        if (resumed !== undefined && time !== '' && time <= resumed.time) {
-          if (time < resumed.time) continue
-          again += 1
-          if (again <= resumed.lines) continue
-        }
-        this.#passed(time)
-        if (request.contains !== undefined && !text.includes(request.contains)) continue
-        if (request.sinceTime !== undefined && time !== '' && time < request.sinceTime.slice(0, -1))
-          continue
-        const shown = request.timestamps && time !== '' ? `${time} ${text}` : text
-        const line = { cluster, namespace, pod, container, text: shown, truncated, of: this }
-        buffer.push({ ...line, time: time === '' ? null : time })
+    return ({ time }) => {
+      if (resumed !== undefined && time !== '' && time <= resumed.time) {
+        if (time < resumed.time) return false
+        again += 1
+        if (again <= resumed.lines) return false
       }
-      this.#means.changed('lines')
-      await buffer.room()
-      if (this.#isOver) return
+      this.#passed(time)
+      return true
     }
+  }
+
+  #push({ time, text, truncated }: LogEntry): void {
+    const { buffer, request } = this.#means
+    const { cluster, namespace, pod, container } = this.#view
+    const { contains, sinceTime, timestamps } = request
+    if (contains !== undefined && !text.includes(contains)) return
+    if (sinceTime !== undefined && time !== '' && time < sinceTime.slice(0, -1)) return
+    const shown = timestamps && time !== '' ? `${time} ${text}` : text
+    const line = { cluster, namespace, pod, container, text: shown, truncated, of: this }
+    buffer.push({ ...line, time: time === '' ? null : time })
   }
 
   #passed(time: string): void {
@@ -264,7 +293,7 @@ export class ContainerFollower {
   }
 
   #request(): Parameters<typeof openPodLog>[1] {
-    const { request, limits, follows, deadlineMs, beganAt } = this.#means
+    const { request, follows, deadlineMs, beganAt } = this.#means
     const { namespace, pod, container, phase, createdAt } = this.#view
     const { previous, tailLines, sinceTime } = request
     const isFollowed = follows && phase === 'running' && !previous
@@ -274,7 +303,6 @@ export class ContainerFollower {
       container,
       previous,
       follow: isFollowed,
-      maxLineBytes: limits.maxLineBytes,
       responseDeadlineMs: isFollowed ? Infinity : deadlineMs,
     }
     if (this.#last !== undefined) return { ...common, sinceTime: this.#last.time }
@@ -373,7 +401,8 @@ export class ContainerFollower {
   }
 
   #freePlace(): void {
-    if (!this.#hasPlace) return
+    this.#isPlaceDue = this.#hasPlace && this.#heldLines > 0
+    if (!this.#hasPlace || this.#isPlaceDue) return
     this.#hasPlace = false
     this.#means.free()
   }
@@ -401,7 +430,7 @@ function failureOf(
 ): { readonly code: string; readonly message: string; readonly isLasting: boolean } {
   const message = messageOf(error)
   if (error instanceof ClientError) {
-    const isLasting = error.code !== 'CLUSTER_UNREACHABLE'
+    const isLasting = !isLostCluster(error.code)
     return { code: error.code, message, isLasting }
   }
   if (error instanceof ConnectionError) {

@@ -1,29 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { questionOf } from '../../access/access-question.ts'
 import type { ApiServer } from '../../api-server/api-server.ts'
 import type { CallerServer, ClusterConnection } from '../../cache/cluster-cache.ts'
+import type { Lane } from '../../lib/event-loop.ts'
 import { FrameStream } from '../../lib/frame-stream.ts'
 import { ClientError, type ClientErrorCode } from '../errors/client-error.ts'
 import { type Caller, callerServer } from '../prepare/caller-server.ts'
+import type { ByteHolder, HeldBytes } from '../prepare/held-bytes.ts'
+import { liveLane, queryLane, turns } from '../prepare/operation-turns.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
 import type { PodLogsArguments } from '../schema/read-arguments.ts'
 import type { LogStreamState, PodLogsSource } from '../schema/read-context.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import { ContainerFollower, type FollowerMeans } from './container-follower.ts'
 import { type ContainerView, FollowedPods, type Subscribe } from './followed-pods.ts'
-import { LogBuffer } from './log-buffer.ts'
+import { LogBuffer, patienceMs } from './log-buffer.ts'
 import type { LogLimits, LogPlaces } from './log-limits.ts'
-import type { LogRequest } from './log-request.ts'
+import {
+  askedObjects,
+  loggedKey,
+  type LoggedObject,
+  type LoggedObjects,
+  type LogRequest,
+} from './log-request.ts'
 
 export interface FollowedLogsOptions {
   readonly served: () => ServedSchema
   readonly limits: OperationLimits
   readonly logs: LogLimits
   readonly places: LogPlaces
-  readonly counts: { lines: number; skipped: number; reopened: number }
+  /** The memory of all readers. */
+  readonly held: HeldBytes
+  readonly counts: { read: number; lines: number; skipped: number; reopened: number }
   readonly subscribe: Subscribe
   readonly args: PodLogsArguments
   readonly request: LogRequest
   readonly caller: Caller
+  /** Receives what the report of the operation names. */
+  readonly logged: LoggedObjects
   /** Whether new lines are followed; else each log is read once. */
   readonly follows: boolean
   readonly write: (frame: PodLogsSource) => string
@@ -37,6 +51,10 @@ const maxEnded = 100
 const firstFrameMs = 1_000
 const maxLinesOfFrame = 500
 const maxBytesOfFrame = 262_144
+/** How soon a stream looks again whether there is room, where all readers hold too much. */
+const fullPauseMs = 50
+/** A follower and what belongs to it, beside its view of the pod. */
+const followerBytes = 2_048
 /** How often permissions are looked at again that no change is reported of. */
 const reviewMs = 30_000
 
@@ -44,12 +62,13 @@ const reviewMs = 30_000
  * The logs of some pods, for one reader. Follows the pods as a subscription of the caller, and each of their containers
  * with one stream. Takes the form of a subscriber: the transport takes a frame when it has room.
  */
-export class FollowedLogs extends FrameStream {
+export class FollowedLogs extends FrameStream implements ByteHolder, Disposable {
+  readonly users: ReadonlySet<string>
   readonly #options: FollowedLogsOptions
   readonly #means: FollowerMeans
   readonly #access: ViewerAccess | undefined
   readonly #buffer: LogBuffer
-  readonly #user: string
+  readonly #lane: Lane
   readonly #followers = new Map<string, ContainerFollower>()
   readonly #servers = new Map<string, UsedServer>()
   readonly #accessFollowed = new Map<string, () => void>()
@@ -64,16 +83,20 @@ export class FollowedLogs extends FrameStream {
   #reviewTimer: NodeJS.Timeout | undefined
   #firstTimer: NodeJS.Timeout | undefined
   #frameTimer: NodeJS.Timeout | undefined
+  #looking: NodeJS.Immediate | undefined
   #areStreamsNew = true
   #gapsBefore = ''
   #rows = 0
+  #pageBytes = 0
 
   constructor(options: FollowedLogsOptions) {
     super()
     const { served, caller, logs, places, request, follows, limits, counts } = options
     this.#options = options
     this.#access = caller.viewer && new ViewerAccess(served(), caller.viewer)
-    this.#user = caller.viewer?.username ?? ''
+    const user = caller.viewer?.username
+    this.users = new Set(user === undefined ? [] : [user])
+    this.#lane = follows ? liveLane : queryLane(caller.viewer)
     this.#buffer = new LogBuffer(logs, follows)
     this.#stopWaiting = places.onFree(() => this.#placeFreed())
     this.#means = {
@@ -85,8 +108,9 @@ export class FollowedLogs extends FrameStream {
       beganAt: new Date().toISOString(),
       server: (cluster) => this.#serverOf(cluster),
       mayRead: (view) => this.#mayRead(view),
-      take: () => places.take(this.#user),
-      free: () => places.free(this.#user),
+      take: () => places.take(user ?? ''),
+      free: () => places.free(user ?? ''),
+      inTurn: (read) => this.#inTurn(read),
       changed: (what) => {
         if (what === 'reopened') counts.reopened += 1
         else this.#changed(what === 'state')
@@ -97,11 +121,24 @@ export class FollowedLogs extends FrameStream {
   /** Resolves when the first lines are there, as far as they are soon. Rejects with the error that prevents it. */
   async begin(): Promise<void> {
     const { served, args, subscribe, caller, limits } = this.#options
+    for (const [key, object] of askedObjects(served(), args)) this.#name(key, object)
+    const full = this.#options.held.hold(this)
+    if (full !== undefined) throw full
+    const inTurn = async (work: () => void): Promise<void> => {
+      await turns.enter(this.#lane, this.users)
+      if (!this.isClosed) turns.run(work, this.#lane)
+    }
     const changed = (): void => this.#podsChanged()
-    const maxPods = limits.maxPageSize
-    this.#pods = await FollowedPods.open(served(), args, { subscribe, caller, maxPods, changed })
+    const how = { subscribe, caller, maxPods: limits.maxPageSize, inTurn, changed }
+    this.#pods = await FollowedPods.open(served(), args, how)
+    if (this.isClosed) this.#pods.close()
     this.#podsChanged()
     await this.#begun.promise
+  }
+
+  get heldBytes(): number {
+    const pods = this.#pods?.heldBytes ?? 0
+    return this.#pageBytes + this.#buffer.bytes + this.#followers.size * followerBytes + pods
   }
 
   /** The lines that the reader has taken. */
@@ -125,11 +162,12 @@ export class FollowedLogs extends FrameStream {
     this.#areStreamsNew = false
     this.#count(lines.length, skipped)
     const frame = { lines, streams, skipped, notFollowed: this.#notFollowed(), incomplete: gaps }
-    return Buffer.from(this.#options.write(frame))
+    return turns.run(() => Buffer.from(this.#options.write(frame)), this.#lane)
   }
 
-  /** All that was read. */
+  /** All that was read. It counts as held until the logs are disposed. */
   page(): PodLogsSource {
+    this.#pageBytes = this.#buffer.bytes
     const { lines, skipped } = this.#buffer.take({ lines: Infinity, bytes: Infinity })
     this.#count(lines.length, skipped)
     const streams = this.#streams().map((one, at): LogStreamState => {
@@ -141,10 +179,16 @@ export class FollowedLogs extends FrameStream {
     return { lines, streams, skipped, notFollowed: this.#notFollowed(), incomplete }
   }
 
+  [Symbol.dispose](): void {
+    this.close()
+    this.#options.held.release(this)
+  }
+
   protected leave(): void {
     clearInterval(this.#reviewTimer)
     clearTimeout(this.#firstTimer)
     clearTimeout(this.#frameTimer)
+    clearImmediate(this.#looking)
     this.#stopWaiting()
     for (const stop of this.#accessFollowed.values()) stop()
     for (const follower of this.#followers.values()) follower.close()
@@ -152,6 +196,7 @@ export class FollowedLogs extends FrameStream {
     this.#buffer.close()
     this.#pods?.close()
     for (const used of this.#servers.values()) retire(used)
+    if (this.#options.follows) this.#options.held.release(this)
     this.#begun.resolve()
   }
 
@@ -190,9 +235,14 @@ export class FollowedLogs extends FrameStream {
     const isFirst = !this.#isFirstSeen
     if (isFirst) {
       this.#isFirstSeen = true
+      for (const { type, ...owner } of pods.owners())
+        this.#name(loggedKey(owner.cluster, owner.uid), { type, ...owner })
       const problem = problemOf(args, { pods, all, wanted })
       if (problem !== undefined) return this.#fail(problem)
     }
+    const added = Math.min(wanted.length, maxFollowers) - this.#followers.size
+    const full = this.#options.held.hold(this, Math.max(0, added) * followerBytes)
+    if (full !== undefined) return this.#fail(full)
     this.#access?.begin()
     this.#follow(wanted, !isFirst)
     if (isFirst) this.#begin()
@@ -219,6 +269,8 @@ export class FollowedLogs extends FrameStream {
       room -= 1
       const follower = new ContainerFollower(view, areLate, this.#means)
       this.#followers.set(key, follower)
+      const { cluster, namespace, pod: name, uid } = view
+      this.#name(loggedKey(view.cluster, view.uid), { cluster, type: 'Pod', namespace, name, uid })
       this.#followAccess(view.cluster)
       void follower.run()
     }
@@ -234,6 +286,11 @@ export class FollowedLogs extends FrameStream {
     for (const key of this.#endedKeys().slice(0, -maxEnded)) this.#followers.delete(key)
   }
 
+  #name(key: string, object: LoggedObject): void {
+    const { logged } = this.#options
+    if (logged.size < maxFollowers || logged.has(key)) logged.set(key, object)
+  }
+
   #endedKeys(): readonly string[] {
     return Array.from(this.#followers, ([key, { isOver }]) => (isOver ? key : '')).filter(Boolean)
   }
@@ -245,14 +302,20 @@ export class FollowedLogs extends FrameStream {
     if (this.#access !== undefined && follows) {
       this.#reviewTimer = setInterval(() => void this.#review(), reviewMs).unref()
     }
-    this.#beginsWhenReady()
+    this.#look()
   }
 
-  #beginsWhenReady(): void {
-    if (this.#hasBegun || !this.#isFirstSeen) return
-    const { follows } = this.#options
+  /** Begins when it is known of each container whether it can be read. Ends when all runs before the last have ended. */
+  #look(): void {
+    if (this.isClosed || !this.#isFirstSeen) return
+    const { request, follows } = this.#options
     const all = [...this.#followers.values()]
-    if (all.every((one) => (follows ? !one.isOpening : one.isSettled))) this.#nowBegun()
+    if (!this.#hasBegun) {
+      if (all.every((one) => (follows ? !one.isOpening : one.isSettled))) this.#nowBegun()
+    } else if (request.previous && follows && all.every(({ isOver }) => isOver)) {
+      this.finish({ form: 'complete' })
+      this.#announceSoon()
+    }
   }
 
   #nowBegun(): void {
@@ -268,17 +331,12 @@ export class FollowedLogs extends FrameStream {
   #changed(isState: boolean): void {
     if (this.isClosed) return
     if (isState) this.#areStreamsNew = true
-    this.#beginsWhenReady()
-    const { request, follows } = this.#options
-    // The runs before the last restart do not go on.
-    if (request.previous && follows && this.#hasBegun && this.#areAllOver()) {
-      this.finish({ form: 'complete' })
-    }
     if (this.#hasBegun) this.#announceSoon()
-  }
-
-  #areAllOver(): boolean {
-    return [...this.#followers.values()].every(({ isOver }) => isOver)
+    // Containers change by the hundred.
+    this.#looking ??= setImmediate(() => {
+      this.#looking = undefined
+      this.#look()
+    })
   }
 
   #announceSoon(): void {
@@ -302,6 +360,29 @@ export class FollowedLogs extends FrameStream {
         left -= 1
       }
     })
+  }
+
+  async #inTurn(read: () => number): Promise<boolean> {
+    const { held, follows, counts } = this.#options
+    const endsAtMs = performance.now() + patienceMs
+    while (!this.isClosed) {
+      // oxlint-disable-next-line no-await-in-loop -- until there is room
+      await this.#buffer.room()
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      await turns.enter(this.#lane, this.users)
+      if (this.isClosed) break
+      const full = held.hold(this)
+      if (full === undefined) {
+        counts.read += turns.run(read, this.#lane)
+        held.hold(this)
+        this.#changed(false)
+        return true
+      }
+      if (!follows || performance.now() > endsAtMs) this.#fail(full)
+      // oxlint-disable-next-line no-await-in-loop -- others may be read meanwhile
+      else await sleep(fullPauseMs)
+    }
+    return false
   }
 
   async #mayRead({ cluster, namespace, pod }: ContainerView): Promise<boolean> {
@@ -394,7 +475,11 @@ function problemOf(
 
 /** What no try of the caller's changes. Another try of the gateway may reach a node. */
 const lasting: readonly string[] = ['FORBIDDEN', 'TOKEN_NEEDED']
-const passing: readonly string[] = ['NODE_UNREACHABLE', 'CLUSTER_UNREACHABLE']
+const passing: readonly string[] = [
+  'NODE_UNREACHABLE',
+  'CLUSTER_UNREACHABLE',
+  'CLUSTER_UNAUTHORIZED',
+]
 
 const hints: Readonly<Record<string, string>> = {
   FORBIDDEN: 'ask for the verb get on pods/log',

@@ -1,4 +1,5 @@
 import { isObjectType } from 'graphql'
+import { valueBytes } from '../../informer/codec/template.ts'
 import type { StreamEnd } from '../../lib/frame-stream.ts'
 import { ClientError, type ClientErrorCode } from '../errors/client-error.ts'
 import { decodeObjectId } from '../model/object-id.ts'
@@ -43,9 +44,12 @@ export interface ContainerView {
 /** The pods that are followed: read from a subscription, as the caller may see them. */
 export class FollowedPods {
   readonly #frames: Frames
+  readonly #inTurn: (work: () => void) => Promise<void>
   readonly #changed: () => void
+  #isPumping = false
   /** By the id of the object that was asked for: a pod, or what has pods. */
-  readonly #objects = new Map<string, readonly PodText[]>()
+  readonly #objects = new Map<string, FollowedObject>()
+  #heldBytes = 0
   readonly #hidden = new Set<string>()
   #isSynced = false
   #gaps: readonly ClusterGap[] = []
@@ -59,28 +63,36 @@ export class FollowedPods {
       subscribe,
       caller,
       maxPods,
+      inTurn,
       changed,
     }: {
       readonly subscribe: Subscribe
       readonly caller: Caller
       /** The pods of one workload, at most. */
       readonly maxPods: number
+      /** Runs a work when it is its turn, unless the logs are over by then. */
+      readonly inTurn: (work: () => void) => Promise<void>
       readonly changed: () => void
     },
   ): Promise<FollowedPods> {
     const frames = await subscribe(podsRequest(served, args, maxPods), caller)
-    const pods = new FollowedPods(frames, changed)
-    pods.#pump()
+    const pods = new FollowedPods(frames, inTurn, changed)
+    frames.onReady(() => void pods.#pump())
+    await pods.#pump()
     if (pods.#error !== undefined) {
       frames.close()
       throw pods.#error
     }
-    frames.onReady(() => pods.#pump())
     return pods
   }
 
-  private constructor(frames: Frames, changed: () => void) {
+  private constructor(
+    frames: Frames,
+    inTurn: (work: () => void) => Promise<void>,
+    changed: () => void,
+  ) {
     this.#frames = frames
+    this.#inTurn = inTurn
     this.#changed = changed
   }
 
@@ -92,6 +104,11 @@ export class FollowedPods {
   /** Whether none of the objects that were asked for exists. */
   get isEmpty(): boolean {
     return this.#objects.size === 0
+  }
+
+  /** The memory of the pods. */
+  get heldBytes(): number {
+    return this.#heldBytes
   }
 
   get gaps(): readonly ClusterGap[] {
@@ -108,24 +125,36 @@ export class FollowedPods {
     return this.#hidden.has(uid)
   }
 
+  /** The objects that were asked for and have pods. */
+  *owners(): Generator<Owner, void, void> {
+    for (const { owner } of this.#objects.values()) if (owner !== undefined) yield owner
+  }
+
   /** All containers, by cluster, namespace and name, in the order of their start in the pod. */
   containers(): readonly ContainerView[] {
-    const pods = new Map<string, PodText>()
-    for (const some of this.#objects.values()) for (const pod of some) pods.set(pod.uid, pod)
-    return [...pods.values()].toSorted(byName).flatMap(containersOf)
+    const pods = new Map<string, FollowedPod>()
+    for (const object of this.#objects.values())
+      for (const pod of object.pods) pods.set(pod.uid, pod)
+    const inOrder = [...pods.values()].toSorted((a, b) => (a.order < b.order ? -1 : 1))
+    return inOrder.flatMap(({ containers }) => containers)
   }
 
   close(): void {
     this.#frames.close()
   }
 
-  #pump(): void {
-    const frames = this.#frames
-    for (let payload = frames.take(); payload !== undefined; payload = frames.take()) {
-      this.#apply(JSON.parse(payload.toString()) as Payload)
-    }
-    if (frames.end?.form === 'failed') this.#error ??= frames.end.errors[0]
-    this.#changed()
+  async #pump(): Promise<void> {
+    if (this.#isPumping) return
+    this.#isPumping = true
+    await this.#inTurn(() => {
+      this.#isPumping = false
+      const frames = this.#frames
+      for (let payload = frames.take(); payload !== undefined; payload = frames.take()) {
+        this.#apply(JSON.parse(payload.toString()) as Payload)
+      }
+      if (frames.end?.form === 'failed') this.#error ??= frames.end.errors[0]
+      this.#changed()
+    })
   }
 
   #apply({ data, errors }: Payload): void {
@@ -133,19 +162,24 @@ export class FollowedPods {
     if (error !== undefined) this.#error ??= told(error)
     const frame = data?.pods
     if (frame === undefined || frame === null) return
-    if (frame.reset) this.#objects.clear()
+    if (frame.reset) for (const id of this.#objects.keys()) this.#put(id, undefined)
     for (const { type, removal, objectId, object } of frame.changes) {
-      if (type === 'REMOVED') {
-        if (removal === 'HIDDEN') this.#hide(objectId)
-        this.#objects.delete(objectId)
-      } else if (object !== null) this.#objects.set(objectId, podsOf(object))
+      if (removal === 'HIDDEN') this.#hide(objectId)
+      if (type === 'REMOVED') this.#put(objectId, undefined)
+      else if (object !== null) this.#put(objectId, followedObject(object))
     }
     this.#isSynced = frame.synced
     this.#gaps = frame.incomplete
   }
 
+  #put(objectId: string, object: FollowedObject | undefined): void {
+    this.#heldBytes += (object?.bytes ?? 0) - (this.#objects.get(objectId)?.bytes ?? 0)
+    if (object === undefined) this.#objects.delete(objectId)
+    else this.#objects.set(objectId, object)
+  }
+
   #hide(objectId: string): void {
-    for (const { uid } of this.#objects.get(objectId) ?? []) this.#hidden.add(uid)
+    for (const { uid } of this.#objects.get(objectId)?.pods ?? []) this.#hidden.add(uid)
   }
 }
 
@@ -172,17 +206,58 @@ interface Payload {
         readonly type: string
         readonly removal: string | null
         readonly objectId: string
-        readonly object: FollowedObject | null
+        readonly object: ObjectText | null
       }[]
     } | null
   } | null
 }
 
-type FollowedObject = PodText | { readonly pods: { readonly nodes: readonly PodText[] } | null }
+/** An object that was asked for: a pod, or what has pods. */
+interface FollowedObject {
+  readonly pods: readonly FollowedPod[]
+  readonly owner: Owner | undefined
+  readonly bytes: number
+}
 
-function podsOf(object: FollowedObject): readonly PodText[] {
-  if (!('pods' in object)) return 'spec' in object ? [object] : []
-  return object.pods?.nodes ?? []
+interface Owner {
+  readonly cluster: string
+  readonly type: string
+  readonly namespace: string | undefined
+  readonly name: string
+  readonly uid: string
+}
+
+interface FollowedPod {
+  readonly uid: string
+  /** Pods are in the order of these texts: by cluster, namespace and name. */
+  readonly order: string
+  readonly containers: readonly ContainerView[]
+}
+
+interface OwnerText {
+  readonly __typename: string
+  readonly clusterName: string
+  readonly namespace?: string
+  readonly name: string
+  readonly uid: string
+  readonly pods: { readonly nodes: readonly PodText[] } | null
+}
+
+type ObjectText = PodText | OwnerText
+
+function followedObject(object: ObjectText): FollowedObject {
+  if (!('pods' in object)) {
+    const pods = 'spec' in object ? [followedPod(object)] : []
+    return { pods, owner: undefined, bytes: valueBytes(pods) }
+  }
+  const { __typename: type, clusterName: cluster, namespace, name, uid } = object
+  const pods = (object.pods?.nodes ?? []).map(followedPod)
+  return { pods, owner: { cluster, type, namespace, name, uid }, bytes: valueBytes(pods) }
+}
+
+function followedPod(pod: PodText): FollowedPod {
+  const { uid, clusterName, namespace, name } = pod
+  return { uid, order: [clusterName, namespace, name].join('\n'), containers: containersOf(pod) }
 }
 
 interface ContainerText {
@@ -274,20 +349,14 @@ function fieldsOf({ kindOf, schema }: ServedSchema, id: string, maxPods: number)
   const type = kind && schema.getType(kind.typeName)
   const pods = isObjectType(type) ? type.getFields()['pods'] : undefined
   if (kind !== undefined && String(pods?.type) === `${pod?.typeName}Connection`) {
-    return `... on ${kind.typeName} { pods(first: ${maxPods}) { nodes { ${podFields} } } }`
+    const own = `__typename clusterName ${kind.resource.namespaced ? 'namespace ' : ''}name uid`
+    return `... on ${kind.typeName} { ${own} pods(first: ${maxPods}) { nodes { ${podFields} } } }`
   }
   throw new ClientError('BAD_USER_INPUT', `ids: a ${name} has no pods`, {
     argument: 'ids',
     value: id,
     hint: 'give the id of a Pod, or of an object with pods, such as a Deployment, a Job or a Service',
   })
-}
-
-function byName(a: PodText, b: PodText): number {
-  const [one, other] = [a, b].map(({ clusterName, namespace, name }) =>
-    [clusterName, namespace, name].join('\n'),
-  )
-  return (one ?? '') < (other ?? '') ? -1 : 1
 }
 
 function containersOf(pod: PodText): readonly ContainerView[] {

@@ -1,16 +1,22 @@
+import { stringBytes } from '../../informer/codec/template.ts'
 import type { LogLine } from '../schema/read-context.ts'
 import type { LogLimits } from './log-limits.ts'
 
 /** A line, and the container follower that has read it. */
 export interface HeldLine extends LogLine {
-  readonly of: object
+  readonly of: LineReader
+}
+
+export interface LineReader {
+  /** Called with the change of the number of its lines that are held. */
+  holds(difference: number): void
 }
 
 /** How long the streams wait for a reader before lines are skipped: a browser that opens a page takes its time. */
-const patienceMs = 1_000
+export const patienceMs = 1_000
 /** A reader who takes nothing for so long has stopped: nothing more is read for it until it takes a frame. */
 const stoppedMs = 10_000
-/** An object of V8 beside its text. */
+/** The objects of V8 beside the text of a line. */
 const lineBytes = 160
 
 /**
@@ -18,7 +24,7 @@ const lineBytes = 160
  * behind loses the oldest lines, which are counted.
  */
 export class LogBuffer {
-  readonly #limits: Pick<LogLimits, 'maxHeldLines' | 'maxHeldBytes'>
+  readonly #limits: Pick<LogLimits, 'maxLines' | 'maxBytes'>
   readonly #waits: boolean
   #lines: HeldLine[] = []
   #bytes = 0
@@ -27,9 +33,10 @@ export class LogBuffer {
   #fullSinceMs: number | undefined
   #takenMs = performance.now()
   #taken = Promise.withResolvers<void>()
+  #isClosed = false
 
   /** `waits`: whether there is a reader who takes lines; else the newest are kept. */
-  constructor(limits: Pick<LogLimits, 'maxHeldLines' | 'maxHeldBytes'>, waits: boolean) {
+  constructor(limits: Pick<LogLimits, 'maxLines' | 'maxBytes'>, waits: boolean) {
     this.#limits = limits
     this.#waits = waits
   }
@@ -38,30 +45,33 @@ export class LogBuffer {
     return this.#lines.length === 0 && this.#skipped === 0
   }
 
+  /** The memory of its lines. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
   push(line: HeldLine): void {
+    if (this.#isClosed) return
     this.#lines.push(line)
     this.#bytes += sizeOf(line)
-    if (!this.#isOver()) return
+    line.of.holds(1)
+    if (!this.#isOver(1)) return
     // Makes room for a quarter at once: to sort for each line would cost too much.
     this.#lines.sort(byTime)
-    const { maxHeldLines, maxHeldBytes } = this.#limits
     let dropped = 0
-    while (
-      dropped < this.#lines.length &&
-      (this.#lines.length - dropped > maxHeldLines * 0.75 || this.#bytes > maxHeldBytes * 0.75)
-    ) {
-      const oldest = this.#lines[dropped]
-      if (oldest !== undefined) this.#bytes -= sizeOf(oldest)
+    while (dropped < this.#lines.length && this.#isOver(0.75, dropped)) {
+      this.#bytes -= sizeOf(this.#lines[dropped] as HeldLine)
       dropped += 1
     }
-    this.#lines.splice(0, dropped)
+    letGo(this.#lines.splice(0, dropped))
     this.#skipped += dropped
   }
 
   /** Waits while it is full, for as long as the reader may still catch up. `undefined` if there is room. */
   room(): Promise<void> | undefined {
     const nowMs = performance.now()
-    if (!this.#waits || !this.#isFull()) {
+    // Three quarters are full: the rest is for lines of streams that read at the same time.
+    if (!this.#waits || !this.#isOver(0.75)) {
       this.#fullSinceMs = undefined
       return undefined
     }
@@ -93,31 +103,30 @@ export class LogBuffer {
     const taken = this.#taken
     this.#taken = Promise.withResolvers()
     taken.resolve()
+    letGo(lines)
     return { lines, skipped }
   }
 
   /** Drops the lines of a follower, which its reader may no longer see. */
-  drop(of: object): void {
+  drop(of: LineReader): void {
+    const dropped = this.#lines.filter((line) => line.of === of)
     this.#lines = this.#lines.filter((line) => line.of !== of)
-    this.#bytes = this.#lines.reduce((sum, line) => sum + sizeOf(line), 0)
+    this.#bytes -= dropped.reduce((sum, line) => sum + sizeOf(line), 0)
+    letGo(dropped)
   }
 
-  /** Lets go of everything, and of all who wait. */
+  /** Lets go of everything, and of all who wait. Nothing more is held. */
   close(): void {
-    this.#lines = []
+    this.#isClosed = true
+    letGo(this.#lines.splice(0))
     this.#bytes = 0
     this.#taken.resolve()
   }
 
-  #isOver(): boolean {
-    const { maxHeldLines, maxHeldBytes } = this.#limits
-    return this.#lines.length > maxHeldLines || this.#bytes > maxHeldBytes
-  }
-
-  /** Three quarters are full: the rest is for lines of streams that read at the same time. */
-  #isFull(): boolean {
-    const { maxHeldLines, maxHeldBytes } = this.#limits
-    return this.#lines.length > maxHeldLines * 0.75 || this.#bytes > maxHeldBytes * 0.75
+  /** Whether a share of what may wait is exceeded, without the first lines. */
+  #isOver(share: number, without = 0): boolean {
+    const { maxLines, maxBytes } = this.#limits
+    return this.#lines.length - without > maxLines * share || this.#bytes > maxBytes * share
   }
 
   async #takenWithin(ms: number): Promise<void> {
@@ -128,8 +137,12 @@ export class LogBuffer {
   }
 }
 
+function letGo(lines: readonly HeldLine[]): void {
+  for (const { of } of lines) of.holds(-1)
+}
+
 function sizeOf({ text }: HeldLine): number {
-  return text.length + lineBytes
+  return stringBytes(text) + lineBytes
 }
 
 /** Lines without a time stay where they came. */

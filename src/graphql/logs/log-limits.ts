@@ -1,4 +1,5 @@
 import { Counts } from '../../lib/counts.ts'
+import { heapShare } from '../../lib/process-memory.ts'
 
 /** Bounds of logs. Nothing of a log is kept beyond them. */
 export interface LogLimits {
@@ -8,26 +9,40 @@ export interface LogLimits {
   readonly maxStreamsPerUser: number
   /** The largest `tailLines`. */
   readonly maxTailLines: number
-  /** The lines that wait for one slow reader, and the lines of the answer to one query. */
-  readonly maxHeldLines: number
-  /** The bytes of these lines. */
-  readonly maxHeldBytes: number
   /** Longer lines are cut. */
   readonly maxLineBytes: number
+  /** The lines that wait for one slow reader, and the lines of the answer to one query. */
+  readonly maxLines: number
+  /** The bytes of these lines. */
+  readonly maxBytes: number
+  /**
+   * The memory of all readers of logs: lines and containers. More is refused with `QUERY_TOO_COSTLY`. Default: 2 % of the
+   * heap, up to 64 MiB.
+   */
+  readonly maxHeldBytes: number
+  /** The same for the readers of one user. Default: a half of that. */
+  readonly maxHeldBytesPerUser: number
 }
+
+const maxHeldBytes = heapShare('logs', 64 << 20)
 
 export const defaultLogLimits: LogLimits = {
   maxStreams: 500,
   maxStreamsPerUser: 100,
   maxTailLines: 5_000,
-  maxHeldLines: 5_000,
-  maxHeldBytes: 2 << 20,
   maxLineBytes: 16_384,
+  maxLines: 5_000,
+  maxBytes: 2 << 20,
+  maxHeldBytes,
+  maxHeldBytesPerUser: Math.floor(maxHeldBytes / 2),
 }
 
-/** Counts since the process began, and what is open now. */
+/** Counts since the process began, and what is open and held now. */
 export interface LogCounts {
   readonly streams: number
+  readonly heldBytes: number
+  /** Lines that were read, those that `contains` leaves out as well. */
+  readonly read: number
   readonly lines: number
   readonly skipped: number
   readonly reopened: number

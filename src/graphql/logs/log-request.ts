@@ -1,7 +1,48 @@
 import { instantKey } from '../../query/index/index-key.ts'
+import { parseDurationMs } from '../../lib/duration.ts'
 import { ClientError } from '../errors/client-error.ts'
+import { readObjectId } from '../model/object-id.ts'
 import type { PodLogsArguments } from '../schema/read-arguments.ts'
+import { clustersNamed } from '../served/cluster-argument.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
 import type { LogLimits } from './log-limits.ts'
+
+/** What logs were asked of, or a pod whose log was opened. What is absent was not limited, or is not known. */
+export interface LoggedObject {
+  readonly cluster: string
+  /** The name of the GraphQL type. */
+  readonly type: string
+  readonly namespace?: string | undefined
+  readonly name?: string | undefined
+  readonly uid?: string | undefined
+}
+
+/** The objects that the report of an operation names, by {@link loggedKey} if they have a UID. */
+export type LoggedObjects = Map<string, LoggedObject>
+
+export function loggedKey(cluster: string, uid: string): string {
+  return `${cluster}/${uid}`
+}
+
+/** What the logs are asked of: objects by their ids, or the pods of namespaces. Throws as `clustersNamed` does. */
+export function askedObjects(served: ServedSchema, args: PodLogsArguments): LoggedObjects {
+  const asked: LoggedObjects = new Map()
+  const { ids, namespace, namespaces } = args
+  for (const id of ids ?? []) {
+    const identity = readObjectId(id)
+    if (identity === undefined) continue
+    const { cluster, group, kind, object } = identity
+    const key = 'uid' in object ? loggedKey(cluster, object.uid) : id
+    asked.set(key, { cluster, type: served.kindOf(group, kind)?.typeName ?? kind, ...object })
+  }
+  if (asked.size > 0) return asked
+  for (const cluster of clustersNamed(served, args)) {
+    for (const within of namespaces ?? [namespace ?? undefined]) {
+      asked.set(`${cluster} ${within}`, { cluster, type: 'Pod', namespace: within })
+    }
+  }
+  return asked
+}
 
 /** What is asked of each container, checked. */
 export interface LogRequest {
@@ -65,23 +106,11 @@ function requirePods(args: PodLogsArguments): void {
   })
 }
 
-const unitsMs: Readonly<Record<string, number>> = {
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-}
-
 function sinceTimeOf(since: string): string {
   if (instantKey(since) !== undefined) return new Date(since).toISOString()
-  const parts = [...since.matchAll(/(\d{1,9})([smhd])/g)]
-  const isDuration = parts.length > 0 && parts.map(([part]) => part).join('') === since
-  const ms = parts.reduce(
-    (sum, [, count, unit = '']) => sum + Number(count) * (unitsMs[unit] ?? 0),
-    0,
-  )
+  const ms = parseDurationMs(since) ?? 0
   const at = new Date(Date.now() - ms)
-  if (isDuration && ms > 0 && !Number.isNaN(at.getTime())) return at.toISOString()
+  if (ms > 0 && !Number.isNaN(at.getTime())) return at.toISOString()
   throw invalid('since', since, 'a time like "2026-01-31T12:00:00Z", or a duration like "15m"')
 }
 

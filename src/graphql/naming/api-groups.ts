@@ -36,12 +36,20 @@ const fixedAliases: ReadonlyMap<string, string> = new Map([
 /** Configured prefixes by API group, which win over the fixed ones: `{ "stable.example.com": "Stable" }`. */
 export type GroupAliases = Readonly<Record<string, string>>
 
+export const groupAliasHint =
+  'an alias is a capital letter followed by letters and digits, or "" for the bare kinds'
+
+/** Whether an alias can begin a GraphQL name. */
+export function isGroupAlias(alias: string): boolean {
+  return /^(?:[A-Z][A-Za-z0-9]*)?$/.test(alias)
+}
+
 /** An alias that cannot begin a GraphQL name. */
 export class GroupAliasError extends CodedError {
   constructor(group: string, alias: string) {
     super('GROUP_ALIAS', `alias ${JSON.stringify(alias)} of the API group ${group}`, {
       value: alias,
-      hint: 'an alias is a capital letter followed by letters and digits, or "" for the bare kinds',
+      hint: groupAliasHint,
     })
   }
 }
@@ -49,7 +57,7 @@ export class GroupAliasError extends CodedError {
 /** Checks that each alias can begin a GraphQL name. Throws {@link GroupAliasError}. */
 export function checkGroupAliases(aliases: GroupAliases): void {
   for (const [group, alias] of Object.entries(aliases)) {
-    if (!/^(?:[A-Z][A-Za-z0-9]*)?$/.test(alias)) throw new GroupAliasError(group, alias)
+    if (!isGroupAlias(alias)) throw new GroupAliasError(group, alias)
   }
 }
 

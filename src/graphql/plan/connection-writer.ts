@@ -27,23 +27,11 @@ import {
 import type { KindRow } from '../reads/over-kinds/polymorphic-page.ts'
 import { staleSince } from '../reads/staleness.ts'
 import type { FacetArguments, SumArguments } from '../schema/read-arguments.ts'
-import type {
-  ClusterGap,
-  Facet,
-  FacetValue,
-  IndexSum,
-  PageInfo,
-  TypeCount,
-} from '../schema/read-context.ts'
-import {
-  type PlainWriter,
-  plainMembers,
-  plainWriter,
-  valueMembers,
-  writtenMembers,
-} from './plain-writer.ts'
+import type { ClusterGap, Facet, IndexSum } from '../schema/read-context.ts'
+import { type PlainWriter, plainWriter, writtenMembers } from './plain-writer.ts'
 import type { PlanField } from './plan-compiler.ts'
 import { leastLengthOf, type PlanRun } from './plan-run.ts'
+import { valueWriter } from './value-writer.ts'
 
 /** A form of connection: the rows of its pages `P`, and its own fields besides those that all connections have. */
 export interface ConnectionForm<P, R, S> {
@@ -73,8 +61,7 @@ export function connectionWriter<P extends { readonly page: PageOf<R> }, R, S>(
       case 'edges':
         return edgesWriter(part, form)
       case 'pageInfo': {
-        const names = ['hasNextPage', 'hasPreviousPage', 'startCursor', 'endCursor'] as const
-        const write = plainWriter<PageInfo>(part, valueMembers(names))
+        const write = valueWriter(part)
         return (run, { page }) => write(run, pageInfoOf(page))
       }
       case 'totalCount':
@@ -145,11 +132,8 @@ function gapsWriter<P>(
   field: PlanField,
   read: (run: PlanRun, page: P) => readonly ClusterGap[],
 ): PlainWriter<P> {
-  const write = plainWriter<ClusterGap>(
-    field,
-    valueMembers(['cluster', 'type', 'code', 'message', 'since']),
-  )
-  return (run, page) => run.list(read(run, page), (gap) => write(run, gap))
+  const write = valueWriter(field)
+  return (run, page) => write(run, read(run, page))
 }
 
 /** Compiles the pages of a list of a kind. */
@@ -183,59 +167,22 @@ export function listWriter(kind: Kind, field: PlanField): PlainWriter<ReadPage> 
   })
 }
 
-const facetMember = valueMembers<Facet>(['by', 'distinctCount', 'missingCount'])
-
-const valueMember = valueMembers<FacetValue>(['value', 'count'])
-
-const sumMember = valueMembers<IndexSum>(['of', 'value', 'number', 'count'])
-
 function pageFacetsWriter<P>(
   field: PlanField,
   facetsIn: (run: PlanRun, page: P, args: FacetArguments) => readonly Facet[],
 ): PlainWriter<P> {
-  const write = facetsWriter(field)
+  const write = valueWriter(field)
   return (run, page) =>
     write(run, facetsIn(run, page, run.argumentsOf(field.args) as unknown as FacetArguments))
-}
-
-/** Compiles facets. */
-export function facetsWriter(field: PlanField): PlainWriter<readonly Facet[]> {
-  let leastPerValue = 0
-  let leastPerSum = 0
-  const write = plainWriter<Facet>(field, (member) => {
-    if (member.name !== 'values') return facetMember(member)
-    const members = plainMembers<FacetValue>(member, (part) => {
-      if (part.name !== 'sums') return valueMember(part)
-      const inSum = plainMembers<IndexSum>(part, sumMember)
-      leastPerSum += leastLengthOf(inSum)
-      return (run, { sums }) => run.list(sums, (sum) => run.object(inSum, sum))
-    })
-    leastPerValue += leastLengthOf(members)
-    return (run, { values }) => run.list(values, (value) => run.object(members, value))
-  })
-  return (run, facets) => {
-    let least = 0
-    for (const { values } of facets) {
-      least += values.length * (leastPerValue + leastPerSum * (values[0]?.sums.length ?? 0))
-    }
-    run.budget.foresee('bytes', least)
-    return run.list(facets, (facet) => write(run, facet))
-  }
 }
 
 function pageSumsWriter<P>(
   field: PlanField,
   sumsIn: (run: PlanRun, page: P, args: SumArguments) => readonly IndexSum[],
 ): PlainWriter<P> {
-  const write = sumsWriter(field)
+  const write = valueWriter(field)
   return (run, page) =>
     write(run, sumsIn(run, page, run.argumentsOf(field.args) as unknown as SumArguments))
-}
-
-/** Compiles sums. */
-export function sumsWriter(field: PlanField): PlainWriter<readonly IndexSum[]> {
-  const members = plainMembers<IndexSum>(field, sumMember)
-  return (run, sums) => run.list(sums, (sum) => run.object(members, sum))
 }
 
 /** A page of objects of several kinds. */
@@ -262,8 +209,8 @@ export function unionWriter<P extends UnionRead>(
 
 /** Compiles the number of objects of each type. */
 function countsWriter(field: PlanField): PlainWriter<Pick<UnionRead, 'page'>> {
-  const one = plainWriter(field, valueMembers<TypeCount>(['type', 'count']))
-  return (run, read) => run.list(countsByType(read), (count) => one(run, count))
+  const write = valueWriter(field)
+  return (run, read) => write(run, countsByType(read))
 }
 
 /** Compiles a member that says how fresh a page of several kinds is, or which kinds were looked into. */

@@ -54,6 +54,7 @@ class Generation {
 
 /** The texts of one selection over the objects of one store. */
 export class FragmentMemo {
+  readonly reference: WeakRef<FragmentMemo> = new WeakRef(this)
   readonly selection: string
   readonly #cache: FragmentCache
   #young: Generation | undefined
@@ -122,8 +123,8 @@ export class FragmentCache {
   readonly #maxBytes: number
   /** By a hash of the selection. */
   readonly #memos = new Map<string, WeakMap<StoreView, FragmentMemo>>()
-  /** The memos that have texts. */
-  readonly #holding = new Set<FragmentMemo>()
+  /** The memos that have texts. Each goes with its store, whose rows it holds. */
+  readonly #holding = new Set<WeakRef<FragmentMemo>>()
   #youngBytes = 0
   #oldBytes = 0
   generation = 0
@@ -154,7 +155,7 @@ export class FragmentCache {
 
   /** For memos: registers one that has texts. */
   holds(memo: FragmentMemo): void {
-    this.#holding.add(memo)
+    this.#holding.add(memo.reference)
   }
 
   /** Counts the growth of the young texts, and turns the generations at half of the budget. */
@@ -168,9 +169,10 @@ export class FragmentCache {
     this.#oldBytes = this.#youngBytes
     this.#youngBytes = 0
     const selections = new Set<string>()
-    for (const memo of this.#holding) {
-      if (memo.sweep()) selections.add(memo.selection)
-      else this.#holding.delete(memo)
+    for (const reference of this.#holding) {
+      const memo = reference.deref()
+      if (memo?.sweep() === true) selections.add(memo.selection)
+      else this.#holding.delete(reference)
     }
     for (const selection of this.#memos.keys()) {
       if (!selections.has(selection)) this.#memos.delete(selection)

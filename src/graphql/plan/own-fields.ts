@@ -280,7 +280,7 @@ function made(make: (object: Readonly<Record<string, unknown>>) => string): Fiel
   return whole({ form: 'made', make })
 }
 
-export const columnMembers = ['name', 'type', 'format', 'priority', 'value', 'since'] as const
+const columnMembers = ['name', 'type', 'format', 'priority', 'value', 'since'] as const
 
 /** Writes the selected members of a plain object. Throws {@link NotCoveredError} for other fields. */
 function madeText<T extends object>(

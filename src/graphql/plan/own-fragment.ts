@@ -107,22 +107,22 @@ export function ownFragment(own: OwnFields, { collect }: PlanCompiler): RowWrite
     return fragment
   }
 
-  // The next row mostly reuses the last fragment. A fragment without variables serves every run.
+  // The next row mostly reuses a fragment. One without variables serves every run. Weakly: a plan outlives the stores it reads.
   let lastRun = 0
-  let lastView: StoreView | undefined
-  let last: StoreFragment | undefined
+  let recent = new WeakMap<StoreView, StoreFragment>()
   return (run, part, id) => {
     const { view } = part
-    if (last === undefined || view !== lastView || (!isConstant && run.number !== lastRun)) {
-      last = fragmentOf(run, part)
+    if (!isConstant && run.number !== lastRun) {
+      recent = new WeakMap()
       lastRun = run.number
-      lastView = view
     }
-    const { memo, project } = last
+    let fragment = recent.get(view)
+    if (fragment === undefined) recent.set(view, (fragment = fragmentOf(run, part)))
+    const { memo, project } = fragment
     const held = view.held(id)
     let text = memo.get(id, held)
     if (text === undefined) {
-      run.budget.spend('fields', last.fields)
+      run.budget.spend('fields', fragment.fields)
       text = withinBudget(run.budget, (maxUnits) => project(held, maxUnits))
       if (text === undefined) throw new NotCoveredError('a value that GraphQL refuses')
       if (!isWhole) text = text.slice(1, -1)

@@ -54,14 +54,6 @@ export function plainMembers<T>(
   return writtenMembers(objectType, selections, compiler, compile)
 }
 
-/** Compiles members that are the JSON of their value. */
-export function valueMembers<T>(names: readonly (keyof T & string)[]): CompileMember<T> {
-  return ({ name }) => {
-    const known = names.find((one) => one === name)
-    return known === undefined ? undefined : (_run, source) => JSON.stringify(source[known])
-  }
-}
-
 /** Adjacent own fields of an object, by response key. */
 export type AdjacentFields = readonly (readonly [string, readonly FieldNode[]])[]
 

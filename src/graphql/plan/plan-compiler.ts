@@ -2,10 +2,8 @@ import {
   type FieldNode,
   getNamedType,
   type GraphQLField,
-  GraphQLNonNull,
   type GraphQLObjectType,
   type GraphQLOutputType,
-  GraphQLString,
   isObjectType,
   type SelectionSetNode,
   type VariableValues,
@@ -43,6 +41,8 @@ export interface RootWriter {
     args: Readonly<Record<string, unknown>>,
     variables: VariableValues,
   ) => readonly ClusterKind[]
+  /** Whether its value depends on nothing but the schema and the arguments: on the whole of it, or on one type. */
+  readonly ofSchema?: 'whole' | 'type'
   readonly write: (run: PlanRun) => string
 }
 
@@ -115,7 +115,8 @@ export class PlanField {
   }
 
   get definition(): GraphQLField<unknown, unknown> {
-    const field = this.parent.getFields()[this.name]
+    // Also finds the fields of introspection.
+    const field = this.compiler.served.schema.getField(this.parent, this.name)
     if (field === undefined) throw this.notCovered()
     return field
   }
@@ -125,8 +126,7 @@ export class PlanField {
   }
 
   get type(): GraphQLOutputType {
-    // Only introspection fields are missing.
-    return this.parent.getFields()[this.name]?.type ?? new GraphQLNonNull(GraphQLString)
+    return this.definition.type
   }
 
   /** The type of the objects that it contains. */

@@ -1,4 +1,4 @@
-import type { FieldNode, VariableValues } from 'graphql'
+import { type FieldNode, type GraphQLSchema, isEnumType, type VariableValues } from 'graphql'
 import { defaultWorkLimits, type WorkLimits } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
 import { type ListRequest, listRequest } from '../reads/list-read.ts'
@@ -21,6 +21,44 @@ export function plannedWork(work: Partial<WorkLimits>): WorkLimits {
   const limits = { ...defaultWorkLimits, ...work }
   const { rows, fields, bytes } = limits
   return { ...limits, rows: rows * 15, fields: fields * plannedFields, bytes: bytes * 2 }
+}
+
+/** The limits of a plan that reads the schema: the whole of it may be written besides what any plan may do. */
+export function schemaWork(schema: GraphQLSchema, work: Partial<WorkLimits>): WorkLimits {
+  const limits = plannedWork(work)
+  let extent = extents.get(schema)
+  if (extent === undefined) extents.set(schema, (extent = extentOf(schema)))
+  const { fields, bytes } = extent
+  return { ...limits, fields: limits.fields + fields, bytes: limits.bytes + bytes }
+}
+
+type Extent = Pick<WorkLimits, 'fields' | 'bytes'>
+
+const extents = new WeakMap<GraphQLSchema, Extent>()
+
+/**
+ * The share of one type, field, argument or value. The standard introspection query writes 12 fields and 250 characters
+ * of it on average.
+ */
+const ofElement: Extent = { fields: 16, bytes: 2_000 }
+
+function extentOf(schema: GraphQLSchema): Extent {
+  let elements = 0
+  let described = 0
+  const add = (one: { readonly description?: string | null | undefined }): void => {
+    elements += 1
+    described += one.description?.length ?? 0
+  }
+  for (const type of Object.values(schema.getTypeMap())) {
+    add(type)
+    if (isEnumType(type)) type.getValues().forEach(add)
+    if (!('getFields' in type)) continue
+    for (const field of Object.values(type.getFields())) {
+      add(field)
+      if ('args' in field) field.args.forEach(add)
+    }
+  }
+  return { fields: ofElement.fields * elements, bytes: ofElement.bytes * elements + 4 * described }
 }
 
 /** The inputs of one run of a plan. A run takes place within one tick. */
@@ -59,7 +97,7 @@ export class PlanRun extends ReadRun {
   readonly #fragments: FragmentCache
   readonly errors: FieldErrors
   readonly event: unknown
-  readonly #variables: VariableValues
+  readonly variables: VariableValues
   #directFragments: FragmentCache | undefined
   readonly #requests = new Map<FieldArguments, ListRequest>()
 
@@ -69,7 +107,7 @@ export class PlanRun extends ReadRun {
     this.errors = new FieldErrors(options.budget, plannedFields, (error) =>
       options.parts.missed(error),
     )
-    this.#variables = options.variables
+    this.variables = options.variables
     this.event = options.event
   }
 
@@ -81,7 +119,7 @@ export class PlanRun extends ReadRun {
 
   /** The coerced arguments of a field. Throws the GraphQLError of the first invalid one. */
   argumentsOf(field: FieldArguments): Readonly<Record<string, unknown>> {
-    return field.coerce(this.#variables)
+    return field.coerce(this.variables)
   }
 
   /** Parses the arguments of a list once for all rows. Throws `ArgumentError`. */

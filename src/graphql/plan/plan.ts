@@ -8,7 +8,8 @@ import {
   type VariableValues,
   visit,
 } from 'graphql'
-import { QueryTooCostlyError } from '../../query/condition/work-budget.ts'
+import { QueryTooCostlyError, type WorkLimits } from '../../query/condition/work-budget.ts'
+import { compactText } from '../../lib/text.ts'
 import { fragmentsOf } from '../documents/document-fragments.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
@@ -25,12 +26,15 @@ import {
   type PlanWriters,
   type RootWriter,
 } from './plan-compiler.ts'
-import type { PlanRun, WrittenMember } from './plan-run.ts'
+import { plannedWork, type PlanRun, schemaWork, type WrittenMember } from './plan-run.ts'
 import { rootWriter } from './root-writer.ts'
 import { rowWriter } from './row-writer.ts'
 
 /** The number of variations that a plan keeps. A further one replaces the oldest. */
 const maxVariations = 64
+
+/** The number of texts that a variation keeps, if it only tells of the schema. A further one replaces the oldest. */
+const maxTexts = 16
 
 /** The coerced variables of a request, or the errors of the coercion. */
 export type RequestVariables =
@@ -129,9 +133,14 @@ const none: RequestVariables = { variableValues: { sources: {}, coerced: {} } }
 export class PlanVariation {
   /** Whether the plan covers all root fields. If not, graphql-js answers, with the needs of those that it covers. */
   readonly isCovered: boolean
+  /** Whether the answer depends on nothing but the schema and the variables, as that of introspection. */
+  readonly isOfSchema: boolean
   readonly #roots: (RootWriter & { readonly args: FieldArguments; readonly needs: PlanNeeds })[] =
     []
   readonly #members: readonly WrittenMember<[]>[]
+  /** The texts of a plan that only tells of the schema, by the request's variables: all callers get the same. */
+  readonly #texts = new Map<string, string>()
+  readonly #grown: (bytes: number) => void
 
   constructor(operation: OperationDefinitionNode, compiler: PlanCompiler) {
     const query = compiler.served.schema.getRootType(operation.operation)
@@ -152,6 +161,15 @@ export class PlanVariation {
       }
     })
     this.isCovered = isCovered
+    this.isOfSchema = this.#roots.every(({ ofSchema }) => ofSchema !== undefined)
+    this.#grown = compiler.collect.grown
+  }
+
+  /** The limits of one run. The size of the schema alone never makes an operation too costly that reads it once. */
+  work({ schema }: ServedSchema, work: Partial<WorkLimits>): WorkLimits {
+    const [root, ...others] = this.#roots
+    const readsOnce = root?.ofSchema === 'whole' && others.length === 0
+    return readsOnce ? schemaWork(schema, work) : plannedWork(work)
   }
 
   /** The kinds that the plan reads, each in the cluster of its root field. Throws {@link NotCoveredError}. */
@@ -175,6 +193,27 @@ export class PlanVariation {
    * Throws {@link NotCoveredError}.
    */
   write(run: PlanRun): string {
+    if (!this.isOfSchema) return this.#written(run)
+    const key = JSON.stringify(run.variables.coerced)
+    let text = this.#texts.get(key)
+    if (text === undefined) {
+      text = compactText(this.#written(run))
+      if (run.errors.count === 0) this.#keep(key, text)
+    }
+    return text
+  }
+
+  #keep(key: string, text: string): void {
+    for (const [oldest, dropped] of this.#texts) {
+      if (this.#texts.size < maxTexts) break
+      this.#texts.delete(oldest)
+      this.#grown(-2 * (oldest.length + dropped.length))
+    }
+    this.#texts.set(key, text)
+    this.#grown(2 * (key.length + text.length))
+  }
+
+  #written(run: PlanRun): string {
     try {
       return run.object(this.#members)
     } catch (error) {

@@ -1,6 +1,5 @@
 import { getNullableType, isObjectType } from 'graphql'
 import { objectKey } from '../../kubernetes/object.ts'
-import type { Completion } from '../../query/page/completions.ts'
 import type { SearchHit } from '../../query/page/search-page.ts'
 import type { Kind } from '../model/kind.ts'
 import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
@@ -10,16 +9,13 @@ import {
   type AnyKindsPage,
   readAnyKinds,
 } from '../reads/over-kinds/any-kinds-list.ts'
-import {
-  type CompletionRead,
-  completionNeeds,
-  readCompletions,
-} from '../reads/over-kinds/completion-read.ts'
+import { completionNeeds, readCompletions } from '../reads/over-kinds/completion-read.ts'
 import { entityOf, entityPlaces } from '../reads/entity-read.ts'
 import { readFleetList } from '../reads/fleet-list.ts'
 import { type ListRequest, type NamedList, namedList, readList } from '../reads/list-read.ts'
 import { kindNamed } from '../reads/named-kind.ts'
 import { foundByKey, identified, kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
+import { QueryValues } from '../reads/query-values.ts'
 import { readSearch, type SearchRead, searchNeeds } from '../reads/over-kinds/search-read.ts'
 import type {
   KubernetesObjectsArguments,
@@ -30,24 +26,22 @@ import type {
   SearchArguments,
 } from '../schema/read-arguments.ts'
 import type { EntitiesArguments } from '../schema/federation-fields.ts'
-import type { TypeCount, SearchResultSource } from '../schema/read-context.ts'
 import { ofAnotherKind } from '../schema/relay-fields.ts'
 import { clusterNamed, isOverClusters } from '../served/cluster-argument.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { compiledByKind, rowsByKind } from './any-row-writer.ts'
-import { canAnywhereWriter, clustersWriter, viewerWriter } from './cluster-writer.ts'
-import { connectionWriter, unionMember, unionWriter } from './connection-writer.ts'
+import { connectionWriter, unionWriter } from './connection-writer.ts'
 import { extensionEvent, extensionRoot } from './extension-writer.ts'
 import { graphWriter } from './graph-writer.ts'
 import { podLogsWriter } from './logs-writer.ts'
-import { objectRefWriter } from './object-ref-writer.ts'
 import { problemsWriter } from './problems-writer.ts'
-import { plainWriter, valueMembers } from './plain-writer.ts'
 import { neededIn, neededKinds, type PlanField, type RootWriter } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
+import { itemWriter, memberWriter, valueWriter } from './value-writer.ts'
 
 /** Compiles a field of `Query`. Throws `NotCoveredError`, and the GraphQLError of a constant argument. */
 export function rootWriter(field: PlanField): RootWriter {
+  if (field.name === '__schema' || field.name === '__type') return schemaRoot(field)
   const { source } = field
   switch (source.form) {
     case 'list':
@@ -76,19 +70,28 @@ export function rootWriter(field: PlanField): RootWriter {
       return podLogsWriter(field)
     case 'complete':
       return completeRoot(field)
-    case 'clusterStates':
-      return clustersWriter(field)
-    case 'currentViewer':
-      return viewerWriter(field)
-    case 'rootCan':
-      return canAnywhereWriter(field)
     case 'extension':
       return extensionRoot(source.field, field)
     case 'extensionEvents':
       return extensionEvent(source.field, field)
+    case 'value':
+      return field.name === '_service' ? schemaRoot(field) : valueRoot(field)
     default:
       throw field.notCovered()
   }
+}
+
+/** Compiles a field that is a member of {@link QueryValues}. */
+function valueRoot(field: PlanField): RootWriter {
+  const write = memberWriter(field)
+  return { write: (run) => write(run, new QueryValues(run)) }
+}
+
+/** Compiles a field that only tells of the schema: of introspection, or `_service`. */
+function schemaRoot(field: PlanField): RootWriter {
+  const write = memberWriter(field)
+  const ofSchema = field.name === '__type' ? 'type' : 'whole'
+  return { ofSchema, write: (run) => write(run, undefined) }
 }
 
 function listRoot(kind: Kind, field: PlanField): RootWriter {
@@ -310,14 +313,10 @@ function searchRoot(field: PlanField): RootWriter {
   const write = connectionWriter<SearchRead, SearchHit, SearchRead>(field, {
     sourceOf: (read) => read,
     row(row) {
-      const result = resultWriter(row)
+      const result = itemWriter(row)
       return (run, { resultOf }, hit) => result(run, resultOf(hit))
     },
-    part(part) {
-      if (part.name !== 'counts') return unionMember(part)
-      const one = plainWriter(part, valueMembers<TypeCount>(['type', 'count']))
-      return (run, { counts }) => run.list(counts(), (count) => one(run, count))
-    },
+    part: memberWriter,
   })
   return {
     write(run) {
@@ -333,19 +332,7 @@ function completeRoot(field: PlanField): RootWriter {
   const { args, compiler, nodes } = field
   const { served } = compiler
   compiler.asks({ args, needs: (values, cluster) => completionNeeds(served, values, cluster) })
-  const write = plainWriter<CompletionRead>(field, (member) => {
-    switch (member.name) {
-      case 'completions': {
-        const one = plainWriter(member, completionMember)
-        return (run, { completions }) => run.list(completions, (found) => one(run, found))
-      }
-      case 'from':
-      case 'hasMore':
-        return completionsMember(member)
-      default:
-        return unionMember(member)
-    }
-  })
+  const write = valueWriter(field)
   return {
     write(run) {
       const found = readCompletions(run, run.argumentsOf(args) as unknown as CompleteArguments)
@@ -353,25 +340,4 @@ function completeRoot(field: PlanField): RootWriter {
       return write(run, found)
     },
   }
-}
-
-const completionsMember = valueMembers<CompletionRead>(['from', 'hasMore'])
-
-const completionMember = valueMembers<Completion>(['term', 'text', 'insert', 'type', 'count'])
-
-function resultWriter(field: PlanField): (run: PlanRun, found: SearchResultSource) => string {
-  return plainWriter<SearchResultSource>(field, (member) => {
-    const { name } = member
-    switch (name) {
-      case 'object': {
-        const object = objectRefWriter(member)
-        return (run, found) => object(run, found.object)
-      }
-      case 'matched':
-      case 'value':
-        return (_run, found) => JSON.stringify(found[name])
-      default:
-        return undefined
-    }
-  })
 }

@@ -7,36 +7,31 @@ import { usageKindOf } from '../model/usage-kind.ts'
 import type { FoundObject } from '../prepare/kind-view.ts'
 import { directObject } from '../reads/direct/direct-reads.ts'
 import { OwnedRead, ownerOf } from '../reads/over-kinds/owned-read.ts'
+import { clusterState } from '../reads/fleet-state.ts'
 import { canDo } from '../reads/permissions.ts'
 import type { KindRow, PolymorphicPage } from '../reads/over-kinds/polymorphic-page.ts'
 import { PolymorphicRead } from '../reads/over-kinds/polymorphic-read.ts'
 import { usageOf } from '../reads/usage-read.ts'
 import { type UsedByPage, UsedByRead } from '../reads/over-kinds/used-by-read.ts'
 import type { ObjectCanArguments, OwnedArguments } from '../schema/read-arguments.ts'
-import type {
-  ContainerUsage,
-  PrinterColumn,
-  ResourceUsage,
-  SecretContents,
-} from '../schema/read-context.ts'
+import type { SecretContents } from '../schema/read-context.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import { anyRowWriter } from './any-row-writer.ts'
-import { clusterWriter } from './cluster-writer.ts'
 import { collectFields } from './collected-fields.ts'
 import { type ConnectionForm, unionWriter } from './connection-writer.ts'
 import { extensionRowWriter } from './extension-writer.ts'
 import {
   objectRefsWriter,
-  objectRefWriter,
   ownerChainWriter,
   ownersWriter,
   rootOwnerWriter,
 } from './object-ref-writer.ts'
-import { columnMembers, isOwnField } from './own-fields.ts'
+import { isOwnField } from './own-fields.ts'
 import { ownFragment } from './own-fragment.ts'
-import { fragmentedMembers, type PlainWriter, plainWriter, valueMembers } from './plain-writer.ts'
+import { fragmentedMembers } from './plain-writer.ts'
 import type { PlanCompiler, PlanField, RowWriter } from './plan-compiler.ts'
 import { type PlanRun, refusedBeside } from './plan-run.ts'
+import { itemWriter, valueWriter } from './value-writer.ts'
 
 /**
  * Compiles the objects of a kind. Adjacent own fields form one fragment, whose text the cache keeps. The other fields,
@@ -118,8 +113,11 @@ function holeWriter(kind: Kind, field: PlanField): RowWriter {
     case 'ofRowType':
       // `events` of a kind without a relation to Events, `usedBy` of one that nothing uses.
       return () => 'null'
-    case 'cluster':
-      return clusterWriter(field)
+    case 'cluster': {
+      // Rows of subscriptions keep the state of their last write.
+      const write = valueWriter(field)
+      return (run, { cluster }) => write(run, clusterState(run, cluster))
+    }
     case 'secretContents':
       return secretWriter(field)
     case 'printerColumns':
@@ -179,18 +177,7 @@ const anyKindWriter: ConnectionForm<PolymorphicPage, KindRow, PolymorphicPage>['
 }
 
 const useWriter: ConnectionForm<UsedByPage, KindRow, UsedByPage>['row'] = (field) => {
-  const write = plainWriter<ReturnType<UsedByPage['useOf']>>(field, (member) => {
-    switch (member.name) {
-      case 'object': {
-        const object = objectRefWriter(member)
-        return (run, use) => object(run, use.object)
-      }
-      case 'paths':
-        return (_run, use) => JSON.stringify(use.paths())
-      default:
-        return undefined
-    }
-  })
+  const write = itemWriter(field)
   return (run, used, row) => write(run, used.useOf(row))
 }
 
@@ -219,13 +206,7 @@ function usageWriter(kind: Kind, field: PlanField): RowWriter {
     compiler.leadsTo([measured])
   }
   const refused = refusedBeside(field)
-  const value = valueMembers<ResourceUsage>(['cpu', 'memory', 'at', 'window'])
-  const write = plainWriter<ResourceUsage>(field, (member) => {
-    if (member.name !== 'containers') return value(member)
-    const container = plainWriter<ContainerUsage>(member, valueMembers(['name', 'cpu', 'memory']))
-    return (run, { containers }) =>
-      containers === null ? 'null' : run.list(containers, (one) => container(run, one))
-  })
+  const write = valueWriter(field)
   return (run, part, id) => {
     const used = usageOf(run, part, id)
     if (used instanceof ClientError) refused(run, used)
@@ -246,10 +227,9 @@ function secretWriter({ name, compiler }: PlanField): RowWriter {
 function serverColumnsWriter(field: PlanField): RowWriter {
   const { args, compiler } = field
   compiler.readsDirectly('printerColumns')
-  const write: PlainWriter<PrinterColumn> = plainWriter(field, valueMembers(columnMembers))
+  const write = valueWriter(field)
   return (run, part, id) => {
     const wide = run.argumentsOf(args)['wide'] === true
-    const columns = run.direct.columns(directObject(part, id), wide)
-    return columns ? run.list(columns, (column) => write(run, column)) : 'null'
+    return write(run, run.direct.columns(directObject(part, id), wide))
   }
 }

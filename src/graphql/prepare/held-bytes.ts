@@ -17,12 +17,12 @@ const subscriptions: Holders = {
 }
 
 export interface ByteHolder {
-  /** An upper bound of the memory that the group holds now: rows, and unread frames. */
+  /** An upper bound of the memory that it holds now, such as rows and unread frames. */
   readonly heldBytes: number
-  /** The names of the users that share the group; none without authentication. */
+  /** The names of the users that share it; none without authentication. */
   readonly users: ReadonlySet<string>
-  /** The share of one user: a part of the shared memory, and the frames for this user alone. */
-  heldBytesFor(user: string): number
+  /** The share of one user: a part of the shared memory, and the frames for this user alone. Absent: all of it. */
+  heldBytesFor?(user: string): number
 }
 
 /** There is no room for an operation now. The client may try again. */
@@ -78,7 +78,7 @@ export class HeldBytes {
   #bytesFor(user: string): number {
     let sum = 0
     for (const group of this.#ofGroup.keys()) {
-      if (group.users.has(user)) sum += group.heldBytesFor(user)
+      if (group.users.has(user)) sum += group.heldBytesFor?.(user) ?? group.heldBytes
     }
     return sum
   }

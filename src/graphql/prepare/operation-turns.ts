@@ -20,7 +20,8 @@ export async function inTurns<T>(work: Iterator<void, T>, viewer: Viewer | undef
   }
 }
 
-const liveLane: Lane = 'subscriptions'
+/** The lane of all subscriptions. */
+export const liveLane: Lane = 'subscriptions'
 
 /**
  * Resolves when work for the subscriptions of some users may begin; `undefined` if it may begin now. All subscriptions

@@ -1,3 +1,4 @@
+import { isUnauthorized } from '../../api-server/transport/reachability.ts'
 import { type UnreadableCode, UnreadableResourceError } from '../../cache/cache-errors.ts'
 import { AccessReviewError } from '../../access/subject-access-review.ts'
 import { ApiStatusError } from '../../kubernetes/status.ts'
@@ -24,6 +25,7 @@ export function lateRead({ cluster, kind }: ClusterKind, deadlineMs: number): Cl
 export function failedRead(at: ClusterKind, cause: unknown, isViewer: boolean): ClientError {
   if (cause instanceof UnreadableResourceError) return unreadableKind(at, cause, isViewer)
   const { cluster, kind } = at
+  if (isUnauthorized(cause)) return unauthorizedCluster(cluster, kind.typeName, cause)
   const details = { cluster, type: kind.typeName, cause }
   if (cause instanceof ApiStatusError) {
     const { httpStatus, retryAfterMs, status } = cause
@@ -73,10 +75,20 @@ export function unreadableKind(
 }
 
 const unreachable = ({ cluster }: ClusterKind): string => `cluster ${cluster} cannot be reached`
+const unauthorized = ({ cluster }: Pick<ClusterKind, 'cluster'>): string =>
+  `cluster ${cluster} does not accept the gateway's credentials`
+
+/** The error of a cluster that refuses the gateway itself, whoever the caller is. */
+export function unauthorizedCluster(cluster: string, type?: string, cause?: unknown): ClientError {
+  const hint = "tell the gateway's operator to renew them; its log says which"
+  const details = { cluster, type, hint, cause }
+  return new ClientError('CLUSTER_UNAUTHORIZED', unauthorized({ cluster }), details)
+}
 
 const plainReasons: Partial<Record<UnreadableCode, (at: ClusterKind) => string>> = {
   CACHE_FULL: ({ kind }) => `the cache has no room for ${kind.typeName}`,
   CLUSTER_UNREACHABLE: unreachable,
+  CLUSTER_UNAUTHORIZED: unauthorized,
   FORBIDDEN: ({ kind }) => `the gateway may not list and watch ${kind.typeName}`,
   NOT_FOUND: ({ cluster, kind }) => `cluster ${cluster} does not serve ${kind.typeName}`,
   NOT_SYNCED: ({ kind }) => `${kind.typeName} is still loading`,
@@ -143,6 +155,7 @@ export function silentReview(cluster: string): ClientError {
 /** A failed access review as the error of the field that needs it. Returns other errors unchanged. */
 export function reviewFailure(cluster: string, error: unknown): unknown {
   if (!(error instanceof AccessReviewError)) return error
+  if (error.isUnauthorized) return unauthorizedCluster(cluster, undefined, error)
   const { message, hint, isRefused } = error
   const details = { cluster, hint, cause: error }
   return isRefused

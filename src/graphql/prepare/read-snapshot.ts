@@ -41,6 +41,8 @@ export interface ReadParts extends CachedParts {
   readonly isLacking: boolean
   /** Subscriptions set it: called before a field that depends on the viewer. Throws if viewers share the rows. */
   readonly dependsOnViewer?: () => void
+  /** Subscriptions set it: called before a field that reads whatever kinds are in memory, even if it finds none. */
+  readonly looksAround?: () => void
   /** Notes an index that a field lacked, so that it is built before the next run. */
   missed(error: UnknownIndexError): void
   /** Notes a permission to ask for before the next run. Throws if the server could not ask for it. */

@@ -1,5 +1,6 @@
-import { ClientError } from '../errors/client-error.ts'
+import { ClientError, isLostCluster } from '../errors/client-error.ts'
 import type { ClusterKind, IncompleteKind, KindView } from '../prepare/kind-view.ts'
+import { unauthorizedCluster } from '../prepare/read-failures.ts'
 import type { ClusterGap } from '../schema/read-context.ts'
 import { isReachable } from '../served/cluster-argument.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
@@ -11,7 +12,7 @@ export function gapOfError(
   { cluster, kind }: ClusterKind,
   { code, message }: ClientError,
 ): ClusterGap {
-  const since = code === 'CLUSTER_UNREACHABLE' ? lostSince(served, cluster) : null
+  const since = isLostCluster(code) ? lostSince(served, cluster) : null
   return { cluster, type: kind.typeName, code, message, since }
 }
 
@@ -28,21 +29,29 @@ export function notServedGap({ cluster, kind }: ClusterKind): ClusterGap {
   return { cluster, type, code: 'NOT_SERVED', message, since: null }
 }
 
-/** The gap of a whole cluster that cannot be reached. */
+/** The gap of a whole cluster that cannot be read. */
 export function lostGap(served: ServedSchema, cluster: string): ClusterGap {
-  const { code, message } = lostCluster(cluster)
+  const { code, message } = lostCluster(served, cluster)
   return { cluster, type: null, code, message, since: lostSince(served, cluster) }
 }
 
-/** The error of a whole cluster that cannot be reached. */
-export function lostCluster(cluster: string): ClientError {
+/** The error of a whole cluster that cannot be read. */
+export function lostCluster({ members }: ServedSchema, cluster: string): ClientError {
+  if (members.get(cluster)?.state === 'UNAUTHORIZED') return unauthorizedCluster(cluster)
   const message = `cluster ${cluster} cannot be reached: the answer has what is known of it from before`
   const details = { cluster, hint: 'ask again in a moment', retryAfterMs: 1_000 }
   return new ClientError('CLUSTER_UNREACHABLE', message, details)
 }
 
 /** The error of a cluster that cannot be reached. With `isHeld`, the answer has what the cluster held when it last could be. */
-export function unreachableCluster({ cluster, kind }: ClusterKind, isHeld: boolean): ClientError {
+export function unreachableCluster(
+  { members }: ServedSchema,
+  { cluster, kind }: ClusterKind,
+  isHeld: boolean,
+): ClientError {
+  if (members.get(cluster)?.state === 'UNAUTHORIZED') {
+    return unauthorizedCluster(cluster, kind.typeName)
+  }
   const held = isHeld ? ': its objects are as they were last known' : ''
   const message = `cluster ${cluster} cannot be reached${held}`
   const details = {
@@ -63,7 +72,7 @@ export function gapsOfParts(
     const { lacking } = part
     const gaps: ClusterGap[] = lacking === undefined ? [] : [lackingGap(lacking)]
     if (isReachable(served, part.cluster)) return gaps
-    const gap = gapOfError(served, part, unreachableCluster(part, true))
+    const gap = gapOfError(served, part, unreachableCluster(served, part, true))
     return [...gaps, { ...gap, since: staleSince(served, [part]) ?? gap.since }]
   })
 }
@@ -74,7 +83,7 @@ export function failuresOfParts(
   parts: readonly ClusterKind[],
 ): readonly ClientError[] {
   const lost = parts.filter(({ cluster }) => !isReachable(served, cluster))
-  return lost.map((part) => unreachableCluster(part, true))
+  return lost.map((part) => unreachableCluster(served, part, true))
 }
 
 /**

@@ -197,7 +197,7 @@ export function fleetPart(
     return parts.part(at, { ...reading, prepares: false })
   } catch (error) {
     const isUnknown = error instanceof ClientError && error.code === 'NOT_SYNCED'
-    throw isUnknown ? unreachableCluster(at, false) : error
+    throw isUnknown ? unreachableCluster(served, at, false) : error
   }
 }
 

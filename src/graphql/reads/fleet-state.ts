@@ -1,35 +1,27 @@
 import type { ClusterCache } from '../../cache/cluster-cache.ts'
-import type { ClusterState, FleetState, ResourceState } from '../schema/read-context.ts'
+import type { ResourcesArguments } from '../schema/read-arguments.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { type ServedCluster, servesWrites } from '../served/served-schema.ts'
 import { OncePerRun, type ReadRun } from './read-run.ts'
 import { resourceStates } from './resource-states.ts'
 
-/** The clusters and their caches, for resolvers. */
-export function fleetOf(run: ReadRun): FleetState {
-  return {
-    clusters: () => clusterStates(run),
-    cluster: (name) => clusterState(run, name),
-  }
-}
-
 /** The states of all clusters. */
-export function clusterStates(run: ReadRun): readonly ClusterState[] {
+export function clusterStates(run: ReadRun): readonly object[] {
   const states = Array.from(run.served.clusters.keys(), (name) => clusterState(run, name))
   return states.filter((one) => one !== null)
 }
 
-const known = new OncePerRun<ClusterState | null>()
+const known = new OncePerRun<object | null>()
 
-/** The state of a cluster; `null` for an unknown one. The rows of a run share it, and pay for it once. */
-export function clusterState(run: ReadRun, name: string): ClusterState | null {
+/** The state of a cluster, whose members are the fields of `GatewayCluster`; `null` for an unknown one. The rows of a run share it, and pay for it once. */
+export function clusterState(run: ReadRun, name: string): object | null {
   return known.of(run, name, () => {
     const cluster = run.served.clusters.get(name)
     return cluster === undefined ? null : stateOf(run, cluster)
   })
 }
 
-function stateOf(run: ReadRun, cluster: ClusterCache): ClusterState {
+function stateOf(run: ReadRun, cluster: ClusterCache): object {
   run.budget.spend('fields', 1)
   const { name, connection, uid = null } = cluster
   const access = run.served.access.get(name)
@@ -37,7 +29,7 @@ function stateOf(run: ReadRun, cluster: ClusterCache): ClusterState {
   const member = run.served.members.get(name)
   if (member === undefined) throw new TypeError(`there is no cluster ${name}`)
   const { labels, source, state, since, problem } = member
-  const whole = new Map<string, readonly ResourceState[]>()
+  const whole = new Map<string, readonly object[]>()
   return {
     name,
     labels,
@@ -51,7 +43,7 @@ function stateOf(run: ReadRun, cluster: ClusterCache): ClusterState {
     writable: servesWrites(run.served),
     permissions:
       access?.state === undefined ? null : { state: access.state, resources: access.positions },
-    resources(args) {
+    resources(args: ResourcesArguments) {
       run.parts.dependsOnViewer?.()
       const asked = JSON.stringify(args)
       const seenBefore = whole.get(asked)
@@ -65,7 +57,7 @@ function stateOf(run: ReadRun, cluster: ClusterCache): ClusterState {
 }
 
 function problemCode({ state, problem }: ServedCluster): string | null {
-  if (state === 'UNREACHABLE') return 'CLUSTER_UNREACHABLE'
+  if (state === 'UNREACHABLE' || state === 'UNAUTHORIZED') return `CLUSTER_${state}`
   if (problem === undefined) return null
   return problem instanceof CodedError ? problem.code : 'UNKNOWN'
 }

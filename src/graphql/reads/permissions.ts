@@ -7,7 +7,6 @@ import type {
   NamespacesArguments,
   ObjectCanArguments,
 } from '../schema/read-arguments.ts'
-import type { Permissions, Row } from '../schema/read-context.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
@@ -22,21 +21,6 @@ interface PermissionMeans {
   readonly served: Pick<ServedSchema, 'schema'>
   readonly parts: Pick<ReadParts, 'access' | 'asks' | 'asksList' | 'dependsOnViewer'>
   readonly budget: WorkBudget
-}
-
-/** The permissions of the viewer, for resolvers. */
-export function permissionsOf(
-  served: ServedSchema,
-  parts: Omit<PermissionMeans, 'served'>,
-): Permissions {
-  const means = { ...parts, served }
-  return {
-    viewer: means.parts.access?.viewer ?? null,
-    can: (args) => canAnywhere(served, means, args) ?? null,
-    canDo: ({ cluster, kind, object }: Row, args) =>
-      canDo(means, { cluster, kind }, object.metadata, args) ?? null,
-    namespaces: (args) => listedNamespaces(served, means, args) ?? null,
-  }
 }
 
 /** Whether the viewer may do something; `undefined` while an access review is missing. Throws `ClientError`. */

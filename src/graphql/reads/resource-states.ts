@@ -10,7 +10,7 @@ import { countObjects } from '../../query/page/page.ts'
 import { unlessRefused } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import type { FacetArguments, ResourcesArguments } from '../schema/read-arguments.ts'
-import type { Facet, KindIndex, ResourceState } from '../schema/read-context.ts'
+import type { Facet } from '../schema/read-context.ts'
 import { describeIndex } from '../schema/where-type.ts'
 import { facetsOf } from './connection-read.ts'
 import { listRequest, pageOf } from './list-read.ts'
@@ -26,7 +26,7 @@ export function resourceStates(
   run: ReadRun,
   cluster: ClusterCache,
   { loaded = null, namespaces = null }: ResourcesArguments,
-): readonly (ResourceState | undefined)[] {
+): readonly (object | undefined)[] {
   const { served, parts, budget } = run
   // Measurements are cached for `usage` only: lists of their kind are read from the API server.
   const caches = cluster.states().filter(({ isPolled }) => !isPolled)
@@ -87,8 +87,8 @@ type SeenKind = { readonly cluster: ClusterCache; readonly scope?: Scope } & (
 
 const whole: Scope = { form: 'all' }
 
-/** One kind, with the number of objects that the viewer may list. */
-class KindState implements ResourceState {
+/** One kind, with the number of objects that the viewer may list: the fields of `GatewayResource`. */
+class KindState {
   readonly #run: ReadRun
   readonly #seen: SeenKind
   readonly #resource: ApiResource
@@ -138,17 +138,18 @@ class KindState implements ResourceState {
     return fields?.[listField] === undefined ? null : listField
   }
 
-  get indexes(): readonly KindIndex[] {
+  get indexes(): readonly object[] {
     const { cluster, kind } = this.#seen
     if (kind === undefined) return []
     return indexesIn(this.#run.served, { cluster: cluster.name, kind }).map(indexState)
   }
 
-  get columns(): ResourceState['columns'] {
+  /** `null` if only the API server knows them. */
+  get columns(): readonly object[] | null {
     return this.#seen.kind?.printed?.columns ?? null
   }
 
-  get state(): ResourceState['state'] {
+  get state(): CachedResourceState['state'] | 'UNCACHED' | 'IDLE' {
     const { cached, kind } = this.#seen
     if (cached !== undefined) return cached.state
     return kind.uncached ? 'UNCACHED' : 'IDLE'
@@ -179,12 +180,13 @@ class KindState implements ResourceState {
     return isOpen ? (this.#seen.cached?.lastError ?? null) : null
   }
 
+  /** `null`: all but {@link excludedNamespaces}. */
   get namespaces(): readonly string[] | null {
     const namespaces = this.#seen.cached?.coverage?.namespaces
     return namespaces === undefined ? null : this.#visible(namespaces)
   }
 
-  get namespacesReason(): ResourceState['namespacesReason'] {
+  get namespacesReason(): string | null {
     const cause = this.#seen.cached?.coverage?.cause
     return cause === undefined ? null : namespacesReasons[cause]
   }
@@ -203,6 +205,7 @@ class KindState implements ResourceState {
     return [...namespaces].filter((name) => isInScope(scope, `${name}/`)).toSorted()
   }
 
+  /** `null` while the cache is not synced. */
   facets(args: FacetArguments): readonly Facet[] | null {
     return this.#run.budget.because(manyFacets, () => this.#facets(args))
   }
@@ -238,7 +241,7 @@ const manyFacets = {
   hint: 'name fewer indexes, or count one kind at a time by the facets of objectList',
 }
 
-const forms: Readonly<Record<IndexType, KindIndex['form']>> = {
+const forms: Readonly<Record<IndexType, string>> = {
   string: 'STRING',
   int: 'INT',
   boolean: 'BOOLEAN',
@@ -247,7 +250,7 @@ const forms: Readonly<Record<IndexType, KindIndex['form']>> = {
   healthStatus: 'HEALTH_STATUS',
 }
 
-function indexState(index: IndexDefinition): KindIndex {
+function indexState(index: IndexDefinition): object {
   const { name, type, values } = index
   const closed = type === 'healthStatus' ? healthStatuses : (values ?? null)
   return {

@@ -14,7 +14,7 @@ type GatewayCluster {
   since: DateTime!
   """
   The code of what is wrong with the cluster, or with the source of a connected one:
-  \`CLUSTER_UNREACHABLE\`, \`CREDENTIALS_UNSUPPORTED\`. Null if nothing is.
+  \`CLUSTER_UNREACHABLE\`, \`CLUSTER_UNAUTHORIZED\`, \`CREDENTIALS_UNSUPPORTED\`. Null if nothing is.
   """
   problem: String
   "What is wrong, as text. Null if the gateway authenticates users: its log has the text."
@@ -47,10 +47,15 @@ enum GatewayClusterState {
   "The gateway knows the APIs that the cluster serves, and the API server answers."
   CONNECTED
   """
-  The gateway has not reached the cluster yet, or the cluster refuses it, or the API server does not
-  answer any more: then the caches show their last known state.
+  The gateway has not reached the cluster yet, or the API server does not answer any more: then the
+  caches show their last known state.
   """
   UNREACHABLE
+  """
+  The API server does not accept the gateway's own credentials (401), or they cannot be read. Caches
+  follow changes only as long as their watches last, and no permission of a caller can be reviewed.
+  """
+  UNAUTHORIZED
   "What the configuration or the source says of the cluster cannot be used: \`problem\` says why."
   MISCONFIGURED
 }

@@ -47,10 +47,10 @@ export function federationFields(
   })
   return {
     _service: {
-      type: new GraphQLNonNull(serviceType(showsSdl)),
+      type: new GraphQLNonNull(serviceType()),
       description: 'The schema of this subgraph, for the composition of a supergraph.',
-      resolve: () => ({}),
-      ...fromSource({ form: 'subgraph' }),
+      resolve: (_source, _args, _context, { schema }) => ({ sdl: () => sdlOf(schema, showsSdl) }),
+      ...fromSource({ form: 'value' }),
     },
     ...(kinds.length > 0 && {
       _entities: {
@@ -91,7 +91,7 @@ function keysOf(kinds: readonly Kind[], { hasField }: SchemaTypes): EntityKeys {
   ])
 }
 
-function serviceType(showsSdl: boolean): GraphQLObjectType {
+function serviceType(): GraphQLObjectType {
   return new GraphQLObjectType<unknown, ResolverContext>({
     name: '_Service',
     description: 'A subgraph as composition reads it.',
@@ -99,13 +99,7 @@ function serviceType(showsSdl: boolean): GraphQLObjectType {
       sdl: {
         type: GraphQLString,
         description: 'The schema as SDL, with the keys of its entities.',
-        resolve(_source, _args, _context, { schema }) {
-          if (showsSdl) return sdlOf(schema)
-          throw new CodedError('UNSUPPORTED', '_service shows no SDL here: introspection is off', {
-            hint: 'informerql schema --federation prints it; the operator may turn introspection on',
-          })
-        },
-        ...fromSource({ form: 'subgraph' }),
+        ...fromSource({ form: 'value' }),
       },
     },
   })
@@ -113,7 +107,12 @@ function serviceType(showsSdl: boolean): GraphQLObjectType {
 
 const printed = new WeakMap<GraphQLSchema, string>()
 
-function sdlOf(schema: GraphQLSchema): string {
+function sdlOf(schema: GraphQLSchema, showsSdl: boolean): string {
+  if (!showsSdl) {
+    throw new CodedError('UNSUPPORTED', '_service shows no SDL here: introspection is off', {
+      hint: 'informerql schema --federation prints it; the operator may turn introspection on',
+    })
+  }
   let text = printed.get(schema)
   if (text === undefined) printed.set(schema, (text = printSchemaSdl(schema)))
   return text

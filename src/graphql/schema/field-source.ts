@@ -71,13 +71,8 @@ type RootSource =
   | { readonly form: 'problems' }
   | { readonly form: 'podLogs' }
   | { readonly form: 'complete' }
-  | { readonly form: 'clusterStates' }
-  | { readonly form: 'currentViewer' }
-  | { readonly form: 'rootCan' }
   /** `_entities` of a federated schema. */
   | { readonly form: 'entities' }
-  /** `_service` of a federated schema, and its SDL. Plans do not cover them. */
-  | { readonly form: 'subgraph' }
   /** A field of `Mutation`. Plans do not cover it. */
   | { readonly form: 'write' }
 
@@ -139,27 +134,17 @@ type JsonSource =
   | { readonly form: 'entryKey' }
   | { readonly form: 'entryValue'; readonly shape: ValueShape }
 
-/** The fields of the gateway's own types, by the name of the type's source in `read-context.ts`. */
+/**
+ * The fields of the gateway's own types that more than the value writer reads: page sizes are checked on the first four, and
+ * subscriptions write the frames.
+ */
 export interface OwnParts {
-  readonly connection:
-    | 'nodes'
-    | 'edges'
-    | 'pageInfo'
-    | 'totalCount'
-    | 'staleSince'
-    | 'incomplete'
-    | 'facets'
-    | 'sum'
-    | 'resourceVersion'
-    | 'resumeToken'
-    | 'types'
-    | 'notLookedAt'
-    | 'complete'
-    | 'counts'
-    | 'type'
-    | 'lookedAt'
-  readonly edge: 'cursor' | 'node'
-  readonly pageInfo: 'hasNextPage' | 'hasPreviousPage' | 'startCursor' | 'endCursor'
+  readonly connection: string
+  readonly problem: string
+  readonly graph: string
+  readonly graphNode: string
+  readonly objectRef: string
+  readonly logLine: string
   readonly frame:
     | 'reset'
     | 'synced'
@@ -186,50 +171,6 @@ export interface OwnParts {
     | 'incomplete'
   readonly livePageChange: 'step' | 'index' | 'from' | 'objectId' | 'object'
   readonly change: 'type' | 'removal' | 'objectId' | 'object' | 'previous' | 'finalStateKnown'
-  readonly facet: 'by' | 'values' | 'distinctCount' | 'missingCount'
-  readonly facetValue: 'value' | 'count' | 'sums'
-  readonly indexSum: 'of' | 'value' | 'number' | 'count'
-  readonly clusterGap: 'cluster' | 'type' | 'code' | 'message' | 'since'
-  readonly use: 'object' | 'paths'
-  readonly objectRef: 'id' | 'apiVersion' | 'kind' | 'namespace' | 'name' | 'object'
-  readonly healthPart: 'status' | 'reason' | 'message'
-  readonly printerColumn: 'name' | 'type' | 'format' | 'priority' | 'value' | 'since'
-  readonly resourceAmounts: 'cpu' | 'memory'
-  readonly resourceUsage: 'cpu' | 'memory' | 'at' | 'window' | 'containers'
-  readonly containerUsage: 'name' | 'cpu' | 'memory'
-  readonly graph:
-    | 'nodes'
-    | 'edges'
-    | 'truncated'
-    | 'types'
-    | 'notFollowed'
-    | 'complete'
-    | 'notLookedAt'
-  readonly graphNode:
-    | 'id'
-    | 'clusterName'
-    | 'apiVersion'
-    | 'kind'
-    | 'namespace'
-    | 'name'
-    | 'depth'
-    | 'object'
-  readonly graphEdge: 'from' | 'to' | 'relation'
-  readonly searchResult: 'object' | 'matched' | 'value'
-  readonly searchCount: 'type' | 'count'
-  readonly problem:
-    | 'id'
-    | 'cluster'
-    | 'object'
-    | 'kind'
-    | 'type'
-    | 'severity'
-    | 'reason'
-    | 'message'
-    | 'since'
-    | 'count'
-    | 'objects'
-    | 'lastEvent'
   readonly problemFrame:
     | 'reset'
     | 'synced'
@@ -242,73 +183,6 @@ export interface OwnParts {
     | 'incomplete'
     | 'staleSince'
   readonly problemChange: 'type' | 'removal' | 'objectId' | 'object'
-  readonly problemCount: 'severity' | 'type' | 'kind' | 'count'
-  readonly problemEvent: 'reason' | 'message' | 'count' | 'lastSeen'
-  readonly logs: 'lines' | 'streams' | 'skipped' | 'notFollowed' | 'incomplete'
-  readonly logLine:
-    | 'cluster'
-    | 'namespace'
-    | 'pod'
-    | 'container'
-    | 'time'
-    | 'text'
-    | 'truncated'
-    | 'fields'
-  readonly logStream: 'cluster' | 'namespace' | 'pod' | 'container' | 'state' | 'reason' | 'message'
-  readonly completions:
-    | 'completions'
-    | 'from'
-    | 'hasMore'
-    | 'staleSince'
-    | 'incomplete'
-    | 'types'
-    | 'notLookedAt'
-    | 'complete'
-  readonly completion: 'term' | 'text' | 'insert' | 'type' | 'count'
-  readonly writePayload: 'object' | 'changes' | 'resourceVersion' | 'warnings' | 'dryRun' | 'behind'
-  readonly drain: 'node' | 'state' | 'message' | 'total' | 'gone' | 'dryRun' | 'pods'
-  readonly drainedPod: 'namespace' | 'name' | 'state' | 'reason'
-  readonly fieldChange: 'path' | 'before' | 'after' | 'manager' | 'masked'
-  readonly clusterState:
-    | 'source'
-    | 'since'
-    | 'problem'
-    | 'problemText'
-    | 'name'
-    | 'labels'
-    | 'state'
-    | 'version'
-    | 'uid'
-    | 'writable'
-    | 'permissions'
-    | 'resources'
-  readonly permissionState: 'state' | 'resources'
-  readonly permissionResource: 'resource' | 'resourceVersion'
-  readonly viewer: 'username' | 'groups' | 'namespaces'
-  readonly resourceState:
-    | 'type'
-    | 'group'
-    | 'version'
-    | 'apiVersion'
-    | 'kind'
-    | 'resource'
-    | 'namespaced'
-    | 'shortNames'
-    | 'listField'
-    | 'indexes'
-    | 'columns'
-    | 'facets'
-    | 'state'
-    | 'objects'
-    | 'resourceVersion'
-    | 'lagMs'
-    | 'lastError'
-    | 'namespaces'
-    | 'namespacesReason'
-    | 'excludedNamespaces'
-    | 'refusedNamespaces'
-  readonly kindIndex: 'name' | 'form' | 'values' | 'summable' | 'description'
-  readonly kindColumn: 'name' | 'type' | 'format' | 'priority'
 }
 
 /** Fields of the gateway's own types. The part is the name of the field. */
@@ -364,6 +238,8 @@ export type FieldSource =
   | JsonSource
   | OwnSource
   | { readonly form: 'extension'; readonly field: ExtensionField }
+  /** A member of a value, by the name of the field: see `plan/value-writer.ts`. */
+  | { readonly form: 'value' }
 
 interface SourceExtensions {
   readonly source: FieldSource

@@ -199,9 +199,9 @@ type ClusterGap {
   "The type of the kind in this schema: \`Pod\`. Null for the whole cluster."
   type: String
   """
-  Why: \`CLUSTER_UNREACHABLE\`, \`FORBIDDEN\`, \`NOT_SYNCED\`, or another code of errors; \`NOT_SERVED\` if
-  the cluster does not serve the kind; \`NAMESPACE_NOT_CACHED\` if the gateway caches the kind in some
-  namespaces only. All but these two are errors, too.
+  Why: \`CLUSTER_UNREACHABLE\`, \`CLUSTER_UNAUTHORIZED\`, \`FORBIDDEN\`, \`NOT_SYNCED\`, or another code of
+  errors; \`NOT_SERVED\` if the cluster does not serve the kind; \`NAMESPACE_NOT_CACHED\` if the gateway
+  caches the kind in some namespaces only. All but these two are errors, too.
   """
   code: String!
   "The reason as text for people."

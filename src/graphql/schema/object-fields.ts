@@ -69,7 +69,7 @@ export function objectFields(
   const fields: GraphQLFieldConfigMap<Row, ResolverContext> = {
     ...field('id', { form: 'id' }, idOfRow),
     ...field('clusterName', { form: 'clusterName' }, (row) => row.cluster),
-    ...field('cluster', { form: 'cluster' }, (row, _args, { fleet }) => fleet.cluster(row.cluster)),
+    ...field('cluster', { form: 'cluster' }, (row, _args, { read }) => read.cluster(row)),
     ...field(
       'apiVersion',
       { form: 'constant', value: isAny ? '' : kind.apiVersion },
@@ -122,8 +122,8 @@ export function objectFields(
       (row, _args, context, info) =>
         context.read.ownerChain(row, refusedAt(context, info)).at(-1) ?? null,
     ),
-    ...field('can', { form: 'can' }, (row, args: ObjectCanArguments, { permissions }) =>
-      permissions.canDo(row, args),
+    ...field('can', { form: 'can' }, (row, args: ObjectCanArguments, { read }) =>
+      read.can(row, args),
     ),
     ...field('owned', { form: 'owned' }, (row, args: OwnedArguments, context, info) =>
       reportingFailures(context.read.owned(row, args), context, info),

@@ -31,36 +31,15 @@ import { logTypesSdl } from './log-types-sdl.ts'
 import { problemTypesSdl } from './problem-types-sdl.ts'
 import { writeTypesSdl } from './write-types-sdl.ts'
 import type {
-  CanArguments,
-  FacetArguments,
-  ResourcesArguments,
   GraphArguments,
   KubernetesObjectsArguments,
-  NamespacesArguments,
   ObjectByRefArguments,
   ObjectListArguments,
-  ProblemObjectsArguments,
   ProblemsArguments,
   CompleteArguments,
   SearchArguments,
-  SumArguments,
 } from './read-arguments.ts'
-import type {
-  ClusterState,
-  CompletionsSource,
-  ConnectionSource,
-  GraphNodeSource,
-  GraphSource,
-  LogLine,
-  ObjectRef,
-  OwnedConnectionSource,
-  ProblemSource,
-  ProblemsSource,
-  ResolverContext,
-  ResourceState,
-  SearchSource,
-  UseSource,
-} from './read-context.ts'
+import type { GraphNodeSource, LogLine, ObjectRef, ResolverContext } from './read-context.ts'
 import {
   eachOrError,
   jsonFieldsOf,
@@ -87,7 +66,7 @@ interface OwnField {
 /** The fields of one type; `undefined` for a field that the type lacks. */
 type OwnFields = (field: string) => OwnField | undefined
 
-/** The fields of a type of the gateway. Plans write those of types without resolvers. */
+/** The fields of a type of the gateway that are read by more than the name of a member. */
 function own<F extends keyof OwnParts, S>(
   form: F,
   resolve: { readonly [P in OwnParts[F]]?: Resolver<S> } = {},
@@ -98,46 +77,14 @@ function own<F extends keyof OwnParts, S>(
   })
 }
 
-type AnyConnection = ConnectionSource & OwnedConnectionSource & SearchSource & ProblemsSource
-
-/** Whether no kind was left out. */
-function isComplete(read: { notLookedAt(): readonly string[] }): boolean {
-  return read.notLookedAt().length === 0
-}
-
-const connection = own('connection', {
-  nodes: (page: AnyConnection) => page.rows(),
-  edges: (page: AnyConnection) => page.edges(),
-  pageInfo: (page: AnyConnection) => page.pageInfo(),
-  totalCount: (page: AnyConnection) => page.totalCount(),
-  staleSince: (page: AnyConnection) => page.staleSince(),
-  incomplete: (page: AnyConnection) => page.incomplete(),
-  facets: (page: AnyConnection, args: FacetArguments) => page.facets(args),
-  sum: (page: AnyConnection, args: SumArguments) => page.sum(args),
-  resourceVersion: (page: AnyConnection) => page.resourceVersion(),
-  resumeToken: (page: AnyConnection) => page.resumeToken(),
-  types: (page: AnyConnection) => page.types(),
-  notLookedAt: (page: AnyConnection) => page.notLookedAt(),
-  complete: isComplete,
-  counts: (page: AnyConnection) => page.counts(),
-  type: (page: AnyConnection) => page.type(),
-  lookedAt: (page: AnyConnection) => page.lookedAt(),
-})
+/** A field that is a member of its value. */
+const member: OwnField = { source: { form: 'value' } }
 
 /** The fields of `Query`, those of kinds aside. */
 const query: Readonly<Record<string, OwnField>> = {
-  viewer: {
-    source: { form: 'currentViewer' },
-    resolve: (_source, _args, { permissions }) => permissions.viewer,
-  },
-  can: {
-    source: { form: 'rootCan' },
-    resolve: (_source, args: CanArguments, { permissions }) => permissions.can(args),
-  },
-  gatewayClusters: {
-    source: { form: 'clusterStates' },
-    resolve: (_source, _args, { fleet }) => fleet.clusters(),
-  },
+  viewer: member,
+  can: member,
+  gatewayClusters: member,
   object: {
     source: { form: 'objectById' },
     resolve: (_source, { id }: { readonly id: string }, { read }) => read.object(id),
@@ -203,7 +150,7 @@ const write: OwnField = {
   resolve: (_source, _args, { writes }, { path }) => writes?.result(String(path.key)),
 }
 
-/** The fields of each type that SDL defines. */
+/** The fields of the types that SDL defines, those aside whose fields are members of values. */
 const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   Query: (field) => query[field],
   Subscription: (field) => {
@@ -212,64 +159,30 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   },
   Mutation: () => write,
   WriteSubscription: () => ({ source: { form: 'drainFrames' } }),
-  DrainProgress: own('drain'),
-  DrainedPod: own('drainedPod'),
-  WritePayload: own('writePayload'),
-  FieldChange: own('fieldChange'),
-  KindConnection: connection,
-  KindEdge: own('edge'),
-  KubernetesObjectFrame: own('frame'),
-  KubernetesObjectChange: own('change'),
-  KubernetesObjectPage: own('livePage'),
-  KubernetesObjectPageChange: own('livePageChange'),
-  KubernetesObjectConnection: connection,
-  KubernetesObjectEdge: own('edge'),
-  ObjectListConnection: connection,
-  UsedByConnection: connection,
-  UsedByEdge: own('edge'),
-  SearchResultConnection: connection,
-  SearchResultEdge: own('edge'),
-  PageInfo: own('pageInfo'),
-  Facet: own('facet'),
-  FacetValue: own('facetValue'),
-  IndexSum: own('indexSum'),
-  FacetsFrame: own('facetsFrame'),
-  ClusterGap: own('clusterGap'),
+  KindConnection: own('connection'),
+  KubernetesObjectConnection: own('connection'),
+  ObjectListConnection: own('connection'),
+  ProblemConnection: own('connection'),
+  SearchResultConnection: own('connection'),
+  UsedByConnection: own('connection'),
   KindFrame: own('frame'),
   KindChange: own('change'),
   KindPage: own('livePage'),
   KindPageChange: own('livePageChange'),
-  UsedBy: own('use', { paths: (use: UseSource) => use.paths() }),
+  KubernetesObjectFrame: own('frame'),
+  KubernetesObjectChange: own('change'),
+  KubernetesObjectPage: own('livePage'),
+  KubernetesObjectPageChange: own('livePageChange'),
+  FacetsFrame: own('facetsFrame'),
+  ProblemFrame: own('problemFrame'),
+  ProblemChange: own('problemChange'),
+  Problem: own('problem'),
   ObjectRef: own('objectRef', {
     id: (ref: ObjectRef) => idOfObjectRef(ref),
     object: (ref: ObjectRef, _args, context, info) =>
       context.read.referenced(ref, refusedAt(context, info)),
   }),
-  Health: own('healthPart'),
-  PrinterColumn: own('printerColumn'),
-  ResourceAmounts: own('resourceAmounts'),
-  ResourceUsage: own('resourceUsage'),
-  ContainerUsage: own('containerUsage'),
-  Viewer: own('viewer', {
-    namespaces: (_viewer: unknown, args: NamespacesArguments, { permissions }) =>
-      permissions.namespaces(args),
-  }),
-  GatewayCluster: own('clusterState', {
-    resources: (cluster: ClusterState, args: ResourcesArguments) => cluster.resources(args),
-  }),
-  GatewayPermissions: own('permissionState'),
-  GatewayPermissionResource: own('permissionResource'),
-  GatewayResource: own('resourceState', {
-    facets: (resource: ResourceState, args: FacetArguments) => resource.facets(args),
-  }),
-  KindIndex: own('kindIndex'),
-  KindColumn: own('kindColumn'),
-  Graph: own('graph', {
-    nodes: (graph: GraphSource) => graph.nodes(),
-    edges: (graph: GraphSource) => graph.edges(),
-    notLookedAt: (graph: GraphSource) => graph.notLookedAt(),
-    complete: isComplete,
-  }),
+  Graph: own('graph'),
   GraphNode: own('graphNode', {
     id: ({ ref }: GraphNodeSource) => idOfObjectRef(ref),
     clusterName: ({ ref }: GraphNodeSource) => ref.cluster,
@@ -279,29 +192,7 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
     name: ({ ref }: GraphNodeSource) => ref.name,
     object: ({ ref }: GraphNodeSource, _args, { read }) => read.referenced(ref),
   }),
-  GraphEdge: own('graphEdge'),
-  SearchResult: own('searchResult'),
-  TypeCount: own('searchCount'),
-  ProblemConnection: connection,
-  ProblemEdge: own('edge'),
-  Problem: own('problem', {
-    objects: (problem: ProblemSource, args: ProblemObjectsArguments) => problem.objects(args),
-    lastEvent: (problem: ProblemSource) => problem.lastEvent(),
-  }),
-  ProblemFrame: own('problemFrame'),
-  ProblemChange: own('problemChange'),
-  ProblemCount: own('problemCount'),
-  ProblemEvent: own('problemEvent'),
-  PodLogs: own('logs'),
   LogLine: own('logLine', { fields: ({ text }: LogLine) => jsonFieldsOf(text) }),
-  LogStream: own('logStream'),
-  Completions: own('completions', {
-    staleSince: (completions: CompletionsSource) => completions.staleSince(),
-    incomplete: (completions: CompletionsSource) => completions.gaps,
-    notLookedAt: (completions: CompletionsSource) => completions.notLookedAt(),
-    complete: isComplete,
-  }),
-  Completion: own('completion'),
 }
 
 const sdl =
@@ -427,7 +318,8 @@ export class OwnTypes {
     return Object.fromEntries(
       fieldNodes(written).map((node) => {
         const { value: name } = node.name
-        const found = fieldsOfTypes[written]?.(name)
+        const ofType = fieldsOfTypes[written]
+        const found = ofType === undefined ? member : ofType(name)
         if (found === undefined) throw new TypeError(`${written}.${name} has no source`)
         const resolve = found.resolve as Resolver<unknown> | undefined
         return [

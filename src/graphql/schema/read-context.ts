@@ -1,17 +1,14 @@
-import type { Completion } from '../../query/page/completions.ts'
 import type { FieldNode, GraphQLError, GraphQLOutputType } from 'graphql'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { ProblemSeverity } from '../../kubernetes/problems/problem-fact.ts'
 import type { Kind, PolymorphicRelationField, RelationField } from '../model/kind.ts'
 import type { ExtensionField } from './field-source.ts'
 import type {
-  CanArguments,
   FacetArguments,
   GraphArguments,
   KubernetesObjectsArguments,
   ListFieldArguments,
   LookupArguments,
-  NamespacesArguments,
   ObjectByRefArguments,
   ObjectCanArguments,
   ObjectListArguments,
@@ -20,7 +17,6 @@ import type {
   ProblemObjectsArguments,
   ProblemsArguments,
   RelationArguments,
-  ResourcesArguments,
   CompleteArguments,
   SearchArguments,
   SumArguments,
@@ -78,7 +74,7 @@ export interface EdgeSource<T = Row> {
 
 /** A connection. Each part is computed when a field asks for it, possibly more than once. */
 export interface ConnectionSource<T = Row> {
-  rows(): readonly T[]
+  nodes(): readonly T[]
   edges(): readonly EdgeSource<T>[]
   pageInfo(): PageInfo
   totalCount(): number
@@ -101,6 +97,7 @@ export interface OwnedConnectionSource extends ConnectionSource {
   types(): readonly string[]
   /** The type names of the kinds that may hold more, but are not loaded or not allowed, sorted. */
   notLookedAt(): readonly string[]
+  complete(): boolean
   /** The number of objects of each type on all pages. */
   counts(): readonly TypeCount[]
   /** Why kinds could not be read. */
@@ -119,6 +116,7 @@ export interface UsedByConnectionSource extends ConnectionSource<UseSource> {
   /** The type names of the kinds that were read, sorted. */
   types(): readonly string[]
   notLookedAt(): readonly string[]
+  complete(): boolean
 }
 
 /** What is missing in an answer over clusters, or out of date. */
@@ -209,86 +207,6 @@ export interface ObjectRef {
   readonly uid: string | null
 }
 
-/** One index of a kind. */
-export interface KindIndex {
-  readonly name: string
-  readonly form: 'STRING' | 'INT' | 'BOOLEAN' | 'DATE_TIME' | 'QUANTITY' | 'HEALTH_STATUS'
-  /** All possible values, if they are few. */
-  readonly values: readonly string[] | null
-  /** Whether `sum` takes it. */
-  readonly summable: boolean
-  readonly description: string
-}
-
-/** One kind of a cluster, and the state of its cache. */
-export interface ResourceState {
-  readonly type: string
-  readonly group: string
-  readonly version: string
-  readonly apiVersion: string
-  readonly kind: string
-  readonly resource: string
-  readonly namespaced: boolean
-  readonly shortNames: readonly string[]
-  /** `null` if `Query` has no such field. */
-  readonly listField: string | null
-  readonly indexes: readonly KindIndex[]
-  /** `null` if only the API server knows them. */
-  readonly columns: readonly Pick<PrinterColumn, 'name' | 'type' | 'format' | 'priority'>[] | null
-  /** `null` while the cache is not synced. */
-  facets(args: FacetArguments): readonly Facet[] | null
-  readonly state:
-    | 'IDLE'
-    | 'LISTING'
-    | 'WAITING'
-    | 'WATCHING'
-    | 'SYNCED'
-    | 'RECONNECTING'
-    | 'STOPPED'
-    | 'UNCACHED'
-  readonly objects: number | null
-  readonly resourceVersion: string | null
-  readonly lagMs: number | null
-  readonly lastError: string | null
-  /** `null`: all but {@link excludedNamespaces}. */
-  readonly namespaces: readonly string[] | null
-  readonly namespacesReason: 'ACCOUNT' | 'CONFIGURED' | 'EXCLUDED' | null
-  readonly excludedNamespaces: readonly string[]
-  readonly refusedNamespaces: readonly string[]
-}
-
-/** How the gateway follows permissions. */
-export interface PermissionState {
-  /** See `AccessState`. */
-  readonly state: 'FOLLOWING' | 'SETTLING' | 'EXPIRING'
-  /** The resources that permissions depend on (`roles.rbac.authorization.k8s.io`), and how far each is followed. */
-  readonly resources: readonly {
-    readonly resource: string
-    readonly resourceVersion: string | null
-  }[]
-}
-
-/** The state of one cluster. */
-export interface ClusterState {
-  readonly name: string
-  readonly labels: Readonly<Record<string, string>>
-  readonly source: string
-  readonly state: 'CONNECTED' | 'UNREACHABLE' | 'MISCONFIGURED'
-  readonly since: string
-  /** A code. */
-  readonly problem: string | null
-  /** For callers who are not asked who they are. */
-  readonly problemText: string | null
-  readonly version: string | null
-  /** The UID of `kube-system`; `null` if it is not known. */
-  readonly uid: string | null
-  /** Whether there are mutations. */
-  readonly writable: boolean
-  /** `null` if the gateway has not reviewed access yet. */
-  readonly permissions: PermissionState | null
-  resources(args: ResourcesArguments): readonly ResourceState[]
-}
-
 /** One object of a graph. */
 export interface GraphNodeSource {
   readonly ref: ObjectRef
@@ -314,6 +232,7 @@ export interface GraphSource {
   readonly notFollowed: readonly string[]
   /** The type names of the kinds that may hold more, but were not read, sorted. */
   notLookedAt(): readonly string[]
+  complete(): boolean
   /** Why named relations could not be followed. */
   readonly failures: readonly Error[]
 }
@@ -334,7 +253,7 @@ export interface TypeCount {
 
 /** A page of results of `search`. */
 export interface SearchSource {
-  rows(): readonly SearchResultSource[]
+  nodes(): readonly SearchResultSource[]
   edges(): readonly { readonly cursor: string; readonly node: SearchResultSource }[]
   pageInfo(): PageInfo
   totalCount(): number
@@ -343,6 +262,7 @@ export interface SearchSource {
   /** The type names of the kinds that were read, sorted. */
   types(): readonly string[]
   notLookedAt(): readonly string[]
+  complete(): boolean
   /** Why named kinds could not be read. */
   readonly failures: readonly Error[]
 }
@@ -385,7 +305,7 @@ export interface ProblemCount {
 
 /** A page of problems. */
 export interface ProblemsSource {
-  rows(): readonly ProblemSource[]
+  nodes(): readonly ProblemSource[]
   edges(): readonly { readonly cursor: string; readonly node: ProblemSource }[]
   pageInfo(): PageInfo
   totalCount(): number
@@ -395,22 +315,13 @@ export interface ProblemsSource {
   /** The type names of the kinds that were looked at, sorted. */
   lookedAt(): readonly string[]
   notLookedAt(): readonly string[]
+  complete(): boolean
   /** Why named kinds could not be read. */
   readonly failures: readonly Error[]
 }
 
-/** The ways to complete a search text. */
-export interface CompletionsSource {
-  readonly completions: readonly Completion[]
-  readonly hasMore: boolean
-  /** Where the word begins that they complete. */
-  readonly from: number
-  staleSince(): string | null
-  readonly gaps: readonly ClusterGap[]
-  /** The type names of the kinds that were read, sorted. */
-  readonly types: readonly string[]
-  notLookedAt(): readonly string[]
-  /** Why named kinds could not be read. */
+/** A value, with the errors that stand beside it. */
+export interface ReadBeside {
   readonly failures: readonly Error[]
 }
 
@@ -471,7 +382,7 @@ export interface StoreReads {
   /** The logs of some pods; `null` until they are read. */
   podLogs(args: PodLogsArguments): PodLogsSource | null
   /** The ways to complete the last word of a search text. */
-  complete(args: CompleteArguments): CompletionsSource
+  complete(args: CompleteArguments): ReadBeside
   /** The value of a field of an extension; `null` until its resolver has been called. */
   extension(
     field: ExtensionField,
@@ -479,6 +390,10 @@ export interface StoreReads {
     parent: unknown,
     at: ResolvedField,
   ): unknown
+  /** The state of an object's cluster. */
+  cluster(row: Row): unknown
+  /** Whether the viewer may do something to an object; `null` if the server has to ask the API server first. */
+  can(row: Row, args: ObjectCanArguments): boolean | null
   /** A value that a resolver of an extension has given, with the objects of kinds as rows. */
   extensionValue(value: unknown, at: Pick<ResolvedField, 'type'>): unknown
   /** Follows a relation with `many`. */
@@ -491,25 +406,6 @@ export interface StoreReads {
 export interface ResolvedField {
   readonly nodes: readonly FieldNode[]
   readonly type: GraphQLOutputType
-}
-
-/** The state of the clusters and their caches. */
-export interface FleetState {
-  clusters(): readonly ClusterState[]
-  /** `null` if there is no such cluster any more. */
-  cluster(name: string): ClusterState | null
-}
-
-/** The permissions of the viewer. */
-export interface Permissions {
-  /** `null` if the server does not authenticate callers. */
-  readonly viewer: { readonly username: string; readonly groups: readonly string[] } | null
-  /** `null` if the server has to ask the API server first. */
-  can(args: CanArguments): boolean | null
-  /** The same for one object. */
-  canDo(row: Row, args: ObjectCanArguments): boolean | null
-  /** The namespaces where the viewer may list a kind; `null` if that is everywhere, or if the server has to ask first. */
-  namespaces(args: NamespacesArguments): readonly string[] | null
 }
 
 /** One field that a write changes or has changed. */
@@ -554,8 +450,6 @@ export interface WriteResults extends Disposable {
  */
 export interface ResolverContext {
   readonly read: StoreReads
-  readonly fleet: FleetState
-  readonly permissions: Permissions
   /** What the writes of a mutation have done; absent in queries. */
   readonly writes?: WriteResults
   /** Adds an error for a field that still has a value. */

@@ -16,7 +16,7 @@ export interface ServedCluster {
   readonly source: string
   /** Whether it is one of the configuration. Only such a cluster may review tokens and receive those of callers. */
   readonly isConfigured: boolean
-  readonly state: 'CONNECTED' | 'UNREACHABLE' | 'MISCONFIGURED'
+  readonly state: 'CONNECTED' | 'UNREACHABLE' | 'UNAUTHORIZED' | 'MISCONFIGURED'
   /** Since when it is in this state. */
   readonly since: Date
   /** Why it is not connected; of a connected one, why its source cannot be followed. */

@@ -439,7 +439,7 @@ function preconditionsOf(
   }
   const argument = 'resourceVersion'
   const hint = 'give the metadata.resourceVersion that you looked at; nothing was written'
-  const message = `${argument}: ${quoted(looked ?? '')} is none`
+  const message = `${argument}: ${quoted(looked ?? '')} is not a resourceVersion`
   throw new ClientError('BAD_USER_INPUT', message, { argument, value: looked, hint })
 }
 

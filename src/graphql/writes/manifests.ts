@@ -301,7 +301,7 @@ function checkedDocument(value: unknown, at: number, argument: string): Unstruct
       const given = fieldsOf(metadata)[member] ?? ''
       if (typeof given === 'string' && form.test(given)) continue
       const shown = shortened(JSON.stringify(given))
-      const problem = `document ${at + 1} has metadata.${member} ${shown}, which is none`
+      const problem = `document ${at + 1} has metadata.${member} ${shown}, which is not valid`
       throw unusable(argument, problem, typeof given === 'string' ? shortened(given) : shown)
     }
     return value as Unstructured

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Viewer } from '../../access/viewer.ts'
 import { valueBytes } from '../../informer/codec/template.ts'
+import { heapShare } from '../../lib/process-memory.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { type ByteHolder, HeldBytes } from '../prepare/held-bytes.ts'
 import type { WritePayload } from '../schema/read-context.ts'
@@ -9,9 +10,12 @@ import type { WritePayload } from '../schema/read-context.ts'
 export interface WriteLimits {
   /** Writes of one operation: each mutation is one, and each document of an `apply`. */
   readonly maxWrites: number
-  /** The memory of the answers of all writes, until they are sent. Further writes are refused before they are made. */
+  /**
+   * The memory of the answers of all writes, until they are sent. Further writes are refused before they are made. Default:
+   * 4 % of the heap, up to 128 MiB.
+   */
   readonly maxHeldBytes: number
-  /** The same for one user. */
+  /** The same for one user. Default: a half of that. */
   readonly maxHeldBytesPerUser: number
   /** Characters of one manifest or patch, as sent and after its YAML aliases are resolved. */
   readonly maxBytes: number
@@ -27,11 +31,13 @@ export interface WriteLimits {
   readonly maxDrains: number
 }
 
+const maxHeldBytes = heapShare('writes', 128 << 20)
+
 /** Every default of {@link WriteLimits}. */
 export const defaultWriteLimits: WriteLimits = {
   maxWrites: 100,
-  maxHeldBytes: 128 << 20,
-  maxHeldBytesPerUser: 64 << 20,
+  maxHeldBytes,
+  maxHeldBytesPerUser: Math.floor(maxHeldBytes / 2),
   maxBytes: 1 << 20,
   writesPerMinute: 600,
   requestDeadlineMs: 10_000,
@@ -94,10 +100,6 @@ export class OperationBytes implements ByteHolder, Disposable {
 
   get heldBytes(): number {
     return this.#kept + this.#expected
-  }
-
-  heldBytesFor(): number {
-    return this.heldBytes
   }
 
   /** Makes room for a write to an object, as it is before and after. Throws `NoRoomError` if there is none. */

@@ -7,6 +7,7 @@ import {
 } from '../../kubernetes/object.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { parseExact } from '../../lib/json.ts'
+import { heapShare } from '../../lib/process-memory.ts'
 import { mayHoldLongInteger, withoutSpace } from './json-scan.ts'
 import { ObjectText } from './object-text.ts'
 import { type ObjectSelection, type SelectedValue, withinRoom } from './projection.ts'
@@ -88,7 +89,7 @@ const maxRowPart = 3 / 4
  * Of cached answers: about two kilobytes for each selection and template. Building an answer takes ten times as long as
  * filling it.
  */
-const maxAnswerBytes = 64 << 20
+const maxAnswerBytes = heapShare('templateAnswers', 64 << 20)
 
 const heldHeaderBytes = 48
 
@@ -152,7 +153,7 @@ class TemplateCodec implements ObjectCodec {
   }
 
   get sharedBytes(): number {
-    return this.#receivedTemplates.bytes + this.#changedTemplates.bytes
+    return this.#receivedTemplates.bytes + this.#changedTemplates.bytes + this.#answers.bytes
   }
 
   projection(selection: ObjectSelection): Projection {

@@ -30,9 +30,14 @@ export class AnswerCache {
   #young = new WeakMap<Template, Answers>()
   #old = new WeakMap<Template, Answers>()
   #youngBytes = 0
+  #oldBytes = 0
 
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
+  }
+
+  get bytes(): number {
+    return this.#youngBytes + this.#oldBytes
   }
 
   /** Returns `undefined` if the template's rows must be decoded. */
@@ -47,6 +52,7 @@ export class AnswerCache {
     this.#youngBytes += entryBytes + (answer?.bytes ?? 0)
     if (this.#youngBytes > this.#maxBytes) {
       this.#old = this.#young
+      this.#oldBytes = this.#maxBytes
       this.#young = new WeakMap()
       this.#youngBytes = entryBytes + (answer?.bytes ?? 0)
     }

@@ -79,6 +79,8 @@ export interface ListerWatcher {
    * aborts. Ends a back-off early. Absent: the back-off lasts its full time.
    */
   returned?(signal: AbortSignal): Promise<boolean>
+  /** Aborted, with an error, when every further request would fail because its connection was closed by the program. */
+  readonly closed?: AbortSignal
 }
 
 /** Changes the query parameters of every request (client-go's `TweakListOptionsFunc`). Returns the options to send. */
@@ -94,6 +96,7 @@ export function tweakedSource(source: ListerWatcher, tweak: TweakListOptions): L
     ordersResourceVersions: async (signal) =>
       (await source.ordersResourceVersions?.(signal)) ?? true,
     ...(source.returned === undefined ? {} : { returned: source.returned.bind(source) }),
+    ...(source.closed === undefined ? {} : { closed: source.closed }),
   }
 }
 

@@ -20,7 +20,7 @@ export interface ReflectorParts {
   readonly source: ListerWatcher
   readonly intake: ObjectIntake
   /** An empty generation of the store, for a list to fill. */
-  readonly stage: () => StoreContents
+  readonly stage: (isReread?: boolean) => StoreContents
   readonly observer: InformerObserver
   readonly failed: ReportFailure
   /** The first list is of this resource version or a later one. Absent: any. */

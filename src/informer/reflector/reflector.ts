@@ -76,7 +76,8 @@ export class Reflector {
   #wasUnreached = false
   #mayStream: boolean
 
-  constructor(parts: ReflectorParts, options: ReflectorOptions) {
+  constructor(given: ReflectorParts, options: ReflectorOptions) {
+    const parts = { ...given, stage: () => given.stage(this.#rereading.isReread) }
     this.#parts = parts
     this.#options = { ...reflectorDefaults, ...options }
     this.#mayStream = this.#options.initialList === 'watchlist'
@@ -425,6 +426,11 @@ class Rereading {
 
   get isDue(): boolean {
     return this.#step === 'list' || this.#step === 'list once more'
+  }
+
+  /** Whether objects with known resource versions may look different in the list that has begun. */
+  get isReread(): boolean {
+    return this.#step !== 'none'
   }
 
   want(): void {

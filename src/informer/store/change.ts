@@ -28,7 +28,10 @@ export class Change<T extends KubernetesObject = KubernetesObject> {
   readonly finalStateKnown: boolean
   /** The new state, or the last one of a deleted object, as held. Its identity is the object's version. */
   readonly held: HeldObject
-  /** The state before a modification, as held. */
+  /**
+   * The state before a modification, as held. A deletion has one if it stands for modifications before it, too: the state
+   * before these.
+   */
   readonly previousHeld: HeldObject | undefined
   readonly #codec: ObjectCodec
   #object: KubernetesObject | undefined
@@ -52,7 +55,7 @@ export class Change<T extends KubernetesObject = KubernetesObject> {
     return (this.#object ??= this.#codec.decode(this.held)) as T
   }
 
-  /** The state before a modification. */
+  /** As {@link previousHeld}. */
   get previous(): T | undefined {
     if (this.previousHeld === undefined) return undefined
     return (this.#previous ??= this.#codec.decode(this.previousHeld)) as T
@@ -73,16 +76,17 @@ export class Change<T extends KubernetesObject = KubernetesObject> {
       uid: this.uid,
       held: later.held,
       ...(later.#object === undefined ? {} : { object: later.#object }),
-      ...(type === 'MODIFIED' ? this.#before(isBack) : {}),
+      ...(type === 'ADDED' ? {} : this.#before),
       isInInitialList: this.isInInitialList,
       finalStateKnown: later.finalStateKnown,
     })
   }
 
-  /** The state before this change; if the object `isBack`, the state in the deletion. */
-  #before(isBack: boolean): Pick<ChangeOptions, 'previousHeld' | 'previous'> {
-    const previousHeld = isBack ? this.held : this.previousHeld
-    const previous = isBack ? this.#object : this.#previous
+  /** The state before this change; of a deletion that has none, the deleted state. */
+  get #before(): Pick<ChangeOptions, 'previousHeld' | 'previous'> {
+    const isLast = this.type === 'DELETED' && this.previousHeld === undefined
+    const previousHeld = isLast ? this.held : this.previousHeld
+    const previous = isLast ? this.#object : this.#previous
     if (previousHeld === undefined) return {}
     return previous === undefined ? { previousHeld } : { previousHeld, previous }
   }

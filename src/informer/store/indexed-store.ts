@@ -31,6 +31,8 @@ export interface IndexedStoreOptions {
   /** Besides the built-in ones. */
   readonly indexers?: Indexers
   readonly onIndexFailure?: (error: IndexFunctionError) => void
+  /** See {@link StoreContentsOptions.grown}. */
+  readonly grown?: () => void
   /** Whether resource versions have an order (promised since Kubernetes 1.35). Default: true. */
   readonly resourceVersionsComparable?: IsOrdered
 }
@@ -41,6 +43,8 @@ interface StoreState {
   readonly codec: ObjectCodec
   readonly waiters: ResourceVersionWaiters
   contents: StoreContents
+  /** The generation that is being filled, or was when a list failed. */
+  staged: StoreContents | undefined
   resourceVersion: ResourceVersion
 }
 
@@ -59,7 +63,8 @@ export class InformerStore<T extends KubernetesObject = KubernetesObject> implem
   }
 
   get heldBytes(): number {
-    return this.#state.contents.bytes + this.#state.codec.sharedBytes
+    const { contents, staged, codec } = this.#state
+    return contents.bytes + (staged ? staged.bytes - staged.sharedBytes : 0) + codec.sharedBytes
   }
 
   get resourceVersion(): ResourceVersion {
@@ -167,15 +172,17 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> extends
     codec,
     indexers = {},
     onIndexFailure = () => {},
+    grown,
     resourceVersionsComparable = true,
   }: IndexedStoreOptions) {
     const resourceName = groupResourceOf(resource)
-    const generation = { resourceName, codec, onIndexFailure }
+    const generation = { resourceName, codec, onIndexFailure, grown }
     const state = {
       resource,
       codec,
       waiters: new ResourceVersionWaiters(resourceName, resourceVersionsComparable),
       contents: new StoreContents({ ...generation, indexers: builtInIndexers }),
+      staged: undefined,
       resourceVersion: latestResourceVersion,
     }
     super(state)
@@ -266,10 +273,12 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> extends
     return this.#state.contents
   }
 
-  /** Starts a new generation, invisible until {@link swap}. */
-  stage(): StoreContents {
-    const contents = new StoreContents({ ...this.#generation, indexers: this.#indexers })
+  /** Starts a new generation, invisible until {@link swap}. `isReread`: objects may look different at the same version. */
+  stage(isReread: boolean = false): StoreContents {
+    const replaced = isReread ? undefined : this.contents
+    const contents = new StoreContents({ ...this.#generation, indexers: this.#indexers }, replaced)
     this.#staged.add(new WeakRef(contents))
+    this.#state.staged = contents
     return contents
   }
 
@@ -286,7 +295,9 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> extends
   swap(staged: StoreContents): StoreContents {
     atOnce(this.complete(staged))
     const before = this.contents
+    staged.settle()
     this.#state.contents = staged
+    this.#state.staged = undefined
     return before
   }
 

@@ -1,4 +1,4 @@
-import type { KubernetesObject } from '../../kubernetes/object.ts'
+import type { KubernetesObject, ObjectMeta } from '../../kubernetes/object.ts'
 import { DerivedIndex, LabelIndex, ObjectIndex } from './object-index.ts'
 import { KeyOrder } from './sorted-list.ts'
 import type { HeldObject, ObjectCodec } from '../codec/object-codec.ts'
@@ -24,7 +24,14 @@ export interface StoreContentsOptions {
   readonly indexers: Indexers
   readonly onIndexFailure: (error: IndexFunctionError) => void
   readonly codec: Pick<ObjectCodec, 'bytesOf' | 'decode'>
+  /** Called each time that the objects have {@link reportedBytes} more. */
+  readonly grown?: (() => void) | undefined
 }
+
+/** The generation that another one is to replace. */
+type Replaced = Pick<StoreContents, 'stored'>
+
+const reportedBytes = 1 << 20
 
 /** The memory per object besides its key's text: entries of tables, UID and resource version. */
 const entryBytes = 170
@@ -64,10 +71,18 @@ export class StoreContents {
   readonly #free: ObjectId[] = []
   readonly #options: StoreContentsOptions
   #heldBytes = 0
+  #reportedBytes = 0
+  #replaced: Replaced | undefined
+  #sharedBytes = 0
   #keyBytes = 0
 
-  constructor(options: StoreContentsOptions) {
+  /**
+   * `replaced`: shares the rows of objects that have not changed since, so that a list of what is held takes no second copy
+   * of it.
+   */
+  constructor(options: StoreContentsOptions, replaced?: Replaced) {
     this.#options = options
+    this.#replaced = replaced
     const ids = () => this.ids.values()
     const uidOf = (id: ObjectId) => this.uids[id] || undefined
     this.#byUid = new DerivedIndex({ name: 'uid', valueOf: uidOf, ids })
@@ -97,6 +112,17 @@ export class StoreContents {
     return bytes
   }
 
+  /** The bytes of rows that it shares with the generation that it is to replace. */
+  get sharedBytes(): number {
+    return this.#sharedBytes
+  }
+
+  /** It has replaced the other one. */
+  settle(): void {
+    this.#replaced = undefined
+    this.#sharedBytes = 0
+  }
+
   stored(key: string): StoredObject | undefined {
     const id = this.ids.get(key)
     const held = id === undefined ? undefined : this.helds[id]
@@ -113,13 +139,22 @@ export class StoreContents {
       this.order.insert(id, key)
       this.#keyBytes += key.length
     }
-    this.#hold(id, held)
     const { metadata } = object
+    this.#hold(id, this.#unchanged(key, metadata) ?? held)
     this.uids[id] = textOf(metadata.uid)
     this.#resourceVersions[id] = textOf(metadata.resourceVersion)
     for (const index of this.#derived) index.update(id)
     for (const one of this.#functions) this.#compute(one, id, key, object)
     this.labels.set(id, metadata.labels)
+  }
+
+  #unchanged(key: string, { uid, resourceVersion }: ObjectMeta): HeldObject | undefined {
+    const before = this.#replaced?.stored(key)
+    if (before === undefined || before.uid !== uid || before.resourceVersion === '')
+      return undefined
+    if (before.resourceVersion !== resourceVersion) return undefined
+    this.#sharedBytes += this.#options.codec.bytesOf(before.held)
+    return before.held
   }
 
   keepHeld(key: string, held: HeldObject): void {
@@ -232,11 +267,14 @@ export class StoreContents {
   }
 
   #hold(id: ObjectId, held: HeldObject | undefined): void {
-    const { codec } = this.#options
+    const { codec, grown } = this.#options
     const before = this.helds[id]
     if (before !== undefined) this.#heldBytes -= codec.bytesOf(before)
     if (held !== undefined) this.#heldBytes += codec.bytesOf(held)
     this.helds[id] = held
+    if (this.#heldBytes <= this.#reportedBytes + reportedBytes) return
+    this.#reportedBytes = this.#heldBytes
+    grown?.()
   }
 }
 

@@ -2,17 +2,13 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import { CodedError } from '../../lib/coded-error.ts'
+import { HostNames } from '../../lib/host-names.ts'
 import type { ServerOptions } from '../server-options.ts'
 import type { Refusal } from './refusal.ts'
 
-/**
- * Checks host and origin of a request by its headers, for both transports. A foreign page can let its own name resolve
- * to this machine (DNS rebinding) and then counts as the same origin, but the browser still sends the foreign name as
- * `Host`.
- */
+/** Checks host ({@link HostNames}) and origin of a request by its headers, for both transports. */
 export class OriginCheck {
-  /** Names of the server, lower case: `name`, which matches with any port, or `name:port`. */
-  readonly #hosts: ReadonlySet<string>
+  readonly #hosts: HostNames
   readonly #allowedOrigins: ReadonlySet<string>
   readonly #publicOrigin: string | undefined
 
@@ -22,21 +18,14 @@ export class OriginCheck {
     allowedOrigins,
     publicUrl,
   }: Pick<ServerOptions, 'host' | 'allowedHosts' | 'allowedOrigins' | 'publicUrl'>) {
-    const own = wildcards.has(host) ? [] : [host.includes(':') ? `[${host}]` : host]
     const seen = publicUrl === undefined ? undefined : new URL(publicUrl)
     this.#publicOrigin = seen?.origin
-    const names = [
-      ...loopbackNames,
-      ...own,
-      ...(seen === undefined ? [] : [seen.host]),
-      ...allowedHosts,
-    ]
-    this.#hosts = new Set(names.map((name) => name.toLowerCase()))
+    this.#hosts = new HostNames(host, [...(seen === undefined ? [] : [seen.host]), ...allowedHosts])
     this.#allowedOrigins = new Set(allowedOrigins)
   }
 
   refusal(headers: IncomingHttpHeaders): Refusal | undefined {
-    if (!this.#knowsHost(headers)) {
+    if (!this.#hosts.has(headers.host)) {
       const host = JSON.stringify(headers.host ?? '')
       return {
         status: 403,
@@ -87,12 +76,6 @@ export class OriginCheck {
     return method === 'GET' && headers.upgrade === undefined && site === 'same-origin'
   }
 
-  #knowsHost({ host = '' }: IncomingHttpHeaders): boolean {
-    const [whole, name] = hostHeader.exec(host.toLowerCase()) ?? []
-    if (whole === undefined || name === undefined) return false
-    return this.#hosts.has(name) || this.#hosts.has(whole)
-  }
-
   #fromOwnPage(headers: IncomingHttpHeaders): boolean {
     const { origin } = headers
     if (origin !== undefined) {
@@ -109,11 +92,6 @@ export class OriginCheck {
 function hostOf(origin: string): string | undefined {
   return /^https?:\/\/([^/]+)$/.exec(origin.toLowerCase())?.[1]
 }
-
-const hostHeader = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::([0-9]{1,5}))?$/
-
-const loopbackNames = ['localhost', '127.0.0.1', '[::1]']
-const wildcards: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
 
 /** An address that other machines can reach without authentication. */
 class UnsafeAddressError extends CodedError {

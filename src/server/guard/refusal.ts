@@ -1,10 +1,10 @@
 import { type OutgoingHttpHeaders, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { UnauthenticatedError } from '../../access/authentication/authenticator.ts'
 import {
   type ClientErrorCode,
-  clientErrorOf,
   isUnexpected,
+  refusalOf,
+  withoutTransportDetails,
 } from '../../graphql/errors/client-error.ts'
 import { answeredRequestId } from './request-id.ts'
 
@@ -29,12 +29,19 @@ const codes: Readonly<Record<number, ClientErrorCode>> = {
   503: 'INTERNAL',
 }
 
-/** What a client of a server that is stopping waits before it asks another one. */
-const stoppingRetryMs = 1_000
+/** What a client of a server that is starting or stopping waits before it asks again, or another one. */
+const unavailableRetryMs = 1_000
+
+/** The refusal of a server that listens and has nothing to answer from yet. */
+export const startingRefusal: Refusal = {
+  status: 503,
+  reason: 'The gateway is starting.',
+  headers: { 'retry-after': '1' },
+}
 
 function bodyOf({ status, reason, hint }: Refusal, requestId?: string): string {
   const code = codes[status] ?? 'BAD_USER_INPUT'
-  const retryAfterMs = status === 503 ? stoppingRetryMs : undefined
+  const retryAfterMs = status === 503 ? unavailableRetryMs : undefined
   const extensions = { code, hint, retryAfterMs, requestId }
   return JSON.stringify({ errors: [{ message: reason, extensions }] })
 }
@@ -77,38 +84,15 @@ export function refuseUpgrade(socket: Duplex, refusal: Refusal): void {
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy())
 }
 
-const statuses: Readonly<Record<string, number>> = {
-  UNAUTHENTICATED: 401,
-  IDENTITY_UNAVAILABLE: 503,
-  TOO_MANY_OPERATIONS: 429,
-}
-
 /**
  * Refuses an operation before it is read: answers with one GraphQL error and its HTTP status, and closes the
  * connection, since the body may follow. Returns the code. Rethrows unexpected errors.
  */
 export function refuseOperation(response: ServerResponse, error: unknown): string {
-  const seen = clientErrorOf(error)
+  const seen = refusalOf(error)
   if (isUnexpected(seen)) throw error
-  const { message, extensions } = seen
-  const { code, retryAfterMs } = extensions
-  const text = JSON.stringify({ errors: [{ message, extensions }] })
-  sendError(response, statuses[String(code)] ?? 500, text, {
-    ...challengeOf(error),
-    ...(typeof retryAfterMs === 'number'
-      ? { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)) }
-      : {}),
-  })
-  return String(code)
-}
-
-/** The challenge of RFC 6750 for missing or invalid credentials. */
-function challengeOf(error: unknown): { readonly 'www-authenticate'?: string } {
-  if (!(error instanceof UnauthenticatedError)) return {}
-  const problems = {
-    none: '',
-    malformed: ', error="invalid_request"',
-    refused: ', error="invalid_token"',
-  }
-  return { 'www-authenticate': `Bearer realm="informerql"${problems[error.problem]}` }
+  const { message, extensions } = withoutTransportDetails(seen)
+  const { status = 500, headers } = seen.extensions.http ?? {}
+  sendError(response, status, JSON.stringify({ errors: [{ message, extensions }] }), headers)
+  return String(extensions['code'])
 }

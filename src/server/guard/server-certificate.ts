@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer, type Server, type ServerOptions as HttpsOptions } from 'node:https'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
+import { certificateEnd } from '../../api-server/kubeconfig/client-certificate.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { FileWatcher } from '../../lib/file-watcher.ts'
 import type { ServerLog } from '../operation-options.ts'
@@ -62,6 +63,11 @@ export class ServerCertificate implements Disposable {
     })
     this.#servers.push(server)
     return server
+  }
+
+  /** When the certificate in use ends, in Unix milliseconds. */
+  get endMs(): number | undefined {
+    return certificateEnd(this.#context.cert as string)
   }
 
   [Symbol.dispose](): void {

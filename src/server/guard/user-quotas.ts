@@ -24,23 +24,31 @@ const nothing = (): void => {}
 /** About the time of a query, including waits. */
 const retryAfterMs = 1_000
 
-/** Counts the running work of each user. Users are identified by name, which identity providers keep unique. */
+/**
+ * Counts the running work of each user. Users are identified by name, which identity providers keep unique. While there is
+ * a refusal, no work begins.
+ */
 export class UserQuotas {
   readonly #limits: UserQuotaLimits
+  readonly #refusal: () => Error | undefined
   readonly #counts: Readonly<Record<Counted, Counts>> = {
     operations: new Counts(),
     subscriptions: new Counts(),
     WebSockets: new Counts(),
   }
 
-  constructor(limits: UserQuotaLimits) {
+  constructor(limits: UserQuotaLimits, refusal: () => Error | undefined = () => undefined) {
     this.#limits = limits
+    this.#refusal = refusal
   }
 
   /**
-   * Takes one unit. The returned function gives it back, once. Throws `ClientError` TOO_MANY_OPERATIONS at the limit.
+   * Takes one unit. The returned function gives it back, once. Throws `ClientError` TOO_MANY_OPERATIONS at the limit, or
+   * the refusal.
    */
   take(counted: Counted, viewer: Viewer | undefined): () => void {
+    const refused = counted === 'WebSockets' ? undefined : this.#refusal()
+    if (refused !== undefined) throw refused
     if (viewer === undefined) return nothing
     const counts = this.#counts[counted]
     const { username } = viewer

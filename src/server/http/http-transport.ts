@@ -2,14 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
   type Admitted,
   type CallerToken,
-  IdentityUnavailableError,
-  UnauthenticatedError,
+  isOfCaller,
 } from '../../access/authentication/authenticator.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import type { OperationTrace } from '../../graphql/prepare/operation-trace.ts'
 import { credentialsOf, FollowedIdentity } from '../guard/followed-identity.ts'
 import { allowedRequestHeaders, operationRefusal, pathOf } from '../guard/operation-request.ts'
-import { refuseOperation, refuseRequest } from '../guard/refusal.ts'
+import { refuseOperation, refuseRequest, startingRefusal } from '../guard/refusal.ts'
 import { answeredRequestId, requestIdHeader, requestIdOf } from '../guard/request-id.ts'
 import { graphqlPath, type Routes, sdlPath } from '../operation-options.ts'
 import type { MadeContext, ServerParts } from '../operation-pipeline.ts'
@@ -19,7 +18,7 @@ import { sendAnswer, type SendOptions } from './http-answer.ts'
 import { answerMetrics, metricsPath, type MetricsSource } from './metrics-endpoint.ts'
 import type { PortalFiles } from './portal-files.ts'
 import { answerProbe, type ProbesOptions } from './probes.ts'
-import { answerPlanned, isHashNamed, operationAsked } from './query-fast-path.ts'
+import { answerPlanned, answerType, isHashNamed, operationAsked } from './query-fast-path.ts'
 
 export interface HttpTransportOptions extends ServerParts {
   /** The first documents of GraphiQL; `undefined` for no GraphiQL. */
@@ -94,6 +93,10 @@ export class HttpTransport {
       response.setHeader('vary', 'origin')
       response.setHeader('access-control-expose-headers', requestIdHeader)
     }
+    if (!this.#options.isStarted() && pathOf(request) !== metricsPath) {
+      refuseRequest(response, startingRefusal)
+      return
+    }
     switch (pathOf(request)) {
       case graphqlPath:
         await this.#answerGraphQL(request, response, origin)
@@ -149,6 +152,15 @@ export class HttpTransport {
     const refusal = operationRefusal(request, { ...limits, isByOwnScript })
     if (refusal !== undefined) {
       refuseRequest(response, refusal)
+      return
+    }
+    // Before anything is executed: a write whose answer cannot be given is not made.
+    if (sdl === undefined && !asksForEvents(request) && answerType(request) === undefined) {
+      refuseRequest(response, {
+        status: 406,
+        reason: `Accept ${JSON.stringify(request.headers.accept)} names no type of an answer.`,
+        hint: 'accept application/json or application/graphql-response+json; for subscriptions text/event-stream',
+      })
       return
     }
     const requestId = answeredRequestId(response)
@@ -311,8 +323,6 @@ export class HttpTransport {
 }
 
 function unlessUnknown(error: unknown): MadeContext {
-  if (error instanceof UnauthenticatedError || error instanceof IdentityUnavailableError) {
-    throw error
-  }
+  if (isOfCaller(error)) throw error
   return { error }
 }

@@ -55,7 +55,7 @@ export async function answerPlanned(
   response: ServerResponse,
   { planned, documents, callerToken, trace, ...sending }: PlannedEdge,
 ): Promise<boolean> {
-  const type = answerType(request.headers.accept)
+  const type = answerType(request)
   if (type === undefined || request.headers['content-encoding'] !== undefined) return false
   if (asksForExplanation(request)) return false
   const isPost = request.method === 'POST'
@@ -106,17 +106,24 @@ export function isHashNamed(request: IncomingMessage): boolean {
   return request.method === 'GET' && namesHash(searchOf(request)?.['extensions'])
 }
 
-/** The first supported type that the request accepts; `undefined` if the pipeline has to choose. */
-function answerType(accept: string | undefined): string | undefined {
-  if (accept === undefined || accept === '*/*') return `${json}; charset=utf-8`
-  for (const range of accept.split(',')) {
-    const name = range.split(';', 1)[0]?.trim().toLowerCase()
+/**
+ * The type of an answer: the first that the client accepts and the server supports, as the pipeline chooses it; `undefined`
+ * if there is none, so that nothing is executed.
+ */
+export function answerType({ headers }: IncomingMessage): string | undefined {
+  const { accept = '' } = headers
+  if (accept === '' || accept === '*/*') return `${json}; charset=utf-8`
+  for (const range of accept.toLowerCase().split(',')) {
+    const [name, ...parameters] = range.split(';').map((part) => part.trim())
+    if (parameters.some((one) => refusing.test(one))) continue
     if (name === graphqlJson) return `${graphqlJson}; charset=utf-8`
     if (name === json || name === '*/*' || name === 'application/*') return `${json}; charset=utf-8`
-    if (name !== 'text/html') return undefined
   }
   return undefined
 }
+
+/** Another character set than UTF-8, and a type that is named in order to refuse it. */
+const refusing = /^charset=(?!utf-8$)|^q=0(?:\.0*)?$/
 
 /** The whole body, of bounded size; `undefined` if the connection broke. */
 function bodyOf(request: IncomingMessage): Promise<string | undefined> {

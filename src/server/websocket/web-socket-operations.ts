@@ -64,10 +64,11 @@ export function createWebSocketOperations(parts: ServerParts): Server<OpenWebSoc
     try {
       giveBack = quotas.take(isSubscription ? 'subscriptions' : 'operations', viewer)
     } catch (error) {
-      const code = 'TOO_MANY_OPERATIONS' satisfies ClientErrorCode
+      const seen = clientErrorOf(error)
+      const code = String(seen.extensions['code'])
       const { requestId } = operation.asked.trace
       observer?.refused({ transport: 'websocket', code, viewer, address: undefined, requestId })
-      return only({ errors: [clientErrorOf(error)] })
+      return only({ errors: [seen] })
     }
     try {
       const { sendFrames, follows } = connection.extra

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import { handleProtocols } from 'graphql-ws'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { pathOf } from '../guard/operation-request.ts'
-import { refuseUpgrade } from '../guard/refusal.ts'
+import { refuseUpgrade, startingRefusal } from '../guard/refusal.ts'
 import { requestIdOf } from '../guard/request-id.ts'
 import { graphqlPath } from '../operation-options.ts'
 import { serveGraphQLSocket } from './graphql-socket.ts'
@@ -47,7 +47,8 @@ export class WebSocketTransport {
       refuseUpgrade(stream, { status: 503, reason: 'The gateway is stopping.' })
       return
     }
-    const refusal = this.#parts.origins.refusal(request.headers)
+    const { origins, isStarted } = this.#parts
+    const refusal = origins.refusal(request.headers) ?? (isStarted() ? undefined : startingRefusal)
     if (refusal !== undefined) {
       refuseUpgrade(stream, refusal)
       return

@@ -3,12 +3,13 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { type Fields, fieldsOf } from '../../kubernetes/fields.ts'
+import { HostNames } from '../../lib/host-names.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import type { Authentication } from '../access/authentication.ts'
 import { type Authorizer, forbidden } from '../access/authorization.ts'
 import { type ReviewContext, reviews } from '../access/reviews.ts'
 import { OpenApi } from '../api/discovery.ts'
-import { badRequest, methodNotAllowed, noSuchResource } from '../api/status-refusal.ts'
+import { badRequest, methodNotAllowed, noSuchResource, unknownHost } from '../api/status-refusal.ts'
 import { statusOf } from '../faults/fault-effects.ts'
 import type { FaultOrder, ServerFault } from '../faults/fault.ts'
 import { FaultError, Faults } from '../faults/faults.ts'
@@ -32,6 +33,8 @@ import { accessAttributes, serveResource, verbOf } from './serve-resource.ts'
 export interface SimulatedServerOptions {
   readonly port: number
   readonly host: string
+  /** See `SimulatorOptions`. */
+  readonly allowedHosts: readonly string[]
   /** 0: no bookmarks. */
   readonly bookmarkIntervalMs: number
   readonly authentication: Authentication
@@ -45,6 +48,7 @@ export class SimulatedServer {
   readonly #options: SimulatedServerOptions
   readonly #openApi: OpenApi
   readonly #server: Server
+  #hosts: HostNames
   readonly #sockets = new Set<Socket>()
   readonly #watches = new Set<OpenWatch>()
   readonly #nodes: NodeFailures
@@ -58,6 +62,7 @@ export class SimulatedServer {
   constructor(storage: Storage, options: SimulatedServerOptions) {
     this.#storage = storage
     this.#options = options
+    this.#hosts = new HostNames(options.host)
     this.#openApi = new OpenApi(storage.registry)
     this.#nodes = new NodeFailures(storage)
     this.faults = new Faults({
@@ -75,11 +80,12 @@ export class SimulatedServer {
 
   /** Listens and returns the URL. Rejects if the address is in use. */
   async start(): Promise<string> {
-    const { port, host } = this.#options
+    const { port, host, allowedHosts } = this.#options
     this.#server.listen(port, host)
     await once(this.#server, 'listening')
     const address = this.#server.address() as AddressInfo
     const name = address.family === 'IPv6' ? `[${address.address}]` : address.address
+    this.#hosts = new HostNames(host, [name, ...allowedHosts])
     return `http://${name}:${address.port}`
   }
 
@@ -116,6 +122,8 @@ export class SimulatedServer {
 
   async #answer(exchange: Exchange): Promise<void> {
     const { path, params, request, response } = exchange
+    const { host } = request.headers
+    if (!this.#hosts.has(host)) throw unknownHost(host)
     if (path === faultsPath) return this.#answerOrder(exchange)
     await this.#hanging?.promise
     if (this.#isCut()) {

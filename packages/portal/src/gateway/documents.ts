@@ -48,7 +48,9 @@ export type GatewayClusterState =
   | 'CONNECTED'
   /** What the configuration or the source says of the cluster cannot be used: `problem` says why. */
   | 'MISCONFIGURED'
-  /** The gateway has not reached the cluster yet, or the cluster refuses it, or the API server does not answer any more: then the caches show their last known state. */
+  /** The API server does not accept the gateway's own credentials (401), or they cannot be read. Caches follow changes only as long as their watches last, and no permission of a caller can be reviewed. */
+  | 'UNAUTHORIZED'
+  /** The gateway has not reached the cluster yet, or the API server does not answer any more: then the caches show their last known state. */
   | 'UNREACHABLE';
 
 /** The state of a cache. */

@@ -70,8 +70,10 @@ function ClusterLine({
         {version === null ? null : <span>{said.version(version)}</span>}
         {held.length === 0 ? null : <span>{said.objects(objects, held.length)}</span>}
       </p>
-      {state === 'UNREACHABLE' ? (
-        <p className={styles['bad']}>{said.unreachable(name)}</p>
+      {state === 'UNREACHABLE' || state === 'UNAUTHORIZED' ? (
+        <p className={styles['bad']}>
+          {state === 'UNREACHABLE' ? said.unreachable(name) : said.unauthorized(name)}
+        </p>
       ) : late.length > 0 ? (
         <p
           className={styles['late']}

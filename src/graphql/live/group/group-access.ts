@@ -12,7 +12,7 @@ import {
   joinedFingerprint,
   type SeenKind,
 } from '../../prepare/access-fingerprint.ts'
-import { ClientError } from '../../errors/client-error.ts'
+import { ClientError, isLostCluster } from '../../errors/client-error.ts'
 import { neededKinds } from '../../plan/plan-compiler.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
@@ -194,7 +194,7 @@ const passingMs = 5_000
 
 /** Whether a failed review may succeed later: an unreachable cluster may come back, other errors last. */
 export function isPassing(error: unknown): boolean {
-  return error instanceof ClientError && error.code === 'CLUSTER_UNREACHABLE'
+  return error instanceof ClientError && isLostCluster(error.code)
 }
 
 /** The reads of a list that decide which access to review. */

@@ -11,6 +11,7 @@ import type { ViewerDecisions } from './group-access.ts'
 import type { GroupFrames } from './group-frames.ts'
 import type { GroupList, ListGap, ListRead, RowKeys, TakenChanges } from './group-list.ts'
 import { type GroupRun, LackingError } from './group-reading.ts'
+import type { NoRoomError } from '../../prepare/held-bytes.ts'
 
 /** The parts of a group that take part in a change. */
 export interface ChangingGroup {
@@ -33,6 +34,8 @@ export interface ChangingGroup {
   gaps(): readonly ListGap[]
   enter(): Promise<void> | undefined
   announce(): void
+  /** The error if the group has no room for `bytes` more. */
+  roomProblem(bytes?: number): NoRoomError | undefined
   /** Called after writing some rows, which may change the memory that the group holds. */
   written(): void
   /** Called if the list has to begin anew: its cluster was replaced. */
@@ -117,6 +120,10 @@ export class GroupChanges {
     for (const list of lists) this.#followCluster(list)
     const all = await Promise.all(lists.map((list) => this.#begin(list)))
     const begun = all.filter((one) => one !== undefined)
+    const objects = begun.reduce((sum, { keys }) => sum + keys.length, 0)
+    const problem = this.#group.roomProblem(objects * this.#group.content.bytesPerObject)
+    // Before the rows are written: what is refused costs no memory.
+    if (problem !== undefined) throw problem
     this.#reach(begun.map(({ positions }) => positions))
     await this.#inChunks(begun, this.#positions, () => this.#group.written())
     this.#followState()

@@ -24,6 +24,8 @@ export interface GroupContent {
   readonly page: PageState | undefined
   /** An upper bound of its memory. */
   readonly bytes: number
+  /** The least memory of each object that it begins with. */
+  readonly bytesPerObject: number
   /** The keys of all matching objects of a list. */
   matching(list: GroupList, read: ListRead): readonly string[]
   /** Those of `keys`, or of all keys, whose match has changed because of other objects. */

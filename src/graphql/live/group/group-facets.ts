@@ -16,6 +16,7 @@ const facetsKey = ''
  * indexes, at most once a flush, and sent if it differs from before. Each frame has all of it.
  */
 export class GroupFacets implements GroupContent {
+  readonly bytesPerObject: number = 0
   readonly isWhole = true
   readonly #plan: FramePlan
   readonly #facets: FacetArguments

@@ -22,7 +22,7 @@ export interface FramePayload {
   readonly rows: number
 }
 
-/** The memory of a change that is still to be written, about, besides its text. */
+/** The memory of a change of a frame, or of a frame that is still to be written, about, besides its text. */
 const changeBytes = 100
 
 /**
@@ -133,12 +133,14 @@ export class GroupFrames {
   #first = 0
   #next = 0
   #ringBytes = 0
+  #ringChanges = 0
   /** The snapshot for new members. */
   #snapshot: Backlog | undefined
   /** All snapshots that members may still read. */
   #snapshots: WeakRef<Backlog>[] = []
   /** By the place of the members, with the positions of the members that they are for. */
   readonly #merged = new Map<number, { readonly before: Positions; readonly backlog: Backlog }>()
+  #snapshotTimer: NodeJS.Timeout | undefined
   #mergedTimer: NodeJS.Timeout | undefined
 
   constructor(group: FramedGroup, limits: Pick<LiveLimits, 'maxFrames' | 'maxBytes'>) {
@@ -158,7 +160,7 @@ export class GroupFrames {
   /** The memory of the ring, with the texts that its frames were made of, and of the snapshots. */
   get sharedBytes(): number {
     const snapshots = this.#snapshots.reduce((sum, ref) => sum + (ref.deref()?.bytes ?? 0), 0)
-    return this.#ringBytes * 2 + snapshots
+    return this.#ringBytes * 2 + this.#ringChanges * changeBytes + snapshots
   }
 
   /** The bytes of merged frames, and of the frames that members have for themselves, each counted once. */
@@ -173,6 +175,7 @@ export class GroupFrames {
     this.#ring[this.#next % maxFrames] = frame
     this.#next += 1
     this.#ringBytes += frame.payload.length
+    this.#ringChanges += frame.changes.length
     const { counts } = this.#group
     counts.written += 1
     counts.writtenBytes += frame.payload.length
@@ -201,7 +204,8 @@ export class GroupFrames {
     this.#snapshot = snapshot
     const reference = new WeakRef(snapshot)
     this.#snapshots.push(reference)
-    setTimeout(() => {
+    clearTimeout(this.#snapshotTimer)
+    this.#snapshotTimer = setTimeout(() => {
       if (this.#snapshot === reference.deref()) this.renewSnapshot()
       this.dropSnapshots()
     }, snapshotMs).unref()
@@ -242,6 +246,12 @@ export class GroupFrames {
       if (needed <= this.#first) return
     }
     while (this.#first < needed) this.#drop()
+  }
+
+  /** The group has ended: no timer keeps it in memory. */
+  close(): void {
+    clearTimeout(this.#snapshotTimer)
+    clearTimeout(this.#mergedTimer)
   }
 
   dropAll(): void {
@@ -294,6 +304,7 @@ export class GroupFrames {
   #drop(): void {
     const at = this.#first % this.#limits.maxFrames
     this.#ringBytes -= this.#ring[at]?.payload.length ?? 0
+    this.#ringChanges -= this.#ring[at]?.changes.length ?? 0
     this.#ring[at] = undefined
     this.#first += 1
   }

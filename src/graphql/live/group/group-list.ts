@@ -214,7 +214,7 @@ export class GroupList {
     }
     if (isAway) {
       const isHeld = this.#isFollowing || this.#group.content.keys(this).length > 0
-      const error = unreachableCluster(at, isHeld)
+      const error = unreachableCluster(this.#served, at, isHeld)
       const gap = gapOfError(this.#served, at, error)
       const since = (isHeld ? staleSince(this.#served, [at]) : null) ?? gap.since
       return { gap: { ...gap, since }, error }

@@ -43,6 +43,7 @@ const memberBytes = 80
 
 /** A live page: the first objects of the lists of a group together, in an order. */
 export class GroupPage implements GroupContent {
+  readonly bytesPerObject: number = memberBytes
   readonly #wanted: FollowedPage
   /** The lists in the order in which they break ties, with their matching objects. */
   #lists = new Map<GroupList, { readonly matching: LiveSet; readonly tie: string }>()

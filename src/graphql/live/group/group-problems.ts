@@ -72,6 +72,7 @@ const maxWaitMs = 3_600_000
  * of an object folds the problems of its topmost owner anew, and writes those among the first ones.
  */
 export class GroupProblems implements GroupContent {
+  readonly bytesPerObject: number = rowBytes
   readonly #group: ProblemsGroup
   readonly #options: GroupProblemsOptions
   readonly #isAsked: (problem: Problem) => boolean
@@ -447,6 +448,10 @@ class PartsOfLists implements ReadParts {
 
   dependsOnViewer(): void {
     this.#own.dependsOnViewer?.()
+  }
+
+  looksAround(): void {
+    this.#own.looksAround?.()
   }
 
   missed(...[error]: Parameters<ReadParts['missed']>): void {

@@ -326,7 +326,7 @@ class GroupParts implements ReadParts {
   }
 
   cachedPart(at: ClusterKind, reading: ListReading = {}): KindView | undefined {
-    this.#reading.looksAround = true
+    this.looksAround()
     if (this.#snapshot.cachedPart(at) === undefined) return undefined
     try {
       return unlessRefused(() => this.#listed(at, reading))
@@ -387,6 +387,10 @@ class GroupParts implements ReadParts {
   dependsOnViewer(): void {
     const { isViewed, list } = this.#options
     if (isViewed && this.access === undefined) this.#miss({ form: 'viewer', at: list.at })
+  }
+
+  looksAround(): void {
+    this.#reading.looksAround = true
   }
 
   /** Notes a read that the group does not follow. */

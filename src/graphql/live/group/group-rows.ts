@@ -19,11 +19,12 @@ interface SentObject extends RowText {
 }
 
 /** The memory of a row besides its text, about: entries in two maps, and the identity of its object. */
-const rowBytes = 250
+const rowBytes = 280
 
 /** The rows of the lists of a group: all objects that were sent to the members, with their texts. */
 export class GroupRows implements GroupContent {
   readonly page = undefined
+  readonly bytesPerObject: number = rowBytes
   readonly #of = new Map<GroupList, ListRows>()
 
   /** The rows of one list. */

@@ -98,6 +98,9 @@ export interface LiveGroupOptions extends Omit<
   readonly live: LiveLimits
 }
 
+/** The memory of a group besides its content, about: its listeners, readings, leases and names. */
+const groupBytes = 30_000
+
 /**
  * All subscribers with the same operation and the same access. They share the listeners of all lists, one set of rows,
  * and one text per object and per frame. A subscriber is a place in the ring of the last frames.
@@ -507,7 +510,7 @@ export class LiveGroup
   }
 
   get #sharedBytes(): number {
-    return this.content.bytes + this.frames.sharedBytes
+    return groupBytes + this.content.bytes + this.frames.sharedBytes
   }
 
   /** Skips a group that is over: its readers soon read the rest, or the server cuts them off. */
@@ -533,6 +536,7 @@ export class LiveGroup
     this.#leaving.abort()
     this.#joining.close()
     this.changes.close()
+    this.frames.close()
     this.options.prepared[Symbol.dispose]()
     this.memberships.retire()
     this.#owner.ended(this)

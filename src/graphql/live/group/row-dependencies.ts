@@ -3,7 +3,7 @@ import type { KubernetesObject } from '../../../kubernetes/object.ts'
 import type { FollowedRelation } from '../../reads/read-run.ts'
 
 /** The memory of one dependency, about: an anchor, a row in its set, and the reverse entry. */
-const dependencyBytes = 300
+const dependencyBytes = 430
 
 /**
  * The objects that each row was written from. Finds the rows that a change of such an object affects. A row depends on

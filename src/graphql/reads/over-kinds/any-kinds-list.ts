@@ -11,7 +11,7 @@ import { compileWhere } from '../../../query/condition/where.ts'
 import type { ListIdentity } from '../../../query/page/cursor.ts'
 import { compileOrder, type OrderTerm } from '../../../query/page/list-order.ts'
 import { listMergedPage, type MergedPage } from '../../../query/page/merged-page.ts'
-import { ClientError } from '../../errors/client-error.ts'
+import { ClientError, isLostCluster } from '../../errors/client-error.ts'
 import type { Kind } from '../../model/kind.ts'
 import { commonIndexes } from '../../model/sdl-indexes.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
@@ -82,7 +82,7 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): An
       if (!(error instanceof ClientError)) throw error
       left.add(kind.typeName)
       // The request does not ask for a kind that only a pattern covers.
-      const isAsked = named.isNamed(kind) || error.code === 'CLUSTER_UNREACHABLE'
+      const isAsked = named.isNamed(kind) || isLostCluster(error.code)
       if (isAsked) failures.push(error)
       if (isAsked || !notMeant.has(error.code)) gaps.push(gapOfError(served, at, error))
       else if (error.code === 'FORBIDDEN') refused.push(cluster)
@@ -118,7 +118,11 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): An
       ...gapsOfParts(served, parts),
       ...unknown.map((one) => lostGap(served, one)),
     ],
-    failures: [...failures, ...failuresOfParts(served, parts), ...unknown.map(lostCluster)],
+    failures: [
+      ...failures,
+      ...failuresOfParts(served, parts),
+      ...unknown.map((one) => lostCluster(served, one)),
+    ],
   }
 }
 

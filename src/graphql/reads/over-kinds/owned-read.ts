@@ -84,6 +84,7 @@ export class OwnedRead {
     const { parts, failures } = found
     for (const kind of wanted) found.add(() => run.parts.part({ cluster, kind }, reading))
     const mayBeOwned = (kind: Kind): boolean => mayBeOwnedBy(kind, namespace !== '')
+    run.parts.looksAround?.()
     for (const kind of unnamedKinds(served, cluster)) {
       if (wanted.has(kind) || !mayBeOwned(kind)) continue
       const part = unnamedPart(run, { cluster, kind }, reading)

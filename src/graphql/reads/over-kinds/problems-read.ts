@@ -40,6 +40,7 @@ import { fleetPart } from '../fleet-list.ts'
 import { refOf } from '../object-read.ts'
 import { ownerReferencesOf } from '../owner-read.ts'
 import type { ReadRun } from '../read-run.ts'
+import { staleSince } from '../staleness.ts'
 
 /** A page of problems. Valid within the tick. */
 export interface ProblemsRead {
@@ -52,8 +53,12 @@ export interface ProblemsRead {
   readonly lookedAt: readonly string[]
   /** The type names of the kinds to look at that were not read, sorted. */
   readonly notLookedAt: () => readonly string[]
+  /** Whether no kind was left out. */
+  readonly complete: () => boolean
+  /** Since when the caches that were read may be out of date, by RFC 3339; `null` while all are in step. */
+  readonly staleSince: () => string | null
   /** What is missing, or out of date. */
-  readonly gaps: readonly ClusterGap[]
+  readonly incomplete: readonly ClusterGap[]
   /** The errors of named kinds that could not be read, and of several clusters one for each that cannot be reached. */
   readonly failures: readonly ClientError[]
 }
@@ -121,7 +126,9 @@ export function readProblems(run: ReadRun, args: ProblemsArguments): ProblemsRea
     },
     lookedAt: typesOf(parts),
     notLookedAt: () => [...new Set(missing)].toSorted(),
-    gaps: [...gaps, ...closedGaps(refused, parts, gaps), ...gapsOfParts(served, parts)],
+    complete: () => missing.length === 0,
+    staleSince: () => staleSince(served, parts),
+    incomplete: [...gaps, ...closedGaps(refused, parts, gaps), ...gapsOfParts(served, parts)],
     failures: looked.flatMap((one) => one.failures),
   }
 }

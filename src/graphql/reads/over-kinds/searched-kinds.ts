@@ -22,6 +22,7 @@ import {
 import { fleetPart } from '../fleet-list.ts'
 import { readUnnamed, typesNotRead, withFailed } from './polymorphic-page.ts'
 import type { ReadRun } from '../read-run.ts'
+import { staleSince } from '../staleness.ts'
 
 /** The kinds and namespaces that a search or a completion looks into. */
 export interface SearchedKinds {
@@ -36,7 +37,11 @@ export interface SearchedKinds {
   /** The type names of the kinds that were not read: of the named ones or, without names, of all but Events. Sorted. */
   readonly notLookedAt: () => readonly string[]
   /** What is missing of clusters, or out of date. */
-  readonly gaps: readonly ClusterGap[]
+  readonly incomplete: readonly ClusterGap[]
+  /** Since when the caches that were read may be out of date, by RFC 3339; `null` while all are in step. */
+  readonly staleSince: () => string | null
+  /** Whether no kind was left out. */
+  readonly complete: () => boolean
   /** The errors of named kinds that could not be read. */
   readonly failures: readonly ClientError[]
 }
@@ -87,21 +92,24 @@ export function searchedKinds(
       }
     }
   }
-  failures.push(...lost.map(lostCluster))
+  failures.push(...lost.map((cluster) => lostCluster(served, cluster)))
   const held = parts.filter(({ cluster }) => !lost.includes(cluster))
   const types = new Set(parts.map(({ kind }) => kind.typeName))
+  const notLookedAt = (): readonly string[] =>
+    withFailed(
+      named === null ? typesNotRead(served, clusters, parts, isSearchedUnnamed) : [],
+      failures,
+    )
   return {
     parts,
     clusters,
     namespaces,
     named: named === null ? null : [...named].map(({ typeName }) => typeName).toSorted(),
     types: [...types].toSorted(),
-    notLookedAt: () =>
-      withFailed(
-        named === null ? typesNotRead(served, clusters, parts, isSearchedUnnamed) : [],
-        failures,
-      ),
-    gaps: [
+    notLookedAt,
+    complete: () => notLookedAt().length === 0,
+    staleSince: () => staleSince(served, parts),
+    incomplete: [
       ...missing,
       ...closedGaps(refused, parts, missing),
       ...lost.map((cluster) => lostGap(served, cluster)),

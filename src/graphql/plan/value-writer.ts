@@ -1,0 +1,220 @@
+import {
+  getNamedType,
+  type GraphQLAbstractType,
+  type GraphQLLeafType,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLResolveInfo,
+  isAbstractType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+} from 'graphql'
+import type { ExtensionField, FieldSource } from '../schema/field-source.ts'
+import { foundByKey } from '../reads/object-read.ts'
+import { rowsByKind } from './any-row-writer.ts'
+import { objectRefWriter } from './object-ref-writer.ts'
+import { writtenMembers } from './plain-writer.ts'
+import type { PlanField } from './plan-compiler.ts'
+import { leastLengthOf, type PlanRun, plannedFields, type WrittenMember } from './plan-run.ts'
+
+/**
+ * Writes a value as JSON text: a selection over values, compiled once. A field is read as graphql-js reads it by default:
+ * it is the member of the value that has its name, or what that member returns as a method, called with the coerced
+ * arguments and the run. Introspection fields have resolvers, and fields of extensions may have. What a field has is
+ * completed as section 6.4.3 of the GraphQL specification says, with the error texts of graphql-js. Objects of kinds and
+ * references to them are written by writers of their own, from the caches.
+ *
+ * `cluster`: that of the object of a kind around the value. Extensions get it.
+ */
+export type ValueWriter = ((run: PlanRun, value: unknown, cluster?: string) => string) & {
+  /** The least length of a text that is not null, so that lists of objects can be refused before they are written. */
+  readonly leastLength?: number
+}
+
+/** Compiles the value of a field: its completion. */
+export function valueWriter(field: PlanField): ValueWriter {
+  return completed(field.type, field)
+}
+
+/** Compiles one item of a field that is a list, or its value. */
+export function itemWriter(field: PlanField): ValueWriter {
+  return presentWriter(getNamedType(field.type) as GraphQLOutputType, field)
+}
+
+/** The text of an extension's call that is still to be made. The run is repeated, so it does not matter. */
+export const unanswered = 'null'
+
+/**
+ * Compiles a field of a value. What is read by a resolver pays before it is read; members of the gateway's own values have
+ * been paid by the reads that made them.
+ */
+export function memberWriter(field: PlanField): ValueWriter {
+  const { args, nodes, name, definition, compiler } = field
+  const write = valueWriter(field)
+  const extension = extensionOf(field)
+  if (extension !== undefined) {
+    const price = extension.resolve === undefined ? 1 : extension.weight * plannedFields
+    return (run, value, cluster) => {
+      run.budget.spend('fields', price)
+      const { extensions } = run
+      const parent = extensions.of(value, cluster)
+      const answered = extensions.value(extension, run.argumentsOf(args), parent, nodes)
+      return answered === undefined ? unanswered : write(run, answered.value, cluster)
+    }
+  }
+  const { resolve } = definition
+  if (resolve !== undefined) {
+    const info = { schema: compiler.served.schema } as GraphQLResolveInfo
+    return (run, value, cluster) => {
+      run.budget.spend('fields', 1)
+      return write(run, resolve(value, run.argumentsOf(args), run, info), cluster)
+    }
+  }
+  return (run, value, cluster) => {
+    const values = value as Readonly<Record<string, unknown>>
+    const member = values[name]
+    const own =
+      typeof member === 'function' ? member.call(values, run.argumentsOf(args), run) : member
+    return write(run, own, cluster)
+  }
+}
+
+function extensionOf({ definition }: PlanField): ExtensionField | undefined {
+  const { source } = definition.extensions as { readonly source?: FieldSource }
+  return source?.form === 'extension' ? source.field : undefined
+}
+
+function completed(type: GraphQLOutputType, field: PlanField): ValueWriter {
+  if (!isNonNullType(type)) {
+    const write = presentWriter(type, field)
+    const { leastLength = 0 } = write
+    const nullable: ValueWriter = (run, value, cluster) => {
+      if (value === null || value === undefined) return 'null'
+      if (value instanceof Error) throw value
+      return write(run, value, cluster)
+    }
+    return Object.assign(nullable, { leastLength })
+  }
+  const write = completed(type.ofType, field)
+  const { leastLength = 0 } = write
+  const nonNull: ValueWriter = (run, value, cluster) => {
+    const text = write(run, value, cluster)
+    // The text of a run that is to be repeated does not matter.
+    if (text === 'null' && !run.parts.isLacking) {
+      throw new Error(`Cannot return null for non-nullable field ${placeOf(field)}.`)
+    }
+    return text
+  }
+  return Object.assign(nonNull, { leastLength })
+}
+
+function presentWriter(type: GraphQLOutputType, field: PlanField): ValueWriter {
+  if (isListType(type)) return listWriter(type.ofType, field)
+  if (isLeafType(type)) return leafWriter(type)
+  const { served } = field.compiler
+  const named = getNamedType(type)
+  if (named.name === 'ObjectRef') return objectRefWriter(field) as ValueWriter
+  if (named.name === 'KubernetesObject' || served.kinds.has(named.name)) return kindWriter(field)
+  return isAbstractType(type)
+    ? abstractWriter(type, field)
+    : objectWriter(type as GraphQLObjectType, field)
+}
+
+function listWriter(of: GraphQLOutputType, field: PlanField): ValueWriter {
+  const write = completed(of, field)
+  const isNonNull = isNonNullType(of)
+  const leastLength = isNonNull ? write.leastLength : 0
+  const isOwn = field.definition.resolve === undefined && extensionOf(field) === undefined
+  return (run, value, cluster) => {
+    if (typeof value !== 'object' || value === null || !(Symbol.iterator in value)) {
+      throw new Error(`Expected Iterable, but did not find one for field "${placeOf(field)}".`)
+    }
+    const items = paidItems(run, value as Iterable<unknown>, isOwn ? 0 : 1)
+    const item = (one: unknown): string =>
+      run.errors.item(field.nodes, () => write(run, one, cluster), isNonNull)
+    return run.list(items, item, leastLength)
+  }
+}
+
+/** The items of a list, each paid before the next one is taken: an iterable may have no end. */
+function paidItems(
+  { budget }: PlanRun,
+  iterable: Iterable<unknown>,
+  price: number,
+): readonly unknown[] {
+  if (Array.isArray(iterable)) {
+    budget.spend('fields', price * iterable.length)
+    return iterable
+  }
+  const items: unknown[] = []
+  for (const item of iterable) {
+    budget.spend('fields', price)
+    items.push(item)
+  }
+  return items
+}
+
+function leafWriter(type: GraphQLLeafType): ValueWriter {
+  return (run, value) => {
+    const text = JSON.stringify(type.coerceOutputValue(value)) as string | undefined
+    run.budget.spend('bytes', text?.length ?? 0)
+    if (text === undefined || text === 'null') throw new Error(`${type.name} has no such value`)
+    return text
+  }
+}
+
+/** Compiles an object of a kind: the value names it, and the caches have it as the caller may see it. */
+function kindWriter(field: PlanField): ValueWriter {
+  const rows = rowsByKind(field)
+  const kind = field.compiler.served.kinds.get(getNamedType(field.type).name)
+  if (kind !== undefined) {
+    field.compiler.needs(rows.needs(kind))
+    if (!kind.uncached) field.compiler.reads(kind)
+  }
+  return (run, value, cluster) => {
+    const place = run.extensions.placeOf(value, cluster)
+    if (place === undefined || (kind !== undefined && place.at.kind !== kind)) {
+      throw new TypeError(`${placeOf(field)}: its resolver gives no ${kind?.typeName ?? 'object'}`)
+    }
+    const found = foundByKey(run, place.at, place.key)
+    return found === undefined ? 'null' : rows.write(run, found.part, found.id)
+  }
+}
+
+type Members = readonly WrittenMember<[unknown, string | undefined]>[]
+
+function objectWriter(type: GraphQLObjectType, field: PlanField): ValueWriter {
+  const members = membersOf(type, field)
+  const write: ValueWriter = (run, value, cluster) => run.object(members, value, cluster)
+  return Object.assign(write, { leastLength: leastLengthOf(members) })
+}
+
+function membersOf(
+  type: GraphQLObjectType,
+  { selections, compiler }: PlanField,
+  abstract: readonly string[] = [],
+): Members {
+  return writtenMembers<ValueWriter>(type, selections, compiler, memberWriter, abstract)
+}
+
+/** Compiles an interface or a union: each of its types, on first use. */
+function abstractWriter(type: GraphQLAbstractType, field: PlanField): ValueWriter {
+  const { schema } = field.compiler.served
+  const possible = schema.getPossibleTypes(type)
+  const writers = new Map(
+    possible.map((one) => [one.name, membersOf(one, field, [type.name])] as const),
+  )
+  const resolveType = type.resolveType as ((value: unknown) => string | undefined) | undefined
+  return (run, value, cluster) => {
+    const members = writers.get(resolveType?.(value) ?? '')
+    if (members === undefined) {
+      throw new TypeError(`${placeOf(field)}: give __typename, or __resolveType for ${type.name}`)
+    }
+    return run.object(members, value, cluster)
+  }
+}
+
+function placeOf({ parent, name }: PlanField): string {
+  return `${parent.name}.${name}`
+}

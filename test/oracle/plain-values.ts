@@ -1,0 +1,486 @@
+import {
+  getNamedType,
+  getNullableType,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  isListType,
+  isObjectType,
+} from 'graphql'
+import { healthOf } from './plain-health.ts'
+import { indexesOf, type PlainIndex } from './plain-indexes.ts'
+import {
+  groupOfReference,
+  listed,
+  matchesText,
+  NotFollowedError,
+  PlainRelations,
+} from './plain-relations.ts'
+import {
+  byKey,
+  compared,
+  type Json,
+  type Plain,
+  type PlainKind,
+  type PlainWorld,
+  valuesAt,
+} from './plain-world.ts'
+
+/** A value whose members are named as the fields of its type: graphql-js resolves them in its default way. */
+type Value = Readonly<Record<string, unknown>>
+
+/**
+ * What the gateway's answers should be: the values of `Query`, computed naively from the objects of a cluster. Nothing
+ * is indexed, cached or compiled, and of `src/` the rules of health alone are used.
+ */
+export class PlainValues {
+  readonly #world: PlainWorld
+  readonly #schema: GraphQLSchema
+  readonly #relations: PlainRelations
+  readonly #rows = new Map<Plain, Value>()
+
+  constructor(world: PlainWorld, schema: GraphQLSchema) {
+    this.#world = world
+    this.#schema = schema
+    this.#relations = new PlainRelations(world)
+  }
+
+  /** The value of `Query`. */
+  root(): Value {
+    const root: Record<string, unknown> = {
+      object: ({ id }: Json) => this.#byId(id),
+      objects: ({ ids }: Json) => (ids as readonly string[]).map((id) => this.#byId(id)),
+      objectByRef: (args: Json) => {
+        const group = args.apiVersion.includes('/') ? args.apiVersion.split('/')[0] : ''
+        const kind = this.#world.kindOf(group, args.kind)
+        return this.#row(
+          kind && this.#world.named(kind.type, args.namespace ?? undefined, args.name),
+        )
+      },
+      objectList: (args: Json) => {
+        const kind = this.#world.kinds.find(
+          (one) => one.kind === args.kind && (args.group ?? one.group) === one.group,
+        )
+        if (kind === undefined) throw new NotFollowedError(args.kind)
+        return this.#list(kind, this.#world.of(kind.type), args)
+      },
+      kubernetesObjects: ({ kinds, ...args }: Json) => {
+        const types = new Set<string>(kinds)
+        const rows = [...types].flatMap((type) => this.#world.of(type))
+        return this.#connection(
+          this.#ordered(this.#matching(undefined, rows, args), args.orderBy),
+          args,
+        )
+      },
+    }
+    for (const kind of this.#world.kinds) {
+      const { listField, type } = kind
+      if (listField === null) continue
+      root[listField] = (args: Json) => this.#list(kind, this.#world.of(type), args)
+    }
+    const fields = this.#schema.getQueryType()?.getFields() ?? {}
+    for (const { name, type, args } of Object.values(fields)) {
+      const kind = this.#world.kind(getNamedType(type).name)
+      if (kind === undefined) continue
+      root[name] = args.some((one) => one.name === 'id')
+        ? ({ id }: Json) => this.#byId(id)
+        : ({ namespace, name: own }: Json) =>
+            this.#row(this.#world.named(kind.type, namespace, own))
+    }
+    return root
+  }
+
+  #byId(id: string): Value | null {
+    return this.#row(this.#world.all().find((one) => this.#idOf(one) === id))
+  }
+
+  #idOf({ kind: { group, kind }, object: { metadata } }: Plain): string {
+    const last = metadata.uid || `${metadata.namespace ?? ''}\0${metadata.name}`
+    return Buffer.from(['1', this.#world.cluster, group, kind, last].join('\0')).toString(
+      'base64url',
+    )
+  }
+
+  /** An object as the value of its type. */
+  #row(plain: Plain | undefined): Value | null {
+    if (plain === undefined) return null
+    let value = this.#rows.get(plain)
+    if (value === undefined) this.#rows.set(plain, (value = this.#made(plain)))
+    return value
+  }
+
+  #made(plain: Plain): Value {
+    const { kind, object } = plain
+    const type = this.#schema.getType(kind.type) as GraphQLObjectType
+    const { metadata } = object
+    const own: Value = {
+      __typename: kind.type,
+      id: this.#idOf(plain),
+      clusterName: this.#world.cluster,
+      cluster: { name: this.#world.cluster },
+      apiVersion: kind.apiVersion,
+      kind: kind.kind,
+      name: metadata.name,
+      namespace: metadata.namespace ?? null,
+      uid: metadata.uid ?? '',
+      creationTimestamp: metadata.creationTimestamp ?? '0001-01-01T00:00:00Z',
+      labels: metadata.labels ?? null,
+      json: ({ path }: Json) => {
+        if (path === undefined || path === null) return object
+        const values = valuesAt(path, object)
+        return path.includes('[*]') ? values : (values[0] ?? null)
+      },
+      health: () => healthOf(plain),
+      owners: () => this.#relations.owners(plain).map((one) => this.#row(one)),
+      ownerChain: () => this.#chain(plain),
+      rootOwner: () => this.#chain(plain).at(-1) ?? null,
+      owned: (args: Json) => this.#connection(this.#relations.owned(plain).toSorted(byType), args),
+      usedBy: this.#relations.mayBeUsed(kind.type)
+        ? ({ types, ...args }: Json) => {
+            const users = this.#relations
+              .usersOf(plain)
+              .filter((one) => !types || types.includes(one.kind.type))
+            return this.#connection(users.toSorted(byType), args, undefined, (user) => ({
+              object: this.#ref(user, {
+                ...user.object,
+                ...user.object.metadata,
+                apiVersion: user.kind.apiVersion,
+                kind: user.kind.kind,
+              }),
+            }))
+          }
+        : null,
+      events: ({ related, ...args }: Json) =>
+        this.#list(this.#event(), this.#relations.events(plain, related === true), args),
+    }
+    const members: Record<string, unknown> = {}
+    for (const field of Object.values(type.getFields())) {
+      const { name } = field
+      if (Object.hasOwn(own, name)) members[name] = own[name]
+      else if (name === 'namespaceObject') {
+        members[name] = () =>
+          this.#row(this.#world.named('Namespace', undefined, metadata.namespace ?? ''))
+      } else if (this.#relations.declaration(kind.type, name) !== undefined) {
+        members[name] = this.#relation(plain, name, field.type)
+      } else if (
+        kind.type === 'Namespace' &&
+        getNamedType(field.type).name.endsWith('Connection')
+      ) {
+        members[name] = (args: Json) => this.#within(plain, getNamedType(field.type).name, args)
+      } else members[name] = this.#native(object[jsonNameOf(name)], field.type)
+    }
+    return { ...members, __typename: kind.type }
+  }
+
+  /** The objects of a kind in a Namespace. */
+  #within({ object }: Plain, connection: string, args: Json): Value {
+    const kind = this.#world.kind(connection.replace(/Connection$/, ''))
+    if (kind === undefined) throw new NotFollowedError(connection)
+    const rows = this.#world
+      .of(kind.type)
+      .filter(({ object: { metadata } }) => metadata.namespace === object.metadata.name)
+    return this.#list(kind, rows, args)
+  }
+
+  /** The member of a relation: a connection of its kind, or its first object. */
+  #relation(plain: Plain, name: string, type: GraphQLOutputType): unknown {
+    const to = getNamedType(type).name
+    if (to === 'ObjectRef') {
+      const refs = (): readonly Value[] =>
+        this.#relations.references(plain, name).map((ref) => this.#ref(plain, ref))
+      return isListType(getNullableType(type)) ? refs : () => refs()[0] ?? null
+    }
+    if (!to.endsWith('Connection')) {
+      return () => this.#row(this.#relations.related(plain, name)[0])
+    }
+    const kind = this.#world.kind(to.replace(/Connection$/, ''))
+    return (args: Json) => {
+      if (kind === undefined) throw new NotFollowedError(to)
+      return this.#list(kind, this.#relations.related(plain, name), args)
+    }
+  }
+
+  #event(): PlainKind {
+    const event = this.#world.kindOf('', 'Event')
+    if (event === undefined) throw new NotFollowedError('Event')
+    return event
+  }
+
+  #chain(plain: Plain): readonly Value[] {
+    return this.#relations.ownerChain(plain).map(({ from, ref }) => this.#ref(from, ref))
+  }
+
+  /** A reference that an object holds. */
+  #ref({ object: { metadata } }: Plain, ref: Json): Value {
+    const group = groupOfReference(ref)
+    const kind = this.#world.kindOf(group, ref.kind)
+    const namespace =
+      kind?.namespaced === false
+        ? (ref.namespace ?? null)
+        : ((ref.namespace || metadata.namespace) ?? null)
+    const uid = ref.uid && ref.uid !== ref.name ? ref.uid : undefined
+    const last = uid ?? `${namespace ?? ''}\0${ref.name}`
+    const text = ['1', this.#world.cluster, group, ref.kind, last].join('\0')
+    return {
+      id: Buffer.from(text).toString('base64url'),
+      apiVersion: ref.apiVersion ?? kind?.apiVersion ?? null,
+      kind: ref.kind,
+      namespace,
+      name: ref.name,
+      object: () => {
+        if (uid !== undefined) return this.#row(this.#world.withUid(uid))
+        return this.#row(kind && this.#world.named(kind.type, namespace ?? undefined, ref.name))
+      },
+    }
+  }
+
+  /** A value of the API as the type has it: maps of objects and lists are lists of entries. */
+  #native(value: Json, type: GraphQLOutputType): unknown {
+    const plain = getNullableType(type)
+    if (value === undefined || value === null) return null
+    if (isListType(plain)) {
+      const item = getNullableType(plain.ofType)
+      if (Array.isArray(value)) return value.map((one: Json) => this.#native(one, item))
+      if (!isObjectType(item)) return value
+      const of = item.getFields()['value']
+      return Object.entries(value).map(([key, one]) => ({
+        key,
+        value: of === undefined ? null : this.#native(one, of.type),
+      }))
+    }
+    if (!isObjectType(plain)) return value
+    const members: Record<string, unknown> = {}
+    for (const field of Object.values(plain.getFields())) {
+      members[field.name] = this.#native(value[jsonNameOf(field.name)], field.type)
+    }
+    if (plain.name === 'ObjectMeta') {
+      members['label'] = ({ key }: Json) =>
+        Object.hasOwn(value.labels ?? {}, key) ? value.labels[key] : null
+      members['annotation'] = ({ key }: Json) =>
+        Object.hasOwn(value.annotations ?? {}, key) ? value.annotations[key] : null
+      members['uid'] ??= ''
+      members['creationTimestamp'] ??= '0001-01-01T00:00:00Z'
+    }
+    return members
+  }
+
+  #list(kind: PlainKind, rows: readonly Plain[], args: Json): Value {
+    return this.#connection(
+      this.#ordered(this.#matching(kind, rows, args), args.orderBy),
+      args,
+      kind,
+    )
+  }
+
+  /** The rows that meet the arguments of a list. Without a kind, of several kinds. */
+  #matching(kind: PlainKind | undefined, rows: readonly Plain[], args: Json): readonly Plain[] {
+    const { namespace, namespaces, labelSelector, ids, where } = args
+    return rows.filter((row) => {
+      const { metadata } = row.object
+      if (typeof namespace === 'string' && metadata.namespace !== namespace) return false
+      if (namespaces && !namespaces.includes(metadata.namespace)) return false
+      if (typeof labelSelector === 'string' && !matchesText(labelSelector, metadata.labels))
+        return false
+      if (ids && !ids.includes(this.#idOf(row))) return false
+      return !where || this.#meets(kind ?? row.kind, row, where)
+    })
+  }
+
+  #meets(kind: PlainKind, row: Plain, where: Json): boolean {
+    return Object.entries(where as Record<string, Json>).every(([name, filter]) => {
+      if (filter === null) return true
+      if (name === 'and') return listOf(filter).every((one) => this.#meets(kind, row, one))
+      if (name === 'or') return listOf(filter).some((one) => this.#meets(kind, row, one))
+      if (name === 'not') return !this.#meets(kind, row, filter)
+      const index = indexesOf(this.#world, kind).get(name)
+      if (index !== undefined) return meetsFilter(index, row, filter)
+      return this.#meetsRelated(row, name, filter)
+    })
+  }
+
+  #meetsRelated(row: Plain, name: string, filter: Json): boolean {
+    const found =
+      name === 'events' ? this.#relations.events(row, false) : this.#relations.related(row, name)
+    const meets = (one: Plain, where: Json): boolean => this.#meets(one.kind, one, where)
+    return Object.entries(filter as Record<string, Json>).every(([operator, where]) => {
+      if (where === null) return true
+      switch (operator) {
+        case 'some':
+          return found.some((one) => meets(one, where))
+        case 'none':
+          return !found.some((one) => meets(one, where))
+        case 'every':
+          return found.every((one) => meets(one, where))
+        case 'is':
+          return found[0] !== undefined && meets(found[0], where)
+        default:
+          return found[0] === undefined || !meets(found[0], where)
+      }
+    })
+  }
+
+  /** The rows in an order. Ties are by type, namespace and name. */
+  #ordered(rows: readonly Plain[], orderBy: Json): readonly Plain[] {
+    const terms = listOf(orderBy ?? []).flatMap((term) =>
+      Object.entries(term as Record<string, Json>),
+    )
+    return rows.toSorted((a, b) => {
+      for (const [name, direction] of terms) {
+        const [left, right] = [a, b].map((row) => {
+          const index = indexesOf(this.#world, row.kind).get(name)
+          if (index === undefined) throw new NotFollowedError(`order by ${name}`)
+          const keys = index.keysOf(row).toSorted(compared)
+          return direction === 'DESC' ? keys.at(-1) : keys[0]
+        })
+        if (left === right) continue
+        if (left === undefined) return 1
+        if (right === undefined) return -1
+        const order = compared(left, right)
+        if (order !== 0) return direction === 'DESC' ? -order : order
+      }
+      return byType(a, b)
+    })
+  }
+
+  /** A page of rows, which are in their order. */
+  #connection(
+    all: readonly Plain[],
+    args: Json,
+    kind?: PlainKind,
+    valueOf: (row: Plain) => unknown = (row) => this.#row(row),
+  ): Value {
+    const { first, last, offset = 0, after, before } = args
+    if (after || before) throw new NotFollowedError('cursors')
+    const start = typeof last === 'number' ? Math.max(0, all.length - last) : (offset ?? 0)
+    const end = typeof last === 'number' ? all.length : start + (first ?? 100)
+    const rows = all.slice(start, end)
+    return {
+      nodes: () => rows.map(valueOf),
+      edges: () => rows.map((row) => ({ node: valueOf(row) })),
+      pageInfo: { hasNextPage: end < all.length, hasPreviousPage: start > 0 && all.length > 0 },
+      totalCount: all.length,
+      staleSince: null,
+      incomplete: [],
+      type: kind?.type,
+      counts: () => countsOf(all),
+      facets: (asked: Json) => kind && this.#facets(kind, all, asked),
+      sum: ({ of }: Json) => kind && listed(of).map((name) => this.#sum(kind, all, name)),
+    }
+  }
+
+  #facets(kind: PlainKind, rows: readonly Plain[], { by, top = 10, sum }: Json): readonly Value[] {
+    return listed(by).map((name) => {
+      const index = this.#facetIndex(kind, name)
+      const byValue = new Map<PlainKey, { shown: unknown; rows: Plain[] }>()
+      let missingCount = 0
+      for (const row of rows) {
+        const values = new Map(index.valuesOf(row).map((value) => [index.keyOf(value), value]))
+        if (values.size === 0) missingCount += 1
+        for (const [key, value] of values) {
+          const known = byValue.get(key) ?? { shown: index.shown(value), rows: [] }
+          byValue.set(key, known)
+          known.rows.push(row)
+        }
+      }
+      const values = [...byValue]
+        .toSorted(([a, x], [b, y]) => y.rows.length - x.rows.length || compared(a, b))
+        .slice(0, top ?? 10)
+        .map(([, { shown, rows: having }]) => ({
+          value: shown,
+          count: having.length,
+          sums: listed(sum).map((of) => this.#sum(kind, having, of)),
+        }))
+      return { by: name, values, distinctCount: byValue.size, missingCount }
+    })
+  }
+
+  #facetIndex(kind: PlainKind, name: string): PlainIndex {
+    const label = /^labels\["(.+)"\]$/.exec(name)?.[1]
+    const found = indexesOf(this.#world, kind).get(name)
+    if (found !== undefined) return found
+    const constant = name === 'cluster' ? [this.#world.cluster] : undefined
+    if (label === undefined && constant === undefined) throw new NotFollowedError(name)
+    const valuesOf = ({ object: { metadata } }: Plain): readonly Json[] =>
+      constant ??
+      (Object.hasOwn(metadata.labels ?? {}, label ?? '') ? [metadata.labels[label ?? '']] : [])
+    return {
+      keyOf: (value) => value,
+      shown: (value) => value,
+      valuesOf,
+      keysOf: valuesOf,
+      type: 'string',
+    }
+  }
+
+  #sum(kind: PlainKind, rows: readonly Plain[], of: string): Value {
+    const index = indexesOf(this.#world, kind).get(of)
+    if (index === undefined) throw new NotFollowedError(`sum of ${of}`)
+    const keys = rows.flatMap((row) => index.keysOf(row)) as readonly bigint[]
+    return {
+      of,
+      number: Number(keys.reduce((sum, key) => sum + key, 0n)) / 1e9,
+      count: keys.length,
+    }
+  }
+}
+
+/** The JSON name of a field: GraphQL does not allow all of its characters (docs/clients.md). */
+function jsonNameOf(name: string): string {
+  return name.replaceAll(/_x([0-9A-F]+)_/g, (_, digits: string) =>
+    String.fromCodePoint(Number.parseInt(digits, 16)),
+  )
+}
+
+type PlainKey = string | number | bigint
+
+function listOf(value: Json): readonly Json[] {
+  return Array.isArray(value) ? value : [value]
+}
+
+function byType(a: Plain, b: Plain): number {
+  return compared(a.kind.type, b.kind.type) || byKey(a, b)
+}
+
+function countsOf(rows: readonly Plain[]): readonly Value[] {
+  const counts = new Map<string, number>()
+  for (const { kind } of rows) counts.set(kind.type, (counts.get(kind.type) ?? 0) + 1)
+  return [...counts]
+    .toSorted(([a, x], [b, y]) => y - x || compared(a, b))
+    .map(([type, count]) => ({ type, count }))
+}
+
+/** Whether one value meets all comparisons, and the whole filter `exists` and `not`. */
+function meetsFilter(index: PlainIndex, row: Plain, filter: Json): boolean {
+  const keys = index.keysOf(row)
+  const { exists, not, ...comparisons } = filter
+  if (typeof exists === 'boolean' && exists !== keys.length > 0) return false
+  if (not && meetsFilter(index, row, not)) return false
+  const given = Object.entries(comparisons as Record<string, Json>).filter(
+    ([, value]) => value !== null,
+  )
+  if (given.length === 0) return true
+  return keys.some((key) =>
+    given.every(([operator, value]) => {
+      if (operator === 'in') return listOf(value).some((one) => index.keyOf(one) === key)
+      const other = index.keyOf(value)
+      switch (operator) {
+        case 'eq':
+          return key === other
+        case 'lt':
+          return compared(key, other) < 0
+        case 'lte':
+          return compared(key, other) <= 0
+        case 'gt':
+          return compared(key, other) > 0
+        case 'gte':
+          return compared(key, other) >= 0
+        case 'startsWith':
+          return String(key).startsWith(String(other))
+        case 'endsWith':
+          return String(key).endsWith(String(other))
+        default:
+          return String(key).includes(String(other))
+      }
+    }),
+  )
+}
