@@ -353,7 +353,9 @@ describe('informerql schema --check', () => {
       stderr: expect.stringContaining('--check'),
     })
     const documents = join(folder, 'documents')
-    expect(await schema('--check', documents, '--server', 'http://127.0.0.1:1')).toMatchObject({
+    const unreachable = join(folder, 'unreachable.yaml')
+    await writeFile(unreachable, '{ clusters: [{ name: one, server: "http://127.0.0.1:1" }] }')
+    expect(await schema('--check', documents, '--config', unreachable)).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('ECONNREFUSED'),
     })

@@ -20,8 +20,19 @@ const absences: readonly ConnectionFailure[] = ['refused', 'name', 'unreachable'
 /** Whether an error says that the server refuses the credentials (401), or that there are none to send it. */
 export function isUnauthorized(error: unknown): boolean {
   if (error instanceof ApiStatusError) return error.httpStatus === 401
-  return error instanceof CredentialsError || error instanceof ClusterConfigError
+  return (
+    error instanceof CredentialsError ||
+    (error instanceof ClusterConfigError && ofCredentials.has(error.code))
+  )
 }
+
+/** The codes of configurations whose credentials cannot be used. Others say of no server at all how to reach it. */
+const ofCredentials: ReadonlySet<string> = new Set([
+  'CREDENTIAL_FILE_UNREADABLE',
+  'CERTIFICATE_INVALID',
+  'CLIENT_CERTIFICATE_EXPIRED',
+  'CLIENT_CERTIFICATE_NOT_YET_VALID',
+])
 
 /**
  * Whether a server can be reached, for all callers that wait for it. Each caller has its own back-off, half a minute
