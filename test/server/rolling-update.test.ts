@@ -210,7 +210,9 @@ class Clients {
     const client = createClient({
       url: this.#socketUrl,
       webSocketImpl: WebSocket,
+      // By default it waits for half a minute in five attempts: as long as it takes here, in shorter ones.
       retryWait: () => sleep(Math.random() * 500),
+      retryAttempts: 120,
       lazyCloseTimeout: 600_000,
     })
     client.on('closed', (reason) => this.#closed(reason))
