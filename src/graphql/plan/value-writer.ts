@@ -1,10 +1,12 @@
 import {
   getNamedType,
   type GraphQLAbstractType,
+  GraphQLID,
   type GraphQLLeafType,
   type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLResolveInfo,
+  GraphQLString,
   isAbstractType,
   isLeafType,
   isListType,
@@ -126,13 +128,17 @@ function listWriter(of: GraphQLOutputType, field: PlanField): ValueWriter {
   const isNonNull = isNonNullType(of)
   const leastLength = isNonNull ? write.leastLength : 0
   const isOwn = field.definition.resolve === undefined && extensionOf(field) === undefined
+  // The members of an own object note their errors, and the list has to fail with it.
+  const failsWithin = isOwn && isNonNull && !isLeafType(of.ofType)
   return (run, value, cluster) => {
     if (typeof value !== 'object' || value === null || !(Symbol.iterator in value)) {
       throw new Error(`Expected Iterable, but did not find one for field "${placeOf(field)}".`)
     }
     const items = paidItems(run, value as Iterable<unknown>, isOwn ? 0 : 1)
-    const item = (one: unknown): string =>
-      run.errors.item(field.nodes, () => write(run, one, cluster), isNonNull)
+    const item = failsWithin
+      ? (one: unknown): string => write(run, one, cluster)
+      : (one: unknown): string =>
+          run.errors.item(field.nodes, () => write(run, one, cluster), isNonNull)
     return run.list(items, item, leastLength)
   }
 }
@@ -155,11 +161,16 @@ function paidItems(
   return items
 }
 
+/** Texts of this length are paid before they are joined. The object or list around them pays for shorter ones. */
+const longText = 256
+
 function leafWriter(type: GraphQLLeafType): ValueWriter {
+  const isText = type === GraphQLString || type === GraphQLID
   return (run, value) => {
-    const text = JSON.stringify(type.coerceOutputValue(value)) as string | undefined
-    run.budget.spend('bytes', text?.length ?? 0)
+    const output = isText && typeof value === 'string' ? value : type.coerceOutputValue(value)
+    const text = JSON.stringify(output) as string | undefined
     if (text === undefined || text === 'null') throw new Error(`${type.name} has no such value`)
+    if (text.length > longText) run.budget.spend('bytes', text.length)
     return text
   }
 }
