@@ -168,6 +168,35 @@ describeAccess('the values of a Secret, where secretData is off,', (cluster, isR
         },
       })
     expect(await applied('b3RoZXI=')).toEqual(await applied('aHVudGVyMg=='))
+    const unforced = async (data: Fields): Promise<unknown> => {
+      const { errors } = await unshown(
+        'apply(manifest: $manifest, namespace: "shop", dryRun: true, fieldManager: "guesser")',
+        { manifest: { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'door' }, ...data } },
+      )
+      return errors
+    }
+    const refused = await unforced({ data: { password: 'aHVudGVyMg==' } })
+    expect(refused).toMatchObject([
+      { extensions: { code: 'CONFLICT', conflicts: [{ field: '.data.password' }] } },
+    ])
+    expect(await unforced({ data: { password: 'b3RoZXI=' } })).toEqual(refused)
+    expect(await unforced({ stringData: { password: 'hunter2' } })).toEqual(refused)
+    expect(await unforced({ data: { another: 'b3RoZXI=' } })).toBeUndefined()
+    const { metadata, ...contents } = door
+    const sealed = { ...contents, immutable: true, metadata: { ...metadata, name: 'sealed' } }
+    await cluster().must(`${core}/secrets`, { method: 'POST', body: sealed })
+    const sealedId = await idOf(ann, `secret(namespace: "${namespace}", name: "sealed")`)
+    const rewritten = async (password: string): Promise<unknown> => {
+      const patch = { data: { password } }
+      const made = await unshown(
+        `patch(id: "${sealedId}", type: MERGE, patch: $patch, dryRun: true)`,
+        { patch },
+      )
+      return made.errors
+    }
+    const immutable = await rewritten('aHVudGVyMg==')
+    expect(immutable).toMatchObject([{ extensions: { code: 'INVALID' } }])
+    expect(await rewritten('b3RoZXI=')).toEqual(immutable)
     const labelled = await told(`label(id: "${id}", labels: { a: "c" }, dryRun: true)`, {})
     expect(labelled).toMatchObject({ changes: [{ path: '/metadata/labels/a', after: 'c' }] })
   })

@@ -17,10 +17,12 @@ import { inTurns, queryLane, turns } from '../prepare/operation-turns.ts'
 import type { ViewerAccess } from '../prepare/viewer-access.ts'
 import type { FieldChange, WritePayload } from '../schema/read-context.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
-import { fieldChanges, isContent } from './field-changes.ts'
+import { contentsOfOthers, fieldChanges, isContent, namesContents } from './field-changes.ts'
 import {
+  conflictWith,
   failedWrite,
   forbiddenWrite,
+  immutableContents,
   notAsLookedAt,
   type WritePlace,
   type WriteVerb,
@@ -156,6 +158,8 @@ export class CallerWriter implements AsyncDisposable {
     const session = this.#session(place, resource, { fieldManager: fieldManager || undefined })
     const before = parts.before === undefined ? await this.#before(place, resource) : parts.before
     this.#options.held?.expect(before)
+    const isImmutable = this.#withholds(place) && before?.['immutable'] === true
+    if (isImmutable && namesContents(sent)) throw immutableContents(place)
     const preconditions = preconditionsOf(place.uid, looked)
     let answered: Unstructured | undefined
     try {
@@ -212,6 +216,12 @@ export class CallerWriter implements AsyncDisposable {
       if (code === 'FORBIDDEN') return undefined
       throw error
     })
+    if (options.force !== true && before !== null && this.#withholds(place)) {
+      if (before === undefined) throw forbiddenWrite(place, { verb: 'get' })
+      const manager = wishes.fieldManager || defaultFieldManager
+      const conflicts = contentsOfOthers(before, object, manager)
+      if (conflicts.length > 0) throw conflictWith(place, conflicts)
+    }
     return await this.write(place, { verb: 'patch' }, wishes, {
       resource,
       ...(before === undefined ? {} : { before }),
@@ -351,11 +361,15 @@ export class CallerWriter implements AsyncDisposable {
     after: Unstructured | undefined,
     sent?: object,
   ): Promise<readonly FieldChange[]> {
-    const masked = place.kind.metadataOnly && this.#options.secrets === undefined
-    const found = fieldChanges(before, after, { masked, sent })
+    const found = fieldChanges(before, after, { masked: this.#withholds(place), sent })
     const changes = await inTurns(found, this.#options.caller.viewer)
     if (changes.some((one) => one.before !== null && isContent(one.path))) this.shows(place)
     return changes
+  }
+
+  /** Whether no answer may tell the contents of the object, nor whether they are what the caller sends. */
+  #withholds({ kind }: WritePlace): boolean {
+    return kind.metadataOnly && this.#options.secrets === undefined
   }
 
   /** Whether what is written shows the contents of the object. Notes a Secret as read. */

@@ -160,6 +160,50 @@ function namesIn(sent: object | undefined): ReadonlySet<string> {
   return new Set(paths)
 }
 
+const plain: ReadonlySet<string> = new Set(['', 'apiVersion', 'kind', 'metadata', 'immutable'])
+
+/** The paths of contents that a write names. */
+function contentsIn(sent: object | undefined): readonly string[] {
+  return [...namesIn(sent)].filter((path) => path === '' || !plain.has(path.split('/')[1] ?? ''))
+}
+
+/** Whether a write names contents of an object. */
+export function namesContents(sent: object | undefined): boolean {
+  return contentsIn(sent).length > 0
+}
+
+/**
+ * The contents that a server-side apply names and another manager owns, as a conflict names them, whatever their values. The
+ * API server answers a conflict only where the values differ: so it would tell whether a guess is right.
+ */
+export function contentsOfOthers(
+  before: object,
+  sent: object,
+  ownManager: string,
+): readonly { readonly manager: string; readonly field: string }[] {
+  const { managedFields } = fieldsOf(fieldsOf(before)['metadata'])
+  const others = itemsOf(managedFields).filter(
+    ({ manager, operation }) => manager !== ownManager || operation !== 'Apply',
+  )
+  return contentsIn(sent).flatMap((path) => {
+    const names = path.split('/').slice(1)
+    const steps = names.map((name) => `f:${name.replaceAll('~1', '/').replaceAll('~0', '~')}`)
+    const owners = others.filter(({ fieldsV1 }) => {
+      let fields = fieldsOf(fieldsV1)
+      // A manager of the whole (`{}`) has all that is within.
+      return steps.every((step) => {
+        const isOwned = step in fields || Object.keys(fields).length === 0
+        fields = fieldsOf(fields[step])
+        return isOwned
+      })
+    })
+    return owners.map(({ manager }) => ({
+      manager: textOf(manager) ?? '',
+      field: `.${names.join('.')}`,
+    }))
+  })
+}
+
 /** Whether a path of the contents is named, or something around it is. */
 function isNamed(path: string, names: ReadonlySet<string>): boolean {
   return names.has('') || names.has(path) || names.has(path.slice(0, path.lastIndexOf('/')))

@@ -179,6 +179,30 @@ function conflict(
   })
 }
 
+/** The conflict of an apply that the gateway refuses itself, in the form of the API server's. */
+export function conflictWith(
+  { cluster, kind, namespace, name }: WritePlace,
+  conflicts: readonly Omit<FieldConflict, 'subresource'>[],
+): ClientError {
+  const message = `${kind.typeName} ${namespace}/${name}: other managers own contents that this apply names, whose values are withheld`
+  return new ClientError('CONFLICT', message, {
+    cluster,
+    type: kind.typeName,
+    hint: 'leave these fields to their managers, or take them over with force: true',
+    facts: {
+      conflicts: conflicts.slice(0, maxCauses).map((one) => ({ ...one, subresource: null })),
+      conflictCount: conflicts.length,
+    },
+  })
+}
+
+/** The refusal of new contents for an object that allows none, whatever they are. */
+export function immutableContents({ cluster, kind, namespace, name }: WritePlace): ClientError {
+  const message = `${kind.typeName} ${namespace}/${name} is immutable: its contents cannot be written`
+  const hint = 'delete it and create it again, or leave its contents out'
+  return new ClientError('INVALID', message, { cluster, type: kind.typeName, hint })
+}
+
 /** `conflict with "other" with subresource "status" using v1` */
 function conflictOf(message: string, field: string): FieldConflict {
   const [, manager = '', subresource] =
