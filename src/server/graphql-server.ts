@@ -169,6 +169,7 @@ class RunningServer implements GraphQLServer {
     const shared = { documents, contextOf, observer, log }
     this.#pipeline = createOperationPipeline(options.plugins, shared)
     const origins = new OriginCheck(server)
+    const { refusal = () => undefined } = options
     const parts: ServerParts = {
       ...shared,
       isStarted: options.isStarted ?? (() => true),
@@ -177,7 +178,7 @@ class RunningServer implements GraphQLServer {
       pipeline: this.#pipeline,
       origins,
       authenticator,
-      quotas: new UserQuotas(server, options.refusal),
+      quotas: new UserQuotas(server, refusal),
       unsent: new UnsentBytes(server, observer),
       connections: this.#connections,
       planned: plannedAlone(options),
@@ -189,7 +190,9 @@ class RunningServer implements GraphQLServer {
       graphiqlTabs: this.servesGraphiql ? (options.exampleOperations ?? []) : undefined,
       portal: this.#portal,
       routes: {
-        ...(signIn === undefined ? withoutSignIn(this.#asksWho) : signInRoutes(signIn, origins)),
+        ...(signIn === undefined
+          ? withoutSignIn(this.#asksWho)
+          : signInRoutes(signIn, origins, refusal)),
         ...options.routes,
       },
       probes: {

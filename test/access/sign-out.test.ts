@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { AuthenticationOptions, SignInReport } from 'informerql'
+import { type AuthenticationOptions, CodedError, type SignInReport } from 'informerql'
 import { startSimulator, type Simulator } from 'informerql/simulator'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
@@ -180,6 +180,25 @@ describe('a browser that is signed out stays so:', () => {
       200,
     )
     expect(await after.query(whoAmI)).toMatchObject({ status: 401 })
+  })
+
+  it('and nobody signs in while nothing may be answered, as without an audit log; sessions end all the same', async () => {
+    const unavailable = new CodedError('AUDIT_UNAVAILABLE', 'the audit log cannot be written')
+    let refused: CodedError | undefined
+    await using refusing = await serveGateway(
+      { clusters: [{ name: 'one', server: simulator.url }] },
+      {},
+      { auth, refusal: () => refused },
+    )
+    const browser = new Visitor(new URL(refusing.url).origin)
+    const there = at(refusing, await signedIn())
+    refused = unavailable
+    for (const path of ['/auth/login', '/auth/callback?code=a&state=b']) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      expect((await browser.fetch(path)).status).toBe(503)
+    }
+    expect((await there.fetch('/auth/logout', { method: 'POST' })).status).toBe(200)
+    expect(await there.me()).toMatchObject({ signedIn: false })
   })
 
   it('a session cookie that cannot be read is refused, also where signing in is optional', async () => {

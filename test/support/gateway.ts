@@ -68,7 +68,7 @@ export interface ServedGateway extends GatewayCaller, AsyncDisposable {
 /** What a server is given besides its gateway and its options. */
 export interface ServedParts extends Pick<
   GraphQLServerOptions,
-  'context' | 'requireViewer' | 'observer' | 'metrics' | 'traces' | 'portalFolder'
+  'context' | 'requireViewer' | 'observer' | 'metrics' | 'traces' | 'portalFolder' | 'refusal'
 > {
   /** Besides the gateway's own. */
   readonly plugins?: GraphQLServerOptions['plugins']

@@ -96,6 +96,7 @@ export function writeByGet(): ClientError {
 const passedOn: ReadonlySet<string> = new Set<ClientErrorCode>([
   'UNAUTHENTICATED',
   'IDENTITY_UNAVAILABLE',
+  'AUDIT_UNAVAILABLE',
   'BAD_USER_INPUT',
   'QUERY_TOO_COSTLY',
   'UNSUPPORTED',

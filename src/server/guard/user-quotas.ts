@@ -37,7 +37,7 @@ export class UserQuotas {
     WebSockets: new Counts(),
   }
 
-  constructor(limits: UserQuotaLimits, refusal: () => Error | undefined = () => undefined) {
+  constructor(limits: UserQuotaLimits, refusal: () => Error | undefined) {
     this.#limits = limits
     this.#refusal = refusal
   }

@@ -16,9 +16,21 @@ import { sendSignInPage, signInFailure, signOutQuestion } from './sign-in-pages.
 
 /**
  * The paths of browser sign-in. Browsers are sent to `/auth/login` and `/auth/callback`; pages ask `/auth/me`, and sign
- * out by a `POST` to `/auth/logout`; the provider may post to `/auth/backchannel-logout`.
+ * out by a `POST` to `/auth/logout`; the provider may post to `/auth/backchannel-logout`. While there is a `refusal`, nobody
+ * signs in; sessions end all the same.
  */
-export function signInRoutes(signIn: SignIn, origins: OriginCheck): Routes {
+export function signInRoutes(
+  signIn: SignIn,
+  origins: OriginCheck,
+  refusal: () => Error | undefined,
+): Routes {
+  const unlessRefused =
+    (answer: Routes[string]): Routes[string] =>
+    async (request, response) => {
+      const refused = refusal()
+      if (refused !== undefined) throw refused
+      await answer(request, response)
+    }
   const login: Routes[string] = async (request, response) => {
     const { searchParams } = addressOf(request, origins)
     const visit = {
@@ -69,8 +81,8 @@ export function signInRoutes(signIn: SignIn, origins: OriginCheck): Routes {
     response.writeHead(200, { 'content-length': 0 }).end()
   }
   return {
-    [signInPaths.login]: route(['GET'], login),
-    [signInPaths.callback]: route(['GET'], callback),
+    [signInPaths.login]: route(['GET'], unlessRefused(login)),
+    [signInPaths.callback]: route(['GET'], unlessRefused(callback)),
     [signInPaths.me]: route(['GET'], me),
     [signInPaths.logout]: route(['GET', 'POST'], logout),
     [signInPaths.backChannelLogout]: route(['POST'], backChannelLogout),
