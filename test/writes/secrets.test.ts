@@ -175,12 +175,12 @@ describeAccess('the values of a Secret, where secretData is off,', (cluster, isR
       )
       return errors
     }
-    const refused = await unforced({ data: { password: 'aHVudGVyMg==' } })
-    expect(refused).toMatchObject([
+    const conflicting = await unforced({ data: { password: 'aHVudGVyMg==' } })
+    expect(conflicting).toMatchObject([
       { extensions: { code: 'CONFLICT', conflicts: [{ field: '.data.password' }] } },
     ])
-    expect(await unforced({ data: { password: 'b3RoZXI=' } })).toEqual(refused)
-    expect(await unforced({ stringData: { password: 'hunter2' } })).toEqual(refused)
+    expect(await unforced({ data: { password: 'b3RoZXI=' } })).toEqual(conflicting)
+    expect(await unforced({ stringData: { password: 'hunter2' } })).toEqual(conflicting)
     expect(await unforced({ data: { another: 'b3RoZXI=' } })).toBeUndefined()
     const { metadata, ...contents } = door
     const sealed = { ...contents, immutable: true, metadata: { ...metadata, name: 'sealed' } }
