@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { HeldObject } from '../../informer/codec/object-codec.ts'
+import type { HeldObject, Projection } from '../../informer/codec/object-codec.ts'
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 
 /** The counters of a {@link FragmentCache} since its creation. */
@@ -8,6 +8,14 @@ export interface FragmentCounts {
   readonly misses: number
   /** The current size of the texts and their index. */
   readonly bytes: number
+}
+
+/** A fragment for the objects of one store. */
+export interface StoreFragment {
+  readonly memo: FragmentMemo
+  readonly project: Projection
+  /** The least number of fields that one object's text has. */
+  readonly fields: number
 }
 
 /** Ids of one page are adjacent. A sparse list of texts would be slow to fill. */

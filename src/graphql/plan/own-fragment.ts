@@ -1,5 +1,4 @@
 import type { FieldNode, GraphQLObjectType } from 'graphql'
-import type { Projection } from '../../informer/codec/object-codec.ts'
 import {
   AnswerTooLongError,
   type ObjectSelection,
@@ -11,19 +10,15 @@ import { NotCoveredError } from '../errors/not-covered.ts'
 import type { Kind } from '../model/kind.ts'
 import type { KindView } from '../prepare/kind-view.ts'
 import { FieldArguments } from './field-arguments.ts'
-import type { FragmentMemo } from './fragment-cache.ts'
+import type { StoreFragment } from './fragment-cache.ts'
 import { type OwnFieldsContext, ownSelection } from './own-fields.ts'
 import type { AdjacentFields } from './plain-writer.ts'
 import type { PlanCompiler, RowWriter } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
 
-/** A fragment for the objects of one store. */
-interface StoreFragment {
-  readonly memo: FragmentMemo
-  readonly project: Projection
-  /** The least number of fields that one object's text has. */
-  readonly fields: number
-}
+/** Fragments share these places of a run. Two at one place only look each other's up again. */
+const recentFragments = 64
+let fragments = 0
 
 /** The number of argument values that a fragment keeps. */
 const maxVariations = 64
@@ -107,22 +102,20 @@ export function ownFragment(own: OwnFields, { collect }: PlanCompiler): RowWrite
     return fragment
   }
 
-  // The next row mostly reuses a fragment. One without variables serves every run. Weakly: a plan outlives the stores it reads.
-  let lastRun = 0
-  let recent = new WeakMap<StoreView, StoreFragment>()
+  // The next row mostly reuses the fragment of the last one. The run remembers it, not the plan, which outlives the stores it reads.
+  const place = ++fragments % recentFragments
   return (run, part, id) => {
     const { view } = part
-    if (!isConstant && run.number !== lastRun) {
-      recent = new WeakMap()
-      lastRun = run.number
+    let recent = run.recent[place]
+    if (recent === undefined || recent.view !== view || recent.of !== fragmentOf) {
+      recent = { of: fragmentOf, view, fragment: fragmentOf(run, part) }
+      run.recent[place] = recent
     }
-    let fragment = recent.get(view)
-    if (fragment === undefined) recent.set(view, (fragment = fragmentOf(run, part)))
-    const { memo, project } = fragment
+    const { memo, project, fields: fieldCount } = recent.fragment
     const held = view.held(id)
     let text = memo.get(id, held)
     if (text === undefined) {
-      run.budget.spend('fields', fragment.fields)
+      run.budget.spend('fields', fieldCount)
       text = withinBudget(run.budget, (maxUnits) => project(held, maxUnits))
       if (text === undefined) throw new NotCoveredError('a value that GraphQL refuses')
       if (!isWhole) text = text.slice(1, -1)

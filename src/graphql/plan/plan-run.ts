@@ -1,4 +1,5 @@
 import { type FieldNode, type GraphQLSchema, isEnumType, type VariableValues } from 'graphql'
+import type { StoreView } from '../../informer/store/store-view.ts'
 import { defaultWorkLimits, type WorkLimits } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
 import { type ListRequest, listRequest } from '../reads/list-read.ts'
@@ -6,7 +7,7 @@ import type { KindView } from '../prepare/kind-view.ts'
 import { ReadRun, type ReadRunOptions } from '../reads/read-run.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { FieldErrors } from './field-errors.ts'
-import { FragmentCache } from './fragment-cache.ts'
+import { FragmentCache, type StoreFragment } from './fragment-cache.ts'
 
 const directFragmentBytes = 1 << 20
 
@@ -91,9 +92,12 @@ export function refusedBeside({
 
 /** One run of a plan: the request's variables, and the values computed from them once. */
 export class PlanRun extends ReadRun {
-  static #runs = 0
-  /** Identifies the run for parts that remember the last run without retaining it. */
-  readonly number: number = ++PlanRun.#runs
+  /** The fragments that the run has used last, at their places. `of`: whose fragment it is. */
+  readonly recent: {
+    readonly of: object
+    readonly view: StoreView
+    readonly fragment: StoreFragment
+  }[] = []
   readonly #fragments: FragmentCache
   readonly errors: FieldErrors
   readonly event: unknown
