@@ -76,13 +76,16 @@ describeInBrowser('A GET without further headers', (browser) => {
   })
 })
 
-/** Presses the button, and reads what the page shows. */
+/** Presses the button, and reads what the page shows. GraphiQL misses a press while its tabs change: then it is pressed again. */
 async function run(page: Page): Promise<string> {
-  await page.getByRole('button', { name: /execute query/i }).click()
   const result = page
     .getByRole('region', { name: /operation result/i })
     .or(page.locator('.result-window'))
-  await result.getByText('data').first().waitFor()
+  const answered = async (): Promise<void> => {
+    await page.getByRole('button', { name: /execute query/i }).click()
+    await result.getByText('data').first().waitFor({ timeout: 4_000 })
+  }
+  await answered().catch(answered).catch(answered)
   return (await result.first().innerText()).replaceAll(/\s+/g, ' ')
 }
 

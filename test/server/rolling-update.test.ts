@@ -213,6 +213,8 @@ class Clients {
       // By default it waits for half a minute in five attempts: as long as it takes here, in shorter ones.
       retryWait: () => sleep(Math.random() * 500),
       retryAttempts: 120,
+      // In a browser a refused upgrade is a CloseEvent, which is retried; of `ws` it is an Error.
+      shouldRetry: () => true,
       lazyCloseTimeout: 600_000,
     })
     client.on('closed', (reason) => this.#closed(reason))
@@ -261,7 +263,7 @@ class Clients {
         const sinceMs = performance.now()
         for await (const answer of client.iterate({ query })) this.#answered(200, answer, sinceMs)
       } catch (error) {
-        this.seen.failures.push(`a query by WebSocket: ${JSON.stringify(error)}`)
+        this.seen.failures.push(`a query by WebSocket: ${closingOf(error)}`)
       }
       await sleep(100)
     }
@@ -374,3 +376,9 @@ describe.skipIf(nginx === undefined)(`a rolling update behind nginx${why}`, () =
     expect(seen.eventStreams).toBeGreaterThanOrEqual(20)
   })
 })
+
+/** An error, or the event of a WebSocket that has closed. */
+function closingOf(error: unknown): string {
+  const { code, reason, message } = error as { code?: number; reason?: string; message?: string }
+  return [code, reason, message].filter(Boolean).join(' ') || String(error)
+}

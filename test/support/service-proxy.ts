@@ -83,6 +83,15 @@ export async function startServiceProxy(first: readonly number[]): Promise<Servi
         // oxlint-disable-next-line no-await-in-loop -- until the probes have seen it
         await sleep(probeMs)
       }
+      // The worker that does not know the replica may take a few connections more, and answers 502 if it knows none.
+      for (let answered = 0; answered < 10;) {
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        const { status } = await fetch(`http://127.0.0.1:${port}/livez`)
+        answered = status === 200 ? answered + 1 : 0
+        if (Date.now() > deadline) throw new Error('nginx does not take its configuration')
+        // oxlint-disable-next-line no-await-in-loop -- the old worker ends meanwhile
+        await sleep(20)
+      }
     },
     [Symbol.asyncDispose]: async () => {
       stop.abort()

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { describeAccess } from '../access/access-cluster.ts'
 import { startSimulator } from 'informerql/simulator'
 import type { Fields } from '../gateway/test-cluster.ts'
@@ -185,7 +185,8 @@ describeAccess('the values of a Secret, where secretData is off,', (cluster, isR
     const { metadata, ...contents } = door
     const sealed = { ...contents, immutable: true, metadata: { ...metadata, name: 'sealed' } }
     await cluster().must(`${core}/secrets`, { method: 'POST', body: sealed })
-    const sealedId = await idOf(ann, `secret(namespace: "${namespace}", name: "sealed")`)
+    const lookup = `secret(namespace: "${namespace}", name: "sealed")`
+    const sealedId = await vi.waitFor(() => idOf(ann, lookup), { timeout: 20_000 })
     const rewritten = async (password: string): Promise<unknown> => {
       const patch = { data: { password } }
       const made = await unshown(
