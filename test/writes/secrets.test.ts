@@ -202,6 +202,39 @@ describeAccess('the values of a Secret, where secretData is off,', (cluster, isR
     expect(labelled).toMatchObject({ changes: [{ path: '/metadata/labels/a', after: 'c' }] })
   })
 
+  it('are not told by an apply without force: not by their copy, nor of a Secret without managers', async () => {
+    const unforced = async (name: string, given: Fields): Promise<Fields> => {
+      const { errors } = await unshown(
+        'apply(manifest: $manifest, namespace: "shop", dryRun: true, fieldManager: "guesser")',
+        {
+          manifest: {
+            apiVersion: 'v1',
+            kind: 'Secret',
+            ...given,
+            metadata: { ...given.metadata, name },
+          },
+        },
+      )
+      return errors
+    }
+    const copied = (value: string): Fields => ({
+      metadata: { annotations: { [lastApplied]: value } },
+    })
+    const conflicting = await unforced('door', copied(door.metadata.annotations[lastApplied]))
+    expect(conflicting).toMatchObject([{ extensions: { code: 'CONFLICT' } }])
+    expect(await unforced('door', copied('{}'))).toEqual(conflicting)
+    expect(await unforced('door', { metadata: { annotations: { b: 'c' } } })).toBeUndefined()
+    const unmanaged = { ...door, metadata: { name: 'unmanaged' } }
+    await cluster().must(`${core}/secrets`, { method: 'POST', body: unmanaged })
+    const body = { metadata: { managedFields: [{}] } }
+    await cluster().must(`${core}/secrets/unmanaged`, { method: 'PATCH', body })
+    const right = await unforced('unmanaged', { data: { password: 'aHVudGVyMg==' } })
+    expect(right).toMatchObject([
+      { extensions: { code: 'CONFLICT', conflicts: [{ field: '.data.password' }] } },
+    ])
+    expect(await unforced('unmanaged', { data: { password: 'b3RoZXI=' } })).toEqual(right)
+  })
+
   it('stay where steps of a JSON patch only touch what is seen anyway', async () => {
     const patch = [
       { op: 'test', path: '/metadata/labels/a', value: 'b' },

@@ -4,6 +4,8 @@ import { lastAppliedAnnotation } from '../../kubernetes/object.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import type { FieldChange } from '../schema/read-context.ts'
 
+const lastAppliedPath = `/metadata/annotations/${escaped(lastAppliedAnnotation)}`
+
 /** What a server sets with every write, and what only managers read. */
 const noise: ReadonlySet<string> = new Set([
   '/apiVersion',
@@ -14,7 +16,7 @@ const noise: ReadonlySet<string> = new Set([
   '/metadata/uid',
   '/metadata/creationTimestamp',
   '/metadata/selfLink',
-  `/metadata/annotations/${escaped(lastAppliedAnnotation)}`,
+  lastAppliedPath,
 ])
 
 /** Objects whose members are shown one by one, also where the whole comes or goes. */
@@ -181,13 +183,18 @@ export function contentsOfOthers(
   sent: object,
   ownManager: string,
 ): readonly { readonly manager: string; readonly field: string }[] {
-  const { managedFields } = fieldsOf(fieldsOf(before)['metadata'])
-  const others = itemsOf(managedFields).filter(
+  const managers = itemsOf(fieldsOf(fieldsOf(before)['metadata'])['managedFields'])
+  const others = managers.filter(
     ({ manager, operation }) => manager !== ownManager || operation !== 'Apply',
   )
-  return contentsIn(sent).flatMap((path) => {
-    const names = path.split('/').slice(1)
-    const steps = names.map((name) => `f:${name.replaceAll('~1', '/').replaceAll('~0', '~')}`)
+  // As API servers do: it owns all of an object that has no managers.
+  if (managers.length === 0) others.push({ manager: 'before-first-apply', fieldsV1: {} })
+  const { annotations } = fieldsOf(fieldsOf(sent)['metadata'])
+  const copy = fieldsOf(annotations)[lastAppliedAnnotation] === undefined ? [] : [lastAppliedPath]
+  return [...contentsIn(sent), ...copy].flatMap((path) => {
+    const escapedNames = path.split('/').slice(1)
+    const names = escapedNames.map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'))
+    const steps = names.map((name) => `f:${name}`)
     const owners = others.filter(({ fieldsV1 }) => {
       let fields = fieldsOf(fieldsV1)
       // A manager of the whole (`{}`) has all that is within.
