@@ -73,10 +73,10 @@ describe('writes beyond the bounds', () => {
       `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: ${data}\n`
     const fields = Array.from({ length: 100 }, (_, at) => `m${at}: ${apply} { behind }`)
     const query = `mutation ($manifest: JSON!) { ${fields.join('\n')} }`
-    const { errors = [] } = await gateway.query(query, { manifest: of(map(33_000)) })
+    const { errors = [] } = await gateway.query(query, { manifest: of(map(3_200)) })
     expect(errors).toHaveLength(100)
     expect(errors.at(-1)).toMatchObject({
-      message: 'manifest: its YAML has more than 50000 keys, values and signs',
+      message: 'manifest: its YAML has more than 25000 keys, values and signs',
       extensions: {
         code: 'BAD_USER_INPUT',
         hint: 'send it as JSON, or in several operations; nothing was written',
@@ -89,7 +89,7 @@ describe('writes beyond the bounds', () => {
     const aliased = await refused(gateway, apply, { manifest: of(aliases) })
     expect(aliased.message).toBe('manifest: its YAML has more than 100 aliases')
     const dryRun = 'apply(manifest: $manifest, namespace: "default", dryRun: true)'
-    const [{ dryRun: isDry }] = await written(gateway, dryRun, { manifest: of(map(5_000)) })
+    const [{ dryRun: isDry }] = await written(gateway, dryRun, { manifest: of(map(3_000)) })
     expect(isDry).toBe(true)
     const twice = await refused(gateway, apply, { manifest: of('{a: x, b: y, a: z}') })
     expect(twice.message).toContain('the key "a" is there twice')

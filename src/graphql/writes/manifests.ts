@@ -28,8 +28,11 @@ type ManifestLimits = Pick<WriteLimits, 'maxBytes' | 'maxWrites'>
 const maxAliases = 100
 /** The tags and directives of one YAML text. Manifests have none; each takes as long as forty other tokens. */
 const maxTags = 100
-/** The tokens of one YAML text: some 6,000 lines. Parsing takes a hundred times longer than that of JSON. */
-const maxYamlTokens = 50_000
+/**
+ * The tokens of one YAML text: some 3,500 lines. Parsing takes a hundred times longer than that of JSON, and a document
+ * is composed in one piece. The largest definitions of well-known projects have some 23,000.
+ */
+const maxYamlTokens = 25_000
 /** The tokens that are parsed at once. */
 const tokensAtOnce = 200
 /** Deeper values would overflow the stack of those who read them. */
