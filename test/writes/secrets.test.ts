@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { describeAccess } from '../access/access-cluster.ts'
+import { describeAccess, rbac } from '../access/access-cluster.ts'
 import { startSimulator } from 'informerql/simulator'
 import type { Fields } from '../gateway/test-cluster.ts'
 import {
@@ -31,6 +31,21 @@ describeAccess('the values of a Secret, where secretData is off,', (cluster, isR
   beforeAll(async () => {
     await populateShop(cluster())
     await cluster().must(`${core}/secrets`, { method: 'POST', body: door })
+    const here = `${rbac}/namespaces/${namespace}`
+    const apiGroup = 'rbac.authorization.k8s.io'
+    const rules = [{ apiGroups: [''], resources: ['secrets'], verbs: ['patch'] }]
+    await cluster().must(`${here}/roles`, {
+      method: 'POST',
+      body: { metadata: { name: 'patches' }, rules },
+    })
+    await cluster().must(`${here}/rolebindings`, {
+      method: 'POST',
+      body: {
+        metadata: { name: 'patches' },
+        roleRef: { apiGroup, kind: 'Role', name: 'patches' },
+        subjects: [{ apiGroup, kind: 'User', name: 'cleo' }],
+      },
+    })
     gateway = await serveShop(cluster())
     ann = gateway.as('ann-token')
     id = await idOf(ann, `secret(namespace: "${namespace}", name: "door")`)
@@ -233,6 +248,21 @@ describeAccess('the values of a Secret, where secretData is off,', (cluster, isR
       { extensions: { code: 'CONFLICT', conflicts: [{ field: '.data.password' }] } },
     ])
     expect(await unforced('unmanaged', { data: { password: 'b3RoZXI=' } })).toEqual(right)
+  })
+
+  it('are not told by an apply without force of a caller who may not get the Secret', async () => {
+    const cleo = gateway.as('cleo-token')
+    const applied = (password: string, more = ''): ReturnType<typeof write> => {
+      const manifest = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'door' } }
+      const mutation = `apply(manifest: $manifest, namespace: "shop", dryRun: true ${more})`
+      return write(cleo, mutation, { manifest: { ...manifest, data: { password } } })
+    }
+    const right = await applied('aHVudGVyMg==')
+    expect(right.errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', verb: 'get' } }])
+    expect(await applied('b3RoZXI=')).toEqual(right)
+    const forced = await applied('aHVudGVyMg==', 'force: true')
+    expect(forced.errors).toBeUndefined()
+    expect(await applied('b3RoZXI=', 'force: true')).toEqual(forced)
   })
 
   it('stay where steps of a JSON patch only touch what is seen anyway', async () => {
