@@ -1,5 +1,6 @@
 /**
- * Writes `src/gateway/documents.ts`: the operations of all `src/**\/*.graphql`, typed by the schema of the built-in kinds.
+ * Writes `src/gateway/documents.ts`: the operations of all `src/**\/*.graphql`, typed by the schema of the built-in kinds. The
+ * file is not in the repository. The builds of the page and of the library write it first, and so does `npm run typecheck`.
  *
  *     npm run generate --workspace @informerql/portal
  *
@@ -34,7 +35,16 @@ const scalars = {
   StringMap: 'Record<string, string>',
 }
 
-/** The text of `src/gateway/documents.ts`. */
+const target = `${folder}/src/gateway/documents.ts`
+
+/** Writes the file unless it says the same already, so that its time tells when the operations changed. */
+export async function writeDocuments(): Promise<void> {
+  const text = await generatedDocuments()
+  const written = await readFile(target, 'utf8').catch(() => undefined)
+  if (text !== written) await writeFile(target, text)
+}
+
+/** The text of the file. Rejects if an operation does not fit the schema. */
 export async function generatedDocuments(): Promise<string> {
   const names: string[] = []
   for await (const name of glob('src/**/*.graphql', { cwd: folder })) names.push(name)
@@ -144,10 +154,6 @@ function isObject(type: { readonly name: { readonly value: string } }): boolean 
   return type.name.value === 'KubernetesObject'
 }
 
-if (import.meta.main) {
-  await writeFile(`${folder}/src/gateway/documents.ts`, await generatedDocuments())
-}
-
 /** Types whose unions have each member once: codegen repeats what is the same for several kinds. */
 function withoutTwins(types: string): string {
   const members: string[] = []
@@ -176,3 +182,5 @@ function withoutTwins(types: string): string {
   }
   return text
 }
+
+if (import.meta.main) await writeDocuments()
