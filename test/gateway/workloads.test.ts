@@ -144,4 +144,8 @@ it('A subscription follows a workload of any kind by the same selection', async 
   const path = `/apis/apps/v1/namespaces/${namespace}/deployments/${name}/scale`
   await sent(cluster, 'PATCH', path, { spec: { replicas: 7 } })
   await live.until('scaled', (held) => [...held.values()][0]?.['replicas'] === 7)
+  expect(live.frames.flatMap(({ changes }) => changes).at(-1)).toMatchObject({
+    type: 'MODIFIED',
+    object: { replicas: 7 },
+  })
 })
