@@ -14,11 +14,12 @@ import {
 } from 'graphql'
 import type { OpenApiSchema } from '../../kubernetes/open-api.ts'
 import { parsePath, valueAt } from '../../query/index/path.ts'
+import type { Definitions } from '../model/definitions.ts'
 import type { Kind } from '../model/kind.ts'
 import { fromSource } from './field-source.ts'
 import { objectFields } from './object-fields.ts'
-import type { KindTypeOptions } from './kind-type.ts'
-import type { Output } from './open-api-types.ts'
+import type { OpenApiTypes, Output } from './open-api-types.ts'
+import type { SchemaTypes } from './own-types.ts'
 import type { ResolverContext, Row } from './read-context.ts'
 
 const descriptions = {
@@ -117,8 +118,13 @@ export interface WorkloadTypes {
 
 export function workloadTypes(
   kinds: readonly Kind[],
-  { types, definitions, openApiTypes }: Omit<KindTypeOptions, 'workload'>,
+  options: {
+    readonly types: SchemaTypes
+    readonly definitions: Definitions
+    readonly openApiTypes: OpenApiTypes
+  },
 ): WorkloadTypes {
+  const { types, definitions, openApiTypes } = options
   const place = { scope: definitions.shared, group: 'apps', parent: 'Workload', property: '' }
   const json = (schema: OpenApiSchema): Output => openApiTypes.outputOf(schema, place)
   const condition = openApiTypes.objectType('WorkloadCondition', conditionSchema, place)
