@@ -126,32 +126,31 @@ function kindsNamed(documents: readonly Operations[], schema: GraphQLSchema): Re
 }
 
 /**
- * The schema with only these kinds, and a stand-in for all others: otherwise the type of what a field of `KubernetesObject`
+ * The schema with only these kinds, and for each interface a stand-in for all others: otherwise the type of what a field of `KubernetesObject`
  * answers would repeat the same fields for each kind.
  */
 function withFewKinds(sdl: DocumentNode, kinds: ReadonlySet<string>): DocumentNode {
-  const standIn = sdl.definitions.flatMap((type) =>
-    type.kind === Kind.INTERFACE_TYPE_DEFINITION && isObject(type)
+  const standIns = sdl.definitions.flatMap((type) =>
+    type.kind === Kind.INTERFACE_TYPE_DEFINITION
       ? [
           {
             ...type,
             kind: Kind.OBJECT_TYPE_DEFINITION,
-            name: { kind: Kind.NAME, value: 'OtherObject' },
-            interfaces: [{ kind: Kind.NAMED_TYPE, name: type.name }],
+            name: { kind: Kind.NAME, value: `Other${type.name.value}` },
+            interfaces: [
+              ...(type.interfaces ?? []),
+              { kind: Kind.NAMED_TYPE, name: type.name } as const,
+            ],
           } as const,
         ]
       : [],
   )
   const definitions = sdl.definitions.map((type) =>
     type.kind === Kind.OBJECT_TYPE_DEFINITION && !kinds.has(type.name.value)
-      ? { ...type, interfaces: type.interfaces?.filter((one) => !isObject(one)) ?? [] }
+      ? { ...type, interfaces: [] }
       : type,
   )
-  return { ...sdl, definitions: [...definitions, ...standIn] }
-}
-
-function isObject(type: { readonly name: { readonly value: string } }): boolean {
-  return type.name.value === 'KubernetesObject'
+  return { ...sdl, definitions: [...definitions, ...standIns] }
 }
 
 /** Types whose unions have each member once: codegen repeats what is the same for several kinds. */

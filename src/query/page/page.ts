@@ -182,7 +182,7 @@ export function listPage<P extends ListPart>(options: PageOptions<P>): Page<P> {
   })
 }
 
-const farOffset = { argument: 'offset', hint: 'jump less far, or narrow the list' }
+const farOffset = { argument: 'offset', hint: 'use a smaller offset, or narrow the list' }
 
 function sizeOf(parts: readonly ListPart[]): number {
   return parts.reduce((sum, { view }) => sum + view.size, 0)
