@@ -11,12 +11,14 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import react from '@vitejs/plugin-react'
 import { build, esmExternalRequirePlugin } from 'vite'
+import { writeDocuments } from './generate.ts'
 
 const folder = import.meta.dirname
 const tsc = fileURLToPath(new URL('../../node_modules/.bin/tsc', import.meta.url))
 
 // Also where tests build it: React of production and of development do not fit.
 process.env['NODE_ENV'] = 'production'
+await writeDocuments()
 await build({
   root: folder,
   configFile: false,

@@ -66,6 +66,7 @@ async function buildInto(into: string, vite: typeof build): Promise<void> {
 }
 
 async function buildPage(vite: typeof build): Promise<void> {
+  await (await import('./generate.ts')).writeDocuments()
   // A gateway that starts meanwhile reads a whole page, the one before or this one.
   const next = `${target}-${process.pid}`
   try {

@@ -1,5 +1,6 @@
 /**
- * Writes `src/gateway/documents.ts`: the operations of all `src/**\/*.graphql`, typed by the schema of the built-in kinds.
+ * Writes `src/gateway/documents.ts`: the operations of all `src/**\/*.graphql`, typed by the schema of the built-in kinds. The
+ * file is not in the repository. The builds of the page and of the library write it first, and so does `npm run typecheck`.
  *
  *     npm run generate --workspace @informerql/portal
  *
@@ -34,7 +35,16 @@ const scalars = {
   StringMap: 'Record<string, string>',
 }
 
-/** The text of `src/gateway/documents.ts`. */
+const target = `${folder}/src/gateway/documents.ts`
+
+/** Writes the file unless it says the same already, so that its time tells when the operations changed. */
+export async function writeDocuments(): Promise<void> {
+  const text = await generatedDocuments()
+  const written = await readFile(target, 'utf8').catch(() => undefined)
+  if (text !== written) await writeFile(target, text)
+}
+
+/** The text of the file. Rejects if an operation does not fit the schema. */
 export async function generatedDocuments(): Promise<string> {
   const names: string[] = []
   for await (const name of glob('src/**/*.graphql', { cwd: folder })) names.push(name)
@@ -116,36 +126,31 @@ function kindsNamed(documents: readonly Operations[], schema: GraphQLSchema): Re
 }
 
 /**
- * The schema with only these kinds, and a stand-in for all others: otherwise the type of what a field of `KubernetesObject`
+ * The schema with only these kinds, and for each interface a stand-in for all others: otherwise the type of what a field of `KubernetesObject`
  * answers would repeat the same fields for each kind.
  */
 function withFewKinds(sdl: DocumentNode, kinds: ReadonlySet<string>): DocumentNode {
-  const standIn = sdl.definitions.flatMap((type) =>
-    type.kind === Kind.INTERFACE_TYPE_DEFINITION && isObject(type)
+  const standIns = sdl.definitions.flatMap((type) =>
+    type.kind === Kind.INTERFACE_TYPE_DEFINITION
       ? [
           {
             ...type,
             kind: Kind.OBJECT_TYPE_DEFINITION,
-            name: { kind: Kind.NAME, value: 'OtherObject' },
-            interfaces: [{ kind: Kind.NAMED_TYPE, name: type.name }],
+            name: { kind: Kind.NAME, value: `Other${type.name.value}` },
+            interfaces: [
+              ...(type.interfaces ?? []),
+              { kind: Kind.NAMED_TYPE, name: type.name } as const,
+            ],
           } as const,
         ]
       : [],
   )
   const definitions = sdl.definitions.map((type) =>
     type.kind === Kind.OBJECT_TYPE_DEFINITION && !kinds.has(type.name.value)
-      ? { ...type, interfaces: type.interfaces?.filter((one) => !isObject(one)) ?? [] }
+      ? { ...type, interfaces: [] }
       : type,
   )
-  return { ...sdl, definitions: [...definitions, ...standIn] }
-}
-
-function isObject(type: { readonly name: { readonly value: string } }): boolean {
-  return type.name.value === 'KubernetesObject'
-}
-
-if (import.meta.main) {
-  await writeFile(`${folder}/src/gateway/documents.ts`, await generatedDocuments())
+  return { ...sdl, definitions: [...definitions, ...standIns] }
 }
 
 /** Types whose unions have each member once: codegen repeats what is the same for several kinds. */
@@ -176,3 +181,5 @@ function withoutTwins(types: string): string {
   }
   return text
 }
+
+if (import.meta.main) await writeDocuments()

@@ -21,7 +21,7 @@ describe('A gateway with extensions', () => {
   afterAll(async () => simulator[Symbol.asyncDispose]())
 
   it.each([
-    ['text that is no SDL', [one('extend type Pod {')], 'sdl', 'typeDefs'],
+    ['text that is not SDL', [one('extend type Pod {')], 'sdl', 'typeDefs'],
     ['SDL that is not valid', [one('type A { a: Int a: Int }')], 'sdl', 'typeDefs'],
     ['an unknown directive', [one('type A { a: Int @fast }')], 'sdl', 'typeDefs'],
     [
@@ -75,7 +75,7 @@ describe('A gateway with extensions', () => {
       'Pod.cots',
     ],
     [
-      'a resolver that is no function',
+      'a resolver that is not a function',
       [one('type A { a: Int }', { resolvers: { A: { a: 5 as never } } })],
       'no-resolver',
       'A.a',

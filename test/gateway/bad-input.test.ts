@@ -214,7 +214,7 @@ const costly: BadCase = {
     code: 'QUERY_TOO_COSTLY',
     argument: 'offset',
     message: /examines some of at most 150 objects/,
-    hint: /jump less far/,
+    hint: /use a smaller offset/,
   },
 }
 

@@ -74,7 +74,7 @@ describe('clusters that come and go while the gateway runs', () => {
     await gateway.gateway.configureClusters([at('one', one)])
     await expect.poll(() => onTwo.ended(), wait).toBe(true)
     expect(onTwo.problems.join('\n')).toContain('SCHEMA_CHANGED')
-    expect(onTwo.problems.join('\n')).toContain('cluster two is served no more')
+    expect(onTwo.problems.join('\n')).toContain('cluster two is no longer served')
     const { errors = [] } = await gateway.query('{ configMaps(cluster: "two") { totalCount } }')
     expect(errors[0]?.extensions).toMatchObject({ code: 'BAD_USER_INPUT', argument: 'cluster' })
     await configMap(one, 'later')

@@ -162,7 +162,7 @@ describeClusters(
       for (const one of [onOthers, live]) await one.until('snapshot', () => one.fold.synced)
       await undefine(cluster(), `gears.${group}`)
       await expect.poll(() => live.ended(), wait).toBe(true)
-      expect(live.problems.at(-1)).toContain('HotExampleComGear is served no more')
+      expect(live.problems.at(-1)).toContain('HotExampleComGear is no longer served')
       expect(live.problems.at(-1)).toContain('SCHEMA_CHANGED')
       const { errors = [] } = await gateway.query('{ hotExampleComGears { totalCount } }')
       expect(errors[0]?.extensions.hint).toContain('Query.hotExampleComGears was removed')

@@ -295,7 +295,7 @@ describe('a subscription to objects of several kinds and clusters', () => {
     await expect.poll(() => frames.at(-1)?.staleSince, wait).toBeNull()
   })
 
-  it('ends as a whole, with the kind, where one of its kinds is served no more', async () => {
+  it('ends as a whole, with the kind, where one of its kinds is no longer served', async () => {
     const ids = [await made(0, 'pods', 'a')]
     const unserved = Buffer.from(
       ['1', 'c0', 'none.example.com', 'Gadget', 'u'].join('\0'),

@@ -267,7 +267,7 @@ describe('subscriptions to objects with their owners', () => {
     expect(plain.ended()).toBe(false)
   })
 
-  it('go on when the kind of an owner is served no more', async () => {
+  it('go on when the kind of an owner is no longer served', async () => {
     const version = versionOf('v1', { teeth: { type: 'integer' } })
     await created(
       served.cluster,

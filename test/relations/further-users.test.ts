@@ -95,7 +95,7 @@ describe('a subscription that is filtered by what is used', () => {
         .poll(() => errors, wait)
         .toMatchObject([
           {
-            message: 'the schema has changed: the subscription depends on RelExampleWidget, too',
+            message: 'the schema has changed: the subscription also depends on RelExampleWidget',
             extensions: { code: 'SCHEMA_CHANGED', cluster: 'one', type: 'RelExampleWidget' },
           },
         ])

@@ -70,7 +70,7 @@ describe('a document breaks', () => {
       coordinate: 'Pod.restarts',
     },
     {
-      by: 'a kind that is served no more',
+      by: 'a kind that is no longer served',
       text: '{ widgets { id } }',
       schema: changed('widgets: [Widget!]', ''),
       at: '1:3',
@@ -209,7 +209,7 @@ describe('what cannot be checked is told', () => {
   it.each([
     ['{ pods', before, /^pods\.graphql:1:7: Syntax Error/],
     ['fragment A on Pod { id } fragment A on Pod { name }', before, /fragment A stands at pods/],
-    ['{ pods { id } }', 'type Query {', /^the schema is no SDL/],
+    ['{ pods { id } }', 'type Query {', /^the schema is not SDL/],
   ])('%s', async (text, schema, says) => {
     const refused = check(text, schema, undefined)
     await expect(refused).rejects.toMatchObject({ code: 'DOCUMENT_CHECK', hint: /./ })

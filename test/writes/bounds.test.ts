@@ -105,7 +105,7 @@ describe('writes beyond the bounds', () => {
     }))) {
       expect(await refused(gateway, apply, { manifest })).toMatchObject({
         code: 'BAD_USER_INPUT',
-        message: `apiVersion: ${JSON.stringify(manifest.apiVersion)} is no group and version`,
+        message: `apiVersion: ${JSON.stringify(manifest.apiVersion)} is not a group and version`,
         hint: 'write it as in apps/v1; nothing was written',
       })
     }

@@ -123,7 +123,7 @@ function schemaOf(sdl: string, name: string): GraphQLSchema {
     // Without its validation: a subgraph has directives that it does not define.
     return buildSchema(sdl, { assumeValidSDL: true })
   } catch (cause) {
-    throw new DocumentCheckError(`${name} is no SDL: ${(cause as Error).message}`, {
+    throw new DocumentCheckError(`${name} is not SDL: ${(cause as Error).message}`, {
       hint: 'give what `informerql schema` prints',
       cause,
     })

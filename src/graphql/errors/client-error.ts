@@ -127,7 +127,7 @@ export function clientErrorOf(error: unknown): GraphQLError {
     return placed(error, cause.message, extensionsOf(cause))
   }
   if (cause instanceof UnknownIndexError) {
-    const message = `${cause.resource}: the index ${cause.index} is being made`
+    const message = `${cause.resource}: the index ${cause.index} is being built`
     const hint = 'ask again in a moment'
     return placed(error, message, {
       code: 'NOT_SYNCED',

@@ -81,7 +81,7 @@ export function readExtensions(extensions: readonly GatewayExtension[]): readonl
 function claim(taken: Map<string, string>, key: string, what: string, extension: string): void {
   const other = taken.get(key)
   if (other !== undefined) {
-    const message = `${what} is defined by ${other}, too`
+    const message = `${what} is also defined by ${other}`
     throw new ExtensionError('taken', extension, key, message, 'rename one of them')
   }
   taken.set(key, extension)
@@ -244,7 +244,7 @@ function isResolver(given: unknown): boolean {
 }
 
 function noResolver(extension: string, coordinate: string): ExtensionError {
-  const message = `the resolver of ${coordinate} is no function`
+  const message = `the resolver of ${coordinate} is not a function`
   const hint = 'write (source, args, context) => …, or { subscribe } for a subscription'
   return new ExtensionError('no-resolver', extension, coordinate, message, hint)
 }

@@ -131,19 +131,19 @@ function lostKind({ kinds, isPlural }: OpenSubscription, now: ServedSchema): Pro
   for (const { cluster, kind } of kinds) {
     const cache = now.clusters.get(cluster)
     if (cache === undefined && !isPlural)
-      return { message: `cluster ${cluster} is served no more`, cluster }
+      return { message: `cluster ${cluster} is no longer served`, cluster }
     const place = { cluster, type: kind.typeName }
     const next = now.kinds.get(kind.typeName)
     if (next === undefined || isOfAnotherGroup(kind, next))
-      return { message: `${kind.typeName} is served no more`, ...place }
+      return { message: `${kind.typeName} is no longer served`, ...place }
     if (next.resource.version !== kind.resource.version)
       return { message: `${kind.typeName} is ${apiVersionOf(next.resource)} now`, ...place }
     const isConnected = cache?.connection.state === 'connected'
     if (isConnected && !isPlural && !cache.serves(kind.resource))
-      return { message: `cluster ${cluster} serves ${kind.typeName} no more`, ...place }
+      return { message: `cluster ${cluster} no longer serves ${kind.typeName}`, ...place }
     const index = otherIndex(kind, next)
     if (index !== undefined)
-      return { message: `index ${index} of ${kind.typeName} is another one`, ...place }
+      return { message: `index ${index} of ${kind.typeName} has changed`, ...place }
   }
   return undefined
 }
@@ -161,7 +161,7 @@ function furtherSupport(
   for (const { cluster, kind } of supporting(now)) {
     if (known.has(kind.typeName)) continue
     const { typeName } = kind
-    return { message: `the subscription depends on ${typeName}, too`, cluster, type: typeName }
+    return { message: `the subscription also depends on ${typeName}`, cluster, type: typeName }
   }
   return undefined
 }

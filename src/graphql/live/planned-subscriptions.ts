@@ -354,8 +354,10 @@ function drainFrame(validated: ValidatedSubscriptionArgs, drain: DrainProgress):
 
 /** The error of a schema that lacks a part of what the gateway itself subscribes to: its profile leaves it out. */
 function unfit(cause: GraphQLError | undefined): ClientError {
-  const message = `the schema of this gateway lacks what this reads: ${cause?.message}`
-  return new ClientError('UNSUPPORTED', message, { hint: 'its operator has to serve Pod whole' })
+  const message = `the gateway's schema leaves out a field that this needs: ${cause?.message}`
+  return new ClientError('UNSUPPORTED', message, {
+    hint: 'ask its operator to serve all fields of Pod',
+  })
 }
 
 function schemaChanged(): ClientError {

@@ -100,7 +100,7 @@ function requirePods(args: PodLogsArguments): void {
     throw invalid('ids', ids, 'at least one id')
   }
   if (given.some(([name]) => name in limits)) return
-  throw new ClientError('BAD_USER_INPUT', 'podLogs: the pods are missing', {
+  throw new ClientError('BAD_USER_INPUT', 'podLogs: no pods are named', {
     argument: 'ids',
     hint: 'give the ids of pods or workloads, or a namespace, labelSelector or where',
   })

@@ -185,8 +185,8 @@ function ownField(
       }
     }
     case 'property': {
-      const { property, within, otherwise, shape } = source
-      const path = within === undefined ? [property] : [within, property]
+      const { property, within = [], otherwise, shape } = source
+      const path = [...within, property]
       const value = valueOf(field.type, shape, nodes, context)
       if (otherwise === undefined || value.form !== 'leaf') return { path, value }
       context.note(`otherwise ${otherwise}`)

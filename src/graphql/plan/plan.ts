@@ -237,7 +237,7 @@ export interface PlannedOperation {
 
 function nullFlag(name: string): ClientError {
   const message = `$${name} is null, and @skip and @include need true or false`
-  const hint = 'leave the variable out to have its default'
+  const hint = 'omit the variable to use its default'
   return new ClientError('BAD_USER_INPUT', message, { argument: 'if', value: null, hint })
 }
 

@@ -7,7 +7,7 @@ import type { ClusterKind } from './kind-view.ts'
 
 /** The error of a subscription that reads a cluster which has just left the fleet. */
 export function goneCluster(cluster: string): ClientError {
-  const message = `cluster ${cluster} is served no more`
+  const message = `cluster ${cluster} is no longer served`
   return new ClientError('CLUSTER_UNREACHABLE', message, { cluster, retryAfterMs: 1_000 })
 }
 
@@ -147,7 +147,7 @@ export function tooManyReviews(most: number): ClientError {
 
 /** The error of what an answer does not wait for: the cluster does not say what the viewer may see. */
 export function silentReview(cluster: string): ClientError {
-  const message = `cluster ${cluster} does not answer what you may see`
+  const message = `cluster ${cluster} does not answer access reviews`
   const details = { cluster, hint: 'ask again in a moment', retryAfterMs: 1_000 }
   return new ClientError('CLUSTER_UNREACHABLE', message, details)
 }

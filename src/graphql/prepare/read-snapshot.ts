@@ -427,7 +427,7 @@ function isIndexed({ indexes }: ClusterKind, { view }: KindView): boolean {
 }
 
 function notKnownYet(cluster: string): ClientError {
-  const message = 'permissions change faster than they can be asked for'
+  const message = 'permissions change faster than they can be reviewed'
   return new ClientError('CLUSTER_UNREACHABLE', message, { cluster, retryAfterMs: 1_000 })
 }
 

@@ -24,7 +24,7 @@ const anyKind = 'KubernetesObject'
 
 /**
  * Reads a representation: `__typename`, and the fields of one key. `id` wins, since it names one object for all times.
- * Returns `undefined` for an `id` of a kind or cluster that is served no more. Throws `ClientError` and `ObjectIdError`.
+ * Returns `undefined` for an `id` of a kind or cluster that is no longer served. Throws `ClientError` and `ObjectIdError`.
  */
 export function entityOf(served: ServedSchema, representation: unknown): Entity | undefined {
   if (!isRecord(representation)) {

@@ -32,6 +32,7 @@ import {
   objectWhereType,
   sortDirection,
 } from './where-type.ts'
+import { workloadTypes } from './workload-type.ts'
 
 /** Additions to the content of the model. */
 export interface SchemaOptions {
@@ -111,7 +112,7 @@ function schemaTypes(model: SchemaModel, secretData: boolean): SchemaTypes {
     hasField,
   })
   const objectType = memoised((kind: Kind): GraphQLObjectType =>
-    buildKindType(kind, { types, definitions, openApiTypes }),
+    buildKindType(kind, { types, definitions, openApiTypes, workload }),
   )
   const own = new OwnTypes((name, kind) => {
     if (name === 'KubernetesObject') return types.kubernetesObject
@@ -141,6 +142,7 @@ function schemaTypes(model: SchemaModel, secretData: boolean): SchemaTypes {
     whereType: memoised((kind: Kind): GraphQLInputObjectType => buildWhereType(kind, types)),
     orderType: memoised((kind: Kind): GraphQLInputObjectType => buildOrderType(kind)),
   }
+  const workload = workloadTypes(kinds, { types, definitions, openApiTypes })
   return types
 }
 

@@ -120,8 +120,8 @@ export interface PropertySource {
   readonly form: 'property'
   readonly property: string
   readonly shape: ValueShape
-  /** The member that holds it; if absent, the source itself. */
-  readonly within?: 'metadata'
+  /** The members that lead to the one that holds it, the outermost first; if absent, the source itself does. */
+  readonly within?: readonly string[]
   /** The value if there is none; if absent, null. */
   readonly otherwise?: string
 }

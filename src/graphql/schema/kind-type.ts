@@ -30,27 +30,33 @@ import type { OwnedArguments, RelationArguments } from './read-arguments.ts'
 import type { ResolverContext, Row } from './read-context.ts'
 import { GraphQLStringMap } from './scalars.ts'
 import { type FieldConfig, type SchemaTypes, without } from './own-types.ts'
+import type { WorkloadTypes } from './workload-type.ts'
 
 /** The options of {@link buildKindType}. */
 export interface KindTypeOptions {
   readonly types: SchemaTypes
   readonly definitions: Definitions
   readonly openApiTypes: OpenApiTypes
+  readonly workload: WorkloadTypes
 }
 
 /** The type of a kind: the fields of every object, those of its API, and its relations. Its source is a {@link Row}. */
 export function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObjectType {
-  const { types, definitions, openApiTypes } = options
+  const { types, definitions, openApiTypes, workload } = options
   return new GraphQLObjectType<Row, ResolverContext>({
     name: kind.typeName,
     description:
       definitions.schemaOf(kind.resource)?.description ??
       `${kind.resource.kind} of ${kind.apiVersion}.`,
-    interfaces: () => [types.kubernetesObject],
+    interfaces: () =>
+      workload.fieldsOf(kind) === undefined
+        ? [types.kubernetesObject]
+        : [types.kubernetesObject, workload.type],
     fields: () => ({
       ...objectFields(types, kind),
       ...partOf(kind, types, {
         ...nativeFields(kind, definitions, openApiTypes),
+        ...workload.fieldsOf(kind),
         ...(types.secretData ? secretFields(kind) : {}),
         ...amountFields(kind, types),
         ...usageField(kind, types),

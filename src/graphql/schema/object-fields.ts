@@ -59,7 +59,7 @@ export function objectFields(
       {
         form: 'property',
         property,
-        within: 'metadata',
+        within: ['metadata'],
         shape,
         ...(otherwise === undefined ? {} : { otherwise }),
       },

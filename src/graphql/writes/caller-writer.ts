@@ -102,7 +102,7 @@ export class CallerWriter implements AsyncDisposable {
     }
     if (place.uid !== undefined && place.uid !== '' && object.metadata.uid !== place.uid) {
       const { kind, namespace, name } = place
-      const message = `${kind.typeName} ${objectKey({ namespace, name })} is another object by now`
+      const message = `${kind.typeName} ${objectKey({ namespace, name })} has been replaced by another object`
       throw notAsLookedAt(place, 'uid', message)
     }
     return object
@@ -428,7 +428,7 @@ export class CallerWriter implements AsyncDisposable {
   requireTime(details: { readonly cluster?: string; readonly type?: string } = {}): number {
     const leftMs = this.#options.endsAtMs - performance.now() - reserveMs
     if (leftMs > 0) return leftMs
-    const message = 'the operation has no time left, and this was not written'
+    const message = 'the deadline passed; this was not written'
     const hint = 'write less in one operation'
     throw new ClientError('DEADLINE_EXCEEDED', message, { ...details, hint })
   }

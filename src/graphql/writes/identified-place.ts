@@ -31,7 +31,7 @@ export async function placeOfId(
 }
 
 function gone(cluster: string, type: string): ClientError {
-  const message = `there is no ${type} of this id (any more), or you may not get it`
+  const message = `there is no ${type} with this id, or you may not get it`
   const hint = 'read it again: an object that was created again has another id'
   return new ClientError('NOT_FOUND', message, { argument: 'id', cluster, type, hint })
 }

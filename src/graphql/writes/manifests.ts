@@ -103,7 +103,7 @@ export function placeOfDocument(
 ): WritePlace & { readonly version: string } {
   const { group, version } = splitApiVersion(apiVersion)
   if (!isVersion.test(version)) {
-    const message = `apiVersion: ${quoted(shortened(apiVersion))} is no group and version`
+    const message = `apiVersion: ${quoted(shortened(apiVersion))} is not a group and version`
     const hint = 'write it as in apps/v1; nothing was written'
     const details = { argument: 'manifest', value: shortened(apiVersion), hint, cluster }
     throw new ClientError('BAD_USER_INPUT', message, details)

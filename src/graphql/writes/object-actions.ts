@@ -117,7 +117,7 @@ export async function patchObject(
 function objectPatchOf({ type }: ActionArguments, content: object): ObjectPatch {
   const isSteps = Array.isArray(content)
   if (isSteps !== (type === 'JSON')) {
-    throw new ClientError('BAD_USER_INPUT', `patch: this is no patch of type ${type}`, {
+    throw new ClientError('BAD_USER_INPUT', `patch: this is not a patch of type ${type}`, {
       argument: 'patch',
       hint: 'a JSON patch is a list of steps, the others are an object',
     })

@@ -188,7 +188,7 @@ export function listPage(options: PageOptions): Page {
   }
 }
 
-export const farOffset = { argument: 'offset', hint: 'jump less far, or narrow the list' }
+export const farOffset = { argument: 'offset', hint: 'use a smaller offset, or narrow the list' }
 
 function rowsAheadOf(
   bound: OrderPosition,

@@ -1,12 +1,6 @@
 import { useLivePage } from '@informerql/client/react'
 import { Link } from '@tanstack/react-router'
-import {
-  type ApplicationRowFragment,
-  CronJobApplicationsDocument,
-  DaemonSetApplicationsDocument,
-  DeploymentApplicationsDocument,
-  StatefulSetApplicationsDocument,
-} from '../gateway/documents.ts'
+import { type ApplicationRowFragment, ApplicationsDocument } from '../gateway/documents.ts'
 import { useViewTitle } from '../frame/view-title.ts'
 import { useGateway } from '../gateway/gateway.ts'
 import { Age } from '../look/age.tsx'
@@ -31,15 +25,18 @@ export function Applications() {
   useViewTitle(words.frame.applications)
   const { socket } = useGateway()
   const { scope } = useScope()
-  const variables = {
+  const of = (kind: string, group = 'apps') => ({
     ...clustersOf(scope),
     namespaces: scope.namespaces === undefined ? null : [...scope.namespaces],
-  }
+    group,
+    kind,
+  })
+  const deployments = of('Deployment')
   const pages = [
-    useLivePage({ client: socket, query: DeploymentApplicationsDocument, variables }),
-    useLivePage({ client: socket, query: StatefulSetApplicationsDocument, variables }),
-    useLivePage({ client: socket, query: DaemonSetApplicationsDocument, variables }),
-    useLivePage({ client: socket, query: CronJobApplicationsDocument, variables }),
+    useLivePage({ client: socket, query: ApplicationsDocument, variables: deployments }),
+    useLivePage({ client: socket, query: ApplicationsDocument, variables: of('StatefulSet') }),
+    useLivePage({ client: socket, query: ApplicationsDocument, variables: of('DaemonSet') }),
+    useLivePage({ client: socket, query: ApplicationsDocument, variables: of('CronJob', 'batch') }),
   ]
   const rows = pages.flatMap((page): readonly ApplicationRowFragment[] => page.rows)
   const total = pages.reduce((sum, { totalCount = 0 }) => sum + totalCount, 0)
@@ -56,7 +53,7 @@ export function Applications() {
     <section className={styles['applications']} aria-busy={isLoading}>
       <h1>{words.frame.applications}</h1>
       <p className={styles['dim']}>
-        <ShowQuery document={DeploymentApplicationsDocument} variables={variables} />
+        <ShowQuery document={ApplicationsDocument} variables={deployments} />
       </p>
       {[...failures].map((message) => (
         <p key={message} role="alert">

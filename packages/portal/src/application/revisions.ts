@@ -5,7 +5,7 @@ export type AnyObject = NonNullable<
   NonNullable<ApplicationSubscription['object']>['changes'][number]['object']
 >
 
-/** A Deployment, StatefulSet, DaemonSet or CronJob with its surroundings. */
+/** A workload with its surroundings. */
 export type Workload = Extract<AnyObject, { readonly pods: unknown }>
 
 /** Whether an object has pods. */
@@ -74,9 +74,7 @@ export function revisionsOf(workload: Workload): readonly Revision[] {
 
 /** The hash that a StatefulSet gives its new pods. */
 function currentHash(workload: Workload): string | undefined {
-  const status = 'status' in workload ? workload.status : null
-  if (status === null || !('updateRevision' in status)) return undefined
-  return status.updateRevision ?? undefined
+  return 'status' in workload ? (workload.status?.updateRevision ?? undefined) : undefined
 }
 
 function hashIn(labels: Record<string, string> | null): string {
@@ -98,17 +96,11 @@ export interface Rollout {
   readonly isGoing: boolean
 }
 
+/** `undefined` for a workload without a number of pods, such as a CronJob. */
 export function rolloutOf(workload: Workload): Rollout | undefined {
-  const status = 'status' in workload ? workload.status : undefined
-  if (status === null || status === undefined) return undefined
-  if ('desiredNumberScheduled' in status) {
-    return rollout(status.desiredNumberScheduled, status.updatedNumberScheduled, status.numberReady)
-  }
-  const spec = 'spec' in workload ? workload.spec : undefined
-  return rollout(spec?.replicas ?? 1, status.updatedReplicas, status.readyReplicas)
-}
-
-function rollout(desired: number | null, updated: number | null, ready: number | null): Rollout {
-  const counts = { desired: desired ?? 0, updated: updated ?? 0, ready: ready ?? 0 }
-  return { ...counts, isGoing: counts.updated < counts.desired || counts.ready < counts.desired }
+  const { replicas: desired, updatedReplicas, readyReplicas } = workload
+  if (desired === null) return undefined
+  const updated = updatedReplicas ?? 0
+  const ready = readyReplicas ?? 0
+  return { desired, updated, ready, isGoing: updated < desired || ready < desired }
 }

@@ -244,7 +244,7 @@ export async function resolveAccess(
 }
 
 /**
- * The access of a viewer to a list. A list within no namespace is empty for every viewer, and reads no kind. Rejects
+ * The access of a viewer to a list. `namespaces: []` matches nothing, so no permission is asked. Rejects
  * with the `ClientError` of the followed kind.
  */
 async function resolveListAccess(
@@ -270,7 +270,7 @@ async function resolveListAccess(
     await Promise.all(known.map((ask) => ask()))
   }
   const { cluster } = request.list.at
-  const message = 'permissions change faster than they can be asked for'
+  const message = 'permissions change faster than they can be reviewed'
   throw new ClientError('CLUSTER_UNREACHABLE', message, { cluster, retryAfterMs: 1_000 })
 }
 

@@ -95,7 +95,7 @@ export class GroupPage implements GroupContent {
   }
 
   matching(list: GroupList, { part, run }: ListRead): readonly string[] {
-    // Throws `UnknownIndexError` for an index of the order that has to be made first, as the condition does for its own.
+    // Fails early if an `orderBy` index is not built: the caller builds it and retries.
     for (const { index } of this.#wanted.terms) part.view.index(index)
     return this.#of(list).matching.matching(liveRead(part, new PlanRun(run)))
   }
