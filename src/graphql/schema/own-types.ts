@@ -394,19 +394,19 @@ function fieldNodes(typeName: string): readonly FieldDefinitionNode[] {
   return [...(node.fields ?? []), ...shared]
 }
 
-/** The arguments of a field, those that it shares with others (`@takes`) after its own. */
+/** The arguments of a field, those that it shares with others (`@takes`) before its own. */
 function argumentsOf(node: FieldDefinitionNode): readonly InputValueDefinitionNode[] {
   const takes = node.directives?.find(({ name }) => name.value === 'takes')
   const inputs = takes?.arguments?.[0]?.value
   const shared = inputs?.kind === NodeKind.LIST ? inputs.values : []
   return [
-    ...(node.arguments ?? []),
     ...shared.flatMap((input) => {
       const found = definitions.get(input.kind === NodeKind.ENUM ? input.value : '')
       if (found?.kind !== NodeKind.INPUT_OBJECT_TYPE_DEFINITION)
         throw new TypeError(`${node.name.value} takes the arguments of no input`)
       return found.fields ?? []
     }),
+    ...(node.arguments ?? []),
   ]
 }
 
