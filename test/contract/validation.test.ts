@@ -21,23 +21,17 @@ function patched(target: Fields, patch: Fields): Fields {
 }
 
 /**
- * What a server has against a write, in the order of the alphabet and each thing once. Without values that are objects, which a
- * kube-apiserver shows as Go has them, and without their differences, which are further lines.
+ * What a server has against a write: reasons and fields, in the order of the alphabet and each once. The words are a server's own.
  */
-function told(tried: string, { json, status }: ContractAnswer, namespace: string): string {
+function told(tried: string, { json, status }: ContractAnswer): string {
   if (status < 300) return `${tried}: ${status}`
   const { causes = [], kind = '' } = json.details ?? {}
-  const lines = (causes as { reason: string; field: string; message: string }[]).map(
-    ({ reason, field, message }) => {
-      const [first = ''] = message.split('\n')
-      return `  ${reason} ${field}: ${first.replace(/value: (?:[{[].*[}\]]|null)(?=:|$)/, 'value: …')}`
-    },
+  const lines = (causes as { reason: string; field: string }[]).map(
+    ({ reason, field }) => `  ${reason} ${field}`,
   )
   const whole = causes.length === 0 ? [`  ${json.message}`] : []
   const head = `${tried}: ${status} ${json.reason} ${kind}`
-  return [head, ...new Set(lines.toSorted()), ...whole]
-    .join('\n')
-    .replaceAll(namespace, 'NAMESPACE')
+  return [head, ...new Set(lines.toSorted()), ...whole].join('\n')
 }
 
 describeContract('Validation of built-in kinds', (server) => {
@@ -54,7 +48,7 @@ describeContract('Validation of built-in kinds', (server) => {
       for (const patch of [{}, ...created]) {
         const body = patched({ metadata: { name: 'a' }, ...object }, patch)
         const answer = await ask(server(), `${collection}?dryRun=All`, { method: 'POST', body })
-        answers.push(told(`created with ${JSON.stringify(patch)}`, answer, namespace))
+        answers.push(told(`created with ${JSON.stringify(patch)}`, answer))
       }
       const made = { metadata: { name: 'made' }, ...object }
       const { status, text } = await ask(server(), collection, { method: 'POST', body: made })
@@ -63,7 +57,7 @@ describeContract('Validation of built-in kinds', (server) => {
         const contentType = 'application/merge-patch+json'
         const change = { method: 'PATCH', contentType, body: patch }
         const answer = await ask(server(), `${collection}/made?dryRun=All`, change)
-        answers.push(told(`updated by ${JSON.stringify(patch)}`, answer, namespace))
+        answers.push(told(`updated by ${JSON.stringify(patch)}`, answer))
       }
       await expect(`${answers.join('\n')}\n`).toMatchFileSnapshot(`validation/${kind}.txt`)
     },

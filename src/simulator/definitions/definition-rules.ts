@@ -1,20 +1,11 @@
-import { fieldsOf, itemsOf } from '../../kubernetes/fields.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
+import type { KindSchema } from '../api/captured-api.ts'
 import { equalJson } from '../api/json.ts'
 import { memberSchema } from '../api/schema.ts'
 import type { ObjectRules } from '../api/served-resource.ts'
 import { type FieldProblem, invalidAt, requiredAt } from '../api/status-refusal.ts'
-import {
-  all,
-  type AnyCheck,
-  type Checks,
-  immutable,
-  invalidIf,
-  named,
-  oneOf,
-  problemsOf,
-  required,
-} from '../schema/field-checks.ts'
+import { kindProblems } from '../schema/built-in-rules.ts'
+import { immutable, isEmpty } from '../schema/field-checks.ts'
 import { structuralProblems } from '../schema/structural-check.ts'
 import {
   approvalAnnotation,
@@ -28,7 +19,7 @@ import {
 } from './definition.ts'
 
 /** The rules of CustomResourceDefinitions. Source: apiextensions.k8s.io/v1 validation. */
-export const definitionRules: ObjectRules = {
+export const definitionRules = (kind: KindSchema): ObjectRules => ({
   settle: (definition) => {
     const spec = (definition['spec'] ?? {}) as Partial<DefinitionSpec>
     const names = completeNames(spec.names ?? { plural: '', kind: '' })
@@ -42,11 +33,11 @@ export const definitionRules: ObjectRules = {
       ? []
       : [
           ...approvalProblems(definition),
-          ...problemsOf(definition, definitionChecks, '', previous && { value: previous }),
+          ...kindProblems(definition, kind, previous),
           ...partProblems(specOf(definition).versions),
           ...crossFieldProblems(definition, previous),
         ],
-}
+})
 
 function approvalProblems(definition: Unstructured): FieldProblem[] {
   const approval = approvalOf(definition)
@@ -57,75 +48,23 @@ function approvalProblems(definition: Unstructured): FieldProblem[] {
     : []
 }
 
-const labelRule =
-  "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and " +
-  "end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
-
-const label = (name: string): string | undefined =>
-  /^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(name) ? undefined : labelRule
-
-const resourceName: AnyCheck = [required(), named(label)]
-const kindName: AnyCheck = [required(), named((name) => label(name.toLowerCase()))]
-
-const definitionChecks: Checks = {
-  'spec.group': all(
-    [
-      required(),
-      invalidIf(
-        (group) => !String(group).includes('.'),
-        'should be a domain with at least one dot',
-      ),
-    ],
-    immutable,
-  ),
-  'spec.scope': [required(), oneOf('Cluster', 'Namespaced')],
-  'spec.names.plural': all(resourceName, immutable),
-  'spec.names.singular': resourceName,
-  'spec.names.kind': kindName,
-  'spec.names.listKind': kindName,
-  'spec.preserveUnknownFields': invalidIf(
-    (value) => value === true,
-    'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead',
-  ),
-  'spec.conversion.strategy': oneOf('None', 'Webhook'),
-  'spec.conversion': (value, path) => {
-    const { strategy, webhook } = fieldsOf(value)
-    const message = 'required when strategy is set to Webhook'
-    return strategy === 'Webhook' && webhook === undefined
-      ? [requiredAt(`${path}.webhookClientConfig`, message)]
-      : []
-  },
-  'spec.versions': all(
-    invalidIf((versions) => {
-      const names = itemsOf(versions).map(({ name }) => name)
-      return new Set(names).size < names.length
-    }, 'must contain unique version names'),
-    invalidIf(
-      (versions) => itemsOf(versions).filter(({ storage }) => storage === true).length !== 1,
-      'must have exactly one version marked as storage version',
-    ),
-  ),
-  'spec.versions[].deprecationWarning': invalidIf(
-    (warning, { deprecated }) => warning !== undefined && deprecated !== true,
-    'can only be set for deprecated versions',
-  ),
-  'spec.versions[].schema.openAPIV3Schema': required(),
-}
-
 /** The problems that depend on the status and on several fields. */
 function crossFieldProblems(
   definition: Unstructured,
   previous: Unstructured | undefined,
 ): FieldProblem[] {
-  const { group, names, versions } = specOf(definition)
+  const { group, names, scope, versions } = specOf(definition)
   const { name } = definition.metadata
   const isNamed = name === `${names.plural}.${group}`
   const message = 'must be spec.names.plural+"."+spec.group'
   const found = isNamed ? [] : [invalidAt('metadata.name', name, message)]
   if (previous === undefined) return found
   if (isEstablished(previous)) {
-    const kept: Checks = { 'spec.scope': immutable, 'spec.names.kind': immutable }
-    found.push(...problemsOf(definition, kept, '', { value: previous }))
+    const before = specOf(previous)
+    found.push(
+      ...immutable(scope, 'spec.scope', {}, { value: before.scope }),
+      ...immutable(names.kind, 'spec.names.kind', {}, { value: before.names.kind }),
+    )
   }
   const served = new Set(versions.map((version) => version.name))
   for (const [at, old] of (statusOf(previous).storedVersions ?? []).entries()) {
@@ -157,15 +96,17 @@ function partProblems(versions: readonly DefinitionVersion[]): FieldProblem[] {
 const isSimplePath = (path: unknown): boolean => /^\.[^.]/.test(String(path))
 const notSimple = 'must be a simple json path starting with .'
 
-const replicasPath = (root: string): AnyCheck => [
-  required(),
-  invalidIf((path) => !isSimplePath(path), notSimple),
-  invalidIf((path) => !String(path).startsWith(`${root}.`), `should be a json path under ${root}`),
-]
-
-const scaleChecks: Checks = {
-  'scale?.specReplicasPath': replicasPath('.spec'),
-  'scale?.statusReplicasPath': replicasPath('.status'),
+function scaleProblems({ subresources }: DefinitionVersion, field: string): FieldProblem[] {
+  const scale = subresources?.scale
+  if (scale === undefined) return []
+  return (['spec', 'status'] as const).flatMap((root): FieldProblem[] => {
+    const path = scale[`${root}ReplicasPath`]
+    const at = `${field}.scale.${root}ReplicasPath`
+    if (isEmpty(path)) return [requiredAt(at)]
+    if (!isSimplePath(path)) return [invalidAt(at, path, notSimple)]
+    const isBelow = path.startsWith(`.${root}.`)
+    return isBelow ? [] : [invalidAt(at, path, `should be a json path under .${root}`)]
+  })
 }
 
 const columnTypes = ['boolean', 'date', 'integer', 'number', 'string']
@@ -219,7 +160,7 @@ const parts: readonly VersionPart[] = [
   {
     keyword: 'subresources',
     shared: 'spec.subresources',
-    check: ({ subresources }, field) => problemsOf(subresources, scaleChecks, field),
+    check: scaleProblems,
   },
   {
     keyword: 'additionalPrinterColumns',

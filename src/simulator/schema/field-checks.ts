@@ -11,10 +11,15 @@ import {
 } from '../api/status-refusal.ts'
 import { keyProblems, type NameRule, valueProblems } from './metadata-rules.ts'
 
-/** The value at the same path in the previous version; `undefined` for new objects and for the items of lists. */
+/**
+ * The words of the rules in `type-rules.ts`: each makes a check, which finds the problems of one value. Texts are not
+ * always those of a kube-apiserver; reasons and fields are.
+ */
+
+/** The value at the same path before the write; `undefined` for new objects and for the items of lists. */
 export type Previous = { readonly value: unknown } | undefined
 
-/** The problems of the value at a path. */
+/** The problems of the value at a path. `parent` is the object around it. */
 export type Check = (
   value: unknown,
   path: string,
@@ -23,65 +28,12 @@ export type Check = (
 ) => readonly FieldProblem[]
 
 /**
- * Checks by path: `spec.ports[].port` checks every item; `configMap?.name` checks only if `configMap` exists. Other
- * absent objects of the path are treated as empty.
+ * The rules of one type of the API. Checks stand by field; `self` checks a value of the type as a whole. A type that is
+ * one check is not looked into any further. `instead` takes the place of what the schema says of a field.
  */
-export type Checks = { readonly [path: string]: AnyCheck }
+export type TypeRules = Check | Readonly<Record<string, Check | { readonly instead: Check }>>
 
-/** In a list, the first check that finds problems is the last. */
-export type AnyCheck = Check | Checks | readonly AnyCheck[]
-
-/** Runs the checks on an object whose path is `at`. */
-export function problemsOf(
-  object: unknown,
-  checks: Checks,
-  at = '',
-  previous?: Previous,
-): FieldProblem[] {
-  return Object.entries(checks).flatMap(([place, check]) => {
-    const found: FieldProblem[] = []
-    visit(object, place.split('.'), at, previous, (...reached) => {
-      found.push(...run(check, ...reached))
-    })
-    return found
-  })
-}
-
-function run(check: AnyCheck, ...place: Parameters<Check>): readonly FieldProblem[] {
-  if (typeof check === 'function') return check(...place)
-  const [value, path, , previous] = place
-  if (!isList(check)) return problemsOf(value, check, path, previous)
-  for (const one of check) {
-    const problems = run(one, ...place)
-    if (problems.length > 0) return problems
-  }
-  return []
-}
-
-const isList = (check: AnyCheck): check is readonly AnyCheck[] => Array.isArray(check)
-
-function visit(
-  object: unknown,
-  [step = '', ...rest]: readonly string[],
-  at: string,
-  previous: Previous,
-  visitor: (...place: Parameters<Check>) => void,
-): void {
-  const [, name = '', mark = ''] = /^(.*?)(\[\]|\?)?$/.exec(step) ?? []
-  const parent = fieldsOf(object)
-  const value = parent[name]
-  const path = at === '' ? name : `${at}.${name}`
-  if (mark === '?' && (value === undefined || value === null)) return
-  const before = previous && { value: fieldsOf(previous.value)[name] }
-  const reached: readonly (readonly [unknown, string, Previous])[] =
-    mark === '[]'
-      ? listOf(value).map((item, index) => [item, `${path}[${index}]`, undefined])
-      : [[value, path, before]]
-  for (const [one, place, was] of reached) {
-    if (rest.length === 0) visitor(one, place, parent, was)
-    else visit(one, rest, place, was, visitor)
-  }
-}
+export const unchecked: Check = () => []
 
 /** The items of a list; none for other values. */
 export function listOf(value: unknown): readonly unknown[] {
@@ -96,9 +48,26 @@ export function isEmpty(value: unknown): boolean {
 
 /** Reports what all the checks find. */
 export const all =
-  (...checks: readonly AnyCheck[]): Check =>
+  (...checks: readonly Check[]): Check =>
   (...place) =>
-    checks.flatMap((check) => run(check, ...place))
+    checks.flatMap((check) => check(...place))
+
+/** Reports what the first check finds that finds anything. */
+export const firstOf =
+  (...checks: readonly Check[]): Check =>
+  (...place) => {
+    for (const check of checks) {
+      const found = check(...place)
+      if (found.length > 0) return found
+    }
+    return []
+  }
+
+/** Checks each item of a list. */
+export const each =
+  (check: Check): Check =>
+  (list, path, parent) =>
+    listOf(list).flatMap((item, at) => check(item, `${path}[${at}]`, parent))
 
 type Condition = (value: unknown, parent: Fields) => boolean
 
@@ -118,11 +87,11 @@ export const forbiddenUnless = (isAllowed: (parent: Fields) => boolean, message:
   forbiddenIf((value, parent) => !isEmpty(value) && !isAllowed(parent), message)
 
 export const requiredIf =
-  (isRequired: (parent: Fields) => boolean, message?: string): Check =>
+  (isRequired: (parent: Fields) => boolean): Check =>
   (value, path, parent) =>
-    isEmpty(value) && isRequired(parent) ? [requiredAt(path, message)] : []
+    isEmpty(value) && isRequired(parent) ? [requiredAt(path)] : []
 
-export const required = (message?: string): Check => requiredIf(() => true, message)
+export const required: Check = requiredIf(() => true)
 
 export const immutable: Check = (value, path, _, previous) =>
   previous === undefined || equalJson(previous.value ?? null, value ?? null)
@@ -131,35 +100,37 @@ export const immutable: Check = (value, path, _, previous) =>
 
 /** Reports a value that exists and is not right. */
 const rule =
-  (isRight: (value: unknown) => boolean, text: string | ((value: unknown) => string)): Check =>
-  (value, path) => {
-    if (value === undefined || value === null || isRight(value)) return []
-    return [invalidAt(path, value, typeof text === 'string' ? text : text(value))]
-  }
+  (isRight: (value: unknown) => boolean, text: (value: unknown) => string): Check =>
+  (value, path) =>
+    value === undefined || value === null || isRight(value)
+      ? []
+      : [invalidAt(path, value, text(value))]
 
 /** Integers beyond 2^53 are kept as their digits. */
 const numberOf = (value: unknown): number =>
   Number(isRawJson(value) ? JSON.stringify(value) : value)
 
 export const atLeast = (least: number): Check =>
-  rule((value) => !(numberOf(value) < least), `must be greater than or equal to ${least}`)
+  rule(
+    (value) => !(numberOf(value) < least),
+    () => `must be greater than or equal to ${least}`,
+  )
 
 export const between = (least: number, most: number): Check =>
   rule(
     (value) => numberOf(value) >= least && numberOf(value) <= most,
-    `must be between ${least} and ${most}, inclusive`,
+    () => `must be between ${least} and ${most}, inclusive`,
   )
 
 export const port: Check = between(1, 65_535)
 
 export const userId: Check = between(0, 2 ** 31 - 1)
 
+/** One of these texts, or nothing. */
 export const oneOf =
-  (...supported: readonly string[]): Check =>
+  (...supported: readonly unknown[]): Check =>
   (value, path) =>
-    isEmpty(value) || supported.includes(String(value))
-      ? []
-      : [unsupportedAt(path, value, supported)]
+    isEmpty(value) || supported.includes(value) ? [] : [unsupportedAt(path, value, supported)]
 
 /** A name that satisfies a rule. Skips empty names. */
 export const named = (name: NameRule): Check =>
@@ -170,28 +141,21 @@ export const named = (name: NameRule): Check =>
 
 /** The name of a port: an IANA service name. */
 export const portName: Check = named((name) => {
-  if (name.length > 15) return 'must be no more than 15 characters'
-  if (!/^[-a-z0-9]+$/.test(name)) {
-    return 'must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)'
-  }
-  if (!/[a-z]/.test(name)) return 'must contain at least one letter (a-z)'
-  if (name.includes('--')) return 'must not contain consecutive hyphens'
-  return /^-|-$/.test(name) ? 'must not begin or end with a hyphen' : undefined
+  const isName = /^(?=.*[a-z])[a-z0-9]+(-[a-z0-9]+)*$/.test(name) && name.length <= 15
+  return isName
+    ? undefined
+    : 'must be at most 15 lower case letters, digits and single hyphens between them, with a letter'
 })
 
 export const portOrName: Check = (value, path, parent) =>
   (typeof value === 'string' ? portName : port)(value, path, parent)
-
-const percent =
-  "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for " +
-  "validation is '[0-9]+%')"
 
 /** A number or a percentage; at most 100 % if `bounded`. */
 export const intOrPercent =
   (bounded = false): Check =>
   (value, path, parent) => {
     if (typeof value !== 'string') return atLeast(0)(value, path, parent)
-    if (!/^[0-9]+%$/.test(value)) return [invalidAt(path, value, percent)]
+    if (!/^[0-9]+%$/.test(value)) return [invalidAt(path, value, "must be a number and a '%'")]
     const isTooMuch = bounded && Number.parseInt(value, 10) > 100
     return isTooMuch ? [invalidAt(path, value, 'must not be greater than 100%')] : []
   }
@@ -200,11 +164,12 @@ export const intOrPercent =
 export const amountOf = (value: unknown): number => Number.parseInt(String(value), 10) || 0
 
 /** Labels, or a map of required labels. */
-export const labels: Check = (value, path) =>
-  Object.entries(fieldsOf(value)).flatMap(([key, text]) => [
+export function labels(value: unknown, path: string): FieldProblem[] {
+  return Object.entries(fieldsOf(value)).flatMap(([key, text]) => [
     ...keyProblems(path, key),
     ...valueProblems(path, String(text)),
   ])
+}
 
 export const labelKey: Check = (value, path) =>
   isEmpty(value) ? [] : keyProblems(path, String(value))
@@ -222,25 +187,28 @@ export const unique =
     })
   }
 
-const isOfSet = ({ operator }: Fields): boolean => operator === 'In' || operator === 'NotIn'
-const isOfKey = ({ operator }: Fields): boolean =>
-  operator === 'Exists' || operator === 'DoesNotExist'
+const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist']
+
+const requirement: Check = (value, path) => {
+  const { key, operator, values } = fieldsOf(value)
+  const found = [...labelKey(key, `${path}.key`, {})]
+  const isKnown = isEmpty(operator) || operators.includes(String(operator))
+  const isOfSet = operator === 'In' || operator === 'NotIn'
+  if (!isKnown) found.push(invalidAt(`${path}.operator`, operator, 'not a label selector operator'))
+  if (isOfSet && isEmpty(values)) found.push(requiredAt(`${path}.values`))
+  if (isKnown && !isOfSet && !isEmpty(values)) {
+    found.push(forbiddenAt(`${path}.values`, `may not be specified with ${String(operator)}`))
+  }
+  return found
+}
 
 /** A label selector, in both forms. */
-export const labelSelector: Checks = {
-  matchLabels: labels,
-  'matchExpressions[].key': labelKey,
-  'matchExpressions[].operator': rule(
-    (value) => ['In', 'NotIn', 'Exists', 'DoesNotExist'].includes(String(value)),
-    'not a valid selector operator',
-  ),
-  'matchExpressions[].values': [
-    requiredIf(isOfSet, "must be specified when `operator` is 'In' or 'NotIn'"),
-    forbiddenUnless(
-      (parent) => !isOfKey(parent),
-      "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
-    ),
-  ],
+export function labelSelector(value: unknown, path: string): FieldProblem[] {
+  const { matchExpressions, matchLabels } = fieldsOf(value)
+  return [
+    ...labels(matchLabels, `${path}.matchLabels`),
+    ...each(requirement)(matchExpressions, `${path}.matchExpressions`, {}),
+  ]
 }
 
 const factors: Readonly<Record<string, number>> = {

@@ -17,13 +17,13 @@ import {
   refuseInvalid,
 } from '../api/status-refusal.ts'
 import { definitionRules } from '../definitions/definition-rules.ts'
+import { builtInRules } from '../schema/built-in-rules.ts'
 import { unknownFields } from '../schema/unknown-fields.ts'
 import { kindSchema } from '../api/captured-api.ts'
 import { generatedName, metadataProblems, serverMetadata } from '../schema/metadata-rules.ts'
 import type { Storage } from '../storage/storage.ts'
 import { readObject } from '../storage/stored-object.ts'
 import { kindShape } from './field-shape.ts'
-import { builtInRules } from './kinds/built-in-rules.ts'
 import { withManagers, withOwners } from './managed-fields.ts'
 
 /** The object or the collection of a write. */
@@ -62,19 +62,22 @@ export function currentObject(
   return served.stored.convert(readObject(found, served.stored), served.apiVersion)
 }
 
-function rulesOf({ rules, stored }: ServedResource): ObjectRules | undefined {
-  const isDefinition = stored.groupResource === 'customresourcedefinitions.apiextensions.k8s.io'
-  if (isDefinition) return definitionRules
-  return stored.custom ? rules : builtInRules(stored.groupResource)
+function rulesOf({ registry }: Storage, served: ServedResource): ObjectRules | undefined {
+  const { custom, groupResource } = served.stored
+  if (custom) return served.rules
+  const kind = kindSchema(registry.captured, served)
+  const isDefinition = groupResource === 'customresourcedefinitions.apiextensions.k8s.io'
+  return isDefinition ? definitionRules(kind) : builtInRules(groupResource, kind)
 }
 
 /** Fills in defaults and drops unknown fields. Throws if unknown fields are forbidden. */
 export function settledObject(
+  storage: Storage,
   served: ServedResource,
   given: Unstructured,
   { fieldValidation, strictRefusal, warn }: WriteOptions,
 ): Unstructured {
-  const rules = rulesOf(served)
+  const rules = rulesOf(storage, served)
   if (rules === undefined) return given
   const unknown: string[] = []
   const settled = rules.settle(given, unknown)
@@ -100,13 +103,14 @@ function refuseUnknown(
 }
 
 /** Throws 422 if the object breaks the rules of its kind. */
-export function checkRules(
+function checkRules(
+  storage: Storage,
   served: ServedResource,
   object: Unstructured,
   previous: Unstructured | undefined,
   part: 'object' | 'status',
 ): void {
-  const problems = rulesOf(served)?.problems(object, previous, part) ?? []
+  const problems = rulesOf(storage, served)?.problems(object, previous, part) ?? []
   refuseInvalid({ ...served, name: object.metadata.name }, problems)
 }
 
@@ -150,8 +154,11 @@ export function newObject(
   }
   if (stored.namespaced) checkNamespace(storage, served, namespace, metadata.name)
   refuseInvalid({ ...served, name: metadata.name }, metadataProblems(metadata, stored))
-  const object = withFirstStatus(stored, settledObject(served, { ...given, metadata }, options))
-  checkRules(served, object, undefined, 'object')
+  const object = withFirstStatus(
+    stored,
+    settledObject(storage, served, { ...given, metadata }, options),
+  )
+  checkRules(storage, served, object, undefined, 'object')
   return object
 }
 
@@ -244,10 +251,10 @@ export function updateObject(
   const { served } = target
   const { subresource } = options
   checkIdentity(target, given.metadata)
-  const settled = settledObject(served, given, options)
+  const settled = settledObject(storage, served, given, options)
   const current = currentObject(storage, target)
   checkPreconditions(target, given.metadata, current.metadata)
-  const next = nextObject(served, current, settled, subresource)
+  const next = nextObject(storage, served, current, settled, subresource)
   const reset = resetsManagers(given.metadata)
   if (!reset && equalJson(next, current)) return current
   const shape = kindShape(storage.registry.captured, served)
@@ -319,6 +326,7 @@ const kept = new Set([...serverMetadata, 'namespace', 'generateName'])
 
 /** The result of a write, before managers and resource version are set. Throws if it breaks the rules of its kind. */
 export function nextObject(
+  storage: Storage,
   served: ServedResource,
   current: Unstructured,
   given: Unstructured,
@@ -328,7 +336,7 @@ export function nextObject(
   const subject = { ...served, name: next.metadata.name }
   refuseInvalid(subject, finalizerProblems(current.metadata, next.metadata))
   refuseInvalid(subject, metadataProblems(next.metadata))
-  checkRules(served, next, current, subresource === 'status' ? 'status' : 'object')
+  checkRules(storage, served, next, current, subresource === 'status' ? 'status' : 'object')
   return next
 }
 

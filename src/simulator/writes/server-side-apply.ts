@@ -79,8 +79,8 @@ export function applyObject(
   const applied = onlyPart(given, writer)
   const merged = mergeApplied(current, applied, shape)
   const left = withoutFields(merged, droppedFields(old, [...others, self]), shape)
-  const settled = settledObject(served, left as Unstructured, options)
-  const next = nextObject(served, current, settled, subresource)
+  const settled = settledObject(storage, served, left as Unstructured, options)
+  const next = nextObject(storage, served, current, settled, subresource)
   const changes = fieldChanges(current, next, shape)
   const set = ownable(changes.set, writer)
   const conflicts = others

@@ -10,7 +10,7 @@ import { compileLabelSelector } from '../../../query/condition/list-condition.ts
 import { compileWhere } from '../../../query/condition/where.ts'
 import type { ListIdentity } from '../../../query/page/cursor.ts'
 import { compileOrder, type OrderTerm } from '../../../query/page/list-order.ts'
-import { listMergedPage, type MergedPage } from '../../../query/page/merged-page.ts'
+import { listPage, type Page } from '../../../query/page/page.ts'
 import { ClientError, isLostCluster } from '../../errors/client-error.ts'
 import type { Kind } from '../../model/kind.ts'
 import { commonIndexes } from '../../model/sdl-indexes.ts'
@@ -30,16 +30,16 @@ import {
   notServedGap,
 } from '../cluster-gaps.ts'
 import { isServed } from '../condition-needs.ts'
-import { type FleetPart, fleetPart } from '../fleet-list.ts'
-import { testsPerPage } from '../list-read.ts'
+import { fleetPart, testsPerPage } from '../list-read.ts'
+import type { ListedPart } from '../read-page.ts'
 import { typesNotRead, withFailed } from './polymorphic-page.ts'
 import type { ReadRun } from '../read-run.ts'
 import { kindsCalled } from './searched-kinds.ts'
 
 /** A page of one list over several kinds and clusters. */
 export interface AnyKindsPage {
-  readonly page: MergedPage<FleetPart>
-  readonly parts: readonly FleetPart[]
+  readonly page: Page<ListedPart>
+  readonly parts: readonly ListedPart[]
   /** The type names of the kinds that were read, sorted. */
   readonly types: readonly string[]
   readonly notLookedAt: () => readonly string[]
@@ -52,7 +52,7 @@ const maxParts = 2_000
 
 /**
  * A page of the objects of the kinds that the arguments name, in the clusters that they name. What cannot be read is a
- * gap. Throws as `listMergedPage` does, and `ArgumentError` and `ClientError` for wrong arguments.
+ * gap. Throws as `listPage` does, and `ArgumentError` and `ClientError` for wrong arguments.
  */
 export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): AnyKindsPage {
   const { served, budget, limits } = run
@@ -60,7 +60,7 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): An
   const clusters = clustersNamed(served, args)
   const indexes = lazyIndexesIn(args)
   const conditionOf = conditionsOf(args)
-  const parts: FleetPart[] = []
+  const parts: ListedPart[] = []
   const gaps: ClusterGap[] = []
   const failures: ClientError[] = []
   const left = new Set<string>()
@@ -93,7 +93,7 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): An
   const types = new Set(parts.map(({ kind }) => kind.typeName))
   const { first, after, last, before, offset } = args
   return {
-    page: listMergedPage({
+    page: listPage({
       parts,
       terms: compileOrder(orderOf(args), commonIndexes),
       budget,

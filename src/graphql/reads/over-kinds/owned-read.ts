@@ -60,7 +60,7 @@ export class OwnedRead {
   }
 
   /**
-   * A page of the objects that an object owns. Throws as `listMergedPage` does, and `ClientError` for an unknown type
+   * A page of the objects that an object owns. Throws as `listPage` does, and `ClientError` for an unknown type
    * name.
    */
   page(run: ReadRun, owner: Owner, args: OwnedArguments): PolymorphicPage {

@@ -1,10 +1,5 @@
 import type { Condition } from '../../../query/condition/condition.ts'
-import {
-  listMergedPage,
-  type MergedPage,
-  type MergedPart,
-  type MergedRow,
-} from '../../../query/page/merged-page.ts'
+import { listPage, type Page } from '../../../query/page/page.ts'
 import { ClientError, unlessRefused } from '../../errors/client-error.ts'
 import type { Kind } from '../../model/kind.ts'
 import type { CachedParts, ClusterKind, KindView, ListReading } from '../../prepare/kind-view.ts'
@@ -12,13 +7,11 @@ import type { PageArguments } from '../../schema/read-arguments.ts'
 import { kindsServedBy } from '../../served/named-kinds.ts'
 import type { SchemaRelation } from '../../served/schema-relations.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
+import type { ListedPart } from '../read-page.ts'
 import type { ReadRun } from '../read-run.ts'
 
 /** A kind, with the condition that its objects must meet. */
 export type PlacedPart = KindView & { readonly condition: Condition }
-
-/** A row of a list of several kinds or clusters. */
-export type KindRow = MergedRow<KindView & MergedPart>
 
 /** The places that may hold the objects of a page. */
 export interface PolymorphicPlaces {
@@ -31,7 +24,7 @@ export interface PolymorphicPlaces {
 
 /** A page of objects of several kinds. */
 export interface PolymorphicPage extends PolymorphicPlaces {
-  readonly page: MergedPage<KindView & MergedPart>
+  readonly page: Page<ListedPart>
   /** The type names of the kinds read, sorted. */
   readonly types: readonly string[]
 }
@@ -41,7 +34,7 @@ const testsPerKind = 20
 
 /**
  * A page of the objects of some kinds, each with its own condition. `list` names the list, so that its cursors are valid
- * for this list only. Throws as `listMergedPage` does.
+ * for this list only. Throws as `listPage` does.
  */
 export function polymorphicPage(
   { budget, limits: { maxPageSize } }: ReadRun,
@@ -54,7 +47,7 @@ export function polymorphicPage(
   const bounds = { first, after, last, before, maxPageSize }
   return {
     parts,
-    page: listMergedPage({ parts: named, budget, identity: { list }, ...bounds }),
+    page: listPage({ parts: named, budget, identity: { list }, ...bounds }),
     types: named.map(({ name }) => name).toSorted(),
     notLookedAt: () => withFailed(notLookedAt(), failures),
     failures,

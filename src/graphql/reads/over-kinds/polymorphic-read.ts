@@ -84,7 +84,7 @@ export class PolymorphicRead {
   }
 
   /**
-   * A page of the related objects; empty where the object is gone. Throws as `listMergedPage` does, and `ClientError`.
+   * A page of the related objects; empty where the object is gone. Throws as `listPage` does, and `ClientError`.
    */
   page(
     run: ReadRun,

@@ -36,7 +36,7 @@ import {
   gapsOfParts,
   notServedGap,
 } from '../cluster-gaps.ts'
-import { fleetPart } from '../fleet-list.ts'
+import { fleetPart } from '../list-read.ts'
 import { refOf } from '../object-read.ts'
 import { ownerReferencesOf } from '../owner-read.ts'
 import type { ReadRun } from '../read-run.ts'

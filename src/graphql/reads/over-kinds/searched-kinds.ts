@@ -19,7 +19,7 @@ import {
   lostGap,
   notServedGap,
 } from '../cluster-gaps.ts'
-import { fleetPart } from '../fleet-list.ts'
+import { fleetPart } from '../list-read.ts'
 import { readUnnamed, typesNotRead, withFailed } from './polymorphic-page.ts'
 import type { ReadRun } from '../read-run.ts'
 import { staleSince } from '../staleness.ts'

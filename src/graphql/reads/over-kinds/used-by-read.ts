@@ -12,7 +12,6 @@ import type { UsedByArguments } from '../../schema/read-arguments.ts'
 import type { UseSource } from '../../schema/read-context.ts'
 import { originOf, refOf } from '../object-read.ts'
 import {
-  type KindRow,
   partOfType,
   partOnTheWay,
   type PolymorphicPage,
@@ -23,7 +22,7 @@ import type { RelatedNeed, UseWay } from '../../served/schema-relations.ts'
 
 /** A page of the objects that use one object. */
 export interface UsedByPage extends PolymorphicPage {
-  readonly useOf: (row: KindRow) => UseSource
+  readonly useOf: (row: FoundObject) => UseSource
 }
 
 /** `usedBy` of the objects of a kind: the objects that use one, of all kinds that may, or of the named ones. */
