@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../lib/json.ts'
-import { memberSchema, type Path, pathText, type Schema } from '../api/schema.ts'
+import type { KindSchema } from '../api/captured-api.ts'
 import { cloneJson } from '../api/json.ts'
+import { memberSchema, type Path, pathText, resolvedSchema, type Schema } from '../api/schema.ts'
 import { serverMetadata } from './metadata-rules.ts'
 
 /** The members of ObjectMeta. Others are dropped. */
@@ -84,3 +85,35 @@ export function defaulted(value: unknown, schema: Schema): unknown {
 }
 
 const fromDefault = (schema: Schema): unknown => defaulted(cloneJson(schema.default), schema)
+
+/** The paths of the fields that the schema of a built-in kind does not declare, `metadata` aside. */
+export function unknownFields(object: object, { root, schemas }: KindSchema): readonly string[] {
+  const unknown: string[] = []
+  const look = (value: unknown, schema: Schema | undefined, path: Path): void => {
+    if (schema === undefined) return
+    const { allOf, ...own } = schema
+    const of =
+      allOf?.length === 1
+        ? resolvedSchema(allOf[0] ?? own, schemas)
+        : resolvedSchema(schema, schemas)
+    if (Array.isArray(value)) {
+      for (const [at, item] of value.entries()) look(item, of.items, [...path, at])
+      return
+    }
+    // A schema without members is any JSON.
+    if (
+      !isJsonObject(value) ||
+      (of.properties === undefined && typeof of.additionalProperties !== 'object')
+    )
+      return
+    for (const [name, member] of Object.entries(value)) {
+      const at = [...path, name]
+      if (path.length === 0 && name === 'metadata') continue
+      const declared = memberSchema(of, name)
+      if (declared === undefined) unknown.push(pathText(at))
+      else look(member, declared, at)
+    }
+  }
+  look(object, root, [])
+  return unknown
+}

@@ -18,7 +18,7 @@ import {
 } from '../api/status-refusal.ts'
 import { definitionRules } from '../definitions/definition-rules.ts'
 import { builtInRules } from '../schema/built-in-rules.ts'
-import { unknownFields } from '../schema/unknown-fields.ts'
+import { unknownFields } from '../schema/pruning-and-defaulting.ts'
 import { kindSchema } from '../api/captured-api.ts'
 import { generatedName, metadataProblems, serverMetadata } from '../schema/metadata-rules.ts'
 import type { Storage } from '../storage/storage.ts'
