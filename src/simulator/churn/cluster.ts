@@ -264,7 +264,7 @@ export class Cluster {
   /** The controllers whose pods a Service or a budget selects. */
   selectedBy(record: Selecting): Controller[] {
     return [...this.#in(record.namespace).controllers].filter(
-      ({ kind, labels }) => !ownsControllers(kind) && selects(record, labels),
+      ({ kind, labels }) => kind !== 'Deployment' && kind !== 'CronJob' && selects(record, labels),
     )
   }
 
@@ -449,9 +449,6 @@ export function isFinished({ stage }: PodRecord): boolean {
 export function activePods({ pods }: Controller): PodRecord[] {
   return [...pods].filter((pod) => !pod.terminating && !isFinished(pod))
 }
-
-const ownsControllers = (kind: ControllerKind): boolean =>
-  kind === 'Deployment' || kind === 'CronJob'
 
 const named = ({ namespace, name }: Named): Named => ({ namespace, name })
 

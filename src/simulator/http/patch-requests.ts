@@ -1,5 +1,6 @@
 import { parse as parseYaml } from 'yaml'
 import type { Unstructured } from '../../kubernetes/object.ts'
+import { textOf } from '../../kubernetes/fields.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { kindSchema } from '../api/captured-api.ts'
 import { exactInteger, parseJson } from '../api/json.ts'
@@ -54,7 +55,9 @@ function apply(request: ResourceRequest, body: Buffer): ReturnType<typeof applyO
   const given = isJsonObject(value) ? value : {}
   const { apiVersion, kind, metadata } = given
   if (apiVersion !== served.apiVersion || kind !== served.kind) {
-    throw badRequest(`invalid object type: ${kindText(apiVersion, kind)}`)
+    const version = textOf(apiVersion) ?? ''
+    const group = version.includes('/') ? version : `/${version}`
+    throw badRequest(`invalid object type: ${group}, Kind=${textOf(kind) ?? ''}`)
   }
   if (isJsonObject(metadata) && metadata['managedFields'] !== undefined) {
     throw badRequest('metadata.managedFields must be nil')
@@ -62,12 +65,6 @@ function apply(request: ResourceRequest, body: Buffer): ReturnType<typeof applyO
   const force = ['', 'true', '1'].includes(params.get('force') ?? 'false')
   const options = { ...writeOptions(request.exchange), subresource, force }
   return applyObject(storage, request, checkedObject(value, served), options)
-}
-
-/** A group, version and kind in Go's format: `/v1, Kind=Secret`. */
-function kindText(apiVersion: unknown, kind: unknown): string {
-  const version = typeof apiVersion === 'string' ? apiVersion : ''
-  return `${version.includes('/') ? '' : '/'}${version}, Kind=${typeof kind === 'string' ? kind : ''}`
 }
 
 function configuration(body: Buffer): unknown {
@@ -112,11 +109,8 @@ export function patchOf(
     const schema = kindSchema(storage.registry.captured, served)
     return (current) => strategicMergePatch(current, patch, schema)
   }
-  throw unsupportedMediaType()
+  throw new Refusal(415, '415: Unsupported Media Type', { details: {} })
 }
-
-const unsupportedMediaType = (): Refusal =>
-  new Refusal(415, '415: Unsupported Media Type', { details: {} })
 
 function jsonPatched(current: Unstructured, patch: unknown): unknown {
   if (!Array.isArray(patch)) {

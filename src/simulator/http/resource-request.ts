@@ -15,7 +15,7 @@ import type { FaultEffect } from '../faults/fault-effects.ts'
 import type { Storage } from '../storage/storage.ts'
 import { storedObject } from '../storage/stored-object.ts'
 import type { DeleteOptions, WriteOptions, WriteTarget } from '../writes/object-writes.ts'
-import { beginJson, type Exchange, flag, sendJson } from './exchange.ts'
+import { beginJson, type Exchange, flag, integer, sendJson } from './exchange.ts'
 import { objectText, type Representation } from './representation.ts'
 import { contentType, parseBody, readBody } from './request-body.ts'
 
@@ -100,10 +100,8 @@ export function writeOptions({ params, request, warnings, method }: Exchange): W
 export async function readDeleteOptions({ request, params }: Exchange): Promise<DeleteOptions> {
   const body = parseBody(await readBody(request), contentType(request), 'DeleteOptions')
   if (body !== undefined) return deleteOptionsOf(checkedOptions(body))
-  const seconds = params.get('gracePeriodSeconds')
-  if (seconds !== null && !/^[+-]?\d+$/.test(seconds)) {
-    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(seconds)}: invalid syntax`)
-  }
+  // It must be a number, and changes nothing.
+  integer(params, 'gracePeriodSeconds')
   return deleteOptionsOf({
     dryRun: params.getAll('dryRun'),
     propagationPolicy: params.get('propagationPolicy') ?? undefined,

@@ -201,11 +201,7 @@ const scenarioFile = object(
       object({ name: text, values, apps: { type: 'array', items: app } }, 'name', 'apps'),
     ),
     broken,
-    clusters: {
-      ...listOf(cluster),
-      'x-kubernetes-list-type': 'map',
-      'x-kubernetes-list-map-keys': ['name'],
-    },
+    clusters: listOf(cluster),
   },
   'company',
 )
@@ -222,5 +218,8 @@ export function readScenarioFile(document: unknown, place: string): ScenarioFile
   }
   const [unknown] = unknownFields(completed as object, { root: scenarioFile, schemas: {} })
   if (unknown !== undefined) throw new ScenarioError(place, `there is no field ${unknown}`)
-  return completed as ScenarioFile
+  const file = completed as ScenarioFile
+  const names = new Set(file.clusters.map(({ name }) => name))
+  if (names.size === file.clusters.length) return file
+  throw new ScenarioError(place, 'clusters: two clusters have the same name')
 }

@@ -33,7 +33,7 @@ function pruned(value: unknown, schema: Schema, path: Path, unknown: string[]): 
   for (const [name, part] of Object.entries(value)) {
     const at = [...path, name]
     const member = memberSchema(schema, name)
-    if (schema['x-kubernetes-embedded-resource'] === true && isTypeField(name)) {
+    if (schema['x-kubernetes-embedded-resource'] === true && typeFields.has(name)) {
       kept.push([name, name === 'metadata' ? prunedMetadata(part, at, unknown) : part])
     } else if (member !== undefined) kept.push([name, pruned(part, member, at, unknown)])
     else if (keepsUnknown(schema)) kept.push([name, part])
@@ -42,8 +42,7 @@ function pruned(value: unknown, schema: Schema, path: Path, unknown: string[]): 
   return Object.fromEntries(kept)
 }
 
-const isTypeField = (name: string): boolean =>
-  name === 'apiVersion' || name === 'kind' || name === 'metadata'
+const typeFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])
 
 function keepsUnknown(schema: Schema): boolean {
   return (
