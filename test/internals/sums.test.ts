@@ -5,7 +5,6 @@ import { unrestricted } from '../../src/query/condition/scope.ts'
 import { WorkBudget } from '../../src/query/condition/work-budget.ts'
 import { type Decimal, parseQuantity, quantityText } from '../../src/query/index/decimal.ts'
 import { indexersOf } from '../../src/query/index/index-definition.ts'
-import { listMergedPage } from '../../src/query/page/merged-page.ts'
 import { listPage, type Page } from '../../src/query/page/page.ts'
 import { addedSums, type ExactSum } from '../../src/query/page/sums.ts'
 import type { IndexView, KubernetesObject, StoreView } from 'informerql/informer'
@@ -39,12 +38,9 @@ function randomObject(at: number): KubernetesObject {
 
 function pageOf({ view }: WrittenStore, condition = everything): Page {
   return listPage({
-    view,
-    condition,
-    scope: unrestricted,
+    parts: [{ name: 'boxes', view, condition, scope: unrestricted }],
     budget: new WorkBudget({ examined: 1e9, tests: 1e9 }),
     identity: { list: 'boxes' },
-    terms: [],
     maxPageSize: 100,
   })
 }
@@ -88,11 +84,14 @@ describe(`sums of numbers, seed ${runSeed}`, () => {
       isMeant(namespace, name),
     )
     const page = pageOf(store, condition)
-    expect(written(page.sum(store.view.index('size')))).toEqual(expectedOf(meant, 'size'))
-    const summed = [store.view.index('size'), store.view.index('count')]
+    expect(page.sums(({ view }) => view.index('size')).map(written)).toEqual([
+      expectedOf(meant, 'size'),
+    ])
+    const team = ({ view }: Pick<WrittenStore, 'view'>) => {
+      return { index: view.index('team'), sums: [view.index('size'), view.index('count')] }
+    }
     for (const top of [1, 100]) {
-      for (const { value, count, sums } of page.spread(store.view.index('team'), top, summed)
-        .values) {
+      for (const { value, count, sums } of page.spread(team, top).values) {
         const ofTeam = meant.filter((one) =>
           (one as unknown as { spec: { teams: string[] } }).spec.teams.includes(value),
         )
@@ -112,7 +111,7 @@ describe(`sums of numbers, seed ${runSeed}`, () => {
     )
     for (const by of ['team', 'namespace', 'name']) {
       for (const condition of [everything, hasValue('namespace', ['a'])]) {
-        const merged = listMergedPage({
+        const merged = listPage({
           parts: parts.map(({ view }, at) => {
             return { name: `part-${at}`, view, condition, scope: unrestricted }
           }),
@@ -123,22 +122,15 @@ describe(`sums of numbers, seed ${runSeed}`, () => {
         const size: IndexOf = ({ view }) => view.index('size')
         const count: IndexOf = ({ view }) => view.index('count')
         const whole = pageOf(store, condition)
-        const summed = [size(store), count(store)]
-        expect(
-          merged.spread(
-            ({ view }) => view.index(by),
-            5,
-            (part) => [size(part), count(part)],
-          ),
-        ).toEqual(whole.spread(store.view.index(by), 5, summed))
-        expect(merged.sum(size)).toEqual(whole.sum(size(store)))
-        expect(addedSums(merged.sums(size))).toEqual(whole.sum(size(store)))
-        const absent = merged.spread(
-          ({ view }) => view.label('absent'),
-          5,
-          (part) => [size(part)],
-        )
-        expect(absent).toEqual(whole.spread(store.view.label('absent'), 5, summed))
+        const counted = ({ view }: Parameters<IndexOf>[0]) => {
+          return { index: view.index(by), sums: [size({ view }), count({ view })] }
+        }
+        expect(merged.spread(counted, 5)).toEqual(whole.spread(counted, 5))
+        expect(addedSums(merged.sums(size))).toEqual(addedSums(whole.sums(size)))
+        const absent = ({ view }: Parameters<IndexOf>[0]) => {
+          return { index: view.label('absent'), sums: [size({ view })] }
+        }
+        expect(merged.spread(absent, 5)).toEqual(whole.spread(absent, 5))
       }
     }
   })

@@ -167,7 +167,11 @@ export class PlainValues {
         getNamedType(field.type).name.endsWith('Connection')
       ) {
         members[name] = (args: Json) => this.#within(plain, getNamedType(field.type).name, args)
-      } else members[name] = this.#native(object[jsonNameOf(name)], field.type)
+      } else {
+        const place = workloadPlace(kind.type, name)
+        const held = place === undefined ? object[jsonNameOf(name)] : valuesAt(place, object)[0]
+        members[name] = this.#native(held, field.type)
+      }
     }
     return { ...members, __typename: kind.type }
   }
@@ -483,4 +487,28 @@ function meetsFilter(index: PlainIndex, row: Plain, filter: Json): boolean {
       }
     }),
   )
+}
+
+/** Where the API has a field of `Workload`. Kinds that are none have no field of these names but those of their API. */
+function workloadPlace(type: string, field: string): string | undefined {
+  const named: Json = {
+    replicas: 'spec.replicas',
+    readyReplicas: 'status.readyReplicas',
+    updatedReplicas: 'status.updatedReplicas',
+    podTemplate: 'spec.template',
+    strategy: 'spec.strategy',
+    conditions: 'status.conditions',
+  }
+  const other: Json = {
+    StatefulSet: { strategy: 'spec.updateStrategy' },
+    DaemonSet: {
+      replicas: 'status.desiredNumberScheduled',
+      readyReplicas: 'status.numberReady',
+      updatedReplicas: 'status.updatedNumberScheduled',
+      strategy: 'spec.updateStrategy',
+    },
+    Job: { replicas: 'spec.parallelism', readyReplicas: 'status.ready' },
+    CronJob: { podTemplate: 'spec.jobTemplate.spec.template' },
+  }
+  return other[type]?.[field] ?? named[field]
 }

@@ -1,32 +1,20 @@
 import type { ObjectId } from '../../informer/store/store-view.ts'
-import type { MergedRow } from '../../query/page/merged-page.ts'
-import type { PageOf } from '../../query/page/page.ts'
+import type { Page, PageOf } from '../../query/page/page.ts'
 import { ClientError } from '../errors/client-error.ts'
-import type { ClusterKind } from '../prepare/kind-view.ts'
+import { facetsOf, pageInfoOf, paidRows, resumeTokenOf, sumsOf } from '../reads/connection-read.ts'
+import { countsByType } from '../reads/over-kinds/any-kinds-list.ts'
+import type { KindsPage } from '../reads/over-kinds/kinds-page.ts'
 import {
-  facetsOf,
-  pageInfoOf,
+  type ListedPart,
+  pageGaps,
   pageStaleSince,
-  paidRows,
-  resumeTokenOf,
-  sumsOf,
-} from '../reads/connection-read.ts'
-import { type AnyKindsPage, countsByType } from '../reads/over-kinds/any-kinds-list.ts'
-import { gapsOfParts } from '../reads/cluster-gaps.ts'
-import type { ReadPage } from '../reads/direct/direct-list.ts'
-import {
-  fleetFacets,
-  type FleetPage,
-  type FleetPart,
-  fleetResumeToken,
-  fleetSums,
-  fleetStaleSince,
-} from '../reads/fleet-list.ts'
+  type ReadPage,
+  resourceVersionOf,
+} from '../reads/read-page.ts'
 import type { ReadGraph } from '../reads/graph/graph-read.ts'
 import { refOf } from '../reads/object-read.ts'
+import type { PlacesRead } from '../reads/places.ts'
 import type { ReadRun } from '../reads/read-run.ts'
-import { staleSince } from '../reads/staleness.ts'
-import type { PolymorphicPage } from '../reads/over-kinds/polymorphic-page.ts'
 import type { ProblemsRead } from '../reads/over-kinds/problems-read.ts'
 import type { SearchRead } from '../reads/over-kinds/search-read.ts'
 import type { UsedByPage } from '../reads/over-kinds/used-by-read.ts'
@@ -46,34 +34,26 @@ import type {
   SearchSource,
   TypeCount,
   UsedByConnectionSource,
+  UseSource,
 } from '../schema/read-context.ts'
+
+/** A page, and what is missing on it. */
+interface ConnectionRead<R> extends Pick<PlacesRead<unknown>, 'staleSince' | 'incomplete'> {
+  readonly page: PageOf<R>
+}
 
 /** A page as a connection. Its parts are computed on demand, within the tick that read it. */
 class PageConnection<R, T> implements ConnectionSource<T> {
   protected readonly run: ReadRun
   readonly #page: PageOf<R>
-  readonly #sourceOf: (row: R) => T
-  readonly #parts: readonly ClusterKind[]
-  readonly #gaps: readonly ClusterGap[] | undefined
+  readonly #sourceOf: (row: R, at: number) => T
+  readonly #of: ConnectionRead<R>
   #sources: readonly T[] | undefined
 
-  constructor(
-    run: ReadRun,
-    {
-      page,
-      parts,
-      gaps,
-    }: {
-      readonly page: PageOf<R>
-      readonly parts: readonly ClusterKind[]
-      readonly gaps?: readonly ClusterGap[]
-    },
-    sourceOf: (row: R) => T,
-  ) {
+  constructor(run: ReadRun, of: ConnectionRead<R>, sourceOf: (row: R, at: number) => T) {
     this.run = run
-    this.#parts = parts
-    this.#gaps = gaps
-    this.#page = page
+    this.#of = of
+    this.#page = of.page
     this.#sourceOf = sourceOf
   }
 
@@ -83,10 +63,7 @@ class PageConnection<R, T> implements ConnectionSource<T> {
 
   edges(): readonly EdgeSource<T>[] {
     const rows = this.nodes()
-    return this.#page.rows.flatMap((row, position) => {
-      const node = rows[position]
-      return node === undefined ? [] : [{ cursor: this.#page.cursorOf(row), node }]
-    })
+    return rows.map((node, at) => ({ cursor: this.#page.cursorAt(at), node }))
   }
 
   pageInfo(): PageInfo {
@@ -98,11 +75,11 @@ class PageConnection<R, T> implements ConnectionSource<T> {
   }
 
   staleSince(): string | null {
-    return staleSince(this.run.served, this.#parts)
+    return this.#of.staleSince()
   }
 
   incomplete(): readonly ClusterGap[] {
-    return this.#gaps ?? gapsOfParts(this.run.served, this.#parts)
+    return this.#of.incomplete()
   }
 
   type(): string {
@@ -131,31 +108,31 @@ function ofSeveralKinds(): ClientError {
   return new ClientError('UNSUPPORTED', message)
 }
 
-/** A page of objects of one kind as a connection. */
+/** A page of the list of a kind as a connection. */
 export class ListConnection extends PageConnection<ObjectId, Row> {
   readonly #read: ReadPage
 
   constructor(run: ReadRun, read: ReadPage) {
-    const { part, page } = read
-    const { kind, cluster, view } = part
-    super(run, { page, parts: [part] }, (id) => ({ kind, cluster, object: view.object(id) }))
+    const { page } = read
+    const staleSince = (): string | null => pageStaleSince(run, read)
+    super(run, { page, staleSince, incomplete: () => pageGaps(run, read) }, rowsOf(page))
     this.#read = read
   }
 
-  override staleSince(): string | null {
-    return pageStaleSince(this.run, this.#read)
+  get failures(): readonly Error[] {
+    return this.#read.failures
   }
 
   override type(): string {
-    return this.#read.part.kind.typeName
+    return this.#read.kind.typeName
   }
 
   override resourceVersion(): string {
-    return this.#read.part.view.resourceVersion
+    return resourceVersionOf(this.#read)
   }
 
   override resumeToken(): string {
-    return resumeTokenOf(this.#read, this.run.budget)
+    return resumeTokenOf(this.run, this.#read)
   }
 
   override facets(args: FacetArguments): readonly Facet[] {
@@ -167,57 +144,17 @@ export class ListConnection extends PageConnection<ObjectId, Row> {
   }
 }
 
-/** A page of objects of one kind in several clusters as a connection. */
-export class FleetConnection extends PageConnection<MergedRow<FleetPart>, Row> {
-  readonly #read: FleetPage
-
-  constructor(run: ReadRun, read: FleetPage) {
-    super(run, read, ({ part: { kind, cluster, view }, id }) => ({
-      kind,
-      cluster,
-      object: view.object(id),
-    }))
-    this.#read = read
-  }
-
-  get failures(): readonly Error[] {
-    return this.#read.failures
-  }
-
-  override staleSince(): string | null {
-    return fleetStaleSince(this.run, this.#read)
-  }
-
-  override type(): string {
-    return this.#read.kind.typeName
-  }
-
-  override resourceVersion(): string {
-    return ''
-  }
-
-  override resumeToken(): string {
-    return fleetResumeToken(this.run, this.#read)
-  }
-
-  override facets(args: FacetArguments): readonly Facet[] {
-    return fleetFacets(this.run, this.#read, args)
-  }
-
-  override sum(args: SumArguments): readonly IndexSum[] {
-    return fleetSums(this.run, this.#read, args)
+function rowsOf(page: Page<ListedPart>): (id: ObjectId, at: number) => Row {
+  return (id, at) => {
+    const { kind, cluster, view } = page.partAt(at)
+    return { kind, cluster, object: view.object(id) }
   }
 }
 
 /** A page of objects of several kinds as a connection. */
-export function polymorphicConnection(
-  run: ReadRun,
-  read: PolymorphicPage | AnyKindsPage,
-): OwnedConnectionSource {
+export function polymorphicConnection(run: ReadRun, read: KindsPage): OwnedConnectionSource {
   const { types, notLookedAt, failures } = read
-  const connection = new PageConnection(run, read, ({ part: { cluster, kind, view }, id }): Row => {
-    return { kind, cluster, object: view.object(id) }
-  })
+  const connection = new PageConnection(run, read, rowsOf(read.page))
   const counts = (): readonly TypeCount[] => countsByType(read)
   return Object.assign(connection, { ...lookedAtOf(types, notLookedAt), counts, failures })
 }
@@ -229,20 +166,21 @@ function lookedAtOf(types: readonly string[], notLookedAt: () => readonly string
 /** The objects that use one object, as a connection. */
 export function usedByConnection(run: ReadRun, read: UsedByPage): UsedByConnectionSource {
   const { types, notLookedAt, useOf } = read
-  return Object.assign(new PageConnection(run, read, useOf), lookedAtOf(types, notLookedAt))
+  const row = (id: ObjectId, at: number): UseSource => useOf({ part: read.page.partAt(at), id })
+  return Object.assign(new PageConnection(run, read, row), lookedAtOf(types, notLookedAt))
 }
 
 /** The results of a search as a connection. */
 export function searchConnection(run: ReadRun, read: SearchRead): SearchSource {
-  const { types, notLookedAt, resultOf, counts, failures, incomplete: gaps } = read
-  const connection = new PageConnection(run, { ...read, gaps }, resultOf)
+  const { types, notLookedAt, resultOf, counts, failures } = read
+  const connection = new PageConnection(run, read, resultOf)
   return Object.assign(connection, { ...lookedAtOf(types, notLookedAt), counts, failures })
 }
 
 /** A page of problems as a connection. */
 export function problemsConnection(run: ReadRun, read: ProblemsRead): ProblemsSource {
-  const { lookedAt, notLookedAt, problemOf, counts, failures, incomplete: gaps } = read
-  const connection = new PageConnection(run, { ...read, gaps }, problemOf)
+  const { lookedAt, notLookedAt, problemOf, counts, failures } = read
+  const connection = new PageConnection(run, read, problemOf)
   const of = { ...lookedAtOf(lookedAt, notLookedAt), lookedAt: () => lookedAt }
   return Object.assign(connection, { ...of, counts, failures })
 }

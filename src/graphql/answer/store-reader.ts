@@ -52,9 +52,8 @@ import type {
   ToldRefusal,
   UsedByConnectionSource,
 } from '../schema/read-context.ts'
-import { clusterNamed, isOverClusters } from '../served/cluster-argument.ts'
+import { clusterNamed } from '../served/cluster-argument.ts'
 import {
-  FleetConnection,
   graphSource,
   ListConnection,
   polymorphicConnection,
@@ -68,7 +67,6 @@ import { graphRequest } from '../reads/graph/graph-request.ts'
 import { readAnyKinds } from '../reads/over-kinds/any-kinds-list.ts'
 import { clusterState } from '../reads/fleet-state.ts'
 import { canDo } from '../reads/permissions.ts'
-import { readFleetList } from '../reads/fleet-list.ts'
 import {
   type ListRequest,
   listRequest,
@@ -110,9 +108,6 @@ export class StoreReader implements StoreReads {
   }
 
   #listOf({ kind, request }: NamedList): ConnectionSource | null {
-    if (isOverClusters(request.args)) {
-      return new FleetConnection(this.#run, readFleetList(this.#run, kind, request))
-    }
     const read = readList(this.#run, kind, request)
     return read === undefined ? null : new ListConnection(this.#run, read)
   }

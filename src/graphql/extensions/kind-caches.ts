@@ -13,9 +13,9 @@ import { queryLane } from '../prepare/operation-turns.ts'
 import { prepareAndRun } from '../prepare/preparation.ts'
 import { isNowhere, type KindNeed, ViewerAccess } from '../prepare/viewer-access.ts'
 import { pageInfoOf, paidRows } from '../reads/connection-read.ts'
-import type { ReadPage } from '../reads/direct/direct-list.ts'
 import { DirectReads } from '../reads/direct/direct-reads.ts'
 import { listRequest, readList } from '../reads/list-read.ts'
+import type { ReadPage } from '../reads/read-page.ts'
 import { typedArguments } from '../reads/named-kind.ts'
 import { foundByKey } from '../reads/object-read.ts'
 import { ReadRun } from '../reads/read-run.ts'
@@ -72,9 +72,11 @@ export class KindCaches {
       list: async (args = {}) => {
         const most = args.first ?? args.last ?? undefined
         const asked = most === undefined ? { ...args, first: maxListed } : args
-        return await this.#page(kind(), asked, ({ part, page }) => {
+        return await this.#page(kind(), asked, ({ page }) => {
           if (most === undefined && pageInfoOf(page).hasNextPage) throw tooLong(kind())
-          return Array.from(paidRows(this.#budget, page), (id) => heldObject(part, id))
+          return Array.from(paidRows(this.#budget, page), (id, at) =>
+            heldObject(page.partAt(at), id),
+          )
         })
       },
       count: async (args = {}) =>

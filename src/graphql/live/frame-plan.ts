@@ -30,7 +30,7 @@ import { logsWriter } from '../plan/logs-writer.ts'
 import { problemWriter } from '../plan/problems-writer.ts'
 import type { PlanRun } from '../plan/plan-run.ts'
 import { valueWriter } from '../plan/value-writer.ts'
-import { type CountedList, facetsBy, sumsIn } from '../reads/connection-read.ts'
+import { type CountedList, facetsOf, sumsOf } from '../reads/connection-read.ts'
 import {
   fieldSourceOf,
   type FollowSource,
@@ -111,13 +111,7 @@ export interface FrameParts {
 
 type Write<T> = (parts: T) => string
 
-/** What the counts and sums of a group are read from. */
-export interface LiveCounted {
-  readonly counted: CountedList
-  totalCount(): number
-}
-
-type FacetsWriter = (run: PlanRun, read: LiveCounted, args: FacetArguments) => string
+type FacetsWriter = (run: PlanRun, read: CountedList, args: FacetArguments) => string
 
 type ProblemWriter = (run: PlanRun, problem: ProblemSource) => string
 
@@ -425,13 +419,13 @@ class FrameCompiler {
     part: 'totalCount' | 'sums' | 'facets',
     ...[type, key, nodes]: readonly [GraphQLObjectType, string, readonly FieldNode[]]
   ): FacetsWriter {
-    if (part === 'totalCount') return (_run, read) => String(read.totalCount())
+    if (part === 'totalCount') return (_run, read) => String(read.page.totalCount())
     const field = new PlanField(type, key, nodes, this.#compiler)
     const write = valueWriter(field)
     if (part === 'sums') {
-      return (run, { counted }, { sum }) => write(run, sumsIn(run, counted, { of: sum ?? [] }))
+      return (run, read, { sum }) => write(run, sumsOf(run, read, { of: sum ?? [] }))
     }
-    return (run, { counted }, args) => write(run, facetsBy(run, counted, args))
+    return (run, read, args) => write(run, facetsOf(run, read, args))
   }
 
   #gaps(

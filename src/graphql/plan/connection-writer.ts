@@ -1,61 +1,45 @@
 import type { ObjectId } from '../../informer/store/store-view.ts'
-import type { MergedPage, MergedRow } from '../../query/page/merged-page.ts'
 import type { PageOf } from '../../query/page/page.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
-import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
 import {
   facetsOf,
   pageInfoOf,
-  pageStaleSince,
   paidEdges,
   paidRows,
   resumeTokenOf,
   sumsOf,
 } from '../reads/connection-read.ts'
 import { countsByType } from '../reads/over-kinds/any-kinds-list.ts'
-import { gapsOfParts } from '../reads/cluster-gaps.ts'
-import type { ReadPage } from '../reads/direct/direct-list.ts'
-import {
-  fleetFacets,
-  type FleetPage,
-  type FleetPart,
-  fleetResumeToken,
-  fleetSums,
-  fleetStaleSince,
-} from '../reads/fleet-list.ts'
-import type { KindRow } from '../reads/over-kinds/polymorphic-page.ts'
-import { staleSince } from '../reads/staleness.ts'
+import type { KindsPage } from '../reads/over-kinds/kinds-page.ts'
+import { pageGaps, pageStaleSince, type ReadPage, resourceVersionOf } from '../reads/read-page.ts'
 import type { FacetArguments, SumArguments } from '../schema/read-arguments.ts'
-import type { ClusterGap, Facet, IndexSum } from '../schema/read-context.ts'
+import type { ClusterGap } from '../schema/read-context.ts'
 import { type PlainWriter, plainWriter, writtenMembers } from './plain-writer.ts'
 import type { PlanField } from './plan-compiler.ts'
 import { leastLengthOf, type PlanRun } from './plan-run.ts'
 import { valueWriter } from './value-writer.ts'
 
 /** A form of connection: the rows of its pages `P`, and its own fields besides those that all connections have. */
-export interface ConnectionForm<P, R, S> {
-  /** The source that rows of a page are written from. */
-  readonly sourceOf: (read: P) => S
-  /** Compiles the `nodes`, or the `node` of edges. */
-  readonly row: (field: PlanField) => (run: PlanRun, source: S, row: R) => string
+export interface ConnectionForm<P, R> {
+  /** Compiles the `nodes`, or the `node` of edges: one row, which is at a position of the page. */
+  readonly row: (field: PlanField) => (run: PlanRun, read: P, row: R, at: number) => string
   /** Compiles a field of this form. Returns `undefined` for a field that plans do not cover. */
   readonly part: (field: PlanField) => PlainWriter<P> | undefined
 }
 
 /** Compiles a connection. Throws `NotCoveredError`. */
-export function connectionWriter<P extends { readonly page: PageOf<R> }, R, S>(
+export function connectionWriter<P extends { readonly page: PageOf<R> }, R>(
   field: PlanField,
-  form: ConnectionForm<P, R, S>,
+  form: ConnectionForm<P, R>,
 ): PlainWriter<P> {
   return plainWriter<P>(field, (part) => {
     switch (part.name) {
       case 'nodes': {
         const write = form.row(part)
         return (run, read) => {
-          const source = form.sourceOf(read)
           const rows = paidRows(run.budget, read.page)
-          return run.list(rows, (row) => write(run, source, row))
+          return run.list(rows, (row, at) => write(run, read, row, at))
         }
       }
       case 'edges':
@@ -72,59 +56,23 @@ export function connectionWriter<P extends { readonly page: PageOf<R> }, R, S>(
   })
 }
 
-function edgesWriter<P extends { readonly page: PageOf<R> }, R, S>(
+function edgesWriter<P extends { readonly page: PageOf<R> }, R>(
   { objectType, selections, compiler }: PlanField,
-  form: ConnectionForm<P, R, S>,
+  form: ConnectionForm<P, R>,
 ): PlainWriter<P> {
-  type MemberWriter = (run: PlanRun, source: S, row: R, page: PageOf<R>) => string
+  type MemberWriter = (run: PlanRun, read: P, row: R, at: number) => string
   let cursors = 0
   const members = writtenMembers(objectType, selections, compiler, (field): MemberWriter => {
     if (field.name === 'node') return form.row(field)
     if (field.name !== 'cursor') throw field.notCovered()
     cursors += 1
-    return (_run, _source, row, page) => JSON.stringify(page.cursorOf(row))
+    return (_run, { page }, _row, at) => JSON.stringify(page.cursorAt(at))
   })
   const leastLength = leastLengthOf(members)
   return (run, read) => {
-    const source = form.sourceOf(read)
-    const { page } = read
-    const rows = paidEdges(run.budget, page, cursors)
-    return run.list(rows, (row) => run.object(members, source, row, page), leastLength)
+    const rows = paidEdges(run.budget, read.page, cursors)
+    return run.list(rows, (row, at) => run.object(members, read, row, at), leastLength)
   }
-}
-
-/** Compiles the pages of a list of a kind over several clusters. */
-export function fleetWriter(kind: Kind, field: PlanField): PlainWriter<FleetPage> {
-  const { compiler, args } = field
-  compiler.reads(kind)
-  compiler.filters(kind, args)
-  return connectionWriter<FleetPage, MergedRow<FleetPart>, FleetPage>(field, {
-    sourceOf: (read) => read,
-    row({ selections }) {
-      const write = compiler.row(kind, selections)
-      return (run, _read, { part, id }) => write(run, part, id)
-    },
-    part(member) {
-      switch (member.name) {
-        case 'type':
-          return () => JSON.stringify(kind.typeName)
-        case 'resourceVersion':
-          return () => '""'
-        case 'resumeToken':
-          return (run, read) => JSON.stringify(fleetResumeToken(run, read))
-        case 'staleSince':
-          return staleSinceWriter(member, (run, read) => fleetStaleSince(run, read))
-        case 'incomplete':
-          return gapsWriter(member, (_run, { gaps }) => gaps)
-        case 'facets':
-          return pageFacetsWriter(member, fleetFacets)
-        case 'sum':
-          return pageSumsWriter(member, fleetSums)
-        default:
-          return undefined
-      }
-    },
-  })
 }
 
 /** Compiles `incomplete` of a page. */
@@ -141,25 +89,27 @@ export function listWriter(kind: Kind, field: PlanField): PlainWriter<ReadPage> 
   const { compiler, args } = field
   compiler.reads(kind)
   compiler.filters(kind, args)
-  return connectionWriter<ReadPage, ObjectId, KindView>(field, {
-    sourceOf: ({ part }) => part,
-    row: ({ selections }) => compiler.row(kind, selections),
+  return connectionWriter<ReadPage, ObjectId>(field, {
+    row({ selections }) {
+      const write = compiler.row(kind, selections)
+      return (run, { page }, id, at) => write(run, page.partAt(at), id)
+    },
     part(member) {
       switch (member.name) {
         case 'type':
-          return (_run, { part }) => JSON.stringify(part.kind.typeName)
+          return () => JSON.stringify(kind.typeName)
         case 'resourceVersion':
-          return (_run, { part }) => JSON.stringify(part.view.resourceVersion)
+          return (_run, read) => JSON.stringify(resourceVersionOf(read))
         case 'resumeToken':
-          return (run, read) => JSON.stringify(resumeTokenOf(read, run.budget))
+          return (run, read) => JSON.stringify(resumeTokenOf(run, read))
         case 'staleSince':
-          return staleSinceWriter(member, (run, read) => pageStaleSince(run, read))
+          return staleSinceWriter(member, pageStaleSince)
         case 'incomplete':
-          return gapsWriter(member, ({ served }, { part }) => gapsOfParts(served, [part]))
+          return gapsWriter(member, pageGaps)
         case 'facets':
-          return pageFacetsWriter(member, facetsOf)
+          return countsOf(member, facetsOf)
         case 'sum':
-          return pageSumsWriter(member, sumsOf)
+          return countsOf(member, sumsOf)
         default:
           return undefined
       }
@@ -167,59 +117,41 @@ export function listWriter(kind: Kind, field: PlanField): PlainWriter<ReadPage> 
   })
 }
 
-function pageFacetsWriter<P>(
+/** Compiles the counts or sums of all objects of a list. */
+function countsOf(
   field: PlanField,
-  facetsIn: (run: PlanRun, page: P, args: FacetArguments) => readonly Facet[],
-): PlainWriter<P> {
+  read: (run: PlanRun, page: ReadPage, args: FacetArguments & SumArguments) => unknown,
+): PlainWriter<ReadPage> {
+  const { args } = field
   const write = valueWriter(field)
-  return (run, page) =>
-    write(run, facetsIn(run, page, run.argumentsOf(field.args) as unknown as FacetArguments))
-}
-
-function pageSumsWriter<P>(
-  field: PlanField,
-  sumsIn: (run: PlanRun, page: P, args: SumArguments) => readonly IndexSum[],
-): PlainWriter<P> {
-  const write = valueWriter(field)
-  return (run, page) =>
-    write(run, sumsIn(run, page, run.argumentsOf(field.args) as unknown as SumArguments))
-}
-
-/** A page of objects of several kinds. */
-export interface UnionRead {
-  readonly page: MergedPage<FleetPart>
-  readonly parts: readonly ClusterKind[]
-  readonly types: readonly string[]
-  readonly notLookedAt: () => readonly string[]
-  /** What is missing, or out of date. Absent: what is out of date of the parts. */
-  readonly gaps?: readonly ClusterGap[]
+  return (run, page) => {
+    const asked = run.argumentsOf(args) as unknown as FacetArguments & SumArguments
+    return write(run, read(run, page, asked))
+  }
 }
 
 /** Compiles a connection of objects of several kinds. `row` compiles its rows. Throws `NotCoveredError`. */
-export function unionWriter<P extends UnionRead>(
+export function unionWriter<P extends KindsPage>(
   field: PlanField,
-  row: ConnectionForm<P, KindRow, P>['row'],
+  row: ConnectionForm<P, ObjectId>['row'],
 ): PlainWriter<P> {
-  return connectionWriter<P, KindRow, P>(field, {
-    sourceOf: (read) => read,
+  return connectionWriter<P, ObjectId>(field, {
     row,
     part: (member) => (member.name === 'counts' ? countsWriter(member) : unionMember(member)),
   })
 }
 
 /** Compiles the number of objects of each type. */
-function countsWriter(field: PlanField): PlainWriter<Pick<UnionRead, 'page'>> {
+function countsWriter(field: PlanField): PlainWriter<KindsPage> {
   const write = valueWriter(field)
   return (run, read) => write(run, countsByType(read))
 }
 
 /** Compiles a member that says how fresh a page of several kinds is, or which kinds were looked into. */
-export function unionMember(member: PlanField): PlainWriter<Omit<UnionRead, 'page'>> | undefined {
-  if (member.name === 'incomplete') {
-    return gapsWriter(member, ({ served }, { parts, gaps = gapsOfParts(served, parts) }) => gaps)
-  }
+function unionMember(member: PlanField): PlainWriter<KindsPage> | undefined {
+  if (member.name === 'incomplete') return gapsWriter(member, (_run, read) => read.incomplete())
   if (member.name !== 'staleSince') return lookedAtMember(member.name)
-  return staleSinceWriter(member, ({ served }, { parts }) => staleSince(served, parts))
+  return staleSinceWriter(member, (_run, read) => read.staleSince())
 }
 
 /** Compiles `staleSince` of a page. A row of a subscription does not change with it, so it fails there. */
@@ -238,7 +170,7 @@ function staleSinceWriter<P>(
 /** Compiles a member that says which kinds were looked into; `undefined` for another one. */
 export function lookedAtMember(
   name: string,
-): PlainWriter<Pick<UnionRead, 'types' | 'notLookedAt'>> | undefined {
+): PlainWriter<Pick<KindsPage, 'types' | 'notLookedAt'>> | undefined {
   switch (name) {
     case 'types':
       return (_run, { types }) => JSON.stringify(types)

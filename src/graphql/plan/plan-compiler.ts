@@ -13,10 +13,9 @@ import type { ObjectId } from '../../informer/store/store-view.ts'
 import { NotCoveredError } from '../errors/not-covered.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
 import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
-import type { ReadPage } from '../reads/direct/direct-list.ts'
-import type { FleetPage } from '../reads/fleet-list.ts'
 import { isServed } from '../reads/condition-needs.ts'
 import { filterNeeds } from '../reads/list-read.ts'
+import type { ReadPage } from '../reads/read-page.ts'
 import { RelationRead } from '../reads/relation-read.ts'
 import { type FieldSource, fieldSourceOf } from '../schema/field-source.ts'
 import type { ClusterArguments } from '../schema/read-arguments.ts'
@@ -160,7 +159,6 @@ export interface PlanWriters {
     compiler: PlanCompiler,
   ) => RowWriter
   readonly list: (kind: Kind, field: PlanField) => (run: PlanRun, read: ReadPage) => string
-  readonly fleet: (kind: Kind, field: PlanField) => (run: PlanRun, read: FleetPage) => string
 }
 
 /** Where a part of a plan is compiled. */
@@ -210,11 +208,6 @@ export class PlanCompiler {
   /** Compiles the pages of a list of a kind. */
   list(kind: Kind, field: PlanField): (run: PlanRun, read: ReadPage) => string {
     return this.#writers.list(kind, field)
-  }
-
-  /** Compiles the pages of a list of a kind over several clusters. */
-  fleet(kind: Kind, field: PlanField): (run: PlanRun, read: FleetPage) => string {
-    return this.#writers.fleet(kind, field)
   }
 
   get scope(): CompileScope {

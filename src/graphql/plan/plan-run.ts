@@ -159,7 +159,11 @@ export class PlanRun extends ReadRun {
   }
 
   /** Writes a list. `leastLength`: the least number of characters of one member. */
-  list<T>(members: readonly T[], write: (member: T) => string, leastLength = 0): string {
+  list<T>(
+    members: readonly T[],
+    write: (member: T, position: number) => string,
+    leastLength = 0,
+  ): string {
     this.budget.foresee('bytes', leastLength * members.length)
     const paid = this.budget.spent('bytes')
     let text = '['
@@ -169,7 +173,7 @@ export class PlanRun extends ReadRun {
     try {
       for (const member of members) {
         if (position > 0) text += ','
-        text += write(member)
+        text += write(member, position)
         if (errors.count > before) {
           errors.within(before, position)
           before = errors.count

@@ -15,7 +15,7 @@ import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { NotCoveredError } from '../errors/not-covered.ts'
-import { fleetWriter, listWriter } from './connection-writer.ts'
+import { listWriter } from './connection-writer.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { nullBelow } from './field-errors.ts'
 import { writtenMembers } from './plain-writer.ts'
@@ -122,7 +122,7 @@ interface KeptVariation<V> {
   readonly size: { bytes: number; isKept: boolean }
 }
 
-const writers: PlanWriters = { row: rowWriter, list: listWriter, fleet: fleetWriter }
+const writers: PlanWriters = { row: rowWriter, list: listWriter }
 
 /** graphql-js answers these requests and describes the errors. A second description costs more than most answers. */
 const tellsNothing = { maxErrors: 0, hideSuggestions: true } as const

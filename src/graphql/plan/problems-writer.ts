@@ -18,8 +18,7 @@ export function problemsWriter(field: PlanField): RootWriter {
   const { args, compiler, nodes } = field
   const { served } = compiler
   compiler.asks({ args, needs: (values, cluster) => problemNeeds(served, values, cluster) })
-  const write = connectionWriter<ProblemsRead, Problem, ProblemsRead>(field, {
-    sourceOf: (read) => read,
+  const write = connectionWriter<ProblemsRead, Problem>(field, {
     row(row) {
       const problem = problemWriter(row)
       return (run, { problemOf }, found) => problem(run, problemOf(found))

@@ -4,14 +4,10 @@ import type { SearchHit } from '../../query/page/search-page.ts'
 import type { Kind } from '../model/kind.ts'
 import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
 import type { ClusterKind, FoundObject } from '../prepare/kind-view.ts'
-import {
-  anyKindsPlaces,
-  type AnyKindsPage,
-  readAnyKinds,
-} from '../reads/over-kinds/any-kinds-list.ts'
+import { anyKindsPlaces, readAnyKinds } from '../reads/over-kinds/any-kinds-list.ts'
+import type { KindsPage } from '../reads/over-kinds/kinds-page.ts'
 import { completionNeeds, readCompletions } from '../reads/over-kinds/completion-read.ts'
 import { entityOf, entityPlaces } from '../reads/entity-read.ts'
-import { readFleetList } from '../reads/fleet-list.ts'
 import { type ListRequest, type NamedList, namedList, readList } from '../reads/list-read.ts'
 import { kindNamed } from '../reads/named-kind.ts'
 import { foundByKey, identified, kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
@@ -27,7 +23,7 @@ import type {
 } from '../schema/read-arguments.ts'
 import type { EntitiesArguments } from '../schema/federation-fields.ts'
 import { ofAnotherKind } from '../schema/relay-fields.ts'
-import { clusterNamed, isOverClusters } from '../served/cluster-argument.ts'
+import { clusterNamed } from '../served/cluster-argument.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { compiledByKind, rowsByKind } from './any-row-writer.ts'
 import { connectionWriter, unionWriter } from './connection-writer.ts'
@@ -99,24 +95,18 @@ function listRoot(kind: Kind, field: PlanField): RootWriter {
   return { write: (run) => write(run, run.requestOf(field.args, kind)) }
 }
 
-/** Compiles the list of a kind, in one cluster or over several, as the arguments of a request say. */
+/** Compiles the list of a kind, in the clusters that the arguments of a request name. */
 function listPageWriter(
   kind: Kind,
   field: PlanField,
 ): (run: PlanRun, request: ListRequest) => string {
   const { compiler, nodes } = field
   const write = compiler.list(kind, field)
-  const overClusters = ['clusters', 'clusterSelector']
-  const isOver = nodes[0]?.arguments?.some(({ name }) => overClusters.includes(name.value)) === true
-  const writeFleet = isOver ? compiler.fleet(kind, field) : undefined
   return (run, request) => {
-    if (writeFleet !== undefined && isOverClusters(request.args)) {
-      const found = readFleetList(run, kind, request)
-      run.errors.beside(found.failures, nodes)
-      return writeFleet(run, found)
-    }
     const read = readList(run, kind, request)
-    return read === undefined ? 'null' : write(run, read)
+    if (read === undefined) return 'null'
+    run.errors.beside(read.failures, nodes)
+    return write(run, read)
   }
 }
 
@@ -241,10 +231,10 @@ function anyKindsRoot(field: PlanField): RootWriter {
   const { args, nodes } = field
   /** The rows of `nodes` and of `edges`, which may select different fields. */
   const rows: ReturnType<typeof rowsByKind>[] = []
-  const write = unionWriter<AnyKindsPage>(field, (row) => {
+  const write = unionWriter<KindsPage>(field, (row) => {
     const ofRows = rowsByKind(row)
     rows.push(ofRows)
-    return (run, _read, { part, id }) => ofRows.write(run, part, id)
+    return (run, { page }, id, at) => ofRows.write(run, page.partAt(at), id)
   })
   return {
     further(served, values, variables) {
@@ -310,8 +300,7 @@ function objectRoot(field: PlanField, root: ObjectRoot): RootWriter {
 function searchRoot(field: PlanField): RootWriter {
   const { args, compiler, nodes } = field
   compiler.asks({ args, needs: (values, cluster) => searchNeeds(compiler.served, values, cluster) })
-  const write = connectionWriter<SearchRead, SearchHit, SearchRead>(field, {
-    sourceOf: (read) => read,
+  const write = connectionWriter<SearchRead, SearchHit>(field, {
     row(row) {
       const result = itemWriter(row)
       return (run, { resultOf }, hit) => result(run, resultOf(hit))

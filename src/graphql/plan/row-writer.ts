@@ -1,4 +1,5 @@
 import type { SelectionSetNode } from 'graphql'
+import type { ObjectId } from '../../informer/store/store-view.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { NotCoveredError } from '../errors/not-covered.ts'
@@ -9,7 +10,7 @@ import { directObject } from '../reads/direct/direct-reads.ts'
 import { OwnedRead, ownerOf } from '../reads/over-kinds/owned-read.ts'
 import { clusterState } from '../reads/fleet-state.ts'
 import { canDo } from '../reads/permissions.ts'
-import type { KindRow, PolymorphicPage } from '../reads/over-kinds/polymorphic-page.ts'
+import type { KindsPage } from '../reads/over-kinds/kinds-page.ts'
 import { PolymorphicRead } from '../reads/over-kinds/polymorphic-read.ts'
 import { usageOf } from '../reads/usage-read.ts'
 import { type UsedByPage, UsedByRead } from '../reads/over-kinds/used-by-read.ts'
@@ -91,7 +92,7 @@ function holeWriter(kind: Kind, field: PlanField): RowWriter {
       return unionRowsWriter<UsedByPage>(field, new UsedByRead(served, kind), useWriter)
     case 'owned': {
       const read = new OwnedRead(served, kind)
-      const owned: UnionRelation<PolymorphicPage> = {
+      const owned: UnionRelation<KindsPage> = {
         needs: (values, cluster) => read.needs(values, cluster),
         page: (run, found, values) => read.page(run, ownerOf(found), values),
       }
@@ -99,7 +100,7 @@ function holeWriter(kind: Kind, field: PlanField): RowWriter {
     }
     case 'polymorphic': {
       const read = new PolymorphicRead(served, kind, source.field)
-      return unionRowsWriter<PolymorphicPage>(field, read, anyKindWriter)
+      return unionRowsWriter<KindsPage>(field, read, anyKindWriter)
     }
     case 'owners':
       return ownersWriter(field)
@@ -151,15 +152,15 @@ function relationWriter(relation: RelationField, field: PlanField): RowWriter {
 }
 
 /** A relation to objects of several kinds. */
-interface UnionRelation<P extends PolymorphicPage> {
+interface UnionRelation<P extends KindsPage> {
   needs(values: Readonly<Record<string, unknown>>, cluster: string): readonly RelatedNeed[]
   page(run: PlanRun, found: FoundObject, values: OwnedArguments): P
 }
 
-function unionRowsWriter<P extends PolymorphicPage>(
+function unionRowsWriter<P extends KindsPage>(
   field: PlanField,
   read: UnionRelation<P>,
-  row: ConnectionForm<P, KindRow, P>['row'],
+  row: ConnectionForm<P, ObjectId>['row'],
 ): RowWriter {
   const { compiler, args, nodes } = field
   compiler.asks({ args, needs: (values, cluster) => read.needs(values, cluster) })
@@ -171,14 +172,14 @@ function unionRowsWriter<P extends PolymorphicPage>(
   }
 }
 
-const anyKindWriter: ConnectionForm<PolymorphicPage, KindRow, PolymorphicPage>['row'] = (field) => {
+const anyKindWriter: ConnectionForm<KindsPage, ObjectId>['row'] = (field) => {
   const write = anyRowWriter(field)
-  return (run, _read, { part, id }) => write(run, part, id)
+  return (run, { page }, id, at) => write(run, page.partAt(at), id)
 }
 
-const useWriter: ConnectionForm<UsedByPage, KindRow, UsedByPage>['row'] = (field) => {
+const useWriter: ConnectionForm<UsedByPage, ObjectId>['row'] = (field) => {
   const write = itemWriter(field)
-  return (run, used, row) => write(run, used.useOf(row))
+  return (run, { page, useOf }, id, at) => write(run, useOf({ part: page.partAt(at), id }))
 }
 
 /** Compiles `can` of an object. The server reviews the unknown permissions of all rows together, then runs again. */

@@ -1,26 +1,24 @@
 import { UnknownIndexError } from '../../informer/store/store-errors.ts'
-import type { IndexView, StoreView } from '../../informer/store/store-view.ts'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { ArgumentError } from '../../query/condition/argument-error.ts'
+import { namespacesOf } from '../../query/condition/condition.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { decimalText, quantityText } from '../../query/index/decimal.ts'
 import { type IndexDefinition, isOfBytes, isSummable } from '../../query/index/index-definition.ts'
 import { type IndexType, valueOfIndexKey } from '../../query/index/index-key.ts'
 import { parsePath, PathError } from '../../query/index/path.ts'
-import { testsPerCursor } from '../../query/page/cursor.ts'
-import type { Spread } from '../../query/page/facets.ts'
+import { listHash, testsPerCursor } from '../../query/page/cursor.ts'
 import type { PageOf } from '../../query/page/page.ts'
 import { addedSums, type ExactSum } from '../../query/page/sums.ts'
 import type { Kind } from '../model/kind.ts'
-import { accessFingerprint } from '../prepare/access-fingerprint.ts'
-import type { KindView } from '../prepare/kind-view.ts'
+import { accessFingerprint, joinedFingerprint } from '../prepare/access-fingerprint.ts'
 import type { FacetArguments, SumArguments } from '../schema/read-arguments.ts'
 import type { Facet, IndexSum, PageInfo } from '../schema/read-context.ts'
 import type { OperationLimits } from '../served/served-schema.ts'
-import { notOfDirectList, type ReadPage } from './direct/direct-list.ts'
+import { notOfDirectList } from './direct/direct-list.ts'
+import { pageGaps, type ReadPage } from './read-page.ts'
 import type { ReadRun } from './read-run.ts'
-import { encodeResumeToken } from './resume-token.ts'
-import { staleSince } from './staleness.ts'
+import { encodeResumeToken, positionOfLists, positionPrefix } from './resume-token.ts'
 import { isUsageIndex, requireUsage } from './usage-read.ts'
 
 /** The rows of a page. The answer pays for each. */
@@ -38,39 +36,56 @@ export function paidEdges<R>(budget: WorkBudget, page: PageOf<R>, cursors: numbe
 /** The position of a page in its list. Reading a cursor creates it. */
 export function pageInfoOf<R>(page: PageOf<R>): PageInfo {
   const { rows, hasNextPage, hasPreviousPage } = page
-  const cursorOf = (row: R | undefined): string | null =>
-    row === undefined ? null : page.cursorOf(row)
+  const cursorAt = (position: number): string | null =>
+    rows.length === 0 ? null : page.cursorAt(position)
   return {
     hasNextPage,
     hasPreviousPage,
     get startCursor() {
-      return cursorOf(rows[0])
+      return cursorAt(0)
     },
     get endCursor() {
-      return cursorOf(rows.at(-1))
+      return cursorAt(rows.length - 1)
     },
   }
 }
 
-/** Since when the first of the caches that a page is read from may be out of date; `null` while all are in step. */
-export function pageStaleSince({ served }: ReadRun, { part, reads }: ReadPage): string | null {
-  const { cluster } = part
-  return staleSince(served, [part, ...reads.map((kind) => ({ cluster, kind }))])
-}
+/** The tests that a resume token costs for each part. */
+const testsPerToken = 80
 
-/** The tests that a resume token costs. */
-export const testsPerToken = 80
-
-/** A token for a subscription to the list that resumes at the current version of the store. */
-export function resumeTokenOf({ part, page }: ReadPage, budget: WorkBudget): string {
-  budget.spend('tests', testsPerToken)
-  const { cluster, kind, view, incarnation } = part
+/**
+ * A token for a subscription to the list that resumes at the current versions of the stores. Where something of several
+ * clusters is missing, it leads to a new snapshot.
+ */
+export function resumeTokenOf(run: ReadRun, read: ReadPage): string {
+  const { budget } = run
+  const { kind, page, identity, isOver } = read
+  const { parts } = page
+  const [only] = parts
+  if (only?.isDirect === true) {
+    throw notOfDirectList(only, 'resumeToken', 'a subscription cannot follow it')
+  }
+  budget.spend('tests', testsPerToken * parts.length)
+  const lists = parts.map(({ cluster }) =>
+    listHash({ ...identity, list: `${cluster}/${identity.list}`, orderBy: null }, budget),
+  )
+  if (!isOver && only !== undefined) {
+    const { cluster, view, incarnation } = only
+    const [list = ''] = lists
+    const positions = { [kind.typeName]: view.resourceVersion }
+    const access = accessFingerprint([only])
+    return encodeResumeToken({ cluster, incarnation, list, access, positions, isAhead: false })
+  }
+  const positions = parts.map(
+    ({ view }, number) => [positionPrefix(number) + kind.typeName, view.resourceVersion] as const,
+  )
   return encodeResumeToken({
-    cluster,
-    incarnation,
-    list: page.listHash(),
-    access: accessFingerprint([part]),
-    positions: { [kind.typeName]: view.resourceVersion },
+    ...positionOfLists({
+      lists,
+      incarnations: parts.map(({ incarnation }) => incarnation),
+      access: joinedFingerprint(parts.map((part) => accessFingerprint([part]))),
+    }),
+    positions: pageGaps(run, read).length === 0 ? Object.fromEntries(positions) : {},
     isAhead: false,
   })
 }
@@ -83,86 +98,27 @@ const maxSums = 20
 /** Whether errors may name what there is. */
 type NamingLimits = Pick<OperationLimits, 'introspection'>
 
-type IndexIn = (view: StoreView) => IndexView
-
-/** The objects of a kind on all pages of a list, in one cluster or several. */
-export interface CountedList {
-  readonly kind: Kind
-  /** Its clusters, each with the namespaces that the list is limited to. */
-  readonly parts: readonly {
-    readonly part: KindView
-    readonly within: readonly string[] | undefined
-  }[]
-  /** Counts by an index, and adds up others for each value. */
-  spread(
-    indexIn: (view: StoreView) => IndexView | undefined,
-    top: number,
-    sums: readonly IndexIn[],
-  ): Spread
-  sum(indexIn: IndexIn): ExactSum
-  clusters(sums: readonly IndexIn[]): readonly ClusterTotals[]
-}
-
-/** The number of objects of a list in one cluster, and sums over them. */
-interface ClusterTotals {
-  readonly cluster: string
-  readonly count: number
-  readonly sums: readonly ExactSum[]
-}
-
-/** The list of a page in one cluster. Throws for a list without indexes. */
-export function countedList(
-  { part, page }: Omit<ReadPage, 'reads'>,
-  field: 'facets' | 'sum',
-): CountedList {
-  const { kind, view, cluster } = part
-  if (part.isDirect) throw notOfDirectList(part, field, 'there are no indexes to read them from')
-  const indexes = (sums: readonly IndexIn[]) => sums.map((indexIn) => indexIn(view))
-  return {
-    kind,
-    parts: [{ part, within: page.namespaces }],
-    spread: (indexIn, top, sums) => page.spread(indexIn(view), top, indexes(sums)),
-    sum: (indexIn) => page.sum(indexIn(view)),
-    clusters(sums) {
-      const totals = indexes(sums).map((index) => page.sum(index))
-      return [{ cluster, count: page.totalCount(), sums: totals }]
-    },
-  }
-}
+/** The objects of a kind on all pages of a list. */
+export type CountedList = Pick<ReadPage, 'kind' | 'page'>
 
 /**
- * Counts the objects on all pages of a list by the values of indexes or labels, and adds up indexes for each value.
- * Throws `ArgumentError` and `QueryTooCostlyError`.
+ * Counts the objects on all pages of a list by the values of indexes or labels, or by cluster, and adds up indexes for each
+ * value. Throws `ArgumentError` and `QueryTooCostlyError`.
  */
-export function facetsOf(run: ReadRun, read: ReadPage, args: FacetArguments): readonly Facet[] {
-  return facetsBy(run, countedList(read, 'facets'), args)
-}
-
-/** Adds up indexes over the objects on all pages of a list. Throws as {@link facetsOf} does. */
-export function sumsOf(run: ReadRun, read: ReadPage, args: SumArguments): readonly IndexSum[] {
-  return sumsIn(run, countedList(read, 'sum'), args)
-}
-
-/** As {@link facetsOf}, for lists over clusters, too. */
-export function facetsBy(run: ReadRun, list: CountedList, args: FacetArguments): readonly Facet[] {
-  const { limits, parts } = run
-  const { kind } = list
-  const { most, summed, facets } = checkedFacets(kind, args, limits)
+export function facetsOf(run: ReadRun, list: CountedList, args: FacetArguments): readonly Facet[] {
+  const { kind, page } = list
+  refuseDirect(list, 'facets')
+  const { most, summed, facets } = checkedFacets(kind, args, run.limits)
   const counted = facets.filter(({ type, index }) => type !== 'cluster' && index === undefined)
-  const read = [...counted, ...summed]
-  requireUsageOf(run, list, read)
-  awaitIndexes(parts, list, read)
-  const sums = summed.map(
-    ({ name }): IndexIn =>
-      (view) =>
-        view.index(name),
-  )
-  return facets.map(({ name, index, type }) => {
-    if (type === 'cluster') return byCluster(list.clusters(sums), most, summed)
-    const { values, ...counts } = list.spread(
-      (view) => (index === undefined ? view.index(name) : view.label(index)),
+  readIndexes(run, list, [...counted, ...summed])
+  return facets.map(({ name, index: label, type }) => {
+    if (type === 'cluster') return byCluster(page, most, summed)
+    const { values, ...counts } = page.spread(
+      ({ view }) => ({
+        index: label === undefined ? view.index(name) : view.label(label),
+        sums: summed.map((one) => view.index(one.name)),
+      }),
       most,
-      sums,
     )
     return {
       by: name,
@@ -196,52 +152,66 @@ function checkedFacets(kind: Kind, { by, top, sum }: FacetArguments, limits: Nam
 
 /** The clusters of a list as values: those with most objects first, then by name. */
 function byCluster(
-  totals: readonly ClusterTotals[],
+  page: CountedList['page'],
   top: number,
   summed: readonly IndexDefinition[],
 ): Facet {
-  const present = totals
+  const sums = summed.map(({ name }) => page.sums(({ view }) => view.index(name)))
+  const present = page
+    .counts()
+    .map(({ part: { cluster }, count }, at) => ({
+      value: cluster,
+      count,
+      sums: writtenSums(
+        summed,
+        sums.flatMap((ofParts) => ofParts[at] ?? []),
+      ),
+    }))
     .filter(({ count }) => count > 0)
-    .toSorted((a, b) => b.count - a.count || (a.cluster < b.cluster ? -1 : 1))
-  const values = present.slice(0, top).map(({ cluster, count, sums }) => {
-    return { value: cluster, count, sums: writtenSums(summed, sums) }
-  })
-  return { by: 'cluster', values, distinctCount: present.length, missingCount: 0 }
+    .toSorted((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1))
+  return {
+    by: 'cluster',
+    values: present.slice(0, top),
+    distinctCount: present.length,
+    missingCount: 0,
+  }
 }
 
-/** As {@link sumsOf}, for lists over clusters, too. */
-export function sumsIn(run: ReadRun, list: CountedList, { of }: SumArguments): readonly IndexSum[] {
-  const { limits, parts } = run
-  const summed = summedIndexes(list.kind, 'of', of, limits)
-  requireUsageOf(run, list, summed)
-  awaitIndexes(parts, list, summed)
-  const sums = summed.map(({ name }) => list.sum((view) => view.index(name)))
+/** Adds up indexes over the objects on all pages of a list. Throws as {@link facetsOf} does. */
+export function sumsOf(run: ReadRun, list: CountedList, { of }: SumArguments): readonly IndexSum[] {
+  refuseDirect(list, 'sum')
+  const summed = summedIndexes(list.kind, 'of', of, run.limits)
+  readIndexes(run, list, summed)
+  const sums = summed.map(({ name }) => addedSums(list.page.sums(({ view }) => view.index(name))))
   return writtenSums(summed, sums)
 }
 
-/** Requires the right to see the measurements that are counted or added up. */
-function requireUsageOf(
-  run: ReadRun,
-  { kind, parts }: CountedList,
-  indexes: readonly { readonly name: string }[],
-): void {
-  if (!indexes.some(({ name }) => isUsageIndex(kind, name))) return
-  for (const { part, within } of parts) requireUsage(run, part, within)
+function refuseDirect({ page }: CountedList, field: 'facets' | 'sum'): void {
+  const direct = page.parts.find(({ isDirect }) => isDirect)
+  if (direct !== undefined) {
+    throw notOfDirectList(direct, field, 'there are no indexes to read them from')
+  }
 }
 
-/** Asks for all lazy indexes that do not exist yet, so that one more round has them. Throws if there are any. */
-function awaitIndexes(
-  parts: ReadRun['parts'],
-  { kind, parts: listed }: CountedList,
+/**
+ * Requires the right to see the measurements that are counted or added up. Asks for all lazy indexes that do not exist
+ * yet, so that one more round has them; throws if there are any.
+ */
+function readIndexes(
+  run: ReadRun,
+  { kind, page }: CountedList,
   indexes: readonly { readonly name: string }[],
 ): void {
+  if (indexes.some(({ name }) => isUsageIndex(kind, name))) {
+    for (const part of page.parts) requireUsage(run, part, namespacesOf(part.condition))
+  }
   const resource = groupResourceOf(kind.resource)
-  const errors = listed.flatMap(({ part: { view } }) =>
+  const errors = page.parts.flatMap(({ view }) =>
     indexes
       .filter(({ name }) => !view.hasIndex(name))
       .map(({ name }) => new UnknownIndexError(resource, name, view.indexNames())),
   )
-  for (const error of errors) parts.missed(error)
+  for (const error of errors) run.parts.missed(error)
   if (errors[0] !== undefined) throw errors[0]
 }
 

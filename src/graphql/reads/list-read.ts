@@ -3,17 +3,21 @@ import type { RelatedBy } from '../../query/condition/condition.ts'
 import type { RelatedField, WhereFields } from '../../query/condition/related-filter.ts'
 import { isWhereWord } from '../../query/condition/where.ts'
 import { compileOrder, type OrderTerm } from '../../query/page/list-order.ts'
-import { listPage, type Page } from '../../query/page/page.ts'
+import { listPage } from '../../query/page/page.ts'
+import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { usageKindOf } from '../model/usage-kind.ts'
 import type { KindView } from '../prepare/kind-view.ts'
 import type { ListFieldArguments, ObjectListArguments } from '../schema/read-arguments.ts'
-import { clusterNamed } from '../served/cluster-argument.ts'
+import type { ClusterGap } from '../schema/read-context.ts'
+import { clusterNamed, clustersNamed, isOverClusters } from '../served/cluster-argument.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
-import { directPage, type ReadPage } from './direct/direct-list.ts'
+import { directPage } from './direct/direct-list.ts'
 import { filterOf, type ListFilter } from './list-arguments.ts'
 import { kindNamed, typedArguments } from './named-kind.ts'
+import { failuresOfParts, placePart, Places } from './places.ts'
+import type { ListedPart, ReadPage } from './read-page.ts'
 import type { ReadRun } from './read-run.ts'
 import { isUsageIndex, measuredKinds, requireUsages } from './usage-read.ts'
 
@@ -58,63 +62,125 @@ export function namedList({ served, limits }: ReadRun, args: ObjectListArguments
   return { kind, request: listRequest(served, kind, typedArguments(served, kind, args, limits)) }
 }
 
-/** The list that a page belongs to. */
-export interface ListPlace {
-  /** Names the list within its cluster, so that its cursors are valid for this list only. */
-  readonly list: string
-  /** The condition besides the arguments: that of a relation. */
-  readonly condition: Condition
-}
-
 /** The tests that a page costs, for starting it and writing its connection: a relation has a page for each row. */
 export const testsPerPage = 70
 
-/** One page of a list. Throws as `listPage` does. */
-export function pageOf(
-  run: ReadRun,
-  part: KindView,
-  { list, condition }: ListPlace,
-  request: ListRequest,
-): Page {
-  const { cluster, view, scope } = part
-  const { budget, limits, followed } = run
-  const { first, after, last, before, offset } = request.args
-  budget.spend('tests', testsPerPage)
-  if (request.filterKinds.length > 0) {
-    followed?.({ reads: request.filterKinds, condition: everything, isSaid: false })
-  }
-  const both = allOf([condition, request.condition])
-  if (request.measured.length > 0) {
-    requireUsages(run, part, request.measured, namespacesOf(both))
-  }
-  return listPage({
-    budget,
-    maxPageSize: limits.maxPageSize,
-    related: run.related(cluster),
-    view,
-    scope,
-    condition: both,
-    terms: request.terms,
-    identity: { list: `${cluster}/${list}`, ...request.identity },
-    first,
-    after,
-    last,
-    before,
-    offset,
-  })
-}
-
 /**
- * A page of the list of a kind, in the cluster that its arguments name; `undefined` where a direct read is still
- * missing. Throws as `listPage` does, and the `ClientError` of a kind that cannot be read.
+ * A page of the list of a kind, in the clusters that its arguments name; `undefined` where a direct read is still missing.
+ * Throws as `listPage` does, and the `ClientError` of a kind that cannot be read. Of several clusters, what cannot be read
+ * is a gap, and the page has the others.
  */
 export function readList(run: ReadRun, kind: Kind, request: ListRequest): ReadPage | undefined {
   const { args, condition } = request
-  const at = { cluster: clusterNamed(run.served, args.cluster), kind }
+  const { served } = run
+  const isOver = isOverClusters(args)
+  if (kind.uncached && isOver) throw notOverClusters(kind)
+  const list = { list: kind.listField, reads: request.filterKinds }
+  if (isOver) return pageOf(run, kind, request, { ...list, ...partsOver(run, kind, request) })
+  const at = { cluster: clusterNamed(served, args.cluster), kind }
   if (kind.uncached) return directPage(run, at, args)
   const part = run.parts.part(at, { within: () => namespacesOf(condition) })
-  const place = { list: kind.listField, condition: everything }
-  return { part, page: pageOf(run, part, place, request), reads: request.filterKinds }
+  return pageOf(run, kind, request, { ...list, parts: [listedPart(run, part, request)] })
+}
+
+/** The parts that a page is read from. */
+interface PageParts {
+  /** Names the list within each cluster. */
+  readonly list: string
+  readonly reads: readonly Kind[]
+  readonly parts: readonly ListedPart[]
+  /** Of several clusters: what could not be read. */
+  readonly gaps?: readonly ClusterGap[]
+  readonly failures?: readonly ClientError[]
+}
+
+/** One page of a list. Throws as `listPage` does. */
+export function pageOf(
+  { budget, limits, followed }: ReadRun,
+  kind: Kind,
+  { args, identity: arguments_, terms, filterKinds }: ListRequest,
+  { list, reads, parts, gaps, failures }: PageParts,
+): ReadPage {
+  const { first, after, last, before, offset, clusters, clusterSelector } = args
+  if (filterKinds.length > 0) {
+    followed?.({ reads: filterKinds, condition: everything, isSaid: false })
+  }
+  const isOver = gaps !== undefined
+  const identity = { list, ...arguments_ }
+  const of = isOver
+    ? { list: `*/${list}`, clusters, clusterSelector }
+    : { list: `${parts[0]?.cluster}/${list}` }
+  return {
+    kind,
+    page: listPage({
+      parts,
+      terms,
+      budget,
+      maxPageSize: limits.maxPageSize,
+      identity: { ...identity, ...of },
+      first,
+      after,
+      last,
+      before,
+      offset,
+    }),
+    identity,
+    reads,
+    isOver,
+    gaps: gaps ?? [],
+    failures: failures ?? [],
+  }
+}
+
+/**
+ * A part of a list, by the condition of its request and, of a relation, a further one. Pays for it, and requires the right
+ * to see the measurements that the list tells of.
+ */
+export function listedPart(
+  run: ReadRun,
+  part: KindView,
+  { condition, measured }: Pick<ListRequest, 'condition' | 'measured'>,
+  further: Condition = everything,
+): ListedPart {
+  const { cluster } = part
+  run.budget.spend('tests', testsPerPage)
+  const both = allOf([further, condition])
+  if (measured.length > 0) requireUsages(run, part, measured, namespacesOf(both))
+  return { ...part, name: cluster, condition: both, related: run.related(cluster) }
+}
+
+/** The parts of a list over clusters, and what is missing. */
+function partsOver(
+  run: ReadRun,
+  kind: Kind,
+  { args, condition, measured }: ListRequest,
+): Required<Pick<PageParts, 'parts' | 'gaps' | 'failures'>> {
+  const { served } = run
+  const places = new Places<ListedPart>(served)
+  for (const cluster of clustersNamed(served, args)) {
+    const at = { cluster, kind, isOptional: true }
+    // An `id` belongs to one cluster.
+    const own =
+      (args.ids ?? null) === null
+        ? condition
+        : filterOf(served, kind, { ...args, cluster }).condition
+    places.add(at, () => {
+      const part = placePart(run, at, () => namespacesOf(own))
+      return part && listedPart(run, part, { condition: own, measured })
+    })
+  }
+  const { parts, failures } = places
+  return {
+    parts,
+    gaps: places.missing(),
+    failures: [...failures, ...failuresOfParts(served, parts)],
+  }
+}
+
+function notOverClusters({ typeName }: Kind): ClientError {
+  const message = `${typeName} is read live, from one cluster at a time`
+  const hint = 'name one `cluster`, in several fields for several clusters'
+  return new ClientError('UNSUPPORTED', message, { argument: 'clusters', type: typeName, hint })
 }
 
 /**

@@ -2,12 +2,12 @@ import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { type Condition, namespacesOf, nothing } from '../../query/condition/condition.ts'
 import { objectByKey } from '../../query/page/lookup.ts'
-import { findObject } from '../../query/page/page.ts'
+import { findObject } from '../../query/page/list-part.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { ClusterKind, KindView, FoundObject } from '../prepare/kind-view.ts'
-import type { ReadPage } from './direct/direct-list.ts'
-import { type ListRequest, pageOf } from './list-read.ts'
+import { listedPart, type ListRequest, pageOf } from './list-read.ts'
+import type { ReadPage } from './read-page.ts'
 import type { SchemaRelation } from '../served/schema-relations.ts'
 import { foundByKey, originOf, refusalOf, type Refused, tellIfRefused } from './object-read.ts'
 import { NamedRead } from './owner-read.ts'
@@ -129,20 +129,21 @@ export class RelationRead {
     const origin = view.uidOf(id) || view.keyOf(id)
     const list = `${this.#relation.name}${withRelated ? '+related' : ''}/${origin}`
     const target = run.parts.part(this.#target(cluster), { within })
-    const { reads } = this.#relation
+    const { reads, to } = this.#relation
     const { filterKinds } = request
-    return {
-      part: target,
-      page: pageOf(run, target, { list, condition }, request),
+    return pageOf(run, to, request, {
+      list,
+      parts: [listedPart(run, target, request, condition)],
       reads: filterKinds.length === 0 ? reads : [...reads, ...filterKinds],
-    }
+    })
   }
 
   /** The empty page of a relation from an object that is gone. */
   nowhere(run: ReadRun, cluster: string, request: ListRequest): ReadPage {
     const part = run.parts.part(this.#target(cluster))
-    const place = { list: this.#relation.name, condition: nothing }
-    return { part, page: pageOf(run, part, place, request), reads: [] }
+    const { name, to } = this.#relation
+    const parts = [listedPart(run, part, request, nothing)]
+    return pageOf(run, to, request, { list: name, parts, reads: [] })
   }
 
   #follow(

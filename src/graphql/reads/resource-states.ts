@@ -6,14 +6,14 @@ import { type Condition, everything, hasValue } from '../../query/condition/cond
 import { isInScope, type Scope } from '../../query/condition/scope.ts'
 import { type IndexDefinition, isSummable } from '../../query/index/index-definition.ts'
 import type { IndexType } from '../../query/index/index-key.ts'
-import { countObjects } from '../../query/page/page.ts'
+import { countObjects } from '../../query/page/list-part.ts'
 import { unlessRefused } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import type { FacetArguments, ResourcesArguments } from '../schema/read-arguments.ts'
 import type { Facet } from '../schema/read-context.ts'
 import { describeIndex } from '../schema/where-type.ts'
 import { facetsOf } from './connection-read.ts'
-import { listRequest, pageOf } from './list-read.ts'
+import { listedPart, listRequest, pageOf } from './list-read.ts'
 import { furtherNamespaces } from './permissions.ts'
 import type { ReadRun } from './read-run.ts'
 import { indexesIn } from './usage-read.ts'
@@ -222,9 +222,13 @@ class KindState {
     const isIndexed = needed.every((name) => found.view.hasIndex(name))
     // Asks for missing indexes, so that another round waits for them.
     const part = isIndexed ? found : parts.part({ ...at, indexes: { needed } })
-    const place = { list: kind.listField, condition }
-    const page = pageOf(this.#run, part, place, listRequest(served, kind, { first: 0 }))
-    return facetsOf(this.#run, { part, page, reads: [] }, args)
+    const request = listRequest(served, kind, { first: 0 })
+    const read = pageOf(this.#run, kind, request, {
+      list: kind.listField,
+      parts: [listedPart(this.#run, part, request, condition)],
+      reads: [],
+    })
+    return facetsOf(this.#run, read, args)
   }
 }
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import {
   type DefinitionNode,
   type FieldDefinitionNode,
@@ -22,14 +23,9 @@ import {
 } from 'graphql'
 import type { Kind } from '../model/kind.ts'
 import type { HasField } from '../model/schema-profile.ts'
+import { packageSchemaDirectory } from '../sdl/sdl-source.ts'
 import { type FieldSource, type FollowSource, fromSource, type OwnParts } from './field-source.ts'
 import { idOfObjectRef, type KindOf } from './object-ref.ts'
-import { clusterTypesSdl } from './cluster-types-sdl.ts'
-import { gatewayTypesSdl } from './gateway-types-sdl.ts'
-import { kindTypesSdl } from './kind-types-sdl.ts'
-import { logTypesSdl } from './log-types-sdl.ts'
-import { problemTypesSdl } from './problem-types-sdl.ts'
-import { writeTypesSdl } from './write-types-sdl.ts'
 import type {
   GraphArguments,
   KubernetesObjectsArguments,
@@ -195,12 +191,25 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   LogLine: own('logLine', { fields: ({ text }: LogLine) => jsonFieldsOf(text) }),
 }
 
-const sdl =
-  kindTypesSdl + gatewayTypesSdl + clusterTypesSdl + problemTypesSdl + writeTypesSdl + logTypesSdl
+function sdlOf(name: string): string {
+  return readFileSync(new URL(`gateway/${name}.graphql`, packageSchemaDirectory), 'utf8')
+}
 
+/** What the name of a kind's type takes the place of. */
+const kindName = /\bKind(?=[A-Z]|\b)/g
+
+const frames = sdlOf('frames')
+
+/** The SDL of `schema/gateway/`, by the names of types. */
 const definitions: ReadonlyMap<string, DefinitionNode> = new Map(
-  parse(sdl, { noLocation: true }).definitions.flatMap((node) =>
-    'name' in node && node.name !== undefined ? [[node.name.value, node]] : [],
+  [
+    ...['shared', 'kinds', 'gateway', 'clusters', 'problems', 'writes', 'logs'].map(sdlOf),
+    frames,
+    frames.replaceAll(kindName, 'KubernetesObject'),
+  ].flatMap((text) =>
+    parse(text, { noLocation: true }).definitions.flatMap((node) =>
+      'name' in node && node.name !== undefined ? [[node.name.value, node] as const] : [],
+    ),
   ),
 )
 
@@ -335,7 +344,7 @@ export class OwnTypes {
   }
 
   #field(node: FieldDefinitionNode, kind: Kind | undefined): FieldConfig {
-    const args = this.#inputs(node.arguments, kind)
+    const args = this.#inputs(argumentsOf(node), kind)
     const isNamespaced = kind?.resource.namespaced !== false
     return {
       type: this.#reference(node.type, kind) as GraphQLOutputType,
@@ -374,12 +383,31 @@ export class OwnTypes {
   }
 }
 
+/** The fields of a type, those that it shares with others after its own. */
 function fieldNodes(typeName: string): readonly FieldDefinitionNode[] {
   const node = definitions.get(typeName)
   const hasFields =
     node?.kind === NodeKind.OBJECT_TYPE_DEFINITION ||
     node?.kind === NodeKind.INTERFACE_TYPE_DEFINITION
-  return hasFields ? (node.fields ?? []) : []
+  if (!hasFields) return []
+  const shared = (node.interfaces ?? []).flatMap(({ name }) => fieldNodes(name.value))
+  return [...(node.fields ?? []), ...shared]
+}
+
+/** The arguments of a field, those that it shares with others (`@takes`) before its own. */
+function argumentsOf(node: FieldDefinitionNode): readonly InputValueDefinitionNode[] {
+  const takes = node.directives?.find(({ name }) => name.value === 'takes')
+  const inputs = takes?.arguments?.[0]?.value
+  const shared = inputs?.kind === NodeKind.LIST ? inputs.values : []
+  return [
+    ...shared.flatMap((input) => {
+      const found = definitions.get(input.kind === NodeKind.ENUM ? input.value : '')
+      if (found?.kind !== NodeKind.INPUT_OBJECT_TYPE_DEFINITION)
+        throw new TypeError(`${node.name.value} takes the arguments of no input`)
+      return found.fields ?? []
+    }),
+    ...(node.arguments ?? []),
+  ]
 }
 
 function fieldNamed(typeName: string, name: string): FieldDefinitionNode {
@@ -401,7 +429,7 @@ function nameOfType(node: TypeNode): string {
 }
 
 function named(name: string, { typeName }: Kind): string {
-  return name.includes('Kind') ? name.replaceAll(/\bKind(?=[A-Z]|\b)/g, typeName) : name
+  return name.includes('Kind') ? name.replaceAll(kindName, typeName) : name
 }
 
 function described(node: StringValueNode | undefined, kind: Kind | undefined): string | undefined {

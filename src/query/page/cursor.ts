@@ -4,7 +4,7 @@ import type { WorkBudget } from '../condition/work-budget.ts'
 import type { OrderPosition } from './list-order.ts'
 
 /** Incremented when the contents of cursors, or the order that they depend on, change. */
-const version = 2
+const version = 3
 /**
  * Room for a namespace and a name of 253 characters each, and for `maxWhole` characters of values: each may take 6 bytes of
  * JSON, and so 8 characters of base64.
@@ -71,14 +71,20 @@ function canonical(value: unknown): unknown {
 /** The start of a long value, and the hash by which the whole value is known again. */
 export type CutValue = readonly [start: string, hash: string]
 
+/** The position of an object in a list of several parts: kinds, clusters, or both. */
+export interface ListPosition extends OrderPosition {
+  /** The name of the part that has the object: unique among the parts, and the same on every replica. */
+  readonly part: string
+}
+
 /**
  * A keyset cursor: the position of an object in its list, whether or not the object still exists. Opaque, valid on
  * every replica, and bound to one list by its hash. Unsigned, since forging one only moves the caller's own position.
- * Long values are cut, so that every cursor is short enough to be accepted: {@link decodeCursor} has the object's own.
+ * Long values are cut, so that every cursor is short enough to be accepted: {@link positionIn} has the object's own.
  */
 export function encodeCursor(
   hash: string,
-  { key, values }: OrderPosition,
+  { part, key, values }: ListPosition,
   budget: WorkBudget,
 ): string {
   budget.spend('tests', testsPerCursor)
@@ -86,7 +92,7 @@ export function encodeCursor(
   for (const value of values) length += value?.length ?? 0
   const kept = length > maxWhole ? values.map(cutValue) : values
   // JSON writes a missing value as null.
-  return Buffer.from(JSON.stringify([version, hash, key, ...kept])).toString('base64url')
+  return Buffer.from(JSON.stringify([version, hash, part, key, ...kept])).toString('base64url')
 }
 
 function cutValue(value: string | undefined): string | undefined | CutValue {
@@ -105,19 +111,24 @@ interface CursorContext {
   readonly argument: string
   readonly terms: number
   /** The value to go on from, of which the cursor has only the start. Absent: no cursor of the list is cut. */
-  readonly wholeValue?: (key: string, cut: CutValue, term: number) => string
+  readonly wholeValue?: (
+    place: Pick<ListPosition, 'part' | 'key'>,
+    cut: CutValue,
+    term: number,
+  ) => string
 }
 
-/** The position in a cursor. Throws {@link CursorError}, which names the argument. */
-export function decodeCursor(
-  cursor: string,
+/** The position in a cursor; `undefined` without one. Throws {@link CursorError}, which names the argument. */
+export function positionIn(
+  cursor: string | null | undefined,
   { hash, argument, terms, wholeValue }: CursorContext,
-): OrderPosition {
+): ListPosition | undefined {
+  if (cursor === undefined || cursor === null) return undefined
   const fields = fieldsOf(cursor)
   if (fields === undefined) throw new CursorError(argument, cursor, 'malformed')
   if (fields[0] !== version) throw new CursorError(argument, cursor, 'otherVersion')
-  const [, boundTo, key, ...values] = fields
-  if (typeof boundTo !== 'string' || typeof key !== 'string') {
+  const [, boundTo, part, key, ...values] = fields
+  if (!isText(boundTo) || !isText(part) || !isText(key)) {
     throw new CursorError(argument, cursor, 'malformed')
   }
   if (boundTo !== hash) throw new CursorError(argument, cursor, 'otherQuery')
@@ -127,47 +138,9 @@ export function decodeCursor(
     if (value === null) return undefined
     if (wholeValue === undefined || !isCut(value))
       throw new CursorError(argument, cursor, 'malformed')
-    return wholeValue(key, value, term)
+    return wholeValue({ part, key }, value, term)
   }
-  return { key, values: values.map(read) }
-}
-
-/** The position of an object in a list of several parts: kinds, clusters, or both. */
-export interface TypedPosition extends OrderPosition {
-  /** The name of the part that has the object: unique among the parts, and the same on every replica. */
-  readonly type: string
-}
-
-/** As {@link encodeCursor}, for a list of several parts. */
-export function encodeTypedCursor(
-  hash: string,
-  { type, key, values }: TypedPosition,
-  budget: WorkBudget,
-): string {
-  return encodeCursor(hash, { key: `${encodeURIComponent(type)}:${key}`, values }, budget)
-}
-
-/** The position in a cursor of a list of several parts; `undefined` without a cursor. As {@link decodeCursor}. */
-export function typedPositionAt(
-  cursor: string | null | undefined,
-  context: CursorContext,
-): TypedPosition | undefined {
-  if (cursor === undefined || cursor === null) return undefined
-  const { key, values } = decodeCursor(cursor, context)
-  const place = splitTypedKey(key)
-  if (place === undefined) throw new CursorError(context.argument, cursor, 'malformed')
-  return { ...place, values }
-}
-
-/** The part and the key in the key of a typed cursor; `undefined` for another key. */
-export function splitTypedKey(text: string): Pick<TypedPosition, 'type' | 'key'> | undefined {
-  const colon = text.indexOf(':')
-  if (colon < 0) return undefined
-  try {
-    return { type: decodeURIComponent(text.slice(0, colon)), key: text.slice(colon + 1) }
-  } catch {
-    return undefined
-  }
+  return { part, key, values: values.map(read) }
 }
 
 function isText(value: unknown): value is string {

@@ -18,36 +18,52 @@ export interface Spread {
   readonly missingCount: number
 }
 
-interface SpreadOptions extends Members {
+/** The objects of one part of a list, with the indexes to count and add up. */
+export interface SpreadPart extends Members {
   /** `undefined`: a label that no object has. */
   readonly index: IndexView | undefined
-  /** The numeric indexes to add up for each value that is answered. */
+  /** The numeric indexes to add up for each value that is answered. All parts have as many. */
   readonly sums: readonly IndexView[]
-  /** Kept for all sums of the list. */
+  /** Kept for all sums of the part. */
   readonly columns: NumberColumns
 }
 
-/** Counts the values of an index without examining objects, and adds up other indexes for the `top` values. */
-export function spreadOf({ index, sums, columns, ...of }: SpreadOptions, top: number): Spread {
-  const total = of.members?.size ?? of.view.size
-  if (index === undefined) return { values: [], distinctCount: 0, missingCount: total }
+/**
+ * Counts the values of an index without examining objects, and adds up other indexes for the `top` values. The counts of
+ * one part go straight to the most frequent values; those of several are added up by value first.
+ */
+export function spreadOf(parts: readonly SpreadPart[], top: number): Spread {
   const first = new FirstRows<ValueCount>(Math.max(1, top), compareCounts)
   let distinctCount = 0
-  const having = countValues(index, of, (value, count) => {
+  let missingCount = 0
+  const rank = (value: string, count: number): void => {
     distinctCount += 1
     first.add({ value, count })
-  })
+  }
+  const added = parts.length === 1 ? undefined : new Map<string, number>()
+  const add = (value: string, more: number): void => {
+    added?.set(value, (added.get(value) ?? 0) + more)
+  }
+  for (const { index, ...of } of parts) {
+    missingCount += of.members?.size ?? of.view.size
+    if (index !== undefined) missingCount -= countValues(index, of, added ? add : rank)
+  }
+  added?.forEach((times, value) => rank(value, times))
   const shown = top === 0 ? [] : first.rows()
-  of.budget.spend('tests', testsPerAnswered * shown.length)
-  const ofValues = sumsByValue(
-    index,
-    shown.map(({ value }) => value),
-    sums,
-    of,
-    columns,
-  )
-  const values = shown.map((one, at) => ({ ...one, sums: ofValues[at] ?? [] }))
-  return { values, distinctCount, missingCount: total - having }
+  const values = shown.map(({ value }) => value)
+  const sums = parts.map(({ index, sums: indexes, columns, ...of }) => {
+    of.budget.spend('tests', testsPerAnswered * shown.length)
+    if (index === undefined) return values.map(() => indexes.map(() => addedSums([])))
+    return sumsByValue(index, values, indexes, of, columns)
+  })
+  return {
+    values: shown.map((one, at) => ({
+      ...one,
+      sums: addedByIndex(sums.map((of) => of[at] ?? [])),
+    })),
+    distinctCount,
+    missingCount,
+  }
 }
 
 /** Answering a value and its count takes as long as so many tests. */
@@ -58,52 +74,9 @@ function compareCounts(a: ValueCount, b: ValueCount): number {
   return a.value < b.value ? -1 : a.value > b.value ? 1 : 0
 }
 
-/** The values of an index in one list, all of them: with those of other lists, they make one distribution. */
-export interface Tally {
-  /** Adds the number of objects of each value to `counts`; the number of objects without a value is returned. */
-  addTo(counts: Map<string, number>): number
-  /** The sums for each of some values. The budget of the list pays. Absent: nothing is added up. */
-  readonly sumsOf?: (values: readonly string[]) => readonly (readonly ExactSum[])[]
-}
-
-/** Counts the values of an index for {@link mergedSpread}. Valid within the tick. */
-export function tallyOf({ index, sums, columns, ...of }: SpreadOptions): Tally {
-  const total = of.members?.size ?? of.view.size
-  const sumsOf = (values: readonly string[]): readonly (readonly ExactSum[])[] =>
-    index === undefined
-      ? values.map(() => sums.map(() => addedSums([])))
-      : sumsByValue(index, values, sums, of, columns)
-  return {
-    addTo(counts) {
-      if (index === undefined) return total
-      const add = (value: string, count: number): void => {
-        counts.set(value, (counts.get(value) ?? 0) + count)
-      }
-      return total - countValues(index, of, add)
-    },
-    ...(sums.length === 0 ? {} : { sumsOf }),
-  }
-}
-
-/** The distribution of the objects of several lists, which have the same index and the same sums. Exact. */
-export function mergedSpread(tallies: readonly Tally[], top: number): Spread {
-  const counts = new Map<string, number>()
-  let missingCount = 0
-  for (const tally of tallies) missingCount += tally.addTo(counts)
-  const first = new FirstRows<ValueCount>(Math.max(1, top), compareCounts)
-  for (const [value, count] of counts) first.add({ value, count })
-  const shown = top === 0 ? [] : first.rows()
-  const values = shown.map(({ value }) => value)
-  const parts = tallies.flatMap(({ sumsOf }) => (sumsOf === undefined ? [] : [sumsOf(values)]))
-  return {
-    values: shown.map((one, at) => {
-      const ofLists = parts.map((part) => part[at] ?? [])
-      const sums = (ofLists[0] ?? []).map((_, which) =>
-        addedSums(ofLists.flatMap((list) => list[which] ?? [])),
-      )
-      return { ...one, sums }
-    }),
-    distinctCount: counts.size,
-    missingCount,
-  }
+/** The sums of each index, over all parts. */
+function addedByIndex(parts: readonly (readonly ExactSum[])[]): readonly ExactSum[] {
+  const [only = []] = parts
+  if (parts.length === 1) return only
+  return only.map((_, which) => addedSums(parts.flatMap((sums) => sums[which] ?? [])))
 }

@@ -1,37 +1,27 @@
-import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import type { IndexView, ObjectId } from '../../informer/store/store-view.ts'
 import { ArgumentError } from '../condition/argument-error.ts'
-import {
-  allOf,
-  type Condition,
-  namespacesOf,
-  type RelatedStores,
-  scopeCondition,
-} from '../condition/condition.ts'
+import type { WorkBudget } from '../condition/work-budget.ts'
+import { isInScope } from '../condition/scope.ts'
 import {
   type CutValue,
-  decodeCursor,
   encodeCursor,
   type ListIdentity,
+  type ListPosition,
   listHash,
+  positionIn,
   valueHash,
 } from './cursor.ts'
-import { bindCondition } from '../condition/id-set.ts'
-import type { IdSet } from '../condition/candidates.ts'
-import type { IdBytes } from '../condition/id-bytes.ts'
 import { type Spread, spreadOf } from './facets.ts'
-import {
-  comparePositions,
-  type ListOrder,
-  type OrderPosition,
-  type OrderTerm,
-  orderValue,
-  positionOf,
-} from './list-order.ts'
-import { orderedRows } from './ordered-rows.ts'
-import { type ExactSum, type NumberColumns, sumOfIndex } from './sums.ts'
-import { membersOf } from './value-counts.ts'
-import type { WorkBudget } from '../condition/work-budget.ts'
-import { isInScope, type Scope } from '../condition/scope.ts'
+import { comparePositions, type OrderTerm, orderValue, positionOf } from './list-order.ts'
+import { type ListPart, startIn, VisiblePart } from './list-part.ts'
+import { type FoundRows, mergedRows } from './merged-rows.ts'
+import { type ExactSum, sumOfIndex } from './sums.ts'
+
+/*
+ * A list is parts, each the objects of one kind in one cluster that meet a condition, merged in an order. Most lists have
+ * one part, whose rows need no merging: they are read straight from its indexes, as ids, without an object for each row.
+ * A page of either says of which part each row is, makes cursors, and counts and adds up all objects of the list.
+ */
 
 export const defaultPageSize = 100
 
@@ -72,16 +62,6 @@ export class PageOffsetError extends ArgumentError {
   }
 }
 
-export interface RowsOptions {
-  readonly view: StoreView
-  /** The condition of the arguments and, on a connection, of the relation. */
-  readonly condition: Condition
-  readonly scope: Scope
-  readonly budget: WorkBudget
-  /** Needed by conditions on related objects. */
-  readonly related?: RelatedStores | undefined
-}
-
 /** The requested part of a list: its start or, with `last`, its end. */
 export interface PageBounds {
   /** Defaults to `defaultPageSize` without `last`. Not allowed with `last`. */
@@ -99,11 +79,13 @@ export interface ListPageBounds extends PageBounds {
   readonly offset?: number | null | undefined
 }
 
-export interface PageOptions extends RowsOptions, ListPageBounds {
+export interface PageOptions<P extends ListPart> extends ListPageBounds {
+  readonly parts: readonly P[]
+  /** The order, by indexes that all parts have. The part's name, namespace and name break ties, and are the default. */
+  readonly terms?: readonly OrderTerm[]
+  readonly budget: WorkBudget
   /** What the cursors are bound to. */
   readonly identity: ListIdentity
-  /** The order. Namespace and name break ties, and are the default. */
-  readonly terms: readonly OrderTerm[]
   readonly maxPageSize: number
 }
 
@@ -112,115 +94,184 @@ export interface PageOf<R> {
   readonly rows: readonly R[]
   readonly hasNextPage: boolean
   readonly hasPreviousPage: boolean
-  cursorOf(row: R): string
+  /** The cursor of the row at a position of the page. */
+  cursorAt(position: number): string
   /** The number of rows on all pages. May examine each of them: throws `QueryTooCostlyError`. */
   totalCount(): number
 }
 
-/** One page of a list of one kind. */
-export interface Page extends PageOf<ObjectId> {
-  /** The namespaces that its objects can be in, sorted; `undefined`: any. */
-  readonly namespaces?: readonly string[] | undefined
-  /** Identifies the list on every replica, whatever its order. */
-  listHash(): string
+/** The indexes of a part that {@link Page.spread} reads. */
+interface SpreadIndexes {
+  /** `undefined`: a label that no object has. */
+  readonly index: IndexView | undefined
+  /** The numeric indexes to add up for each value. All parts have as many. */
+  readonly sums?: readonly IndexView[]
+}
+
+/** One page of a list. */
+export interface Page<P extends ListPart = ListPart> extends PageOf<ObjectId> {
+  readonly parts: readonly P[]
+  /** The part that has the row at a position of the page. */
+  partAt(position: number): P
+  /** The number of objects of each part on all pages. As `totalCount`. */
+  counts(): readonly { readonly part: P; readonly count: number }[]
   /**
    * The distribution of the objects on all pages over an index, with the sums of numeric indexes for each of the `top`
    * values. May examine each of them: throws `QueryTooCostlyError`.
    */
-  spread(index: IndexView | undefined, top: number, sums?: readonly IndexView[]): Spread
-  /** The sum of a numeric index over the objects on all pages. Costs as much as {@link spread} does. */
-  sum(index: IndexView): ExactSum
+  spread(indexesOf: (part: P) => SpreadIndexes, top: number): Spread
+  /** The sums of a numeric index over the objects of each part. Costs as much as {@link spread} does. */
+  sums(indexOf: (part: P) => IndexView): readonly ExactSum[]
 }
 
 /**
- * One page of the visible objects that meet a condition. Throws {@link PageSizeError}, {@link PageBoundsError},
+ * One page of the visible objects of some parts that meet their conditions. Reads only as many rows of each part as the
+ * page needs. Cursors into a part that is gone continue behind it. Throws {@link PageSizeError}, {@link PageBoundsError},
  * {@link PageOffsetError}, `CursorError` and `QueryTooCostlyError`.
  */
-export function listPage(options: PageOptions): Page {
-  const { view, identity, terms, budget } = options
+export function listPage<P extends ListPart>(options: PageOptions<P>): Page<P> {
+  const { budget, identity, terms = [] } = options
   const { size, backwards } = pageSizeOf(options, options.maxPageSize)
-  const skipped = Math.min(offsetOf(options), view.size)
+  const offset = offsetOf(options)
   let hash: string | undefined
-  const hashOnce = () => (hash ??= listHash(identity, budget))
+  const hashOnce = (): string => (hash ??= listHash(identity, budget))
   const after = positionAt(options, 'after', hashOnce)
   const before = positionAt(options, 'before', hashOnce)
-  const order = { terms, backwards }
-  const { set, namespaces, condition } = visible(options)
-  budget.report?.reading(view)
   const [from, bound] = backwards ? [before, after] : [after, before]
-  const read = (): readonly ObjectId[] =>
-    orderedRows({
-      view,
-      set,
-      condition,
-      namespaces,
-      order,
-      after: from,
-      limit: skipped + size + 1,
-      budget,
-    })
+  const order = { terms, backwards }
+  const sorted =
+    options.parts.length < 2
+      ? options.parts
+      : options.parts.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  const parts = sorted.map((part) => new VisiblePart(part, budget))
+  const skipped = offset === 0 ? 0 : Math.min(offset, sizeOf(sorted))
+  const limit = skipped + size + 1
+  const [only] = parts
+  const read = (): FoundRows<P> =>
+    only !== undefined && parts.length === 1
+      ? { ids: only.rows(order, from && startIn(only.part, from), limit) }
+      : mergedRows(parts, order, from, limit)
   const found = skipped === 0 ? read() : budget.because(farOffset, read)
-  const within = bound === undefined ? found : rowsAheadOf(bound, found, view, order)
-  const isCut = within.length > skipped + size || within.length < found.length
-  const rows = within.slice(skipped, skipped + size)
-  if (backwards) rows.reverse()
+  const { ids, places } = found
+  const partOf = (at: number): P => places?.[at] ?? (sorted[0] as P)
+  const isBeyond = (to: ListPosition, id: ObjectId, at: number): boolean => {
+    const part = partOf(at)
+    return comparePositions(positionOf(part.view, terms, id), startIn(part, to), order) >= 0
+  }
+  const beyond = bound === undefined ? -1 : ids.findIndex((id, at) => isBeyond(bound, id, at))
+  const end = beyond < 0 ? ids.length : beyond
+  const isCut = end > skipped + size || end < ids.length
+  const rows = ids.slice(skipped, Math.min(end, skipped + size))
+  const placed = places?.slice(skipped, skipped + rows.length)
+  if (backwards) {
+    rows.reverse()
+    placed?.reverse()
+  }
   budget.report?.returned(rows.length, terms)
-  let unordered: string | undefined
-  let members: IdBytes | undefined
-  const columns: NumberColumns = new Map()
-  const everyMember = () => {
-    if (set.count() !== view.size) members ??= membersOf({ view, set, condition, budget })
-    return { view, members, budget }
-  }
-  return {
+  return new FoundPage({
     rows,
+    places: placed,
     hasNextPage: backwards ? before !== undefined : isCut,
-    hasPreviousPage: backwards ? isCut : after !== undefined || Math.min(skipped, found.length) > 0,
-    namespaces,
-    listHash: () => (unordered ??= listHash({ ...identity, orderBy: null }, budget)),
-    cursorOf: (id) => encodeCursor(hashOnce(), positionOf(view, terms, id), budget),
-    totalCount: () =>
-      from === undefined && bound === undefined && !isCut
-        ? found.length
-        : countMembers(options, set, condition),
-    spread: (index, top, sums = []) => spreadOf({ index, sums, columns, ...everyMember() }, top),
-    sum: (index) => sumOfIndex(index, everyMember()),
-  }
+    hasPreviousPage: backwards ? isCut : after !== undefined || Math.min(skipped, ids.length) > 0,
+    parts: sorted,
+    visible: parts,
+    // The page is the whole list.
+    total: from === undefined && bound === undefined && !isCut ? ids.length : undefined,
+    cursorOf: (part, id) =>
+      encodeCursor(hashOnce(), { part: part.name, ...positionOf(part.view, terms, id) }, budget),
+  })
 }
 
-export const farOffset = { argument: 'offset', hint: 'use a smaller offset, or narrow the list' }
+const farOffset = { argument: 'offset', hint: 'use a smaller offset, or narrow the list' }
 
-function rowsAheadOf(
-  bound: OrderPosition,
-  rows: readonly ObjectId[],
-  view: StoreView,
-  order: ListOrder,
-): readonly ObjectId[] {
-  const end = rows.findIndex(
-    (id) => comparePositions(positionOf(view, order.terms, id), bound, order) >= 0,
-  )
-  return end < 0 ? rows : rows.slice(0, end)
+function sizeOf(parts: readonly ListPart[]): number {
+  return parts.reduce((sum, { view }) => sum + view.size, 0)
+}
+
+interface FoundPageOptions<P extends ListPart> extends Pick<
+  Page<P>,
+  'rows' | 'hasNextPage' | 'hasPreviousPage' | 'parts'
+> {
+  /** The part of each row. Absent: the only one. */
+  readonly places?: readonly P[] | undefined
+  readonly visible: readonly VisiblePart<P>[]
+  /** The number of rows on all pages, where the page has all of them. */
+  readonly total: number | undefined
+  readonly cursorOf: (part: P, id: ObjectId) => string
+}
+
+class FoundPage<P extends ListPart> implements Page<P> {
+  readonly rows: readonly ObjectId[]
+  readonly hasNextPage: boolean
+  readonly hasPreviousPage: boolean
+  readonly parts: readonly P[]
+  readonly #of: FoundPageOptions<P>
+
+  constructor(of: FoundPageOptions<P>) {
+    this.rows = of.rows
+    this.hasNextPage = of.hasNextPage
+    this.hasPreviousPage = of.hasPreviousPage
+    this.parts = of.parts
+    this.#of = of
+  }
+
+  partAt(position: number): P {
+    const part = this.#of.places?.[position] ?? this.parts[0]
+    if (part === undefined) throw new RangeError(`the page has no row ${position}`)
+    return part
+  }
+
+  cursorAt(position: number): string {
+    const id = this.rows[position]
+    if (id === undefined) throw new RangeError(`the page has no row ${position}`)
+    return this.#of.cursorOf(this.partAt(position), id)
+  }
+
+  totalCount(): number {
+    return this.#of.total ?? this.counts().reduce((sum, { count }) => sum + count, 0)
+  }
+
+  counts(): readonly { readonly part: P; readonly count: number }[] {
+    return this.#of.visible.map((one) => ({ part: one.part, count: one.count() }))
+  }
+
+  spread(indexesOf: (part: P) => SpreadIndexes, top: number): Spread {
+    const parts = this.#of.visible.map((one) => {
+      const { index, sums = [] } = indexesOf(one.part)
+      return { index, sums, columns: one.columns, ...one.members() }
+    })
+    return spreadOf(parts, top)
+  }
+
+  sums(indexOf: (part: P) => IndexView): readonly ExactSum[] {
+    return this.#of.visible.map((one) => sumOfIndex(indexOf(one.part), one.members()))
+  }
 }
 
 function positionAt(
-  options: PageOptions,
+  { parts, terms = [], ...options }: PageOptions<ListPart>,
   argument: 'after' | 'before',
   hash: () => string,
-): OrderPosition | undefined {
+): ListPosition | undefined {
   const cursor = options[argument]
   if (cursor === undefined || cursor === null) return undefined
-  const { terms } = options
-  const wholeValue = (key: string, cut: CutValue, at: number): string =>
-    wholeValueOf(options, { key, cut, term: terms[at], argument })
-  return decodeCursor(cursor, { hash: hash(), argument, terms: terms.length, wholeValue })
+  return positionIn(cursor, {
+    hash: hash(),
+    argument,
+    terms: terms.length,
+    wholeValue({ part: name, key }, cut, at) {
+      const part = parts.find((one) => one.name === name)
+      return wholeValueOf(part, { key, cut, term: terms[at], argument })
+    },
+  })
 }
 
 /**
  * The value of which a cursor has only the start: that of its object or, if that has another one or its part is gone,
  * about that value.
  */
-export function wholeValueOf(
-  part: Pick<RowsOptions, 'view' | 'scope'> | undefined,
+function wholeValueOf(
+  part: ListPart | undefined,
   {
     key,
     cut: [start, known],
@@ -240,67 +291,6 @@ export function wholeValueOf(
   // The object is gone or has changed: the page repeats objects with the same start rather than skip some.
   const isLow = (term?.descending === true) === (argument === 'before')
   return isLow ? start : `${start}\uffff`
-}
-
-export interface KeyRowsOptions extends RowsOptions {
-  /** Only objects behind this key; backwards, before it. No object needs to have the key. */
-  readonly after?: string | undefined
-  /** Only objects up to this key. */
-  readonly before?: string | undefined
-  readonly backwards?: boolean
-  /** At least 1. */
-  readonly limit: number
-}
-
-/** The first visible objects that meet a condition, in key order; backwards, the last ones. */
-export function listRows(options: KeyRowsOptions): readonly ObjectId[] {
-  const { view, limit, budget, after, before, backwards = false } = options
-  const order = { terms: [], backwards }
-  const from = after === undefined ? undefined : { values: [], key: after }
-  budget.report?.reading(view)
-  const found = orderedRows({ view, ...visible(options), order, after: from, limit, budget })
-  const rows =
-    before === undefined ? found : rowsAheadOf({ values: [], key: before }, found, view, order)
-  budget.report?.returned(rows.length)
-  return rows
-}
-
-/** The first visible object that meets a condition: the answer of a field for one object. */
-export function findObject(options: RowsOptions): ObjectId | undefined {
-  return listRows({ ...options, limit: 1 })[0]
-}
-
-/** The number of visible objects that meet a condition. Throws `QueryTooCostlyError`. */
-export function countObjects(options: RowsOptions): number {
-  const { set, condition } = visible(options)
-  return countMembers(options, set, condition)
-}
-
-export function countMembers(
-  { view, budget }: RowsOptions,
-  set: IdSet,
-  condition: Condition,
-): number {
-  const known = set.count()
-  if (known !== undefined) return known
-  return membersOf({ view, set, condition, budget }).size
-}
-
-/** The objects that a request may see: the request's condition and the viewer's Scope, bound to the store. */
-export interface VisibleSet {
-  readonly set: IdSet
-  readonly condition: Condition
-  readonly namespaces: readonly string[] | undefined
-}
-
-/** The only place where the request's condition and the viewer's Scope are combined. */
-export function visible({ view, condition, scope, budget, related }: RowsOptions): VisibleSet {
-  const both = allOf([condition, scopeCondition(scope)])
-  return {
-    set: bindCondition(both, view, budget, related),
-    condition: both,
-    namespaces: namespacesOf(both),
-  }
 }
 
 /** The requested page size and end. Throws {@link PageSizeError} and {@link PageBoundsError}. */

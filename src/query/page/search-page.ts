@@ -3,22 +3,17 @@ import { allOf, type Condition, scopeCondition } from '../condition/condition.ts
 import { selectorCondition } from '../condition/list-condition.ts'
 import type { Scope } from '../condition/scope.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
-import {
-  CursorError,
-  encodeTypedCursor,
-  type ListIdentity,
-  listHash,
-  typedPositionAt,
-} from './cursor.ts'
+import { CursorError, encodeCursor, type ListIdentity, listHash, positionIn } from './cursor.ts'
 import { compareKeys } from './list-order.ts'
 import { FirstRows } from './ordered-rows.ts'
-import { countObjects, listRows, type PageOf, pageSizeOf } from './page.ts'
+import { countObjects, listRows } from './list-part.ts'
+import { type PageOf, pageSizeOf } from './page.ts'
 import { type SearchMatch, TextSearch, type SearchedValues } from './search-match.ts'
 import type { SearchWords } from './search-text.ts'
 
 /** The objects of one kind in one cluster that are searched. */
 export interface SearchPart extends SearchedValues {
-  /** Unique among the parts of a cluster, and the same on every replica; without `:`. */
+  /** Unique among the parts of a cluster, and the same on every replica. */
   readonly type: string
   readonly cluster: string
   /** The place of the kind among equally good results: workloads before their parts. */
@@ -87,9 +82,13 @@ export function searchPage(options: SearchPageOptions): SearchPage {
     rows: page,
     hasNextPage: hits.length > size,
     hasPreviousPage: after !== undefined,
-    cursorOf({ part: { type, cluster, place, view }, id, score }) {
+    cursorAt(position) {
+      const hit = page[position]
+      if (hit === undefined) throw new RangeError(`the page has no row ${position}`)
+      const { part, id, score } = hit
+      const { type, cluster, place, view } = part
       const values = [String(score), String(place), cluster]
-      return encodeTypedCursor(hash, { type, key: view.keyOf(id), values }, budget)
+      return encodeCursor(hash, { part: type, key: view.keyOf(id), values }, budget)
     },
     matchOf: ({ part: { cluster, type }, id }) => found.get(`${cluster}/${type}`)?.matchOf(id),
     totalCount: () => parts.reduce((sum, part) => sum + part.size, 0),
@@ -119,9 +118,9 @@ function comparePlaces(a: Place, b: Place): number {
 }
 
 function positionAt(cursor: string | null | undefined, hash: string): Position | undefined {
-  const position = typedPositionAt(cursor, { hash, argument: 'after', terms: 3 })
+  const position = positionIn(cursor, { hash, argument: 'after', terms: 3 })
   if (position === undefined) return undefined
-  const { type, key, values } = position
+  const { part: type, key, values } = position
   const [score = -1, place = -1] = values.slice(0, 2).map(Number)
   if (!Number.isInteger(score) || score < 0 || !Number.isInteger(place)) {
     throw new CursorError('after', String(cursor), 'malformed')

@@ -1,7 +1,7 @@
 import type { ProblemSeverity } from '../../kubernetes/problems/problem-fact.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 import type { FilterableIndex } from '../index/index-definition.ts'
-import { decodeCursor, encodeCursor, type ListIdentity, listHash } from '../page/cursor.ts'
+import { encodeCursor, type ListIdentity, listHash, positionIn } from '../page/cursor.ts'
 import {
   comparePositions,
   compileOrder,
@@ -62,27 +62,28 @@ export function problemPage<P extends ProblemPart>({
   const terms = problemOrder(orderBy)
   const order = { terms, backwards: false }
   const hash = listHash({ ...identity, orderBy: terms })
-  const positionOf = (problem: ListedProblem<P>): OrderPosition => problemPosition(problem, terms)
-  const from =
-    after === undefined || after === null
-      ? undefined
-      : decodeCursor(after, { hash, argument: 'after', terms: terms.length })
+  const from = positionIn(after, { hash, argument: 'after', terms: terms.length })
   budget.spend('tests', testsPerProblem * problems.length)
   const rows = new FirstRows<{
     readonly problem: ListedProblem<P>
     readonly position: OrderPosition
   }>(size + 1, (a, b) => comparePositions(a.position, b.position, order))
   for (const problem of problems) {
-    const position = positionOf(problem)
+    const position = problemPosition(problem, terms)
     if (from !== undefined && comparePositions(position, from, order) <= 0) continue
     rows.add({ problem, position })
   }
   const found = rows.rows()
+  const page = found.slice(0, size)
   return {
-    rows: found.slice(0, size).map(({ problem }) => problem),
+    rows: page.map(({ problem }) => problem),
     hasNextPage: found.length > size,
     hasPreviousPage: from !== undefined,
-    cursorOf: (problem) => encodeCursor(hash, positionOf(problem), budget),
+    cursorAt(at) {
+      const row = page[at]
+      if (row === undefined) throw new RangeError(`the page has no row ${at}`)
+      return encodeCursor(hash, { part: '', ...row.position }, budget)
+    },
     totalCount: () => problems.length,
   }
 }

@@ -1,11 +1,10 @@
-import { listMergedPage } from '../../../query/page/merged-page.ts'
+import { TimeShare } from '../../../lib/event-loop.ts'
 import { listPage } from '../../../query/page/page.ts'
 import { PlanRun } from '../../plan/plan-run.ts'
-import { countedList } from '../../reads/connection-read.ts'
-import { countedFleet } from '../../reads/fleet-list.ts'
+import type { CountedList } from '../../reads/connection-read.ts'
 import type { FacetArguments } from '../../schema/read-arguments.ts'
-import type { FramePlan, LiveCounted, PageState, SentListChange } from '../frame-plan.ts'
-import { type GroupContent, type ListReads, liveRead, rowErrors } from './group-content.ts'
+import type { FramePlan, PageState, SentListChange } from '../frame-plan.ts'
+import { type GroupContent, type ListReads, rowErrors } from './group-content.ts'
 import type { GroupList, RowKeys } from './group-list.ts'
 
 /** The key of the only row. Keys of objects are never empty. */
@@ -17,7 +16,7 @@ const facetsKey = ''
  */
 export class GroupFacets implements GroupContent {
   readonly bytesPerObject: number = 0
-  readonly isWhole = true
+  readonly whole: TimeShare = new TimeShare(1 / 20)
   readonly #plan: FramePlan
   readonly #facets: FacetArguments
   readonly #lists: Set<GroupList>
@@ -77,10 +76,7 @@ export class GroupFacets implements GroupContent {
     if (due === undefined) return []
     const options = reads.of(due.list).run
     const run = new PlanRun(options)
-    const counted = this.#isPlural
-      ? this.#countedLists(run, reads)
-      : this.#countedList(run, due.list, reads)
-    const text = this.#plan.facets?.(run, counted, this.#facets) ?? ''
+    const text = this.#plan.facets?.(run, this.#counted(run, reads), this.#facets) ?? ''
     const errors = rowErrors(run, options.unexpected)
     reads.check()
     if (text === this.#sent.text && errors === this.#sent.errors) return []
@@ -88,26 +84,10 @@ export class GroupFacets implements GroupContent {
     return this.all()
   }
 
-  #countedList(run: PlanRun, { list }: GroupList, reads: ListReads): LiveCounted {
-    const [only] = this.#lists
-    if (only === undefined) throw new TypeError('a group of counts has no list')
-    const { part } = reads.of(only)
-    const page = listPage({
-      ...liveRead(part, run),
-      condition: list.condition,
-      terms: [],
-      identity: { list: list.list },
-      first: 0,
-      maxPageSize: 0,
-    })
-    const counted = countedList({ part, page }, 'facets')
-    return { counted, totalCount: () => page.totalCount() }
-  }
-
-  /** The lists that can be read. What is missing is a gap of the frame. */
-  #countedLists(run: PlanRun, reads: ListReads): LiveCounted {
+  /** The lists that can be read. What is missing of several is a gap of the frame. */
+  #counted(run: PlanRun, reads: ListReads): CountedList {
     const parts = [...this.#lists]
-      .filter(({ isFollowing }) => isFollowing)
+      .filter(({ isFollowing }) => !this.#isPlural || isFollowing)
       .map((one) => {
         const { part, run: own } = reads.of(one)
         const { condition } = one.list
@@ -115,15 +95,14 @@ export class GroupFacets implements GroupContent {
         const related = new PlanRun(own).related(part.cluster)
         return { ...part, name: part.cluster, condition, related }
       })
-    const page = listMergedPage({
+    const page = listPage({
       parts,
       budget: run.budget,
       identity: { list: 'facets' },
       first: 0,
       maxPageSize: 0,
     })
-    const counted = countedFleet({ kind: this.#plan.kind, page, parts })
-    return { counted, totalCount: () => page.totalCount() }
+    return { kind: this.#plan.kind, page }
   }
 
   all(): readonly SentListChange[] {

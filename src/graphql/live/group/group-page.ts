@@ -1,6 +1,6 @@
 import type { StoreView } from '../../../informer/store/store-view.ts'
 import { LiveSet } from '../../../query/live-set.ts'
-import { listMergedPage } from '../../../query/page/merged-page.ts'
+import { listPage } from '../../../query/page/page.ts'
 import { positionOf } from '../../../query/page/list-order.ts'
 import { idsBefore, isShown, sentSteps } from '../../../query/page/page-steps.ts'
 import { TopWindow, type WindowRow } from '../../../query/page/top-window.ts'
@@ -211,11 +211,12 @@ export class GroupPage implements GroupContent {
     }
     const page = { first: capacity, maxPageSize: capacity, identity: { list: 'page' } }
     const { terms } = this.#wanted
-    const { rows, hasNextPage } = listMergedPage({ parts, terms, budget, ...page })
-    for (const { part, id } of rows) {
-      held.push(this.#rowOf(part.list, part.view, id, part.view.uidOf(id)))
+    const found = listPage({ parts, terms, budget, ...page })
+    for (const [at, id] of found.rows.entries()) {
+      const { list, view } = found.partAt(at)
+      held.push(this.#rowOf(list, view, id, view.uidOf(id)))
     }
-    this.#front.fill(held, !hasNextPage)
+    this.#front.fill(held, !found.hasNextPage)
   }
 
   #written(

@@ -1,22 +1,15 @@
 import { objectKey } from '../../../kubernetes/object.ts'
 import type { ObjectId } from '../../../informer/store/store-view.ts'
+import { everything } from '../../../query/condition/condition.ts'
 import { CursorError, listHash } from '../../../query/page/cursor.ts'
 import { type Page, pageSizeOf } from '../../../query/page/page.ts'
 import { ClientError } from '../../errors/client-error.ts'
-import type { Kind } from '../../model/kind.ts'
-import type { ClusterKind, KindView } from '../../prepare/kind-view.ts'
+import type { ClusterKind } from '../../prepare/kind-view.ts'
 import type { ListFieldArguments } from '../../schema/read-arguments.ts'
 import { directFilterOf, filterOf } from '../list-arguments.ts'
-import type { StoredList } from './direct-reads.ts'
+import type { ListedPart, ReadPage } from '../read-page.ts'
 import type { ReadRun } from '../read-run.ts'
-
-/** A page, and the part of the kind that it belongs to. */
-export interface ReadPage {
-  readonly part: KindView
-  readonly page: Page
-  /** Further kinds that decide which objects are on the page. */
-  readonly reads: readonly Kind[]
-}
+import type { StoredList } from './direct-reads.ts'
 
 /**
  * A page of the list of a kind without a cache, by the `limit` and `continue` of the API; `undefined` until it is read.
@@ -29,10 +22,11 @@ export function directPage(
 ): ReadPage | undefined {
   const filter = directFilterOf(args)
   if ('refused' in filter) throw needsIndex(at, filter.refused, args[filter.refused])
-  const { identity } = filterOf(run.served, at.kind, args)
+  const list = `${at.cluster}/live/${at.kind.listField}`
+  const identity = { list, ...filterOf(run.served, at.kind, args).identity }
   const { after } = args
   const { size } = pageSizeOf(args, run.limits.maxPageSize)
-  const hash = listHash({ list: `${at.cluster}/live/${at.kind.listField}`, ...identity })
+  const hash = listHash(identity)
   const from = positionOf(after, hash)
   const request = {
     ...filter,
@@ -45,7 +39,7 @@ export function directPage(
   const page = new DirectPage({ read, hash, from, size, isFirst: (after ?? null) === null })
   const { report } = run.budget
   if (report !== undefined) report.now.returned += page.rows.length
-  return { part: read.part, page, reads: [] }
+  return { kind: at.kind, page, identity, reads: [], isOver: false, gaps: [], failures: [] }
 }
 
 function needsIndex({ kind, cluster }: ClusterKind, argument: string, value: unknown): ClientError {
@@ -121,7 +115,8 @@ interface DirectPageOptions {
 }
 
 /** A page of a list from the API server. */
-class DirectPage implements Page {
+class DirectPage implements Page<ListedPart> {
+  readonly parts: readonly ListedPart[]
   readonly rows: readonly ObjectId[]
   readonly hasNextPage: boolean
   readonly hasPreviousPage: boolean
@@ -134,6 +129,7 @@ class DirectPage implements Page {
     const { objects, isCut, continue: next } = read.list
     const { view } = read.part
     this.#options = options
+    this.parts = [{ ...read.part, name: read.part.cluster, condition: everything }]
     this.#isCut = isCut || objects.length > from.skipped + size
     this.rows = objects
       .slice(from.skipped, from.skipped + size)
@@ -142,10 +138,15 @@ class DirectPage implements Page {
     this.hasPreviousPage = !isFirst
   }
 
-  cursorOf(id: ObjectId): string {
+  partAt(): ListedPart {
+    const [part] = this.parts
+    if (part === undefined) throw new TypeError('a list that is read live has a part')
+    return part
+  }
+
+  cursorAt(position: number): string {
     const { from, hash, read } = this.#options
     const { continue: next } = read.list
-    const position = this.rows.indexOf(id)
     const isLast = position === this.rows.length - 1
     if (isLast && !this.#isCut && next !== undefined) {
       return cursorOf({ token: next, skipped: 0 }, hash)
@@ -163,15 +164,15 @@ class DirectPage implements Page {
     throw notOfDirectList(read.part, 'totalCount', 'the API server does not count this list')
   }
 
-  listHash(): never {
-    throw notOfDirectList(this.#options.read.part, 'resumeToken', 'a subscription cannot follow it')
+  counts(): never {
+    throw withoutIndexes()
   }
 
   spread(): never {
     throw withoutIndexes()
   }
 
-  sum(): never {
+  sums(): never {
     throw withoutIndexes()
   }
 }
