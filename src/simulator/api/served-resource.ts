@@ -25,7 +25,6 @@ export interface ScalePaths {
   readonly selector: string | undefined
 }
 
-/** A column of a table. */
 export interface PrinterColumn extends Required<DeclaredColumn> {
   readonly description: string
 }

@@ -310,7 +310,6 @@ function release(cluster: Cluster, record: Controller): void {
   cluster.active.add(record)
 }
 
-/** Changes `spec.replicas` of a Deployment. */
 function scale(cluster: Cluster, record: Controller, replicas: number): void {
   cluster.change(resources.deployments, record, (object) => withSpec(object, { replicas }))
   cluster.active.add(record)

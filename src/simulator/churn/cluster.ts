@@ -217,7 +217,6 @@ export class Cluster {
     return changed === undefined ? object : this.update(resource, changed)
   }
 
-  /** Deletes an object if it exists. */
   remove(resource: Resource, at: Named): void {
     if (this.get(resource, at) !== undefined) this.delete(resource, at.namespace, at.name)
   }

@@ -126,7 +126,6 @@ export function sendJson(
   exchange.response.end(`${JSON.stringify(body)}\n`)
 }
 
-/** Answers with a Status of success. */
 export function sendSuccess(exchange: Exchange, code: number, more: object): void {
   const kind = { kind: 'Status', apiVersion: 'v1' }
   sendJson(exchange, code, { ...kind, metadata: {}, status: 'Success', ...more })

@@ -1,9 +1,8 @@
-import { parse as parseYaml } from 'yaml'
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { textOf } from '../../kubernetes/fields.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { kindSchema } from '../api/captured-api.ts'
-import { exactInteger, parseJson } from '../api/json.ts'
+import { parseJson, parseYaml } from '../api/json.ts'
 import { badRequest, forbiddenAt, Refusal, requiredAt } from '../api/status-refusal.ts'
 import { currentObject, updateObject } from '../writes/object-writes.ts'
 import { jsonPatch, JsonPatchError, mergePatch, strategicMergePatch } from '../writes/patches.ts'
@@ -69,18 +68,11 @@ function apply(request: ResourceRequest, body: Buffer): ReturnType<typeof applyO
 
 function configuration(body: Buffer): unknown {
   try {
-    return exactNumbers(parseYaml(body.toString(), { intAsBigInt: true }))
+    return parseYaml(body.toString())
   } catch (error) {
     const message = `error decoding YAML: error converting YAML to JSON: yaml: ${(error as Error).message}`
     throw badRequest(message)
   }
-}
-
-function exactNumbers(value: unknown): unknown {
-  if (typeof value === 'bigint') return exactInteger(String(value)) ?? Number(value)
-  if (Array.isArray(value)) return value.map(exactNumbers)
-  if (!isJsonObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, exactNumbers(part)]))
 }
 
 const notDecoded = (patched: object, problem: string): Refusal => {

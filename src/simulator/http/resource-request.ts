@@ -44,7 +44,6 @@ export interface WatchRegistry {
   add(watch: OpenWatch): () => void
 }
 
-/** Answers with a written object. */
 export function sendObject(
   { exchange, storage, served }: ResourceRequest,
   status: number,
@@ -118,7 +117,6 @@ function checkedOptions(body: unknown): Fields {
   )
 }
 
-/** Checks `DeleteOptions`. Throws 422. */
 export function deleteOptionsOf(given: Fields): DeleteOptions {
   const { propagationPolicy: policy, orphanDependents, preconditions } = given
   const dryRun = Array.isArray(given['dryRun']) ? (given['dryRun'] as readonly unknown[]) : []

@@ -184,7 +184,6 @@ function runningText(voice: LogVoice, line: LineSeed): string {
   return write(voice, line)
 }
 
-/** The first lines of a container. */
 function startingTexts({ app, version, role }: LogVoice, seed: LineSeed): readonly string[] {
   if (plainRoles.has(role)) return [`${app} ${version} starting`, 'ready to accept connections']
   return [
@@ -255,7 +254,6 @@ function statusOf(line: LineSeed): number {
   return 500
 }
 
-/** The access log of a web server. */
 function accessLine(_voice: LogVoice, line: LineSeed): string {
   const at = new Date(line.atMs).toUTCString()
   const [, day = '', month = '', year = '', time = ''] = at.split(' ')

@@ -36,9 +36,7 @@ export interface AppStamp extends Loop {
   readonly app: AppPlan
   /** When the app was deployed for the first time. */
   readonly createdAtMs: number
-  /** Sets the clock of the controllers. */
   readonly setClock: (atMs: number) => void
-  /** Creates the object of a manifest. */
   readonly create: (
     manifest: Manifest,
     change?: (object: Written) => Written,

@@ -16,7 +16,6 @@ import { typeRules } from './type-rules.ts'
  * `type-rules.ts` adds by type what no schema says. `kind-traits.ts` names the kinds that are checked.
  */
 
-/** The rules of a built-in kind. */
 export function builtInRules(groupResource: string, kind: KindSchema): ObjectRules {
   return {
     settle: groupResource === 'secrets' ? withEncodedData : (object) => object,

@@ -89,7 +89,6 @@ export function settledObject(
 
 const unknownField = (path: string): string => `unknown field ${JSON.stringify(path)}`
 
-/** Throws if there are unknown fields. */
 function refuseUnknown(
   { kind, version }: ServedResource,
   unknown: readonly string[],
@@ -430,7 +429,6 @@ export function deleteObject(
   return { uid, object }
 }
 
-/** Namespaces that cannot be deleted. */
 const undeletable = new Set(['default', 'kube-system', 'kube-public'])
 
 /** The finalizer by which a definition waits for the deletion of its objects. */
