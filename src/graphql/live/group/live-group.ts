@@ -14,8 +14,7 @@ import {
   type Positions,
   type ResumePosition,
 } from '../../reads/resume-token.ts'
-import { closedGaps, gapOfError } from '../../reads/cluster-gaps.ts'
-import { staleSince } from '../../reads/staleness.ts'
+import { closedGaps, gapOfError, staleSince } from '../../reads/places.ts'
 import type { FollowedList } from '../followed-list.ts'
 import type { FleetParts, FrameParts } from '../frame-plan.ts'
 import { FrameWriter } from '../frame-writer.ts'
