@@ -31,7 +31,7 @@ import {
 import { executePriced } from './priced-executor.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import { ReadRun } from '../reads/read-run.ts'
-import { staleKinds } from '../reads/staleness.ts'
+import { staleKinds } from '../reads/places.ts'
 import { StoreReader } from './store-reader.ts'
 
 export interface ExecutionOptions extends QueryOptions {

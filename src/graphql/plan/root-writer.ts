@@ -4,11 +4,8 @@ import type { SearchHit } from '../../query/page/search-page.ts'
 import type { Kind } from '../model/kind.ts'
 import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
 import type { ClusterKind, FoundObject } from '../prepare/kind-view.ts'
-import {
-  anyKindsPlaces,
-  type AnyKindsPage,
-  readAnyKinds,
-} from '../reads/over-kinds/any-kinds-list.ts'
+import { anyKindsPlaces, readAnyKinds } from '../reads/over-kinds/any-kinds-list.ts'
+import type { KindsPage } from '../reads/over-kinds/kinds-page.ts'
 import { completionNeeds, readCompletions } from '../reads/over-kinds/completion-read.ts'
 import { entityOf, entityPlaces } from '../reads/entity-read.ts'
 import { type ListRequest, type NamedList, namedList, readList } from '../reads/list-read.ts'
@@ -234,7 +231,7 @@ function anyKindsRoot(field: PlanField): RootWriter {
   const { args, nodes } = field
   /** The rows of `nodes` and of `edges`, which may select different fields. */
   const rows: ReturnType<typeof rowsByKind>[] = []
-  const write = unionWriter<AnyKindsPage>(field, (row) => {
+  const write = unionWriter<KindsPage>(field, (row) => {
     const ofRows = rowsByKind(row)
     rows.push(ofRows)
     return (run, { page }, id, at) => ofRows.write(run, page.partAt(at), id)

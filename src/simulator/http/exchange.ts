@@ -1,6 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import { Refusal } from '../api/status-refusal.ts'
+import { badRequest, Refusal } from '../api/status-refusal.ts'
 
 export interface Exchange {
   readonly request: IncomingMessage
@@ -30,6 +30,14 @@ export function exchangeOf(request: IncomingMessage, response: ServerResponse): 
 export function flag(params: URLSearchParams, name: string): boolean {
   const value = params.get(name)
   return value !== null && !['0', 'false'].includes(value.toLowerCase())
+}
+
+/** An integer parameter; `undefined` if it is absent or `''`. Throws 400 in the words of Go. */
+export function integer(params: URLSearchParams, name: string): number | undefined {
+  const value = params.get(name) ?? ''
+  if (value === '') return undefined
+  if (/^[+-]?\d{1,15}$/.test(value)) return Number(value)
+  throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`)
 }
 
 /** The target of a path: a resource of a group and version, and perhaps one object or a subresource. */
@@ -82,13 +90,12 @@ export function beginJson(
   headers: object = {},
 ): void {
   const own: OutgoingHttpHeaders = { ...common, 'content-type': 'application/json', ...headers }
-  if (warnings.length > 0) own['warning'] = [...new Set(warnings)].map(warningValue).join(', ')
+  // RFC 7234: code 299 is a persistent warning.
+  if (warnings.length > 0)
+    own['warning'] = [...new Set(warnings)]
+      .map((text) => `299 - ${JSON.stringify(text)}`)
+      .join(', ')
   response.writeHead(status, own)
-}
-
-/** RFC 7234: code 299 is a persistent warning. */
-function warningValue(text: string): string {
-  return `299 - ${JSON.stringify(text)}`
 }
 
 /** Smaller answers are not compressed, as in a kube-apiserver. */
@@ -119,7 +126,6 @@ export function sendJson(
   exchange.response.end(`${JSON.stringify(body)}\n`)
 }
 
-/** Answers with a Status of success. */
 export function sendSuccess(exchange: Exchange, code: number, more: object): void {
   const kind = { kind: 'Status', apiVersion: 'v1' }
   sendJson(exchange, code, { ...kind, metadata: {}, status: 'Success', ...more })
@@ -136,11 +142,10 @@ export function sendRefusal(exchange: Exchange, error: unknown): void {
     exchange.response.destroy()
     return
   }
-  const refusal = error instanceof Refusal ? error : internalError(error)
-  sendJson(exchange, refusal.httpStatus, refusal.status, refusal.headers)
-}
-
-function internalError(error: unknown): Refusal {
   const message = error instanceof Error ? error.message : String(error)
-  return new Refusal(500, `Internal error occurred: ${message}`, { reason: 'InternalError' })
+  const { httpStatus, status, headers } =
+    error instanceof Refusal
+      ? error
+      : new Refusal(500, `Internal error occurred: ${message}`, { reason: 'InternalError' })
+  sendJson(exchange, httpStatus, status, headers)
 }

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../lib/json.ts'
-import { type CapturedApi, kindSchema, metadataSchema } from '../api/captured-api.ts'
+import { type CapturedApi, kindSchema } from '../api/captured-api.ts'
 import { resolvedSchema, type Schema, type Schemas } from '../api/schema.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 
@@ -29,19 +29,7 @@ const deduced: FieldShape = { kind: 'map', member: (): FieldShape => deduced }
 
 export function kindShape(captured: CapturedApi, served: ServedResource): FieldShape {
   const { root, schemas } = kindSchema(captured, served)
-  if (!served.stored.custom) return fieldShape(root, schemas)
-  // Types and metadata have the same shape for every kind.
-  const common = metadataSchema(captured)
-  const metadata = fieldShape(common.root, common.schemas)
-  const own = fieldShape(served.schema, {})
-  return {
-    kind: 'map',
-    member: (name) => {
-      if (name === 'metadata') return metadata
-      if (name === 'apiVersion' || name === 'kind') return atomic
-      return own.kind === 'map' ? own.member(name) : undefined
-    },
-  }
+  return fieldShape(root, schemas)
 }
 
 const known = new WeakMap<Schema, FieldShape>()

@@ -121,7 +121,6 @@ interface FieldsV1 {
   [name: string]: FieldsV1
 }
 
-/** Writes `fieldsV1`, with sorted names. */
 function writeFields(set: FieldSet): FieldsV1 {
   const root: FieldsV1 = {}
   const paths = [...set].toSorted()

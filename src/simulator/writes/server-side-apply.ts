@@ -1,8 +1,10 @@
 import { objectKey, type ObjectMeta, type Unstructured } from '../../kubernetes/object.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { equalJson } from '../api/json.ts'
+import { kindSchema } from '../api/captured-api.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 import { Refusal } from '../api/status-refusal.ts'
+import { unknownFields } from '../schema/pruning-and-defaulting.ts'
 import type { Storage } from '../storage/storage.ts'
 import { atomic, type FieldShape, kindShape, partsOf } from './field-shape.ts'
 import {
@@ -57,7 +59,7 @@ export function applyObject(
   const { served, namespace, name } = target
   const { subresource, manager } = options
   const shape = kindShape(storage.registry.captured, served)
-  checkDeclared(given, shape, served)
+  checkDeclared(storage, given, served)
   const writer: Writer = { served, shape, manager, subresource }
   const self = managerOf(writer, 'Apply', ownable(appliedFields(given, shape), writer))
   const exists = storage.store(served.stored).get(objectKey({ namespace, name })) !== undefined
@@ -114,27 +116,14 @@ function onlyPart(given: Unstructured, { served, subresource }: Writer): object 
 }
 
 /** Throws if a configuration has unknown fields. */
-function checkDeclared(
-  given: Unstructured,
-  shape: FieldShape,
-  { apiVersion, kind }: ServedResource,
-): void {
-  const find = (value: unknown, at: FieldShape, path: string): string | undefined => {
-    for (const [name, part] of partsOf(value, at) ?? []) {
-      const isField = at.kind === 'map'
-      const step = isField ? `${path}.${name.slice(2)}` : path
-      if (isField && at.member(name.slice(2)) === undefined) return step
-      const below = find(part.value, part.shape, step)
-      if (below !== undefined) return below
-    }
-    return undefined
-  }
-  const field = find(given, shape, '')
+function checkDeclared({ registry }: Storage, given: Unstructured, served: ServedResource): void {
+  const [field] = unknownFields(given, kindSchema(registry.captured, served))
   if (field === undefined) return
+  const { apiVersion, kind } = served
   const { namespace = '', name = '' } = given.metadata as Partial<ObjectMeta>
   const version = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`
   const what = `${namespace}/${name}; ${version}, Kind=${kind}`
-  const message = `failed to create typed patch object (${what}): ${field}: field not declared in schema`
+  const message = `failed to create typed patch object (${what}): .${field}: field not declared in schema`
   throw new Refusal(500, message)
 }
 
