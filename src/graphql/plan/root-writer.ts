@@ -66,8 +66,10 @@ export function rootWriter(field: PlanField): RootWriter {
       return podLogsWriter(field)
     case 'complete':
       return completeRoot(field)
+    case 'write':
+      return writeRoot(field)
     case 'extension':
-      return extensionRoot(source.field, field)
+      return isMutation(field) ? writeRoot(field) : extensionRoot(source.field, field)
     case 'extensionEvents':
       return extensionEvent(source.field, field)
     case 'value':
@@ -88,6 +90,17 @@ function schemaRoot(field: PlanField): RootWriter {
   const write = memberWriter(field)
   const ofSchema = field.name === '__type' ? 'type' : 'whole'
   return { ofSchema, write: (run) => write(run, undefined) }
+}
+
+function isMutation({ parent, compiler }: PlanField): boolean {
+  return parent === compiler.served.schema.getMutationType()
+}
+
+/** Compiles a field of `Mutation`. Its write was made before the answer is read. */
+function writeRoot(field: PlanField): RootWriter {
+  const { key } = field
+  const write = valueWriter(field)
+  return { write: (run) => write(run, run.writes?.result(key)) }
 }
 
 function listRoot(kind: Kind, field: PlanField): RootWriter {
