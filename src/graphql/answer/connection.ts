@@ -1,16 +1,8 @@
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import type { Page, PageOf } from '../../query/page/page.ts'
 import { ClientError } from '../errors/client-error.ts'
-import { facetsOf, pageInfoOf, paidRows, resumeTokenOf, sumsOf } from '../reads/connection-read.ts'
-import { countsByType } from '../reads/over-kinds/any-kinds-list.ts'
+import { type ListedPart, pageInfoOf, paidRows, type ReadPage } from '../reads/connection-read.ts'
 import type { KindsPage } from '../reads/over-kinds/kinds-page.ts'
-import {
-  type ListedPart,
-  pageGaps,
-  pageStaleSince,
-  type ReadPage,
-  resourceVersionOf,
-} from '../reads/read-page.ts'
 import type { ReadGraph } from '../reads/graph/graph-read.ts'
 import { refOf } from '../reads/object-read.ts'
 import type { PlacesRead } from '../reads/places.ts'
@@ -32,7 +24,6 @@ import type {
   ProblemsSource,
   Row,
   SearchSource,
-  TypeCount,
   UsedByConnectionSource,
   UseSource,
 } from '../schema/read-context.ts'
@@ -114,8 +105,8 @@ export class ListConnection extends PageConnection<ObjectId, Row> {
 
   constructor(run: ReadRun, read: ReadPage) {
     const { page } = read
-    const staleSince = (): string | null => pageStaleSince(run, read)
-    super(run, { page, staleSince, incomplete: () => pageGaps(run, read) }, rowsOf(page))
+    const staleSince = (): string | null => read.staleSince({}, run)
+    super(run, { page, staleSince, incomplete: () => read.incomplete({}, run) }, rowsOf(page))
     this.#read = read
   }
 
@@ -124,23 +115,23 @@ export class ListConnection extends PageConnection<ObjectId, Row> {
   }
 
   override type(): string {
-    return this.#read.kind.typeName
+    return this.#read.type
   }
 
   override resourceVersion(): string {
-    return resourceVersionOf(this.#read)
+    return this.#read.resourceVersion
   }
 
   override resumeToken(): string {
-    return resumeTokenOf(this.run, this.#read)
+    return this.#read.resumeToken({}, this.run)
   }
 
   override facets(args: FacetArguments): readonly Facet[] {
-    return facetsOf(this.run, this.#read, args)
+    return this.#read.facets(args, this.run)
   }
 
   override sum(args: SumArguments): readonly IndexSum[] {
-    return sumsOf(this.run, this.#read, args)
+    return this.#read.sum(args, this.run)
   }
 }
 
@@ -153,9 +144,8 @@ function rowsOf(page: Page<ListedPart>): (id: ObjectId, at: number) => Row {
 
 /** A page of objects of several kinds as a connection. */
 export function polymorphicConnection(run: ReadRun, read: KindsPage): OwnedConnectionSource {
-  const { types, notLookedAt, failures } = read
+  const { types, notLookedAt, counts, failures } = read
   const connection = new PageConnection(run, read, rowsOf(read.page))
-  const counts = (): readonly TypeCount[] => countsByType(read)
   return Object.assign(connection, { ...lookedAtOf(types, notLookedAt), counts, failures })
 }
 
