@@ -6,7 +6,6 @@ import {
   type GraphQLError,
   type OperationDefinitionNode,
   OperationTypeNode,
-  type ValidatedExecutionArgs,
 } from 'graphql'
 import type { CallerToken } from '../../access/authentication/authenticator.ts'
 import type { Viewer } from '../../access/viewer.ts'
@@ -35,6 +34,7 @@ import { staleKinds } from '../reads/staleness.ts'
 import { DirectReads, type ReadLogs } from '../reads/direct/direct-reads.ts'
 import { OperationExtensions } from '../extensions/extension-calls.ts'
 import type { FragmentCache } from '../plan/fragment-cache.ts'
+import type { WriteResults } from '../prepare/write-results.ts'
 import { Plan, PlanVariation } from '../plan/plan.ts'
 import { PlanRun } from '../plan/plan-run.ts'
 
@@ -55,6 +55,14 @@ export interface QueryOrigin {
   readonly forbidKeeping?: (() => void) | undefined
   /** Its request. Absent: the gateway asks itself. */
   readonly trace?: OperationTrace | undefined
+}
+
+/** What the report of an operation says about its answer. Filled while the answer is made. */
+export class AskedOperation {
+  kinds: readonly ClusterKind[] = []
+  rows = 0
+  readonly secrets: Set<string> = new Set()
+  readonly logged: LoggedObjects = new Map()
 }
 
 /** The means of every way to answer queries. */
@@ -145,8 +153,8 @@ export function runQuery<T>(
 interface RunOptions<T> {
   /** A new budget for each round, with the limits of the plan. */
   readonly budget: (work: WorkLimits) => WorkBudget
-  /** Whether only a plan that tells of nothing but the schema answers. */
-  readonly onlyOfSchema?: boolean
+  /** What the writes of a mutation have done. */
+  readonly writes?: WriteResults | undefined
   readonly origin: QueryOrigin
   readonly secrets: Set<string>
   readonly logged?: LoggedObjects | undefined
@@ -184,8 +192,8 @@ export class PlannedQueries {
   }
 
   /**
-   * The JSON text of the answer, with the errors of its fields. `undefined` if graphql-js has to answer: the operation
-   * is not a query, is not covered, or is refused as a whole. Never rejects. Returns a promise only if there is
+   * The JSON text of the answer, with the errors of its fields. `undefined` if the pipeline has to answer: the operation
+   * is not a query, or is refused as a whole. Never rejects. Returns a promise only if there is
    * something to wait for.
    */
   answer(
@@ -209,7 +217,9 @@ export class PlannedQueries {
       const { documents } = this.#options
       const document = documents.parse(query)
       if (documents.validate(served.schema, document).length > 0) return undefined
-      return this.#knownAs(served, document, operationName)
+      const operation = getOperationAST(document, operationName)
+      if (operation?.operation !== OperationTypeNode.QUERY) return undefined
+      return this.#knownOf(served, document, operation)
     } catch {
       return undefined
     }
@@ -237,7 +247,7 @@ export class PlannedQueries {
         answered: ({ text, errors }, { budget }, kinds) => {
           if (!isOver) {
             const rows = budget.spent('rows')
-            const answer = { by: 'plan', kinds, secrets, logged, rows, startedMs, errors } as const
+            const answer = { kinds, secrets, logged, rows, startedMs, errors } as const
             const asked = { document, operationName, viewer, trace }
             if (observer !== undefined || trace?.follower !== undefined) {
               const report = queryReport({ ...asked, ...answer })
@@ -260,42 +270,53 @@ export class PlannedQueries {
   }
 
   /**
-   * The answer of a plan as a result: with an explanation, or if the plan only tells of the schema. `undefined` if
-   * graphql-js has to answer. Never rejects.
+   * The answer as a result, for a valid operation whose variables can be coerced. Rejects with the error of an operation
+   * that fails as a whole.
    */
   async result(
     served: ServedSchema,
     { document, operationName, variableValues }: ExecutionArgs,
     {
+      asked,
+      origin,
       explains,
-      ...asker
-    }: Pick<PreparedQuery, 'origin' | 'secrets' | 'logged'> & { explains: boolean },
-  ): Promise<ExecutionResult | undefined> {
-    try {
-      const known = this.#knownAs(served, document, operationName)
-      if (known === undefined) return undefined
-      const cache = this.#options.fragments
-      const before = { ...cache.counts }
-      let report = new ReadReport()
-      return await this.#run(known, variableValues ?? {}, {
-        ...asker,
-        onlyOfSchema: !explains,
-        budget: (work) =>
-          explains ? new ReportingBudget(work, (report = new ReadReport())) : new WorkBudget(work),
-        started: () => Object.assign(before, cache.counts),
-        answered({ text, errors }, { parts: { access } }, kinds) {
-          const { data, extensions } = (explains ? parseExact(text) : JSON.parse(text)) as Parsed
-          const result = { ...(errors.length > 0 && { errors }), data }
-          if (!explains) return result
-          const { hits, misses } = cache.counts
-          const fragments = { hits: hits - before.hits, misses: misses - before.misses }
-          const explanation = explain({ served, report, access, kinds, fragments })
-          return { ...result, extensions: { ...extensions, explain: explanation } }
-        },
-      })
-    } catch {
-      return undefined
-    }
+      writes,
+    }: {
+      readonly asked: AskedOperation
+      readonly origin: QueryOrigin
+      readonly explains: boolean
+      readonly writes: WriteResults | undefined
+    },
+  ): Promise<ExecutionResult> {
+    const operation = getOperationAST(document, operationName)
+    if (!operation) throw new TypeError('the document has no such operation')
+    const known = this.#knownOf(served, document, operation)
+    const { secrets, logged } = asked
+    const cache = this.#options.fragments
+    const before = { ...cache.counts }
+    let report = new ReadReport()
+    const result = await this.#run(known, variableValues ?? {}, {
+      origin,
+      secrets,
+      logged,
+      writes,
+      budget: (work) =>
+        explains ? new ReportingBudget(work, (report = new ReadReport())) : new WorkBudget(work),
+      started: () => Object.assign(before, cache.counts),
+      answered({ text, errors }, { parts: { access }, budget }, kinds) {
+        asked.kinds = kinds
+        asked.rows = budget.spent('rows')
+        const { data, extensions } = parseExact(text) as Parsed
+        const answer = { ...(errors.length > 0 && { errors }), data }
+        if (!explains) return extensions === undefined ? answer : { ...answer, extensions }
+        const { hits, misses } = cache.counts
+        const fragments = { hits: hits - before.hits, misses: misses - before.misses }
+        const explanation = explain({ served, report, access, kinds, fragments })
+        return { ...answer, extensions: { ...extensions, explain: explanation } }
+      },
+    })
+    if (result === undefined) throw new TypeError('the variables of the operation were not checked')
+    return result
   }
 
   /**
@@ -308,8 +329,7 @@ export class PlannedQueries {
     event: unknown,
     origin: QueryOrigin,
   ): Promise<string> {
-    const known = this.#knownOf(served, document, operation, OperationTypeNode.SUBSCRIPTION)
-    if (known === undefined) throw new TypeError('an event belongs to a subscription')
+    const known = this.#knownOf(served, document, operation)
     const { limits } = this.#options
     const answering = this.#run(known, inputs, {
       budget: (work) => new WorkBudget(work),
@@ -327,35 +347,10 @@ export class PlannedQueries {
     return JSON.stringify({ errors: answered.errors.map(withoutTransportDetails), data: null })
   }
 
-  /**
-   * The kinds that a query needs, as far as its text and variables show. Empty for what plans do not cover: a run finds
-   * those kinds.
-   */
-  kinds(
-    served: ServedSchema,
-    { document, operation, variableValues }: ValidatedExecutionArgs,
-  ): readonly ClusterKind[] {
-    try {
-      const known = this.#knownOf(served, document, operation)
-      return known?.plan.variation(variableValues).kinds(served, variableValues) ?? []
-    } catch {
-      return []
-    }
-  }
-
   #run<T extends string | ExecutionResult>(
     { served, plan, document, name, mayBeTooLarge }: KnownQuery,
     inputs: Readonly<Record<string, unknown>>,
-    {
-      budget,
-      origin,
-      secrets,
-      logged,
-      onlyOfSchema = false,
-      started,
-      event,
-      answered,
-    }: RunOptions<T>,
+    { budget, origin, secrets, logged, writes, started, event, answered }: RunOptions<T>,
   ): T | undefined | Promise<T | undefined> {
     const { limits, fragments, logs } = this.#options
     if (problemOfVariables(inputs) !== undefined) return undefined
@@ -367,7 +362,6 @@ export class PlannedQueries {
       if (checkPageSizes(served, limits, pages) !== undefined) return undefined
     }
     const variation = plan.variation(variables)
-    if (!variation.isCovered || (onlyOfSchema && !variation.isOfSchema)) return undefined
     const kinds = variation.kinds(served, variables)
     const work = variation.work(served, limits.work)
     const query = { served, limits, kinds, origin, secrets, logged, logs }
@@ -381,6 +375,7 @@ export class PlannedQueries {
         parts,
         direct,
         event,
+        writes,
       }
       const run = new PlanRun(means)
       started?.()
@@ -408,26 +403,13 @@ export class PlannedQueries {
     return { text: `{"errors":${JSON.stringify(errors)},"data":${data}${end}`, errors }
   }
 
-  /** `undefined` for an unknown name. */
-  #knownAs(
-    served: ServedSchema,
-    document: DocumentNode,
-    operationName: string | null | undefined,
-  ): KnownQuery | undefined {
-    const operation = getOperationAST(document, operationName)
-    return operation ? this.#knownOf(served, document, operation) : undefined
-  }
-
-  /** `undefined` for an operation of another type. */
   #knownOf(
     served: ServedSchema,
     document: DocumentNode,
     operation: OperationDefinitionNode,
-    type: OperationTypeNode = OperationTypeNode.QUERY,
-  ): KnownQuery | undefined {
+  ): KnownQuery {
     let known = this.#known.get(operation)
     if (known?.served === served) return known
-    if (operation.operation !== type) return undefined
     const { documents, limits } = this.#options
     const grown = (bytes: number): void => documents.grown(document, bytes)
     const plan = new Plan(

@@ -31,9 +31,9 @@ import { NotCoveredError } from '../errors/not-covered.ts'
 import type { Kind } from '../model/kind.ts'
 import { encodeObjectId, objectIdOf } from '../model/object-id.ts'
 import { fieldSourceOf, type ScalarForm, type ValueShape } from '../schema/field-source.ts'
+import { readPath } from './json-path.ts'
 import { printedColumns } from '../schema/object-fields.ts'
 import type { PrinterColumn } from '../schema/read-context.ts'
-import { readPath } from '../schema/resolvers.ts'
 import {
   type CollectContext,
   type CollectedFields,

@@ -6,15 +6,17 @@ import {
 } from '../../informer/codec/projection.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
-import { NotCoveredError } from '../errors/not-covered.ts'
 import type { Kind } from '../model/kind.ts'
 import type { KindView } from '../prepare/kind-view.ts'
+import { decodedMember } from './decoded-fields.ts'
 import { FieldArguments } from './field-arguments.ts'
+import { answered } from './field-errors.ts'
 import type { StoreFragment } from './fragment-cache.ts'
 import { type OwnFieldsContext, ownSelection } from './own-fields.ts'
 import type { AdjacentFields } from './plain-writer.ts'
-import type { PlanCompiler, RowWriter } from './plan-compiler.ts'
-import type { PlanRun } from './plan-run.ts'
+import { type PlanCompiler, PlanField, type RowWriter } from './plan-compiler.ts'
+import type { PlanRun, WrittenMember } from './plan-run.ts'
+import { valueWriter } from './value-writer.ts'
 
 /** Fragments share these places of a run. Two at one place only look each other's up again. */
 const recentFragments = 64
@@ -35,10 +37,11 @@ interface OwnFields {
 /**
  * Compiles adjacent own fields of an object. Their text depends on the held row alone, so each version of an object is
  * written once. The cache keys the text by the signature of the selection: all plans with this selection share it. The
- * writer throws {@link NotCoveredError} for an object that holds a value that GraphQL refuses. Throws
- * {@link NotCoveredError}, and the GraphQLError of a constant argument.
+ * writer decodes an object that holds a value that GraphQL refuses. Throws `NotCoveredError`, and the GraphQLError of a
+ * constant argument.
  */
-export function ownFragment(own: OwnFields, { collect }: PlanCompiler): RowWriter {
+export function ownFragment(own: OwnFields, compiler: PlanCompiler): RowWriter {
+  const { collect } = compiler
   const { kind, type, fields, isWhole } = own
   const argumentsOf = new Map<FieldNode, FieldArguments>()
   let variations = new Map<string, WeakMap<StoreView, StoreFragment>>()
@@ -103,6 +106,7 @@ export function ownFragment(own: OwnFields, { collect }: PlanCompiler): RowWrite
   }
 
   // The next row mostly reuses the fragment of the last one. The run remembers it, not the plan, which outlives the stores it reads.
+  let decoded: RowWriter | undefined
   const place = ++fragments % recentFragments
   return (run, part, id) => {
     const { view } = part
@@ -117,13 +121,38 @@ export function ownFragment(own: OwnFields, { collect }: PlanCompiler): RowWrite
     if (text === undefined) {
       run.budget.spend('fields', fieldCount)
       text = withinBudget(run.budget, (maxUnits) => project(held, maxUnits))
-      if (text === undefined) throw new NotCoveredError('a value that GraphQL refuses')
+      if (text === undefined) {
+        decoded ??= decodedWriter(type, fields, compiler)
+        const failing = decoded(run, part, id)
+        return isWhole ? failing : failing.slice(1, -1)
+      }
       if (!isWhole) text = text.slice(1, -1)
       memo.set(id, held, text)
     }
     run.budget.spend('bytes', text.length)
     return text
   }
+}
+
+/** Compiles adjacent own fields of a kind's type, as they are written of an object that is decoded for it. */
+function decodedWriter(
+  type: GraphQLObjectType,
+  fields: AdjacentFields,
+  compiler: PlanCompiler,
+): RowWriter {
+  const members = fields.map(([key, nodes], at): WrittenMember<[unknown, KindView]> => {
+    const before = `${at === 0 ? '' : ','}${JSON.stringify(key)}:`
+    if (nodes[0]?.name.value === '__typename') {
+      return { before, write: () => JSON.stringify(type.name) }
+    }
+    const field = new PlanField(type, key, nodes, compiler)
+    const read = decodedMember(field.source)
+    const write = valueWriter(field)
+    const written = (run: PlanRun, object: unknown, part: KindView): string =>
+      write(run, read?.(object, run.argumentsOf(field.args), part))
+    return { before, write: answered(field, written) }
+  })
+  return (run, part, id) => run.object(members, part.view.object(id), part)
 }
 
 /** Limits a text to the bytes left in the budget, and charges a text that exceeds them. */

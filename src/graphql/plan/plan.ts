@@ -131,8 +131,6 @@ const none: RequestVariables = { variableValues: { sources: {}, coerced: {} } }
 
 /** A plan for one combination of the variables in `@skip` and `@include`. */
 export class PlanVariation {
-  /** Whether the plan covers all root fields. If not, graphql-js answers, with the needs of those that it covers. */
-  readonly isCovered: boolean
   /** Whether the answer depends on nothing but the schema and the variables, as that of introspection. */
   readonly isOfSchema: boolean
   readonly #roots: (RootWriter & { readonly args: FieldArguments; readonly needs: PlanNeeds })[] =
@@ -145,22 +143,11 @@ export class PlanVariation {
   constructor(operation: OperationDefinitionNode, compiler: PlanCompiler) {
     const query = compiler.served.schema.getRootType(operation.operation)
     if (query === undefined || query === null) throw new NotCoveredError(operation.operation)
-    let isCovered = true
     this.#members = writtenMembers(query, [operation.selectionSet], compiler, (field) => {
-      try {
-        const root = rootWriter(field)
-        this.#roots.push({ ...root, args: field.args, needs: compiler.takeNeeds() })
-        return root.write
-      } catch (error) {
-        if (!(error instanceof NotCoveredError)) throw error
-        compiler.takeNeeds()
-        isCovered = false
-        return () => {
-          throw error
-        }
-      }
+      const root = rootWriter(field)
+      this.#roots.push({ ...root, args: field.args, needs: compiler.takeNeeds() })
+      return root.write
     })
-    this.isCovered = isCovered
     this.isOfSchema = this.#roots.every(({ ofSchema }) => ofSchema !== undefined)
     this.#grown = compiler.collect.grown
   }

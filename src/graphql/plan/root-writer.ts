@@ -69,8 +69,12 @@ export function rootWriter(field: PlanField): RootWriter {
       return podLogsWriter(field)
     case 'complete':
       return completeRoot(field)
+    case 'write':
+      return mutationRoot(field, ({ writes }) => writes.result(field.key))
     case 'extension':
-      return extensionRoot(source.field, field)
+      return field.parent === field.compiler.served.schema.getMutationType()
+        ? mutationRoot(field, ({ writes }) => writes.value(field.key))
+        : extensionRoot(source.field, field)
     case 'extensionEvents':
       return extensionEvent(source.field, field)
     case 'value':
@@ -84,6 +88,12 @@ export function rootWriter(field: PlanField): RootWriter {
 function valueRoot(field: PlanField): RootWriter {
   const write = memberWriter(field)
   return { write: (run) => write(run, new QueryValues(run)) }
+}
+
+/** Compiles a field of `Mutation`, whose write was made before. */
+function mutationRoot(field: PlanField, read: (run: PlanRun) => unknown): RootWriter {
+  const write = valueWriter(field)
+  return { write: (run) => write(run, read(run)) }
 }
 
 /** Compiles a field that only tells of the schema: of introspection, or `_service`. */

@@ -13,8 +13,10 @@ import {
   isNonNullType,
 } from 'graphql'
 import type { ExtensionField, FieldSource } from '../schema/field-source.ts'
+import type { FoundObject } from '../prepare/kind-view.ts'
 import { foundByKey } from '../reads/object-read.ts'
 import { rowsByKind } from './any-row-writer.ts'
+import { decodedMember } from './decoded-fields.ts'
 import { objectRefWriter } from './object-ref-writer.ts'
 import { writtenMembers } from './plain-writer.ts'
 import type { PlanField } from './plan-compiler.ts'
@@ -65,6 +67,10 @@ export function memberWriter(field: PlanField): ValueWriter {
       return answered === undefined ? unanswered : write(run, answered.value, cluster)
     }
   }
+  const decoded = decodedMember(sourceOf(field))
+  if (decoded !== undefined) {
+    return (run, value, cluster) => write(run, decoded(value, run.argumentsOf(args)), cluster)
+  }
   const { resolve } = definition
   if (resolve !== undefined) {
     const info = { schema: compiler.served.schema } as GraphQLResolveInfo
@@ -82,8 +88,13 @@ export function memberWriter(field: PlanField): ValueWriter {
   }
 }
 
-function extensionOf({ definition }: PlanField): ExtensionField | undefined {
-  const { source } = definition.extensions as { readonly source?: FieldSource }
+/** `undefined` for fields of introspection. */
+function sourceOf({ definition }: PlanField): FieldSource | undefined {
+  return (definition.extensions as { readonly source?: FieldSource }).source
+}
+
+function extensionOf(field: PlanField): ExtensionField | undefined {
+  const source = sourceOf(field)
   return source?.form === 'extension' ? source.field : undefined
 }
 
@@ -184,6 +195,7 @@ function kindWriter(field: PlanField): ValueWriter {
     if (!kind.uncached) field.compiler.reads(kind)
   }
   return (run, value, cluster) => {
+    if (isFound(value)) return rows.write(run, value.part, value.id)
     const place = run.extensions.placeOf(value, cluster)
     if (place === undefined || (kind !== undefined && place.at.kind !== kind)) {
       throw new TypeError(`${placeOf(field)}: its resolver gives no ${kind?.typeName ?? 'object'}`)
@@ -191,6 +203,11 @@ function kindWriter(field: PlanField): ValueWriter {
     const found = foundByKey(run, place.at, place.key)
     return found === undefined ? 'null' : rows.write(run, found.part, found.id)
   }
+}
+
+/** Whether the value is the object itself, which a write has brought, and not what names it. */
+function isFound(value: unknown): value is FoundObject {
+  return typeof value === 'object' && value !== null && 'part' in value && 'id' in value
 }
 
 type Members = readonly WrittenMember<[unknown, string | undefined]>[]

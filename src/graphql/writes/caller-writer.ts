@@ -15,7 +15,9 @@ import { ClientError } from '../errors/client-error.ts'
 import { type Caller, callerServer } from '../prepare/caller-server.ts'
 import { inTurns, queryLane, turns } from '../prepare/operation-turns.ts'
 import type { ViewerAccess } from '../prepare/viewer-access.ts'
-import type { FieldChange, WritePayload } from '../schema/read-context.ts'
+import { foundApart } from '../reads/direct/direct-reads.ts'
+import type { WritePayload } from '../prepare/write-results.ts'
+import type { FieldChange } from '../schema/read-context.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { contentsOfOthers, fieldChanges, isContent, namesContents } from './field-changes.ts'
 import {
@@ -185,7 +187,7 @@ export class CallerWriter implements AsyncDisposable {
     const { behind, waitedMs } = await this.#caughtUp(at, isDryRun ? undefined : written)
     const object = await this.#rowOf(at, resource, after, isDryRun)
     return this.#kept({
-      object: object === undefined ? null : { cluster: place.cluster, kind: place.kind, object },
+      object: object === undefined ? null : foundApart(place, object),
       changes,
       resourceVersion: version ?? null,
       warnings,
@@ -269,7 +271,7 @@ export class CallerWriter implements AsyncDisposable {
     const warnings = [...session.warnings]
     if (left === 'unknown') warnings.push(unseenAfter)
     return this.#kept({
-      object: object === undefined ? null : { cluster: place.cluster, kind: place.kind, object },
+      object: object === undefined ? null : foundApart(place, object),
       changes: isKnown ? await this.#changes(place, before, after) : [],
       resourceVersion: version ?? null,
       warnings,

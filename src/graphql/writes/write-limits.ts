@@ -4,7 +4,7 @@ import { valueBytes } from '../../informer/codec/template.ts'
 import { heapShare } from '../../lib/process-memory.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { type ByteHolder, HeldBytes } from '../prepare/held-bytes.ts'
-import type { WritePayload } from '../schema/read-context.ts'
+import type { WritePayload } from '../prepare/write-results.ts'
 
 /** The bounds of writes. Times are milliseconds. */
 export interface WriteLimits {
@@ -113,7 +113,8 @@ export class OperationBytes implements ByteHolder, Disposable {
   }
 
   keep(payload: WritePayload): WritePayload {
-    this.#kept += valueBytes([payload.object?.object, payload.changes])
+    const { object, changes } = payload
+    this.#kept += valueBytes([object?.part.view.object(object.id), changes])
     this.#expected = 0
     this.#all.hold(this)
     return payload

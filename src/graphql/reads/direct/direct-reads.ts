@@ -372,6 +372,14 @@ function storedApart(
   return { cluster, kind, view: store, scope: unrestricted, incarnation: '', isDirect: true }
 }
 
+/** An object that is in no cache, as a row of a store that holds it alone. */
+export function foundApart(at: ClusterKind, object: KubernetesObject): FoundObject {
+  const part = storedApart(at, [object], object.metadata.resourceVersion ?? '')
+  const id = part.view.idOf(objectKey(object.metadata))
+  if (id === undefined) throw new TypeError('a store has the object that was put into it')
+  return { part, id }
+}
+
 /** The object in a row of a store. */
 export function directObject({ cluster, kind, view }: KindView, id: number): DirectObject {
   const { namespace, name } = splitObjectKey(view.keyOf(id))
