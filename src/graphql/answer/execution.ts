@@ -4,27 +4,23 @@ import {
   type ExecutionResult,
   getOperationAST,
   type GraphQLError,
+  locatedError,
   OperationTypeNode,
   type ValidatedExecutionArgs,
   validateExecutionArgs,
 } from 'graphql'
-import type { WriteResults } from '../prepare/write-results.ts'
+import type { WriteResults } from '../schema/read-context.ts'
 import { maxCoercionErrors, variableError } from '../errors/argument-place.ts'
-import { clientErrorOf, clientResult } from '../errors/client-error.ts'
+import { clientResult } from '../errors/client-error.ts'
+import type { ClusterKind } from '../prepare/kind-view.ts'
 import { problemOfVariables } from '../documents/document-bounds.ts'
 import { inTime } from './operation-deadline.ts'
 import { queryReport } from './operation-observer.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
-import {
-  AskedOperation,
-  type PlannedQueries,
-  type QueryOptions,
-  type QueryOrigin,
-} from './planned-queries.ts'
+import type { PlannedQueries, QueryOptions, QueryOrigin } from './planned-queries.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 
 export interface ExecutionOptions extends QueryOptions {
-  /** Answers. */
   readonly plans: PlannedQueries
   /** Absent: the schema has no mutations. */
   readonly mutations?: MutationSource | undefined
@@ -82,56 +78,59 @@ export async function executeQuery(
   options: ExecutionOptions,
 ): Promise<ExecutionResult> {
   const startedMs = performance.now()
-  const asked = new AskedOperation()
+  const record = { kinds: [] as readonly ClusterKind[], rows: 0 }
+  const named = { secrets: new Set<string>(), logged: new Map() }
   const { beganMs = startedMs, viewer, trace } = optionsOf(args)
   const deadline = { deadlineMs: options.limits.operationDeadlineMs, beganMs }
-  const result = await inTime(answerOf(served, args, options, asked), deadline)
-  const { observer } = options
-  if (observer === undefined && trace?.follower === undefined) return result
-  const { document, operationName } = args
-  const ast = getOperationAST(document, operationName)
-  const operation = ast?.operation === OperationTypeNode.MUTATION ? 'mutation' : 'query'
-  const of = { operation, document, operationName: ast?.name?.value, viewer, trace } as const
-  const { kinds, rows, secrets, logged } = asked
-  const { errors } = result
-  const report = queryReport({ ...of, kinds, rows, secrets, logged, startedMs, errors })
-  observer?.answered(report)
-  trace?.follower?.answered(report)
+  const answered: AnswerOptions['answered'] = (read) => Object.assign(record, read)
+  const result = await inTime(answerOf(served, args, options, { ...named, answered }), deadline)
+  const { document } = args
+  const asked = getOperationAST(document, args.operationName)
+  const query = {
+    ...record,
+    ...named,
+    operation: asked?.operation === OperationTypeNode.MUTATION ? 'mutation' : 'query',
+    document,
+    operationName: asked?.name?.value,
+    viewer,
+    trace,
+    startedMs,
+    errors: result.errors,
+  } as const
+  if (options.observer !== undefined || trace?.follower !== undefined) {
+    const report = queryReport(query)
+    options.observer?.answered(report)
+    trace?.follower?.answered(report)
+  }
   return result
 }
 
-/**
- * The writes of a mutation are made first, one after the other. Then the answer is read: the kinds of the operation are
- * prepared, asynchronously, and the plan reads the stores within one tick, so that one answer sees one moment of all kinds.
- */
+type AnswerOptions = Pick<
+  Parameters<PlannedQueries['result']>[2],
+  'secrets' | 'logged' | 'answered'
+> & { readonly secrets: Set<string> }
+
+/** The answer of the plan, or the errors of an operation that is refused as a whole. */
 async function answerOf(
   served: ServedSchema,
   args: ExecutionArgs,
   { limits, unexpected, plans, mutations }: ExecutionOptions,
-  asked: AskedOperation,
+  answer: AnswerOptions,
 ): Promise<ExecutionResult> {
   const { explain: explains = false, ...origin } = optionsOf(args)
-  const { document } = args
-  const refused = (errors: readonly GraphQLError[], data?: null): ExecutionResult => {
-    const told = { errors: errors.map((error) => variableError(error, document)) }
-    const result = data === undefined ? told : { ...told, data }
-    return clientResult(result, unexpected, origin.trace?.requestId)
-  }
+  const refused = (errors: readonly GraphQLError[]): ExecutionResult =>
+    clientResult({ errors }, unexpected, origin.trace?.requestId)
   const validated = validatedArgs(served, limits, args)
   if ('errors' in validated) return refused(validated.errors)
-  using held = new DisposableStack()
-  let writes: WriteResults | undefined
-  if (mutations !== undefined && validated.operation.operation === OperationTypeNode.MUTATION) {
-    try {
-      writes = held.use(await mutations.write(served, validated, optionsOf(args), asked.secrets))
-    } catch (error) {
-      return refused([clientErrorOf(error)])
-    }
-  }
+  const isMutation = validated.operation.operation === OperationTypeNode.MUTATION
+  const write =
+    mutations === undefined || !isMutation
+      ? undefined
+      : async () => await mutations.write(served, validated, optionsOf(args), answer.secrets)
   try {
-    return await plans.result(served, args, { asked, origin, explains, writes })
+    return await plans.result(served, validated, { ...answer, origin, explains, write })
   } catch (error) {
-    return refused([clientErrorOf(error)], null)
+    return refused([locatedError(error, undefined)])
   }
 }
 
@@ -145,7 +144,9 @@ function validatedArgs(
   if (problem !== undefined) return { errors: [problem] }
   const options = { ...args.options, maxCoercionErrors }
   const validated = validateExecutionArgs({ ...args, options })
-  if (!('schema' in validated)) return { errors: validated }
+  if (!('schema' in validated)) {
+    return { errors: validated.map((error) => variableError(error, args.document)) }
+  }
   const { document, operationName } = args
   const pages = { document, operationName, variables: validated.variableValues }
   const tooLarge = checkPageSizes(served, limits, pages)

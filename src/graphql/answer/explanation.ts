@@ -57,7 +57,7 @@ export interface ExplainedKind {
 /** `extensions.explain` of an answer: how the server answered. */
 export interface Explanation {
   readonly answeredBy: 'plan'
-  /** `null` for a subscription. */
+  /** `null` for frames, which are written for all subscribers. */
   readonly fragments: FragmentUse | null
   readonly fields: readonly ExplainedField[]
   readonly types: readonly ExplainedKind[]
@@ -71,7 +71,7 @@ export interface Explained {
   readonly kinds: readonly ClusterKind[]
   /** `undefined`: the viewer may see everything. */
   readonly access: ViewerAccess | undefined
-  readonly fragments?: FragmentUse | undefined
+  readonly fragments?: FragmentUse
 }
 
 /** Explains an answer, in the tick in which it was made. */

@@ -15,7 +15,7 @@ export interface OperationReport {
   readonly viewer: Viewer | undefined
   /** Its request, if it came by one: {@link OperationTrace}. */
   readonly requestId?: string | undefined
-  /** Plans answer everything. */
+  /** What answered: metrics, traces and audit logs name it. */
   readonly by: 'plan'
   /** The kinds that the document names, found on demand. */
   readonly kinds: () => readonly ClusterKind[]

@@ -1,16 +1,17 @@
 import {
   type DocumentNode,
-  type ExecutionArgs,
   type ExecutionResult,
   getOperationAST,
   type GraphQLError,
   type OperationDefinitionNode,
   OperationTypeNode,
+  type ValidatedExecutionArgs,
+  type VariableValues,
 } from 'graphql'
 import type { CallerToken } from '../../access/authentication/authenticator.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import { withDeadline } from '../../lib/deadline.ts'
-import { parseExact } from '../../lib/json.ts'
+import { parseHeld } from '../../informer/codec/projection.ts'
 import { ReportingBudget, WorkBudget, type WorkLimits } from '../../query/condition/work-budget.ts'
 import { ReadReport } from '../../query/condition/read-report.ts'
 import { clientResult, withoutTransportDetails } from '../errors/client-error.ts'
@@ -18,8 +19,7 @@ import { explain } from './explanation.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import { problemOfVariables } from '../documents/document-bounds.ts'
 import { inTime } from './operation-deadline.ts'
-import { NotCoveredError } from '../errors/not-covered.ts'
-import { type OperationObserver, queryReport } from './operation-observer.ts'
+import { type OperationObserver, type OperationReport, queryReport } from './operation-observer.ts'
 import { type OperationTrace, type PartDetails, within } from '../prepare/operation-trace.ts'
 import type { OperationDocuments } from '../documents/operation-documents.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
@@ -28,13 +28,13 @@ import type { PodLogs } from '../logs/pod-logs.ts'
 import { queryLane, turns } from '../prepare/operation-turns.ts'
 import { prepareAndRun } from '../prepare/preparation.ts'
 import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
+import type { WriteResults } from '../schema/read-context.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
-import { staleKinds } from '../reads/staleness.ts'
+import { staleKinds } from '../reads/places.ts'
 import { DirectReads, type ReadLogs } from '../reads/direct/direct-reads.ts'
 import { OperationExtensions } from '../extensions/extension-calls.ts'
 import type { FragmentCache } from '../plan/fragment-cache.ts'
-import type { WriteResults } from '../prepare/write-results.ts'
 import { Plan, PlanVariation } from '../plan/plan.ts'
 import { PlanRun } from '../plan/plan-run.ts'
 
@@ -55,14 +55,6 @@ export interface QueryOrigin {
   readonly forbidKeeping?: (() => void) | undefined
   /** Its request. Absent: the gateway asks itself. */
   readonly trace?: OperationTrace | undefined
-}
-
-/** What the report of an operation says about its answer. Filled while the answer is made. */
-export class AskedOperation {
-  kinds: readonly ClusterKind[] = []
-  rows = 0
-  readonly secrets: Set<string> = new Set()
-  readonly logged: LoggedObjects = new Map()
 }
 
 /** The means of every way to answer queries. */
@@ -153,8 +145,6 @@ export function runQuery<T>(
 interface RunOptions<T> {
   /** A new budget for each round, with the limits of the plan. */
   readonly budget: (work: WorkLimits) => WorkBudget
-  /** What the writes of a mutation have done. */
-  readonly writes?: WriteResults | undefined
   readonly origin: QueryOrigin
   readonly secrets: Set<string>
   readonly logged?: LoggedObjects | undefined
@@ -162,7 +152,23 @@ interface RunOptions<T> {
   readonly started?: () => void
   /** The event that a subscription of an extension answers. */
   readonly event?: unknown
+  /** What the writes of a mutation have done. */
+  readonly writes?: WriteResults | undefined
   readonly answered: (answer: WholeAnswer, run: PlanRun, kinds: readonly ClusterKind[]) => T
+}
+
+/** The caller of {@link PlannedQueries.result}, and what its answer goes with. */
+interface ResultOptions extends Pick<PreparedQuery, 'origin' | 'secrets' | 'logged'> {
+  readonly explains: boolean
+  readonly write: (() => Promise<WriteResults>) | undefined
+  /** Receives what the report of the operation names. */
+  readonly answered: (read: Pick<OperationReport, 'rows'> & Pick<PreparedQuery, 'kinds'>) => void
+}
+
+/** A plan as one request asks it. */
+interface AskedPlan {
+  readonly variation: PlanVariation
+  readonly variables: VariableValues
 }
 
 /** An operation of a valid document. */
@@ -178,7 +184,7 @@ interface WholeAnswer {
   readonly errors: readonly GraphQLError[]
 }
 
-type Parsed = ExecutionResult & { readonly data: object | null }
+type Parsed = ExecutionResult & { readonly data: Record<string, unknown> | null }
 
 const noDetails: PartDetails = {}
 
@@ -210,7 +216,7 @@ export class PlannedQueries {
     return turn === undefined ? answer() : turn.then(answer)
   }
 
-  /** The requested query; `undefined` if the document is not valid. */
+  /** The requested query; `undefined` if the document is not valid, or it is no query. */
   #find({ query, operationName }: QueryRequest): KnownQuery | undefined {
     try {
       const served = this.#options.served()
@@ -239,7 +245,9 @@ export class PlannedQueries {
     const logged: LoggedObjects = new Map()
     let isOver = false
     try {
-      const answering = this.#run(known, variables ?? {}, {
+      const asked = this.#asked(known, variables ?? {})
+      if (asked === undefined) return undefined
+      const answering = this.#run(known, asked, {
         budget: (work) => new WorkBudget(work),
         origin,
         secrets,
@@ -247,10 +255,10 @@ export class PlannedQueries {
         answered: ({ text, errors }, { budget }, kinds) => {
           if (!isOver) {
             const rows = budget.spent('rows')
-            const answer = { kinds, secrets, logged, rows, startedMs, errors } as const
-            const asked = { document, operationName, viewer, trace }
+            const answer = { kinds, secrets, logged, rows, startedMs, errors }
+            const query = { document, operationName, viewer, trace }
             if (observer !== undefined || trace?.follower !== undefined) {
-              const report = queryReport({ ...asked, ...answer })
+              const report = queryReport({ ...query, ...answer })
               observer?.answered(report)
               trace?.follower?.answered(report)
             }
@@ -270,58 +278,49 @@ export class PlannedQueries {
   }
 
   /**
-   * The answer as a result, for a valid operation whose variables can be coerced. Rejects with the error of an operation
-   * that fails as a whole.
+   * The answer as a result: of a valid operation whose variables are coerced, and that is within its bounds. `write` makes
+   * the writes of a mutation before anything is read. Rejects with its error, and with the `ClientError` of the operation.
    */
   async result(
     served: ServedSchema,
-    { document, operationName, variableValues }: ExecutionArgs,
-    {
-      asked,
-      origin,
-      explains,
-      writes,
-    }: {
-      readonly asked: AskedOperation
-      readonly origin: QueryOrigin
-      readonly explains: boolean
-      readonly writes: WriteResults | undefined
-    },
+    { document, operation, variableValues }: ValidatedExecutionArgs,
+    { explains, write, answered, ...asker }: ResultOptions,
   ): Promise<ExecutionResult> {
-    const operation = getOperationAST(document, operationName)
-    if (!operation) throw new TypeError('the document has no such operation')
     const known = this.#knownOf(served, document, operation)
-    const { secrets, logged } = asked
+    const variation = known.plan.variation(variableValues)
+    using writes = await write?.()
     const cache = this.#options.fragments
     const before = { ...cache.counts }
     let report = new ReadReport()
-    const result = await this.#run(known, variableValues ?? {}, {
-      origin,
-      secrets,
-      logged,
-      writes,
-      budget: (work) =>
-        explains ? new ReportingBudget(work, (report = new ReadReport())) : new WorkBudget(work),
-      started: () => Object.assign(before, cache.counts),
-      answered({ text, errors }, { parts: { access }, budget }, kinds) {
-        asked.kinds = kinds
-        asked.rows = budget.spent('rows')
-        const { data, extensions } = parseExact(text) as Parsed
-        const answer = { ...(errors.length > 0 && { errors }), data }
-        if (!explains) return extensions === undefined ? answer : { ...answer, extensions }
-        const { hits, misses } = cache.counts
-        const fragments = { hits: hits - before.hits, misses: misses - before.misses }
-        const explanation = explain({ served, report, access, kinds, fragments })
-        return { ...answer, extensions: { ...extensions, explain: explanation } }
+    return await this.#run(
+      known,
+      { variation, variables: variableValues },
+      {
+        ...asker,
+        writes,
+        budget: (work) =>
+          explains ? new ReportingBudget(work, (report = new ReadReport())) : new WorkBudget(work),
+        started: () => Object.assign(before, cache.counts),
+        answered({ text, errors }, { budget, parts: { access } }, kinds) {
+          answered({ kinds, rows: budget.spent('rows') })
+          const { data, extensions } = parseHeld(text) as Parsed
+          const result = {
+            ...(errors.length > 0 && { errors }),
+            data,
+            ...(extensions && { extensions }),
+          }
+          if (!explains) return result
+          const { hits, misses } = cache.counts
+          const fragments = { hits: hits - before.hits, misses: misses - before.misses }
+          const explanation = explain({ served, report, access, kinds, fragments })
+          return { ...result, extensions: { ...extensions, explain: explanation } }
+        },
       },
-    })
-    if (result === undefined) throw new TypeError('the variables of the operation were not checked')
-    return result
+    )
   }
 
   /**
-   * The JSON text of the answer to one event of a subscription of an extension. Rejects with `ClientError`, and with
-   * {@link NotCoveredError}.
+   * The JSON text of the answer to one event of a subscription of an extension. Rejects with `ClientError`.
    */
   async answerEvent(
     { served, document, operation }: ServedOperation,
@@ -331,7 +330,10 @@ export class PlannedQueries {
   ): Promise<string> {
     const known = this.#knownOf(served, document, operation)
     const { limits } = this.#options
-    const answering = this.#run(known, inputs, {
+    const asked = this.#asked(known, inputs)
+    // The subscription began with these variables.
+    if (asked === undefined) throw new TypeError('the variables of an event cannot be coerced')
+    const answering = this.#run(known, asked, {
       budget: (work) => new WorkBudget(work),
       origin,
       secrets: new Set(),
@@ -342,30 +344,36 @@ export class PlannedQueries {
       deadlineMs: limits.operationDeadlineMs,
       beganMs: performance.now(),
     })
-    if (answered === undefined) throw new NotCoveredError('this selection of events')
     if (typeof answered === 'string') return answered
     return JSON.stringify({ errors: answered.errors.map(withoutTransportDetails), data: null })
   }
 
-  #run<T extends string | ExecutionResult>(
+  /** What the request asks of its plan; `undefined` if it is refused as a whole. Throws as `Plan.variation` does. */
+  #asked(
     { served, plan, document, name, mayBeTooLarge }: KnownQuery,
     inputs: Readonly<Record<string, unknown>>,
-    { budget, origin, secrets, logged, writes, started, event, answered }: RunOptions<T>,
-  ): T | undefined | Promise<T | undefined> {
-    const { limits, fragments, logs } = this.#options
+  ): AskedPlan | undefined {
     if (problemOfVariables(inputs) !== undefined) return undefined
     const coerced = plan.coerce(inputs)
     if ('errors' in coerced) return undefined
     const { variableValues: variables } = coerced
     if (mayBeTooLarge) {
       const pages = { document, operationName: name, variables }
-      if (checkPageSizes(served, limits, pages) !== undefined) return undefined
+      if (checkPageSizes(served, this.#options.limits, pages) !== undefined) return undefined
     }
-    const variation = plan.variation(variables)
+    return { variation: plan.variation(variables), variables }
+  }
+
+  #run<T extends string | ExecutionResult>(
+    { served }: KnownQuery,
+    { variation, variables }: AskedPlan,
+    { budget, origin, secrets, logged, started, event, writes, answered }: RunOptions<T>,
+  ): T | Promise<T> {
+    const { limits, fragments, logs } = this.#options
     const kinds = variation.kinds(served, variables)
     const work = variation.work(served, limits.work)
     const query = { served, limits, kinds, origin, secrets, logged, logs }
-    return runQuery<T | undefined>(query, (parts, direct) => {
+    const answer = runQuery<T | undefined>(query, (parts, direct) => {
       const means = {
         served,
         limits,
@@ -385,6 +393,7 @@ export class PlannedQueries {
         ? undefined
         : answered(this.#whole(data, run, origin, told(served, parts)), run, kinds)
     })
+    return answer as T | Promise<T>
   }
 
   /** The answer with the errors of its fields, and with what is to be told of its caches. */

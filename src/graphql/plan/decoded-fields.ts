@@ -1,84 +1,86 @@
 /**
- * Own fields of an object, read from the decoded object. Plans write own fields by a projection of the held text, which
- * stops at a value that GraphQL refuses: a list where the schema has an object, a number that is none. Such an object is
- * decoded and written field by field, so that the answer has an error at the value itself, and the rest of the object.
+ * Writes own fields of an object one by one, from the decoded object. This is the slow way, for what a projection cannot
+ * write: a value that the schema forbids, such as text where it has an integer, and arguments that cannot be read. Then each
+ * field fails by itself, with the error that graphql-js words, and what is around it becomes null as section 6.4.4 of the
+ * GraphQL specification says. Nothing of it is kept.
  */
-import { objectKey, type KubernetesObject, type Unstructured } from '../../kubernetes/object.ts'
-import { isRecord } from '../../lib/json.ts'
+import type { GraphQLObjectType } from 'graphql'
 import { ruledHealth } from '../../kubernetes/health/health.ts'
-import { valueAt, valuesAt } from '../../query/index/path.ts'
+import { objectKey, type Unstructured } from '../../kubernetes/object.ts'
 import { podAmountsOf } from '../../query/index/pod-total.ts'
 import { objectIdOf } from '../model/object-id.ts'
 import type { KindView } from '../prepare/kind-view.ts'
-import type { FieldSource, ValueShape } from '../schema/field-source.ts'
-import { readPath } from './json-path.ts'
 import { printedColumns } from '../schema/object-fields.ts'
+import { answered } from './field-errors.ts'
+import { jsonAt, jsonReader } from './json-values.ts'
+import type { AdjacentFields } from './plain-writer.ts'
+import { type PlanCompiler, PlanField, type RowWriter } from './plan-compiler.ts'
+import { plannedFields } from './plan-run.ts'
+import { valueWriter } from './value-writer.ts'
 
-type Arguments = Readonly<Record<string, unknown>>
-
-/**
- * Reads a field of a kind's type from a decoded object, or one of a JSON type from its value. `undefined`: it is no such
- * field.
- */
-export function decodedMember(
-  source: FieldSource | undefined,
-): ((value: unknown, args: Arguments, part?: KindView) => unknown) | undefined {
-  switch (source?.form) {
-    case 'property': {
-      const { within = [], property, shape, otherwise } = source
-      const path = [...within, property]
-      return (value) => converted(path.reduce(memberOf, value), shape) ?? otherwise
+/** Compiles adjacent own fields of the objects of a type, with the braces around them. */
+export function decodedFields(
+  type: GraphQLObjectType,
+  fields: AdjacentFields,
+  compiler: PlanCompiler,
+): RowWriter {
+  const members = fields.map(([key, nodes], position) => {
+    const before = `${position === 0 ? '' : ','}${JSON.stringify(key)}:`
+    if (nodes[0]?.name.value === '__typename') {
+      return { before, write: () => JSON.stringify(type.name) }
     }
-    case 'mapValue':
-      return (value, args) =>
-        memberOf(memberOf(value, source.property), String(args[source.argument]))
-    case 'entryKey':
-      return (value) => memberOf(value, 'key')
-    case 'entryValue':
-      return (value) => memberOf(value, 'value')
-    case 'json':
-      return (object, { [source.argument]: path }) => {
-        if (path === undefined || path === null) return object
-        const read = readPath(path as string)
-        return read.many ? valuesAt(read, object) : valueAt(read, object)
-      }
+    return compiler.within(key, () => {
+      const field = new PlanField(type, key, nodes, compiler)
+      return { before, write: answered(field, memberWriter(field)) }
+    })
+  })
+  return (run, part, id) => {
+    run.budget.spend('fields', members.length * plannedFields)
+    return run.object(members, part, part.view.object(id) as Unstructured)
+  }
+}
+
+type MemberWriter = (run: Parameters<RowWriter>[0], part: KindView, object: Unstructured) => string
+
+function memberWriter(field: PlanField): MemberWriter {
+  const { args } = field
+  const read = readerOf(field)
+  const write = valueWriter(field)
+  return (run, part, object) => write(run, read(object, run.argumentsOf(args), part))
+}
+
+type Read = (
+  object: Unstructured,
+  args: Readonly<Record<string, unknown>>,
+  part: KindView,
+) => unknown
+
+/** Reads an own field: `isOwnField` says which there are. */
+function readerOf(field: PlanField): Read {
+  const { source } = field
+  switch (source.form) {
     case 'id':
-      return (object, _args, part) => {
-        const { metadata } = object as KubernetesObject
-        const place = { key: objectKey(metadata), uid: metadata.uid ?? '' }
-        return part && objectIdOf(part, place)
-      }
+      return ({ metadata }, _args, part) =>
+        objectIdOf(part, { key: objectKey(metadata), uid: metadata.uid ?? '' })
     case 'clusterName':
-      return (_object, _args, part) => part?.cluster
+      return (_object, _args, { cluster }) => cluster
     case 'constant':
       return () => source.value
+    case 'json':
+      return (object, args) => jsonAt(object, args[source.argument] as string | null | undefined)
     case 'health':
-      return (object) => ruledHealth(source.rule, object as Unstructured)
+      return (object) => ruledHealth(source.rule, object)
     case 'podAmounts':
-      return (pod) => podAmountsOf(source.list, pod as Unstructured)
+      return (object) => podAmountsOf(source.list, object)
     case 'printerColumns': {
       const { printed, argument } = source
-      return (object, args) =>
-        printed && printedColumns(printed, object as Unstructured, args[argument] === true)
+      if (printed === undefined) break
+      return (object, args) => printedColumns(printed, object, args[argument] === true)
     }
-    default:
-      return undefined
+    default: {
+      const read = jsonReader(source)
+      if (read !== undefined) return read
+    }
   }
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
-    ? (value as Readonly<Record<string, unknown>>)[name]
-    : undefined
-}
-
-/** A JSON value as the value of its GraphQL type: maps become lists of entries, in the order of the document. */
-function converted(value: unknown, shape: ValueShape): unknown {
-  if (shape.form === 'list') {
-    return Array.isArray(value) ? value.map((item) => converted(item, shape.items)) : value
-  }
-  if (shape.form !== 'entries') return value
-  return isRecord(value)
-    ? Object.entries(value).map(([key, one]) => ({ key, value: converted(one, shape.value) }))
-    : null
+  throw field.notCovered()
 }

@@ -31,7 +31,6 @@ import { NotCoveredError } from '../errors/not-covered.ts'
 import type { Kind } from '../model/kind.ts'
 import { encodeObjectId, objectIdOf } from '../model/object-id.ts'
 import { fieldSourceOf, type ScalarForm, type ValueShape } from '../schema/field-source.ts'
-import { readPath } from './json-path.ts'
 import { printedColumns } from '../schema/object-fields.ts'
 import type { PrinterColumn } from '../schema/read-context.ts'
 import {
@@ -40,6 +39,7 @@ import {
   collectFields,
   selectionsOf,
 } from './collected-fields.ts'
+import { readPath } from './json-values.ts'
 
 /** The context that selects the own fields of an object. */
 export interface OwnFieldsContext {

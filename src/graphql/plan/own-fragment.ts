@@ -1,22 +1,21 @@
-import type { FieldNode, GraphQLObjectType } from 'graphql'
+import { type FieldNode, GraphQLError, type GraphQLObjectType } from 'graphql'
 import {
   AnswerTooLongError,
   type ObjectSelection,
   type SelectedValue,
 } from '../../informer/codec/projection.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
+import { ArgumentError } from '../../query/condition/argument-error.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
 import type { KindView } from '../prepare/kind-view.ts'
-import { decodedMember } from './decoded-fields.ts'
+import { decodedFields } from './decoded-fields.ts'
 import { FieldArguments } from './field-arguments.ts'
-import { answered } from './field-errors.ts'
 import type { StoreFragment } from './fragment-cache.ts'
 import { type OwnFieldsContext, ownSelection } from './own-fields.ts'
 import type { AdjacentFields } from './plain-writer.ts'
-import { type PlanCompiler, PlanField, type RowWriter } from './plan-compiler.ts'
-import type { PlanRun, WrittenMember } from './plan-run.ts'
-import { valueWriter } from './value-writer.ts'
+import type { PlanCompiler, RowWriter } from './plan-compiler.ts'
+import type { PlanRun } from './plan-run.ts'
 
 /** Fragments share these places of a run. Two at one place only look each other's up again. */
 const recentFragments = 64
@@ -36,13 +35,18 @@ interface OwnFields {
 
 /**
  * Compiles adjacent own fields of an object. Their text depends on the held row alone, so each version of an object is
- * written once. The cache keys the text by the signature of the selection: all plans with this selection share it. The
- * writer decodes an object that holds a value that GraphQL refuses. Throws `NotCoveredError`, and the GraphQLError of a
- * constant argument.
+ * written once. The cache keys the text by the signature of the selection: all plans with this selection share it. What a
+ * projection cannot write is written from the decoded object (`decoded-fields.ts`).
  */
 export function ownFragment(own: OwnFields, compiler: PlanCompiler): RowWriter {
-  const { collect } = compiler
   const { kind, type, fields, isWhole } = own
+  const { collect, scope } = compiler
+  let decoded: RowWriter | undefined
+  const writeDecoded: RowWriter = (run, part, id) => {
+    decoded ??= compiler.in(scope, () => decodedFields(type, fields, compiler))
+    const text = decoded(run, part, id)
+    return isWhole ? text : text.slice(1, -1)
+  }
   const argumentsOf = new Map<FieldNode, FieldArguments>()
   let variations = new Map<string, WeakMap<StoreView, StoreFragment>>()
   let variationBytes = 0
@@ -68,12 +72,17 @@ export function ownFragment(own: OwnFields, compiler: PlanCompiler): RowWriter {
     const signature = `${isWhole ? '{}' : ''}${notes.join('\n')}`
     return { selection, signature, fields: fieldsOf(selection) + charged }
   }
-  // Detects fields that plans do not cover, and collects the fields with arguments.
-  select({ cluster: '' }, (field, node) => {
-    const args = new FieldArguments(field, node)
-    argumentsOf.set(node, args)
-    return args.constant ?? unknownArguments
-  })
+  try {
+    // Collects the fields with arguments.
+    select({ cluster: '' }, (field, node) => {
+      const args = new FieldArguments(field, node)
+      argumentsOf.set(node, args)
+      return args.constant ?? unknownArguments
+    })
+  } catch (error) {
+    if (error instanceof ArgumentError) return writeDecoded
+    throw error
+  }
   const isConstant = [...argumentsOf.values()].every(({ constant }) => constant !== undefined)
 
   const fragmentOf = (run: PlanRun, part: KindView): StoreFragment => {
@@ -106,13 +115,14 @@ export function ownFragment(own: OwnFields, compiler: PlanCompiler): RowWriter {
   }
 
   // The next row mostly reuses the fragment of the last one. The run remembers it, not the plan, which outlives the stores it reads.
-  let decoded: RowWriter | undefined
   const place = ++fragments % recentFragments
   return (run, part, id) => {
     const { view } = part
     let recent = run.recent[place]
     if (recent === undefined || recent.view !== view || recent.of !== fragmentOf) {
-      recent = { of: fragmentOf, view, fragment: fragmentOf(run, part) }
+      const fragment = readable(() => fragmentOf(run, part))
+      if (fragment === undefined) return writeDecoded(run, part, id)
+      recent = { of: fragmentOf, view, fragment }
       run.recent[place] = recent
     }
     const { memo, project, fields: fieldCount } = recent.fragment
@@ -121,11 +131,7 @@ export function ownFragment(own: OwnFields, compiler: PlanCompiler): RowWriter {
     if (text === undefined) {
       run.budget.spend('fields', fieldCount)
       text = withinBudget(run.budget, (maxUnits) => project(held, maxUnits))
-      if (text === undefined) {
-        decoded ??= decodedWriter(type, fields, compiler)
-        const failing = decoded(run, part, id)
-        return isWhole ? failing : failing.slice(1, -1)
-      }
+      if (text === undefined) return writeDecoded(run, part, id)
       if (!isWhole) text = text.slice(1, -1)
       memo.set(id, held, text)
     }
@@ -134,25 +140,14 @@ export function ownFragment(own: OwnFields, compiler: PlanCompiler): RowWriter {
   }
 }
 
-/** Compiles adjacent own fields of a kind's type, as they are written of an object that is decoded for it. */
-function decodedWriter(
-  type: GraphQLObjectType,
-  fields: AdjacentFields,
-  compiler: PlanCompiler,
-): RowWriter {
-  const members = fields.map(([key, nodes], at): WrittenMember<[unknown, KindView]> => {
-    const before = `${at === 0 ? '' : ','}${JSON.stringify(key)}:`
-    if (nodes[0]?.name.value === '__typename') {
-      return { before, write: () => JSON.stringify(type.name) }
-    }
-    const field = new PlanField(type, key, nodes, compiler)
-    const read = decodedMember(field.source)
-    const write = valueWriter(field)
-    const written = (run: PlanRun, object: unknown, part: KindView): string =>
-      write(run, read?.(object, run.argumentsOf(field.args), part))
-    return { before, write: answered(field, written) }
-  })
-  return (run, part, id) => run.object(members, part.view.object(id), part)
+/** What arguments say; `undefined` if they cannot be read. */
+function readable<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof ArgumentError || error instanceof GraphQLError) return undefined
+    throw error
+  }
 }
 
 /** Limits a text to the bytes left in the budget, and charges a text that exceeds them. */

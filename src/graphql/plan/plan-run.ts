@@ -3,8 +3,8 @@ import type { StoreView } from '../../informer/store/store-view.ts'
 import { defaultWorkLimits, type WorkLimits } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
 import { type ListRequest, listRequest } from '../reads/list-read.ts'
-import type { WriteResults } from '../prepare/write-results.ts'
 import type { KindView } from '../prepare/kind-view.ts'
+import type { WriteResults } from '../schema/read-context.ts'
 import { ReadRun, type ReadRunOptions } from '../reads/read-run.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { FieldErrors } from './field-errors.ts'
@@ -104,7 +104,7 @@ export class PlanRun extends ReadRun {
   readonly #fragments: FragmentCache
   readonly errors: FieldErrors
   readonly event: unknown
-  readonly #writes: WriteResults | undefined
+  readonly writes: WriteResults | undefined
   readonly variables: VariableValues
   #directFragments: FragmentCache | undefined
   readonly #requests = new Map<FieldArguments, ListRequest>()
@@ -117,13 +117,7 @@ export class PlanRun extends ReadRun {
     )
     this.variables = options.variables
     this.event = options.event
-    this.#writes = options.writes
-  }
-
-  /** What the writes of the mutation have done. */
-  get writes(): WriteResults {
-    if (this.#writes === undefined) throw new TypeError('only mutations write')
-    return this.#writes
+    this.writes = options.writes
   }
 
   /** The cache for the texts of a kind's objects. Texts of direct reads last for the run only. */

@@ -4,11 +4,8 @@ import type { SearchHit } from '../../query/page/search-page.ts'
 import type { Kind } from '../model/kind.ts'
 import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
 import type { ClusterKind, FoundObject } from '../prepare/kind-view.ts'
-import {
-  anyKindsPlaces,
-  type AnyKindsPage,
-  readAnyKinds,
-} from '../reads/over-kinds/any-kinds-list.ts'
+import { anyKindsPlaces, readAnyKinds } from '../reads/over-kinds/any-kinds-list.ts'
+import type { KindsPage } from '../reads/over-kinds/kinds-page.ts'
 import { completionNeeds, readCompletions } from '../reads/over-kinds/completion-read.ts'
 import { entityOf, entityPlaces } from '../reads/entity-read.ts'
 import { type ListRequest, type NamedList, namedList, readList } from '../reads/list-read.ts'
@@ -70,11 +67,9 @@ export function rootWriter(field: PlanField): RootWriter {
     case 'complete':
       return completeRoot(field)
     case 'write':
-      return mutationRoot(field, ({ writes }) => writes.result(field.key))
+      return writeRoot(field)
     case 'extension':
-      return field.parent === field.compiler.served.schema.getMutationType()
-        ? mutationRoot(field, ({ writes }) => writes.value(field.key))
-        : extensionRoot(source.field, field)
+      return isMutation(field) ? writeRoot(field) : extensionRoot(source.field, field)
     case 'extensionEvents':
       return extensionEvent(source.field, field)
     case 'value':
@@ -90,17 +85,22 @@ function valueRoot(field: PlanField): RootWriter {
   return { write: (run) => write(run, new QueryValues(run)) }
 }
 
-/** Compiles a field of `Mutation`, whose write was made before. */
-function mutationRoot(field: PlanField, read: (run: PlanRun) => unknown): RootWriter {
-  const write = valueWriter(field)
-  return { write: (run) => write(run, read(run)) }
-}
-
 /** Compiles a field that only tells of the schema: of introspection, or `_service`. */
 function schemaRoot(field: PlanField): RootWriter {
   const write = memberWriter(field)
   const ofSchema = field.name === '__type' ? 'type' : 'whole'
   return { ofSchema, write: (run) => write(run, undefined) }
+}
+
+function isMutation({ parent, compiler }: PlanField): boolean {
+  return parent === compiler.served.schema.getMutationType()
+}
+
+/** Compiles a field of `Mutation`. Its write was made before the answer is read. */
+function writeRoot(field: PlanField): RootWriter {
+  const { key } = field
+  const write = valueWriter(field)
+  return { write: (run) => write(run, run.writes?.result(key)) }
 }
 
 function listRoot(kind: Kind, field: PlanField): RootWriter {
@@ -244,7 +244,7 @@ function anyKindsRoot(field: PlanField): RootWriter {
   const { args, nodes } = field
   /** The rows of `nodes` and of `edges`, which may select different fields. */
   const rows: ReturnType<typeof rowsByKind>[] = []
-  const write = unionWriter<AnyKindsPage>(field, (row) => {
+  const write = unionWriter<KindsPage>(field, (row) => {
     const ofRows = rowsByKind(row)
     rows.push(ofRows)
     return (run, { page }, id, at) => ofRows.write(run, page.partAt(at), id)

@@ -13,11 +13,11 @@ import {
   isNonNullType,
 } from 'graphql'
 import type { ExtensionField, FieldSource } from '../schema/field-source.ts'
-import type { FoundObject } from '../prepare/kind-view.ts'
+import { StoredObject } from '../reads/direct/direct-reads.ts'
 import { foundByKey } from '../reads/object-read.ts'
 import { rowsByKind } from './any-row-writer.ts'
-import { decodedMember } from './decoded-fields.ts'
 import { objectRefWriter } from './object-ref-writer.ts'
+import { jsonReader } from './json-values.ts'
 import { writtenMembers } from './plain-writer.ts'
 import type { PlanField } from './plan-compiler.ts'
 import { leastLengthOf, type PlanRun, plannedFields, type WrittenMember } from './plan-run.ts'
@@ -67,9 +67,13 @@ export function memberWriter(field: PlanField): ValueWriter {
       return answered === undefined ? unanswered : write(run, answered.value, cluster)
     }
   }
-  const decoded = decodedMember(sourceOf(field))
-  if (decoded !== undefined) {
-    return (run, value, cluster) => write(run, decoded(value, run.argumentsOf(args)), cluster)
+  const { source } = definition.extensions as { readonly source?: FieldSource }
+  const read = source && jsonReader(source)
+  if (read !== undefined) {
+    return (run, value, cluster) => {
+      run.budget.spend('fields', 1)
+      return write(run, read(value, run.argumentsOf(args)), cluster)
+    }
   }
   const { resolve } = definition
   if (resolve !== undefined) {
@@ -88,13 +92,8 @@ export function memberWriter(field: PlanField): ValueWriter {
   }
 }
 
-/** `undefined` for fields of introspection. */
-function sourceOf({ definition }: PlanField): FieldSource | undefined {
-  return (definition.extensions as { readonly source?: FieldSource }).source
-}
-
-function extensionOf(field: PlanField): ExtensionField | undefined {
-  const source = sourceOf(field)
+function extensionOf({ definition }: PlanField): ExtensionField | undefined {
+  const { source } = definition.extensions as { readonly source?: FieldSource }
   return source?.form === 'extension' ? source.field : undefined
 }
 
@@ -195,7 +194,7 @@ function kindWriter(field: PlanField): ValueWriter {
     if (!kind.uncached) field.compiler.reads(kind)
   }
   return (run, value, cluster) => {
-    if (isFound(value)) return rows.write(run, value.part, value.id)
+    if (value instanceof StoredObject) return rows.write(run, value.part, value.id)
     const place = run.extensions.placeOf(value, cluster)
     if (place === undefined || (kind !== undefined && place.at.kind !== kind)) {
       throw new TypeError(`${placeOf(field)}: its resolver gives no ${kind?.typeName ?? 'object'}`)
@@ -203,11 +202,6 @@ function kindWriter(field: PlanField): ValueWriter {
     const found = foundByKey(run, place.at, place.key)
     return found === undefined ? 'null' : rows.write(run, found.part, found.id)
   }
-}
-
-/** Whether the value is the object itself, which a write has brought, and not what names it. */
-function isFound(value: unknown): value is FoundObject {
-  return typeof value === 'object' && value !== null && 'part' in value && 'id' in value
 }
 
 type Members = readonly WrittenMember<[unknown, string | undefined]>[]

@@ -198,15 +198,11 @@ export interface SecretContents {
   readonly type: string | null
 }
 
-/** One field that a write changes or has changed. */
-export interface FieldChange {
-  /** RFC 6901; `''` is the whole object. */
-  readonly path: string
-  /** `null`: absent, or masked. */
-  readonly before: unknown
-  readonly after: unknown
-  /** The manager that owned the field before; `null`: none. */
-  readonly manager: string | null
-  /** Whether the values are withheld, as those of Secrets are. */
-  readonly masked: boolean
+/** What the writes of one operation have done. They are made before the answer is read; dispose it after that. */
+export interface WriteResults extends Disposable {
+  /**
+   * The value of a field of `Mutation`, by its response key: its payload, of `apply` one for each document, or what the
+   * resolver of an extension gave. Throws the error of the write.
+   */
+  result(key: string): unknown
 }

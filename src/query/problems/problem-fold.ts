@@ -48,8 +48,6 @@ export interface FoldOptions<P extends ProblemPart> {
   /** How long ongoing work may go on until it is a problem, and how long what is over counts. */
   readonly afterMs: number
   readonly readOwners: ReadOwners<P>
-  /** Those of the parts, if several folds of one tick share them. */
-  readonly owners?: ProblemOwners<P>
   readonly budget: WorkBudget
 }
 
@@ -117,14 +115,14 @@ interface Affected<P extends ProblemPart> {
 }
 
 /** One fold of the problems of a cluster, within one tick. */
-export class ProblemFold<P extends ProblemPart> {
+class ProblemFold<P extends ProblemPart> {
   readonly #options: FoldOptions<P>
   readonly #owners: ProblemOwners<P>
   #factRanges: readonly FactRange[] | undefined
   /** The Nodes; `undefined` if they are not looked at. */
   readonly #nodes: P | undefined
-  /** The names of all Nodes that are down; `undefined` if they were not sought. */
-  #down: ReadonlySet<string> | undefined
+  /** The names of all Nodes that are down. */
+  #down: ReadonlySet<string> = new Set()
   /** By the topmost owner, or by its key if that is a reference: the last one. */
   readonly #gathered = new Map<ProblemPlace<P> | string, Gathering<P>>()
   /** The places of references, by key: one for each object. */
@@ -132,7 +130,7 @@ export class ProblemFold<P extends ProblemPart> {
 
   constructor(options: FoldOptions<P>) {
     this.#options = options
-    this.#owners = options.owners ?? new ProblemOwners(options.parts, options.readOwners)
+    this.#owners = new ProblemOwners(options.parts, options.readOwners)
     this.#nodes = this.#partOf('', 'Node')
   }
 
@@ -153,73 +151,6 @@ export class ProblemFold<P extends ProblemPart> {
     }
     this.#down = down
     return this.#run(this.#everyFound())
-  }
-
-  /**
-   * The problems of these objects, which have facts: all of those that have the same topmost owners. Those of a Node that
-   * is down are of the pods on it, too.
-   */
-  of(objects: Iterable<Omit<OwnedObject<P>['place'], 'form'>>): readonly FoldedProblem<P>[] {
-    return this.#run(this.#foundOf(objects))
-  }
-
-  /** The key of the topmost owner of an object that has facts, which the keys of its problems begin with. */
-  rootKeyOf(part: P, id: ObjectId): string | undefined {
-    const role = reportIn(part, id)
-    if (role === undefined) return this.#owners.of(part, id).rootKey
-    const about = this.#reported(role, splitObjectKey(part.view.keyOf(id)).namespace)
-    if (about?.form === 'object') return this.#owners.of(about.part, about.id).rootKey
-    return about && placeKey(about)
-  }
-
-  /** The key that the problems of a Node that is down begin with. */
-  nodeKeyOf(name: string): string | undefined {
-    const nodes = this.#nodes
-    const id = nodes?.view.idOf(name)
-    return nodes === undefined || id === undefined
-      ? undefined
-      : placeKey({ form: 'object', part: nodes, id })
-  }
-
-  /**
-   * What decides, besides the object itself, which problem it is part of: the UIDs of owners, and `TYPE KEY` of the
-   * objects on the way to the topmost owner, of its Node, of its storage class, and of what it reports about.
-   */
-  *anchorsOf(part: P, id: ObjectId): Generator<string, void, void> {
-    const owned = (of: OwnedObject<P>): Iterable<string> =>
-      of.place.part.view.index('ownerUid').valuesOf(of.place.id)
-    const chain = function* (of: OwnedObject<P>): Generator<string, void, void> {
-      yield* owned(of)
-      for (const owner of ownersOf(of)) {
-        yield anchorOf(owner.place.part, owner.place.part.view.keyOf(owner.place.id))
-        yield* owned(owner)
-      }
-    }
-    const node = nodeOf(part, id)
-    const nodes = this.#nodes
-    if (node !== undefined && nodes !== undefined) yield anchorOf(nodes, node)
-    if (holds(part, '', 'PersistentVolumeClaim')) {
-      const classes = this.#partOf('storage.k8s.io', 'StorageClass')
-      for (const value of factsOf(part).valuesOf(id)) {
-        const role = decodeFact(value)?.role
-        if (role?.form !== 'claim' || classes === undefined) continue
-        yield anchorOf(classes, role.storageClass ?? '')
-      }
-    }
-    const report = reportIn(part, id)
-    if (report === undefined) {
-      yield* chain(this.#owners.of(part, id))
-      return
-    }
-    const { about } = report
-    if (about.uid !== undefined) yield about.uid
-    const key = objectKey({ namespace: about.namespace ?? '', name: about.name })
-    for (const one of this.#options.parts) {
-      const { kind, namespaced } = one.view.resource
-      if (kind === about.kind) yield anchorOf(one, namespaced ? key : about.name)
-    }
-    const place = this.#reported(report, splitObjectKey(part.view.keyOf(id)).namespace)
-    if (place?.form === 'object') yield* chain(this.#owners.of(place.part, place.id))
   }
 
   #run(all: Iterable<Found<P>>): readonly FoldedProblem<P>[] {
@@ -302,26 +233,6 @@ export class ProblemFold<P extends ProblemPart> {
     }
   }
 
-  *#foundOf(
-    objects: Iterable<Omit<OwnedObject<P>['place'], 'form'>>,
-  ): Generator<Found<P>, void, void> {
-    const { budget } = this.#options
-    for (const { part, id } of objects) {
-      budget.spend('examined', 1)
-      if (!this.#isShown(part, id)) continue
-      if (this.#isOnDownNode(part, id)) {
-        this.#mark(this.#owners.of(part, id))
-        continue
-      }
-      for (const value of factsOf(part).valuesOf(id)) {
-        if (!this.#ranges.some(([from, until]) => value >= from && value < until)) continue
-        budget.spend('tests', testsPerFact)
-        const fact = decodeFact(value)
-        if (fact !== undefined && this.#isAsked(part, fact)) yield { part, id, fact }
-      }
-    }
-  }
-
   /** Nodes are looked at whatever the namespaces are: pods are on them. */
   #isShown(part: P, id: ObjectId): boolean {
     const { namespaces } = this.#options
@@ -337,20 +248,9 @@ export class ProblemFold<P extends ProblemPart> {
   }
 
   #isOnDownNode(part: P, id: ObjectId): boolean {
-    const down = this.#down
-    if (down?.size === 0) return false
+    if (this.#down.size === 0) return false
     const name = nodeOf(part, id)
-    if (name === undefined) return false
-    return down === undefined ? this.#isNodeDown(name) : down.has(name)
-  }
-
-  #isNodeDown(name: string): boolean {
-    const nodes = this.#nodes
-    const id = nodes?.view.idOf(name)
-    if (nodes === undefined || id === undefined || !isShown(nodes, id, undefined)) return false
-    return factsOf(nodes)
-      .valuesOf(id)
-      .some((value) => decodeFact(value)?.role?.form === 'down')
+    return name !== undefined && this.#down.has(name)
   }
 
   /** Whether a fact is a problem, as far as other objects decide that. */
@@ -492,26 +392,10 @@ function ownersOf<P extends ProblemPart>(object: OwnedObject<P>): readonly Owned
   return all
 }
 
-/** What an Event reports. */
-function reportIn(
-  part: ProblemPart,
-  id: ObjectId,
-): Extract<ProblemRole, { form: 'report' }> | undefined {
-  if (!holds(part, '', 'Event')) return undefined
-  const [value] = factsOf(part).valuesOf(id)
-  const role = value === undefined ? undefined : decodeFact(value)?.role
-  return role?.form === 'report' ? role : undefined
-}
-
 /** The name of the Node that a pod is on. */
-export function nodeOf(part: ProblemPart, id: ObjectId): string | undefined {
+function nodeOf(part: ProblemPart, id: ObjectId): string | undefined {
   if (!holds(part, '', 'Pod') || !part.view.hasIndex('nodeName')) return undefined
   return part.view.index('nodeName').endValue(id, false)
-}
-
-/** The name of an object of a part among the anchors of others. */
-export function anchorOf({ type }: ProblemPart, key: string): string {
-  return `${type} ${key}`
 }
 
 function* valuesIn(

@@ -1,9 +1,11 @@
 import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { type ApiResource, splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
+import { factRanges, turnOfFact } from '../../kubernetes/problems/problem-fact.ts'
 import { problemRulesVersion, problemValuesOf } from '../../kubernetes/problems/problem-rules.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
 import type { Indexers } from '../../informer/store/store-view.ts'
+import type { WorkBudget } from '../condition/work-budget.ts'
 import { isInScope, type Scope } from '../condition/scope.ts'
 
 /** The index of what may be wrong with each object, as `encodeFact` writes it. Healthy objects have no value. */
@@ -68,6 +70,42 @@ export function isShown(
   const key = view.keyOf(id)
   if (namespaces !== undefined && !namespaces.has(splitObjectKey(key).namespace)) return false
   return isInScope(scope, key)
+}
+
+/**
+ * What the problems of a part are folded from, as values that differ whenever it may have changed: its store, and how often
+ * what is wrong with its objects, which these are, their owners and their Nodes have changed.
+ */
+export function foldedState({ view }: Pick<ProblemPart, 'view'>): readonly unknown[] {
+  const names = [problemIndex, 'uid', 'ownerUid', 'nodeName'].filter((name) => view.hasIndex(name))
+  return [view, ...names.map((name) => view.index(name).revision)]
+}
+
+/** When the passing of time next makes a fact a problem, or ends it, in milliseconds; `Infinity` if it does neither. */
+export function nextTurnMs(
+  parts: readonly ProblemPart[],
+  {
+    nowMs,
+    afterMs,
+    budget,
+  }: { readonly nowMs: number; readonly afterMs: number; readonly budget: WorkBudget },
+): number {
+  const [, later, recent] = factRanges(nowMs, afterMs)
+  let nextMs = Infinity
+  for (const part of parts) {
+    const facts = factsOf(part)
+    // Both begin with the fact whose time is next.
+    for (const from of [later?.[1], recent?.[0]]) {
+      for (const value of facts.orderedValues(from, false)) {
+        const turnMs = turnOfFact(value, nowMs, afterMs)
+        budget.spend('examined', 1)
+        if (turnMs >= nextMs) break
+        const ids = [...(facts.posting(value) ?? [])]
+        if (ids.some((id) => isShown(part, id, undefined))) nextMs = turnMs
+      }
+    }
+  }
+  return nextMs
 }
 
 /** Whether a part holds the objects of a kind. */

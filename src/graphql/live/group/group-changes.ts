@@ -1,16 +1,15 @@
 import { Backoff, sleep } from '../../../lib/backoff.ts'
 import { ClientError } from '../../errors/client-error.ts'
 import { runLive } from '../../prepare/operation-turns.ts'
-import type { ReadSnapshot } from '../../prepare/read-snapshot.ts'
+import type { ClusterKind } from '../../prepare/kind-view.ts'
+import type { ReadParts, ReadSnapshot } from '../../prepare/read-snapshot.ts'
 import type { Positions } from '../../reads/resume-token.ts'
-import type { ExtensionCalls } from '../../reads/direct/direct-reads.ts'
 import type { SentChange } from '../frame-plan.ts'
 import type { FrameWriter } from '../frame-writer.ts'
 import type { GroupContent, ListReads } from './group-content.ts'
-import type { ViewerDecisions } from './group-access.ts'
 import type { GroupFrames } from './group-frames.ts'
 import type { GroupList, ListGap, ListRead, RowKeys, TakenChanges } from './group-list.ts'
-import { type GroupRun, LackingError } from './group-reading.ts'
+import { type GroupRun, LackingError, type RunMeans } from './group-reading.ts'
 import type { NoRoomError } from '../../prepare/held-bytes.ts'
 
 /** The parts of a group that take part in a change. */
@@ -379,13 +378,13 @@ export class GroupChanges {
 
   /** Calls `write` in the group's turn. If an index or a permission is lacking, prepares it and calls `write` again. */
   async #inTurn(rows: readonly RowKeys[], write: (reads: ListReads) => void): Promise<void> {
-    const { leaving } = this.#group
-    const means = new Map<GroupList, TurnMeans>()
+    const { leaving, lists } = this.#group
+    const means = new Map<GroupList, RunMeans>()
     for (let round = 1; ; round += 1) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       await this.#group.enter()
       if (leaving.aborted) return
-      const reads = new TurnReads(means, round > maxLackingRounds)
+      const reads = new TurnReads(lists, means, round > maxLackingRounds)
       try {
         // oxlint-disable-next-line no-await-in-loop -- as above
         for (const { list } of rows) if (list.isFollowing) await list.reading.snapshot()
@@ -428,22 +427,18 @@ function textOfGaps(gaps: readonly ListGap[]): string {
   return JSON.stringify(gaps.map(({ gap }) => gap))
 }
 
-/** What the rounds of one turn share. */
-interface TurnMeans {
-  readonly decisions: ViewerDecisions | undefined
-  readonly extensions: ExtensionCalls | undefined
-}
-
 /** The reads of one turn, list by list: within one tick. A list costs nothing but its view until its rows are written. */
 class TurnReads implements ListReads {
   readonly #reads = new Map<GroupList, ListRead>()
   readonly #runs: GroupRun[] = []
-  readonly #means: Map<GroupList, TurnMeans>
+  readonly #lists: readonly GroupList[]
+  readonly #means: Map<GroupList, RunMeans>
   readonly #isLast: boolean
   #snapshot: ReadSnapshot | undefined
 
   /** `means`: of the rounds before. `isLast`: ignores lacking indexes and permissions. */
-  constructor(means: Map<GroupList, TurnMeans>, isLast: boolean) {
+  constructor(lists: readonly GroupList[], means: Map<GroupList, RunMeans>, isLast: boolean) {
+    this.#lists = lists
     this.#means = means
     this.#isLast = isLast
   }
@@ -473,9 +468,16 @@ class TurnReads implements ListReads {
       means = { decisions: reading.decisions(), extensions: reading.extensions() }
       this.#means.set(list, means)
     }
-    const run = reading.run(snapshot, means.decisions, this.#isLast, means.extensions)
+    const others = list.list.problems && ((at: ClusterKind) => this.#otherParts(list, at))
+    const run = reading.run(snapshot, { ...means, isLast: this.#isLast, others })
     this.#runs.push(run)
     return run
+  }
+
+  #otherParts(list: GroupList, { cluster, kind }: ClusterKind): ReadParts | undefined {
+    const other = this.#lists.find(({ at }) => at.cluster === cluster && at.kind === kind)
+    const isOther = other !== undefined && other !== list && other.isFollowing
+    return isOther ? this.of(other).run.parts : undefined
   }
 
   check(): void {

@@ -1,4 +1,5 @@
 import type { GraphQLError } from 'graphql'
+import type { TimeShare } from '../../../lib/event-loop.ts'
 import type { LiveRead } from '../../../query/live-set.ts'
 import { clientResult, withoutTransportDetails } from '../../errors/client-error.ts'
 import { PlanRun } from '../../plan/plan-run.ts'
@@ -18,8 +19,11 @@ export interface ListReads {
  * `QueryTooCostlyError`.
  */
 export interface GroupContent {
-  /** Whether it is one row that every change may affect: changes are not gathered by their keys. */
-  readonly isWhole?: true
+  /**
+   * Set if it is read again as a whole when anything has changed: its share of time. Changes are not gathered by their
+   * keys, and the lists have one row of their own each, of the key `''`.
+   */
+  readonly whole?: TimeShare
   /** `undefined` for a list. */
   readonly page: PageState | undefined
   /** An upper bound of its memory. */

@@ -1,3 +1,4 @@
+import { TimeShare } from '../../../lib/event-loop.ts'
 import { listPage } from '../../../query/page/page.ts'
 import { PlanRun } from '../../plan/plan-run.ts'
 import type { CountedList } from '../../reads/connection-read.ts'
@@ -15,7 +16,7 @@ const facetsKey = ''
  */
 export class GroupFacets implements GroupContent {
   readonly bytesPerObject: number = 0
-  readonly isWhole = true
+  readonly whole: TimeShare = new TimeShare(1 / 20)
   readonly #plan: FramePlan
   readonly #facets: FacetArguments
   readonly #lists: Set<GroupList>

@@ -20,9 +20,9 @@ import {
   gapsOfParts,
   notServedGap,
   unreachableCluster,
-} from '../../reads/cluster-gaps.ts'
+  staleSince,
+} from '../../reads/places.ts'
 import type { Positions } from '../../reads/resume-token.ts'
-import { staleSince } from '../../reads/staleness.ts'
 import { requireUsages } from '../../reads/usage-read.ts'
 import type { ClusterGap } from '../../schema/read-context.ts'
 import { isReachable } from '../../served/cluster-argument.ts'
@@ -68,7 +68,7 @@ export interface ListGroup {
   /** Aborted when the group is over, which stops all following and writing. */
   readonly leaving: AbortSignal
   readonly content: {
-    readonly isWhole?: true
+    readonly whole?: TimeShare
     matching(list: GroupList, read: ListRead): readonly string[]
     changedMatches(list: GroupList, read: ListRead): readonly string[]
     keys(list: GroupList): readonly string[]
@@ -167,7 +167,7 @@ export class GroupList {
   /** The positions after rewriting all rows. */
   #widePositions: Record<string, string> = {}
   /** Limits the time for rewriting all rows, after a change of an object that any row may read. */
-  readonly #wide = new TimeShare(1 / 20)
+  readonly #ownShare = new TimeShare(1 / 20)
   /** The newest version of the followed kind that some rows show. Other rows show the version in the positions. */
   #latest: ResourceVersion = latestResourceVersion
 
@@ -232,6 +232,10 @@ export class GroupList {
         name.startsWith(prefix) ? [[name.slice(prefix.length), version]] : [],
       ),
     )
+  }
+
+  get #wide(): TimeShare {
+    return this.#group.content.whole ?? this.#ownShare
   }
 
   get isDue(): boolean {
@@ -384,9 +388,9 @@ export class GroupList {
 
   #take(type: string, { changes, position }: ListenerBatch): void {
     const { plan, dependencies } = this
-    const { isWhole } = this.#group.content
+    const isWhole = this.#group.content.whole !== undefined
     const { keys, unseen, previous, positions } = this.#pending
-    if (type === this.at.kind.typeName && isWhole !== true) {
+    if (type === this.at.kind.typeName && !isWhole) {
       const keepsPrevious = plan.previous.length > 0
       for (const { key, uid, type: what, finalStateKnown, previousHeld } of changes) {
         keys.add(key)
@@ -395,7 +399,7 @@ export class GroupList {
       }
     }
     const name = this.prefix + type
-    if (isWhole === true || dependencies.isWide(type)) {
+    if (isWhole || dependencies.isWide(type)) {
       this.#isWide = true
       this.#widePositions[name] = position
       return
@@ -414,8 +418,8 @@ export class GroupList {
     const { keys: all, unseen, previous, positions } = this.#pending
     this.#pending = nothingPending()
     const filter = this.#filter?.take()
-    const { isWhole } = group.content
-    if (isWhole === true && filter !== undefined && isAnyRow(filter)) this.#isWide = true
+    const isWhole = group.content.whole !== undefined
+    if (isWhole && filter !== undefined && isAnyRow(filter)) this.#isWide = true
     const isWideDue = this.#isWide && this.#wide.isDue
     if (isWideDue) {
       for (const key of group.content.keys(this)) all.add(key)
@@ -427,7 +431,7 @@ export class GroupList {
     }
     let affected = noRows
     if (filter !== undefined) {
-      if (isWhole !== true) {
+      if (!isWhole) {
         const others = filter.isAll ? await this.#changedMatches() : [...filter.rows]
         affected = new Set(others.filter((key) => !all.has(key)))
       }

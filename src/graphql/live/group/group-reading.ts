@@ -71,6 +71,16 @@ export interface GroupRun extends PlanRunOptions {
   readonly more: () => Promise<void>
 }
 
+/** What the runs of several rounds share. */
+export interface RunMeans {
+  readonly decisions?: ViewerDecisions | undefined
+  readonly extensions?: ExtensionCalls | undefined
+  /** Ignores lacking indexes and permissions: `check` does not throw for them. */
+  readonly isLast?: boolean
+  /** The kinds that are read as other lists of the group are: those that are looked at for problems together. */
+  readonly others?: ((at: ClusterKind) => ReadParts | undefined) | undefined
+}
+
 /** Writing the rows needs a permission or an index first. */
 export class LackingError extends Error {}
 
@@ -187,20 +197,12 @@ export class GroupReading {
     })
   }
 
-  /**
-   * The inputs for writing rows. Over several rounds, pass the same decisions and calls. In the last round, `check`
-   * ignores lacking indexes and permissions.
-   */
-  run(
-    snapshot: ReadSnapshot,
-    decisions: ViewerDecisions | undefined = this.decisions(),
-    isLast = false,
-    extensions?: ExtensionCalls,
-  ): GroupRun {
+  run(snapshot: ReadSnapshot, means: RunMeans = {}): GroupRun {
+    const { decisions = this.decisions(), extensions } = means
     const { served, limits, fragments, unexpected, wanted, prepared } = this.#options
     const { variables, explains } = wanted
     const work = plannedWork(limits.work)
-    const parts = new GroupParts(this.#options, this, snapshot, decisions, isLast)
+    const parts = new GroupParts(this.#options, this, snapshot, { ...means, decisions })
     return {
       served,
       limits,
@@ -274,31 +276,36 @@ class GroupParts implements ReadParts {
   readonly #options: GroupReadingOptions
   readonly #reading: GroupReading
   readonly #snapshot: ReadSnapshot
-  readonly #decisions: ViewerDecisions | undefined
-  readonly #isLast: boolean
+  readonly #means: RunMeans
   readonly #missing = new Map<string, MissingRead>()
 
   constructor(
     options: GroupReadingOptions,
     reading: GroupReading,
     snapshot: ReadSnapshot,
-    decisions: ViewerDecisions | undefined,
-    isLast: boolean,
+    means: RunMeans,
   ) {
     this.access = options.onlyViewer
     this.#options = options
     this.#reading = reading
     this.#snapshot = snapshot
-    this.#decisions = decisions
-    this.#isLast = isLast
+    this.#means = means
+  }
+
+  get #decisions(): ViewerDecisions | undefined {
+    return this.#means.decisions
   }
 
   part(at: ClusterKind, reading: ListReading = {}): KindView {
+    const other = this.#means.others?.(at)
+    if (other !== undefined) return other.part(at, reading)
     this.#checkIndexes(at)
     return this.#listed(at, reading)
   }
 
   forLookup(at: ClusterKind, keys: readonly string[] = []): KindView | undefined {
+    const other = this.#means.others?.(at)
+    if (other !== undefined) return other.forLookup(at, keys)
     this.#checkIndexes(at)
     const { listAccess, names } = this.#options
     const { look } = this.#accessOf(at)
@@ -326,6 +333,8 @@ class GroupParts implements ReadParts {
   }
 
   cachedPart(at: ClusterKind, reading: ListReading = {}): KindView | undefined {
+    const other = this.#means.others?.(at)
+    if (other !== undefined) return other.cachedPart(at, reading)
     this.looksAround()
     if (this.#snapshot.cachedPart(at) === undefined) return undefined
     try {
@@ -342,7 +351,7 @@ class GroupParts implements ReadParts {
   }
 
   get #isUnprepared(): boolean {
-    if (this.#isLast) return false
+    if (this.#means.isLast === true) return false
     return this.#decisions?.isLacking === true || this.#snapshot.neededIndexes.length > 0
   }
 

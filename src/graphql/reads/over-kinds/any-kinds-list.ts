@@ -10,7 +10,7 @@ import { compileLabelSelector } from '../../../query/condition/list-condition.ts
 import { compileWhere } from '../../../query/condition/where.ts'
 import type { ListIdentity } from '../../../query/page/cursor.ts'
 import { compileOrder, type OrderTerm } from '../../../query/page/list-order.ts'
-import { listPage, type Page } from '../../../query/page/page.ts'
+import { listPage } from '../../../query/page/page.ts'
 import { ClientError, isLostCluster } from '../../errors/client-error.ts'
 import type { Kind } from '../../model/kind.ts'
 import { commonIndexes } from '../../model/sdl-indexes.ts'
@@ -20,32 +20,20 @@ import type { ClusterGap, TypeCount } from '../../schema/read-context.ts'
 import { clustersNamed, clustersPrepared } from '../../served/cluster-argument.ts'
 import { unnamedKinds } from '../../served/named-kinds.ts'
 import type { OperationLimits, ServedSchema } from '../../served/served-schema.ts'
+import { isServed } from '../condition-needs.ts'
+import { testsPerPage } from '../list-read.ts'
 import {
-  closedGaps,
   failuresOfParts,
-  gapOfError,
-  gapsOfParts,
   lostCluster,
   lostGap,
-  notServedGap,
-} from '../cluster-gaps.ts'
-import { isServed } from '../condition-needs.ts'
-import { fleetPart, testsPerPage } from '../list-read.ts'
+  placePart,
+  Places,
+  typesNotRead,
+} from '../places.ts'
 import type { ListedPart } from '../read-page.ts'
-import { typesNotRead, withFailed } from './polymorphic-page.ts'
 import type { ReadRun } from '../read-run.ts'
+import type { KindsPage } from './kinds-page.ts'
 import { kindsCalled } from './searched-kinds.ts'
-
-/** A page of one list over several kinds and clusters. */
-export interface AnyKindsPage {
-  readonly page: Page<ListedPart>
-  readonly parts: readonly ListedPart[]
-  /** The type names of the kinds that were read, sorted. */
-  readonly types: readonly string[]
-  readonly notLookedAt: () => readonly string[]
-  readonly gaps: readonly ClusterGap[]
-  readonly failures: readonly ClientError[]
-}
 
 /** A list has a part for each kind in each cluster. */
 const maxParts = 2_000
@@ -54,87 +42,61 @@ const maxParts = 2_000
  * A page of the objects of the kinds that the arguments name, in the clusters that they name. What cannot be read is a
  * gap. Throws as `listPage` does, and `ArgumentError` and `ClientError` for wrong arguments.
  */
-export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): AnyKindsPage {
+export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): KindsPage {
   const { served, budget, limits } = run
   const named = kindsNamedBy(served, args.kinds, limits)
+  const isNamed = (kind: Kind): boolean => named.isNamed(kind)
   const clusters = clustersNamed(served, args)
   const indexes = lazyIndexesIn(args)
   const conditionOf = conditionsOf(args)
-  const parts: ListedPart[] = []
-  const gaps: ClusterGap[] = []
-  const failures: ClientError[] = []
-  const left = new Set<string>()
-  const refused: string[] = []
+  const places = new Places<ListedPart>(served, {
+    isNamed,
+    fails: ({ kind }, { code }) => isNamed(kind) || isLostCluster(code),
+  })
   for (const at of placesIn(served, named, clusters)) {
     const { cluster, kind } = at
     budget.spend('tests', testsPerPage)
     const condition = conditionOf(kind)
-    try {
+    places.add(at, () => {
       if (kind.uncached) throw notListed(at)
       const within = (): readonly string[] | undefined => namespacesOf(condition)
-      const isNamed = named.isNamed(kind)
-      const part = fleetPart(run, { ...at, indexes, isOptional: true }, within)
+      const part = placePart(run, { ...at, indexes, isOptional: true }, within)
       // Sorts before every longer name of a cluster.
-      const name = `${cluster}\0${kind.typeName}`
-      if (part !== undefined) parts.push({ ...part, name, condition })
-      else if (isNamed) gaps.push(notServedGap(at))
-    } catch (error) {
-      if (!(error instanceof ClientError)) throw error
-      left.add(kind.typeName)
-      // The request does not ask for a kind that only a pattern covers.
-      const isAsked = named.isNamed(kind) || isLostCluster(error.code)
-      if (isAsked) failures.push(error)
-      if (isAsked || !notMeant.has(error.code)) gaps.push(gapOfError(served, at, error))
-      else if (error.code === 'FORBIDDEN') refused.push(cluster)
-    }
+      return part && { ...part, name: `${cluster}\0${kind.typeName}`, condition }
+    })
   }
+  const { parts, failures } = places
   // Without a connection, the gateway does not know which kinds a cluster has.
   const unknown = named.isOpen ? clusters.filter((one) => isUnknown(served, one)) : []
-  const types = new Set(parts.map(({ kind }) => kind.typeName))
   const { first, after, last, before, offset } = args
-  return {
-    page: listPage({
-      parts,
-      terms: compileOrder(orderOf(args), commonIndexes),
-      budget,
-      maxPageSize: limits.maxPageSize,
-      identity: identityOf(args),
-      first,
-      after,
-      last,
-      before,
-      offset,
-    }),
+  const page = listPage({
     parts,
-    types: [...types].toSorted(),
-    notLookedAt: () =>
-      withFailed(
-        [...(named.isOpen ? typesNotRead(served, clusters, parts) : []), ...left],
-        failures,
-      ),
-    gaps: [
-      ...gaps,
-      ...closedGaps(refused, parts, gaps),
-      ...gapsOfParts(served, parts),
-      ...unknown.map((one) => lostGap(served, one)),
-    ],
-    failures: [
-      ...failures,
-      ...failuresOfParts(served, parts),
-      ...unknown.map((one) => lostCluster(served, one)),
-    ],
-  }
+    terms: compileOrder(orderOf(args), commonIndexes),
+    budget,
+    maxPageSize: limits.maxPageSize,
+    identity: identityOf(args),
+    first,
+    after,
+    last,
+    before,
+    offset,
+  })
+  const outdated = failuresOfParts(served, parts)
+  failures.push(...outdated, ...unknown.map((one) => lostCluster(served, one)))
+  const read = places.read(() => [
+    ...(named.isOpen ? typesNotRead(served, clusters, parts) : []),
+    ...outdated.flatMap(({ type }) => type ?? []),
+  ])
+  const lost = (): readonly ClusterGap[] => unknown.map((one) => lostGap(served, one))
+  return { ...read, page, incomplete: () => [...read.incomplete(), ...lost()] }
 }
-
-/** With these, a kind that only a pattern covers is not among those that are meant. */
-const notMeant: ReadonlySet<string> = new Set(['FORBIDDEN', 'UNSUPPORTED'])
 
 function isUnknown({ clusters }: ServedSchema, name: string): boolean {
   return clusters.get(name)?.connection.state !== 'connected'
 }
 
 /** The number of objects of each type on all pages, most first, without types that have none. */
-export function countsByType({ page }: Pick<AnyKindsPage, 'page'>): readonly TypeCount[] {
+export function countsByType({ page }: Pick<KindsPage, 'page'>): readonly TypeCount[] {
   const counts = new Map<string, number>()
   for (const { part, count } of page.counts()) {
     const { typeName } = part.kind
