@@ -28,13 +28,11 @@ import {
   type WantedList,
 } from './group-access.ts'
 import { type ChangingGroup, GroupChanges } from './group-changes.ts'
-import type { GroupContent } from './group-content.ts'
 import { bytesAhead, type FramedGroup, GroupFrames } from './group-frames.ts'
 import { type GroupMember, type MemberGroup, MemberNotifier } from './group-member.ts'
-import { GroupFacets } from './group-facets.ts'
-import { GroupList, type ListGap, type ListGroup } from './group-list.ts'
-import { GroupProblems } from './group-problems.ts'
+import { type GroupContent, GroupList, type ListGap } from './group-list.ts'
 import { GroupReading, type GroupReadingOptions } from './group-reading.ts'
+import { GroupFacets, GroupProblems } from './group-reread.ts'
 import { GroupRows } from './group-rows.ts'
 import {
   JoiningClusters,
@@ -104,14 +102,7 @@ const groupBytes = 30_000
  * and one text per object and per frame. A subscriber is a place in the ring of the last frames.
  */
 export class LiveGroup
-  implements
-    ByteHolder,
-    ChangingGroup,
-    FramedGroup,
-    JoinedGroup,
-    ListGroup,
-    MemberGroup,
-    MembershipGroup
+  implements ByteHolder, ChangingGroup, FramedGroup, JoinedGroup, MemberGroup, MembershipGroup
 {
   readonly options: LiveGroupOptions
   /** As {@link LiveGroupOptions.key}, for the present clusters. */
@@ -162,11 +153,12 @@ export class LiveGroup
     this.counts = options.owner.counts
     this.leaving = this.#leaving.signal
     this.memberships = new GroupMemberships(this)
+    this.content = this.#newContent()
     this.#lists = this.#listsOf(wanted.lists, options.groupAccess)
+    this.content.follow(this.lists)
     this.isPlural = wanted.isPlural
     this.tellsStaleness = plan.tellsStaleness
     this.tellsGaps = plan.tellsGaps
-    this.content = this.#newContent()
     this.writer = new FrameWriter({
       ...limits,
       plan,
@@ -189,8 +181,8 @@ export class LiveGroup
 
   #newContent(): GroupContent {
     const { plan, page, facets, problems, isPlural } = this.wanted
-    if (facets !== undefined) return new GroupFacets(plan, facets, this.lists, isPlural)
-    if (problems === undefined) return new GroupRows(this.lists, page, isPlural)
+    if (facets !== undefined) return new GroupFacets(plan, facets, isPlural)
+    if (problems === undefined) return new GroupRows(page, isPlural)
     return new GroupProblems(this, { ...this.options, plan, problems })
   }
 
@@ -214,8 +206,9 @@ export class LiveGroup
       if (reading.isNowhere) return []
       const cache = served.clusters.get(list.at.cluster)
       const prefix = wanted.isPlural ? positionPrefix(number) : ''
-      const access = listAccess
-      return [new GroupList(this, { served, list, plan, cache, access, reading, prefix })]
+      const { content } = this
+      const own = { content, served, list, plan, cache, access: listAccess, reading, prefix }
+      return [new GroupList(own)]
     })
   }
 
@@ -340,14 +333,6 @@ export class LiveGroup
       },
     }
   }
-
-  get hasSeveralKinds(): boolean {
-    let kinds = 0
-    for (const list of this.lists) kinds += list.kinds
-    return kinds > 1
-  }
-
-  readonly pause = (): Promise<void> | undefined => this.changes.pause()
 
   flush(): Promise<void> {
     return this.changes.flush()
