@@ -146,16 +146,10 @@ export class GroupFacets extends GroupReread implements GroupContent {
   }
 }
 
-export interface GroupProblemsOptions {
-  readonly plan: FramePlan
-  readonly problems: FollowedProblems
-  readonly served: ServedSchema
-  readonly limits: OperationLimits
-}
-
 /** The parts of a group that its problems use. */
 export interface ProblemsGroup {
   readonly lists: readonly GroupList[]
+  readonly options: { readonly served: ServedSchema; readonly limits: OperationLimits }
   /** Aborted when the group is over. */
   readonly leaving: AbortSignal
   flush(): Promise<void>
@@ -201,7 +195,8 @@ const maxWaitMs = 3_600_000
  */
 export class GroupProblems extends GroupReread implements GroupContent {
   readonly #group: ProblemsGroup
-  readonly #options: GroupProblemsOptions
+  readonly #plan: FramePlan
+  readonly #problems: FollowedProblems
   readonly #clusters = new Map<string, ClusterProblems>()
   /** The clusters to fold again although nothing may have changed. */
   readonly #stale = new Set<string>()
@@ -212,10 +207,11 @@ export class GroupProblems extends GroupReread implements GroupContent {
   #page: PageState = { totalCount: 0, counts: [] }
   #timer: NodeJS.Timeout | undefined
 
-  constructor(group: ProblemsGroup, options: GroupProblemsOptions) {
+  constructor(group: ProblemsGroup, plan: FramePlan, problems: FollowedProblems) {
     super()
     this.#group = group
-    this.#options = options
+    this.#plan = plan
+    this.#problems = problems
     group.leaving.addEventListener('abort', () => clearTimeout(this.#timer), { once: true })
   }
 
@@ -307,7 +303,8 @@ export class GroupProblems extends GroupReread implements GroupContent {
     reads: ListReads,
     nowMs: number,
   ): ClusterProblems {
-    const { problems, served, limits, plan } = this.#options
+    const problems = this.#problems
+    const { served, limits } = this.#group.options
     const from = new Map(
       lists.map((one) => [one.at.kind.typeName, foldedState(reads.of(one).part)]),
     )
@@ -348,7 +345,7 @@ export class GroupProblems extends GroupReread implements GroupContent {
       first: rows.map((problem) => {
         budget.spend('rows', 1)
         const position = problemPosition(problem, problems.terms)
-        const text = plan.problem?.(run, new ProblemFields(run, problem)) ?? 'null'
+        const text = this.#plan.problem?.(run, new ProblemFields(run, problem)) ?? 'null'
         const errors = rowErrors(run, options.unexpected)
         return { key: position.key, id: problemId(problem), cluster, position, text, errors }
       }),
@@ -373,7 +370,7 @@ export class GroupProblems extends GroupReread implements GroupContent {
 
   /** The changes that lead to the first problems of all clusters. */
   #send(): readonly SentListChange[] {
-    const { terms, size } = this.#options.problems
+    const { terms, size } = this.#problems
     const first = Array.from(this.#clusters.values(), (one) => one.first)
       .flat()
       .toSorted((a, b) => comparePositions(a.position, b.position, { terms, backwards: false }))
