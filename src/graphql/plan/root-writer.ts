@@ -9,7 +9,6 @@ import type { KindsPage } from '../reads/over-kinds/kinds-page.ts'
 import { completionNeeds, readCompletions } from '../reads/over-kinds/completion-read.ts'
 import { entityOf, entityPlaces } from '../reads/entity-read.ts'
 import { type ListRequest, type NamedList, namedList, readList } from '../reads/list-read.ts'
-import { kindNamed } from '../reads/named-kind.ts'
 import { foundByKey, identified, kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
 import { QueryValues } from '../reads/query-values.ts'
 import { readSearch, type SearchRead, searchNeeds } from '../reads/over-kinds/search-read.ts'
@@ -24,6 +23,7 @@ import type {
 import type { EntitiesArguments } from '../schema/federation-fields.ts'
 import { ofAnotherKind } from '../schema/relay-fields.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
+import { kindNamed } from '../served/named-kinds.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { compiledByKind, rowsByKind } from './any-row-writer.ts'
 import { connectionWriter, unionWriter } from './connection-writer.ts'
@@ -66,8 +66,10 @@ export function rootWriter(field: PlanField): RootWriter {
       return podLogsWriter(field)
     case 'complete':
       return completeRoot(field)
+    case 'write':
+      return writeRoot(field)
     case 'extension':
-      return extensionRoot(source.field, field)
+      return isMutation(field) ? writeRoot(field) : extensionRoot(source.field, field)
     case 'extensionEvents':
       return extensionEvent(source.field, field)
     case 'value':
@@ -88,6 +90,17 @@ function schemaRoot(field: PlanField): RootWriter {
   const write = memberWriter(field)
   const ofSchema = field.name === '__type' ? 'type' : 'whole'
   return { ofSchema, write: (run) => write(run, undefined) }
+}
+
+function isMutation({ parent, compiler }: PlanField): boolean {
+  return parent === compiler.served.schema.getMutationType()
+}
+
+/** Compiles a field of `Mutation`. Its write was made before the answer is read. */
+function writeRoot(field: PlanField): RootWriter {
+  const { key } = field
+  const write = valueWriter(field)
+  return { write: (run) => write(run, run.writes?.result(key)) }
 }
 
 function listRoot(kind: Kind, field: PlanField): RootWriter {

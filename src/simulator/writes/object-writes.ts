@@ -23,7 +23,6 @@ import { kindSchema } from '../api/captured-api.ts'
 import { generatedName, metadataProblems, serverMetadata } from '../schema/metadata-rules.ts'
 import type { Storage } from '../storage/storage.ts'
 import { readObject } from '../storage/stored-object.ts'
-import { kindShape } from './field-shape.ts'
 import { withManagers, withOwners } from './managed-fields.ts'
 
 /** The object or the collection of a write. */
@@ -122,8 +121,8 @@ export function createObject(
   options: WriteOptions,
 ): Unstructured {
   const object = newObject(storage, { served, namespace }, given, options)
-  const shape = kindShape(storage.registry.captured, served)
-  const writer = { served, shape, manager: options.manager, subresource: '' }
+  const schema = kindSchema(storage.registry.captured, served)
+  const writer = { served, schema, manager: options.manager, subresource: '' }
   return storeNew(storage, served, withOwners(undefined, object, writer), options)
 }
 
@@ -247,8 +246,8 @@ export function updateObject(
   const next = nextObject(storage, served, current, settled, subresource)
   const reset = resetsManagers(given.metadata)
   if (!reset && equalJson(next, current)) return current
-  const shape = kindShape(storage.registry.captured, served)
-  const owned = withOwners(current, next, { served, shape, manager: options.manager, subresource })
+  const schema = kindSchema(storage.registry.captured, served)
+  const owned = withOwners(current, next, { served, schema, manager: options.manager, subresource })
   return storeUpdate(storage, target, reset ? withManagers(next, []) : owned, options)
 }
 
