@@ -1,4 +1,5 @@
 import {
+  type GraphQLFieldConfigMap,
   GraphQLList,
   GraphQLNonNull,
   GraphQLObjectType,
@@ -9,7 +10,7 @@ import {
 } from 'graphql'
 import { CodedError } from '../../lib/coded-error.ts'
 import type { Kind } from '../model/kind.ts'
-import { type FieldConfigs, fromSource } from './field-source.ts'
+import { fromSource } from './field-source.ts'
 import type { SchemaTypes } from './own-types.ts'
 import { type EntityKeys, printSchemaSdl } from './print-schema.ts'
 
@@ -34,7 +35,7 @@ export function federationFields(
   kinds: readonly Kind[],
   types: SchemaTypes,
   { showsSdl }: FederationOptions,
-): FieldConfigs {
+): GraphQLFieldConfigMap<unknown, unknown> {
   const entity = new GraphQLUnionType({
     name: '_Entity',
     description: 'An object that other subgraphs may refer to, or add fields to.',
@@ -86,7 +87,7 @@ function keysOf(kinds: readonly Kind[], { hasField }: SchemaTypes): EntityKeys {
 }
 
 function serviceType(): GraphQLObjectType {
-  return new GraphQLObjectType({
+  return new GraphQLObjectType<unknown, unknown>({
     name: '_Service',
     description: 'A subgraph as composition reads it.',
     fields: {

@@ -1,4 +1,11 @@
-import { GraphQLList, GraphQLNonNull, GraphQLObjectType, GraphQLString } from 'graphql'
+import {
+  type GraphQLFieldConfig,
+  type GraphQLFieldConfigMap,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  GraphQLString,
+} from 'graphql'
 import { graphqlNameOf } from '../naming/field-name.ts'
 import type { Definitions } from '../model/definitions.ts'
 import type {
@@ -12,7 +19,7 @@ import { usageKindOf } from '../model/usage-kind.ts'
 import { nativePropertiesOf } from '../model/kind-catalog.ts'
 import { eventsConfig, objectFields } from './object-fields.ts'
 import type { OpenApiTypes } from './open-api-types.ts'
-import { type FieldConfigs, fromSource } from './field-source.ts'
+import { fromSource } from './field-source.ts'
 import { GraphQLStringMap } from './scalars.ts'
 import { type FieldConfig, type SchemaTypes, without } from './own-types.ts'
 import type { WorkloadTypes } from './workload-type.ts'
@@ -28,7 +35,7 @@ export interface KindTypeOptions {
 /** The type of a kind: the fields of every object, those of its API, and its relations. */
 export function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObjectType {
   const { types, definitions, openApiTypes, workload } = options
-  return new GraphQLObjectType({
+  return new GraphQLObjectType<unknown, unknown>({
     name: kind.typeName,
     description:
       definitions.schemaOf(kind.resource)?.description ??
@@ -63,7 +70,11 @@ export function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObje
 }
 
 /** The fields that the profile includes. */
-function partOf({ typeName }: Kind, { hasField }: SchemaTypes, fields: FieldConfigs): FieldConfigs {
+function partOf(
+  { typeName }: Kind,
+  { hasField }: SchemaTypes,
+  fields: GraphQLFieldConfigMap<unknown, unknown>,
+): GraphQLFieldConfigMap<unknown, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => hasField(typeName, name)))
 }
 
@@ -71,8 +82,8 @@ function nativeFields(
   kind: Kind,
   definitions: Definitions,
   openApiTypes: OpenApiTypes,
-): FieldConfigs {
-  const fields: FieldConfigs = {}
+): GraphQLFieldConfigMap<unknown, unknown> {
+  const fields: GraphQLFieldConfigMap<unknown, unknown> = {}
   const { resource, typeName } = kind
   const place = {
     scope: definitions.scopeOf(resource),
@@ -90,7 +101,7 @@ function relationField(
   from: Kind,
   relation: RelationField,
   types: SchemaTypes,
-): FieldConfigs[string] {
+): GraphQLFieldConfig<unknown, unknown> {
   const to = types.kind(relation.definition.to)
   const description = describeRelation(relation, to)
   if (!relation.many) {
@@ -122,7 +133,7 @@ function isOfEvents({ definition }: RelationField): boolean {
 function polymorphicField(
   field: PolymorphicRelationField,
   types: SchemaTypes,
-): FieldConfigs[string] {
+): GraphQLFieldConfig<unknown, unknown> {
   const { description } = field
   return {
     ...types.own.objectField('owned'),
@@ -131,7 +142,10 @@ function polymorphicField(
   }
 }
 
-function objectRefField(field: ObjectRefField, types: SchemaTypes): FieldConfigs[string] {
+function objectRefField(
+  field: ObjectRefField,
+  types: SchemaTypes,
+): GraphQLFieldConfig<unknown, unknown> {
   const { many } = field
   const description =
     field.description ??
@@ -145,9 +159,15 @@ function objectRefField(field: ObjectRefField, types: SchemaTypes): FieldConfigs
 }
 
 /** The fields `requests` and `limits` of pods. */
-function amountFields({ resource }: Kind, { own }: SchemaTypes): FieldConfigs {
+function amountFields(
+  { resource }: Kind,
+  { own }: SchemaTypes,
+): GraphQLFieldConfigMap<unknown, unknown> {
   if (resource.group !== '' || resource.kind !== 'Pod') return {}
-  const field = (list: 'requests' | 'limits', description: string): FieldConfigs[string] => ({
+  const field = (
+    list: 'requests' | 'limits',
+    description: string,
+  ): GraphQLFieldConfig<unknown, unknown> => ({
     type: own.object('ResourceAmounts'),
     description,
     ...fromSource({ form: 'podAmounts', list }),
@@ -165,7 +185,7 @@ function amountFields({ resource }: Kind, { own }: SchemaTypes): FieldConfigs {
 }
 
 /** The field `usage` of the kinds that metrics.k8s.io measures. Others have none. */
-function usageField(kind: Kind, { own }: SchemaTypes): FieldConfigs {
+function usageField(kind: Kind, { own }: SchemaTypes): GraphQLFieldConfigMap<unknown, unknown> {
   if (usageKindOf(kind) === undefined) return {}
   return {
     usage: {
@@ -178,7 +198,7 @@ function usageField(kind: Kind, { own }: SchemaTypes): FieldConfigs {
 }
 
 /** The fields `data` and `type` of Secrets, which the caches leave out. Other kinds have none of them. */
-function secretFields({ resource, metadataOnly }: Kind): FieldConfigs {
+function secretFields({ resource, metadataOnly }: Kind): GraphQLFieldConfigMap<unknown, unknown> {
   if (!metadataOnly || resource.group !== '' || resource.kind !== 'Secret') return {}
   return {
     data: {

@@ -3,6 +3,7 @@ import {
   type DefinitionNode,
   type FieldDefinitionNode,
   GraphQLEnumType,
+  type GraphQLFieldConfigMap,
   GraphQLInputObjectType,
   type GraphQLInputType,
   type GraphQLInterfaceType,
@@ -22,13 +23,7 @@ import {
 import type { Kind } from '../model/kind.ts'
 import type { HasField } from '../model/schema-profile.ts'
 import { packageSchemaDirectory } from '../sdl/sdl-source.ts'
-import {
-  type FieldConfigs,
-  type FieldSource,
-  type FollowSource,
-  fromSource,
-  type OwnParts,
-} from './field-source.ts'
+import { type FieldSource, type FollowSource, fromSource, type OwnParts } from './field-source.ts'
 import type { KindOf } from './object-ref.ts'
 import {
   GraphQLDateTime,
@@ -83,6 +78,7 @@ const subscription: Readonly<Record<string, FollowSource>> = {
 const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   Query: (field) => query[field],
   Subscription: (field) => subscription[field],
+  // Its write was made before the answer is read.
   Mutation: () => ({ form: 'write' }),
   WriteSubscription: () => ({ form: 'drainFrames' }),
   KindConnection: own('connection'),
@@ -148,7 +144,7 @@ interface InputConfig {
   readonly description: string | undefined
 }
 
-/** A field without source. */
+/** A field without source and resolver. */
 export interface FieldConfig {
   readonly type: GraphQLOutputType
   readonly description: string | undefined
@@ -178,11 +174,13 @@ export class OwnTypes {
   }
 
   /** The fields of a root type, those of kinds aside. */
-  rootFields(type: 'Query' | 'Mutation' | 'Subscription' | 'WriteSubscription'): FieldConfigs {
+  rootFields(
+    type: 'Query' | 'Mutation' | 'Subscription' | 'WriteSubscription',
+  ): GraphQLFieldConfigMap<unknown, unknown> {
     return this.#fields(type, undefined)
   }
 
-  /** A field of every object, without source. */
+  /** A field of every object, without source and resolver. */
   objectField(name: string): FieldConfig {
     let field = this.#objectFields.get(name)
     if (field === undefined) {
@@ -192,7 +190,7 @@ export class OwnTypes {
     return field
   }
 
-  /** A field of `KindFields` for a kind, without source. */
+  /** A field of `KindFields` for a kind, without source and resolver. */
   kindField(name: string, kind: Kind): FieldConfig {
     return this.#field(fieldNamed('KindFields', name), kind)
   }
@@ -226,7 +224,7 @@ export class OwnTypes {
           fields: () => this.#inputs(node.fields, kind),
         })
       case NodeKind.OBJECT_TYPE_DEFINITION:
-        return new GraphQLObjectType({
+        return new GraphQLObjectType<unknown, unknown>({
           name,
           description: described(node.description, kind),
           fields: () => this.#fields(written, kind),
@@ -236,14 +234,20 @@ export class OwnTypes {
     }
   }
 
-  #fields(written: string, kind: Kind | undefined): FieldConfigs {
+  #fields(written: string, kind: Kind | undefined): GraphQLFieldConfigMap<unknown, unknown> {
     return Object.fromEntries(
       fieldNodes(written).map((node) => {
         const { value: name } = node.name
         const ofType = fieldsOfTypes[written]
-        const source = ofType === undefined ? member : ofType(name)
-        if (source === undefined) throw new TypeError(`${written}.${name} has no source`)
-        return [name, { ...this.#field(node, kind), ...fromSource(source) }]
+        const found = ofType === undefined ? member : ofType(name)
+        if (found === undefined) throw new TypeError(`${written}.${name} has no source`)
+        return [
+          name,
+          {
+            ...this.#field(node, kind),
+            ...fromSource(found),
+          },
+        ]
       }),
     )
   }
