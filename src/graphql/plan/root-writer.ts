@@ -1,4 +1,5 @@
 import { getNullableType, isObjectType } from 'graphql'
+import type { ObjectId } from '../../informer/store/store-view.ts'
 import { objectKey } from '../../kubernetes/object.ts'
 import type { SearchHit } from '../../query/page/search-page.ts'
 import type { Kind } from '../model/kind.ts'
@@ -9,7 +10,6 @@ import type { KindsPage } from '../reads/over-kinds/kinds-page.ts'
 import { completionNeeds, readCompletions } from '../reads/over-kinds/completion-read.ts'
 import { entityOf, entityPlaces } from '../reads/entity-read.ts'
 import { type ListRequest, type NamedList, namedList, readList } from '../reads/list-read.ts'
-import { kindNamed } from '../reads/named-kind.ts'
 import { foundByKey, identified, kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
 import { QueryValues } from '../reads/query-values.ts'
 import { readSearch, type SearchRead, searchNeeds } from '../reads/over-kinds/search-read.ts'
@@ -24,9 +24,10 @@ import type {
 import type { EntitiesArguments } from '../schema/federation-fields.ts'
 import { ofAnotherKind } from '../schema/relay-fields.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
+import { kindNamed } from '../served/named-kinds.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { compiledByKind, rowsByKind } from './any-row-writer.ts'
-import { connectionWriter, unionWriter } from './connection-writer.ts'
+import { connectionWriter } from './connection-writer.ts'
 import { extensionEvent, extensionRoot } from './extension-writer.ts'
 import { graphWriter } from './graph-writer.ts'
 import { podLogsWriter } from './logs-writer.ts'
@@ -66,8 +67,10 @@ export function rootWriter(field: PlanField): RootWriter {
       return podLogsWriter(field)
     case 'complete':
       return completeRoot(field)
+    case 'write':
+      return writeRoot(field)
     case 'extension':
-      return extensionRoot(source.field, field)
+      return isMutation(field) ? writeRoot(field) : extensionRoot(source.field, field)
     case 'extensionEvents':
       return extensionEvent(source.field, field)
     case 'value':
@@ -88,6 +91,17 @@ function schemaRoot(field: PlanField): RootWriter {
   const write = memberWriter(field)
   const ofSchema = field.name === '__type' ? 'type' : 'whole'
   return { ofSchema, write: (run) => write(run, undefined) }
+}
+
+function isMutation({ parent, compiler }: PlanField): boolean {
+  return parent === compiler.served.schema.getMutationType()
+}
+
+/** Compiles a field of `Mutation`. Its write was made before the answer is read. */
+function writeRoot(field: PlanField): RootWriter {
+  const { key } = field
+  const write = valueWriter(field)
+  return { write: (run) => write(run, run.writes?.result(key)) }
 }
 
 function listRoot(kind: Kind, field: PlanField): RootWriter {
@@ -231,7 +245,7 @@ function anyKindsRoot(field: PlanField): RootWriter {
   const { args, nodes } = field
   /** The rows of `nodes` and of `edges`, which may select different fields. */
   const rows: ReturnType<typeof rowsByKind>[] = []
-  const write = unionWriter<KindsPage>(field, (row) => {
+  const write = connectionWriter<KindsPage, ObjectId>(field, (row) => {
     const ofRows = rowsByKind(row)
     rows.push(ofRows)
     return (run, { page }, id, at) => ofRows.write(run, page.partAt(at), id)
@@ -300,12 +314,9 @@ function objectRoot(field: PlanField, root: ObjectRoot): RootWriter {
 function searchRoot(field: PlanField): RootWriter {
   const { args, compiler, nodes } = field
   compiler.asks({ args, needs: (values, cluster) => searchNeeds(compiler.served, values, cluster) })
-  const write = connectionWriter<SearchRead, SearchHit>(field, {
-    row(row) {
-      const result = itemWriter(row)
-      return (run, { resultOf }, hit) => result(run, resultOf(hit))
-    },
-    part: memberWriter,
+  const write = connectionWriter<SearchRead, SearchHit>(field, (row) => {
+    const result = itemWriter(row)
+    return (run, { resultOf }, hit) => result(run, resultOf(hit))
   })
   return {
     write(run) {

@@ -13,9 +13,11 @@ import {
   isNonNullType,
 } from 'graphql'
 import type { ExtensionField, FieldSource } from '../schema/field-source.ts'
+import { StoredObject } from '../reads/direct/direct-reads.ts'
 import { foundByKey } from '../reads/object-read.ts'
 import { rowsByKind } from './any-row-writer.ts'
 import { objectRefWriter } from './object-ref-writer.ts'
+import { jsonReader } from './json-values.ts'
 import { writtenMembers } from './plain-writer.ts'
 import type { PlanField } from './plan-compiler.ts'
 import { leastLengthOf, type PlanRun, plannedFields, type WrittenMember } from './plan-run.ts'
@@ -63,6 +65,14 @@ export function memberWriter(field: PlanField): ValueWriter {
       const parent = extensions.of(value, cluster)
       const answered = extensions.value(extension, run.argumentsOf(args), parent, nodes)
       return answered === undefined ? unanswered : write(run, answered.value, cluster)
+    }
+  }
+  const { source } = definition.extensions as { readonly source?: FieldSource }
+  const read = source && jsonReader(source)
+  if (read !== undefined) {
+    return (run, value, cluster) => {
+      run.budget.spend('fields', 1)
+      return write(run, read(value, run.argumentsOf(args)), cluster)
     }
   }
   const { resolve } = definition
@@ -184,6 +194,7 @@ function kindWriter(field: PlanField): ValueWriter {
     if (!kind.uncached) field.compiler.reads(kind)
   }
   return (run, value, cluster) => {
+    if (value instanceof StoredObject) return rows.write(run, value.part, value.id)
     const place = run.extensions.placeOf(value, cluster)
     if (place === undefined || (kind !== undefined && place.at.kind !== kind)) {
       throw new TypeError(`${placeOf(field)}: its resolver gives no ${kind?.typeName ?? 'object'}`)

@@ -11,14 +11,15 @@ import type { KindView } from '../prepare/kind-view.ts'
 import type { ListFieldArguments, ObjectListArguments } from '../schema/read-arguments.ts'
 import type { ClusterGap } from '../schema/read-context.ts'
 import { clusterNamed, clustersNamed, isOverClusters } from '../served/cluster-argument.ts'
+import { kindNamed } from '../served/named-kinds.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
+import { type ListedPart, ReadPage } from './connection-read.ts'
 import { directPage } from './direct/direct-list.ts'
 import { filterOf, type ListFilter } from './list-arguments.ts'
-import { kindNamed, typedArguments } from './named-kind.ts'
 import { failuresOfParts, placePart, Places } from './places.ts'
-import type { ListedPart, ReadPage } from './read-page.ts'
 import type { ReadRun } from './read-run.ts'
+import { typedArguments } from './typed-arguments.ts'
 import { isUsageIndex, measuredKinds, requireUsages } from './usage-read.ts'
 
 /** The arguments of a list, read once for all rows that share them. */
@@ -110,7 +111,7 @@ export function pageOf(
   const of = isOver
     ? { list: `*/${list}`, clusters, clusterSelector }
     : { list: `${parts[0]?.cluster}/${list}` }
-  return {
+  return new ReadPage({
     kind,
     page: listPage({
       parts,
@@ -126,10 +127,9 @@ export function pageOf(
     }),
     identity,
     reads,
-    isOver,
-    gaps: gaps ?? [],
-    failures: failures ?? [],
-  }
+    gaps,
+    failures,
+  })
 }
 
 /**

@@ -42,6 +42,8 @@ export function integer(params: URLSearchParams, name: string): number | undefin
 
 /** The target of a path: a resource of a group and version, and perhaps one object or a subresource. */
 export interface RequestTarget {
+  /** The RBAC verb; `''` for methods that no resource has. */
+  readonly verb: string
   /** `''` for the core group. */
   readonly group: string
   readonly version: string
@@ -58,7 +60,7 @@ export interface RequestTarget {
  * Parses a path below `/api` or `/apis`, as kube-apiserver's RequestInfo does. `undefined` if the path names no
  * resource. The path of a collection ends in its resource: `/api/v1/namespaces/default/pods`.
  */
-export function requestTarget(path: string): RequestTarget | undefined {
+export function requestTarget({ method, params, path }: Exchange): RequestTarget | undefined {
   const [root, ...rest] = path.split('/').slice(1).map(decoded)
   if (root !== 'api' && root !== 'apis') return undefined
   const group = root === 'apis' ? rest.shift() : ''
@@ -71,7 +73,14 @@ export function requestTarget(path: string): RequestTarget | undefined {
     first === 'namespaces' && inside !== undefined && !['status', 'finalize'].includes(inside)
   const [resource = '', name = '', subresource = '', ...more] = scoped ? rest.slice(2) : rest
   if (resource === '' || more.length > 0) return undefined
-  return { group, version, namespace: scoped ? namespace : '', resource, name, subresource }
+  const reads = flag(params, 'watch') ? 'watch' : 'list'
+  const verbs: Readonly<Record<string, string>> =
+    name === ''
+      ? { GET: reads, POST: 'create', DELETE: 'deletecollection' }
+      : { GET: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
+  const verb = subresource !== '' && method === 'POST' ? 'create' : (verbs[method] ?? '')
+  const scope = scoped ? namespace : ''
+  return { verb, group, version, namespace: scope, resource, name, subresource }
 }
 
 function decoded(part: string): string {

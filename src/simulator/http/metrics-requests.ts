@@ -17,7 +17,6 @@ import type { Storage } from '../storage/storage.ts'
 import type { StoredObject } from '../storage/stored-object.ts'
 import { type Exchange, type RequestTarget, sendBytes, sendJson } from './exchange.ts'
 import { listQuery, selectionOf } from './list-query.ts'
-import { verbOf } from './serve-resource.ts'
 
 /** metrics-server measures each node so often. */
 const resolutionMs = 15_000
@@ -31,7 +30,7 @@ export function serveMetrics(exchange: Exchange, target: RequestTarget, storage:
   if (group !== metricsGroup || !storage.registry.isAggregated(group, version)) return false
   const served = storage.registry.find(group, version, resource)
   if (served === undefined || subresource !== '') throw noSuchResource()
-  if (!served.verbs.has(verbOf(exchange, target))) throw methodNotAllowed()
+  if (!served.verbs.has(target.verb)) throw methodNotAllowed()
   const isOfPods = resource === 'pods'
   if (isOfPods ? name !== '' && namespace === '' : namespace !== '') throw noSuchResource()
   const measured = storage.registry.find('', 'v1', resource)

@@ -28,7 +28,7 @@ import {
 import { serveMetrics } from './metrics-requests.ts'
 import { readBody, readFields } from './request-body.ts'
 import type { OpenWatch } from './resource-request.ts'
-import { accessAttributes, serveResource, verbOf } from './serve-resource.ts'
+import { accessAttributes, serveResource } from './serve-resource.ts'
 
 export interface SimulatedServerOptions {
   readonly port: number
@@ -137,10 +137,10 @@ export class SimulatedServer {
       request.socket.resetAndDestroy()
       return
     }
-    const target = requestTarget(path)
+    const target = requestTarget(exchange)
     const effects = this.faults.take({
       path,
-      verb: target === undefined ? '' : verbOf(exchange, target),
+      verb: target?.verb ?? '',
       resource: target?.resource ?? '',
       group: target?.group ?? '',
       namespace: target?.namespace ?? '',

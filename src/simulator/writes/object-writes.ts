@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { objectKey, type ObjectMeta, type Unstructured } from '../../kubernetes/object.ts'
+import { resources } from '../../kubernetes/resources.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { equalJson } from '../api/json.ts'
@@ -22,8 +23,6 @@ import { unknownFields } from '../schema/pruning-and-defaulting.ts'
 import { kindSchema } from '../api/captured-api.ts'
 import { generatedName, metadataProblems, serverMetadata } from '../schema/metadata-rules.ts'
 import type { Storage } from '../storage/storage.ts'
-import { readObject } from '../storage/stored-object.ts'
-import { kindShape } from './field-shape.ts'
 import { withManagers, withOwners } from './managed-fields.ts'
 
 /** The object or the collection of a write. */
@@ -57,9 +56,9 @@ export function currentObject(
   storage: Storage,
   { served, namespace, name }: WriteTarget,
 ): Unstructured {
-  const found = storage.store(served.stored).get(objectKey({ namespace, name }))
+  const found = storage.get(served, namespace, name)
   if (found === undefined) throw notFound({ ...served, name })
-  return served.stored.convert(readObject(found, served.stored), served.apiVersion)
+  return found
 }
 
 function rulesOf({ registry }: Storage, served: ServedResource): ObjectRules | undefined {
@@ -122,8 +121,8 @@ export function createObject(
   options: WriteOptions,
 ): Unstructured {
   const object = newObject(storage, { served, namespace }, given, options)
-  const shape = kindShape(storage.registry.captured, served)
-  const writer = { served, shape, manager: options.manager, subresource: '' }
+  const schema = kindSchema(storage.registry.captured, served)
+  const writer = { served, schema, manager: options.manager, subresource: '' }
   return storeNew(storage, served, withOwners(undefined, object, writer), options)
 }
 
@@ -200,9 +199,8 @@ function checkNamespace(
   namespace: string,
   name: string,
 ): void {
-  const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
-  const found = storage.get(namespaces, '', namespace)
-  if (found === undefined) throw notFound({ ...namespaces, name: namespace })
+  const found = storage.get(resources.namespaces, '', namespace)
+  if (found === undefined) throw notFound({ ...resources.namespaces, name: namespace })
   if (found.metadata.deletionTimestamp === undefined) return
   const problem = `unable to create new content in namespace ${namespace} because it is being terminated`
   throw new Refusal(403, `${groupResourceOf(served)} "${name}" is forbidden: ${problem}`, {
@@ -247,8 +245,8 @@ export function updateObject(
   const next = nextObject(storage, served, current, settled, subresource)
   const reset = resetsManagers(given.metadata)
   if (!reset && equalJson(next, current)) return current
-  const shape = kindShape(storage.registry.captured, served)
-  const owned = withOwners(current, next, { served, shape, manager: options.manager, subresource })
+  const schema = kindSchema(storage.registry.captured, served)
+  const owned = withOwners(current, next, { served, schema, manager: options.manager, subresource })
   return storeUpdate(storage, target, reset ? withManagers(next, []) : owned, options)
 }
 

@@ -18,12 +18,7 @@ import type { ViewerAccess } from '../../prepare/viewer-access.ts'
 import type { DirectFetch } from '../../prepare/read-snapshot.ts'
 import type { ExtensionField } from '../../schema/field-source.ts'
 import type { PodLogsArguments } from '../../schema/read-arguments.ts'
-import type {
-  PodLogsSource,
-  PrinterColumn,
-  Row,
-  SecretContents,
-} from '../../schema/read-context.ts'
+import type { PodLogsSource, PrinterColumn, SecretContents } from '../../schema/read-context.ts'
 import { CallerConnections, failedSecret, secretContents, tokenFor } from './direct-secrets.ts'
 import {
   type DirectObject,
@@ -67,7 +62,6 @@ export interface Answered {
 /** The calls of the resolvers of extensions that one operation makes. */
 export interface ExtensionCalls extends DirectFetch {
   ofRow(part: KindView, id: ObjectId): ExtensionParent
-  ofDecoded(row: Row): ExtensionParent
   /** `cluster`: of the object of a kind around it, if there is one. */
   of(source: unknown, cluster: string | undefined): ExtensionParent
   /** The value of a field; `undefined` until its resolver has been called. Throws the error of the resolver. */
@@ -356,7 +350,7 @@ export class DirectReads {
   }
 }
 
-/** Stores these objects alone, so that plans and resolvers read them as they read a cache. */
+/** Stores these objects alone, so that plans read them as they read a cache. */
 function storedApart(
   { cluster, kind }: ClusterKind,
   objects: readonly KubernetesObject[],
@@ -370,6 +364,29 @@ function storedApart(
   }
   if (position !== '') store.advance(resourceVersion(position))
   return { cluster, kind, view: store, scope: unrestricted, incarnation: '', isDirect: true }
+}
+
+/** An object in a store of its own. */
+export class StoredObject implements FoundObject {
+  readonly part: KindView
+  readonly id: ObjectId
+
+  constructor({ part, id }: FoundObject) {
+    this.part = part
+    this.id = id
+  }
+
+  get object(): KubernetesObject {
+    return this.part.view.object(this.id)
+  }
+}
+
+/** An object as the API server answered a write, as plans read it. */
+export function storedObject(at: ClusterKind, object: KubernetesObject): StoredObject {
+  const part = storedApart(at, [object], '')
+  const id = part.view.idOf(objectKey(object.metadata))
+  if (id === undefined) throw new TypeError('a store has the object that it was given')
+  return new StoredObject({ part, id })
 }
 
 /** The object in a row of a store. */

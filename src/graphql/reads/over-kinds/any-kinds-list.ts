@@ -1,14 +1,5 @@
-import { nearestName } from '../../../lib/options.ts'
 import { ArgumentError } from '../../../query/condition/argument-error.ts'
-import {
-  allOf,
-  type Condition,
-  hasValue,
-  namespacesOf,
-} from '../../../query/condition/condition.ts'
-import { compileLabelSelector } from '../../../query/condition/list-condition.ts'
-import { compileWhere } from '../../../query/condition/where.ts'
-import type { ListIdentity } from '../../../query/page/cursor.ts'
+import { namespacesOf } from '../../../query/condition/condition.ts'
 import { compileOrder, type OrderTerm } from '../../../query/page/list-order.ts'
 import { listPage } from '../../../query/page/page.ts'
 import { ClientError, isLostCluster } from '../../errors/client-error.ts'
@@ -16,11 +7,12 @@ import type { Kind } from '../../model/kind.ts'
 import { commonIndexes } from '../../model/sdl-indexes.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
 import type { KubernetesObjectsArguments } from '../../schema/read-arguments.ts'
-import type { ClusterGap, TypeCount } from '../../schema/read-context.ts'
+import type { ClusterGap } from '../../schema/read-context.ts'
 import { clustersNamed, clustersPrepared } from '../../served/cluster-argument.ts'
-import { unnamedKinds } from '../../served/named-kinds.ts'
+import { kindsCalled, noSuchKind, unnamedKinds } from '../../served/named-kinds.ts'
 import type { OperationLimits, ServedSchema } from '../../served/served-schema.ts'
 import { isServed } from '../condition-needs.ts'
+import { filterOf, type ListFilter } from '../list-arguments.ts'
 import { testsPerPage } from '../list-read.ts'
 import {
   failuresOfParts,
@@ -30,10 +22,9 @@ import {
   Places,
   typesNotRead,
 } from '../places.ts'
-import type { ListedPart } from '../read-page.ts'
+import type { ListedPart } from '../connection-read.ts'
 import type { ReadRun } from '../read-run.ts'
-import type { KindsPage } from './kinds-page.ts'
-import { kindsCalled } from './searched-kinds.ts'
+import { countsByType, type KindsPage } from './kinds-page.ts'
 
 /** A list has a part for each kind in each cluster. */
 const maxParts = 2_000
@@ -48,7 +39,7 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): Ki
   const isNamed = (kind: Kind): boolean => named.isNamed(kind)
   const clusters = clustersNamed(served, args)
   const indexes = lazyIndexesIn(args)
-  const conditionOf = conditionsOf(args)
+  const filterIn = filtersOf(served, args)
   const places = new Places<ListedPart>(served, {
     isNamed,
     fails: ({ kind }, { code }) => isNamed(kind) || isLostCluster(code),
@@ -56,7 +47,7 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): Ki
   for (const at of placesIn(served, named, clusters)) {
     const { cluster, kind } = at
     budget.spend('tests', testsPerPage)
-    const condition = conditionOf(kind)
+    const { condition } = filterIn(kind)
     places.add(at, () => {
       if (kind.uncached) throw notListed(at)
       const within = (): readonly string[] | undefined => namespacesOf(condition)
@@ -68,13 +59,13 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): Ki
   const { parts, failures } = places
   // Without a connection, the gateway does not know which kinds a cluster has.
   const unknown = named.isOpen ? clusters.filter((one) => isUnknown(served, one)) : []
-  const { first, after, last, before, offset } = args
+  const { first, after, last, before, offset, namespaces = null, ...identity } = args
   const page = listPage({
     parts,
     terms: compileOrder(orderOf(args), commonIndexes),
     budget,
     maxPageSize: limits.maxPageSize,
-    identity: identityOf(args),
+    identity: { list: '*/*', namespaces, ...identity },
     first,
     after,
     last,
@@ -88,29 +79,21 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): Ki
     ...outdated.flatMap(({ type }) => type ?? []),
   ])
   const lost = (): readonly ClusterGap[] => unknown.map((one) => lostGap(served, one))
-  return { ...read, page, incomplete: () => [...read.incomplete(), ...lost()] }
+  return {
+    ...read,
+    page,
+    counts: () => countsByType(page),
+    incomplete: () => [...read.incomplete(), ...lost()],
+  }
 }
 
 function isUnknown({ clusters }: ServedSchema, name: string): boolean {
   return clusters.get(name)?.connection.state !== 'connected'
 }
 
-/** The number of objects of each type on all pages, most first, without types that have none. */
-export function countsByType({ page }: Pick<KindsPage, 'page'>): readonly TypeCount[] {
-  const counts = new Map<string, number>()
-  for (const { part, count } of page.counts()) {
-    const { typeName } = part.kind
-    if (count > 0) counts.set(typeName, (counts.get(typeName) ?? 0) + count)
-  }
-  return Array.from(counts, ([type, count]) => ({ type, count })).toSorted(
-    (a, b) => b.count - a.count || (a.type < b.type ? -1 : 1),
-  )
-}
-
 /** The list of one kind in one cluster, among those of a list over kinds. */
-interface AnyKindsPart {
+interface AnyKindsPart extends ListFilter {
   readonly at: ClusterKind
-  readonly condition: Condition
 }
 
 /**
@@ -125,23 +108,20 @@ export function anyKindsToFollow(
   readonly kind: Kind
   readonly parts: readonly AnyKindsPart[]
   readonly terms: readonly OrderTerm[]
-  readonly identity: object
 } {
   const named = kindsNamedBy(served, args.kinds, limits)
-  const conditionOf = conditionsOf(args)
+  const filterIn = filtersOf(served, args)
   const parts = placesIn(served, named, clustersNamed(served, args))
     .filter(
       ({ cluster, kind }) =>
         named.isNamed(kind) || (!kind.uncached && isServed(served, cluster, kind.typeName)),
     )
-    .map((at) => ({ at, condition: conditionOf(at.kind) }))
+    .map((at) => ({ at, ...filterIn(at.kind) }))
   const [kind] = [...named.kinds, ...parts.map(({ at }) => at.kind), ...served.commonKinds]
   const uncached = parts.find(({ at }) => at.kind.uncached)
   if (uncached !== undefined) throw notListed(uncached.at)
   if (kind === undefined) throw namesNoKind(args.kinds)
-  const { namespace, namespaces, labelSelector, where } = args
-  const identity = { namespace, namespaces, labelSelector, where }
-  return { kind, parts, terms: compileOrder(orderOf(args), commonIndexes), identity }
+  return { kind, parts, terms: compileOrder(orderOf(args), commonIndexes) }
 }
 
 function namesNoKind(kinds: readonly string[]): ArgumentError {
@@ -160,6 +140,9 @@ export function anyKindsPlaces(
     .filter(({ cluster, kind }) => !kind.uncached && isServed(served, cluster, kind.typeName))
     .map((at) => ({ ...at, indexes, isOptional: true }))
 }
+
+const otherwise =
+  'write the kind, its type or its resource: "Deployment", "deployments.apps"; or a group: "*.example.com"'
 
 interface NamedKinds {
   /** By patterns or names. */
@@ -194,7 +177,7 @@ function kindsNamedBy(
         group === undefined
           ? kindsCalled(served, name)
           : [...served.kinds.values()].filter(({ resource }) => isWithin(resource.group, group))
-      if (found.length === 0) throw noSuchKind(served, { name, at }, limits)
+      if (found.length === 0) throw noSuchKind(served, `kinds[${at}]`, { name, otherwise }, limits)
       for (const kind of found) {
         all.add(kind)
         if (group === undefined) exact.add(kind)
@@ -206,22 +189,6 @@ function kindsNamedBy(
 
 function isWithin(group: string, wanted: string): boolean {
   return group === wanted || group.endsWith(`.${wanted}`)
-}
-
-function noSuchKind(
-  { kinds }: ServedSchema,
-  { name, at }: { readonly name: string; readonly at: number },
-  { introspection }: Pick<OperationLimits, 'introspection'>,
-): ArgumentError {
-  const known = [...kinds.values()].flatMap(({ typeName, resource }) => [resource.kind, typeName])
-  const nearest = introspection ? nearestName(name, new Set(known)) : undefined
-  return new ArgumentError(`kinds[${at}]`, `there is no kind ${JSON.stringify(name)}`, {
-    value: name,
-    hint:
-      nearest === undefined
-        ? 'write the kind, its type or its resource: "Deployment", "deployments.apps"; or a group: "*.example.com"'
-        : `there is ${JSON.stringify(nearest)}`,
-  })
 }
 
 /** Each kind in each cluster, by the names of the clusters and types. Throws `ArgumentError` for too many. */
@@ -277,33 +244,19 @@ function orderOf({ orderBy }: KubernetesObjectsArguments): KubernetesObjectsArgu
   })
 }
 
-/** The condition of the objects of each kind. Compiles once what is the same for all, and each kind once. */
-function conditionsOf(args: KubernetesObjectsArguments): (kind: Kind) => Condition {
-  const { namespace, namespaces, labelSelector, where } = args
-  const common = [
-    ...(isGiven(namespace) ? [hasValue('namespace', [namespace])] : []),
-    ...(isGiven(namespaces) ? [hasValue('namespace', namespaces)] : []),
-    ...(isGiven(labelSelector) ? [compileLabelSelector(labelSelector)] : []),
-  ]
-  const ofKinds = new Map<Kind, Condition>()
+/** The condition of the objects of each kind, and what binds cursors and tokens to the list. Compiles each kind once. */
+function filtersOf(
+  served: ServedSchema,
+  args: KubernetesObjectsArguments,
+): (kind: Kind) => ListFilter {
+  const ofKinds = new Map<Kind, ListFilter>()
   return (kind) => {
-    let condition = ofKinds.get(kind)
-    if (condition === undefined) {
-      ofKinds.set(kind, (condition = allOf([...common, compileWhere(where, kind.indexes)])))
+    let filter = ofKinds.get(kind)
+    if (filter === undefined) {
+      ofKinds.set(kind, (filter = filterOf(served, kind, args)))
     }
-    return condition
+    return filter
   }
-}
-
-function identityOf(args: KubernetesObjectsArguments): ListIdentity {
-  const { kinds, namespace, namespaces, labelSelector, where, orderBy } = args
-  const { cluster, clusters, clusterSelector } = args
-  const places = { cluster, clusters, clusterSelector, namespace, namespaces: namespaces ?? null }
-  return { list: '*/*', kinds, ...places, labelSelector, where, orderBy }
-}
-
-function isGiven<T>(value: T | null | undefined): value is T {
-  return value !== undefined && value !== null
 }
 
 function notListed({ cluster, kind: { typeName } }: ClusterKind): ClientError {

@@ -1,5 +1,3 @@
-import { groupResourceOf } from '../../../kubernetes/api-resource.ts'
-import { nearestName } from '../../../lib/options.ts'
 import { ArgumentError } from '../../../query/condition/argument-error.ts'
 import { type SearchWords, searchWords } from '../../../query/page/search-text.ts'
 import { unlessRefused } from '../../errors/client-error.ts'
@@ -7,9 +5,16 @@ import type { Kind } from '../../model/kind.ts'
 import type { ClusterKind, KindView } from '../../prepare/kind-view.ts'
 import type { SearchedPlaces } from '../../schema/read-arguments.ts'
 import { clustersNamed, isOverClusters, isReachable } from '../../served/cluster-argument.ts'
-import { commonKindsOf, knownKinds, unnamedKinds } from '../../served/named-kinds.ts'
+import {
+  commonKindsOf,
+  kindsCalled,
+  knownKinds,
+  namedKinds,
+  noSuchKind,
+  unnamedKinds,
+} from '../../served/named-kinds.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
-import type { OperationLimits, ServedSchema } from '../../served/served-schema.ts'
+import type { ServedSchema } from '../../served/served-schema.ts'
 import { placePart, Places, type PlacesRead, readUnnamed, typesNotRead } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 
@@ -108,59 +113,21 @@ function namedBy(
   words: SearchWords,
   { types = null }: SearchedPlaces,
 ): readonly Kind[] | null {
-  const inTypes = types?.map((name, at) => typeNamed(served, name, at)) ?? null
+  const inTypes = types === null ? null : namedKinds(served, types, (at) => `types[${at}]`)
   const inText =
     words.kinds.length === 0
       ? null
       : words.kinds.flatMap((name) => {
           const kinds = kindsCalled(served, name)
-          if (kinds.length === 0) throw noSuchKind(served, name, limits)
+          const otherwise =
+            'write the kind, the type or the resource: kind:Pod, kind:pods or kind:po'
+          if (kinds.length === 0) {
+            throw noSuchKind(served, 'text', { name, prefix: 'kind:', otherwise }, limits)
+          }
           return kinds
         })
   const named = common(inTypes, inText)
   return named === null ? null : [...new Set(named)]
-}
-
-/** The kinds with a name: of the kind, of the type, or of the resource as kubectl takes it. */
-export function kindsCalled({ kinds }: ServedSchema, name: string): readonly Kind[] {
-  const wanted = name.toLowerCase()
-  return [...kinds.values()].filter((kind) => namesOf(kind).includes(wanted))
-}
-
-/** What a kind may be called in a search, in lower case. */
-export function namesOf({ typeName, resource }: Kind): readonly string[] {
-  const { kind, resource: plural, shortNames = [] } = resource
-  const names = [kind, typeName, plural, groupResourceOf(resource), ...shortNames]
-  return names.map((name) => name.toLowerCase())
-}
-
-function noSuchKind(
-  { kinds }: ServedSchema,
-  name: string,
-  { introspection }: OperationLimits,
-): ArgumentError {
-  const known = [...kinds.values()].flatMap(({ typeName, resource }) => [
-    resource.kind,
-    typeName,
-    resource.resource,
-  ])
-  const nearest = introspection ? nearestName(name, known) : undefined
-  return new ArgumentError('text', `there is no kind ${JSON.stringify(name)}`, {
-    value: `kind:${name}`,
-    hint:
-      nearest === undefined
-        ? 'write the kind, the type or the resource: kind:Pod, kind:pods or kind:po'
-        : `there is kind:${nearest}`,
-  })
-}
-
-function typeNamed({ kinds }: ServedSchema, name: string, at: number): Kind {
-  const kind = kinds.get(name)
-  if (kind !== undefined) return kind
-  throw new ArgumentError(`types[${at}]`, `there is no type ${JSON.stringify(name)}`, {
-    value: name,
-    hint: 'use the names of types, such as "Pod"; gatewayClusters and the schema have them',
-  })
 }
 
 /** The part of a kind that nothing names, with its indexes. As {@link readUnnamed}. */
