@@ -31,6 +31,19 @@ export function isRawJson(value: unknown): boolean {
   return json.isRawJSON(value)
 }
 
+/** A value by its JSON text, which answers contain as it stands. `JSON.stringify` writes the value. */
+export class JsonText {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  toJSON(): unknown {
+    return parseExact(this.text)
+  }
+}
+
 /**
  * `JSON.parse` that keeps every digit: an integer that a double cannot print back becomes {@link rawJson} of its
  * digits. Takes about three times as long as `JSON.parse`.

@@ -27,7 +27,6 @@ import type {
   ObjectCanArguments,
   ObjectListArguments,
   OwnedArguments,
-  PodLogsArguments,
   ProblemsArguments,
   RelationArguments,
   CompleteArguments,
@@ -40,7 +39,6 @@ import type {
   GraphSource,
   ObjectRef,
   OwnedConnectionSource,
-  PodLogsSource,
   PrinterColumn,
   ProblemsSource,
   ResolvedField,
@@ -222,10 +220,6 @@ export class StoreReader implements StoreReads {
 
   problems(args: ProblemsArguments): ProblemsSource {
     return problemsConnection(this.#run, readProblems(this.#run, args))
-  }
-
-  podLogs(args: PodLogsArguments): PodLogsSource | null {
-    return this.#run.direct.logs(args, this.#run.budget) ?? null
   }
 
   complete(args: CompleteArguments): ReadBeside {

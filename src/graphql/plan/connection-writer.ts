@@ -25,7 +25,8 @@ import type { FacetArguments, SumArguments } from '../schema/read-arguments.ts'
 import type { ClusterGap } from '../schema/read-context.ts'
 import { type PlainWriter, plainWriter, writtenMembers } from './plain-writer.ts'
 import type { PlanField } from './plan-compiler.ts'
-import { leastLengthOf, type PlanRun } from './plan-run.ts'
+import { type PlanRun } from './plan-run.ts'
+import { leastLengthOf, listText, objectText } from './value-run.ts'
 import { valueWriter } from './value-writer.ts'
 
 /** A form of connection: the rows of its pages `P`, and its own fields besides those that all connections have. */
@@ -47,7 +48,7 @@ export function connectionWriter<P extends { readonly page: PageOf<R> }, R>(
         const write = form.row(part)
         return (run, read) => {
           const rows = paidRows(run.budget, read.page)
-          return run.list(rows, (row, at) => write(run, read, row, at))
+          return listText(run, rows, (row, at) => write(run, read, row, at))
         }
       }
       case 'edges':
@@ -79,7 +80,7 @@ function edgesWriter<P extends { readonly page: PageOf<R> }, R>(
   const leastLength = leastLengthOf(members)
   return (run, read) => {
     const rows = paidEdges(run.budget, read.page, cursors)
-    return run.list(rows, (row, at) => run.object(members, read, row, at), leastLength)
+    return listText(run, rows, (row, at) => objectText(run, members, read, row, at), leastLength)
   }
 }
 

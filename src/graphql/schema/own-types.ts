@@ -24,7 +24,7 @@ import {
 import type { Kind } from '../model/kind.ts'
 import type { HasField } from '../model/schema-profile.ts'
 import { packageSchemaDirectory } from '../sdl/sdl-source.ts'
-import { type FieldSource, type FollowSource, fromSource, type OwnParts } from './field-source.ts'
+import { type FieldSource, type FollowSource, fromSource, type OwnSource } from './field-source.ts'
 import { idOfObjectRef, type KindOf } from './object-ref.ts'
 import type {
   GraphArguments,
@@ -35,14 +35,8 @@ import type {
   CompleteArguments,
   SearchArguments,
 } from './read-arguments.ts'
-import type { GraphNodeSource, LogLine, ObjectRef, ResolverContext } from './read-context.ts'
-import {
-  eachOrError,
-  jsonFieldsOf,
-  refusedAt,
-  reportingFailures,
-  reportingGaps,
-} from './resolvers.ts'
+import type { GraphNodeSource, ObjectRef, ResolverContext } from './read-context.ts'
+import { eachOrError, refusedAt, reportingFailures, reportingGaps } from './resolvers.ts'
 import {
   GraphQLDateTime,
   GraphQLExactFloat,
@@ -62,15 +56,12 @@ interface OwnField {
 /** The fields of one type; `undefined` for a field that the type lacks. */
 type OwnFields = (field: string) => OwnField | undefined
 
-/** The fields of a type of the gateway that are read by more than the name of a member. */
-function own<F extends keyof OwnParts, S>(
-  form: F,
-  resolve: { readonly [P in OwnParts[F]]?: Resolver<S> } = {},
+/** The fields of a type on which page sizes are checked, and those that need a resolver. */
+function own(
+  form: OwnSource['form'],
+  resolve: Readonly<Record<string, Resolver<never>>> = {},
 ): OwnFields {
-  return (part) => ({
-    source: { form, part } as unknown as FieldSource,
-    resolve: resolve[part as OwnParts[F]],
-  })
+  return (part) => ({ source: { form, part }, resolve: resolve[part] })
 }
 
 /** A field that is a member of its value. */
@@ -161,17 +152,6 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   ProblemConnection: own('connection'),
   SearchResultConnection: own('connection'),
   UsedByConnection: own('connection'),
-  KindFrame: own('frame'),
-  KindChange: own('change'),
-  KindPage: own('livePage'),
-  KindPageChange: own('livePageChange'),
-  KubernetesObjectFrame: own('frame'),
-  KubernetesObjectChange: own('change'),
-  KubernetesObjectPage: own('livePage'),
-  KubernetesObjectPageChange: own('livePageChange'),
-  FacetsFrame: own('facetsFrame'),
-  ProblemFrame: own('problemFrame'),
-  ProblemChange: own('problemChange'),
   Problem: own('problem'),
   ObjectRef: own('objectRef', {
     id: (ref: ObjectRef) => idOfObjectRef(ref),
@@ -188,7 +168,6 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
     name: ({ ref }: GraphNodeSource) => ref.name,
     object: ({ ref }: GraphNodeSource, _args, { read }) => read.referenced(ref),
   }),
-  LogLine: own('logLine', { fields: ({ text }: LogLine) => jsonFieldsOf(text) }),
 }
 
 function sdlOf(name: string): string {

@@ -1,4 +1,5 @@
 import type { FieldNode, GraphQLError, GraphQLOutputType } from 'graphql'
+import type { JsonText } from '../../lib/json.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { ProblemSeverity } from '../../kubernetes/problems/problem-fact.ts'
 import type { Kind, PolymorphicRelationField, RelationField } from '../model/kind.ts'
@@ -13,7 +14,6 @@ import type {
   ObjectCanArguments,
   ObjectListArguments,
   OwnedArguments,
-  PodLogsArguments,
   ProblemObjectsArguments,
   ProblemsArguments,
   RelationArguments,
@@ -145,6 +145,8 @@ export interface LogLine extends LogPlace {
   readonly time: string | null
   readonly text: string
   readonly truncated: boolean
+  /** The line as a JSON object, with all its digits; `null` if it is none. */
+  readonly fields: JsonText | null
 }
 
 /** How the log of a container is read at this time. */
@@ -379,8 +381,6 @@ export interface StoreReads {
   search(args: SearchArguments): SearchSource
   /** What is wrong with the objects of the kinds that are looked at. */
   problems(args: ProblemsArguments): ProblemsSource
-  /** The logs of some pods; `null` until they are read. */
-  podLogs(args: PodLogsArguments): PodLogsSource | null
   /** The ways to complete the last word of a search text. */
   complete(args: CompleteArguments): ReadBeside
   /** The value of a field of an extension; `null` until its resolver has been called. */

@@ -1,6 +1,5 @@
 import { type GraphQLFieldResolver, type GraphQLResolveInfo, locatedError } from 'graphql'
 import { ArgumentError } from '../../query/condition/argument-error.ts'
-import { parseExact } from '../../lib/json.ts'
 import { parsePath, type Path, PathError, valueAt, valuesAt } from '../../query/index/path.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
 import type { ValueShape } from './field-source.ts'
@@ -157,14 +156,4 @@ function pathToArray(path: GraphQLResolveInfo['path']): (string | number)[] {
   const keys: (string | number)[] = []
   for (let at: typeof path | undefined = path; at !== undefined; at = at.prev) keys.push(at.key)
   return keys.toReversed()
-}
-
-/** A line of a log as a JSON object; `null` if it is none. */
-export function jsonFieldsOf(text: string): unknown {
-  if (!text.startsWith('{')) return null
-  try {
-    return parseExact(text)
-  } catch {
-    return null
-  }
 }

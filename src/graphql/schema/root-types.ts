@@ -1,7 +1,7 @@
 import { type GraphQLFieldConfigMap, GraphQLObjectType } from 'graphql'
 import { fromSource } from './field-source.ts'
 import type { Kind } from '../model/kind.ts'
-import type { ListFieldArguments, LookupArguments, PodLogsArguments } from './read-arguments.ts'
+import type { ListFieldArguments, LookupArguments } from './read-arguments.ts'
 import type { ResolverContext } from './read-context.ts'
 import type { SchemaTypes } from './own-types.ts'
 import { reportingGaps } from './resolvers.ts'
@@ -29,7 +29,12 @@ export function buildQueryType(
       const fields = types.own.rootFields('Query')
       for (const kind of kinds) Object.assign(fields, queryFields(kind, types))
       const pods = kinds.find(isPods)
-      if (pods !== undefined) fields['podLogs'] = logsQuery(pods, types)
+      if (pods !== undefined) {
+        fields['podLogs'] = {
+          ...types.own.kindField('logs', pods),
+          ...fromSource({ form: 'value' }),
+        }
+      }
       Object.assign(fields, further?.())
       return { ...rootFieldsOf('Query', fields, types), ...protocol?.() }
     },
@@ -70,15 +75,6 @@ export function buildMutationType(types: SchemaTypes): GraphQLObjectType {
 
 function isPods({ resource }: Kind): boolean {
   return resource.group === '' && resource.resource === 'pods'
-}
-
-/** `Query.podLogs`. */
-function logsQuery(pods: Kind, { own }: SchemaTypes): RootFields[string] {
-  return {
-    ...own.kindField('logs', pods),
-    resolve: (_source, args: PodLogsArguments, { read }) => read.podLogs(args),
-    ...fromSource({ form: 'podLogs' }),
-  }
 }
 
 /**
