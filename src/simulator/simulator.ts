@@ -1,3 +1,4 @@
+import { timestamp } from '../kubernetes/timestamp.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import {
   aDuration,
@@ -161,7 +162,7 @@ function addMetricsServer(storage: Storage, authorization: 'allow' | 'rbac'): vo
           {
             type: 'Available',
             status: 'True',
-            lastTransitionTime: new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
+            lastTransitionTime: timestamp(Date.now()),
             reason: 'Passed',
             message: 'all checks passed',
           },

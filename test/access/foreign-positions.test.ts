@@ -70,16 +70,14 @@ describe('Positions that somebody else was given', () => {
         const size = where === 'after' ? { first: 1 } : { last: 1 }
         const answers: string[] = []
         for (const replica of replicas) {
-          for (const way of ['query', 'unplanned'] as const) {
-            for (const position of [cursor, forged]) {
-              const answer = await replica[way](alice, list, {
-                [where]: position,
-                ...size,
-                orderBy,
-              })
-              expect(answer.data.pods.totalCount).toBe(1)
-              answers.push(JSON.stringify(answer))
-            }
+          for (const position of [cursor, forged]) {
+            const answer = await replica.query(alice, list, {
+              [where]: position,
+              ...size,
+              orderBy,
+            })
+            expect(answer.data.pods.totalCount).toBe(1)
+            answers.push(JSON.stringify(answer))
           }
         }
         expect(new Set(answers).size).toBe(1)

@@ -60,7 +60,6 @@ describeSmallWorld('Arguments that name different namespaces', (world) => {
     for (const who of [nobody, ann]) {
       for (const query of contradicting) {
         expect(await served.query(who, query)).toEqual({ data: { pods: empty } })
-        expect(await served.unplanned(who, query)).toEqual({ data: { pods: empty } })
       }
     }
     expect(await loaded()).not.toContain('Pod')

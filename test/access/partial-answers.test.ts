@@ -99,18 +99,16 @@ describe('A search over clusters', () => {
   })
 
   it('names the types that it could look into in some of them only', async () => {
-    for (const way of ['query', 'unplanned'] as const) {
-      const { data } = await served[way](
-        ann,
-        `{ search(text: "shop", clusters: ["*"]) { totalCount types notLookedAt }
+    const { data } = await served.query(
+      ann,
+      `{ search(text: "shop", clusters: ["*"]) { totalCount types notLookedAt }
           complete(text: "shop", clusters: ["*"]) { types notLookedAt }
           kubernetesObjects(kinds: ["*"], clusters: ["*"]) { types notLookedAt } }`,
-      )
-      expect(data.search.totalCount).toBe(2)
-      for (const { types, notLookedAt } of Object.values<typeof data.search>(data)) {
-        expect(types).toEqual(['Pod'])
-        expect(notLookedAt).toContain('Pod')
-      }
+    )
+    expect(data.search.totalCount).toBe(2)
+    for (const { types, notLookedAt } of Object.values<typeof data.search>(data)) {
+      expect(types).toEqual(['Pod'])
+      expect(notLookedAt).toContain('Pod')
     }
   })
 

@@ -42,7 +42,7 @@ const codes = (answer: {
   readonly errors?: readonly { readonly extensions: { code: string } }[]
 }) => answer.errors?.map(({ extensions }) => extensions.code)
 
-describe.each(['query', 'unplanned', 'explained'] as const)('By %s', (way) => {
+describe.each(['query', 'explained'] as const)('By %s', (way) => {
   const ask: ViewedGateway['query'] = (who, query, variables) => served[way](who, query, variables)
 
   it('a list holds what may be listed, and is forbidden where that is nothing', async () => {

@@ -36,10 +36,8 @@ afterAll(async () => {
 
 describe.each([
   ['query', 'in memory'],
-  ['unplanned', 'in memory'],
   ['explained', 'in memory'],
   ['query', 'read live'],
-  ['unplanned', 'read live'],
 ] as const)('By %s, of a kind that is %s', (way, where) => {
   it('a refused name is answered alike whether or not there is an object, and an allowed one is null where there is none', async () => {
     const query = (name: string): string =>

@@ -11,7 +11,7 @@ const quentin = caller('quentin')
 /** Reads pods and ConfigMaps, and none of the workloads that use ConfigMaps. */
 const rita = caller('rita')
 
-const ways = ['query', 'unplanned', 'explained'] as const
+const ways = ['query', 'explained'] as const
 const group = 'stable.example.com'
 
 let world: SmallWorld

@@ -46,7 +46,7 @@ describe('callers who are asked who they are', () => {
     ],
   ])('are told neither its account nor addresses by the error of %s', async (_, query, code) => {
     const answers = await Promise.all([
-      ...(query.startsWith('{') ? [served.query(ann, query), served.unplanned(ann, query)] : []),
+      ...(query.startsWith('{') ? [served.query(ann, query)] : []),
       firstAnswer(served.connect(ann), query),
     ])
     for (const answer of answers) {

@@ -128,7 +128,6 @@ const extension: GatewayExtension = {
 const ann = caller('ann')
 const bob = caller('bob')
 const carl = caller('carl')
-const ways = ['query', 'unplanned'] as const
 
 describe('Fields that a program adds', () => {
   let world: SmallWorld
@@ -154,16 +153,11 @@ describe('Fields that a program adds', () => {
     calls = []
   })
 
-  /** The same selection by a plan, and by graphql-js. */
-  const asked = async (way: (typeof ways)[number], selection: string): Promise<Fields> => {
-    const ask = way === 'query' ? served.query : served.unplanned
-    return await ask(ann, `{ ${selection} }`)
-  }
+  const asked = (selection: string): Promise<Fields> => served.query(ann, `{ ${selection} }`)
 
-  describe.each(ways)('by %s', (way) => {
+  describe('in an answer', () => {
     it('of a kind are resolved in one batch, next to its own', async () => {
       const { data, errors } = await asked(
-        way,
         'pods(namespace: "one") { nodes { metadata { name } cost { monthly byDay(days: 4) } again: cost { monthly } team { name } spec { nodeName } } }',
       )
       expect(errors).toBeUndefined()
@@ -181,7 +175,6 @@ describe('Fields that a program adds', () => {
 
     it('fail as fields do: null with a code, the message withheld, up to the next field that may be null', async () => {
       const { data, errors } = await asked(
-        way,
         'pods { nodes { metadata { namespace } cost { monthly } } } strict: pods { edges { node { mustCost { monthly } } } }',
       )
       expect(data.pods.nodes.map(({ cost }: Fields) => cost)).toEqual([{ monthly: 8 }, null])
@@ -195,7 +188,6 @@ describe('Fields that a program adds', () => {
 
     it('keep the codes that their resolvers throw', async () => {
       const { data, errors } = await asked(
-        way,
         ['coded', 'graphql', 'plain', 'error']
           .map(
             (how) => `${how}: pod(namespace: "one", name: "shop-1-x") { failing(how: "${how}") }`,
@@ -219,7 +211,6 @@ describe('Fields that a program adds', () => {
 
     it('lead to objects of kinds, and on from there', async () => {
       const { data, errors } = await asked(
-        way,
         'team(name: "shop") { name parent { name parent { name } } pods { metadata { namespace } cost { monthly } } firstPod { node { metadata { name } } team(upper: true) { name level } } mixed { kind metadata { name } } }',
       )
       expect(data.team).toEqual({
@@ -241,7 +232,6 @@ describe('Fields that a program adds', () => {
 
     it('have lists with their own errors, unions and enums', async () => {
       const { data, errors } = await asked(
-        way,
         'owners { __typename ... on Team { name } ... on Robot { model } } pod(namespace: "one", name: "shop-1-x") { team { numbers } }',
       )
       expect(data.owners).toEqual([
@@ -255,13 +245,13 @@ describe('Fields that a program adds', () => {
     })
 
     it('are paid for before their resolvers are called', async () => {
-      const { errors } = await asked(way, 'pods { nodes { expensive } }')
+      const { errors } = await asked('pods { nodes { expensive } }')
       expect(errors).toMatchObject([{ extensions: { code: 'QUERY_TOO_COSTLY' } }])
       expect(calls).toEqual([])
     })
 
     it('have a deadline, at which their signal aborts', async () => {
-      const { data, errors } = await asked(way, 'pods(namespace: "one") { nodes { slow } }')
+      const { data, errors } = await asked('pods(namespace: "one") { nodes { slow } }')
       expect(data.pods.nodes).toEqual([{ slow: null }])
       expect(errors).toMatchObject([{ extensions: { code: 'DEADLINE_EXCEEDED' } }])
       expect(errors[0].message).toContain('Pod.slow')
@@ -280,18 +270,16 @@ describe('Fields that a program adds', () => {
       [carl, [null, null, null], [two], null],
     ] as const
     await Promise.all(
-      [served.query, served.unplanned].flatMap((ask) =>
-        seen.map(async ([who, mixed, pods, firstPod]) => {
-          const answer = await ask(who, query)
-          expect(answer.errors).toBeUndefined()
-          const { team }: Fields = answer.data
-          expect({ ...team, pods: new Set(team.pods) }).toEqual({
-            mixed,
-            pods: new Set<unknown>(pods),
-            firstPod,
-          })
-        }),
-      ),
+      seen.map(async ([who, mixed, pods, firstPod]) => {
+        const answer = await served.query(who, query)
+        expect(answer.errors).toBeUndefined()
+        const { team }: Fields = answer.data
+        expect({ ...team, pods: new Set(team.pods) }).toEqual({
+          mixed,
+          pods: new Set<unknown>(pods),
+          firstPod,
+        })
+      }),
     )
   })
 

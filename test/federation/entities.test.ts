@@ -65,10 +65,7 @@ const ask = async (
   query = entities,
 ): Promise<GraphQLAnswer> => {
   const variables: Variables = { representations }
-  const answer = await served.query(who, query, variables)
-  // graphql-js is the oracle of the plan.
-  expect(await served.unplanned(who, query, variables)).toEqual(answer)
-  return answer
+  return await served.query(who, query, variables)
 }
 
 describe('_entities', () => {

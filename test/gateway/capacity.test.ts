@@ -313,14 +313,6 @@ describeClusters('The capacity of nodes, with pods of all shapes', (cluster) => 
     expect(namesIn(ordered)).toEqual(['failed', 'succeeded', 'unbound'])
   })
 
-  it('is answered by resolvers as by plans', async () => {
-    const part = `pods(first: 0) { facets(by: ["nodeName"], sum: ${sum}) { by values { value count sums { of value number count } } } sum(of: ${sum}) { of value number count } }`
-    const planned = await gateway.query(`{ ${part} }`)
-    const resolved = await gateway.unplanned(`{ ${part} }`)
-    expect(planned.errors).toBeUndefined()
-    expect(resolved.data.pods).toEqual(planned.data.pods)
-  })
-
   it.each([
     ['facets(by: ["nodeName"], sum: ["phase"]) { by }', 'sum[0]', 'is not of numbers'],
     ['sum(of: ["cpuRequests", "cpu"]) { of }', 'of[1]', 'there is no index "cpu"'],

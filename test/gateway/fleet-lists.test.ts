@@ -1,6 +1,5 @@
 import { startSimulator, type Simulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type BothWays, serveBothWays } from '../support/both-ways.ts'
 import { company } from '../support/company.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
@@ -56,7 +55,6 @@ const orderText = (keys: readonly Key[]): string =>
 describe(`lists over clusters, seed ${runSeed}`, () => {
   const simulators = new Map<string, Simulator>()
   let gateway: ServedGateway
-  let served: BothWays
   let all: readonly Fields[]
 
   beforeAll(async () => {
@@ -77,7 +75,6 @@ describe(`lists over clusters, seed ${runSeed}`, () => {
         { name: 'ap', server: at('ap'), labels: { env: 'staging' } },
       ],
     })
-    served = await serveBothWays(gateway)
     const lists = await Promise.all(
       names.map((name) =>
         gateway.data(`{ pods(cluster: "${name}", first: 500) { nodes { ${podFields} } } }`),
@@ -86,12 +83,11 @@ describe(`lists over clusters, seed ${runSeed}`, () => {
     all = lists.flatMap(({ pods }) => pods.nodes as Fields[])
   })
   afterAll(async () => {
-    await served[Symbol.asyncDispose]()
     await gateway[Symbol.asyncDispose]()
     for (const simulator of simulators.values()) await simulator[Symbol.asyncDispose]()
   })
 
-  const ask: BothWays['ask'] = async (query, variables) => served.ask(query, variables)
+  const ask: ServedGateway['query'] = async (query, variables) => gateway.query(query, variables)
 
   const ids = (nodes: readonly Fields[]): readonly string[] => nodes.map(({ id }) => id as string)
 

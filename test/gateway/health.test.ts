@@ -1,6 +1,5 @@
 import { startSimulator, type Simulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { defaultServerOptions, startGraphQLServer } from 'informerql'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { created, sent } from './created.ts'
 import { customHealthCases } from './custom-health-cases.ts'
@@ -57,17 +56,6 @@ const nameOf = (says: string): string => says.replaceAll(' ', '-').toLowerCase()
 describe('the health of an object', () => {
   let simulator: Simulator
   let gateway: ServedGateway
-  let slowly: Awaited<ReturnType<typeof startGraphQLServer>>
-
-  /** By graphql-js alone. */
-  const askSlowly = async (query: string): Promise<string> => {
-    const response = await fetch(slowly.url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ query }),
-    })
-    return response.text()
-  }
 
   beforeAll(async () => {
     simulator = await startSimulator()
@@ -100,25 +88,14 @@ describe('the health of an object', () => {
       }
     }
     gateway = await serveGateway({ clusters: [{ name: 'one', server: simulator.url }] })
-    slowly = await startGraphQLServer({
-      server: { ...defaultServerOptions(), port: 0 },
-      plugins: [gateway.gateway.plugin],
-      log: { warn() {}, error() {} },
-      readiness: gateway.gateway.readiness,
-    })
   })
   afterAll(async () => {
-    await slowly[Symbol.asyncDispose]()
     await gateway[Symbol.asyncDispose]()
     await simulator[Symbol.asyncDispose]()
   })
 
   describe.each(Object.entries(cases))('of a %s', (type, all) => {
     const query = `{ ${lists[type]}(first: 200) { nodes { metadata { name } health { status reason message } } } }`
-
-    it('is the same by a plan and by graphql-js', async () => {
-      expect(await gateway.gateway.planned.answer({ query })).toBe(await askSlowly(query))
-    })
 
     it.each(all)('that %s', async (says, _spec, _status, status, reason = null, message = '') => {
       const data = await gateway.data(query)

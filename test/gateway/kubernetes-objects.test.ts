@@ -1,7 +1,6 @@
 import { FrameFold } from 'informerql/client'
 import { startSimulator, type Simulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type BothWays, serveBothWays } from '../support/both-ways.ts'
 import { company } from '../support/company.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { created, sent } from './created.ts'
@@ -16,7 +15,6 @@ const names = ['eu', 'eu-2'] as const
 describe('kubernetesObjects', () => {
   const simulators = new Map<string, Simulator>()
   let gateway: ServedGateway
-  let served: BothWays
 
   beforeAll(async () => {
     for (const name of names) {
@@ -38,15 +36,13 @@ describe('kubernetesObjects', () => {
     gateway = await serveGateway({
       clusters: names.map((name) => ({ name, server: simulators.get(name)?.url ?? '' })),
     })
-    served = await serveBothWays(gateway)
   })
   afterAll(async () => {
-    await served[Symbol.asyncDispose]()
     await gateway[Symbol.asyncDispose]()
     for (const simulator of simulators.values()) await simulator[Symbol.asyncDispose]()
   })
 
-  const ask: BothWays['ask'] = async (query, variables) => served.ask(query, variables)
+  const ask: ServedGateway['query'] = async (query, variables) => gateway.query(query, variables)
 
   const fields = 'id kind clusterName name namespace creationTimestamp health { status }'
 

@@ -53,46 +53,36 @@ describeClusters('the events of a static pod', (cluster) => {
   })
   afterAll(async () => gateway[Symbol.asyncDispose]())
 
-  it.each(['by a plan', 'by graphql-js'])(
-    'are found by the hash of its configuration, %s',
-    async (way) => {
-      const query = `{
+  it('are found by the hash of its configuration', async () => {
+    const query = `{
       etcd: pod(namespace: "${namespace}", name: "etcd-worker") { events ${names} }
       web: pod(namespace: "${namespace}", name: "web") { events ${names} }
       started: pods(namespace: "${namespace}", where: { events: { some: { reason: { eq: "Started" } } } }) ${names}
       events(namespace: "${namespace}") { nodes { metadata { name } involved { name object { metadata { name } } } } }
     }`
-      const answer = async (): Promise<Fields> => {
-        if (way === 'by graphql-js') return gateway.data(query)
-        return JSON.parse((await gateway.gateway.planned.answer({ query })) ?? '{}').data
-      }
-      const { etcd, web, started, events } = await answer()
-      expect(namesIn(etcd.events)).toEqual(['started'])
-      expect(namesIn(web.events)).toEqual([])
-      expect(namesIn(started)).toEqual(['etcd-worker'])
-      const objects = events.nodes.map(({ metadata, involved }: Fields) => [
-        metadata.name,
-        involved.object?.metadata.name ?? null,
-      ])
-      expect(Object.fromEntries(objects)).toEqual({
-        started: 'etcd-worker',
-        former: null,
-        'of-web': null,
-      })
-    },
-  )
+    const { etcd, web, started, events } = await gateway.data(query)
+    expect(namesIn(etcd.events)).toEqual(['started'])
+    expect(namesIn(web.events)).toEqual([])
+    expect(namesIn(started)).toEqual(['etcd-worker'])
+    const objects = events.nodes.map(({ metadata, involved }: Fields) => [
+      metadata.name,
+      involved.object?.metadata.name ?? null,
+    ])
+    expect(Object.fromEntries(objects)).toEqual({
+      started: 'etcd-worker',
+      former: null,
+      'of-web': null,
+    })
+  })
 
-  it.each([
-    ['a plan', 'query'],
-    ['graphql-js', 'unplanned'],
-  ] as const)('lead to the pod by the id of what they are about, by %s', async (_by, way) => {
+  it('lead to the pod by the id of what they are about', async () => {
     const { events } = await gateway.data(
       `{ events(namespace: "${namespace}") { nodes { name involved { id } } } }`,
     )
     const answer = async (name: string): Promise<Fields> => {
       const { involved } = events.nodes.find((one: Fields) => one.name === name)
       const query = `query ($id: ID!) { object(id: $id) { name } objects(ids: [$id]) { name } }`
-      const { data } = await gateway[way](query, { id: involved.id })
+      const { data } = await gateway.query(query, { id: involved.id })
       const { object, objects } = data
       return [object, ...objects].map((one) => one?.name ?? null)
     }

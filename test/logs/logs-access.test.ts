@@ -144,7 +144,7 @@ describe('the audit log names the type, the cluster, the namespace and the objec
   it('of logs that a query reads, and of those that it may not', async () => {
     await gateway.as('token-of-cara').data(read)
     await gateway.as('token-of-bob').query(read)
-    // graphql-js answers this one.
+    // A selection in a fragment is reported, too.
     await gateway.as('token-of-cara').data(`{ ...Logs } fragment Logs on Query { ${read.slice(1)}`)
     expect(reports).toMatchObject([
       { viewer: { username: 'cara' }, codes: [], logs: pods },

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { defaultServerOptions, startGraphQLServer } from 'informerql'
 import { definitionOf, define, versionOf } from '../gateway/definitions.ts'
 import { describeClusters, type Fields, inParallel } from '../gateway/test-cluster.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
@@ -64,39 +63,6 @@ describeClusters('What is wrong', (cluster) => {
     for (const { objects, count, since } of found) {
       expect(objects).toHaveLength(count)
       expect(Date.parse(since ?? '1970-01-01')).toBeLessThanOrEqual(Date.now())
-    }
-  })
-
-  it('is the same by graphql-js as by plans', async () => {
-    const { plugin, planned, readiness } = gateway.gateway
-    await using slow = await startGraphQLServer({
-      server: { ...defaultServerOptions(), port: 0 },
-      plugins: [plugin],
-      log: { warn() {}, error() {} },
-      readiness,
-    })
-    const page = `totalCount lookedAt notLookedAt complete staleSince
-      counts { severity type kind count } pageInfo { hasNextPage endCursor } edges { cursor node {
-        id cluster type kind reason severity message since count
-        object { id apiVersion kind namespace name object { id kind } }
-        objects(first: 2) { id kind namespace name object { kind ... on Pod { status { phase } } } }
-        lastEvent { reason message count lastSeen } } }`
-    for (const args of [
-      'first: 200',
-      'first: 5, orderBy: [{ count: DESC }, { since: ASC }]',
-      'severity: WARNING',
-      'types: ["Deployment", "ConfigMap"]',
-      'types: ["Nothing"]',
-      'namespaces: ["shape-0", "shape-1"]',
-      'first: 501',
-    ]) {
-      const query = `{ problems(${args}) { ${page} } }`
-      const answer = await fetch(slow.url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ query }),
-      })
-      expect(await planned.answer({ query }), args).toBe(await answer.text())
     }
   })
 })

@@ -1,4 +1,3 @@
-import { defaultServerOptions, type GraphQLServer, startGraphQLServer } from 'informerql'
 import { type Simulator, startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { created } from '../gateway/created.ts'
@@ -8,7 +7,6 @@ import { company } from '../support/company.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 
 const names = ['ap', 'eu', 'us'] as const
-const log = { info() {}, warn() {}, error() {} }
 const wait = { timeout: 20_000, interval: 50 }
 
 const row = 'id cluster kind severity reason since count object { namespace name }'
@@ -16,7 +14,6 @@ const row = 'id cluster kind severity reason since count object { namespace name
 describe('problems over clusters', () => {
   const simulators = new Map<string, Simulator>()
   let gateway: ServedGateway
-  let resolvers: GraphQLServer
   let own: ReadonlyMap<string, Fields>
 
   const problems = async (args: string): Promise<Fields> => {
@@ -42,9 +39,6 @@ describe('problems over clusters', () => {
         labels: { region: name },
       })),
     })
-    const { plugin, readiness } = gateway.gateway
-    const server = { ...defaultServerOptions(), port: 0 }
-    resolvers = await startGraphQLServer({ server, plugins: [plugin], log, readiness })
     own = new Map(
       await Promise.all(
         names.map(
@@ -54,7 +48,6 @@ describe('problems over clusters', () => {
     )
   })
   afterAll(async () => {
-    await resolvers[Symbol.asyncDispose]()
     await gateway[Symbol.asyncDispose]()
     for (const simulator of simulators.values()) await simulator[Symbol.asyncDispose]()
   })
@@ -95,19 +88,6 @@ describe('problems over clusters', () => {
       ({ severity, since }: Fields) => `${severity === 'CRITICAL' ? 1 : 0} ${since ?? ''}`,
     )
     expect(keys).toEqual(keys.toSorted().toReversed())
-  })
-
-  it('are the same by plans and by graphql-js', async () => {
-    for (const args of ['clusters: ["us", "eu"]', 'clusters: ["*"], types: ["Pod"]', 'first: 3']) {
-      const query = `{ problems(${args}) { totalCount staleSince incomplete { cluster type code message }
-        counts { severity type kind count } edges { cursor node { ${row} object { object { id } } } } } }`
-      const answer = await fetch(resolvers.url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ query }),
-      })
-      expect(await gateway.gateway.planned.answer({ query }), args).toBe(await answer.text())
-    }
   })
 
   it('name what a cluster does not serve, without an error', async () => {

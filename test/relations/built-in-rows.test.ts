@@ -9,7 +9,7 @@ import { workloadRows } from './workload-rows.ts'
 
 const rows = [...workloadRows, ...networkRows, ...clusterRows, ...bindingRows]
 
-describe('relations of built-in kinds, by plans and by graphql-js', () => {
+describe('relations of built-in kinds', () => {
   let cluster: RelationCluster
   beforeAll(async () => {
     cluster = await RelationCluster.start()

@@ -48,8 +48,6 @@ export interface GatewayCaller {
   readonly query: (query: string, variables?: Variables) => Promise<GraphQLAnswer>
   /** The body of the answer, byte by byte as the server wrote it. */
   readonly queryText: (query: string, variables?: Variables) => Promise<string>
-  /** The same, never by a plan. */
-  readonly unplanned: (query: string, variables?: Variables) => Promise<GraphQLAnswer>
   /** The same by HTTP, where an error is a failure. */
   readonly data: (query: string, variables?: Variables) => Promise<GraphQLAnswer['data']>
 }
@@ -144,14 +142,10 @@ export const serveGateway = async (
   })
   const callerWith = (authorization?: string): GatewayCaller => {
     const headers = authorization === undefined ? {} : { authorization }
-    const queryText = async (
-      query: string,
-      variables: Variables = {},
-      further: Readonly<Record<string, string>> = {},
-    ): Promise<string> => {
+    const queryText = async (query: string, variables: Variables = {}): Promise<string> => {
       const response = await fetch(running.url, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', ...headers, ...further },
+        headers: { 'content-type': 'application/json', ...headers },
         body: JSON.stringify({ query, variables }),
         signal: AbortSignal.timeout(deadlineMs),
       })
@@ -162,11 +156,6 @@ export const serveGateway = async (
     return {
       query,
       queryText,
-      // Where other types come first the pipeline has to choose.
-      unplanned: async (text, variables) =>
-        JSON.parse(
-          await queryText(text, variables, { accept: 'text/plain;q=0.1, application/json' }),
-        ),
       connect: () => {
         const url = running.url.replace('http', 'ws')
         const client = createClient({

@@ -1,10 +1,9 @@
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import type { Page, PageOf } from '../../query/page/page.ts'
 import { ClientError } from '../errors/client-error.ts'
-import type { ClusterKind } from '../prepare/kind-view.ts'
 import { facetsOf, pageInfoOf, paidRows, resumeTokenOf, sumsOf } from '../reads/connection-read.ts'
-import { type AnyKindsPage, countsByType } from '../reads/over-kinds/any-kinds-list.ts'
-import { gapsOfParts } from '../reads/cluster-gaps.ts'
+import { countsByType } from '../reads/over-kinds/any-kinds-list.ts'
+import type { KindsPage } from '../reads/over-kinds/kinds-page.ts'
 import {
   type ListedPart,
   pageGaps,
@@ -14,9 +13,8 @@ import {
 } from '../reads/read-page.ts'
 import type { ReadGraph } from '../reads/graph/graph-read.ts'
 import { refOf } from '../reads/object-read.ts'
+import type { PlacesRead } from '../reads/places.ts'
 import type { ReadRun } from '../reads/read-run.ts'
-import { staleSince } from '../reads/staleness.ts'
-import type { PolymorphicPage } from '../reads/over-kinds/polymorphic-page.ts'
 import type { ProblemsRead } from '../reads/over-kinds/problems-read.ts'
 import type { SearchRead } from '../reads/over-kinds/search-read.ts'
 import type { UsedByPage } from '../reads/over-kinds/used-by-read.ts'
@@ -39,32 +37,23 @@ import type {
   UseSource,
 } from '../schema/read-context.ts'
 
+/** A page, and what is missing on it. */
+interface ConnectionRead<R> extends Pick<PlacesRead<unknown>, 'staleSince' | 'incomplete'> {
+  readonly page: PageOf<R>
+}
+
 /** A page as a connection. Its parts are computed on demand, within the tick that read it. */
 class PageConnection<R, T> implements ConnectionSource<T> {
   protected readonly run: ReadRun
   readonly #page: PageOf<R>
   readonly #sourceOf: (row: R, at: number) => T
-  readonly #parts: readonly ClusterKind[]
-  readonly #gaps: readonly ClusterGap[] | undefined
+  readonly #of: ConnectionRead<R>
   #sources: readonly T[] | undefined
 
-  constructor(
-    run: ReadRun,
-    {
-      page,
-      parts,
-      gaps,
-    }: {
-      readonly page: PageOf<R>
-      readonly parts: readonly ClusterKind[]
-      readonly gaps?: readonly ClusterGap[]
-    },
-    sourceOf: (row: R, at: number) => T,
-  ) {
+  constructor(run: ReadRun, of: ConnectionRead<R>, sourceOf: (row: R, at: number) => T) {
     this.run = run
-    this.#parts = parts
-    this.#gaps = gaps
-    this.#page = page
+    this.#of = of
+    this.#page = of.page
     this.#sourceOf = sourceOf
   }
 
@@ -86,11 +75,11 @@ class PageConnection<R, T> implements ConnectionSource<T> {
   }
 
   staleSince(): string | null {
-    return staleSince(this.run.served, this.#parts)
+    return this.#of.staleSince()
   }
 
   incomplete(): readonly ClusterGap[] {
-    return this.#gaps ?? gapsOfParts(this.run.served, this.#parts)
+    return this.#of.incomplete()
   }
 
   type(): string {
@@ -124,20 +113,14 @@ export class ListConnection extends PageConnection<ObjectId, Row> {
   readonly #read: ReadPage
 
   constructor(run: ReadRun, read: ReadPage) {
-    super(run, { page: read.page, parts: read.page.parts }, rowsOf(read.page))
+    const { page } = read
+    const staleSince = (): string | null => pageStaleSince(run, read)
+    super(run, { page, staleSince, incomplete: () => pageGaps(run, read) }, rowsOf(page))
     this.#read = read
   }
 
   get failures(): readonly Error[] {
     return this.#read.failures
-  }
-
-  override staleSince(): string | null {
-    return pageStaleSince(this.run, this.#read)
-  }
-
-  override incomplete(): readonly ClusterGap[] {
-    return pageGaps(this.run, this.#read)
   }
 
   override type(): string {
@@ -169,10 +152,7 @@ function rowsOf(page: Page<ListedPart>): (id: ObjectId, at: number) => Row {
 }
 
 /** A page of objects of several kinds as a connection. */
-export function polymorphicConnection(
-  run: ReadRun,
-  read: PolymorphicPage | AnyKindsPage,
-): OwnedConnectionSource {
+export function polymorphicConnection(run: ReadRun, read: KindsPage): OwnedConnectionSource {
   const { types, notLookedAt, failures } = read
   const connection = new PageConnection(run, read, rowsOf(read.page))
   const counts = (): readonly TypeCount[] => countsByType(read)
@@ -192,15 +172,15 @@ export function usedByConnection(run: ReadRun, read: UsedByPage): UsedByConnecti
 
 /** The results of a search as a connection. */
 export function searchConnection(run: ReadRun, read: SearchRead): SearchSource {
-  const { types, notLookedAt, resultOf, counts, failures, incomplete: gaps } = read
-  const connection = new PageConnection(run, { ...read, gaps }, resultOf)
+  const { types, notLookedAt, resultOf, counts, failures } = read
+  const connection = new PageConnection(run, read, resultOf)
   return Object.assign(connection, { ...lookedAtOf(types, notLookedAt), counts, failures })
 }
 
 /** A page of problems as a connection. */
 export function problemsConnection(run: ReadRun, read: ProblemsRead): ProblemsSource {
-  const { lookedAt, notLookedAt, problemOf, counts, failures, incomplete: gaps } = read
-  const connection = new PageConnection(run, { ...read, gaps }, problemOf)
+  const { lookedAt, notLookedAt, problemOf, counts, failures } = read
+  const connection = new PageConnection(run, read, problemOf)
   const of = { ...lookedAtOf(lookedAt, notLookedAt), lookedAt: () => lookedAt }
   return Object.assign(connection, { ...of, counts, failures })
 }

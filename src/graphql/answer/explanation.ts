@@ -56,8 +56,8 @@ export interface ExplainedKind {
 
 /** `extensions.explain` of an answer: how the server answered. */
 export interface Explanation {
-  readonly answeredBy: 'plan' | 'graphql-js'
-  /** `null` for graphql-js, which keeps no texts. */
+  readonly answeredBy: 'plan'
+  /** `null` for frames, which are written for all subscribers. */
   readonly fragments: FragmentUse | null
   readonly fields: readonly ExplainedField[]
   readonly types: readonly ExplainedKind[]
@@ -71,8 +71,7 @@ export interface Explained {
   readonly kinds: readonly ClusterKind[]
   /** `undefined`: the viewer may see everything. */
   readonly access: ViewerAccess | undefined
-  /** `undefined`: graphql-js answered. */
-  readonly fragments?: FragmentUse | undefined
+  readonly fragments?: FragmentUse
 }
 
 /** Explains an answer, in the tick in which it was made. */
@@ -81,7 +80,7 @@ export function explain({ served, report, kinds, access, fragments }: Explained)
   const fields = report.fields()
   const read = fields.flatMap(({ views }) => [...views].flatMap((view) => cached.get(view) ?? []))
   return {
-    answeredBy: fragments === undefined ? 'graphql-js' : 'plan',
+    answeredBy: 'plan',
     fragments: fragments ?? null,
     fields: fields.map((field) => explainedField(field, cached, access)),
     types: explainedKinds(served, [...kinds, ...read], access),

@@ -15,8 +15,8 @@ export interface OperationReport {
   readonly viewer: Viewer | undefined
   /** Its request, if it came by one: {@link OperationTrace}. */
   readonly requestId?: string | undefined
-  /** Whether a plan or graphql-js answered. */
-  readonly by: 'plan' | 'graphql-js'
+  /** What answered: metrics, traces and audit logs name it. */
+  readonly by: 'plan'
   /** The kinds that the document names, found on demand. */
   readonly kinds: () => readonly ClusterKind[]
   /** The codes of the errors in the answer, each once; empty if there are none. */
@@ -82,7 +82,7 @@ export interface OperationObserver {
 /** An answered query, as its report shows it. */
 interface AnsweredQuery extends Pick<
   OperationReport,
-  'document' | 'operationName' | 'viewer' | 'by' | 'rows'
+  'document' | 'operationName' | 'viewer' | 'rows'
 > {
   readonly trace: OperationTrace | undefined
   readonly kinds: readonly ClusterKind[]
@@ -106,6 +106,7 @@ export function queryReport({
 }: AnsweredQuery): OperationReport {
   return {
     operation: 'query',
+    by: 'plan',
     ...query,
     requestId: trace?.requestId,
     kinds: () => kinds,

@@ -1,17 +1,17 @@
 import {
   type DocumentNode,
-  type ExecutionArgs,
   type ExecutionResult,
   getOperationAST,
   type GraphQLError,
   type OperationDefinitionNode,
   OperationTypeNode,
   type ValidatedExecutionArgs,
+  type VariableValues,
 } from 'graphql'
 import type { CallerToken } from '../../access/authentication/authenticator.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import { withDeadline } from '../../lib/deadline.ts'
-import { parseExact } from '../../lib/json.ts'
+import { parseHeld } from '../../informer/codec/projection.ts'
 import { ReportingBudget, WorkBudget, type WorkLimits } from '../../query/condition/work-budget.ts'
 import { ReadReport } from '../../query/condition/read-report.ts'
 import { clientResult, withoutTransportDetails } from '../errors/client-error.ts'
@@ -19,8 +19,7 @@ import { explain } from './explanation.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import { problemOfVariables } from '../documents/document-bounds.ts'
 import { inTime } from './operation-deadline.ts'
-import { NotCoveredError } from '../errors/not-covered.ts'
-import { type OperationObserver, queryReport } from './operation-observer.ts'
+import { type OperationObserver, type OperationReport, queryReport } from './operation-observer.ts'
 import { type OperationTrace, type PartDetails, within } from '../prepare/operation-trace.ts'
 import type { OperationDocuments } from '../documents/operation-documents.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
@@ -29,9 +28,10 @@ import type { PodLogs } from '../logs/pod-logs.ts'
 import { queryLane, turns } from '../prepare/operation-turns.ts'
 import { prepareAndRun } from '../prepare/preparation.ts'
 import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
+import type { WriteResults } from '../schema/read-context.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
-import { staleKinds } from '../reads/staleness.ts'
+import { staleKinds } from '../reads/places.ts'
 import { DirectReads, type ReadLogs } from '../reads/direct/direct-reads.ts'
 import { OperationExtensions } from '../extensions/extension-calls.ts'
 import type { FragmentCache } from '../plan/fragment-cache.ts'
@@ -145,8 +145,6 @@ export function runQuery<T>(
 interface RunOptions<T> {
   /** A new budget for each round, with the limits of the plan. */
   readonly budget: (work: WorkLimits) => WorkBudget
-  /** Whether only a plan that tells of nothing but the schema answers. */
-  readonly onlyOfSchema?: boolean
   readonly origin: QueryOrigin
   readonly secrets: Set<string>
   readonly logged?: LoggedObjects | undefined
@@ -154,7 +152,23 @@ interface RunOptions<T> {
   readonly started?: () => void
   /** The event that a subscription of an extension answers. */
   readonly event?: unknown
+  /** What the writes of a mutation have done. */
+  readonly writes?: WriteResults | undefined
   readonly answered: (answer: WholeAnswer, run: PlanRun, kinds: readonly ClusterKind[]) => T
+}
+
+/** The caller of {@link PlannedQueries.result}, and what its answer goes with. */
+interface ResultOptions extends Pick<PreparedQuery, 'origin' | 'secrets' | 'logged'> {
+  readonly explains: boolean
+  readonly write: (() => Promise<WriteResults>) | undefined
+  /** Receives what the report of the operation names. */
+  readonly answered: (read: Pick<OperationReport, 'rows'> & Pick<PreparedQuery, 'kinds'>) => void
+}
+
+/** A plan as one request asks it. */
+interface AskedPlan {
+  readonly variation: PlanVariation
+  readonly variables: VariableValues
 }
 
 /** An operation of a valid document. */
@@ -170,7 +184,7 @@ interface WholeAnswer {
   readonly errors: readonly GraphQLError[]
 }
 
-type Parsed = ExecutionResult & { readonly data: object | null }
+type Parsed = ExecutionResult & { readonly data: Record<string, unknown> | null }
 
 const noDetails: PartDetails = {}
 
@@ -184,8 +198,8 @@ export class PlannedQueries {
   }
 
   /**
-   * The JSON text of the answer, with the errors of its fields. `undefined` if graphql-js has to answer: the operation
-   * is not a query, is not covered, or is refused as a whole. Never rejects. Returns a promise only if there is
+   * The JSON text of the answer, with the errors of its fields. `undefined` if the pipeline has to answer: the operation
+   * is not a query, or is refused as a whole. Never rejects. Returns a promise only if there is
    * something to wait for.
    */
   answer(
@@ -202,14 +216,16 @@ export class PlannedQueries {
     return turn === undefined ? answer() : turn.then(answer)
   }
 
-  /** The requested query; `undefined` if the document is not valid. */
+  /** The requested query; `undefined` if the document is not valid, or it is no query. */
   #find({ query, operationName }: QueryRequest): KnownQuery | undefined {
     try {
       const served = this.#options.served()
       const { documents } = this.#options
       const document = documents.parse(query)
       if (documents.validate(served.schema, document).length > 0) return undefined
-      return this.#knownAs(served, document, operationName)
+      const operation = getOperationAST(document, operationName)
+      if (operation?.operation !== OperationTypeNode.QUERY) return undefined
+      return this.#knownOf(served, document, operation)
     } catch {
       return undefined
     }
@@ -229,7 +245,9 @@ export class PlannedQueries {
     const logged: LoggedObjects = new Map()
     let isOver = false
     try {
-      const answering = this.#run(known, variables ?? {}, {
+      const asked = this.#asked(known, variables ?? {})
+      if (asked === undefined) return undefined
+      const answering = this.#run(known, asked, {
         budget: (work) => new WorkBudget(work),
         origin,
         secrets,
@@ -237,10 +255,10 @@ export class PlannedQueries {
         answered: ({ text, errors }, { budget }, kinds) => {
           if (!isOver) {
             const rows = budget.spent('rows')
-            const answer = { by: 'plan', kinds, secrets, logged, rows, startedMs, errors } as const
-            const asked = { document, operationName, viewer, trace }
+            const answer = { kinds, secrets, logged, rows, startedMs, errors }
+            const query = { document, operationName, viewer, trace }
             if (observer !== undefined || trace?.follower !== undefined) {
-              const report = queryReport({ ...asked, ...answer })
+              const report = queryReport({ ...query, ...answer })
               observer?.answered(report)
               trace?.follower?.answered(report)
             }
@@ -260,47 +278,49 @@ export class PlannedQueries {
   }
 
   /**
-   * The answer of a plan as a result: with an explanation, or if the plan only tells of the schema. `undefined` if
-   * graphql-js has to answer. Never rejects.
+   * The answer as a result: of a valid operation whose variables are coerced, and that is within its bounds. `write` makes
+   * the writes of a mutation before anything is read. Rejects with its error, and with the `ClientError` of the operation.
    */
   async result(
     served: ServedSchema,
-    { document, operationName, variableValues }: ExecutionArgs,
-    {
-      explains,
-      ...asker
-    }: Pick<PreparedQuery, 'origin' | 'secrets' | 'logged'> & { explains: boolean },
-  ): Promise<ExecutionResult | undefined> {
-    try {
-      const known = this.#knownAs(served, document, operationName)
-      if (known === undefined) return undefined
-      const cache = this.#options.fragments
-      const before = { ...cache.counts }
-      let report = new ReadReport()
-      return await this.#run(known, variableValues ?? {}, {
+    { document, operation, variableValues }: ValidatedExecutionArgs,
+    { explains, write, answered, ...asker }: ResultOptions,
+  ): Promise<ExecutionResult> {
+    const known = this.#knownOf(served, document, operation)
+    const variation = known.plan.variation(variableValues)
+    using writes = await write?.()
+    const cache = this.#options.fragments
+    const before = { ...cache.counts }
+    let report = new ReadReport()
+    return await this.#run(
+      known,
+      { variation, variables: variableValues },
+      {
         ...asker,
-        onlyOfSchema: !explains,
+        writes,
         budget: (work) =>
           explains ? new ReportingBudget(work, (report = new ReadReport())) : new WorkBudget(work),
         started: () => Object.assign(before, cache.counts),
-        answered({ text, errors }, { parts: { access } }, kinds) {
-          const { data, extensions } = (explains ? parseExact(text) : JSON.parse(text)) as Parsed
-          const result = { ...(errors.length > 0 && { errors }), data }
+        answered({ text, errors }, { budget, parts: { access } }, kinds) {
+          answered({ kinds, rows: budget.spent('rows') })
+          const { data, extensions } = parseHeld(text) as Parsed
+          const result = {
+            ...(errors.length > 0 && { errors }),
+            data,
+            ...(extensions && { extensions }),
+          }
           if (!explains) return result
           const { hits, misses } = cache.counts
           const fragments = { hits: hits - before.hits, misses: misses - before.misses }
           const explanation = explain({ served, report, access, kinds, fragments })
           return { ...result, extensions: { ...extensions, explain: explanation } }
         },
-      })
-    } catch {
-      return undefined
-    }
+      },
+    )
   }
 
   /**
-   * The JSON text of the answer to one event of a subscription of an extension. Rejects with `ClientError`, and with
-   * {@link NotCoveredError}.
+   * The JSON text of the answer to one event of a subscription of an extension. Rejects with `ClientError`.
    */
   async answerEvent(
     { served, document, operation }: ServedOperation,
@@ -308,10 +328,12 @@ export class PlannedQueries {
     event: unknown,
     origin: QueryOrigin,
   ): Promise<string> {
-    const known = this.#knownOf(served, document, operation, OperationTypeNode.SUBSCRIPTION)
-    if (known === undefined) throw new TypeError('an event belongs to a subscription')
+    const known = this.#knownOf(served, document, operation)
     const { limits } = this.#options
-    const answering = this.#run(known, inputs, {
+    const asked = this.#asked(known, inputs)
+    // The subscription began with these variables.
+    if (asked === undefined) throw new TypeError('the variables of an event cannot be coerced')
+    const answering = this.#run(known, asked, {
       budget: (work) => new WorkBudget(work),
       origin,
       secrets: new Set(),
@@ -322,56 +344,36 @@ export class PlannedQueries {
       deadlineMs: limits.operationDeadlineMs,
       beganMs: performance.now(),
     })
-    if (answered === undefined) throw new NotCoveredError('this selection of events')
     if (typeof answered === 'string') return answered
     return JSON.stringify({ errors: answered.errors.map(withoutTransportDetails), data: null })
   }
 
-  /**
-   * The kinds that a query needs, as far as its text and variables show. Empty for what plans do not cover: a run finds
-   * those kinds.
-   */
-  kinds(
-    served: ServedSchema,
-    { document, operation, variableValues }: ValidatedExecutionArgs,
-  ): readonly ClusterKind[] {
-    try {
-      const known = this.#knownOf(served, document, operation)
-      return known?.plan.variation(variableValues).kinds(served, variableValues) ?? []
-    } catch {
-      return []
-    }
-  }
-
-  #run<T extends string | ExecutionResult>(
+  /** What the request asks of its plan; `undefined` if it is refused as a whole. Throws as `Plan.variation` does. */
+  #asked(
     { served, plan, document, name, mayBeTooLarge }: KnownQuery,
     inputs: Readonly<Record<string, unknown>>,
-    {
-      budget,
-      origin,
-      secrets,
-      logged,
-      onlyOfSchema = false,
-      started,
-      event,
-      answered,
-    }: RunOptions<T>,
-  ): T | undefined | Promise<T | undefined> {
-    const { limits, fragments, logs } = this.#options
+  ): AskedPlan | undefined {
     if (problemOfVariables(inputs) !== undefined) return undefined
     const coerced = plan.coerce(inputs)
     if ('errors' in coerced) return undefined
     const { variableValues: variables } = coerced
     if (mayBeTooLarge) {
       const pages = { document, operationName: name, variables }
-      if (checkPageSizes(served, limits, pages) !== undefined) return undefined
+      if (checkPageSizes(served, this.#options.limits, pages) !== undefined) return undefined
     }
-    const variation = plan.variation(variables)
-    if (!variation.isCovered || (onlyOfSchema && !variation.isOfSchema)) return undefined
+    return { variation: plan.variation(variables), variables }
+  }
+
+  #run<T extends string | ExecutionResult>(
+    { served }: KnownQuery,
+    { variation, variables }: AskedPlan,
+    { budget, origin, secrets, logged, started, event, writes, answered }: RunOptions<T>,
+  ): T | Promise<T> {
+    const { limits, fragments, logs } = this.#options
     const kinds = variation.kinds(served, variables)
     const work = variation.work(served, limits.work)
     const query = { served, limits, kinds, origin, secrets, logged, logs }
-    return runQuery<T | undefined>(query, (parts, direct) => {
+    const answer = runQuery<T | undefined>(query, (parts, direct) => {
       const means = {
         served,
         limits,
@@ -381,6 +383,7 @@ export class PlannedQueries {
         parts,
         direct,
         event,
+        writes,
       }
       const run = new PlanRun(means)
       started?.()
@@ -390,6 +393,7 @@ export class PlannedQueries {
         ? undefined
         : answered(this.#whole(data, run, origin, told(served, parts)), run, kinds)
     })
+    return answer as T | Promise<T>
   }
 
   /** The answer with the errors of its fields, and with what is to be told of its caches. */
@@ -408,26 +412,13 @@ export class PlannedQueries {
     return { text: `{"errors":${JSON.stringify(errors)},"data":${data}${end}`, errors }
   }
 
-  /** `undefined` for an unknown name. */
-  #knownAs(
-    served: ServedSchema,
-    document: DocumentNode,
-    operationName: string | null | undefined,
-  ): KnownQuery | undefined {
-    const operation = getOperationAST(document, operationName)
-    return operation ? this.#knownOf(served, document, operation) : undefined
-  }
-
-  /** `undefined` for an operation of another type. */
   #knownOf(
     served: ServedSchema,
     document: DocumentNode,
     operation: OperationDefinitionNode,
-    type: OperationTypeNode = OperationTypeNode.QUERY,
-  ): KnownQuery | undefined {
+  ): KnownQuery {
     let known = this.#known.get(operation)
     if (known?.served === served) return known
-    if (operation.operation !== type) return undefined
     const { documents, limits } = this.#options
     const grown = (bytes: number): void => documents.grown(document, bytes)
     const plan = new Plan(

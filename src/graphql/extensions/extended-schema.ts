@@ -15,11 +15,9 @@ import {
   type SchemaExtensionNode,
   visit,
 } from 'graphql'
-import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { type FieldSource, fromSource } from '../schema/field-source.ts'
 import { extendedBySdl } from '../schema/scalars.ts'
-import type { ResolverContext } from '../schema/read-context.ts'
 import { ExtensionError } from './extension.ts'
 import { kindByName } from './kind-caches.ts'
 import {
@@ -283,7 +281,7 @@ function resolve(
     const read = extension.fields.get(coordinate)
     if (field === undefined || read === undefined) continue
     requireResolvable(extension.name, coordinate, getNamedType(field.type), isGiven)
-    giveSource(field, read, typeName)
+    giveSource(field, read)
   }
 }
 
@@ -315,31 +313,11 @@ function requireResolvable(
   throw new ExtensionError('unsupported', extension, coordinate, message, hint)
 }
 
-function giveSource(
-  field: GraphQLField<unknown, ResolverContext>,
-  read: ReadField,
-  typeName: string,
-): void {
+function giveSource(field: GraphQLField<unknown, unknown>, read: ReadField): void {
   const { subscribe, ...own } = read
   const source: FieldSource =
     subscribe === undefined
       ? { form: 'extension', field: own }
       : { form: 'extensionEvents', field: own, subscribe }
   Object.assign(field, fromSource(source))
-  if (typeName === 'Mutation') {
-    field.resolve = (_source, _args, { writes, read: reads }, { path, returnType }) =>
-      reads.extensionValue(writes?.value(String(path.key)), { type: returnType })
-    return
-  }
-  if (subscribe !== undefined) {
-    field.resolve = () => {
-      throw new ClientError('UNSUPPORTED', `${read.coordinate} is answered by its plan`)
-    }
-    return
-  }
-  field.resolve = (parent, args, { read: reads }, { fieldNodes, returnType }) =>
-    reads.extension(own, args as Readonly<Record<string, unknown>>, parent, {
-      nodes: fieldNodes,
-      type: returnType,
-    })
 }

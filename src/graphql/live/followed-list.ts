@@ -35,9 +35,9 @@ import { conditionNeeds, isServed } from '../reads/condition-needs.ts'
 import { checkFacets } from '../reads/connection-read.ts'
 import { anyKindsToFollow } from '../reads/over-kinds/any-kinds-list.ts'
 import { filterOf, identityIn } from '../reads/list-arguments.ts'
-import { kindNamed, typedArguments } from '../reads/named-kind.ts'
+import { typedArguments } from '../reads/typed-arguments.ts'
 import { lastEventNeeds, namespacesIn, problemIndexes } from '../reads/over-kinds/problems-read.ts'
-import { namedKinds, problemKindsOf } from '../served/named-kinds.ts'
+import { kindNamed, namedKinds, problemKindsOf } from '../served/named-kinds.ts'
 import { kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
 import { isUsageIndex, measuredKinds } from '../reads/usage-read.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
@@ -356,9 +356,9 @@ function anyKindsFollowed(
   args: KubernetesObjectsSubscriptionArguments,
   limits: FollowLimits,
 ): { readonly followed: FollowedLists; readonly terms: FollowedPage['terms'] } {
-  const { kind, parts, terms, identity } = anyKindsToFollow(served, args, limits)
+  const { kind, parts, terms } = anyKindsToFollow(served, args, limits)
   if (parts.length > maxListsOfKinds) throw tooManyLists(parts.length)
-  const lists = parts.map(({ at, condition }) => ({
+  const lists = parts.map(({ at, condition, identity }) => ({
     at,
     condition,
     within: namespacesOf(condition),

@@ -87,6 +87,7 @@ function missedBy(
   { lists, content, options, isPlural }: LiveGroup,
   from: SeenUpTo,
 ): readonly SentChange[] | undefined {
+  const isList = content instanceof GroupRows && content.isList
   let rows = 0
   const missed: SentChange[] = []
   for (const list of lists) {
@@ -98,23 +99,23 @@ function missedBy(
       if (hasSeen) return undefined
       continue
     }
-    if (isPlural && !hasSeen && content instanceof GroupRows) {
-      const added = content.of(list).all()
+    const ofRows = isList ? content.of(list) : undefined
+    if (isPlural && !hasSeen && ofRows !== undefined) {
+      const added = ofRows.all()
       rows += added.length
       for (const change of added) missed.push(change)
       continue
     }
     const isOfViewer = options.onlyViewer !== undefined
     let ofList: readonly SentChange[] | undefined
-    if (content instanceof GroupRows) {
-      const ofRows = content.of(list)
+    if (ofRows !== undefined) {
       rows += ofRows.size
       ofList = missedOf(list, ofRows, seen, isOfViewer)
     } else ofList = missedOfPage(list, seen, isOfViewer)
     if (ofList === undefined) return undefined
     for (const change of ofList) missed.push(change)
   }
-  const isLong = content instanceof GroupRows && missed.length > rows + changesBeyondSnapshot
+  const isLong = isList && missed.length > rows + changesBeyondSnapshot
   return isLong ? undefined : missed
 }
 

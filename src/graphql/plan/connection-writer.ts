@@ -1,8 +1,7 @@
 import type { ObjectId } from '../../informer/store/store-view.ts'
-import type { Page, PageOf } from '../../query/page/page.ts'
+import type { PageOf } from '../../query/page/page.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
-import type { ClusterKind } from '../prepare/kind-view.ts'
 import {
   facetsOf,
   pageInfoOf,
@@ -12,15 +11,8 @@ import {
   sumsOf,
 } from '../reads/connection-read.ts'
 import { countsByType } from '../reads/over-kinds/any-kinds-list.ts'
-import { gapsOfParts } from '../reads/cluster-gaps.ts'
-import {
-  type ListedPart,
-  pageGaps,
-  pageStaleSince,
-  type ReadPage,
-  resourceVersionOf,
-} from '../reads/read-page.ts'
-import { staleSince } from '../reads/staleness.ts'
+import type { KindsPage } from '../reads/over-kinds/kinds-page.ts'
+import { pageGaps, pageStaleSince, type ReadPage, resourceVersionOf } from '../reads/read-page.ts'
 import type { FacetArguments, SumArguments } from '../schema/read-arguments.ts'
 import type { ClusterGap } from '../schema/read-context.ts'
 import { type PlainWriter, plainWriter, writtenMembers } from './plain-writer.ts'
@@ -139,18 +131,8 @@ function countsOf(
   }
 }
 
-/** A page of objects of several kinds. */
-export interface UnionRead {
-  readonly page: Page<ListedPart>
-  readonly parts: readonly ClusterKind[]
-  readonly types: readonly string[]
-  readonly notLookedAt: () => readonly string[]
-  /** What is missing, or out of date. Absent: what is out of date of the parts. */
-  readonly gaps?: readonly ClusterGap[]
-}
-
 /** Compiles a connection of objects of several kinds. `row` compiles its rows. Throws `NotCoveredError`. */
-export function unionWriter<P extends UnionRead>(
+export function unionWriter<P extends KindsPage>(
   field: PlanField,
   row: ConnectionForm<P, ObjectId>['row'],
 ): PlainWriter<P> {
@@ -161,18 +143,16 @@ export function unionWriter<P extends UnionRead>(
 }
 
 /** Compiles the number of objects of each type. */
-function countsWriter(field: PlanField): PlainWriter<Pick<UnionRead, 'page'>> {
+function countsWriter(field: PlanField): PlainWriter<KindsPage> {
   const write = valueWriter(field)
   return (run, read) => write(run, countsByType(read))
 }
 
 /** Compiles a member that says how fresh a page of several kinds is, or which kinds were looked into. */
-export function unionMember(member: PlanField): PlainWriter<Omit<UnionRead, 'page'>> | undefined {
-  if (member.name === 'incomplete') {
-    return gapsWriter(member, ({ served }, { parts, gaps = gapsOfParts(served, parts) }) => gaps)
-  }
+function unionMember(member: PlanField): PlainWriter<KindsPage> | undefined {
+  if (member.name === 'incomplete') return gapsWriter(member, (_run, read) => read.incomplete())
   if (member.name !== 'staleSince') return lookedAtMember(member.name)
-  return staleSinceWriter(member, ({ served }, { parts }) => staleSince(served, parts))
+  return staleSinceWriter(member, (_run, read) => read.staleSince())
 }
 
 /** Compiles `staleSince` of a page. A row of a subscription does not change with it, so it fails there. */
@@ -191,7 +171,7 @@ function staleSinceWriter<P>(
 /** Compiles a member that says which kinds were looked into; `undefined` for another one. */
 export function lookedAtMember(
   name: string,
-): PlainWriter<Pick<UnionRead, 'types' | 'notLookedAt'>> | undefined {
+): PlainWriter<Pick<KindsPage, 'types' | 'notLookedAt'>> | undefined {
   switch (name) {
     case 'types':
       return (_run, { types }) => JSON.stringify(types)

@@ -15,7 +15,7 @@ const noVariables: VariableValues = { sources: {}, coerced: {} }
 
 /** The arguments of one field of a document. Arguments without variables are coerced once for all requests. */
 export class FieldArguments {
-  readonly constant: Readonly<Record<string, unknown>> | undefined
+  readonly constant?: Readonly<Record<string, unknown>>
   /** The parsed request of a list with constant arguments, set by its first read. */
   request: ListRequest | undefined
   /** The coerced arguments by request variables: both the preparation and the read use them. */
@@ -23,12 +23,15 @@ export class FieldArguments {
   readonly #field: GraphQLField<unknown, unknown>
   readonly #node: FieldNode
 
-  /** Throws the GraphQLError of a constant argument that cannot be coerced. */
   constructor(field: GraphQLField<unknown, unknown>, node: FieldNode) {
     this.#field = field
     this.#node = node
-    this.constant =
-      node.arguments?.some(holdsVariable) === true ? undefined : this.coerce(noVariables)
+    if (node.arguments?.some(holdsVariable) === true) return
+    try {
+      this.constant = getArgumentValues(field, node, noVariables)
+    } catch {
+      // Each request coerces them, and has the error.
+    }
   }
 
   /** Throws the GraphQLError of an argument that cannot be coerced. */

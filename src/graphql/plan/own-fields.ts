@@ -33,13 +33,13 @@ import { encodeObjectId, objectIdOf } from '../model/object-id.ts'
 import { fieldSourceOf, type ScalarForm, type ValueShape } from '../schema/field-source.ts'
 import { printedColumns } from '../schema/object-fields.ts'
 import type { PrinterColumn } from '../schema/read-context.ts'
-import { readPath } from '../schema/resolvers.ts'
 import {
   type CollectContext,
   type CollectedFields,
   collectFields,
   selectionsOf,
 } from './collected-fields.ts'
+import { readPath } from './json-values.ts'
 
 /** The context that selects the own fields of an object. */
 export interface OwnFieldsContext {

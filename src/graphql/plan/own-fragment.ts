@@ -1,14 +1,15 @@
-import type { FieldNode, GraphQLObjectType } from 'graphql'
+import { type FieldNode, GraphQLError, type GraphQLObjectType } from 'graphql'
 import {
   AnswerTooLongError,
   type ObjectSelection,
   type SelectedValue,
 } from '../../informer/codec/projection.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
+import { ArgumentError } from '../../query/condition/argument-error.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
-import { NotCoveredError } from '../errors/not-covered.ts'
 import type { Kind } from '../model/kind.ts'
 import type { KindView } from '../prepare/kind-view.ts'
+import { decodedFields } from './decoded-fields.ts'
 import { FieldArguments } from './field-arguments.ts'
 import type { StoreFragment } from './fragment-cache.ts'
 import { type OwnFieldsContext, ownSelection } from './own-fields.ts'
@@ -34,12 +35,18 @@ interface OwnFields {
 
 /**
  * Compiles adjacent own fields of an object. Their text depends on the held row alone, so each version of an object is
- * written once. The cache keys the text by the signature of the selection: all plans with this selection share it. The
- * writer throws {@link NotCoveredError} for an object that holds a value that GraphQL refuses. Throws
- * {@link NotCoveredError}, and the GraphQLError of a constant argument.
+ * written once. The cache keys the text by the signature of the selection: all plans with this selection share it. What a
+ * projection cannot write is written from the decoded object (`decoded-fields.ts`).
  */
-export function ownFragment(own: OwnFields, { collect }: PlanCompiler): RowWriter {
+export function ownFragment(own: OwnFields, compiler: PlanCompiler): RowWriter {
   const { kind, type, fields, isWhole } = own
+  const { collect, scope } = compiler
+  let decoded: RowWriter | undefined
+  const writeDecoded: RowWriter = (run, part, id) => {
+    decoded ??= compiler.in(scope, () => decodedFields(type, fields, compiler))
+    const text = decoded(run, part, id)
+    return isWhole ? text : text.slice(1, -1)
+  }
   const argumentsOf = new Map<FieldNode, FieldArguments>()
   let variations = new Map<string, WeakMap<StoreView, StoreFragment>>()
   let variationBytes = 0
@@ -65,12 +72,17 @@ export function ownFragment(own: OwnFields, { collect }: PlanCompiler): RowWrite
     const signature = `${isWhole ? '{}' : ''}${notes.join('\n')}`
     return { selection, signature, fields: fieldsOf(selection) + charged }
   }
-  // Detects fields that plans do not cover, and collects the fields with arguments.
-  select({ cluster: '' }, (field, node) => {
-    const args = new FieldArguments(field, node)
-    argumentsOf.set(node, args)
-    return args.constant ?? unknownArguments
-  })
+  try {
+    // Collects the fields with arguments.
+    select({ cluster: '' }, (field, node) => {
+      const args = new FieldArguments(field, node)
+      argumentsOf.set(node, args)
+      return args.constant ?? unknownArguments
+    })
+  } catch (error) {
+    if (error instanceof ArgumentError) return writeDecoded
+    throw error
+  }
   const isConstant = [...argumentsOf.values()].every(({ constant }) => constant !== undefined)
 
   const fragmentOf = (run: PlanRun, part: KindView): StoreFragment => {
@@ -108,7 +120,9 @@ export function ownFragment(own: OwnFields, { collect }: PlanCompiler): RowWrite
     const { view } = part
     let recent = run.recent[place]
     if (recent === undefined || recent.view !== view || recent.of !== fragmentOf) {
-      recent = { of: fragmentOf, view, fragment: fragmentOf(run, part) }
+      const fragment = readable(() => fragmentOf(run, part))
+      if (fragment === undefined) return writeDecoded(run, part, id)
+      recent = { of: fragmentOf, view, fragment }
       run.recent[place] = recent
     }
     const { memo, project, fields: fieldCount } = recent.fragment
@@ -117,12 +131,22 @@ export function ownFragment(own: OwnFields, { collect }: PlanCompiler): RowWrite
     if (text === undefined) {
       run.budget.spend('fields', fieldCount)
       text = withinBudget(run.budget, (maxUnits) => project(held, maxUnits))
-      if (text === undefined) throw new NotCoveredError('a value that GraphQL refuses')
+      if (text === undefined) return writeDecoded(run, part, id)
       if (!isWhole) text = text.slice(1, -1)
       memo.set(id, held, text)
     }
     run.budget.spend('bytes', text.length)
     return text
+  }
+}
+
+/** What arguments say; `undefined` if they cannot be read. */
+function readable<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof ArgumentError || error instanceof GraphQLError) return undefined
+    throw error
   }
 }
 

@@ -4,6 +4,7 @@ import { defaultWorkLimits, type WorkLimits } from '../../query/condition/work-b
 import type { Kind } from '../model/kind.ts'
 import { type ListRequest, listRequest } from '../reads/list-read.ts'
 import type { KindView } from '../prepare/kind-view.ts'
+import type { WriteResults } from '../schema/read-context.ts'
 import { ReadRun, type ReadRunOptions } from '../reads/read-run.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { FieldErrors } from './field-errors.ts'
@@ -69,6 +70,8 @@ export interface PlanRunOptions extends ReadRunOptions {
   readonly fragments: FragmentCache
   /** The event of a subscription of an extension that the run answers. */
   readonly event?: unknown
+  /** What the writes of a mutation have done. */
+  readonly writes?: WriteResults | undefined
 }
 
 /** Notes the error of a refused object beside the answer of a field. */
@@ -91,6 +94,7 @@ export class PlanRun extends ReadRun implements ValueRun {
   readonly #fragments: FragmentCache
   readonly errors: FieldErrors
   readonly event: unknown
+  readonly writes: WriteResults | undefined
   readonly variables: VariableValues
   #directFragments: FragmentCache | undefined
   readonly #requests = new Map<FieldArguments, ListRequest>()
@@ -103,6 +107,7 @@ export class PlanRun extends ReadRun implements ValueRun {
     )
     this.variables = options.variables
     this.event = options.event
+    this.writes = options.writes
   }
 
   /** The cache for the texts of a kind's objects. Texts of direct reads last for the run only. */

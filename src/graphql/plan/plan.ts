@@ -14,7 +14,6 @@ import { fragmentsOf } from '../documents/document-fragments.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { ClientError } from '../errors/client-error.ts'
-import { NotCoveredError } from '../errors/not-covered.ts'
 import { listWriter } from './connection-writer.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { nullBelow } from './field-errors.ts'
@@ -79,8 +78,8 @@ export class Plan<V> {
   }
 
   /**
-   * The variation for a request. Throws {@link NotCoveredError}, the GraphQLError of a constant argument, and a
-   * `ClientError` for a null in `@skip` or `@include`, which a nullable variable with a default may have.
+   * The variation for a request. Throws a `ClientError` for a null in `@skip` or `@include`, which a nullable variable
+   * with a default may have.
    */
   variation(variables: VariableValues): V {
     for (const name of this.#flags) if (variables.coerced[name] === null) throw nullFlag(name)
@@ -125,15 +124,13 @@ interface KeptVariation<V> {
 
 const writers: PlanWriters = { row: rowWriter, list: listWriter }
 
-/** graphql-js answers these requests and describes the errors. A second description costs more than most answers. */
+/** The pipeline refuses these requests and describes the errors. A second description costs more than most answers. */
 const tellsNothing = { maxErrors: 0, hideSuggestions: true } as const
 
 const none: RequestVariables = { variableValues: { sources: {}, coerced: {} } }
 
 /** A plan for one combination of the variables in `@skip` and `@include`. */
 export class PlanVariation {
-  /** Whether the plan covers all root fields. If not, graphql-js answers, with the needs of those that it covers. */
-  readonly isCovered: boolean
   /** Whether the answer depends on nothing but the schema and the variables, as that of introspection. */
   readonly isOfSchema: boolean
   readonly #roots: (RootWriter & { readonly args: FieldArguments; readonly needs: PlanNeeds })[] =
@@ -145,23 +142,20 @@ export class PlanVariation {
 
   constructor(operation: OperationDefinitionNode, compiler: PlanCompiler) {
     const query = compiler.served.schema.getRootType(operation.operation)
-    if (query === undefined || query === null) throw new NotCoveredError(operation.operation)
-    let isCovered = true
+    if (!query) throw new TypeError(`the schema has no ${operation.operation}`)
     this.#members = writtenMembers(query, [operation.selectionSet], compiler, (field) => {
       try {
         const root = rootWriter(field)
         this.#roots.push({ ...root, args: field.args, needs: compiler.takeNeeds() })
         return root.write
       } catch (error) {
-        if (!(error instanceof NotCoveredError)) throw error
+        // The error of the field, such as that of a constant path: the others have their answers.
         compiler.takeNeeds()
-        isCovered = false
         return () => {
           throw error
         }
       }
     })
-    this.isCovered = isCovered
     this.isOfSchema = this.#roots.every(({ ofSchema }) => ofSchema !== undefined)
     this.#grown = compiler.collect.grown
   }
@@ -173,15 +167,14 @@ export class PlanVariation {
     return readsOnce ? schemaWork(schema, work) : plannedWork(work)
   }
 
-  /** The kinds that the plan reads, each in the cluster of its root field. Throws {@link NotCoveredError}. */
+  /** The kinds that the plan reads, each in the cluster of its root field. */
   kinds(served: ServedSchema, variables: VariableValues): readonly ClusterKind[] {
     return this.#roots.flatMap(({ args, needs, further }) => {
       try {
         const values = args.coerce(variables)
         const needed = neededIn(served, values, needs, variables)
         return [...needed, ...(further?.(served, values, variables) ?? [])]
-      } catch (error) {
-        if (error instanceof NotCoveredError) throw error
+      } catch {
         // The field reports its wrong arguments when the plan writes it.
         return []
       }
@@ -191,7 +184,6 @@ export class PlanVariation {
   /**
    * Writes the `data` of the answer: `null` if it exceeds the budget, or if a root field fails that may not be null. The
    * run collects the errors of the fields.
-   * Throws {@link NotCoveredError}.
    */
   write(run: PlanRun): string {
     if (!this.isOfSchema) return this.#written(run)
@@ -225,7 +217,7 @@ export class PlanVariation {
   }
 }
 
-/** Compiles one variation. Throws {@link NotCoveredError}, and the GraphQLError of a constant argument. */
+/** Compiles one variation. */
 type CompileVariation<V> = (operation: OperationDefinitionNode, compiler: PlanCompiler) => V
 
 /** An operation to compile. */

@@ -4,15 +4,11 @@ import type { SearchHit } from '../../query/page/search-page.ts'
 import type { Kind } from '../model/kind.ts'
 import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
 import type { ClusterKind, FoundObject } from '../prepare/kind-view.ts'
-import {
-  anyKindsPlaces,
-  type AnyKindsPage,
-  readAnyKinds,
-} from '../reads/over-kinds/any-kinds-list.ts'
+import { anyKindsPlaces, readAnyKinds } from '../reads/over-kinds/any-kinds-list.ts'
+import type { KindsPage } from '../reads/over-kinds/kinds-page.ts'
 import { completionNeeds, readCompletions } from '../reads/over-kinds/completion-read.ts'
 import { entityOf, entityPlaces } from '../reads/entity-read.ts'
 import { type ListRequest, type NamedList, namedList, readList } from '../reads/list-read.ts'
-import { kindNamed } from '../reads/named-kind.ts'
 import { foundByKey, identified, kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
 import { QueryValues } from '../reads/query-values.ts'
 import { readSearch, type SearchRead, searchNeeds } from '../reads/over-kinds/search-read.ts'
@@ -28,6 +24,7 @@ import type { ExtensionField } from '../schema/field-source.ts'
 import type { EntitiesArguments } from '../schema/federation-fields.ts'
 import { ofAnotherKind } from '../schema/relay-fields.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
+import { kindNamed } from '../served/named-kinds.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { compiledByKind, rowsByKind } from './any-row-writer.ts'
 import { connectionWriter, unionWriter } from './connection-writer.ts'
@@ -67,7 +64,10 @@ export function rootWriter(field: PlanField): RootWriter {
       return problemsWriter(field)
     case 'complete':
       return completeRoot(field)
+    case 'write':
+      return writeRoot(field)
     case 'extension':
+      return isMutation(field) ? writeRoot(field) : extensionRoot(source.field, field)
     case 'extensionEvents':
       return extensionRoot(source.field, field)
     case 'clusterFrames':
@@ -96,6 +96,17 @@ function schemaRoot(field: PlanField): RootWriter {
   const write = memberWriter(field)
   const ofSchema = field.name === '__type' ? 'type' : 'whole'
   return { ofSchema, write: (run) => write(run, undefined) }
+}
+
+function isMutation({ parent, compiler }: PlanField): boolean {
+  return parent === compiler.served.schema.getMutationType()
+}
+
+/** Compiles a field of `Mutation`. Its write was made before the answer is read. */
+function writeRoot(field: PlanField): RootWriter {
+  const { key } = field
+  const write = valueWriter(field)
+  return { write: (run) => write(run, run.writes?.result(key)) }
 }
 
 function listRoot(kind: Kind, field: PlanField): RootWriter {
@@ -239,7 +250,7 @@ function anyKindsRoot(field: PlanField): RootWriter {
   const { args, nodes } = field
   /** The rows of `nodes` and of `edges`, which may select different fields. */
   const rows: ReturnType<typeof rowsByKind>[] = []
-  const write = unionWriter<AnyKindsPage>(field, (row) => {
+  const write = unionWriter<KindsPage>(field, (row) => {
     const ofRows = rowsByKind(row)
     rows.push(ofRows)
     return (run, { page }, id, at) => ofRows.write(run, page.partAt(at), id)

@@ -10,7 +10,7 @@ import { directObject } from '../reads/direct/direct-reads.ts'
 import { OwnedRead, ownerOf } from '../reads/over-kinds/owned-read.ts'
 import { clusterState } from '../reads/fleet-state.ts'
 import { canDo } from '../reads/permissions.ts'
-import type { PolymorphicPage } from '../reads/over-kinds/polymorphic-page.ts'
+import type { KindsPage } from '../reads/over-kinds/kinds-page.ts'
 import { PolymorphicRead } from '../reads/over-kinds/polymorphic-read.ts'
 import { usageOf } from '../reads/usage-read.ts'
 import { type UsedByPage, UsedByRead } from '../reads/over-kinds/used-by-read.ts'
@@ -92,7 +92,7 @@ function holeWriter(kind: Kind, field: PlanField): RowWriter {
       return unionRowsWriter<UsedByPage>(field, new UsedByRead(served, kind), useWriter)
     case 'owned': {
       const read = new OwnedRead(served, kind)
-      const owned: UnionRelation<PolymorphicPage> = {
+      const owned: UnionRelation<KindsPage> = {
         needs: (values, cluster) => read.needs(values, cluster),
         page: (run, found, values) => read.page(run, ownerOf(found), values),
       }
@@ -100,7 +100,7 @@ function holeWriter(kind: Kind, field: PlanField): RowWriter {
     }
     case 'polymorphic': {
       const read = new PolymorphicRead(served, kind, source.field)
-      return unionRowsWriter<PolymorphicPage>(field, read, anyKindWriter)
+      return unionRowsWriter<KindsPage>(field, read, anyKindWriter)
     }
     case 'owners':
       return ownersWriter(field)
@@ -154,12 +154,12 @@ function relationWriter(relation: RelationField, field: PlanField): RowWriter {
 }
 
 /** A relation to objects of several kinds. */
-interface UnionRelation<P extends PolymorphicPage> {
+interface UnionRelation<P extends KindsPage> {
   needs(values: Readonly<Record<string, unknown>>, cluster: string): readonly RelatedNeed[]
   page(run: PlanRun, found: FoundObject, values: OwnedArguments): P
 }
 
-function unionRowsWriter<P extends PolymorphicPage>(
+function unionRowsWriter<P extends KindsPage>(
   field: PlanField,
   read: UnionRelation<P>,
   row: ConnectionForm<P, ObjectId>['row'],
@@ -174,7 +174,7 @@ function unionRowsWriter<P extends PolymorphicPage>(
   }
 }
 
-const anyKindWriter: ConnectionForm<PolymorphicPage, ObjectId>['row'] = (field) => {
+const anyKindWriter: ConnectionForm<KindsPage, ObjectId>['row'] = (field) => {
   const write = anyRowWriter(field)
   return (run, { page }, id, at) => write(run, page.partAt(at), id)
 }

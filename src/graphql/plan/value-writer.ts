@@ -14,12 +14,13 @@ import {
 } from 'graphql'
 import { JsonText } from '../../lib/json.ts'
 import type { Kind } from '../model/kind.ts'
-import type { ExtensionParent } from '../reads/direct/direct-reads.ts'
+import { type ExtensionParent, StoredObject } from '../reads/direct/direct-reads.ts'
 import { foundByKey } from '../reads/object-read.ts'
 import type { ExtensionField, FieldSource } from '../schema/field-source.ts'
 import type { ObjectRef } from '../schema/read-context.ts'
 import { rowsByKind } from './any-row-writer.ts'
 import { objectRefWriter } from './object-ref-writer.ts'
+import { jsonReader } from './json-values.ts'
 import { writtenMembers } from './plain-writer.ts'
 import type { PlanField } from './plan-compiler.ts'
 import { type PlanRun, planRunOf, plannedFields } from './plan-run.ts'
@@ -72,6 +73,14 @@ export function memberWriter(field: PlanField): ValueWriter {
     }
   }
   const write = valueWriter(field)
+  const { source } = definition.extensions as { readonly source?: FieldSource }
+  const read = source && jsonReader(source)
+  if (read !== undefined) {
+    return (run, value, cluster) => {
+      run.budget.spend('fields', 1)
+      return write(run, read(value, run.argumentsOf(args)), cluster)
+    }
+  }
   const { resolve } = definition
   if (resolve !== undefined) {
     const info = { schema: compiler.served.schema } as GraphQLResolveInfo
@@ -230,6 +239,7 @@ function kindWriter(field: PlanField): ValueWriter {
   }
   return (valueRun, value, cluster) => {
     const run = planRunOf(valueRun)
+    if (value instanceof StoredObject) return rows.write(run, value.part, value.id)
     const place = run.extensions.placeOf(value, cluster)
     if (place === undefined || (kind !== undefined && place.at.kind !== kind)) {
       throw new TypeError(`${placeOf(field)}: its resolver gives no ${kind?.typeName ?? 'object'}`)

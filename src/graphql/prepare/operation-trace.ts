@@ -25,7 +25,7 @@ export interface OperationTrace {
 export interface AnsweredOperation {
   readonly operation: 'query' | 'mutation' | 'subscription'
   readonly operationName: string | undefined
-  readonly by: 'plan' | 'graphql-js'
+  readonly by: 'plan'
   readonly rows: number
   readonly codes: readonly string[]
 }

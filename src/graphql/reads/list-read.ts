@@ -7,23 +7,19 @@ import { listPage } from '../../query/page/page.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { usageKindOf } from '../model/usage-kind.ts'
-import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
+import type { KindView } from '../prepare/kind-view.ts'
 import type { ListFieldArguments, ObjectListArguments } from '../schema/read-arguments.ts'
 import type { ClusterGap } from '../schema/read-context.ts'
-import {
-  clusterNamed,
-  clustersNamed,
-  isOverClusters,
-  isReachable,
-} from '../served/cluster-argument.ts'
+import { clusterNamed, clustersNamed, isOverClusters } from '../served/cluster-argument.ts'
+import { kindNamed } from '../served/named-kinds.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
-import { failuresOfParts, gapOfError, notServedGap, unreachableCluster } from './cluster-gaps.ts'
 import { directPage } from './direct/direct-list.ts'
 import { filterOf, type ListFilter } from './list-arguments.ts'
-import { kindNamed, typedArguments } from './named-kind.ts'
+import { failuresOfParts, placePart, Places } from './places.ts'
 import type { ListedPart, ReadPage } from './read-page.ts'
 import type { ReadRun } from './read-run.ts'
+import { typedArguments } from './typed-arguments.ts'
 import { isUsageIndex, measuredKinds, requireUsages } from './usage-read.ts'
 
 /** The arguments of a list, read once for all rows that share them. */
@@ -161,9 +157,7 @@ function partsOver(
   { args, condition, measured }: ListRequest,
 ): Required<Pick<PageParts, 'parts' | 'gaps' | 'failures'>> {
   const { served } = run
-  const parts: ListedPart[] = []
-  const gaps: ClusterGap[] = []
-  const failures: ClientError[] = []
+  const places = new Places<ListedPart>(served)
   for (const cluster of clustersNamed(served, args)) {
     const at = { cluster, kind, isOptional: true }
     // An `id` belongs to one cluster.
@@ -171,43 +165,16 @@ function partsOver(
       (args.ids ?? null) === null
         ? condition
         : filterOf(served, kind, { ...args, cluster }).condition
-    try {
-      const part = fleetPart(run, at, () => namespacesOf(own))
-      if (part === undefined) gaps.push(notServedGap(at))
-      else parts.push(listedPart(run, part, { condition: own, measured }))
-    } catch (error) {
-      if (!(error instanceof ClientError)) throw error
-      gaps.push(gapOfError(served, at, error))
-      failures.push(error)
-    }
+    places.add(at, () => {
+      const part = placePart(run, at, () => namespacesOf(own))
+      return part && listedPart(run, part, { condition: own, measured })
+    })
   }
-  return { parts, gaps, failures: [...failures, ...failuresOfParts(served, parts)] }
-}
-
-/**
- * The part of a kind in a cluster. Of an optional one, `undefined` if the cluster does not serve the kind; a cluster that
- * cannot be reached does not delay the answer: only what is in memory of it and known to be allowed is read. The budget
- * pays for the namespaces, in each part anew. Throws `ClientError`.
- */
-export function fleetPart(
-  run: ReadRun,
-  at: ClusterKind,
-  within: () => readonly string[] | undefined,
-): KindView | undefined {
-  const { served, parts, budget } = run
-  const { cluster, kind, isOptional = false } = at
-  const cache = served.clusters.get(cluster)
-  const isKnown = cache?.connection.state === 'connected'
-  if (isOptional && isKnown && !cache.serves(kind.resource)) return undefined
-  const namespaces = within()
-  budget.spend('tests', namespaces?.length ?? 0)
-  const reading = { within: () => namespaces }
-  if (!isOptional || isReachable(served, cluster)) return parts.part(at, reading)
-  try {
-    return parts.part(at, { ...reading, prepares: false })
-  } catch (error) {
-    const isUnknown = error instanceof ClientError && error.code === 'NOT_SYNCED'
-    throw isUnknown ? unreachableCluster(served, at, false) : error
+  const { parts, failures } = places
+  return {
+    parts,
+    gaps: places.missing(),
+    failures: [...failures, ...failuresOfParts(served, parts)],
   }
 }
 

@@ -5,9 +5,8 @@ import type { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import type { KindView } from '../prepare/kind-view.ts'
 import type { ClusterGap } from '../schema/read-context.ts'
-import { gapsOfParts } from './cluster-gaps.ts'
+import { gapsOfParts, staleSince } from './places.ts'
 import type { ReadRun } from './read-run.ts'
-import { staleSince } from './staleness.ts'
 
 /** A kind in one cluster, as a part of a list. */
 export type ListedPart = KindView & ListPart

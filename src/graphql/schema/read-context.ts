@@ -408,40 +408,13 @@ export interface ResolvedField {
   readonly type: GraphQLOutputType
 }
 
-/** One field that a write changes or has changed. */
-export interface FieldChange {
-  /** RFC 6901; `''` is the whole object. */
-  readonly path: string
-  /** `null`: absent, or masked. */
-  readonly before: unknown
-  readonly after: unknown
-  /** The manager that owned the field before; `null`: none. */
-  readonly manager: string | null
-  /** Whether the values are withheld, as those of Secrets are. */
-  readonly masked: boolean
-}
-
-/** What a write has done, or would do. */
-export interface WritePayload {
-  /** The object as the API server answered; `null` if it is gone. */
-  readonly object: Row | null
-  readonly changes: readonly FieldChange[]
-  readonly resourceVersion: string | null
-  readonly warnings: readonly string[]
-  readonly dryRun: boolean
-  readonly behind: boolean
-  /** How long it has waited until the cache had it; no field shows it. */
-  readonly waitedMs: number
-  /** The name that the object has, also if the API server made it; `''`: not known. No field shows it. */
-  readonly name: string
-}
-
 /** What the writes of one operation have done. They are made before the answer is read; dispose it after that. */
 export interface WriteResults extends Disposable {
-  /** The payload of a field, by its response key; of `apply`, one for each document. Throws the error of the write. */
-  result(key: string): WritePayload | readonly (WritePayload | Error)[]
-  /** The value of a mutation of an extension, by its response key. Throws the error of its resolver. */
-  value(key: string): unknown
+  /**
+   * The value of a field of `Mutation`, by its response key: its payload, of `apply` one for each document, or what the
+   * resolver of an extension gave. Throws the error of the write.
+   */
+  result(key: string): unknown
 }
 
 /**

@@ -1,17 +1,32 @@
-import type { Kind } from '../model/kind.ts'
+import { groupResourceOf } from '../../kubernetes/api-resource.ts'
+import { nearestName } from '../../lib/options.ts'
+import { ArgumentError } from '../../query/condition/argument-error.ts'
 import { ClientError } from '../errors/client-error.ts'
-import type { ServedSchema } from './served-schema.ts'
+import type { Kind } from '../model/kind.ts'
+import type { KindArguments } from '../schema/read-arguments.ts'
+import type { OperationLimits, ServedSchema } from './served-schema.ts'
 
-/** The kinds with these type names. Throws `ClientError` for an unknown name. */
+/*
+ * The kinds that a request means: by type (`types`), by group and kind (`objectList`), by any name that kubectl takes
+ * (`search`, `kinds`), and those that it reads without naming them: the common ones, and those in memory.
+ */
+
+/** Without introspection, errors suggest no names: they would reveal the schema. */
+export type ErrorNames = Pick<OperationLimits, 'introspection'>
+
+/** The kinds with these type names. Throws `ClientError` for an unknown name, which `argumentAt` places. */
 export function namedKinds(
   { kinds }: ServedSchema,
   names: readonly string[] | null | undefined,
+  argumentAt: (position: number) => string = () => 'types',
 ): readonly Kind[] {
-  return (names ?? []).map((name) => {
+  return (names ?? []).map((name, at) => {
     const known = kinds.get(name)
     if (known !== undefined) return known
-    throw new ClientError('BAD_USER_INPUT', `types: there is no type ${JSON.stringify(name)}`, {
-      argument: 'types',
+    const argument = argumentAt(at)
+    const message = `${argument}: there is no type ${JSON.stringify(name)}`
+    throw new ClientError('BAD_USER_INPUT', message, {
+      argument,
       value: name,
       hint: 'use the names of types, such as "Pod"; gatewayClusters and the schema have them',
     })
@@ -58,4 +73,110 @@ export function unnamedKinds(served: ServedSchema, cluster: string): ReadonlySet
 export function knownKinds({ kinds }: ServedSchema, names: unknown): readonly Kind[] {
   if (!Array.isArray(names)) return []
   return names.flatMap((name: unknown) => kinds.get(String(name)) ?? [])
+}
+
+/** The kinds with a name: of the kind, of the type, or of the resource as kubectl takes it. */
+export function kindsCalled({ kinds }: ServedSchema, name: string): readonly Kind[] {
+  const wanted = name.toLowerCase()
+  return [...kinds.values()].filter((kind) => namesOf(kind).includes(wanted))
+}
+
+/** What a kind may be called in a search, in lower case. */
+export function namesOf({ typeName, resource }: Kind): readonly string[] {
+  const { kind, resource: plural, shortNames = [] } = resource
+  const names = [kind, typeName, plural, groupResourceOf(resource), ...shortNames]
+  return names.map((name) => name.toLowerCase())
+}
+
+/**
+ * The kind that arguments name, by its kind or the plural name of its resource. Without a `group`, one group alone must
+ * have it. Throws `ArgumentError` for `kind` or `group`.
+ */
+export function kindNamed(served: ServedSchema, args: KindArguments, names: ErrorNames): Kind {
+  const { group = null, kind: name } = args
+  const known = group === null ? undefined : served.kindOf(group, name)
+  if (known !== undefined) return known
+  const ofGroup = kindsOf(served, group)
+  const exact = ofGroup.filter(({ resource }) => resource.kind === name)
+  const plural = name.toLowerCase()
+  const found =
+    exact.length > 0 ? exact : ofGroup.filter(({ resource }) => resource.resource === plural)
+  const [kind, ...others] = found
+  if (kind === undefined) throw noKindOfGroup(served, args, names)
+  if (others.length === 0) return kind
+  const groups = found.map(({ resource }) => JSON.stringify(resource.group))
+  throw new ArgumentError('group', `several groups have the kind ${JSON.stringify(name)}`, {
+    value: group,
+    hint: names.introspection ? `name one of ${groups.join(', ')}` : 'name the group',
+  })
+}
+
+function kindsOf({ kinds }: ServedSchema, group: string | null): readonly Kind[] {
+  const all = [...kinds.values()]
+  return group === null ? all : all.filter(({ resource }) => resource.group === group)
+}
+
+function noKindOfGroup(
+  served: ServedSchema,
+  { group = null, kind: name }: KindArguments,
+  names: ErrorNames,
+): ArgumentError {
+  const all = kindsOf(served, null)
+  const ofGroup = kindsOf(served, group)
+  const elsewhere = all.find(({ resource }) => resource.kind === name)?.resource.group
+  const otherwise = 'write group and kind as the API does: "apps" and "Deployment"'
+  const way =
+    names.introspection && elsewhere !== undefined
+      ? `it is of the group ${JSON.stringify(elsewhere)}`
+      : undefined
+  if (group !== null && ofGroup.length === 0) {
+    const among = new Set(all.map(({ resource }) => resource.group))
+    const problem = `there is no group ${JSON.stringify(group)}`
+    return notNamed('group', problem, { name: group, among, way, otherwise }, names)
+  }
+  const among = ofGroup.map(({ resource }) => resource.kind)
+  const of = group === null ? '' : ` of the group ${JSON.stringify(group)}`
+  const problem = `there is no kind ${JSON.stringify(name)}${of}`
+  return notNamed('kind', problem, { name, among, way, otherwise }, names)
+}
+
+/** The error of a name that no kind has. `prefix`: what names of kinds begin with in the argument. */
+export function noSuchKind(
+  { kinds }: ServedSchema,
+  argument: string,
+  { name, prefix, otherwise }: Pick<Unnamed, 'name' | 'prefix' | 'otherwise'>,
+  names: ErrorNames,
+): ArgumentError {
+  const among = [...kinds.values()].flatMap(({ typeName, resource }) => [
+    resource.kind,
+    typeName,
+    resource.resource,
+  ])
+  const problem = `there is no kind ${JSON.stringify(name)}`
+  return notNamed(argument, problem, { name, among, prefix, otherwise }, names)
+}
+
+interface Unnamed {
+  readonly name: string
+  /** The names that there are. */
+  readonly among: Iterable<string>
+  readonly prefix?: string | undefined
+  /** The hint in place of the nearest name. */
+  readonly way?: string | undefined
+  /** The hint if no name is near. */
+  readonly otherwise: string
+}
+
+function notNamed(
+  argument: string,
+  problem: string,
+  { name, among, prefix, way, otherwise }: Unnamed,
+  { introspection }: ErrorNames,
+): ArgumentError {
+  const nearest = introspection ? nearestName(name, among) : undefined
+  const written = prefix === undefined ? JSON.stringify(nearest) : `${prefix}${nearest}`
+  return new ArgumentError(argument, problem, {
+    value: `${prefix ?? ''}${name}`,
+    hint: way ?? (nearest === undefined ? otherwise : `there is ${written}`),
+  })
 }

@@ -15,9 +15,15 @@ import { ClientError } from '../errors/client-error.ts'
 import { type Caller, callerServer } from '../prepare/caller-server.ts'
 import { inTurns, queryLane, turns } from '../prepare/operation-turns.ts'
 import type { ViewerAccess } from '../prepare/viewer-access.ts'
-import type { FieldChange, WritePayload } from '../schema/read-context.ts'
+import { type StoredObject, storedObject } from '../reads/direct/direct-reads.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
-import { contentsOfOthers, fieldChanges, isContent, namesContents } from './field-changes.ts'
+import {
+  contentsOfOthers,
+  type FieldChange,
+  fieldChanges,
+  isContent,
+  namesContents,
+} from './field-changes.ts'
 import {
   conflictWith,
   failedWrite,
@@ -28,6 +34,21 @@ import {
   type WriteVerb,
 } from './write-errors.ts'
 import type { OperationBytes, WriteLimits } from './write-limits.ts'
+
+/** What a write has done, or would do. */
+export interface WritePayload {
+  /** The object as the API server answered, in a store of its own; `null` if it is gone. */
+  readonly object: StoredObject | null
+  readonly changes: readonly FieldChange[]
+  readonly resourceVersion: string | null
+  readonly warnings: readonly string[]
+  readonly dryRun: boolean
+  readonly behind: boolean
+  /** How long it has waited until the cache had it; no field shows it. */
+  readonly waitedMs: number
+  /** The name that the object has, also if the API server made it; `''`: not known. No field shows it. */
+  readonly name: string
+}
 
 /** What every write takes. */
 export interface WriteWishes {
@@ -185,7 +206,7 @@ export class CallerWriter implements AsyncDisposable {
     const { behind, waitedMs } = await this.#caughtUp(at, isDryRun ? undefined : written)
     const object = await this.#rowOf(at, resource, after, isDryRun)
     return this.#kept({
-      object: object === undefined ? null : { cluster: place.cluster, kind: place.kind, object },
+      object: object === undefined ? null : storedObject(place, object),
       changes,
       resourceVersion: version ?? null,
       warnings,
@@ -269,7 +290,7 @@ export class CallerWriter implements AsyncDisposable {
     const warnings = [...session.warnings]
     if (left === 'unknown') warnings.push(unseenAfter)
     return this.#kept({
-      object: object === undefined ? null : { cluster: place.cluster, kind: place.kind, object },
+      object: object === undefined ? null : storedObject(place, object),
       changes: isKnown ? await this.#changes(place, before, after) : [],
       resourceVersion: version ?? null,
       warnings,
@@ -280,7 +301,8 @@ export class CallerWriter implements AsyncDisposable {
   }
 
   #kept(payload: WritePayload): WritePayload {
-    return this.#options.held?.keep(payload) ?? payload
+    this.#options.held?.keep([payload.object?.object, payload.changes])
+    return payload
   }
 
   /** The API server of a cluster, as the caller. Throws `ClientError` if the caller has no token for it. */

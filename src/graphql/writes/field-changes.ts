@@ -2,7 +2,19 @@ import { isDeepStrictEqual } from 'node:util'
 import { fieldsOf, itemsOf, textOf } from '../../kubernetes/fields.ts'
 import { lastAppliedAnnotation } from '../../kubernetes/object.ts'
 import { isJsonObject } from '../../lib/json.ts'
-import type { FieldChange } from '../schema/read-context.ts'
+
+/** One field that a write changes or has changed. */
+export interface FieldChange {
+  /** RFC 6901; `''` is the whole object. */
+  readonly path: string
+  /** `null`: absent, or masked. */
+  readonly before: unknown
+  readonly after: unknown
+  /** The manager that owned the field before; `null`: none. */
+  readonly manager: string | null
+  /** Whether the values are withheld, as those of Secrets are. */
+  readonly masked: boolean
+}
 
 const lastAppliedPath = `/metadata/annotations/${escaped(lastAppliedAnnotation)}`
 

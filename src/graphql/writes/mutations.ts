@@ -14,13 +14,12 @@ import { mutated } from '../extensions/extension-calls.ts'
 import type { HeldBytes } from '../prepare/held-bytes.ts'
 import { within } from '../prepare/operation-trace.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
-import type { Answered } from '../reads/direct/direct-reads.ts'
 import { type ExtensionField, fieldSourceOf } from '../schema/field-source.ts'
-import type { WritePayload, WriteResults } from '../schema/read-context.ts'
+import type { WriteResults } from '../schema/read-context.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import type { OperationObserver } from '../answer/operation-observer.ts'
-import { CallerWriter, nameOf } from './caller-writer.ts'
+import { CallerWriter, nameOf, type WritePayload } from './caller-writer.ts'
 import type { WritePlace } from './write-errors.ts'
 import { placeOfId } from './identified-place.ts'
 import { ManifestReader, placeOfDocument, titleOf } from './manifests.ts'
@@ -107,38 +106,31 @@ export class Mutations implements MutationSource {
       count += documents instanceof Error ? 1 : Math.max(1, documents.length)
     }
     this.#checkCount(count)
-    const outcomes = new Map<string, Outcome>()
-    const values = new Map<string, Answered | Error>()
+    const outcomes = new Map<string, unknown>()
     for (const [field, documents] of read) {
       const { key, name, extension } = field
-      if (extension) values.set(key, await this.#extended(field, extension, making, endsAtMs))
+      if (extension) outcomes.set(key, await this.#extended(field, extension, making, endsAtMs))
       else if (documents instanceof Error) outcomes.set(key, documents)
       else outcomes.set(key, await this.#outcome(name, field.values, documents, making))
     }
     const kept = holding.move()
     return {
       [Symbol.dispose]: () => kept.dispose(),
-      value(key) {
-        const answered = values.get(key)
-        if (answered instanceof Error) throw answered
-        return answered?.value
-      },
       result(key) {
         const outcome = outcomes.get(key)
-        if (outcome === undefined) throw new TypeError(`no write was made for ${key}`)
         if (outcome instanceof Error) throw outcome
         return outcome
       },
     }
   }
 
-  /** Calls the resolver of an extension, which counts and is reported as a write does. */
+  /** The value of the resolver of an extension, or its error. It counts and is reported as a write does. */
   async #extended(
     { name, nodes, values }: RootField,
     extension: ExtensionField,
     making: Making,
     endsAtMs: number,
-  ): Promise<Answered | Error> {
+  ): Promise<unknown> {
     if (values instanceof Error) return values
     const { served, origin } = making
     const startedMs = performance.now()
@@ -148,7 +140,7 @@ export class Mutations implements MutationSource {
       const caller = { served, limits: this.#options.limits, viewer, callerToken }
       const value = await mutated(caller, extension, { ...values }, { nodes, endsAtMs })
       this.#report(name, undefined, values, making, { startedMs })
-      return { value }
+      return value
     } catch (error) {
       this.#report(name, undefined, values, making, { startedMs, error })
       return asError(error)

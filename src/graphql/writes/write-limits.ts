@@ -4,7 +4,6 @@ import { valueBytes } from '../../informer/codec/template.ts'
 import { heapShare } from '../../lib/process-memory.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { type ByteHolder, HeldBytes } from '../prepare/held-bytes.ts'
-import type { WritePayload } from '../schema/read-context.ts'
 
 /** The bounds of writes. Times are milliseconds. */
 export interface WriteLimits {
@@ -112,11 +111,11 @@ export class OperationBytes implements ByteHolder, Disposable {
     throw full
   }
 
-  keep(payload: WritePayload): WritePayload {
-    this.#kept += valueBytes([payload.object?.object, payload.changes])
+  /** Counts what the payload of the write under way holds. */
+  keep(held: unknown): void {
+    this.#kept += valueBytes(held)
     this.#expected = 0
     this.#all.hold(this)
-    return payload
   }
 
   [Symbol.dispose](): void {

@@ -1,4 +1,5 @@
 import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
+import { timestamp } from '../../kubernetes/timestamp.ts'
 import { Refusal } from '../api/status-refusal.ts'
 import type { Storage } from '../storage/storage.ts'
 
@@ -157,8 +158,7 @@ export class ServiceAccountTokens {
       sub: `system:serviceaccount:${namespace}:${name}`,
     })
     const token = `${head}.${body}.${this.#sign(`${head}.${body}`)}`
-    const expirationTimestamp = new Date(exp * 1_000).toISOString().replace('.000', '')
-    return { token, expirationTimestamp }
+    return { token, expirationTimestamp: timestamp(exp * 1_000) }
   }
 
   /**

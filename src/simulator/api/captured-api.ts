@@ -95,28 +95,42 @@ export interface KindSchema {
   readonly schemas: Schemas
 }
 
-type Kind = Readonly<Record<'group' | 'version' | 'kind', string>>
+interface Kind extends Readonly<Record<'group' | 'version' | 'kind', string>> {
+  /** Of a custom kind, by its definition. */
+  readonly schema: Schema | undefined
+}
 
 const known = new WeakMap<Kind, KindSchema>()
 
-/** The schema of a kind; `root` is `undefined` for custom kinds. */
+/** The schema of a kind. */
 export function kindSchema(api: CapturedApi, of: Kind): KindSchema {
   let found = known.get(of)
   if (found === undefined) {
-    const { schemas = {} } = api.openapi[groupVersionPath(of).slice(1)]?.components ?? {}
-    const root = Object.values(schemas).find((schema) => {
+    const path = of.schema === undefined ? groupVersionPath(of).slice(1) : 'api/v1'
+    const { schemas = {} } = api.openapi[path]?.components ?? {}
+    const builtIn = Object.values(schemas).find((schema) => {
       const [one, ...more] = schema['x-kubernetes-group-version-kind'] ?? []
       const isOfVersion = one?.group === of.group && one.version === of.version
       return isOfVersion && one.kind === of.kind && more.length === 0
     })
-    found = { root, schemas }
+    found = { root: of.schema === undefined ? builtIn : customSchema(of.schema), schemas }
     known.set(of, found)
   }
   return found
 }
 
+/** The schema that a definition gives, with the members that all objects have. */
+export function customSchema({ properties, ...schema }: Schema): Schema {
+  const text: Schema = { type: 'string' }
+  const metadata = { allOf: [{ $ref: `#/components/schemas/${objectMeta}` }] }
+  const members = { ...properties, apiVersion: text, kind: text, metadata }
+  return { type: 'object', ...schema, properties: members }
+}
+
+const objectMeta = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'
+
 /** The schema of `metadata`, the same for all kinds. */
 export function metadataSchema(api: CapturedApi): KindSchema {
   const { schemas = {} } = api.openapi['api/v1']?.components ?? {}
-  return { root: schemas['io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'], schemas }
+  return { root: schemas[objectMeta], schemas }
 }

@@ -2,16 +2,6 @@ import { createHash } from 'node:crypto'
 import type { AggregatedGroup, DiscoveredResource, OpenApiDocument } from './captured-api.ts'
 import type { CustomVersion, ResourceRegistry } from './resource-registry.ts'
 
-export function groupList(registry: ResourceRegistry): object {
-  return { kind: 'APIGroupList', apiVersion: 'v1', groups: registry.groups() }
-}
-
-/** `/apis/GROUP`; `undefined` for an unknown group. */
-export function groupDocument(registry: ResourceRegistry, name: string): object | undefined {
-  const group = registry.groups().find((one) => one.name === name)
-  return group === undefined ? undefined : { kind: 'APIGroup', apiVersion: 'v1', ...group }
-}
-
 /** `/api/v1`, `/apis/GROUP/VERSION`; `path` has no leading slash. `undefined` for an unknown version. */
 export function resourceList(registry: ResourceRegistry, path: string): object | undefined {
   const captured = registry.captured.resources[path]
@@ -86,12 +76,6 @@ export interface OpenApiText {
 /** The texts of captured documents, which all servers of a process share. */
 const capturedTexts = new WeakMap<OpenApiDocument, OpenApiText>()
 
-function capturedText(document: OpenApiDocument): OpenApiText {
-  const made = capturedTexts.get(document) ?? textOf(document)
-  capturedTexts.set(document, made)
-  return made
-}
-
 function textOf(document: OpenApiDocument): OpenApiText {
   const text = JSON.stringify(document)
   return { text, hash: hashOf(text) }
@@ -127,7 +111,11 @@ export class OpenApi {
   document(path: string): OpenApiText | undefined {
     const { captured, custom } = this.#registry
     const builtIn = captured.openapi[path]
-    if (builtIn !== undefined) return capturedText(builtIn)
+    if (builtIn !== undefined) {
+      const text = capturedTexts.get(builtIn) ?? textOf(builtIn)
+      capturedTexts.set(builtIn, text)
+      return text
+    }
     if (this.#custom !== custom) this.#texts.clear()
     this.#custom = custom
     const known = this.#texts.get(path)

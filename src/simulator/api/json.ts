@@ -1,3 +1,4 @@
+import { parse } from 'yaml'
 import { isJsonObject, rawJson } from '../../lib/json.ts'
 
 /** Numbers with fewer digits are exact as doubles. Only texts that match are parsed with the slower reviver. */
@@ -19,8 +20,20 @@ function exact(_key: string, value: unknown, { source }: { readonly source?: str
   return exactInteger(source) ?? value
 }
 
+/** As {@link parseJson}, of YAML. Throws a YAMLParseError. */
+export function parseYaml(text: string): unknown {
+  return exactNumbers(parse(text, { intAsBigInt: true }))
+}
+
+function exactNumbers(value: unknown): unknown {
+  if (typeof value === 'bigint') return exactInteger(String(value)) ?? Number(value)
+  if (Array.isArray(value)) return value.map(exactNumbers)
+  if (!isJsonObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, exactNumbers(part)]))
+}
+
 /** The value of an integer's text: a number if that is exact, otherwise its digits; `undefined` beyond 64 bits. */
-export function exactInteger(text: string): unknown {
+function exactInteger(text: string): unknown {
   if (!/^-?\d+$/.test(text)) return undefined
   const value = BigInt(text)
   if (BigInt.asIntN(64, value) !== value) return undefined

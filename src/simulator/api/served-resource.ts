@@ -3,7 +3,7 @@ import type { Unstructured } from '../../kubernetes/object.ts'
 import type { DeclaredColumn } from '../../kubernetes/printing/custom-columns.ts'
 import type { DiscoveredResource } from './captured-api.ts'
 import type { Schema } from './schema.ts'
-import { type SelectableFields, selectableFields } from './selectable-fields.ts'
+import { kindTraits, type KindTraits } from './kind-traits.ts'
 import type { FieldProblem } from './status-refusal.ts'
 
 export interface ObjectRules {
@@ -25,7 +25,6 @@ export interface ScalePaths {
   readonly selector: string | undefined
 }
 
-/** A column of a table. */
 export interface PrinterColumn extends Required<DeclaredColumn> {
   readonly description: string
 }
@@ -39,12 +38,9 @@ interface NamedResource {
 }
 
 /** How a resource is stored, in the form of one version. All versions that serve the resource share one. */
-export interface StoredResource extends NamedResource {
+export interface StoredResource extends NamedResource, KindTraits {
   /** `pods`, `deployments.apps`: the key of its store. */
   readonly groupResource: string
-  readonly fields: SelectableFields
-  /** Whether `metadata.generation` counts changes of the desired state. */
-  readonly hasGeneration: boolean
   /** Whether the status is a subresource. Writes to the object itself leave the status unchanged. */
   readonly hasStatusSubresource: boolean
   readonly custom: boolean
@@ -67,32 +63,6 @@ export interface ServedResource extends NamedResource {
   /** The warning in each answer; `undefined` for versions that are not deprecated. */
   readonly deprecation: string | undefined
 }
-
-/** Resources with a `metadata.generation`. Source: kube-apiserver's strategies. */
-const resourcesWithGeneration = new Set([
-  'pods',
-  'replicationcontrollers',
-  'daemonsets.apps',
-  'deployments.apps',
-  'replicasets.apps',
-  'statefulsets.apps',
-  'cronjobs.batch',
-  'jobs.batch',
-  'ingresses.networking.k8s.io',
-  'ingressclasses.networking.k8s.io',
-  'networkpolicies.networking.k8s.io',
-  'poddisruptionbudgets.policy',
-  'customresourcedefinitions.apiextensions.k8s.io',
-  'flowschemas.flowcontrol.apiserver.k8s.io',
-  'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io',
-  'mutatingwebhookconfigurations.admissionregistration.k8s.io',
-  'validatingwebhookconfigurations.admissionregistration.k8s.io',
-  'mutatingadmissionpolicies.admissionregistration.k8s.io',
-  'validatingadmissionpolicies.admissionregistration.k8s.io',
-  'deviceclasses.resource.k8s.io',
-  'resourceslices.resource.k8s.io',
-  'endpointslices.discovery.k8s.io',
-])
 
 /** Resources that two groups serve from one store, by their second name. */
 const sharedStores: Readonly<
@@ -141,8 +111,7 @@ export function servedResources(
         ...named,
         ...held,
         groupResource,
-        fields: selectableFields(groupResource),
-        hasGeneration: resourcesWithGeneration.has(groupResource),
+        ...kindTraits(groupResource),
         hasStatusSubresource: subresources.has('status'),
         custom: false,
         convert: converted,

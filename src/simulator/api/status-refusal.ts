@@ -68,13 +68,6 @@ export const notFound = (object: Named): Refusal =>
 export const noSuchResource = (): Refusal =>
   new Refusal(404, 'the server could not find the requested resource', { details: {} })
 
-/** A real API server asks for credentials instead, which a page that has rebound its name does not have. */
-export const unknownHost = (host: string | undefined): Refusal =>
-  new Refusal(
-    403,
-    `Host ${JSON.stringify(host ?? '')} is not a name of this server; its allowedHosts may name it`,
-  )
-
 export const methodNotAllowed = (): Refusal =>
   new Refusal(405, 'the server does not allow this method on the requested resource', {
     details: {},

@@ -217,7 +217,6 @@ export class Cluster {
     return changed === undefined ? object : this.update(resource, changed)
   }
 
-  /** Deletes an object if it exists. */
   remove(resource: Resource, at: Named): void {
     if (this.get(resource, at) !== undefined) this.delete(resource, at.namespace, at.name)
   }
@@ -264,7 +263,7 @@ export class Cluster {
   /** The controllers whose pods a Service or a budget selects. */
   selectedBy(record: Selecting): Controller[] {
     return [...this.#in(record.namespace).controllers].filter(
-      ({ kind, labels }) => !ownsControllers(kind) && selects(record, labels),
+      ({ kind, labels }) => kind !== 'Deployment' && kind !== 'CronJob' && selects(record, labels),
     )
   }
 
@@ -449,9 +448,6 @@ export function isFinished({ stage }: PodRecord): boolean {
 export function activePods({ pods }: Controller): PodRecord[] {
   return [...pods].filter((pod) => !pod.terminating && !isFinished(pod))
 }
-
-const ownsControllers = (kind: ControllerKind): boolean =>
-  kind === 'Deployment' || kind === 'CronJob'
 
 const named = ({ namespace, name }: Named): Named => ({ namespace, name })
 

@@ -155,7 +155,6 @@ export function createReplicaSet(
   return create(cluster, 'ReplicaSet', { metadata, spec, status }, uid)
 }
 
-/** Creates a controller that another one owns. */
 function create(
   cluster: Cluster,
   kind: Controller['kind'],
@@ -315,7 +314,6 @@ export function startJob(
   return started
 }
 
-/** Adds fields to the status of a CronJob. */
 function reportRun(cluster: Cluster, record: Controller, fields: object): void {
   cluster.change(resources.cronJobs, record, (object) =>
     withStatus(cluster, object, { ...object.status, ...fields }),

@@ -86,13 +86,11 @@ export class Nodes {
     return { nodeName: name, hostIP, podIP: hostNetwork ? hostIP : `${prefix}${last}` }
   }
 
-  /** Notes that a pod has an address. */
   reserve(at: Placement | undefined): void {
     const node = this.get(at?.nodeName)
     if (at?.podIP.startsWith(node?.prefix ?? '-') === true) node?.used.add(lastByte(at.podIP))
   }
 
-  /** Notes that a pod no longer has an address. */
   release(at: Placement | undefined): void {
     const node = this.get(at?.nodeName)
     if (at?.podIP.startsWith(node?.prefix ?? '-') === true) node?.used.delete(lastByte(at.podIP))

@@ -117,7 +117,6 @@ export function withPodState(
 const kubelet = statusOf({ manager: 'kubelet', operation: 'Update' })
 const scheduler = statusOf({ manager: 'kube-scheduler', operation: 'Update' })
 
-/** The first container of a pod. */
 export function mainContainer(pod: Unstructured): Container {
   return (pod['spec'] as PodSpec).containers[0] ?? { name: '' }
 }

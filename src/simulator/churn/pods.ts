@@ -45,7 +45,6 @@ export class PodLifecycle {
     return podShape(controller, labels, found?.value ?? 0)
   }
 
-  /** Creates a pod of a controller's template. */
   create(
     group: Controller,
     labels: Labels = {},
@@ -162,7 +161,6 @@ export class PodLifecycle {
     this.#events.container(ending, { reason: 'Killing', message })
   }
 
-  /** Restarts the container of a healthy pod. */
   restart(pod: PodRecord): void {
     const { random, now } = this.#cluster
     const nowMs = now()

@@ -4,7 +4,7 @@ import { compareVersions } from '../../kubernetes/version-priority.ts'
 import type { DiscoveredResource } from '../api/captured-api.ts'
 import { equalJson, valueAt } from '../api/json.ts'
 import type { Path, Schema } from '../api/schema.ts'
-import { customSelectableFields } from '../api/selectable-fields.ts'
+import { customSelectableFields } from '../api/kind-traits.ts'
 import {
   type ObjectRules,
   type ScalePaths,

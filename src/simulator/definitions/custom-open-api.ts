@@ -1,4 +1,4 @@
-import type { CapturedApi, OpenApiDocument } from '../api/captured-api.ts'
+import { type CapturedApi, customSchema, type OpenApiDocument } from '../api/captured-api.ts'
 import type { Schema, Schemas } from '../api/schema.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 import { type CustomKind, selectablePaths } from './custom-kind.ts'
@@ -38,17 +38,9 @@ const kindOf = (
 })
 
 function objectSchema({ resource, version }: CustomKind): Schema {
-  const { properties, ...schema } = resource.schema ?? {}
   const fieldPaths = selectablePaths(version).map((fieldPath) => ({ fieldPath }))
   return {
-    type: 'object',
-    ...schema,
-    properties: {
-      ...properties,
-      apiVersion: text,
-      kind: text,
-      metadata: { allOf: [{ $ref: `${metaPrefix}ObjectMeta` }] },
-    },
+    ...customSchema(resource.schema ?? {}),
     'x-kubernetes-group-version-kind': [kindOf(resource)],
     ...(fieldPaths.length === 0 ? {} : { 'x-kubernetes-selectable-fields': fieldPaths }),
   }

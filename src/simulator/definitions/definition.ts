@@ -2,7 +2,6 @@ import type { Unstructured } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
 import type { Schema } from '../api/schema.ts'
 
-/** The resource of CustomResourceDefinitions. */
 export const definitionResource = {
   group: 'apiextensions.k8s.io',
   version: 'v1',

@@ -7,13 +7,10 @@ import type { RequestFault, ServerFault, TooLargeEncoding } from './fault.ts'
 export interface ResponseSink {
   /** Resolves when there is room for more; with `false` if the connection is closed. */
   write(chunk: Buffer): Promise<boolean>
-  /** Ends the answer cleanly. */
   end(): void
-  /** Breaks the connection. */
   destroy(): void
 }
 
-/** A frame of a watch stream. */
 export interface WatchFrame {
   readonly kind: 'event' | 'bookmark' | 'initial-events-end' | 'error'
   readonly bytes: Buffer
@@ -25,7 +22,6 @@ export type FrameRewriter = (frame: WatchFrame) => {
   readonly end: boolean
 }
 
-/** What a fault does to one request. */
 export interface FaultEffect {
   /** Replaces the server's answer. `disconnect` closes the connection without an answer. */
   readonly answer?: Refusal | 'disconnect'
@@ -84,7 +80,6 @@ type Effects = {
   ) => FaultEffect
 }
 
-/** The effect of each request fault. */
 const effects: Effects = {
   none: () => ({}),
   status: ({ code, message, reason, retryAfterSeconds }) => ({
@@ -97,8 +92,10 @@ const effects: Effects = {
   disconnect: () => ({ answer: 'disconnect' }),
   'half-open': ({ afterBytes }) => ({ sink: (inner) => frozenSink(inner, afterBytes) }),
   truncate: ({ afterBytes }) => ({ sink: (inner) => cutSink(inner, afterBytes) }),
-  slow: ({ bytesPerSecond }) => ({ sink: (inner) => slowSink(inner, bytesPerSecond) }),
-  split: ({ everyBytes }) => ({ sink: (inner) => splitSink(inner, everyBytes) }),
+  // In steps of a twentieth of a second.
+  slow: ({ bytesPerSecond }) => ({ sink: piecewise(Math.floor(bytesPerSecond / 20), 50) }),
+  // Each piece in its own turn of the event loop.
+  split: ({ everyBytes }) => ({ sink: piecewise(everyBytes, 1) }),
   'duplicate-event': ({ frame }) => ({
     rewrite: atFrame(frame, (bytes) => ({ bytes: [bytes, bytes], end: false })),
   }),
@@ -128,7 +125,6 @@ export function effectOf(fault: RequestFault): FaultEffect {
   return make(fault)
 }
 
-/** Whether a fault concerns single requests. */
 export function isRequestFault(fault: RequestFault | ServerFault): fault is RequestFault {
   return Object.hasOwn(effects, fault.type)
 }
@@ -168,27 +164,17 @@ function frozenSink(inner: ResponseSink, afterBytes: number): ResponseSink {
   }
 }
 
-/** Sends at a rate, in steps of a twentieth of a second. */
-function slowSink(inner: ResponseSink, bytesPerSecond: number): ResponseSink {
-  const step = Math.max(1, Math.floor(bytesPerSecond / 20))
-  return { ...inner, write: async (chunk) => inPieces(inner, chunk, step, 50) }
-}
-
-/** Sends pieces of `everyBytes` bytes, each in its own turn of the event loop. */
-function splitSink(inner: ResponseSink, everyBytes: number): ResponseSink {
-  const step = Math.max(1, everyBytes)
-  return { ...inner, write: async (chunk) => inPieces(inner, chunk, step, 1) }
-}
-
-async function inPieces(
-  inner: ResponseSink,
-  chunk: Buffer,
-  step: number,
-  pauseMs: number,
-): Promise<boolean> {
-  for (let at = 0; at < chunk.length; at += step) {
-    if (!(await inner.write(chunk.subarray(at, at + step)))) return false
-    await sleep(pauseMs)
-  }
-  return true
+/** Sends pieces of `bytes` bytes, with a pause after each. */
+function piecewise(bytes: number, pauseMs: number): (inner: ResponseSink) => ResponseSink {
+  const step = Math.max(1, bytes)
+  return (inner) => ({
+    ...inner,
+    write: async (chunk) => {
+      for (let at = 0; at < chunk.length; at += step) {
+        if (!(await inner.write(chunk.subarray(at, at + step)))) return false
+        await sleep(pauseMs)
+      }
+      return true
+    },
+  })
 }

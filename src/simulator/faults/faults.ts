@@ -41,7 +41,6 @@ export interface FaultyServer {
   readonly strike: (fault: ServerFault) => boolean
 }
 
-/** The maximum number of waiting faults. */
 const mostPending = 1000
 
 /** The ordered faults. Each strikes the next requests that match it. */
@@ -53,7 +52,6 @@ export class Faults {
     this.#server = server
   }
 
-  /** Whether the server answers. */
   get connections(): Connections {
     return this.#server.connections()
   }
@@ -67,7 +65,6 @@ export class Faults {
     } else if (!this.#server.strike(fault as ServerFault)) throw new FaultError(fault)
   }
 
-  /** The request faults that wait. */
   pending(): readonly PendingFault[] {
     return this.#pending.map((one) => {
       const { match, remaining } = one
@@ -75,7 +72,6 @@ export class Faults {
     })
   }
 
-  /** Drops all waiting faults. */
   clear(): void {
     this.#pending = []
   }

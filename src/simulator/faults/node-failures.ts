@@ -4,7 +4,6 @@ import type { Pod } from '../../kubernetes/wire/core-v1.ts'
 import { evictPod, loseNode, recoverNode, toleratedForMs } from '../churn/node-outage.ts'
 import type { Storage } from '../storage/storage.ts'
 
-/** The longest delay of a timer. */
 const longestWaitMs = 2 ** 31 - 1
 
 /** Fails nodes and brings them back. Evicts their pods when they no longer tolerate it. */
@@ -45,7 +44,6 @@ export class NodeFailures {
     return true
   }
 
-  /** Cancels all pending evictions. */
   stop(): void {
     for (const name of this.#timers.keys()) this.#clear(name)
   }

@@ -1,11 +1,4 @@
-import {
-  aggregatedDiscovery,
-  groupDocument,
-  groupList,
-  hashOf,
-  type OpenApi,
-  resourceList,
-} from '../api/discovery.ts'
+import { aggregatedDiscovery, hashOf, type OpenApi, resourceList } from '../api/discovery.ts'
 import type { ResourceRegistry } from '../api/resource-registry.ts'
 import { methodNotAllowed, noSuchResource } from '../api/status-refusal.ts'
 import { beginJson, type Exchange, sendJson, sendText } from './exchange.ts'
@@ -47,16 +40,16 @@ function documentAt(
   const depth = path.split('/').length - 1
   if (root === 'api' && depth === 2) {
     const list = resourceList(registry, path.slice(1))
-    return list === undefined ? refuse : json(list)
+    if (list === undefined) throw noSuchResource()
+    return json(list)
   }
   if (root !== 'apis' || depth > 3) return undefined
-  const found =
-    version === undefined ? groupDocument(registry, group) : resourceList(registry, path.slice(1))
-  return found === undefined ? undefined : json(found)
-}
-
-function refuse(): never {
-  throw noSuchResource()
+  if (version === undefined) {
+    const found = registry.groups().find(({ name }) => name === group)
+    return found && json({ kind: 'APIGroup', apiVersion: 'v1', ...found })
+  }
+  const list = resourceList(registry, path.slice(1))
+  return list && json(list)
 }
 
 function sendDiscovery(
@@ -65,9 +58,9 @@ function sendDiscovery(
   registry: ResourceRegistry,
 ): void {
   if (!wantsAggregated(exchange)) {
-    sendJson(exchange, 200, path === '/api' ? registry.captured.api : groupList(registry), {
-      vary: 'Accept',
-    })
+    const groups = { kind: 'APIGroupList', apiVersion: 'v1', groups: registry.groups() }
+    const document = path === '/api' ? registry.captured.api : groups
+    sendJson(exchange, 200, document, { vary: 'Accept' })
     return
   }
   const text = JSON.stringify(aggregatedDiscovery(registry, path === '/api' ? 'api' : 'apis'))

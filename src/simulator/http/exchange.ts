@@ -1,6 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import { Refusal } from '../api/status-refusal.ts'
+import { badRequest, Refusal } from '../api/status-refusal.ts'
 
 export interface Exchange {
   readonly request: IncomingMessage
@@ -32,8 +32,18 @@ export function flag(params: URLSearchParams, name: string): boolean {
   return value !== null && !['0', 'false'].includes(value.toLowerCase())
 }
 
+/** An integer parameter; `undefined` if it is absent or `''`. Throws 400 in the words of Go. */
+export function integer(params: URLSearchParams, name: string): number | undefined {
+  const value = params.get(name) ?? ''
+  if (value === '') return undefined
+  if (/^[+-]?\d{1,15}$/.test(value)) return Number(value)
+  throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`)
+}
+
 /** The target of a path: a resource of a group and version, and perhaps one object or a subresource. */
 export interface RequestTarget {
+  /** The RBAC verb; `''` for methods that no resource has. */
+  readonly verb: string
   /** `''` for the core group. */
   readonly group: string
   readonly version: string
@@ -50,7 +60,7 @@ export interface RequestTarget {
  * Parses a path below `/api` or `/apis`, as kube-apiserver's RequestInfo does. `undefined` if the path names no
  * resource. The path of a collection ends in its resource: `/api/v1/namespaces/default/pods`.
  */
-export function requestTarget(path: string): RequestTarget | undefined {
+export function requestTarget({ method, params, path }: Exchange): RequestTarget | undefined {
   const [root, ...rest] = path.split('/').slice(1).map(decoded)
   if (root !== 'api' && root !== 'apis') return undefined
   const group = root === 'apis' ? rest.shift() : ''
@@ -63,7 +73,14 @@ export function requestTarget(path: string): RequestTarget | undefined {
     first === 'namespaces' && inside !== undefined && !['status', 'finalize'].includes(inside)
   const [resource = '', name = '', subresource = '', ...more] = scoped ? rest.slice(2) : rest
   if (resource === '' || more.length > 0) return undefined
-  return { group, version, namespace: scoped ? namespace : '', resource, name, subresource }
+  const reads = flag(params, 'watch') ? 'watch' : 'list'
+  const verbs: Readonly<Record<string, string>> =
+    name === ''
+      ? { GET: reads, POST: 'create', DELETE: 'deletecollection' }
+      : { GET: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete' }
+  const verb = subresource !== '' && method === 'POST' ? 'create' : (verbs[method] ?? '')
+  const scope = scoped ? namespace : ''
+  return { verb, group, version, namespace: scope, resource, name, subresource }
 }
 
 function decoded(part: string): string {
@@ -82,13 +99,12 @@ export function beginJson(
   headers: object = {},
 ): void {
   const own: OutgoingHttpHeaders = { ...common, 'content-type': 'application/json', ...headers }
-  if (warnings.length > 0) own['warning'] = [...new Set(warnings)].map(warningValue).join(', ')
+  // RFC 7234: code 299 is a persistent warning.
+  if (warnings.length > 0)
+    own['warning'] = [...new Set(warnings)]
+      .map((text) => `299 - ${JSON.stringify(text)}`)
+      .join(', ')
   response.writeHead(status, own)
-}
-
-/** RFC 7234: code 299 is a persistent warning. */
-function warningValue(text: string): string {
-  return `299 - ${JSON.stringify(text)}`
 }
 
 /** Smaller answers are not compressed, as in a kube-apiserver. */
@@ -119,7 +135,6 @@ export function sendJson(
   exchange.response.end(`${JSON.stringify(body)}\n`)
 }
 
-/** Answers with a Status of success. */
 export function sendSuccess(exchange: Exchange, code: number, more: object): void {
   const kind = { kind: 'Status', apiVersion: 'v1' }
   sendJson(exchange, code, { ...kind, metadata: {}, status: 'Success', ...more })
@@ -136,11 +151,10 @@ export function sendRefusal(exchange: Exchange, error: unknown): void {
     exchange.response.destroy()
     return
   }
-  const refusal = error instanceof Refusal ? error : internalError(error)
-  sendJson(exchange, refusal.httpStatus, refusal.status, refusal.headers)
-}
-
-function internalError(error: unknown): Refusal {
   const message = error instanceof Error ? error.message : String(error)
-  return new Refusal(500, `Internal error occurred: ${message}`, { reason: 'InternalError' })
+  const { httpStatus, status, headers } =
+    error instanceof Refusal
+      ? error
+      : new Refusal(500, `Internal error occurred: ${message}`, { reason: 'InternalError' })
+  sendJson(exchange, httpStatus, status, headers)
 }

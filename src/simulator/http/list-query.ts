@@ -8,7 +8,7 @@ import {
   matchesLabels,
   parseLabelSelector,
 } from '../../kubernetes/label-selector.ts'
-import type { SelectableFields } from '../api/selectable-fields.ts'
+import type { SelectableFields } from '../api/kind-traits.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 import {
   badRequest,
@@ -19,7 +19,7 @@ import {
   unsupportedAt,
 } from '../api/status-refusal.ts'
 import type { StoredObject } from '../storage/stored-object.ts'
-import { flag } from './exchange.ts'
+import { flag, integer } from './exchange.ts'
 
 /** The query parameters of LIST and WATCH, checked. */
 export interface ListQuery {
@@ -56,21 +56,12 @@ export function listQuery(params: URLSearchParams): ListQuery {
     fieldSelector: params.get('fieldSelector') ?? '',
     revision: version === '' ? undefined : revisionOf(version, watch),
     match: match as ListQuery['match'],
-    limit: Math.max(0, integer(params, 'limit')),
+    limit: Math.max(0, integer(params, 'limit') ?? 0),
     continue: continued,
     allowWatchBookmarks: flag(params, 'allowWatchBookmarks'),
     sendInitialEvents: initial,
-    timeoutSeconds: integer(params, 'timeoutSeconds'),
+    timeoutSeconds: integer(params, 'timeoutSeconds') ?? 0,
   }
-}
-
-function integer(params: URLSearchParams, name: string): number {
-  const value = params.get(name) ?? ''
-  if (value === '') return 0
-  if (!/^[+-]?\d{1,15}$/.test(value)) {
-    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`)
-  }
-  return Number(value)
 }
 
 function revisionOf(version: string, watch: boolean): number {

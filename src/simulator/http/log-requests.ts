@@ -14,7 +14,7 @@ import { type ContainerRun, containerOf, endOf, runOf } from '../logs/container-
 import type { Storage } from '../storage/storage.ts'
 import { readObject, type StoredObject } from '../storage/stored-object.ts'
 import { faultySink } from './collection-requests.ts'
-import { flag } from './exchange.ts'
+import { flag, integer } from './exchange.ts'
 import type { ResourceRequest } from './resource-request.ts'
 import { ChunkedWriter } from './response-sink.ts'
 
@@ -69,13 +69,8 @@ function storedPod({
 function logQuery(params: URLSearchParams, name: string): LogQuery {
   const problems: FieldProblem[] = []
   const number = (parameter: string, least: number): number | undefined => {
-    const text = params.get(parameter) ?? ''
-    if (text === '') return undefined
-    if (!/^[+-]?\d+$/.test(text)) {
-      throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`)
-    }
-    const value = Number(text)
-    if (value >= least) return value
+    const value = integer(params, parameter)
+    if (value === undefined || value >= least) return value
     const message = least === 0 ? 'must be greater than or equal to 0' : 'must be greater than 0'
     problems.push(invalidAt(parameter, value, message))
     return value

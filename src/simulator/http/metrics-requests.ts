@@ -7,6 +7,7 @@ import {
   textOf,
 } from '../../kubernetes/fields.ts'
 import { objectKey } from '../../kubernetes/object.ts'
+import { timestamp } from '../../kubernetes/timestamp.ts'
 import { metricsGroup } from '../api/metrics-api.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 import { methodNotAllowed, noSuchResource, notFound } from '../api/status-refusal.ts'
@@ -16,7 +17,6 @@ import type { Storage } from '../storage/storage.ts'
 import type { StoredObject } from '../storage/stored-object.ts'
 import { type Exchange, type RequestTarget, sendBytes, sendJson } from './exchange.ts'
 import { listQuery, selectionOf } from './list-query.ts'
-import { verbOf } from './serve-resource.ts'
 
 /** metrics-server measures each node so often. */
 const resolutionMs = 15_000
@@ -30,7 +30,7 @@ export function serveMetrics(exchange: Exchange, target: RequestTarget, storage:
   if (group !== metricsGroup || !storage.registry.isAggregated(group, version)) return false
   const served = storage.registry.find(group, version, resource)
   if (served === undefined || subresource !== '') throw noSuchResource()
-  if (!served.verbs.has(verbOf(exchange, target))) throw methodNotAllowed()
+  if (!served.verbs.has(target.verb)) throw methodNotAllowed()
   const isOfPods = resource === 'pods'
   if (isOfPods ? name !== '' && namespace === '' : namespace !== '') throw noSuchResource()
   const measured = storage.registry.find('', 'v1', resource)
@@ -77,8 +77,8 @@ function podMeasurer(nowMs: number): Measure {
       usage: writtenUsage(used[at] ?? nothing),
     }))
     const window = windowOf(pod.node, nowMs)
-    const timestamp = pod.told === undefined ? {} : { timestamp: secondOf(nowMs) }
-    return { metadata: metadataOf(object), ...window, ...timestamp, containers }
+    const told = pod.told === undefined ? {} : { timestamp: timestamp(nowMs) }
+    return { metadata: metadataOf(object), ...window, ...told, containers }
   }
 }
 
@@ -207,7 +207,7 @@ function windowOf(node: string, nowMs: number): object {
   const late = Math.floor(shareOf(node) * 5_000)
   const end = Math.floor(nowMs / resolutionMs) * resolutionMs - late
   return {
-    timestamp: secondOf(end),
+    timestamp: timestamp(end),
     window: `${(14 + shareOf(`${node}/window`) * 6).toFixed(3)}s`,
   }
 }
@@ -222,11 +222,7 @@ function metadataOf({ name, namespace, labels }: StoredObject): object {
   return {
     name,
     ...(namespace === '' ? {} : { namespace }),
-    creationTimestamp: secondOf(Date.now()),
+    creationTimestamp: timestamp(Date.now()),
     ...(labels === undefined ? {} : { labels }),
   }
-}
-
-function secondOf(timeMs: number): string {
-  return new Date(timeMs).toISOString().replace(/\.\d+Z$/, 'Z')
 }

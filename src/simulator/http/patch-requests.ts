@@ -1,8 +1,8 @@
-import { parse as parseYaml } from 'yaml'
 import type { Unstructured } from '../../kubernetes/object.ts'
+import { textOf } from '../../kubernetes/fields.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { kindSchema } from '../api/captured-api.ts'
-import { exactInteger, parseJson } from '../api/json.ts'
+import { parseJson, parseYaml } from '../api/json.ts'
 import { badRequest, forbiddenAt, Refusal, requiredAt } from '../api/status-refusal.ts'
 import { currentObject, updateObject } from '../writes/object-writes.ts'
 import { jsonPatch, JsonPatchError, mergePatch, strategicMergePatch } from '../writes/patches.ts'
@@ -54,7 +54,9 @@ function apply(request: ResourceRequest, body: Buffer): ReturnType<typeof applyO
   const given = isJsonObject(value) ? value : {}
   const { apiVersion, kind, metadata } = given
   if (apiVersion !== served.apiVersion || kind !== served.kind) {
-    throw badRequest(`invalid object type: ${kindText(apiVersion, kind)}`)
+    const version = textOf(apiVersion) ?? ''
+    const group = version.includes('/') ? version : `/${version}`
+    throw badRequest(`invalid object type: ${group}, Kind=${textOf(kind) ?? ''}`)
   }
   if (isJsonObject(metadata) && metadata['managedFields'] !== undefined) {
     throw badRequest('metadata.managedFields must be nil')
@@ -64,26 +66,13 @@ function apply(request: ResourceRequest, body: Buffer): ReturnType<typeof applyO
   return applyObject(storage, request, checkedObject(value, served), options)
 }
 
-/** A group, version and kind in Go's format: `/v1, Kind=Secret`. */
-function kindText(apiVersion: unknown, kind: unknown): string {
-  const version = typeof apiVersion === 'string' ? apiVersion : ''
-  return `${version.includes('/') ? '' : '/'}${version}, Kind=${typeof kind === 'string' ? kind : ''}`
-}
-
 function configuration(body: Buffer): unknown {
   try {
-    return exactNumbers(parseYaml(body.toString(), { intAsBigInt: true }))
+    return parseYaml(body.toString())
   } catch (error) {
     const message = `error decoding YAML: error converting YAML to JSON: yaml: ${(error as Error).message}`
     throw badRequest(message)
   }
-}
-
-function exactNumbers(value: unknown): unknown {
-  if (typeof value === 'bigint') return exactInteger(String(value)) ?? Number(value)
-  if (Array.isArray(value)) return value.map(exactNumbers)
-  if (!isJsonObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, exactNumbers(part)]))
 }
 
 const notDecoded = (patched: object, problem: string): Refusal => {
@@ -112,11 +101,8 @@ export function patchOf(
     const schema = kindSchema(storage.registry.captured, served)
     return (current) => strategicMergePatch(current, patch, schema)
   }
-  throw unsupportedMediaType()
+  throw new Refusal(415, '415: Unsupported Media Type', { details: {} })
 }
-
-const unsupportedMediaType = (): Refusal =>
-  new Refusal(415, '415: Unsupported Media Type', { details: {} })
 
 function jsonPatched(current: Unstructured, patch: unknown): unknown {
   if (!Array.isArray(patch)) {

@@ -207,7 +207,7 @@ function tableColumns(captured: CapturedApi, served: ServedResource): TableColum
   return {
     definitions: columns.map((column, at) => ({
       name: column.name,
-      type: builtIn === undefined || column.asTime === true ? column.type : tableType(column),
+      type: builtIn !== undefined && isText(column) ? 'string' : column.type,
       format: column.format,
       description: described(column, at),
       priority: column.priority,
@@ -220,9 +220,7 @@ function tableColumns(captured: CapturedApi, served: ServedResource): TableColum
 }
 
 /** Ages of built-in kinds are formatted texts. */
-function tableType({ type }: Column): string {
-  return type === 'date' ? 'string' : type
-}
+const isText = ({ asTime, type }: Column): boolean => type === 'date' && asTime !== true
 
 function descriptions(
   captured: CapturedApi,

@@ -1,10 +1,9 @@
 import type { IncomingMessage } from 'node:http'
-import { parse as parseYaml } from 'yaml'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { type Fields, textOf } from '../../kubernetes/fields.ts'
 import type { ObjectMeta, Unstructured } from '../../kubernetes/object.ts'
 import { isJsonObject } from '../../lib/json.ts'
-import { parseJson } from '../api/json.ts'
+import { parseJson, parseYaml } from '../api/json.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 import { badRequest, Refusal } from '../api/status-refusal.ts'
 

@@ -15,7 +15,7 @@ import type { FaultEffect } from '../faults/fault-effects.ts'
 import type { Storage } from '../storage/storage.ts'
 import { storedObject } from '../storage/stored-object.ts'
 import type { DeleteOptions, WriteOptions, WriteTarget } from '../writes/object-writes.ts'
-import { beginJson, type Exchange, flag, sendJson } from './exchange.ts'
+import { beginJson, type Exchange, flag, integer, sendJson } from './exchange.ts'
 import { objectText, type Representation } from './representation.ts'
 import { contentType, parseBody, readBody } from './request-body.ts'
 
@@ -44,7 +44,6 @@ export interface WatchRegistry {
   add(watch: OpenWatch): () => void
 }
 
-/** Answers with a written object. */
 export function sendObject(
   { exchange, storage, served }: ResourceRequest,
   status: number,
@@ -100,10 +99,8 @@ export function writeOptions({ params, request, warnings, method }: Exchange): W
 export async function readDeleteOptions({ request, params }: Exchange): Promise<DeleteOptions> {
   const body = parseBody(await readBody(request), contentType(request), 'DeleteOptions')
   if (body !== undefined) return deleteOptionsOf(checkedOptions(body))
-  const seconds = params.get('gracePeriodSeconds')
-  if (seconds !== null && !/^[+-]?\d+$/.test(seconds)) {
-    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(seconds)}: invalid syntax`)
-  }
+  // It must be a number, and changes nothing.
+  integer(params, 'gracePeriodSeconds')
   return deleteOptionsOf({
     dryRun: params.getAll('dryRun'),
     propagationPolicy: params.get('propagationPolicy') ?? undefined,
@@ -120,7 +117,6 @@ function checkedOptions(body: unknown): Fields {
   )
 }
 
-/** Checks `DeleteOptions`. Throws 422. */
 export function deleteOptionsOf(given: Fields): DeleteOptions {
   const { propagationPolicy: policy, orphanDependents, preconditions } = given
   const dryRun = Array.isArray(given['dryRun']) ? (given['dryRun'] as readonly unknown[]) : []

@@ -3,7 +3,7 @@ import type { AccessAttributes } from '../access/authorization.ts'
 import { detailsOf, methodNotAllowed, noSuchResource, notFound } from '../api/status-refusal.ts'
 import { createObject, deleteObject, updateObject } from '../writes/object-writes.ts'
 import { deleteCollection, listObjects, watchObjects } from './collection-requests.ts'
-import { type Exchange, flag, type RequestTarget, sendBytes, sendSuccess } from './exchange.ts'
+import { type Exchange, type RequestTarget, sendBytes, sendSuccess } from './exchange.ts'
 import { serveLog } from './log-requests.ts'
 import { patchObject } from './patch-requests.ts'
 import { objectText, representationOf } from './representation.ts'
@@ -16,23 +16,6 @@ import {
 } from './resource-request.ts'
 import { serveEviction, serveScale, serveTokenRequest } from './subresource-requests.ts'
 
-const objectVerbs: Readonly<Record<string, string>> = {
-  GET: 'get',
-  PUT: 'update',
-  PATCH: 'patch',
-  DELETE: 'delete',
-}
-
-/** The RBAC verb of a request; `''` for methods that no resource has. */
-export function verbOf({ method, params }: Exchange, { name, subresource }: RequestTarget): string {
-  if (subresource !== '' && method === 'POST') return 'create'
-  if (name !== '') return objectVerbs[method] ?? ''
-  if (method === 'POST') return 'create'
-  if (method === 'DELETE') return 'deletecollection'
-  if (method !== 'GET') return ''
-  return flag(params, 'watch') ? 'watch' : 'list'
-}
-
 /** The access that a request needs. */
 export function accessAttributes(
   exchange: Exchange,
@@ -40,13 +23,13 @@ export function accessAttributes(
 ): AccessAttributes {
   const { path, method, params } = exchange
   if (target === undefined) return { kind: 'path', verb: method.toLowerCase(), path }
-  const { group, resource, subresource, name } = target
+  const { verb, group, resource, subresource, name } = target
   const isNamespace = group === '' && resource === 'namespaces'
   const [, selected = ''] =
     /(?:^|,)metadata\.name==?([^,]*)/.exec(params.get('fieldSelector') ?? '') ?? []
   return {
     kind: 'resource',
-    verb: verbOf(exchange, target),
+    verb,
     group,
     resource,
     subresource,
@@ -62,8 +45,7 @@ export async function serveResource(
   parts: Pick<ResourceRequest, 'exchange' | 'storage' | 'effects' | 'watches' | 'accounts'>,
 ): Promise<void> {
   const { exchange, storage } = parts
-  const { namespace, name, subresource } = target
-  const verb = verbOf(exchange, target)
+  const { namespace, name, subresource, verb } = target
   const served = storage.registry.find(target.group, target.version, target.resource)
   if (served === undefined) throw noSuchResource()
   const allNamespaces = served.namespaced && namespace === ''

@@ -9,7 +9,7 @@ import type { Authentication } from '../access/authentication.ts'
 import { type Authorizer, forbidden } from '../access/authorization.ts'
 import { type ReviewContext, reviews } from '../access/reviews.ts'
 import { OpenApi } from '../api/discovery.ts'
-import { badRequest, methodNotAllowed, noSuchResource, unknownHost } from '../api/status-refusal.ts'
+import { badRequest, methodNotAllowed, noSuchResource, Refusal } from '../api/status-refusal.ts'
 import { statusOf } from '../faults/fault-effects.ts'
 import type { FaultOrder, ServerFault } from '../faults/fault.ts'
 import { FaultError, Faults } from '../faults/faults.ts'
@@ -28,7 +28,7 @@ import {
 import { serveMetrics } from './metrics-requests.ts'
 import { readBody, readFields } from './request-body.ts'
 import type { OpenWatch } from './resource-request.ts'
-import { accessAttributes, serveResource, verbOf } from './serve-resource.ts'
+import { accessAttributes, serveResource } from './serve-resource.ts'
 
 export interface SimulatedServerOptions {
   readonly port: number
@@ -123,17 +123,24 @@ export class SimulatedServer {
   async #answer(exchange: Exchange): Promise<void> {
     const { path, params, request, response } = exchange
     const { host } = request.headers
-    if (!this.#hosts.has(host)) throw unknownHost(host)
+    // A real API server asks for credentials instead, which a page that has rebound its name does not have.
+    if (!this.#hosts.has(host)) {
+      const name = JSON.stringify(host ?? '')
+      throw new Refusal(
+        403,
+        `Host ${name} is not a name of this server; its allowedHosts may name it`,
+      )
+    }
     if (path === faultsPath) return this.#answerOrder(exchange)
     await this.#hanging?.promise
     if (this.#isCut()) {
       request.socket.resetAndDestroy()
       return
     }
-    const target = requestTarget(path)
+    const target = requestTarget(exchange)
     const effects = this.faults.take({
       path,
-      verb: target === undefined ? '' : verbOf(exchange, target),
+      verb: target?.verb ?? '',
       resource: target?.resource ?? '',
       group: target?.group ?? '',
       namespace: target?.namespace ?? '',

@@ -44,16 +44,13 @@ export async function serveEviction(request: ResourceRequest): Promise<void> {
   const options = deleteOptionsOf(fieldsOf(deleteOptions))
   const dryRun = options.dryRun || writeOptions(exchange).dryRun
   const pod = currentObject(storage, request)
-  if (!isOutsideBudgets(pod)) takeDisruption(storage, pod, dryRun)
-  deleteObject(storage, request, { ...options, dryRun })
-  sendSuccess(exchange, 201, { code: 201 })
-}
-
-/** Whether a pod is outside of all budgets: it has not started, has ended, or is terminating. */
-function isOutsideBudgets(pod: Unstructured): boolean {
   const { phase } = fieldsOf(pod['status'])
   const isEnding = pod.metadata.deletionTimestamp !== undefined
-  return isEnding || ['Pending', 'Succeeded', 'Failed'].includes(String(phase))
+  // A pod that has not started, has ended or is terminating is outside of all budgets.
+  const isOutside = isEnding || ['Pending', 'Succeeded', 'Failed'].includes(String(phase))
+  if (!isOutside) takeDisruption(storage, pod, dryRun)
+  deleteObject(storage, request, { ...options, dryRun })
+  sendSuccess(exchange, 201, { code: 201 })
 }
 
 /**

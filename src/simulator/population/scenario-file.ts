@@ -1,10 +1,17 @@
-import { isRecord } from '../../lib/json.ts'
 import {
   type KubernetesVersion,
   kubernetesVersions,
   newestKubernetes,
 } from '../api/captured-api.ts'
+import type { Schema } from '../api/schema.ts'
+import { schemaProblems } from '../schema/object-validation.ts'
+import { defaulted, unknownFields } from '../schema/pruning-and-defaulting.ts'
 import { type Layer, ScenarioError } from './template.ts'
+
+/**
+ * What `scenario.yaml` may say, as types and as the structural schema of a custom resource: the simulator checks and
+ * completes the file as it does an object.
+ */
 
 /** An app of a team. Each environment of the team has one. */
 export interface ScenarioApp {
@@ -62,11 +69,6 @@ export interface ScenarioCluster {
   readonly broken: readonly (BrokenApp | BrokenNode)[]
 }
 
-interface Role {
-  readonly manifests: readonly string[]
-  readonly values: Layer
-}
-
 export interface Environment {
   readonly name: string
   /** A factor for the weights of its apps. */
@@ -81,7 +83,9 @@ export interface ScenarioFile {
   readonly values: Layer
   readonly environments?: readonly Environment[] | undefined
   readonly nodes?: ScenarioNodes | undefined
-  readonly roles: Readonly<Record<string, Role>>
+  readonly roles: Readonly<
+    Record<string, { readonly manifests: readonly string[]; readonly values: Layer }>
+  >
   readonly platform: readonly {
     readonly namespace: string
     readonly apps: readonly ScenarioApp[]
@@ -95,183 +99,127 @@ export interface ScenarioFile {
   readonly clusters: readonly ScenarioCluster[]
 }
 
+const text: Schema = { type: 'string', minLength: 1 }
+const texts: Schema = { type: 'array', items: text, minItems: 1 }
+const count: Schema = { type: 'integer', minimum: 0 }
+const positive: Schema = { type: 'number', minimum: 0, exclusiveMinimum: true }
+const values: Schema = {
+  type: 'object',
+  'x-kubernetes-preserve-unknown-fields': true,
+  default: {},
+}
+
+const oneOf = (...all: readonly string[]): Schema => ({ type: 'string', enum: all })
+const object = (properties: Schema['properties'], ...required: readonly string[]): Schema => ({
+  type: 'object',
+  properties: properties ?? {},
+  required,
+})
+const listOf = (items: Schema): Schema => ({ type: 'array', items, default: [] })
+const mapOf = (additionalProperties: Schema): Schema => ({
+  type: 'object',
+  additionalProperties,
+  default: {},
+})
+
+const app = object(
+  {
+    name: text,
+    role: text,
+    weight: positive,
+    replicas: count,
+    image: text,
+    with: listOf(text),
+    values,
+  },
+  'name',
+  'role',
+)
+
+const broken: Schema = listOf({
+  ...object(
+    {
+      app: { type: 'string', pattern: '^[^/]+/[^/]+$' },
+      node: oneOf('last'),
+      symptom: oneOf(
+        'CrashLoopBackOff',
+        'ImagePullBackOff',
+        'Unschedulable',
+        'FailedJob',
+        'NotReady',
+      ),
+      says: text,
+      sinceMinutes: positive,
+      values,
+    },
+    'symptom',
+  ),
+  oneOf: [
+    { required: ['app', 'says'], properties: { symptom: { not: { enum: ['NotReady'] } } } },
+    { required: ['node', 'sinceMinutes'], properties: { symptom: { enum: ['NotReady'] } } },
+  ],
+})
+
+const cluster = object(
+  {
+    // It is a directory of clusters/, too.
+    name: { type: 'string', pattern: '^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$' },
+    labels: mapOf({ type: 'string' }),
+    kubernetes: { ...oneOf(...kubernetesVersions), default: newestKubernetes },
+    pods: count,
+    environments: texts,
+    releasesAhead: { ...count, default: 0 },
+    zones: texts,
+    values,
+    broken,
+  },
+  'name',
+  'pods',
+)
+
+const scenarioFile = object(
+  {
+    company: text,
+    pods: { ...count, default: 250 },
+    values,
+    environments: {
+      type: 'array',
+      minItems: 1,
+      items: object({ name: text, weight: { ...positive, default: 1 }, values }, 'name'),
+    },
+    nodes: object(
+      { name: text, zones: texts, values, types: { type: 'array', items: values, minItems: 1 } },
+      'name',
+      'zones',
+      'types',
+    ),
+    roles: mapOf(object({ manifests: texts, values }, 'manifests')),
+    platform: listOf(
+      object({ namespace: text, apps: { type: 'array', items: app } }, 'namespace', 'apps'),
+    ),
+    teams: listOf(
+      object({ name: text, values, apps: { type: 'array', items: app } }, 'name', 'apps'),
+    ),
+    broken,
+    clusters: listOf(cluster),
+  },
+  'company',
+)
+
 /**
  * Reads what `scenario.yaml` says, with defaults for what it leaves out. Throws {@link ScenarioError} with the path of
  * the first value that does not fit.
  */
 export function readScenarioFile(document: unknown, place: string): ScenarioFile {
-  try {
-    return scenarioFile(document ?? {}, '')
-  } catch (error) {
-    if (error instanceof Misfit) throw new ScenarioError(place, error.message, { hint: error.hint })
-    throw error
+  const completed = defaulted(document ?? {}, scenarioFile)
+  const [problem] = schemaProblems(completed, scenarioFile)
+  if (problem !== undefined) {
+    throw new ScenarioError(place, `${problem.field}: ${problem.message}`)
   }
+  const [unknown] = unknownFields(completed as object, { root: scenarioFile, schemas: {} })
+  if (unknown !== undefined) throw new ScenarioError(place, `there is no field ${unknown}`)
+  const file = completed as ScenarioFile
+  const names = new Set(file.clusters.map(({ name }) => name))
+  if (names.size === file.clusters.length) return file
+  throw new ScenarioError(place, 'clusters: two clusters have the same name')
 }
-
-/** Returns the value at a path as it has to be, or throws {@link Misfit}. */
-type Read<T> = (given: unknown, path: string) => T
-
-class Misfit extends Error {
-  readonly hint: string | undefined
-
-  constructor(path: string, problem: string, hint?: string) {
-    super(path === '' ? problem : `${path}: ${problem}`)
-    this.hint = hint
-  }
-}
-
-function a<T>(what: string, fits: (given: unknown) => boolean): Read<T> {
-  return (given, path) => {
-    if (fits(given)) return given as T
-    const shown = JSON.stringify(given)?.slice(0, 100) ?? 'nothing'
-    throw new Misfit(path, `${shown} is not ${what}`, `give ${what}`)
-  }
-}
-
-const textLike = (pattern: RegExp, what: string): Read<string> =>
-  a(what, (given) => typeof given === 'string' && pattern.test(given))
-
-const oneOf = <T extends string>(...all: readonly T[]): Read<T> =>
-  a(all.length === 1 ? all.join() : `one of ${all.join(', ')}`, (given) =>
-    all.some((one) => one === given),
-  )
-
-function optional<T>(read: Read<T>): Read<T | undefined> {
-  return (given, path) => (given === undefined ? undefined : read(given, path))
-}
-
-function defaultTo<T>(otherwise: T, read: Read<T>): Read<T> {
-  return (given, path) => (given === undefined ? otherwise : read(given, path))
-}
-
-function listOf<T>(read: Read<T>, least = 0): Read<readonly T[]> {
-  const what = least === 0 ? 'a list' : 'a list with an item'
-  const list = a<unknown[]>(what, (given) => Array.isArray(given) && given.length >= least)
-  return (given, path) => list(given, path).map((item, at) => read(item, below(path, at)))
-}
-
-const record = a<Readonly<Record<string, unknown>>>('an object', isRecord)
-
-function mapOf<T>(read: Read<T>): Read<Readonly<Record<string, T>>> {
-  return (given, path) =>
-    Object.fromEntries(
-      Object.entries(record(given, path)).map(([key, value]) => [
-        key,
-        read(value, below(path, key)),
-      ]),
-    )
-}
-
-/** An object with these keys and no others. */
-function objectOf<T extends object>(members: {
-  readonly [Key in keyof T]-?: Read<T[Key]>
-}): Read<T> {
-  return (given, path) => {
-    const fields = record(given, path)
-    for (const key of Object.keys(fields)) {
-      if (Object.hasOwn(members, key)) continue
-      const hint = `keys are ${Object.keys(members).join(', ')}`
-      throw new Misfit(path, `there is no key ${JSON.stringify(key)}`, hint)
-    }
-    const read = Object.entries<Read<unknown>>(members).map(
-      ([key, member]) => [key, member(fields[key], below(path, key))] as const,
-    )
-    return Object.fromEntries(read.filter(([, value]) => value !== undefined)) as T
-  }
-}
-
-const below = (path: string, key: string | number): string =>
-  path === '' ? `${key}` : `${path}.${key}`
-
-const text = textLike(/./s, 'a text')
-const count = a<number>(
-  'a whole number, 0 or more',
-  (given) => Number.isSafeInteger(given) && (given as number) >= 0,
-)
-const positive = a<number>(
-  'a number above 0',
-  (given) => Number.isFinite(given) && (given as number) > 0,
-)
-const values: Read<Layer> = defaultTo({}, record)
-
-const app = objectOf<ScenarioApp>({
-  name: text,
-  role: text,
-  weight: optional(positive),
-  replicas: optional(count),
-  image: optional(text),
-  with: defaultTo([], listOf(text)),
-  values,
-})
-
-const brokenApp = objectOf<BrokenApp>({
-  app: textLike(/^[^/]+\/[^/]+$/, 'NAMESPACE/APP'),
-  symptom: oneOf('CrashLoopBackOff', 'ImagePullBackOff', 'Unschedulable', 'FailedJob'),
-  says: text,
-  values,
-})
-
-const brokenNode = objectOf<BrokenNode>({
-  node: oneOf('last'),
-  symptom: oneOf('NotReady'),
-  sinceMinutes: positive,
-})
-
-const broken = defaultTo(
-  [],
-  listOf<BrokenApp | BrokenNode>((given, path) =>
-    isRecord(given) && Object.hasOwn(given, 'node')
-      ? brokenNode(given, path)
-      : brokenApp(given, path),
-  ),
-)
-
-const cluster = objectOf<ScenarioCluster>({
-  // It is a directory of clusters/, too.
-  name: textLike(
-    /^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/,
-    'a name of lowercase letters, digits, - and .',
-  ),
-  labels: defaultTo({}, mapOf(a<string>('a text', (given) => typeof given === 'string'))),
-  kubernetes: defaultTo(newestKubernetes, oneOf(...kubernetesVersions)),
-  pods: count,
-  environments: optional(listOf(text, 1)),
-  releasesAhead: defaultTo(0, count),
-  zones: optional(listOf(text, 1)),
-  values,
-  broken,
-})
-
-const clusters: Read<readonly ScenarioCluster[]> = (given, path) => {
-  const all = listOf(cluster)(given, path)
-  if (new Set(all.map(({ name }) => name)).size === all.length) return all
-  throw new Misfit(path, 'two clusters have the same name')
-}
-
-const scenarioFile = objectOf<ScenarioFile>({
-  company: text,
-  pods: defaultTo(250, count),
-  values,
-  environments: optional(
-    listOf(objectOf<Environment>({ name: text, weight: defaultTo(1, positive), values }), 1),
-  ),
-  nodes: optional(
-    objectOf<ScenarioNodes>({
-      name: text,
-      zones: listOf(text, 1),
-      values,
-      types: listOf(values, 1),
-    }),
-  ),
-  roles: defaultTo({}, mapOf(objectOf<Role>({ manifests: listOf(text, 1), values }))),
-  platform: defaultTo(
-    [],
-    listOf(objectOf<ScenarioFile['platform'][number]>({ namespace: text, apps: listOf(app) })),
-  ),
-  teams: defaultTo(
-    [],
-    listOf(objectOf<ScenarioFile['teams'][number]>({ name: text, values, apps: listOf(app) })),
-  ),
-  broken,
-  clusters: defaultTo([], clusters),
-})

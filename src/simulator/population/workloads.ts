@@ -1,8 +1,8 @@
-import type { Unstructured } from '../../kubernetes/object.ts'
+import type { OwnerReference, Unstructured } from '../../kubernetes/object.ts'
 import { resources } from '../../kubernetes/resources.ts'
 import type { StatefulSet } from '../../kubernetes/wire/apps-v1.ts'
 import type { CronJob } from '../../kubernetes/wire/batch-v1.ts'
-import type { Controller } from '../churn/cluster.ts'
+import { type Controller, revisionAnnotation } from '../churn/cluster.ts'
 import {
   createReplicaSet,
   type Loop,
@@ -11,7 +11,6 @@ import {
   startJob,
   statefulPodIdentity,
 } from '../churn/controllers.ts'
-import { revisionAnnotation } from '../churn/cluster.ts'
 import { withReady } from '../churn/node-outage.ts'
 import type { NodeRecord } from '../churn/nodes.ts'
 import {
@@ -24,11 +23,12 @@ import {
   type Written,
 } from '../churn/object.ts'
 import { newPod, type PodIdentity, type PodShape, templateOf, withPodState } from '../churn/pod.ts'
+import { uidDigest } from '../churn/random.ts'
 import { syncChanged } from '../churn/status.ts'
+import type { ResourceName } from '../storage/storage.ts'
 import type { AppPlan, Plan } from './plan.ts'
 import type { Manifest } from './scenario.ts'
-import { firstUid, written } from './stamp.ts'
-import type { Values } from './template.ts'
+import { ScenarioError, type Values } from './template.ts'
 
 /** An app that is being stamped, and the controllers that run over it. */
 export interface AppStamp extends Loop {
@@ -36,9 +36,7 @@ export interface AppStamp extends Loop {
   readonly app: AppPlan
   /** When the app was deployed for the first time. */
   readonly createdAtMs: number
-  /** Sets the clock of the controllers. */
   readonly setClock: (atMs: number) => void
-  /** Creates the object of a manifest. */
   readonly create: (
     manifest: Manifest,
     change?: (object: Written) => Written,
@@ -282,4 +280,54 @@ function cadenceOf(schedule: string): { readonly periodMs: number; readonly offs
   const minutes = (Number(atMinute) || 0) * minute
   if (atHour === '*') return { periodMs: hour, offsetMs: minutes }
   return { periodMs: day, offsetMs: (Number(atHour) || 0) * hour + minutes }
+}
+
+/** The object of a manifest, completed as an API server would. `change` adds the parts that no manifest has. */
+export function stamped(
+  { seed, scenario }: Plan,
+  manifest: Manifest,
+  values: Values,
+  createdAtMs: number,
+  change: (object: Written) => Written = (object) => object,
+): Unstructured {
+  const { resource, place } = manifest
+  const object = change(written(manifest, values))
+  const { name, namespace = '', ownerReferences, managedFields = [deployer] } = object.metadata
+  if (typeof name !== 'string') throw new ScenarioError(place, `a ${resource.kind} without a name`)
+  const uidOf = (owner: OwnerReference): string => {
+    const kind = scenario.kindOf(owner.apiVersion, owner.kind)
+    if (kind === undefined) throw new ScenarioError(place, `its owner is an unknown ${owner.kind}`)
+    return firstUid(seed, kind.resource, kind.namespaced ? namespace : '', owner.name)
+  }
+  const owners = ownerReferences?.map((owner) => ({ ...owner, uid: uidOf(owner) }))
+  const owned = owners === undefined ? {} : { ownerReferences: owners }
+  const metadata = { ...object.metadata, ...owned, managedFields }
+  const uid = firstUid(seed, resource, namespace, name)
+  return identified(resource, { ...object, metadata }, { uid, createdAtMs })
+}
+
+const deployer = { manager: 'argocd-controller', operation: 'Apply' } as const
+
+/** The UID of a manifest's object. It follows from the seed and the object's name. */
+function firstUid(
+  seed: string,
+  { group, resource }: ResourceName,
+  namespace: string,
+  name: string,
+): string {
+  return uidDigest(`${seed}/${group}/${resource}/${namespace}/${name}`)
+}
+
+/** A manifest with its values, before it has an identity. Makes the `data` of a Secret. */
+function written({ fill, namespaced, resource: { kind } }: Manifest, values: Values): Written {
+  const { stringData, ...object } = fill(values) as Written
+  const { metadata } = object
+  const isPlaced = !namespaced || metadata.namespace !== undefined
+  const placed = isPlaced
+    ? object
+    : { ...object, metadata: { ...metadata, namespace: String(values.get('namespace', kind)) } }
+  if (stringData === undefined) return placed
+  const texts = Object.entries(stringData as Readonly<Record<string, unknown>>)
+  const data = texts.map(([key, text]) => [key, Buffer.from(String(text)).toString('base64')])
+  return { ...placed, data: { ...(object['data'] as object), ...Object.fromEntries(data) } }
 }

@@ -13,34 +13,10 @@ import { typeRules } from './type-rules.ts'
 /**
  * The rules of built-in kinds. An object is walked along the OpenAPI schema of its kind, as the captured server
  * publishes it: that tells the types of the fields, which of them are required, and which values an enumeration has.
- * `type-rules.ts` adds by type what no schema says. Kinds that nobody has compared with a real server are not checked.
+ * `type-rules.ts` adds by type what no schema says. `kind-traits.ts` names the kinds that are checked.
  */
 
-const checkedKinds: ReadonlySet<string> = new Set([
-  'pods',
-  'deployments.apps',
-  'replicasets.apps',
-  'statefulsets.apps',
-  'daemonsets.apps',
-  'jobs.batch',
-  'cronjobs.batch',
-  'services',
-  'configmaps',
-  'secrets',
-  'persistentvolumeclaims',
-  'ingresses.networking.k8s.io',
-  'horizontalpodautoscalers.autoscaling',
-  'poddisruptionbudgets.policy',
-  'roles.rbac.authorization.k8s.io',
-  'clusterroles.rbac.authorization.k8s.io',
-  'rolebindings.rbac.authorization.k8s.io',
-  'clusterrolebindings.rbac.authorization.k8s.io',
-  'leases.coordination.k8s.io',
-])
-
-/** The rules of a built-in kind; `undefined` for kinds that are not checked. */
-export function builtInRules(groupResource: string, kind: KindSchema): ObjectRules | undefined {
-  if (!checkedKinds.has(groupResource)) return undefined
+export function builtInRules(groupResource: string, kind: KindSchema): ObjectRules {
   return {
     settle: groupResource === 'secrets' ? withEncodedData : (object) => object,
     problems: (object, before, part) => {

@@ -46,7 +46,10 @@ export function isEmpty(value: unknown): boolean {
   return isNone || (Array.isArray(value) && value.length === 0)
 }
 
-/** Reports what all the checks find. */
+/** The names of these members that an object has. */
+export const membersOf = (object: unknown, ...names: readonly string[]): readonly string[] =>
+  names.filter((name) => (fieldsOf(object)[name] ?? null) !== null)
+
 export const all =
   (...checks: readonly Check[]): Check =>
   (...place) =>
@@ -63,7 +66,6 @@ export const firstOf =
     return []
   }
 
-/** Checks each item of a list. */
 export const each =
   (check: Check): Check =>
   (list, path, parent) =>

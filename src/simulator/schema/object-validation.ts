@@ -11,7 +11,6 @@ import {
   unsupportedAt,
 } from '../api/status-refusal.ts'
 
-/** A value that breaks its schema. */
 export interface SchemaProblem extends FieldProblem {
   /** The path of the value. An update is not refused for a value that it leaves unchanged. */
   readonly node: Path
@@ -74,7 +73,6 @@ const tooMany = (node: Path, count: number, most: number): SchemaProblem[] => {
   return count > most ? [{ reason: 'FieldValueTooMany', message, field: pathText(node), node }] : []
 }
 
-/** The type of a JSON value as messages name it. */
 function typeOf(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'

@@ -1,6 +1,7 @@
 import { isJsonObject } from '../../lib/json.ts'
-import { memberSchema, type Path, pathText, type Schema } from '../api/schema.ts'
+import type { KindSchema } from '../api/captured-api.ts'
 import { cloneJson } from '../api/json.ts'
+import { memberSchema, type Path, pathText, resolvedSchema, type Schema } from '../api/schema.ts'
 import { serverMetadata } from './metadata-rules.ts'
 
 /** The members of ObjectMeta. Others are dropped. */
@@ -32,7 +33,7 @@ function pruned(value: unknown, schema: Schema, path: Path, unknown: string[]): 
   for (const [name, part] of Object.entries(value)) {
     const at = [...path, name]
     const member = memberSchema(schema, name)
-    if (schema['x-kubernetes-embedded-resource'] === true && isTypeField(name)) {
+    if (schema['x-kubernetes-embedded-resource'] === true && typeFields.has(name)) {
       kept.push([name, name === 'metadata' ? prunedMetadata(part, at, unknown) : part])
     } else if (member !== undefined) kept.push([name, pruned(part, member, at, unknown)])
     else if (keepsUnknown(schema)) kept.push([name, part])
@@ -41,8 +42,7 @@ function pruned(value: unknown, schema: Schema, path: Path, unknown: string[]): 
   return Object.fromEntries(kept)
 }
 
-const isTypeField = (name: string): boolean =>
-  name === 'apiVersion' || name === 'kind' || name === 'metadata'
+const typeFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])
 
 function keepsUnknown(schema: Schema): boolean {
   return (
@@ -84,3 +84,27 @@ export function defaulted(value: unknown, schema: Schema): unknown {
 }
 
 const fromDefault = (schema: Schema): unknown => defaulted(cloneJson(schema.default), schema)
+
+/** The paths of the fields that the schema of a kind does not declare. */
+export function unknownFields(object: object, { root, schemas }: KindSchema): readonly string[] {
+  const unknown: string[] = []
+  const look = (value: unknown, schema: Schema | undefined, path: Path): void => {
+    if (schema === undefined) return
+    const of = resolvedSchema(schema, schemas)
+    if (Array.isArray(value)) {
+      for (const [at, item] of value.entries()) look(item, of.items, [...path, at])
+      return
+    }
+    // A schema without members is any JSON.
+    const isAny = of.properties === undefined && typeof of.additionalProperties !== 'object'
+    if (isAny || !isJsonObject(value)) return
+    for (const [name, member] of Object.entries(value)) {
+      const at = [...path, name]
+      const declared = memberSchema(of, name)
+      if (declared !== undefined) look(member, declared, at)
+      else if (!keepsUnknown(of)) unknown.push(pathText(at))
+    }
+  }
+  look(object, root, [])
+  return unknown
+}

@@ -23,6 +23,7 @@ import {
   labels,
   labelSelector,
   listOf,
+  membersOf,
   named,
   oneOf,
   port,
@@ -136,12 +137,10 @@ const networkRules: Readonly<Record<string, TypeRules>> = {
       portOrName(isEmpty(value) ? (parent['port'] ?? 0) : value, path, parent),
   },
   IngressSpec: {
-    self: (value, path) => {
-      const { defaultBackend, rules } = fieldsOf(value)
-      const message = 'either `defaultBackend` or `rules` must be specified'
-      const isNone = isEmpty(defaultBackend) && isEmpty(rules)
-      return isNone ? [invalidAt(path, value ?? null, message)] : []
-    },
+    self: invalidIf(
+      (spec) => isEmpty(membersOf(spec, 'defaultBackend', 'rules')),
+      'either `defaultBackend` or `rules` must be specified',
+    ),
     ingressClassName: named(subdomain),
   },
   IngressRule: { host },
@@ -154,11 +153,10 @@ const networkRules: Readonly<Record<string, TypeRules>> = {
         !(typeof path === 'string' && path.startsWith('/')),
       'must be an absolute path',
     ),
-    backend: (value, path) => {
-      const { resource, service } = fieldsOf(value)
-      const message = 'resource or service backend is required'
-      return isEmpty(service) && isEmpty(resource) ? [invalidAt(path, '', message)] : []
-    },
+    backend: invalidIf(
+      (backend) => isEmpty(membersOf(backend, 'resource', 'service')),
+      'resource or service backend is required',
+    ),
   },
   IngressServiceBackend: { name: named(label) },
   ServiceBackendPort: { number: port, name: portName },
@@ -310,12 +308,10 @@ const policyRules: Readonly<Record<string, TypeRules>> = {
     type: oneOf(...metricTypes),
   },
   PodDisruptionBudgetSpec: {
-    self: (value, path) => {
-      const { maxUnavailable, minAvailable } = fieldsOf(value)
-      const message = 'minAvailable and maxUnavailable cannot be both set'
-      const isBoth = (maxUnavailable ?? null) !== null && (minAvailable ?? null) !== null
-      return isBoth ? [invalidAt(path, value, message)] : []
-    },
+    self: invalidIf(
+      (spec) => membersOf(spec, 'maxUnavailable', 'minAvailable').length > 1,
+      'minAvailable and maxUnavailable cannot be both set',
+    ),
     minAvailable: intOrPercent(true),
     maxUnavailable: intOrPercent(true),
   },

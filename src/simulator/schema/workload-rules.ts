@@ -23,6 +23,7 @@ import {
   labels,
   labelSelector,
   listOf,
+  membersOf,
   named,
   oneOf,
   port,
@@ -41,10 +42,8 @@ import { label, subdomain } from './metadata-rules.ts'
 
 // ---- Pods
 
-const handlers = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'] as const
-
 const oneHandler: Check = (value, path) => {
-  const [first, ...more] = handlers.filter((name) => fieldsOf(value)[name] !== undefined)
+  const [first, ...more] = membersOf(value, 'exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep')
   if (first === undefined) return [requiredAt(path, 'must specify a handler type')]
   return more.map((name) =>
     forbiddenAt(`${path}.${name}`, 'may not specify more than 1 handler type'),
@@ -119,12 +118,10 @@ const containerResources: Check = (value, path) => {
   return found
 }
 
-const privileges: Check = (value, path) => {
-  const { allowPrivilegeEscalation, privileged } = fieldsOf(value)
-  const message = 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true'
-  const isOdd = privileged === true && allowPrivilegeEscalation === false
-  return isOdd ? [invalidAt(path, value, message)] : []
-}
+const privileges: Check = invalidIf((context) => {
+  const { allowPrivilegeEscalation, privileged } = fieldsOf(context)
+  return privileged === true && allowPrivilegeEscalation === false
+}, 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true')
 
 const oneVolumeType: Check = (value, path) =>
   Object.keys(fieldsOf(value))

@@ -1,10 +1,12 @@
+import { fieldsOf } from '../../kubernetes/fields.ts'
 import type { ObjectMeta, Unstructured } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
 import { isJsonObject } from '../../lib/json.ts'
+import type { KindSchema } from '../api/captured-api.ts'
 import { equalJson } from '../api/json.ts'
+import { memberSchema, resolvedSchema } from '../api/schema.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 import { serverMetadata } from '../schema/metadata-rules.ts'
-import { type FieldShape, partsOf } from './field-shape.ts'
 
 /** A set of fields: their paths, each the names of its steps in `fieldsV1`, joined by {@link separator}. */
 export type FieldSet = ReadonlySet<string>
@@ -25,6 +27,51 @@ export const difference = (a: FieldSet, b: FieldSet): FieldSet =>
 export const intersection = (a: FieldSet, b: FieldSet): FieldSet =>
   new Set([...a].filter((path) => b.has(path)))
 
+/** A part of a value that managers own on its own, with its schema. */
+interface Part {
+  readonly value: unknown
+  readonly schema: KindSchema
+}
+
+/**
+ * The parts of a value that are owned one by one, by their names in `fieldsV1`: `f:name` is a member of a map, `k:{…}`
+ * an item by its keys, `v:…` a value of a set. `undefined` for a value owned as a whole: a scalar, an atomic list or an
+ * atomic map. Where there is no schema, maps are owned by member and lists as a whole. Source: structured-merge-diff,
+ * and "Merge strategy" in the documentation of server-side apply.
+ */
+export function partsOf(
+  value: unknown,
+  { root, schemas }: KindSchema,
+): Map<string, Part> | undefined {
+  const schema = root === undefined ? {} : resolvedSchema(root, schemas)
+  if (isJsonObject(value)) {
+    if (schema['x-kubernetes-map-type'] === 'atomic') return undefined
+    return new Map(
+      Object.entries(value).map(([name, part]) => [
+        `f:${name}`,
+        { value: part, schema: { root: memberSchema(schema, name), schemas } },
+      ]),
+    )
+  }
+  const type = schema['x-kubernetes-list-type'] ?? 'atomic'
+  if (!Array.isArray(value) || type === 'atomic') return undefined
+  const item = { root: schema.items, schemas }
+  if (type === 'set') {
+    return new Map(value.map((one) => [`v:${JSON.stringify(one)}`, { value: one, schema: item }]))
+  }
+  const keys = (schema['x-kubernetes-list-map-keys'] ?? []).toSorted()
+  const { properties = {} } = resolvedSchema(schema.items ?? {}, schemas)
+  return new Map(
+    value.map((one) => {
+      const fields = fieldsOf(one)
+      const key = Object.fromEntries(
+        keys.map((name) => [name, fields[name] ?? properties[name]?.default]),
+      )
+      return [`k:${JSON.stringify(key)}`, { value: one, schema: item }]
+    }),
+  )
+}
+
 /** Stands for the value of a map or list whose parts are owned one by one. */
 const inParts = Symbol('in parts')
 
@@ -35,21 +82,23 @@ interface Field {
 }
 
 /** The fields below a value, including maps, lists and their items. */
-function fieldsBelow(value: unknown, shape: FieldShape, path = ''): Field[] {
-  return [...(partsOf(value, shape) ?? [])].flatMap(([name, part]) => {
+function fieldsBelow(value: unknown, schema: KindSchema, path = ''): Field[] {
+  return [...(partsOf(value, schema) ?? [])].flatMap(([name, part]) => {
     const at = stepOf(path, name)
-    const parts = partsOf(part.value, part.shape)
+    const parts = partsOf(part.value, part.schema)
     const own = parts === undefined ? part.value : inParts
     const field = { path: at, value: own, hasParts: parts !== undefined && parts.size > 0 }
-    return [field, ...fieldsBelow(part.value, part.shape, at)]
+    return [field, ...fieldsBelow(part.value, part.schema, at)]
   })
 }
 
 const isItem = (path: string): boolean => path.startsWith('k:', path.lastIndexOf(separator) + 1)
 
 /** The fields that an applied configuration sets. */
-export function appliedFields(value: unknown, shape: FieldShape): FieldSet {
-  const fields = fieldsBelow(value, shape).filter(({ hasParts, path }) => !hasParts || isItem(path))
+export function appliedFields(value: unknown, schema: KindSchema): FieldSet {
+  const fields = fieldsBelow(value, schema).filter(
+    ({ hasParts, path }) => !hasParts || isItem(path),
+  )
   return new Set(fields.map(({ path }) => path))
 }
 
@@ -60,9 +109,9 @@ export interface FieldChanges {
   readonly removed: FieldSet
 }
 
-export function fieldChanges(before: unknown, after: unknown, shape: FieldShape): FieldChanges {
-  const old = new Map(fieldsBelow(before, shape).map(({ path, value }) => [path, value]))
-  const fresh = new Map(fieldsBelow(after, shape).map(({ path, value }) => [path, value]))
+export function fieldChanges(before: unknown, after: unknown, schema: KindSchema): FieldChanges {
+  const old = new Map(fieldsBelow(before, schema).map(({ path, value }) => [path, value]))
+  const fresh = new Map(fieldsBelow(after, schema).map(({ path, value }) => [path, value]))
   const set = [...fresh].filter(
     ([path, value]) => !old.has(path) || !equalJson(old.get(path), value),
   )
@@ -121,7 +170,6 @@ interface FieldsV1 {
   [name: string]: FieldsV1
 }
 
-/** Writes `fieldsV1`, with sorted names. */
 function writeFields(set: FieldSet): FieldsV1 {
   const root: FieldsV1 = {}
   const paths = [...set].toSorted()
@@ -137,7 +185,7 @@ function writeFields(set: FieldSet): FieldsV1 {
 /** The manager of a write, and the kind and subresource that it writes. */
 export interface Writer {
   readonly served: ServedResource
-  readonly shape: FieldShape
+  readonly schema: KindSchema
   readonly manager: string
   /** `''`, or `status`. */
   readonly subresource: string
@@ -202,7 +250,7 @@ export function withOwners(
   writer: Writer,
 ): Unstructured {
   const managers = previous === undefined ? [] : readManagers(previous)
-  const changes = fieldChanges(previous ?? {}, next, writer.shape)
+  const changes = fieldChanges(previous ?? {}, next, writer.schema)
   const self = managerOf(writer, 'Update', ownable(changes.set, writer))
   const old = managers.find((one) => isSameManager(one, self))
   const kept = difference(old?.fields ?? new Set(), changes.removed)
@@ -227,7 +275,7 @@ export function ownersBeforeApply(current: Unstructured, writer: Writer): Manage
   const managers = readManagers(current)
   if (managers.length > 0) return managers
   const before = { ...writer, manager: 'before-first-apply', subresource: '' }
-  const { set } = fieldChanges({}, current, writer.shape)
+  const { set } = fieldChanges({}, current, writer.schema)
   return [managerOf(before, 'Update', withoutUnowned(set))]
 }
 

@@ -18,12 +18,11 @@ import {
 } from '../api/status-refusal.ts'
 import { definitionRules } from '../definitions/definition-rules.ts'
 import { builtInRules } from '../schema/built-in-rules.ts'
-import { unknownFields } from '../schema/unknown-fields.ts'
+import { unknownFields } from '../schema/pruning-and-defaulting.ts'
 import { kindSchema } from '../api/captured-api.ts'
 import { generatedName, metadataProblems, serverMetadata } from '../schema/metadata-rules.ts'
 import type { Storage } from '../storage/storage.ts'
 import { readObject } from '../storage/stored-object.ts'
-import { kindShape } from './field-shape.ts'
 import { withManagers, withOwners } from './managed-fields.ts'
 
 /** The object or the collection of a write. */
@@ -63,11 +62,12 @@ export function currentObject(
 }
 
 function rulesOf({ registry }: Storage, served: ServedResource): ObjectRules | undefined {
-  const { custom, groupResource } = served.stored
+  const { custom, groupResource, isChecked } = served.stored
   if (custom) return served.rules
   const kind = kindSchema(registry.captured, served)
+  if (isChecked) return builtInRules(groupResource, kind)
   const isDefinition = groupResource === 'customresourcedefinitions.apiextensions.k8s.io'
-  return isDefinition ? definitionRules(kind) : builtInRules(groupResource, kind)
+  return isDefinition ? definitionRules(kind) : undefined
 }
 
 /** Fills in defaults and drops unknown fields. Throws if unknown fields are forbidden. */
@@ -88,7 +88,6 @@ export function settledObject(
 
 const unknownField = (path: string): string => `unknown field ${JSON.stringify(path)}`
 
-/** Throws if there are unknown fields. */
 function refuseUnknown(
   { kind, version }: ServedResource,
   unknown: readonly string[],
@@ -114,15 +113,6 @@ function checkRules(
   refuseInvalid({ ...served, name: object.metadata.name }, problems)
 }
 
-/** The status of new objects, in place of their creator's. Default `{}`. */
-const firstStatus: Readonly<Record<string, object>> = {
-  pods: { phase: 'Pending', qosClass: 'BestEffort' },
-  namespaces: { phase: 'Active' },
-  persistentvolumes: { phase: 'Pending' },
-  persistentvolumeclaims: { phase: 'Pending' },
-  services: { loadBalancer: {} },
-}
-
 /** Creates an object, as POST does. Throws the refusals of a kube-apiserver. */
 export function createObject(
   storage: Storage,
@@ -131,8 +121,8 @@ export function createObject(
   options: WriteOptions,
 ): Unstructured {
   const object = newObject(storage, { served, namespace }, given, options)
-  const shape = kindShape(storage.registry.captured, served)
-  const writer = { served, shape, manager: options.manager, subresource: '' }
+  const schema = kindSchema(storage.registry.captured, served)
+  const writer = { served, schema, manager: options.manager, subresource: '' }
   return storeNew(storage, served, withOwners(undefined, object, writer), options)
 }
 
@@ -233,12 +223,11 @@ function withFirstStatus(stored: StoredResource, given: Unstructured): Unstructu
   if (!stored.hasStatusSubresource || stored.groupResource === 'nodes') return given
   const { status: _, ...object } = given
   if (stored.custom) return object
-  const status = firstStatus[stored.groupResource] ?? {}
   const isNamespace = stored.groupResource === 'namespaces'
   const spec = isNamespace
     ? { spec: { ...(given['spec'] as object | undefined), finalizers: ['kubernetes'] } }
     : {}
-  return { ...object, ...spec, status }
+  return { ...object, ...spec, status: stored.firstStatus }
 }
 
 /** Updates an object, as PUT does, and PATCH after the patch is applied. Throws the refusals of a kube-apiserver. */
@@ -257,8 +246,8 @@ export function updateObject(
   const next = nextObject(storage, served, current, settled, subresource)
   const reset = resetsManagers(given.metadata)
   if (!reset && equalJson(next, current)) return current
-  const shape = kindShape(storage.registry.captured, served)
-  const owned = withOwners(current, next, { served, shape, manager: options.manager, subresource })
+  const schema = kindSchema(storage.registry.captured, served)
+  const owned = withOwners(current, next, { served, schema, manager: options.manager, subresource })
   return storeUpdate(storage, target, reset ? withManagers(next, []) : owned, options)
 }
 
@@ -432,18 +421,14 @@ export function deleteObject(
   const stays =
     (metadata.finalizers ?? []).length > 0 || served.stored.groupResource === 'namespaces'
   if (stays && metadata.deletionTimestamp !== undefined) return { uid, object: current }
-  const isShown = stays || returnedWhenDeleted.has(served.stored.groupResource)
+  const isShown = stays || served.stored.isShownWhenDeleted
   if (dryRun) return { uid, object: isShown ? current : undefined }
   const object = isShown ? storage.update(served, markedForDeletion(served, current)) : undefined
   if (!stays) storage.delete(served, namespace, name)
   return { uid, object }
 }
 
-/** Namespaces that cannot be deleted. */
 const undeletable = new Set(['default', 'kube-system', 'kube-public'])
-
-/** Kinds whose DELETE returns the object even if nothing holds it. */
-const returnedWhenDeleted = new Set(['pods', 'customresourcedefinitions.apiextensions.k8s.io'])
 
 /** The finalizer by which a definition waits for the deletion of its objects. */
 const cleanup = 'customresourcecleanup.apiextensions.k8s.io'

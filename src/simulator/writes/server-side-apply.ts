@@ -1,10 +1,11 @@
+import { fieldsOf } from '../../kubernetes/fields.ts'
 import { objectKey, type ObjectMeta, type Unstructured } from '../../kubernetes/object.ts'
-import { isJsonObject } from '../../lib/json.ts'
 import { equalJson } from '../api/json.ts'
+import { kindSchema, type KindSchema } from '../api/captured-api.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 import { Refusal } from '../api/status-refusal.ts'
+import { unknownFields } from '../schema/pruning-and-defaulting.ts'
 import type { Storage } from '../storage/storage.ts'
-import { atomic, type FieldShape, kindShape, partsOf } from './field-shape.ts'
 import {
   appliedFields,
   difference,
@@ -19,6 +20,7 @@ import {
   managersWithout,
   ownable,
   ownersBeforeApply,
+  partsOf,
   stepOf,
   union,
   withItems,
@@ -56,10 +58,10 @@ export function applyObject(
 ): { readonly object: Unstructured; readonly created: boolean } {
   const { served, namespace, name } = target
   const { subresource, manager } = options
-  const shape = kindShape(storage.registry.captured, served)
-  checkDeclared(given, shape, served)
-  const writer: Writer = { served, shape, manager, subresource }
-  const self = managerOf(writer, 'Apply', ownable(appliedFields(given, shape), writer))
+  const schema = kindSchema(storage.registry.captured, served)
+  checkDeclared(given, schema, served)
+  const writer: Writer = { served, schema, manager, subresource }
+  const self = managerOf(writer, 'Apply', ownable(appliedFields(given, schema), writer))
   const exists = storage.store(served.stored).get(objectKey({ namespace, name })) !== undefined
   if (!exists) checkIdentity(target, given.metadata)
   if (!exists && subresource === '') {
@@ -77,11 +79,11 @@ export function applyObject(
   const old = managers.find((one) => isSameManager(one, self))
   const others = managers.filter((one) => one !== old)
   const applied = onlyPart(given, writer)
-  const merged = mergeApplied(current, applied, shape)
-  const left = withoutFields(merged, droppedFields(old, [...others, self]), shape)
+  const merged = mergeApplied(current, applied, schema)
+  const left = withoutFields(merged, droppedFields(old, [...others, self]), schema)
   const settled = settledObject(storage, served, left as Unstructured, options)
   const next = nextObject(storage, served, current, settled, subresource)
-  const changes = fieldChanges(current, next, shape)
+  const changes = fieldChanges(current, next, schema)
   const set = ownable(changes.set, writer)
   const conflicts = others
     .map((one) => ({ ...one, fields: intersection(one.fields, set) }))
@@ -116,25 +118,15 @@ function onlyPart(given: Unstructured, { served, subresource }: Writer): object 
 /** Throws if a configuration has unknown fields. */
 function checkDeclared(
   given: Unstructured,
-  shape: FieldShape,
+  schema: KindSchema,
   { apiVersion, kind }: ServedResource,
 ): void {
-  const find = (value: unknown, at: FieldShape, path: string): string | undefined => {
-    for (const [name, part] of partsOf(value, at) ?? []) {
-      const isField = at.kind === 'map'
-      const step = isField ? `${path}.${name.slice(2)}` : path
-      if (isField && at.member(name.slice(2)) === undefined) return step
-      const below = find(part.value, part.shape, step)
-      if (below !== undefined) return below
-    }
-    return undefined
-  }
-  const field = find(given, shape, '')
+  const [field] = unknownFields(given, schema)
   if (field === undefined) return
   const { namespace = '', name = '' } = given.metadata as Partial<ObjectMeta>
   const version = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`
   const what = `${namespace}/${name}; ${version}, Kind=${kind}`
-  const message = `failed to create typed patch object (${what}): ${field}: field not declared in schema`
+  const message = `failed to create typed patch object (${what}): .${field}: field not declared in schema`
   throw new Refusal(500, message)
 }
 
@@ -169,28 +161,23 @@ function nameOf({ name, operation, apiVersion, subresource }: Manager): string {
 }
 
 /** Merges an applied configuration into a value. */
-function mergeApplied(live: unknown, applied: unknown, shape: FieldShape): unknown {
-  if (shape.kind === 'map' && isJsonObject(live) && isJsonObject(applied)) {
-    const members = new Map(Object.entries(live))
-    for (const [name, value] of Object.entries(applied)) {
-      const part = shape.member(name) ?? atomic
-      members.set(name, mergeApplied(members.get(name), value, part))
-    }
-    return Object.fromEntries(members)
+function mergeApplied(live: unknown, applied: unknown, schema: KindSchema): unknown {
+  if (Array.isArray(live) !== Array.isArray(applied)) return applied
+  const old = partsOf(live, schema)
+  const fresh = partsOf(applied, schema)
+  if (old === undefined || fresh === undefined) return applied
+  if (Array.isArray(live)) return mergedList(old, fresh)
+  const members = new Map(Object.entries(fieldsOf(live)))
+  for (const [name, part] of fresh) {
+    members.set(name.slice(2), mergeApplied(old.get(name)?.value, part.value, part.schema))
   }
-  if (!Array.isArray(live) || !Array.isArray(applied)) return applied
-  return shape.kind === 'set' || shape.kind === 'keyed' ? mergedList(live, applied, shape) : applied
+  return Object.fromEntries(members)
 }
 
+type Parts = NonNullable<ReturnType<typeof partsOf>>
+
 /** Applied items keep their own order. Others stay before the next applied item that followed them. */
-function mergedList(
-  live: readonly unknown[],
-  applied: readonly unknown[],
-  shape: FieldShape,
-): unknown[] {
-  const old = partsOf(live, shape) ?? new Map()
-  const fresh = partsOf(applied, shape) ?? new Map()
-  const item: FieldShape = shape.kind === 'keyed' ? shape.item : atomic
+function mergedList(old: Parts, fresh: Parts): unknown[] {
   const merged: unknown[] = []
   const placed = new Set<string>()
   const place = (name: string): void => {
@@ -198,7 +185,7 @@ function mergedList(
     placed.add(name)
     const [one, other] = [old.get(name), fresh.get(name)]
     if (other === undefined) merged.push(one?.value)
-    else merged.push(one === undefined ? other.value : mergeApplied(one.value, other.value, item))
+    else merged.push(mergeApplied(one?.value, other.value, other.schema))
   }
   const order = [...fresh.keys()]
   let next = 0
@@ -213,14 +200,14 @@ function mergedList(
 }
 
 /** Removes fields from a value; `undefined` if nothing is left. A removed item takes all its fields with it. */
-function withoutFields(value: unknown, fields: FieldSet, shape: FieldShape, path = ''): unknown {
-  const parts = partsOf(value, shape)
+function withoutFields(value: unknown, fields: FieldSet, schema: KindSchema, path = ''): unknown {
+  const parts = partsOf(value, schema)
   if (parts === undefined) return fields.has(path) ? undefined : value
   const kept = [...parts].flatMap(([name, part]): [string, unknown][] => {
     const at = stepOf(path, name)
     if (![...fields].some((field) => isWithin(field, at))) return [[name, part.value]]
     if (fields.has(at) && !name.startsWith('f:')) return []
-    const left = withoutFields(part.value, fields, part.shape, at)
+    const left = withoutFields(part.value, fields, part.schema, at)
     return left === undefined ? [] : [[name, left]]
   })
   if (kept.length === 0 && parts.size > 0) return undefined

@@ -20,9 +20,9 @@ import {
   gapsOfParts,
   notServedGap,
   unreachableCluster,
-} from '../../reads/cluster-gaps.ts'
+  staleSince,
+} from '../../reads/places.ts'
 import type { Positions } from '../../reads/resume-token.ts'
-import { staleSince } from '../../reads/staleness.ts'
 import { requireUsages } from '../../reads/usage-read.ts'
 import type { ClusterGap } from '../../schema/read-context.ts'
 import { isReachable } from '../../served/cluster-argument.ts'

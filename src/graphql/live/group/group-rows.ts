@@ -1,17 +1,28 @@
 import type { HeldObject } from '../../../informer/codec/object-codec.ts'
 import { LiveSet, removalCause, type RemovalCause } from '../../../query/live-set.ts'
+import { positionOf } from '../../../query/page/list-order.ts'
+import { listPage } from '../../../query/page/page.ts'
+import { idsBefore, isShown, sentSteps } from '../../../query/page/page-steps.ts'
+import { TopWindow, type WindowRow } from '../../../query/page/top-window.ts'
 import { objectIdOf } from '../../model/object-id.ts'
 import { PlanRun } from '../../plan/plan-run.ts'
 import type { KindView } from '../../prepare/kind-view.ts'
-import type { RowText, SentChange, SentListChange } from '../frame-plan.ts'
+import type { FollowedPage } from '../followed-list.ts'
+import type { PageState, RowText, SentChange, SentListChange, SentPageStep } from '../frame-plan.ts'
 import {
   type GroupContent,
   type ListReads,
   liveRead,
   rowErrors,
+  type RowTexts,
   rowTexts,
 } from './group-content.ts'
 import { type GroupList, type ListRead, nothingSeen, type RowKeys } from './group-list.ts'
+
+// The rows that the members of a group hold. Each list has a LiveSet of its objects that match. Without a window, all of
+// them are rows: a change of an object is decided and written by itself (`ListRows`). With one, a page, only the first
+// ones in an order are rows: changes move objects through a TopWindow, and the page before and after is told in steps
+// (`PageWindow`).
 
 interface SentObject extends RowText {
   readonly uid: string
@@ -20,84 +31,125 @@ interface SentObject extends RowText {
 
 /** The memory of a row besides its text, about: entries in two maps, and the identity of its object. */
 const rowBytes = 280
+/** The memory of an object that matches, and is no row of the page, about. */
+const memberBytes = 80
 
-/** The rows of the lists of a group: all objects that were sent to the members, with their texts. */
+/** All objects of the lists of a group, or a page of them, with their texts. */
 export class GroupRows implements GroupContent {
-  readonly page = undefined
-  readonly bytesPerObject: number = rowBytes
-  readonly #of = new Map<GroupList, ListRows>()
+  readonly bytesPerObject: number
+  readonly #lists = new Map<GroupList, ListRows>()
+  readonly #window: PageWindow | undefined
+
+  /** `page`: the rows are the first ones only. `isPlural`: there may be several lists. */
+  constructor(lists: readonly GroupList[], page: FollowedPage | undefined, isPlural: boolean) {
+    this.bytesPerObject = page === undefined ? rowBytes : memberBytes
+    this.#window = page && new PageWindow(page, isPlural)
+    this.follow(lists)
+  }
+
+  /** Whether all objects are rows. */
+  get isList(): boolean {
+    return this.#window === undefined
+  }
 
   /** The rows of one list. */
   of(list: GroupList): ListRows {
-    let rows = this.#of.get(list)
-    if (rows === undefined) this.#of.set(list, (rows = new ListRows(list)))
+    const rows = this.#lists.get(list)
+    if (rows === undefined) throw new TypeError('the list is not of this group')
     return rows
   }
 
-  get size(): number {
-    let size = 0
-    for (const rows of this.#of.values()) size += rows.size
-    return size
+  follow(lists: readonly GroupList[]): void {
+    const before = new Map(this.#lists)
+    this.#lists.clear()
+    for (const list of lists) this.#lists.set(list, before.get(list) ?? new ListRows(list))
+    // Those that have left are still to be removed.
+    for (const [list, rows] of before) if (!this.#lists.has(list)) this.#lists.set(list, rows)
+    this.#window?.follow(this.#lists.keys())
+  }
+
+  get page(): PageState | undefined {
+    if (this.#window === undefined) return undefined
+    let totalCount = 0
+    for (const { matching } of this.#lists.values()) totalCount += matching.size
+    return { totalCount }
   }
 
   get bytes(): number {
-    let bytes = 0
-    for (const rows of this.#of.values()) bytes += rows.bytes
+    let bytes = this.#window === undefined ? 0 : this.#window.bytes
+    for (const rows of this.#lists.values()) bytes += rows.bytes
     return bytes
   }
 
-  matching(list: GroupList, read: ListRead): readonly string[] {
-    return this.of(list).matching(read)
+  matching(list: GroupList, { part, run }: ListRead): readonly string[] {
+    this.#window?.requireIndexes(part)
+    return this.of(list).matching.matching(liveRead(part, new PlanRun(run)))
   }
 
-  changedMatches(list: GroupList, read: ListRead, keys?: readonly string[]): readonly string[] {
-    return this.of(list).changedMatches(read, keys)
+  changedMatches(
+    list: GroupList,
+    { part, run }: ListRead,
+    keys?: readonly string[],
+  ): readonly string[] {
+    if (this.#window !== undefined) {
+      // The rows kept ready may have been read before the group took their changes.
+      if (keys !== undefined) return keys
+      this.#window.clear()
+    }
+    return this.of(list).matching.changedMatches(liveRead(part, new PlanRun(run)), keys)
   }
 
   keys(list: GroupList): readonly string[] {
-    return this.of(list).keys()
+    return this.#window?.keys(list) ?? this.#lists.get(list)?.keys() ?? []
   }
 
-  matched(list: GroupList): readonly string[] {
-    return this.keys(list)
+  matched(list: GroupList): Iterable<string> {
+    return this.of(list).matching.keys()
   }
 
-  all(): readonly SentListChange[] {
-    return Array.from(this.#of.values(), (rows) => rows.all()).flat()
-  }
-
-  follow(): void {}
-
-  drop(lists: readonly GroupList[]): readonly SentListChange[] {
-    const dropped = lists.flatMap((list) => this.of(list).all())
-    for (const list of lists) this.#of.delete(list)
-    return dropped.map((row) => ({ ...row, type: 'REMOVED', removal: 'CLUSTER_REMOVED' }))
-  }
-
-  merged(changes: readonly SentChange[]): readonly SentListChange[] {
-    return mergedChanges(changes.filter((change) => 'type' in change))
-  }
-
-  changes(rows: readonly RowKeys[], reads: ListReads): readonly SentListChange[] {
+  changes(rows: readonly RowKeys[], reads: ListReads): readonly SentChange[] {
+    if (this.#window !== undefined) {
+      const ofLists = rows.map((one) => ({ ...one, matching: this.of(one.list).matching }))
+      return this.#window.changes(ofLists, reads)
+    }
     const written = rows.map((of) => this.of(of.list).changes(of, reads.of(of.list)))
     reads.check()
     for (const { keep } of written) keep()
     const [only] = written
     return written.length === 1 && only ? only.changes : written.flatMap(({ changes }) => changes)
   }
+
+  drop(lists: readonly GroupList[]): readonly SentChange[] {
+    const dropped = this.isList ? lists.flatMap((list) => this.of(list).all()) : []
+    for (const list of lists) this.#lists.delete(list)
+    // The next steps lead to the page without them.
+    this.#window?.follow(this.#lists.keys())
+    return dropped.map((row) => ({ ...row, type: 'REMOVED', removal: 'CLUSTER_REMOVED' }))
+  }
+
+  all(): readonly SentChange[] {
+    if (this.#window !== undefined) return this.#window.all()
+    return Array.from(this.#lists.values(), (rows) => rows.all()).flat()
+  }
+
+  merged(changes: readonly SentChange[]): readonly SentChange[] {
+    if (this.#window !== undefined) return this.#window.merged(changes)
+    return mergedChanges(changes.filter((change) => 'type' in change))
+  }
 }
 
-/** The rows of one list. */
+/** The objects of one list that match, and those that were sent. */
 export class ListRows {
+  readonly matching: LiveSet
   readonly #list: GroupList
-  readonly #matching: LiveSet
+  /** Without a window. */
   readonly #sent = new Map<string, SentObject>()
   /** The length of all texts in UTF-16 units. */
   #units = 0
 
   constructor(list: GroupList) {
     this.#list = list
-    this.#matching = new LiveSet(list.list.condition)
+    this.matching = new LiveSet(list.list.condition)
   }
 
   get size(): number {
@@ -105,15 +157,9 @@ export class ListRows {
   }
 
   get bytes(): number {
-    return this.#sent.size * rowBytes + this.#units * 2 + this.#list.dependencies.bytes
-  }
-
-  matching({ part, run }: ListRead): readonly string[] {
-    return this.#matching.matching(liveRead(part, new PlanRun(run)))
-  }
-
-  changedMatches({ part, run }: ListRead, keys?: readonly string[]): readonly string[] {
-    return this.#matching.changedMatches(liveRead(part, new PlanRun(run)), keys)
+    const others = Math.max(0, this.matching.size - this.#sent.size)
+    const rows = this.#sent.size * rowBytes + others * memberBytes
+    return rows + this.#units * 2 + this.#list.dependencies.bytes
   }
 
   keys(): readonly string[] {
@@ -141,7 +187,7 @@ export class ListRows {
       held && plan.previous.map((writePrevious) => writePrevious(run, view, held))
     const changes: SentListChange[] = []
     const sent = new Map<string, SentObject | undefined>()
-    const due = this.#matching.due(liveRead(part, run), keys)
+    const due = this.matching.due(liveRead(part, run), keys)
     for (const change of due) {
       const { key, uid } = change
       const before = sent.has(key) ? sent.get(key) : this.#sent.get(key)
@@ -175,7 +221,7 @@ export class ListRows {
       changes.push({ ...additionOf(object), type: change.type, errors, previous })
     }
     const keep = (): void => {
-      this.#matching.sent(due)
+      this.matching.sent(due)
       for (const [key, now] of sent) this.#keep(key, now)
     }
     return { changes, keep }
@@ -186,6 +232,220 @@ export class ListRows {
     if (now === undefined) this.#sent.delete(key)
     else this.#sent.set(key, now)
   }
+}
+
+/** A row of a page as the members hold it. */
+interface PageRow extends RowText {
+  readonly list: GroupList
+  /** The key in the window. */
+  readonly place: string
+  readonly id: string
+  readonly key: string
+  readonly uid: string
+  /** A row is sent again when its version differs. */
+  readonly version: unknown
+}
+
+/** A row of the window. Its position has a key that is unique among the lists. */
+interface ListRow extends WindowRow {
+  readonly list: GroupList
+  /** The key of the object. */
+  readonly objectKey: string
+}
+
+/** The least number of rows kept ready behind a page to replace those that leave it. A large page keeps its own size. */
+const leastReady = 50
+
+/** The first objects of some lists together, in an order. */
+class PageWindow {
+  readonly #wanted: FollowedPage
+  readonly #isPlural: boolean
+  /** The lists, in the order in which they break ties. */
+  readonly #ties = new Map<GroupList, string>()
+  #front: TopWindow<ListRow>
+  #sent: readonly PageRow[] = []
+
+  constructor(wanted: FollowedPage, isPlural: boolean) {
+    this.#wanted = wanted
+    this.#isPlural = isPlural
+    this.#front = this.#newFront()
+  }
+
+  /** The lists that there are now. */
+  follow(lists: Iterable<GroupList>): void {
+    this.#ties.clear()
+    for (const [at, list] of [...lists].entries()) {
+      this.#ties.set(list, this.#isPlural ? String.fromCharCode(firstTie + at) : '')
+    }
+    this.#sent = this.#sent.map((row) => ({ ...row, place: this.#placeOf(row.list, row.key) }))
+    this.clear()
+  }
+
+  /** Forgets the rows kept ready. */
+  clear(): void {
+    this.#front = this.#newFront()
+  }
+
+  #newFront(): TopWindow<ListRow> {
+    const { terms, size } = this.#wanted
+    return new TopWindow(terms, size, Math.max(leastReady, size))
+  }
+
+  get bytes(): number {
+    return this.#sent.reduce((sum, { text, errors }) => sum + text.length + errors.length, 0) * 2
+  }
+
+  /** Fails early if an `orderBy` index is not built: the caller builds it and retries. */
+  requireIndexes({ view }: KindView): void {
+    for (const { index } of this.#wanted.terms) view.index(index)
+  }
+
+  keys(list: GroupList): readonly string[] {
+    return this.#sent.flatMap((row) => (row.list === list ? [row.key] : []))
+  }
+
+  /** The steps after changes of these objects of lists, of which each has the set of those that match. */
+  changes(
+    rows: readonly (RowKeys & { readonly matching: LiveSet })[],
+    reads: ListReads,
+  ): readonly SentPageStep[] {
+    const changed = new Map<GroupList, Set<string>>()
+    const due = rows.map(({ list, keys, matching }) => {
+      const { part, run } = reads.of(list)
+      // Also removes rows kept ready that no longer match: they may have been read before the group took their changes.
+      for (const key of keys) this.#front.delete(this.#placeOf(list, key))
+      const ofList = matching.due(liveRead(part, new PlanRun(run)), keys)
+      const changedKeys = new Set<string>()
+      changed.set(list, changedKeys)
+      for (const { key, uid, ...change } of ofList) {
+        changedKeys.add(key)
+        if (change.type !== 'DELETED') this.#front.put(this.#rowOf(list, part, change.id, uid))
+      }
+      return { matching, ofList }
+    })
+    const now = this.#written(this.#present(reads), changed, reads)
+    reads.check()
+    for (const { matching, ofList } of due) matching.sent(ofList)
+    const steps = stepsTo(now, this.#sent)
+    this.#sent = now
+    return steps
+  }
+
+  all(): readonly SentPageStep[] {
+    return stepsTo(this.#sent, [])
+  }
+
+  merged(changes: readonly SentChange[]): readonly SentPageStep[] {
+    const steps = changes.filter((change) => 'step' in change)
+    const shown = new Set(steps.filter(isShown).map(({ objectId }) => objectId))
+    const versions = new Map(this.#sent.map(({ id, version }) => [id, version]))
+    const ids = this.#sent.map(({ id }) => id)
+    const before = idsBefore(ids, steps).map((id) => ({
+      id,
+      version: shown.has(id) ? notSent : (versions.get(id) ?? notSent),
+    }))
+    return stepsTo(this.#sent, before)
+  }
+
+  #placeOf(list: GroupList, key: string): string {
+    return (this.#ties.get(list) ?? '') + key
+  }
+
+  #rowOf(list: GroupList, { view }: KindView, id: number, uid: string): ListRow {
+    const { values, key: objectKey } = positionOf(view, this.#wanted.terms, id)
+    const key = this.#placeOf(list, objectKey)
+    return { list, key, objectKey, uid, position: { values, key } }
+  }
+
+  /** The rows of the page that exist. Changes that still wait come later. */
+  #present(reads: ListReads): readonly ListRow[] {
+    const isThere = ({ list, objectKey, uid }: ListRow): boolean => {
+      if (!list.isFollowing) return true
+      const { view } = reads.of(list).part
+      const id = view.idOf(objectKey)
+      return id !== undefined && view.uidOf(id) === uid
+    }
+    while (true) {
+      if (this.#front.isShort) this.#fill(reads)
+      const first = this.#front.first()
+      if (first.every(isThere)) return first
+      for (const row of first) if (!isThere(row)) this.#front.delete(row.key)
+    }
+  }
+
+  /** Reads the first rows of all lists. */
+  #fill(reads: ListReads): void {
+    const { capacity } = this.#front
+    // The rows of a list that cannot be read stay.
+    const held = this.#front.first().filter(({ list }) => !list.isFollowing)
+    const parts = Array.from(this.#ties).flatMap(([list, name]) => {
+      if (!list.isFollowing) return []
+      const { part, run } = reads.of(list)
+      const { condition } = list.list
+      return [{ ...part, ...liveRead(part, new PlanRun(run)), list, name, condition }]
+    })
+    const [{ budget } = { budget: undefined }] = parts
+    if (budget === undefined) {
+      this.#front.fill(held, true)
+      return
+    }
+    const page = { first: capacity, maxPageSize: capacity, identity: { list: 'page' } }
+    const { terms } = this.#wanted
+    const found = listPage({ parts, terms, budget, ...page })
+    for (const [at, id] of found.rows.entries()) {
+      const part = found.partAt(at)
+      held.push(this.#rowOf(part.list, part, id, part.view.uidOf(id)))
+    }
+    this.#front.fill(held, !found.hasNextPage)
+  }
+
+  #written(
+    rows: readonly ListRow[],
+    changed: ReadonlyMap<GroupList, ReadonlySet<string>>,
+    reads: ListReads,
+  ): readonly PageRow[] {
+    const sent = new Map(this.#sent.map((row) => [row.place, row]))
+    const texts = new Map<GroupList, RowTexts>()
+    const now = rows.map((row): PageRow => {
+      const { list, key: place, objectKey: key, uid } = row
+      const before = sent.get(place)
+      const known = before?.uid === uid ? before : undefined
+      if (known !== undefined && changed.get(list)?.has(key) !== true) return known
+      const read = reads.of(list)
+      const { view } = read.part
+      const at = view.idOf(key)
+      if (at === undefined) throw new TypeError(`${key} is on the page and not in the store`)
+      let textsOf = texts.get(list)
+      if (textsOf === undefined) texts.set(list, (textsOf = rowTexts(list, read)))
+      const { text, errors } = textsOf.write(key, at)
+      // A subscription that selects nothing of the object still reports each change.
+      const version = list.plan.row === undefined ? view.held(at) : text + errors
+      const id = known?.id ?? objectIdOf(read.part, { key, uid })
+      return { list, place, id, key, uid, text, errors, version }
+    })
+    const staying = new Set(rows.map((row) => row.key))
+    for (const { list, place, key } of this.#sent) {
+      if (!staying.has(place)) list.dependencies.forget(key)
+    }
+    return now
+  }
+}
+
+/** Ties are broken by the list first. One character stands for it, which sorts as itself: after the slash of keys. */
+const firstTie = 0x100
+
+/** The version of a row that must be sent again. */
+const notSent = Symbol('not sent')
+
+function stepsTo(
+  now: readonly PageRow[],
+  before: readonly Pick<PageRow, 'id' | 'version'>[],
+): readonly SentPageStep[] {
+  return sentSteps(before, now).map(({ entry, ...step }) => ({
+    ...step,
+    object: entry?.text ?? 'null',
+    errors: entry?.errors ?? '',
+  }))
 }
 
 function unitsOf(object: SentObject | undefined): number {

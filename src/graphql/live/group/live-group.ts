@@ -14,8 +14,7 @@ import {
   type Positions,
   type ResumePosition,
 } from '../../reads/resume-token.ts'
-import { closedGaps, gapOfError } from '../../reads/cluster-gaps.ts'
-import { staleSince } from '../../reads/staleness.ts'
+import { closedGaps, gapOfError, staleSince } from '../../reads/places.ts'
 import type { FollowedList } from '../followed-list.ts'
 import type { FleetParts, FrameParts } from '../frame-plan.ts'
 import { FrameWriter } from '../frame-writer.ts'
@@ -34,7 +33,6 @@ import { bytesAhead, type FramedGroup, GroupFrames } from './group-frames.ts'
 import { type GroupMember, type MemberGroup, MemberNotifier } from './group-member.ts'
 import { GroupFacets } from './group-facets.ts'
 import { GroupList, type ListGap, type ListGroup } from './group-list.ts'
-import { GroupPage } from './group-page.ts'
 import { GroupProblems } from './group-problems.ts'
 import { GroupReading, type GroupReadingOptions } from './group-reading.ts'
 import { GroupRows } from './group-rows.ts'
@@ -191,9 +189,8 @@ export class LiveGroup
 
   #newContent(): GroupContent {
     const { plan, page, facets, problems, isPlural } = this.wanted
-    if (page !== undefined) return new GroupPage(this.lists, page, isPlural)
     if (facets !== undefined) return new GroupFacets(plan, facets, this.lists, isPlural)
-    if (problems === undefined) return new GroupRows()
+    if (problems === undefined) return new GroupRows(this.lists, page, isPlural)
     return new GroupProblems(this, { ...this.options, plan, problems })
   }
 

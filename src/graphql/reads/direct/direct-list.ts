@@ -1,7 +1,8 @@
 import { objectKey } from '../../../kubernetes/object.ts'
 import type { ObjectId } from '../../../informer/store/store-view.ts'
 import { everything } from '../../../query/condition/condition.ts'
-import { CursorError, listHash } from '../../../query/page/cursor.ts'
+import type { WorkBudget } from '../../../query/condition/work-budget.ts'
+import { CursorError, encodeCursor, listHash, positionIn } from '../../../query/page/cursor.ts'
 import { type Page, pageSizeOf } from '../../../query/page/page.ts'
 import { ClientError } from '../../errors/client-error.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
@@ -36,7 +37,14 @@ export function directPage(
   }
   const read = run.direct.list(at, request, run.budget)
   if (read === undefined) return undefined
-  const page = new DirectPage({ read, hash, from, size, isFirst: (after ?? null) === null })
+  const page = new DirectPage({
+    read,
+    hash,
+    from,
+    size,
+    isFirst: (after ?? null) === null,
+    budget: run.budget,
+  })
   const { report } = run.budget
   if (report !== undefined) report.now.returned += page.rows.length
   return { kind: at.kind, page, identity, reads: [], isOver: false, gaps: [], failures: [] }
@@ -71,38 +79,18 @@ interface DirectPosition {
   readonly skipped: number
 }
 
-const cursorVersion = 'live1'
-
-function cursorOf({ token, skipped }: DirectPosition, hash: string): string {
-  return Buffer.from(JSON.stringify([cursorVersion, hash, token, skipped])).toString('base64url')
-}
-
 function positionOf(after: string | null | undefined, hash: string): DirectPosition {
-  if (after === undefined || after === null) return { token: '', skipped: 0 }
-  const [version, of, token, skipped] = parsed(after)
-  const isCursor =
-    version === cursorVersion &&
-    typeof token === 'string' &&
-    typeof skipped === 'number' &&
-    Number.isSafeInteger(skipped) &&
-    skipped >= 0 &&
-    skipped <= maxSkipped
-  if (!isCursor) throw new CursorError('after', after, 'malformed')
-  if (of !== hash) throw new CursorError('after', after, 'otherQuery')
-  return { token, skipped }
+  const position = positionIn(after, { hash, argument: 'after', terms: 1 })
+  if (position === undefined) return { token: '', skipped: 0 }
+  const skipped = Number(position.values[0])
+  if (Number.isSafeInteger(skipped) && skipped >= 0 && skipped <= maxSkipped) {
+    return { token: position.key, skipped }
+  }
+  throw new CursorError('after', String(after), 'malformed')
 }
 
 /** With a server that ignores `limit`, each page is read from the start of the list. */
 const maxSkipped = 100_000
-
-function parsed(cursor: string): readonly unknown[] {
-  try {
-    const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
-    return Array.isArray(parts) ? parts : []
-  } catch {
-    return []
-  }
-}
 
 interface DirectPageOptions {
   readonly read: StoredList
@@ -112,6 +100,7 @@ interface DirectPageOptions {
   readonly size: number
   /** Whether the page starts the list. */
   readonly isFirst: boolean
+  readonly budget: WorkBudget
 }
 
 /** A page of a list from the API server. */
@@ -145,13 +134,14 @@ class DirectPage implements Page<ListedPart> {
   }
 
   cursorAt(position: number): string {
-    const { from, hash, read } = this.#options
+    const { from, hash, read, budget } = this.#options
     const { continue: next } = read.list
     const isLast = position === this.rows.length - 1
-    if (isLast && !this.#isCut && next !== undefined) {
-      return cursorOf({ token: next, skipped: 0 }, hash)
-    }
-    return cursorOf({ token: from.token, skipped: from.skipped + position + 1 }, hash)
+    const [key, skipped] =
+      isLast && !this.#isCut && next !== undefined
+        ? [next, 0]
+        : [from.token, from.skipped + position + 1]
+    return encodeCursor(hash, { part: '', key, values: [String(skipped)] }, budget)
   }
 
   totalCount(): number {

@@ -356,7 +356,7 @@ export class DirectReads {
   }
 }
 
-/** Stores these objects alone, so that plans and resolvers read them as they read a cache. */
+/** Stores these objects alone, so that plans read them as they read a cache. */
 function storedApart(
   { cluster, kind }: ClusterKind,
   objects: readonly KubernetesObject[],
@@ -370,6 +370,29 @@ function storedApart(
   }
   if (position !== '') store.advance(resourceVersion(position))
   return { cluster, kind, view: store, scope: unrestricted, incarnation: '', isDirect: true }
+}
+
+/** An object in a store of its own. */
+export class StoredObject implements FoundObject {
+  readonly part: KindView
+  readonly id: ObjectId
+
+  constructor({ part, id }: FoundObject) {
+    this.part = part
+    this.id = id
+  }
+
+  get object(): KubernetesObject {
+    return this.part.view.object(this.id)
+  }
+}
+
+/** An object as the API server answered a write, as plans read it. */
+export function storedObject(at: ClusterKind, object: KubernetesObject): StoredObject {
+  const part = storedApart(at, [object], '')
+  const id = part.view.idOf(objectKey(object.metadata))
+  if (id === undefined) throw new TypeError('a store has the object that it was given')
+  return new StoredObject({ part, id })
 }
 
 /** The object in a row of a store. */

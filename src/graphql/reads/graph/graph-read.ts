@@ -15,10 +15,11 @@ import { ClientError, unlessRefused } from '../../errors/client-error.ts'
 import { type GraphLink, graphLinksOf } from './graph-links.ts'
 import { followsOwnership, type GraphRequest } from './graph-request.ts'
 import type { KindView } from '../../prepare/kind-view.ts'
-import { kindsServedBy, unnamedKinds } from '../../served/named-kinds.ts'
+import { unnamedKinds } from '../../served/named-kinds.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
 import { kindOfIdentity } from '../object-read.ts'
-import { partOfType, unnamedPart, withFailed } from '../over-kinds/polymorphic-page.ts'
+import { partOfType } from '../over-kinds/kinds-page.ts'
+import { typesNotRead, unnamedPart } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 
 /** A graph that was read. Valid within the tick. */
@@ -165,22 +166,24 @@ class GraphReader {
     return {
       types: [...this.#types].toSorted(),
       notFollowed: [...this.#notFollowed].toSorted(),
-      notLookedAt: () => withFailed(this.#others(), failures),
+      notLookedAt: () => this.#others(failures),
       failures,
     }
   }
 
   /** The kinds that relations could not read, and those that ownership could not be followed to. */
-  *#others(): Generator<string, void, void> {
-    for (const { typeName } of this.#unread) yield typeName
-    for (const cluster of this.#ownershipIn) {
-      const read = new Set(this.#allOf(cluster).map(({ kind }) => kind))
-      for (const kind of kindsServedBy(this.#run.served, cluster)) {
-        // Events have no owners.
-        const isOther = !read.has(kind) && kind.resource.kind !== 'Event'
-        if (isOther && !this.#types.has(kind.typeName)) yield kind.typeName
-      }
-    }
+  #others(failures: readonly ClientError[]): readonly string[] {
+    const unread = Array.from(this.#unread, ({ typeName }) => typeName)
+    const read = Array.from(this.#ownershipIn, (cluster) => this.#allOf(cluster)).flat()
+    // Events have no owners.
+    const others = typesNotRead(
+      this.#run.served,
+      this.#ownershipIn,
+      read,
+      ({ resource, typeName }) => resource.kind !== 'Event' && !this.#types.has(typeName),
+    )
+    const failed = failures.flatMap(({ type }) => type ?? [])
+    return [...new Set([...unread, ...others, ...failed])].toSorted()
   }
 
   #step(

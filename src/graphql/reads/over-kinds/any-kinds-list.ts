@@ -1,16 +1,7 @@
-import { nearestName } from '../../../lib/options.ts'
 import { ArgumentError } from '../../../query/condition/argument-error.ts'
-import {
-  allOf,
-  type Condition,
-  hasValue,
-  namespacesOf,
-} from '../../../query/condition/condition.ts'
-import { compileLabelSelector } from '../../../query/condition/list-condition.ts'
-import { compileWhere } from '../../../query/condition/where.ts'
-import type { ListIdentity } from '../../../query/page/cursor.ts'
+import { namespacesOf } from '../../../query/condition/condition.ts'
 import { compileOrder, type OrderTerm } from '../../../query/page/list-order.ts'
-import { listPage, type Page } from '../../../query/page/page.ts'
+import { listPage } from '../../../query/page/page.ts'
 import { ClientError, isLostCluster } from '../../errors/client-error.ts'
 import type { Kind } from '../../model/kind.ts'
 import { commonIndexes } from '../../model/sdl-indexes.ts'
@@ -18,34 +9,22 @@ import type { ClusterKind } from '../../prepare/kind-view.ts'
 import type { KubernetesObjectsArguments } from '../../schema/read-arguments.ts'
 import type { ClusterGap, TypeCount } from '../../schema/read-context.ts'
 import { clustersNamed, clustersPrepared } from '../../served/cluster-argument.ts'
-import { unnamedKinds } from '../../served/named-kinds.ts'
+import { kindsCalled, noSuchKind, unnamedKinds } from '../../served/named-kinds.ts'
 import type { OperationLimits, ServedSchema } from '../../served/served-schema.ts'
+import { isServed } from '../condition-needs.ts'
+import { filterOf, type ListFilter } from '../list-arguments.ts'
+import { testsPerPage } from '../list-read.ts'
 import {
-  closedGaps,
   failuresOfParts,
-  gapOfError,
-  gapsOfParts,
   lostCluster,
   lostGap,
-  notServedGap,
-} from '../cluster-gaps.ts'
-import { isServed } from '../condition-needs.ts'
-import { fleetPart, testsPerPage } from '../list-read.ts'
+  placePart,
+  Places,
+  typesNotRead,
+} from '../places.ts'
 import type { ListedPart } from '../read-page.ts'
-import { typesNotRead, withFailed } from './polymorphic-page.ts'
 import type { ReadRun } from '../read-run.ts'
-import { kindsCalled } from './searched-kinds.ts'
-
-/** A page of one list over several kinds and clusters. */
-export interface AnyKindsPage {
-  readonly page: Page<ListedPart>
-  readonly parts: readonly ListedPart[]
-  /** The type names of the kinds that were read, sorted. */
-  readonly types: readonly string[]
-  readonly notLookedAt: () => readonly string[]
-  readonly gaps: readonly ClusterGap[]
-  readonly failures: readonly ClientError[]
-}
+import type { KindsPage } from './kinds-page.ts'
 
 /** A list has a part for each kind in each cluster. */
 const maxParts = 2_000
@@ -54,87 +33,61 @@ const maxParts = 2_000
  * A page of the objects of the kinds that the arguments name, in the clusters that they name. What cannot be read is a
  * gap. Throws as `listPage` does, and `ArgumentError` and `ClientError` for wrong arguments.
  */
-export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): AnyKindsPage {
+export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): KindsPage {
   const { served, budget, limits } = run
   const named = kindsNamedBy(served, args.kinds, limits)
+  const isNamed = (kind: Kind): boolean => named.isNamed(kind)
   const clusters = clustersNamed(served, args)
   const indexes = lazyIndexesIn(args)
-  const conditionOf = conditionsOf(args)
-  const parts: ListedPart[] = []
-  const gaps: ClusterGap[] = []
-  const failures: ClientError[] = []
-  const left = new Set<string>()
-  const refused: string[] = []
+  const filterIn = filtersOf(served, args)
+  const places = new Places<ListedPart>(served, {
+    isNamed,
+    fails: ({ kind }, { code }) => isNamed(kind) || isLostCluster(code),
+  })
   for (const at of placesIn(served, named, clusters)) {
     const { cluster, kind } = at
     budget.spend('tests', testsPerPage)
-    const condition = conditionOf(kind)
-    try {
+    const { condition } = filterIn(kind)
+    places.add(at, () => {
       if (kind.uncached) throw notListed(at)
       const within = (): readonly string[] | undefined => namespacesOf(condition)
-      const isNamed = named.isNamed(kind)
-      const part = fleetPart(run, { ...at, indexes, isOptional: true }, within)
+      const part = placePart(run, { ...at, indexes, isOptional: true }, within)
       // Sorts before every longer name of a cluster.
-      const name = `${cluster}\0${kind.typeName}`
-      if (part !== undefined) parts.push({ ...part, name, condition })
-      else if (isNamed) gaps.push(notServedGap(at))
-    } catch (error) {
-      if (!(error instanceof ClientError)) throw error
-      left.add(kind.typeName)
-      // The request does not ask for a kind that only a pattern covers.
-      const isAsked = named.isNamed(kind) || isLostCluster(error.code)
-      if (isAsked) failures.push(error)
-      if (isAsked || !notMeant.has(error.code)) gaps.push(gapOfError(served, at, error))
-      else if (error.code === 'FORBIDDEN') refused.push(cluster)
-    }
+      return part && { ...part, name: `${cluster}\0${kind.typeName}`, condition }
+    })
   }
+  const { parts, failures } = places
   // Without a connection, the gateway does not know which kinds a cluster has.
   const unknown = named.isOpen ? clusters.filter((one) => isUnknown(served, one)) : []
-  const types = new Set(parts.map(({ kind }) => kind.typeName))
-  const { first, after, last, before, offset } = args
-  return {
-    page: listPage({
-      parts,
-      terms: compileOrder(orderOf(args), commonIndexes),
-      budget,
-      maxPageSize: limits.maxPageSize,
-      identity: identityOf(args),
-      first,
-      after,
-      last,
-      before,
-      offset,
-    }),
+  const { first, after, last, before, offset, namespaces = null, ...identity } = args
+  const page = listPage({
     parts,
-    types: [...types].toSorted(),
-    notLookedAt: () =>
-      withFailed(
-        [...(named.isOpen ? typesNotRead(served, clusters, parts) : []), ...left],
-        failures,
-      ),
-    gaps: [
-      ...gaps,
-      ...closedGaps(refused, parts, gaps),
-      ...gapsOfParts(served, parts),
-      ...unknown.map((one) => lostGap(served, one)),
-    ],
-    failures: [
-      ...failures,
-      ...failuresOfParts(served, parts),
-      ...unknown.map((one) => lostCluster(served, one)),
-    ],
-  }
+    terms: compileOrder(orderOf(args), commonIndexes),
+    budget,
+    maxPageSize: limits.maxPageSize,
+    identity: { list: '*/*', namespaces, ...identity },
+    first,
+    after,
+    last,
+    before,
+    offset,
+  })
+  const outdated = failuresOfParts(served, parts)
+  failures.push(...outdated, ...unknown.map((one) => lostCluster(served, one)))
+  const read = places.read(() => [
+    ...(named.isOpen ? typesNotRead(served, clusters, parts) : []),
+    ...outdated.flatMap(({ type }) => type ?? []),
+  ])
+  const lost = (): readonly ClusterGap[] => unknown.map((one) => lostGap(served, one))
+  return { ...read, page, incomplete: () => [...read.incomplete(), ...lost()] }
 }
-
-/** With these, a kind that only a pattern covers is not among those that are meant. */
-const notMeant: ReadonlySet<string> = new Set(['FORBIDDEN', 'UNSUPPORTED'])
 
 function isUnknown({ clusters }: ServedSchema, name: string): boolean {
   return clusters.get(name)?.connection.state !== 'connected'
 }
 
 /** The number of objects of each type on all pages, most first, without types that have none. */
-export function countsByType({ page }: Pick<AnyKindsPage, 'page'>): readonly TypeCount[] {
+export function countsByType({ page }: Pick<KindsPage, 'page'>): readonly TypeCount[] {
   const counts = new Map<string, number>()
   for (const { part, count } of page.counts()) {
     const { typeName } = part.kind
@@ -146,9 +99,8 @@ export function countsByType({ page }: Pick<AnyKindsPage, 'page'>): readonly Typ
 }
 
 /** The list of one kind in one cluster, among those of a list over kinds. */
-interface AnyKindsPart {
+interface AnyKindsPart extends ListFilter {
   readonly at: ClusterKind
-  readonly condition: Condition
 }
 
 /**
@@ -163,23 +115,20 @@ export function anyKindsToFollow(
   readonly kind: Kind
   readonly parts: readonly AnyKindsPart[]
   readonly terms: readonly OrderTerm[]
-  readonly identity: object
 } {
   const named = kindsNamedBy(served, args.kinds, limits)
-  const conditionOf = conditionsOf(args)
+  const filterIn = filtersOf(served, args)
   const parts = placesIn(served, named, clustersNamed(served, args))
     .filter(
       ({ cluster, kind }) =>
         named.isNamed(kind) || (!kind.uncached && isServed(served, cluster, kind.typeName)),
     )
-    .map((at) => ({ at, condition: conditionOf(at.kind) }))
+    .map((at) => ({ at, ...filterIn(at.kind) }))
   const [kind] = [...named.kinds, ...parts.map(({ at }) => at.kind), ...served.commonKinds]
   const uncached = parts.find(({ at }) => at.kind.uncached)
   if (uncached !== undefined) throw notListed(uncached.at)
   if (kind === undefined) throw namesNoKind(args.kinds)
-  const { namespace, namespaces, labelSelector, where } = args
-  const identity = { namespace, namespaces, labelSelector, where }
-  return { kind, parts, terms: compileOrder(orderOf(args), commonIndexes), identity }
+  return { kind, parts, terms: compileOrder(orderOf(args), commonIndexes) }
 }
 
 function namesNoKind(kinds: readonly string[]): ArgumentError {
@@ -198,6 +147,9 @@ export function anyKindsPlaces(
     .filter(({ cluster, kind }) => !kind.uncached && isServed(served, cluster, kind.typeName))
     .map((at) => ({ ...at, indexes, isOptional: true }))
 }
+
+const otherwise =
+  'write the kind, its type or its resource: "Deployment", "deployments.apps"; or a group: "*.example.com"'
 
 interface NamedKinds {
   /** By patterns or names. */
@@ -232,7 +184,7 @@ function kindsNamedBy(
         group === undefined
           ? kindsCalled(served, name)
           : [...served.kinds.values()].filter(({ resource }) => isWithin(resource.group, group))
-      if (found.length === 0) throw noSuchKind(served, { name, at }, limits)
+      if (found.length === 0) throw noSuchKind(served, `kinds[${at}]`, { name, otherwise }, limits)
       for (const kind of found) {
         all.add(kind)
         if (group === undefined) exact.add(kind)
@@ -244,22 +196,6 @@ function kindsNamedBy(
 
 function isWithin(group: string, wanted: string): boolean {
   return group === wanted || group.endsWith(`.${wanted}`)
-}
-
-function noSuchKind(
-  { kinds }: ServedSchema,
-  { name, at }: { readonly name: string; readonly at: number },
-  { introspection }: Pick<OperationLimits, 'introspection'>,
-): ArgumentError {
-  const known = [...kinds.values()].flatMap(({ typeName, resource }) => [resource.kind, typeName])
-  const nearest = introspection ? nearestName(name, new Set(known)) : undefined
-  return new ArgumentError(`kinds[${at}]`, `there is no kind ${JSON.stringify(name)}`, {
-    value: name,
-    hint:
-      nearest === undefined
-        ? 'write the kind, its type or its resource: "Deployment", "deployments.apps"; or a group: "*.example.com"'
-        : `there is ${JSON.stringify(nearest)}`,
-  })
 }
 
 /** Each kind in each cluster, by the names of the clusters and types. Throws `ArgumentError` for too many. */
@@ -315,33 +251,19 @@ function orderOf({ orderBy }: KubernetesObjectsArguments): KubernetesObjectsArgu
   })
 }
 
-/** The condition of the objects of each kind. Compiles once what is the same for all, and each kind once. */
-function conditionsOf(args: KubernetesObjectsArguments): (kind: Kind) => Condition {
-  const { namespace, namespaces, labelSelector, where } = args
-  const common = [
-    ...(isGiven(namespace) ? [hasValue('namespace', [namespace])] : []),
-    ...(isGiven(namespaces) ? [hasValue('namespace', namespaces)] : []),
-    ...(isGiven(labelSelector) ? [compileLabelSelector(labelSelector)] : []),
-  ]
-  const ofKinds = new Map<Kind, Condition>()
+/** The condition of the objects of each kind, and what binds cursors and tokens to the list. Compiles each kind once. */
+function filtersOf(
+  served: ServedSchema,
+  args: KubernetesObjectsArguments,
+): (kind: Kind) => ListFilter {
+  const ofKinds = new Map<Kind, ListFilter>()
   return (kind) => {
-    let condition = ofKinds.get(kind)
-    if (condition === undefined) {
-      ofKinds.set(kind, (condition = allOf([...common, compileWhere(where, kind.indexes)])))
+    let filter = ofKinds.get(kind)
+    if (filter === undefined) {
+      ofKinds.set(kind, (filter = filterOf(served, kind, args)))
     }
-    return condition
+    return filter
   }
-}
-
-function identityOf(args: KubernetesObjectsArguments): ListIdentity {
-  const { kinds, namespace, namespaces, labelSelector, where, orderBy } = args
-  const { cluster, clusters, clusterSelector } = args
-  const places = { cluster, clusters, clusterSelector, namespace, namespaces: namespaces ?? null }
-  return { list: '*/*', kinds, ...places, labelSelector, where, orderBy }
-}
-
-function isGiven<T>(value: T | null | undefined): value is T {
-  return value !== undefined && value !== null
 }
 
 function notListed({ cluster, kind: { typeName } }: ClusterKind): ClientError {

@@ -7,10 +7,11 @@ import { unfinishedText } from '../../../query/page/search-text.ts'
 import { workloadPlace } from '../../model/workload-order.ts'
 import type { KindView } from '../../prepare/kind-view.ts'
 import type { CompleteArguments } from '../../schema/read-arguments.ts'
+import { namesOf } from '../../served/named-kinds.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
 import type { ReadRun } from '../read-run.ts'
-import { namesOf, type SearchedKinds, searchedKinds, searchedNeeds } from './searched-kinds.ts'
+import { type SearchedKinds, searchedKinds, searchedNeeds } from './searched-kinds.ts'
 
 /** The ways to complete a search text. Valid within the tick. */
 export interface CompletionRead extends SearchedKinds, Completions {

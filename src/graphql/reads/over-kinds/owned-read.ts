@@ -4,25 +4,11 @@ import type { Kind } from '../../model/kind.ts'
 import type { KindView, FoundObject } from '../../prepare/kind-view.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
 import type { OwnedArguments } from '../../schema/read-arguments.ts'
-import {
-  commonKindsOf,
-  kindsServedBy,
-  knownKinds,
-  namedKinds,
-  unnamedKinds,
-} from '../../served/named-kinds.ts'
-import {
-  FoundParts,
-  type PolymorphicPage,
-  polymorphicPage,
-  type PolymorphicPlaces,
-  unnamedPart,
-} from './polymorphic-page.ts'
+import { commonKindsOf, knownKinds, namedKinds, unnamedKinds } from '../../served/named-kinds.ts'
+import { Places, type PlacesRead, typesNotRead, unnamedPart } from '../places.ts'
 import { OncePerRun, type ReadRun } from '../read-run.ts'
+import { type KindsPage, kindsPage } from './kinds-page.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
-
-/** The kinds that may hold objects of an owner. */
-type OwnedKinds = Omit<PolymorphicPlaces, 'parts'> & { readonly parts: readonly KindView[] }
 
 /** An owner: its cluster, namespace and UID. */
 export type Owner = Pick<KindView, 'cluster'> & { readonly namespace: string; readonly uid: string }
@@ -34,7 +20,7 @@ export type Owner = Pick<KindView, 'cluster'> & { readonly namespace: string; re
 export class OwnedRead {
   readonly #served: ServedSchema
   readonly #owner: Kind
-  readonly #places = new OncePerRun<OwnedKinds>()
+  readonly #places = new OncePerRun<PlacesRead<KindView>>()
 
   constructor(served: ServedSchema, owner: Kind) {
     this.#served = served
@@ -63,7 +49,7 @@ export class OwnedRead {
    * A page of the objects that an object owns. Throws as `listPage` does, and `ClientError` for an unknown type
    * name.
    */
-  page(run: ReadRun, owner: Owner, args: OwnedArguments): PolymorphicPage {
+  page(run: ReadRun, owner: Owner, args: OwnedArguments): KindsPage {
     const { cluster, namespace, uid } = owner
     const names = args.types?.join() ?? ''
     const places = this.#places.of(run, `${cluster}/${namespace}/${names}`, () =>
@@ -73,32 +59,25 @@ export class OwnedRead {
     const reads = places.parts.map(({ kind }) => kind)
     run.followed?.({ reads, condition, isSaid: false, owner: uid })
     const parts = places.parts.map((part) => ({ ...part, condition }))
-    return polymorphicPage(run, `${cluster}/owned/${uid}`, { ...places, parts }, args)
+    return kindsPage(run, `${cluster}/owned/${uid}`, { ...places, parts }, args)
   }
 
-  #look(run: ReadRun, { cluster, namespace }: Owner, named: readonly Kind[]): OwnedKinds {
+  #look(run: ReadRun, { cluster, namespace }: Owner, named: readonly Kind[]): PlacesRead<KindView> {
     const served = this.#served
     const reading = { within: () => (namespace === '' ? undefined : [namespace]) }
     const wanted = new Set([...this.related(cluster), ...named])
-    const found = new FoundParts<KindView>()
-    const { parts, failures } = found
-    for (const kind of wanted) found.add(() => run.parts.part({ cluster, kind }, reading))
+    const places = new Places(served)
+    for (const kind of wanted) places.find(() => run.parts.part({ cluster, kind }, reading))
     const mayBeOwned = (kind: Kind): boolean => mayBeOwnedBy(kind, namespace !== '')
     run.parts.looksAround?.()
     for (const kind of unnamedKinds(served, cluster)) {
       if (wanted.has(kind) || !mayBeOwned(kind)) continue
       const part = unnamedPart(run, { cluster, kind }, reading)
-      if (part !== undefined) parts.push(part)
+      if (part !== undefined) places.parts.push(part)
     }
-    let notLookedAt: readonly string[] | undefined
-    const others = (): readonly string[] => {
-      const lookedAt = new Set([...wanted, ...parts.map(({ kind }) => kind)])
-      return kindsServedBy(served, cluster)
-        .filter((kind) => !lookedAt.has(kind) && mayBeOwned(kind))
-        .map(({ typeName }) => typeName)
-        .toSorted()
-    }
-    return { parts, failures, notLookedAt: () => (notLookedAt ??= others()) }
+    const isOther = (kind: Kind): boolean => !wanted.has(kind) && mayBeOwned(kind)
+    let others: readonly string[] | undefined
+    return places.read(() => (others ??= typesNotRead(served, [cluster], places.parts, isOther)))
   }
 }
 

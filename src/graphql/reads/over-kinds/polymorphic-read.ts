@@ -31,15 +31,8 @@ import { commonKindsOf, kindsServedBy, knownKinds, namedKinds } from '../../serv
 import type { RelatedNeed, SchemaRelation, SchemaRelations } from '../../served/schema-relations.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
 import { originOf } from '../object-read.ts'
-import {
-  FoundParts,
-  partOnTheWay,
-  type PlacedPart,
-  type PolymorphicPage,
-  polymorphicPage,
-  type PolymorphicPlaces,
-  unnamedPart,
-} from './polymorphic-page.ts'
+import { type KindsPage, kindsPage, partOnTheWay, type PlacedPart } from './kinds-page.ts'
+import { Places, type PlacesRead, unnamedPart } from '../places.ts'
 import { OncePerRun, type ReadRun } from '../read-run.ts'
 
 /** The object that a relation starts from, in one run. */
@@ -90,18 +83,20 @@ export class PolymorphicRead {
     run: ReadRun,
     object: FoundObject | { readonly gone: string; readonly cluster: string },
     args: OwnedArguments,
-  ): PolymorphicPage {
+  ): KindsPage {
     const named = this.#named.of(run, args.types?.join() ?? '', () =>
       namedKinds(this.#served, args.types),
     )
     const found = 'gone' in object ? undefined : originOf(run, object)
     const cluster = 'gone' in object ? object.cluster : object.part.cluster
     const places =
-      found === undefined ? nowhere : this.#places({ run, cluster, object: found, named })
+      found === undefined
+        ? nowhere(this.#served)
+        : this.#places({ run, cluster, object: found, named })
     run.followed?.({ reads: places.reads, condition: everything, isSaid: false })
     const name = 'gone' in object ? object.gone : nameOf(object)
     const list = `${cluster}/${this.#from.typeName}.${this.#field.name}/${name}`
-    return polymorphicPage(run, list, places, args)
+    return kindsPage(run, list, places, args)
   }
 
   #places(origin: Origin): PolymorphicParts {
@@ -113,14 +108,16 @@ export class PolymorphicRead {
   }
 }
 
-const nowhere: PolymorphicParts = { parts: [], failures: [], reads: [], notLookedAt: () => [] }
+function nowhere(served: ServedSchema): PolymorphicParts {
+  return { ...new Places<PlacedPart>(served).read(), reads: [] }
+}
 
 function nameOf({ part: { view }, id }: FoundObject): string {
   return view.uidOf(id) || view.keyOf(id)
 }
 
 /** The places that may hold the related objects. */
-interface PolymorphicParts extends PolymorphicPlaces {
+interface PolymorphicParts extends PlacesRead<PlacedPart> {
   /** All kinds read, including those on the way. */
   readonly reads: readonly Kind[]
 }
@@ -137,7 +134,7 @@ function relatedParts(
   const { view } = object.part
   const origin = { view, id: object.id, budget }
   const byKind = new Map<Kind, PlacedPart>()
-  const found = new FoundParts<PlacedPart>()
+  const places = new Places<PlacedPart>(run.served)
   const reads = new Set<Kind>()
   const passedOver = new Set<Kind>()
   const key = view.keyOf(object.id)
@@ -152,33 +149,30 @@ function relatedParts(
     }
     for (const read of known.reads) reads.add(read)
     const part = (type: string): KindView => partOnTheWay(known, type, parts, cluster)
-    found.add(() => {
+    places.find(() => {
       const condition = relation.follow({ ...origin, part })
       const before = byKind.get(to)?.condition ?? nothing
       byKind.set(to, { ...part(to.typeName), condition: anyOf([before, condition]) })
       return undefined
     })
   }
-  const { failures } = found
-  const read = { parts: [...byKind.values()], failures, reads: [...reads] }
-  return { ...read, notLookedAt: () => namesOf(passedOver) }
+  places.parts.push(...byKind.values())
+  return { ...places.read(() => namesOf(passedOver)), reads: [...reads] }
 }
 
 function namesOf(kinds: Iterable<Kind>): readonly string[] {
-  return Array.from(kinds, ({ typeName }) => typeName).toSorted()
+  return Array.from(kinds, ({ typeName }) => typeName)
 }
 
 /** The objects that this one chooses, all of one kind, or the objects of every kind that may choose it. */
 function choiceParts(field: PolymorphicRelationField, origin: Origin): PolymorphicParts {
   const { chosen, chosenBy = [] } = field
-  const found = new FoundParts<PlacedPart>()
-  if (chosen !== undefined) found.add(() => chosenPart(chosen, origin))
-  for (const one of chosenBy) found.add(() => choosingPart(one, origin))
-  const { parts, failures } = found
-  const reads = [...choosingNeeds(field, origin.run.served.relations), ...parts].map(
-    ({ kind }) => kind,
-  )
-  return { parts, failures, reads, notLookedAt: () => [] }
+  const { served } = origin.run
+  const places = new Places<PlacedPart>(served)
+  if (chosen !== undefined) places.find(() => chosenPart(chosen, origin))
+  for (const one of chosenBy) places.find(() => choosingPart(one, origin))
+  const reads = [...choosingNeeds(field, served.relations), ...places.parts].map(({ kind }) => kind)
+  return { ...places.read(), reads }
 }
 
 /** Objects that share a label value, in the same namespace or where either is cluster-scoped. */
@@ -187,15 +181,15 @@ function labelledParts(label: string, { run, cluster, object, named }: Origin): 
   const { id } = object
   const { view } = object.part
   const values = view.label(label)?.valuesOf(id) ?? []
-  if (values.length === 0) return nowhere
+  if (values.length === 0) return nowhere(served)
   const { namespace } = splitObjectKey(view.keyOf(id))
-  const found = new FoundParts<PlacedPart>()
+  const places = new Places<PlacedPart>(served)
   const passedOver: Kind[] = []
   for (const kind of kindsServedBy(served, cluster)) {
     const isBound = namespace !== '' && kind.resource.namespaced
     const reading = isBound ? { within: () => [namespace] } : {}
     const at = { cluster, kind }
-    found.add(() => {
+    places.find(() => {
       const part = named.includes(kind) ? parts.part(at, reading) : unnamedPart(run, at, reading)
       if (kind.uncached || part === undefined) {
         passedOver.push(kind)
@@ -205,9 +199,8 @@ function labelledParts(label: string, { run, cluster, object, named }: Origin): 
       return { ...part, condition: allOf([hasLabel(label, values), place]) }
     })
   }
-  const { parts: read, failures } = found
-  const reads = read.map(({ kind }) => kind)
-  return { parts: read, failures, reads, notLookedAt: () => namesOf(passedOver) }
+  const reads = places.parts.map(({ kind }) => kind)
+  return { ...places.read(() => namesOf(passedOver)), reads }
 }
 
 /** The objects that an object chooses. */

@@ -13,13 +13,12 @@ import {
   type ProblemPlace,
 } from '../../../query/problems/problem-part.ts'
 import { eventKeysOf, eventsAboutIndex } from '../../../query/relation/events-relation.ts'
-import { ClientError, unlessRefused } from '../../errors/client-error.ts'
+import { unlessRefused } from '../../errors/client-error.ts'
 import type { Kind } from '../../model/kind.ts'
 import type { KindView } from '../../prepare/kind-view.ts'
 import { objectRefsOf } from '../../schema/object-ref.ts'
 import type { ProblemObjectsArguments, ProblemsArguments } from '../../schema/read-arguments.ts'
 import type {
-  ClusterGap,
   ObjectRef,
   ProblemCount,
   ProblemEvent,
@@ -29,38 +28,18 @@ import { clustersNamed, isOverClusters } from '../../served/cluster-argument.ts'
 import { knownKinds, namedKinds, problemKindsOf } from '../../served/named-kinds.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
-import {
-  closedGaps,
-  failuresOfParts,
-  gapOfError,
-  gapsOfParts,
-  notServedGap,
-} from '../cluster-gaps.ts'
-import { fleetPart } from '../list-read.ts'
 import { refOf } from '../object-read.ts'
 import { ownerReferencesOf } from '../owner-read.ts'
+import { failuresOfParts, placePart, Places, type PlacesRead } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
-import { staleSince } from '../staleness.ts'
 
 /** A page of problems. Valid within the tick. */
-export interface ProblemsRead {
+export interface ProblemsRead extends PlacesRead<LookedAtPart> {
   readonly page: PageOf<Problem>
-  /** What was looked at. */
-  readonly parts: readonly KindView[]
   readonly problemOf: (problem: Problem) => ProblemSource
   readonly counts: () => readonly ProblemCount[]
   /** The type names of the kinds that were looked at, sorted. */
   readonly lookedAt: readonly string[]
-  /** The type names of the kinds to look at that were not read, sorted. */
-  readonly notLookedAt: () => readonly string[]
-  /** Whether no kind was left out. */
-  readonly complete: () => boolean
-  /** Since when the caches that were read may be out of date, by RFC 3339; `null` while all are in step. */
-  readonly staleSince: () => string | null
-  /** What is missing, or out of date. */
-  readonly incomplete: readonly ClusterGap[]
-  /** The errors of named kinds that could not be read, and of several clusters one for each that cannot be reached. */
-  readonly failures: readonly ClientError[]
 }
 
 /** A kind whose objects are looked at, in one cluster. */
@@ -81,13 +60,11 @@ export function readProblems(run: ReadRun, args: ProblemsArguments): ProblemsRea
   const isOver = isOverClusters(args)
   const named = namedKinds(served, types)
   const namespaces = namespacesIn(args)
-  const looked = clusters.map((cluster) =>
-    lookedAtParts(run, { cluster, isOver, named, namespaces }),
-  )
+  const places = lookedAtPlaces(run, { clusters, isOver, named, namespaces })
   const nowMs = Date.now()
-  const problems = looked.flatMap(({ cluster, parts }) =>
+  const problems = clusters.flatMap((cluster) =>
     foldProblems<LookedAtPart>({
-      parts,
+      parts: places.parts.filter((part) => part.cluster === cluster),
       namespaces: namespaces && new Set(namespaces),
       nowMs,
       afterMs: limits.problemAfterMs,
@@ -96,11 +73,9 @@ export function readProblems(run: ReadRun, args: ProblemsArguments): ProblemsRea
     }).map((problem) => ({ ...problem, cluster })),
   )
   const asked = problems.filter(problemTest(served, args))
-  const parts = looked.flatMap((one) => one.parts)
-  const missing = looked.flatMap((one) => one.missing)
-  const refused = looked.flatMap(({ cluster, isRefused }) => (isRefused ? cluster : []))
-  const gaps = looked.flatMap((one) => one.gaps)
+  const read = places.read()
   return {
+    ...read,
     page: problemPage({
       problems: asked,
       orderBy,
@@ -117,19 +92,13 @@ export function readProblems(run: ReadRun, args: ProblemsArguments): ProblemsRea
       maxPageSize: limits.maxPageSize,
       budget,
     }),
-    parts,
     problemOf: (problem) => new ProblemFields(run, problem),
     counts: () => {
       const counts = new ProblemCounts()
       for (const { severity: of, root } of asked) counts.add(countedAs(served, of, root), 1)
       return counts.all()
     },
-    lookedAt: typesOf(parts),
-    notLookedAt: () => [...new Set(missing)].toSorted(),
-    complete: () => missing.length === 0,
-    staleSince: () => staleSince(served, parts),
-    incomplete: [...gaps, ...closedGaps(refused, parts, gaps), ...gapsOfParts(served, parts)],
-    failures: looked.flatMap((one) => one.failures),
+    lookedAt: read.types,
   }
 }
 
@@ -171,64 +140,46 @@ export function namespacesIn({
   return namespaces.filter((one) => one === namespace)
 }
 
-interface LookedAt {
-  readonly cluster: string
-  readonly parts: readonly LookedAtPart[]
-  /** The type names of the kinds that could not be read. */
-  readonly missing: readonly string[]
-  /** Whether the viewer may not list a kind that nothing names. */
-  readonly isRefused: boolean
-  readonly gaps: readonly ClusterGap[]
-  /** One for each code. */
-  readonly failures: readonly ClientError[]
-}
-
-function lookedAtParts(
+/** The kinds that are looked at. Of a cluster, one error of each code stands beside the answer. */
+function lookedAtPlaces(
   run: ReadRun,
   {
-    cluster,
+    clusters,
     isOver,
     named,
     namespaces,
   }: {
-    readonly cluster: string
+    readonly clusters: readonly string[]
     readonly isOver: boolean
     readonly named: readonly Kind[]
     readonly namespaces: readonly string[] | undefined
   },
-): LookedAt {
-  const found: LookedAtPart[] = []
-  const missing: string[] = []
-  const gaps: ClusterGap[] = []
-  const failures: ClientError[] = []
-  let isRefused = false
-  for (const kind of new Set([...problemKindsOf(run.served, cluster), ...named])) {
-    const { namespaced } = kind.resource
-    const at = { cluster, kind, indexes: problemIndexes, isOptional: isOver }
-    const within = (): readonly string[] | undefined => (namespaced ? namespaces : undefined)
-    try {
-      const part = fleetPart(run, at, within)
-      if (part === undefined) gaps.push(notServedGap(at))
-      else found.push({ ...part, type: kind.typeName })
-    } catch (error) {
-      if (!(error instanceof ClientError)) throw error
-      missing.push(kind.typeName)
-      // The viewer need not be allowed to list what the request does not name.
-      if (error.code === 'FORBIDDEN' && !named.includes(kind)) {
-        isRefused = true
-        continue
-      }
-      gaps.push(gapOfError(run.served, at, error))
-      const isAsked = isOver || named.includes(kind)
-      if (isAsked && !failures.some(({ code }) => code === error.code)) failures.push(error)
+): Places<LookedAtPart> {
+  const { served } = run
+  const told = new Set<string>()
+  const isNamed = (kind: Kind): boolean => named.includes(kind)
+  const places = new Places<LookedAtPart>(served, {
+    isNamed,
+    fails({ cluster, kind }, { code }) {
+      const isAsked = isNamed(kind) || (isOver && code !== 'FORBIDDEN')
+      const isTold = told.has(`${cluster} ${code}`)
+      if (isAsked) told.add(`${cluster} ${code}`)
+      return isAsked && !isTold
+    },
+  })
+  for (const cluster of clusters) {
+    for (const kind of new Set([...problemKindsOf(served, cluster), ...named])) {
+      const { namespaced } = kind.resource
+      const at = { cluster, kind, indexes: problemIndexes, isOptional: isOver }
+      places.add(at, () => {
+        const part = placePart(run, at, () => (namespaced ? namespaces : undefined))
+        return part && { ...part, type: kind.typeName }
+      })
     }
+    const inCluster = places.parts.filter((part) => part.cluster === cluster)
+    if (isOver) places.failures.push(...failuresOfParts(served, inCluster.slice(0, 1)))
   }
-  if (isOver) failures.push(...failuresOfParts(run.served, found.slice(0, 1)))
-  return { cluster, parts: found, missing, isRefused, gaps, failures }
-}
-
-function typesOf(parts: readonly ProblemPart[]): readonly string[] {
-  return [...new Set(parts.map(({ type }) => type))].toSorted()
+  return places
 }
 
 /** Whether the topmost owner, or one of the objects, is of one of the types. */

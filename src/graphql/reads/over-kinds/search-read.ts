@@ -12,7 +12,7 @@ import { isOverClusters } from '../../served/cluster-argument.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
 import { refOf } from '../object-read.ts'
-import { partOfType } from './polymorphic-page.ts'
+import { partOfType } from './kinds-page.ts'
 import type { ReadRun } from '../read-run.ts'
 import { type SearchedKinds, searchedKinds, searchedNeeds } from './searched-kinds.ts'
 

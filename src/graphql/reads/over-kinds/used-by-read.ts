@@ -11,17 +11,19 @@ import type { ServedSchema } from '../../served/served-schema.ts'
 import type { UsedByArguments } from '../../schema/read-arguments.ts'
 import type { UseSource } from '../../schema/read-context.ts'
 import { originOf, refOf } from '../object-read.ts'
+import { Places } from '../places.ts'
 import {
+  type KindsPage,
+  kindsPage,
   partOfType,
   partOnTheWay,
-  type PolymorphicPage,
-  polymorphicPage,
-} from './polymorphic-page.ts'
+  type PlacedPart,
+} from './kinds-page.ts'
 import { OncePerRun, type ReadRun } from '../read-run.ts'
 import type { RelatedNeed, UseWay } from '../../served/schema-relations.ts'
 
 /** A page of the objects that use one object. */
-export interface UsedByPage extends PolymorphicPage {
+export interface UsedByPage extends KindsPage {
   readonly useOf: (row: FoundObject) => UseSource
 }
 
@@ -58,7 +60,7 @@ export class UsedByRead {
     const { budget, followed } = run
     const found = object && originOf(run, object)
     if (found === undefined) {
-      return { ...polymorphicPage(run, 'usedBy', { ...complete, parts: [] }, args), useOf: noUse }
+      return { ...this.#pageOf(run, 'usedBy', [], args), useOf: noUse }
     }
     const { part: used, id } = found
     const { cluster, kind, view } = used
@@ -81,7 +83,7 @@ export class UsedByRead {
     })
     const list = `${cluster}/usedBy/${view.uidOf(id) || `${kind.typeName}/${key}`}`
     return {
-      ...polymorphicPage(run, list, { ...complete, parts }, args),
+      ...this.#pageOf(run, list, parts, args),
       useOf({ part, id: userId }) {
         const { ways } = partOfType(read, part.kind.typeName)
         return {
@@ -93,6 +95,18 @@ export class UsedByRead {
         }
       },
     }
+  }
+
+  /** It reads every kind of users, or fails: it never answers with some of them. */
+  #pageOf(
+    run: ReadRun,
+    list: string,
+    parts: readonly PlacedPart[],
+    args: UsedByArguments,
+  ): KindsPage {
+    const places = new Places<PlacedPart>(this.#served)
+    places.parts.push(...parts)
+    return kindsPage(run, list, places.read(), args)
   }
 
   /** The kinds whose objects may use an object of a namespace (`''` if cluster-scoped), by type name. */
@@ -154,9 +168,6 @@ export class UsedByRead {
     )
   }
 }
-
-/** `usedBy` reads every kind of users, or fails: it never answers with some of them. */
-const complete = { failures: [], notLookedAt: () => [] }
 
 function noUse(): never {
   throw new TypeError('an object that is gone has no users')

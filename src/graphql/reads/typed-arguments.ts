@@ -12,69 +12,9 @@ import { nearestName } from '../../lib/options.ts'
 import { ArgumentError } from '../../query/condition/argument-error.ts'
 import type { Where } from '../../query/condition/where.ts'
 import type { Kind } from '../model/kind.ts'
-import type { KindArguments, OrderKey, UntypedArguments } from '../schema/read-arguments.ts'
-import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
-
-/** Without introspection, errors suggest no names: they would reveal the schema. */
-type ErrorNames = Pick<OperationLimits, 'introspection'>
-
-/**
- * The kind that arguments name, by its kind or the plural name of its resource. Without a `group`, one group alone must
- * have it. Throws `ArgumentError` for `kind` or `group`.
- */
-export function kindNamed(served: ServedSchema, args: KindArguments, names: ErrorNames): Kind {
-  const { group = null, kind: name } = args
-  const known = group === null ? undefined : served.kindOf(group, name)
-  if (known !== undefined) return known
-  const ofGroup = kindsOf(served, group)
-  const exact = ofGroup.filter(({ resource }) => resource.kind === name)
-  const plural = name.toLowerCase()
-  const found =
-    exact.length > 0 ? exact : ofGroup.filter(({ resource }) => resource.resource === plural)
-  const [kind, ...others] = found
-  if (kind === undefined) throw noSuchKind(served, args, names)
-  if (others.length === 0) return kind
-  const groups = found.map(({ resource }) => JSON.stringify(resource.group))
-  throw new ArgumentError('group', `several groups have the kind ${JSON.stringify(name)}`, {
-    value: group,
-    hint: names.introspection ? `name one of ${groups.join(', ')}` : 'name the group',
-  })
-}
-
-function kindsOf({ kinds }: ServedSchema, group: string | null): readonly Kind[] {
-  const all = [...kinds.values()]
-  return group === null ? all : all.filter(({ resource }) => resource.group === group)
-}
-
-function noSuchKind(
-  served: ServedSchema,
-  { group = null, kind: name }: KindArguments,
-  { introspection }: ErrorNames,
-): ArgumentError {
-  const all = kindsOf(served, null)
-  const ofGroup = kindsOf(served, group)
-  const elsewhere = all.find(({ resource }) => resource.kind === name)
-  const way = (nearest: string | undefined): string => {
-    if (introspection && elsewhere !== undefined) {
-      return `it is of the group ${JSON.stringify(elsewhere.resource.group)}`
-    }
-    if (introspection && nearest !== undefined) return `there is ${JSON.stringify(nearest)}`
-    return 'write group and kind as the API does: "apps" and "Deployment"'
-  }
-  if (group !== null && ofGroup.length === 0) {
-    const groups = new Set(all.map(({ resource }) => resource.group))
-    const problem = `there is no group ${JSON.stringify(group)}`
-    const hint = way(nearestName(group, groups))
-    return new ArgumentError('group', problem, { value: group, hint })
-  }
-  const nearest = nearestName(
-    name,
-    ofGroup.map(({ resource }) => resource.kind),
-  )
-  const of = group === null ? '' : ` of the group ${JSON.stringify(group)}`
-  const problem = `there is no kind ${JSON.stringify(name)}${of}`
-  return new ArgumentError('kind', problem, { value: name, hint: way(nearest) })
-}
+import type { OrderKey, UntypedArguments } from '../schema/read-arguments.ts'
+import type { ErrorNames } from '../served/named-kinds.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
 
 /** Arguments with their `where` and `orderBy` typed. */
 type TypedArguments<A> = Omit<A, 'where' | 'orderBy'> & {

@@ -1,0 +1,54 @@
+import type { Condition } from '../../../query/condition/condition.ts'
+import { listPage, type Page } from '../../../query/page/page.ts'
+import type { CachedParts, KindView } from '../../prepare/kind-view.ts'
+import type { PageArguments } from '../../schema/read-arguments.ts'
+import type { SchemaRelation } from '../../served/schema-relations.ts'
+import type { PlacesRead } from '../places.ts'
+import type { ListedPart } from '../read-page.ts'
+import type { ReadRun } from '../read-run.ts'
+
+/** A kind, with the condition that its objects must meet. */
+export type PlacedPart = KindView & { readonly condition: Condition }
+
+/** A page of objects of several kinds, in one cluster or several. */
+export interface KindsPage extends PlacesRead<KindView> {
+  readonly page: Page<ListedPart>
+}
+
+/** The tests that each kind costs, besides those of its condition. */
+const testsPerKind = 20
+
+/**
+ * A page of the objects of some kinds, each with its own condition. `list` names the list, so that its cursors are valid
+ * for this list only. Throws as `listPage` does.
+ */
+export function kindsPage(
+  { budget, limits: { maxPageSize } }: ReadRun,
+  list: string,
+  places: PlacesRead<PlacedPart>,
+  { first, after, last, before }: PageArguments,
+): KindsPage {
+  budget.spend('tests', testsPerKind * (1 + places.parts.length))
+  const parts = places.parts.map((part) => ({ ...part, name: part.kind.typeName }))
+  const bounds = { first, after, last, before, maxPageSize }
+  return { ...places, page: listPage({ parts, budget, identity: { list }, ...bounds }) }
+}
+
+/** The part of a type. Throws `TypeError` for a type that was not read. */
+export function partOfType<P>(parts: ReadonlyMap<string, P>, type: string): P {
+  const part = parts.get(type)
+  if (part === undefined) throw new TypeError(`${type} is not among the parts`)
+  return part
+}
+
+/** A part that a relation reads, with the indexes that it needs there. Throws `ClientError`. */
+export function partOnTheWay(
+  { needs, name }: SchemaRelation,
+  type: string,
+  parts: CachedParts,
+  cluster: string,
+): KindView {
+  const need = needs.get(type)
+  if (need === undefined) throw new TypeError(`${name} does not read ${type}`)
+  return parts.part({ cluster, ...need })
+}

@@ -1,0 +1,335 @@
+import { ClientError, isLostCluster, unlessRefused } from '../errors/client-error.ts'
+import type { Kind } from '../model/kind.ts'
+import type { ClusterKind, IncompleteKind, KindView, ListReading } from '../prepare/kind-view.ts'
+import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
+import { unauthorizedCluster } from '../prepare/read-failures.ts'
+import type { ClusterGap } from '../schema/read-context.ts'
+import { isReachable } from '../served/cluster-argument.ts'
+import { kindsServedBy } from '../served/named-kinds.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
+import type { ReadRun } from './read-run.ts'
+
+/*
+ * Which kinds and clusters a field reads, and what it could not read. A field goes through the places that its arguments
+ * mean, each a kind in a cluster, and adds each to its `Places`. What is read is a part. What is not is told in three ways:
+ * as a gap (`incomplete`), as a type that was not looked at (`notLookedAt`), and, where the request names the kind, as an
+ * error beside the answer. A viewer need not be allowed to list what the request does not name: such refusals are told
+ * once for a cluster, and only where nothing of the cluster is read.
+ */
+
+/** How what cannot be read is told. */
+interface PlacesOptions {
+  /** Whether the request names a kind. Default: it names each. */
+  readonly isNamed?: (kind: Kind) => boolean
+  /** Whether what a place throws is an error beside the answer. Default: that of a kind that the request names. */
+  readonly fails?: (at: ClusterKind, error: ClientError) => boolean
+}
+
+/** What was read, and what was not. */
+export interface PlacesRead<P> {
+  readonly parts: readonly P[]
+  /** The type names of the kinds that were read, sorted. */
+  readonly types: readonly string[]
+  /** The type names of the kinds that may hold more but were not read: not loaded, or not allowed. Sorted. */
+  readonly notLookedAt: () => readonly string[]
+  /** Whether no kind was left out. */
+  readonly complete: () => boolean
+  /** What is missing of clusters, or out of date. */
+  readonly incomplete: () => readonly ClusterGap[]
+  /** Since when the first of the caches that were read may be out of date, by RFC 3339; `null` while all are in step. */
+  readonly staleSince: () => string | null
+  /** The errors beside the answer. */
+  readonly failures: readonly ClientError[]
+}
+
+/** The places that a field reads, in one run. */
+export class Places<P extends KindView = KindView> {
+  readonly parts: P[] = []
+  readonly failures: ClientError[] = []
+  readonly gaps: ClusterGap[] = []
+  readonly #served: ServedSchema
+  readonly #isNamed: (kind: Kind) => boolean
+  readonly #fails: (at: ClusterKind, error: ClientError) => boolean
+  /** The types of the places that could not be read. */
+  readonly #unread = new Set<string>()
+  readonly #refusedIn = new Set<string>()
+  readonly #lost = new Set<string>()
+
+  constructor(served: ServedSchema, { isNamed = () => true, fails }: PlacesOptions = {}) {
+    this.#served = served
+    this.#isNamed = isNamed
+    this.#fails = fails ?? (({ kind }) => isNamed(kind))
+  }
+
+  /** Reads a place. `undefined`: its cluster does not serve the kind, or nothing of it is in memory. */
+  add(at: ClusterKind, read: () => P | undefined): void {
+    const { cluster, kind } = at
+    const isNamed = this.#isNamed(kind)
+    try {
+      const part = read()
+      if (part !== undefined) this.parts.push(part)
+      else if (isNamed) this.gaps.push(notServedGap(at))
+    } catch (error) {
+      if (!(error instanceof ClientError)) throw error
+      this.#unread.add(error.type ?? kind.typeName)
+      if (this.#fails(at, error)) this.failures.push(error)
+      // A pattern does not ask for a kind that has no lists.
+      const isMeant = isNamed || (error.code !== 'FORBIDDEN' && error.code !== 'UNSUPPORTED')
+      if (isMeant) this.gaps.push(gapOfError(this.#served, at, error))
+      else if (error.code === 'FORBIDDEN') this.#refusedIn.add(cluster)
+    }
+  }
+
+  /** Reads a place that a relation leads to. What it throws is an error beside the answer, and no gap. */
+  find(read: () => P | undefined): void {
+    try {
+      const part = read()
+      if (part !== undefined) this.parts.push(part)
+    } catch (error) {
+      if (!(error instanceof ClientError)) throw error
+      if (error.type !== undefined) this.#unread.add(error.type)
+      this.failures.push(error)
+    }
+  }
+
+  /** Tells that a whole cluster cannot be read. What is known of it from before may still be added. */
+  lose(cluster: string): void {
+    this.#lost.add(cluster)
+    this.failures.push(lostCluster(this.#served, cluster))
+  }
+
+  /** What is missing, besides what is out of date of the parts. */
+  missing(): readonly ClusterGap[] {
+    const lost = Array.from(this.#lost, (cluster) => lostGap(this.#served, cluster))
+    return [...this.gaps, ...closedGaps(this.#refusedIn, this.parts, this.gaps), ...lost]
+  }
+
+  /** `others`: further types that were not looked at. */
+  read(others: () => Iterable<string> = () => []): PlacesRead<P> {
+    const { parts, failures } = this
+    const notLookedAt = (): readonly string[] =>
+      [...new Set([...this.#unread, ...others()])].toSorted()
+    return {
+      parts,
+      types: [...new Set(parts.map(({ kind }) => kind.typeName))].toSorted(),
+      notLookedAt,
+      complete: () => notLookedAt().length === 0,
+      incomplete: () => {
+        const held = parts.filter(({ cluster }) => !this.#lost.has(cluster))
+        return [...this.missing(), ...gapsOfParts(this.#served, held)]
+      },
+      staleSince: () => staleSince(this.#served, parts),
+      failures,
+    }
+  }
+}
+
+/**
+ * The part of a kind in a cluster. Of an optional one, `undefined` if the cluster does not serve the kind; a cluster that
+ * cannot be reached does not delay the answer: only what is in memory of it and known to be allowed is read. The budget
+ * pays for the namespaces, in each part anew. Throws `ClientError`.
+ */
+export function placePart(
+  run: ReadRun,
+  at: ClusterKind,
+  within: () => readonly string[] | undefined,
+): KindView | undefined {
+  const { served, parts, budget } = run
+  const { cluster, kind, isOptional = false } = at
+  const cache = served.clusters.get(cluster)
+  const isKnown = cache?.connection.state === 'connected'
+  if (isOptional && isKnown && !cache.serves(kind.resource)) return undefined
+  const namespaces = within()
+  budget.spend('tests', namespaces?.length ?? 0)
+  const reading = { within: () => namespaces }
+  if (!isOptional || isReachable(served, cluster)) return parts.part(at, reading)
+  try {
+    return parts.part(at, { ...reading, prepares: false })
+  } catch (error) {
+    const isUnknown = error instanceof ClientError && error.code === 'NOT_SYNCED'
+    throw isUnknown ? unreachableCluster(served, at, false) : error
+  }
+}
+
+/**
+ * The part of a kind that the request does not name: of a common kind, which is then loaded, or of one in memory.
+ * `undefined` if it cannot be read.
+ */
+export function unnamedPart(
+  run: ReadRun,
+  at: ClusterKind,
+  reading?: ListReading,
+): KindView | undefined {
+  return unlessRefused(() => readUnnamed(run, at, reading))
+}
+
+/** As {@link unnamedPart}. Throws `ClientError` for a common kind that cannot be read. */
+export function readUnnamed(
+  { served, parts }: ReadRun,
+  at: ClusterKind,
+  reading?: ListReading,
+): KindView | undefined {
+  const isLoaded = served.commonKinds.has(at.kind) && !at.kind.uncached
+  return isLoaded ? parts.part(at, reading) : parts.cachedPart(at, reading)
+}
+
+/** The type names of the kinds that some of the clusters serve and that were not read there. */
+export function typesNotRead(
+  served: ServedSchema,
+  clusters: Iterable<string>,
+  parts: readonly ClusterKind[],
+  isWanted: (kind: Kind) => boolean = () => true,
+): readonly string[] {
+  const read = Map.groupBy(parts, ({ cluster }) => cluster)
+  return Array.from(clusters, (cluster) => {
+    const kinds = new Set(read.get(cluster)?.map(({ kind }) => kind))
+    return kindsServedBy(served, cluster)
+      .filter((kind) => isWanted(kind) && !kinds.has(kind))
+      .map(({ typeName }) => typeName)
+  }).flat()
+}
+
+/** The gap of a kind that could not be read in a cluster. */
+export function gapOfError(
+  served: ServedSchema,
+  { cluster, kind }: ClusterKind,
+  { code, message }: ClientError,
+): ClusterGap {
+  const since = isLostCluster(code) ? lostSince(served, cluster) : null
+  return { cluster, type: kind.typeName, code, message, since }
+}
+
+/** Since when a cluster cannot be reached, by RFC 3339; `null` if it can. */
+function lostSince({ members }: ServedSchema, cluster: string): string | null {
+  const member = members.get(cluster)
+  return member === undefined || member.state === 'CONNECTED' ? null : member.since.toISOString()
+}
+
+/** The gap of a kind that a cluster does not serve. This is no error: only some clusters may have a definition. */
+export function notServedGap({ cluster, kind }: ClusterKind): ClusterGap {
+  const { typeName: type } = kind
+  const message = `cluster ${cluster} does not serve ${type}`
+  return { cluster, type, code: 'NOT_SERVED', message, since: null }
+}
+
+/** The gap of a whole cluster that cannot be read. */
+export function lostGap(served: ServedSchema, cluster: string): ClusterGap {
+  const { code, message } = lostCluster(served, cluster)
+  return { cluster, type: null, code, message, since: lostSince(served, cluster) }
+}
+
+/** The error of a whole cluster that cannot be read. */
+export function lostCluster({ members }: ServedSchema, cluster: string): ClientError {
+  if (members.get(cluster)?.state === 'UNAUTHORIZED') return unauthorizedCluster(cluster)
+  const message = `cluster ${cluster} cannot be reached: the answer has what is known of it from before`
+  const details = { cluster, hint: 'ask again in a moment', retryAfterMs: 1_000 }
+  return new ClientError('CLUSTER_UNREACHABLE', message, details)
+}
+
+/** The error of a cluster that cannot be reached. With `isHeld`, the answer has what the cluster held when it last could be. */
+export function unreachableCluster(
+  { members }: ServedSchema,
+  { cluster, kind }: ClusterKind,
+  isHeld: boolean,
+): ClientError {
+  if (members.get(cluster)?.state === 'UNAUTHORIZED') {
+    return unauthorizedCluster(cluster, kind.typeName)
+  }
+  const held = isHeld ? ': its objects are as they were last known' : ''
+  const message = `cluster ${cluster} cannot be reached${held}`
+  const details = {
+    cluster,
+    type: kind.typeName,
+    hint: 'ask again in a moment',
+    retryAfterMs: 1_000,
+  }
+  return new ClientError('CLUSTER_UNREACHABLE', message, details)
+}
+
+/** The gaps of kinds that were read: from caches of clusters that cannot be reached now, or of some namespaces only. */
+export function gapsOfParts(
+  served: ServedSchema,
+  parts: readonly (ClusterKind & Pick<KindView, 'lacking'>)[],
+): readonly ClusterGap[] {
+  return parts.flatMap((part) => {
+    const { lacking } = part
+    const gaps: ClusterGap[] = lacking === undefined ? [] : [lackingGap(lacking)]
+    if (isReachable(served, part.cluster)) return gaps
+    const gap = gapOfError(served, part, unreachableCluster(served, part, true))
+    return [...gaps, { ...gap, since: staleSince(served, [part]) ?? gap.since }]
+  })
+}
+
+/** The errors of parts whose clusters cannot be reached. */
+export function failuresOfParts(
+  served: ServedSchema,
+  parts: readonly ClusterKind[],
+): readonly ClientError[] {
+  const lost = parts.filter(({ cluster }) => !isReachable(served, cluster))
+  return lost.map((part) => unreachableCluster(served, part, true))
+}
+
+/**
+ * The gaps of clusters where the viewer may list none of the kinds. `refused`: clusters with a kind that the request
+ * does not name and the viewer may not list. `parts`: the kinds that are read. `gaps`: those of kinds that the viewer may
+ * list, and that are not read for another reason.
+ */
+export function closedGaps(
+  refused: Iterable<string>,
+  parts: readonly ClusterKind[],
+  gaps: readonly ClusterGap[],
+): readonly ClusterGap[] {
+  const closed = new Set(refused)
+  for (const { cluster } of parts) closed.delete(cluster)
+  for (const { cluster, code } of gaps) {
+    if (code !== 'FORBIDDEN' && code !== 'NOT_SERVED') closed.delete(cluster)
+  }
+  return Array.from(closed, (cluster) => {
+    const message = `you may list none of the kinds in cluster ${cluster}`
+    return { cluster, type: null, code: 'FORBIDDEN', message, since: null }
+  })
+}
+
+/** No error: the cache is meant to have no more. */
+function lackingGap({ cluster, type, code, message }: IncompleteKind): ClusterGap {
+  return { cluster, type, code, message, since: null }
+}
+
+/** A kind whose cache may be out of date, as in `extensions.stale`. */
+export interface StaleKind {
+  readonly cluster: string
+  readonly type: string
+  /** RFC 3339. */
+  readonly since: string
+}
+
+/** Since when the first of some caches may be out of date, by RFC 3339; `null` while all are in step. */
+export function staleSince(
+  { clusters }: Pick<ServedSchema, 'clusters'>,
+  reads: Iterable<ClusterKind>,
+): string | null {
+  let earliestMs: number | undefined
+  for (const { cluster, kind } of reads) {
+    const sinceMs = clusters.get(cluster)?.staleSinceMs(kind.resource)
+    if (sinceMs === undefined) continue
+    earliestMs = Math.min(sinceMs, earliestMs ?? sinceMs)
+  }
+  return earliestMs === undefined ? null : new Date(earliestMs).toISOString()
+}
+
+/** The kinds that may be out of date, of those that an answer has read; `undefined` if there are none. */
+export function staleKinds(
+  served: Pick<ServedSchema, 'clusters'>,
+  snapshot: Pick<ReadSnapshot, 'hasStale' | 'read'>,
+): readonly StaleKind[] | undefined {
+  if (!snapshot.hasStale) return undefined
+  const stale = new Map<string, StaleKind>()
+  for (const at of snapshot.read()) {
+    const since = staleSince(served, [at])
+    if (since === null) continue
+    const { cluster, kind } = at
+    const { typeName } = kind
+    stale.set(`${cluster}/${typeName}`, { cluster, type: typeName, since })
+  }
+  return stale.size === 0 ? undefined : [...stale.values()]
+}
