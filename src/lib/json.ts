@@ -31,16 +31,12 @@ export function isRawJson(value: unknown): boolean {
   return json.isRawJSON(value)
 }
 
-/** A value by its JSON text, which answers contain as it stands. `JSON.stringify` writes the value. */
+/** A value by its JSON text, which answers contain as it stands. */
 export class JsonText {
   readonly text: string
 
   constructor(text: string) {
     this.text = text
-  }
-
-  toJSON(): unknown {
-    return parseExact(this.text)
   }
 }
 

@@ -133,9 +133,9 @@ type JsonSource =
   | { readonly form: 'entryKey' }
   | { readonly form: 'entryValue'; readonly shape: ValueShape }
 
-/** The fields of those own types that page sizes are checked on: they lead to rows. `part`: the name of the field. */
+/** A field of an own type that leads to rows, on which page sizes are checked. `part`: the name of the field. */
 export interface OwnSource {
-  readonly form: 'connection' | 'problem' | 'graph' | 'graphNode' | 'objectRef'
+  readonly form: 'connection' | 'problem' | 'graph' | 'graphNode'
   readonly part: string
 }
 

@@ -4,7 +4,6 @@ import {
   type FieldDefinitionNode,
   GraphQLEnumType,
   type GraphQLFieldConfigMap,
-  type GraphQLFieldResolver,
   GraphQLInputObjectType,
   type GraphQLInputType,
   type GraphQLInterfaceType,
@@ -25,18 +24,7 @@ import type { Kind } from '../model/kind.ts'
 import type { HasField } from '../model/schema-profile.ts'
 import { packageSchemaDirectory } from '../sdl/sdl-source.ts'
 import { type FieldSource, type FollowSource, fromSource, type OwnSource } from './field-source.ts'
-import { idOfObjectRef, type KindOf } from './object-ref.ts'
-import type {
-  GraphArguments,
-  KubernetesObjectsArguments,
-  ObjectByRefArguments,
-  ObjectListArguments,
-  ProblemsArguments,
-  CompleteArguments,
-  SearchArguments,
-} from './read-arguments.ts'
-import type { GraphNodeSource, ObjectRef, ResolverContext } from './read-context.ts'
-import { eachOrError, refusedAt, reportingFailures, reportingGaps } from './resolvers.ts'
+import type { KindOf } from './object-ref.ts'
 import {
   GraphQLDateTime,
   GraphQLExactFloat,
@@ -45,76 +33,31 @@ import {
   GraphQLStringMap,
 } from './scalars.ts'
 
-type Resolver<S> = GraphQLFieldResolver<S, ResolverContext>
+/** The sources of the fields of one type; `undefined` for a field that the type lacks. */
+type OwnFields = (field: string) => FieldSource | undefined
 
-/** The source of a field, and its resolver where GraphQL's default resolver does not do. */
-interface OwnField {
-  readonly source: FieldSource
-  readonly resolve?: Resolver<never> | undefined
-}
-
-/** The fields of one type; `undefined` for a field that the type lacks. */
-type OwnFields = (field: string) => OwnField | undefined
-
-/** The fields of a type on which page sizes are checked, and those that need a resolver. */
-function own(
-  form: OwnSource['form'],
-  resolve: Readonly<Record<string, Resolver<never>>> = {},
-): OwnFields {
-  return (part) => ({ source: { form, part }, resolve: resolve[part] })
+/** The fields of a type on which page sizes are checked. */
+function own(form: OwnSource['form']): OwnFields {
+  return (part) => ({ form, part })
 }
 
 /** A field that is a member of its value. */
-const member: OwnField = { source: { form: 'value' } }
+const member: FieldSource = { form: 'value' }
 
 /** The fields of `Query`, those of kinds aside. */
-const query: Readonly<Record<string, OwnField>> = {
+const query: Readonly<Record<string, FieldSource>> = {
   viewer: member,
   can: member,
   gatewayClusters: member,
-  object: {
-    source: { form: 'objectById' },
-    resolve: (_source, { id }: { readonly id: string }, { read }) => read.object(id),
-  },
-  objects: {
-    source: { form: 'objectsByIds' },
-    resolve: (_source, { ids }: { readonly ids: readonly string[] }, { read }) =>
-      eachOrError(ids, (id) => read.object(id)),
-  },
-  objectByRef: {
-    source: { form: 'objectByRef' },
-    resolve: (_source, args: ObjectByRefArguments, { read }) => read.objectByRef(args),
-  },
-  objectList: {
-    source: { form: 'objectList' },
-    resolve: (_source, args: ObjectListArguments, context, info) =>
-      reportingGaps(context.read.objectList(args), context, info),
-  },
-  kubernetesObjects: {
-    source: { form: 'kubernetesObjects' },
-    resolve: (_source, args: KubernetesObjectsArguments, context, info) =>
-      reportingFailures(context.read.kubernetesObjects(args), context, info),
-  },
-  graph: {
-    source: { form: 'aroundObjects' },
-    resolve: (_source, args: GraphArguments, context, info) =>
-      reportingFailures(context.read.graph(args), context, info),
-  },
-  search: {
-    source: { form: 'search' },
-    resolve: (_source, args: SearchArguments, context, info) =>
-      reportingFailures(context.read.search(args), context, info),
-  },
-  problems: {
-    source: { form: 'problems' },
-    resolve: (_source, args: ProblemsArguments, context, info) =>
-      reportingFailures(context.read.problems(args), context, info),
-  },
-  complete: {
-    source: { form: 'complete' },
-    resolve: (_source, args: CompleteArguments, context, info) =>
-      reportingFailures(context.read.complete(args), context, info),
-  },
+  object: { form: 'objectById' },
+  objects: { form: 'objectsByIds' },
+  objectByRef: { form: 'objectByRef' },
+  objectList: { form: 'objectList' },
+  kubernetesObjects: { form: 'kubernetesObjects' },
+  graph: { form: 'aroundObjects' },
+  search: { form: 'search' },
+  problems: { form: 'problems' },
+  complete: { form: 'complete' },
 }
 
 /** The fields of `Subscription`, those of kinds aside. */
@@ -131,21 +74,13 @@ const subscription: Readonly<Record<string, FollowSource>> = {
   problems: { form: 'problemFrames' },
 }
 
-/** Every field of `Mutation`: its write was made before the answer is read. */
-const write: OwnField = {
-  source: { form: 'write' },
-  resolve: (_source, _args, { writes }, { path }) => writes?.result(String(path.key)),
-}
-
 /** The fields of the types that SDL defines, those aside whose fields are members of values. */
 const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   Query: (field) => query[field],
-  Subscription: (field) => {
-    const source = subscription[field]
-    return source && { source }
-  },
-  Mutation: () => write,
-  WriteSubscription: () => ({ source: { form: 'drainFrames' } }),
+  Subscription: (field) => subscription[field],
+  // Its write was made before the answer is read.
+  Mutation: () => ({ form: 'write' }),
+  WriteSubscription: () => ({ form: 'drainFrames' }),
   KindConnection: own('connection'),
   KubernetesObjectConnection: own('connection'),
   ObjectListConnection: own('connection'),
@@ -153,21 +88,8 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   SearchResultConnection: own('connection'),
   UsedByConnection: own('connection'),
   Problem: own('problem'),
-  ObjectRef: own('objectRef', {
-    id: (ref: ObjectRef) => idOfObjectRef(ref),
-    object: (ref: ObjectRef, _args, context, info) =>
-      context.read.referenced(ref, refusedAt(context, info)),
-  }),
   Graph: own('graph'),
-  GraphNode: own('graphNode', {
-    id: ({ ref }: GraphNodeSource) => idOfObjectRef(ref),
-    clusterName: ({ ref }: GraphNodeSource) => ref.cluster,
-    apiVersion: ({ ref }: GraphNodeSource) => ref.apiVersion,
-    kind: ({ ref }: GraphNodeSource) => ref.kind,
-    namespace: ({ ref }: GraphNodeSource) => ref.namespace,
-    name: ({ ref }: GraphNodeSource) => ref.name,
-    object: ({ ref }: GraphNodeSource, _args, { read }) => read.referenced(ref),
-  }),
+  GraphNode: own('graphNode'),
 }
 
 function sdlOf(name: string): string {
@@ -241,7 +163,7 @@ export class OwnTypes {
   /** The fields of a root type, those of kinds aside. */
   rootFields(
     type: 'Query' | 'Mutation' | 'Subscription' | 'WriteSubscription',
-  ): GraphQLFieldConfigMap<unknown, ResolverContext> {
+  ): GraphQLFieldConfigMap<unknown, unknown> {
     return this.#fields(type, undefined)
   }
 
@@ -289,7 +211,7 @@ export class OwnTypes {
           fields: () => this.#inputs(node.fields, kind),
         })
       case NodeKind.OBJECT_TYPE_DEFINITION:
-        return new GraphQLObjectType<unknown, ResolverContext>({
+        return new GraphQLObjectType<unknown, unknown>({
           name,
           description: described(node.description, kind),
           fields: () => this.#fields(written, kind),
@@ -299,23 +221,18 @@ export class OwnTypes {
     }
   }
 
-  #fields(
-    written: string,
-    kind: Kind | undefined,
-  ): GraphQLFieldConfigMap<unknown, ResolverContext> {
+  #fields(written: string, kind: Kind | undefined): GraphQLFieldConfigMap<unknown, unknown> {
     return Object.fromEntries(
       fieldNodes(written).map((node) => {
         const { value: name } = node.name
         const ofType = fieldsOfTypes[written]
         const found = ofType === undefined ? member : ofType(name)
         if (found === undefined) throw new TypeError(`${written}.${name} has no source`)
-        const resolve = found.resolve as Resolver<unknown> | undefined
         return [
           name,
           {
             ...this.#field(node, kind),
-            ...(resolve === undefined ? {} : { resolve }),
-            ...fromSource(found.source),
+            ...fromSource(found),
           },
         ]
       }),
