@@ -8,12 +8,15 @@ const fresh = freshForEachTest()
 
 /** Objects that no API server of today would take: an earlier version of their definition allowed them. */
 const createPods = (): void => {
+  const kind = { apiVersion: 'v1', kind: 'Pod' }
   const metadata = { namespace: 'default', labels: { app: 'web' } }
   fresh.cluster.storage.create(podsOf, {
+    ...kind,
     metadata: { ...metadata, name: 'good' },
     spec: { priority: 1, containers: [{ name: 'main', image: 'nginx:1' }] },
   })
   fresh.cluster.storage.create(podsOf, {
+    ...kind,
     metadata: { ...metadata, name: 'wrong' },
     spec: {
       priority: 'high',
