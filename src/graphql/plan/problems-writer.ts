@@ -18,12 +18,9 @@ export function problemsWriter(field: PlanField): RootWriter {
   const { args, compiler, nodes } = field
   const { served } = compiler
   compiler.asks({ args, needs: (values, cluster) => problemNeeds(served, values, cluster) })
-  const write = connectionWriter<ProblemsRead, Problem>(field, {
-    row(row) {
-      const problem = problemWriter(row)
-      return (run, { problemOf }, found) => problem(run, problemOf(found))
-    },
-    part: memberWriter,
+  const write = connectionWriter<ProblemsRead, Problem>(field, (row) => {
+    const problem = problemWriter(row)
+    return (run, { problemOf }, found) => problem(run, problemOf(found))
   })
   return {
     write(run) {

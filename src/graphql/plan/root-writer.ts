@@ -1,4 +1,5 @@
 import { getNullableType, isObjectType } from 'graphql'
+import type { ObjectId } from '../../informer/store/store-view.ts'
 import { objectKey } from '../../kubernetes/object.ts'
 import type { SearchHit } from '../../query/page/search-page.ts'
 import type { Kind } from '../model/kind.ts'
@@ -26,7 +27,7 @@ import { clusterNamed } from '../served/cluster-argument.ts'
 import { kindNamed } from '../served/named-kinds.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { compiledByKind, rowsByKind } from './any-row-writer.ts'
-import { connectionWriter, unionWriter } from './connection-writer.ts'
+import { connectionWriter } from './connection-writer.ts'
 import { extensionEvent, extensionRoot } from './extension-writer.ts'
 import { graphWriter } from './graph-writer.ts'
 import { podLogsWriter } from './logs-writer.ts'
@@ -244,7 +245,7 @@ function anyKindsRoot(field: PlanField): RootWriter {
   const { args, nodes } = field
   /** The rows of `nodes` and of `edges`, which may select different fields. */
   const rows: ReturnType<typeof rowsByKind>[] = []
-  const write = unionWriter<KindsPage>(field, (row) => {
+  const write = connectionWriter<KindsPage, ObjectId>(field, (row) => {
     const ofRows = rowsByKind(row)
     rows.push(ofRows)
     return (run, { page }, id, at) => ofRows.write(run, page.partAt(at), id)
@@ -313,12 +314,9 @@ function objectRoot(field: PlanField, root: ObjectRoot): RootWriter {
 function searchRoot(field: PlanField): RootWriter {
   const { args, compiler, nodes } = field
   compiler.asks({ args, needs: (values, cluster) => searchNeeds(compiler.served, values, cluster) })
-  const write = connectionWriter<SearchRead, SearchHit>(field, {
-    row(row) {
-      const result = itemWriter(row)
-      return (run, { resultOf }, hit) => result(run, resultOf(hit))
-    },
-    part: memberWriter,
+  const write = connectionWriter<SearchRead, SearchHit>(field, (row) => {
+    const result = itemWriter(row)
+    return (run, { resultOf }, hit) => result(run, resultOf(hit))
   })
   return {
     write(run) {

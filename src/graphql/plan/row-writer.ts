@@ -19,7 +19,7 @@ import type { SecretContents } from '../schema/read-context.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import { anyRowWriter } from './any-row-writer.ts'
 import { collectFields } from './collected-fields.ts'
-import { type ConnectionForm, unionWriter } from './connection-writer.ts'
+import { type CompileRow, connectionWriter } from './connection-writer.ts'
 import { extensionRowWriter } from './extension-writer.ts'
 import {
   objectRefsWriter,
@@ -160,11 +160,11 @@ interface UnionRelation<P extends KindsPage> {
 function unionRowsWriter<P extends KindsPage>(
   field: PlanField,
   read: UnionRelation<P>,
-  row: ConnectionForm<P, ObjectId>['row'],
+  row: CompileRow<P, ObjectId>,
 ): RowWriter {
   const { compiler, args, nodes } = field
   compiler.asks({ args, needs: (values, cluster) => read.needs(values, cluster) })
-  const write = unionWriter<P>(field, row)
+  const write = connectionWriter<P, ObjectId>(field, row)
   return (run, part, id) => {
     const found = read.page(run, { part, id }, run.argumentsOf(args))
     run.errors.beside(found.failures, nodes)
@@ -172,12 +172,12 @@ function unionRowsWriter<P extends KindsPage>(
   }
 }
 
-const anyKindWriter: ConnectionForm<KindsPage, ObjectId>['row'] = (field) => {
+const anyKindWriter: CompileRow<KindsPage, ObjectId> = (field) => {
   const write = anyRowWriter(field)
   return (run, { page }, id, at) => write(run, page.partAt(at), id)
 }
 
-const useWriter: ConnectionForm<UsedByPage, ObjectId>['row'] = (field) => {
+const useWriter: CompileRow<UsedByPage, ObjectId> = (field) => {
   const write = itemWriter(field)
   return (run, { page, useOf }, id, at) => write(run, useOf({ part: page.partAt(at), id }))
 }

@@ -4,8 +4,6 @@ import {
   DirectiveLocation,
   GraphQLBoolean,
   GraphQLDirective,
-  type GraphQLFieldConfig,
-  type GraphQLFieldConfigMap,
   GraphQLInt,
   GraphQLList,
   GraphQLNonNull,
@@ -16,7 +14,6 @@ import {
 } from 'graphql'
 import { isBuiltInGroup } from '../../kubernetes/api-resource.ts'
 import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
-import type { ObjectMeta } from '../../kubernetes/object.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
 import {
   GraphQLDateTime,
@@ -32,13 +29,11 @@ import { scalarFormOf, type SchemaScalar } from '../model/scalar-form.ts'
 import { type DefinitionScope, deprecationOf, objectMetaDefinition } from '../model/definitions.ts'
 import { packageSchemaDirectory } from '../sdl/sdl-source.ts'
 import type { HasField } from '../model/schema-profile.ts'
-import { fromSource, type ScalarForm, type ValueShape } from './field-source.ts'
-import { propertyReader, propertyResolver } from './resolvers.ts'
-import type { ResolverContext } from './read-context.ts'
+import { type FieldConfigs, fromSource, type ScalarForm, type ValueShape } from './field-source.ts'
 import type { TypeNames } from './type-names.ts'
 
 /** A field config of plain JSON. */
-export type JsonFieldConfig = GraphQLFieldConfig<unknown, ResolverContext>
+export type JsonFieldConfig = FieldConfigs[string]
 
 /** The GraphQL type of a schema, and the form of its values. */
 export interface Output {
@@ -111,7 +106,6 @@ export class OpenApiTypes {
   fieldOf(property: string, parent: OpenApiSchema, place: SchemaPlace): JsonFieldConfig {
     const schema = parent.properties?.[property] ?? {}
     const { type, shape } = this.outputOf(schema, { ...place, property })
-    const resolve = propertyResolver(property, shape)
     const deprecationReason = deprecationOf(schema)
     const description = schema.description ?? ownDescription(place, property)
     const semanticNonNull = isNeverNull(parent, property, { group: place.group, shape })
@@ -119,7 +113,6 @@ export class OpenApiTypes {
       type,
       ...(description === undefined ? {} : { description }),
       ...(deprecationReason === undefined ? {} : { deprecationReason }),
-      ...(resolve === undefined ? {} : { resolve }),
       ...fromSource(
         { form: 'property', property, shape },
         semanticNonNull ? { semanticNonNull } : {},
@@ -298,11 +291,11 @@ export function objectMetaType({
   const properties = Object.keys(schema.properties ?? {}).filter(
     (property) => !dropped.has(property) && hasField(name, property),
   )
-  return new GraphQLObjectType<ObjectMeta, ResolverContext>({
+  return new GraphQLObjectType({
     name,
     description: schema.description,
     fields() {
-      const fields: GraphQLFieldConfigMap<unknown, ResolverContext> = {}
+      const fields: FieldConfigs = {}
       const place = { scope, group: '', parent: name, property: '' }
       for (const property of properties)
         fields[property] = openApiTypes().fieldOf(property, schema, place)
@@ -333,28 +326,21 @@ export const unstoredMetadata: ReadonlyMap<string, string> = new Map([
 ])
 
 function requireField(
-  fields: GraphQLFieldConfigMap<unknown, ResolverContext>,
+  fields: FieldConfigs,
   property: string,
   { type, shape }: { readonly type: GraphQLScalarType; readonly shape: ValueShape },
 ): void {
   const field = fields[property]
   if (field === undefined) return
   const otherwise = unstoredMetadata.get(property)
-  const read = propertyReader(property)
   fields[property] = {
     ...field,
     type: new GraphQLNonNull(type),
-    ...(otherwise !== undefined && {
-      resolve: (metadata) => read(metadata) ?? otherwise,
-      ...fromSource({ form: 'property', property, shape, otherwise }),
-    }),
+    ...(otherwise !== undefined && fromSource({ form: 'property', property, shape, otherwise })),
   }
 }
 
-function mapField(
-  map: 'labels' | 'annotations',
-  description: string,
-): GraphQLFieldConfigMap<ObjectMeta, ResolverContext>[string] {
+function mapField(map: 'labels' | 'annotations', description: string): JsonFieldConfig {
   return {
     type: GraphQLString,
     description,
@@ -363,12 +349,6 @@ function mapField(
         type: new GraphQLNonNull(GraphQLString),
         description: 'The whole key: `app.example/tier`.',
       },
-    },
-    resolve(metadata, { key }: { readonly key: string }) {
-      const values = metadata[map]
-      return values !== undefined && values !== null && Object.hasOwn(values, key)
-        ? values[key]
-        : null
     },
     ...fromSource({ form: 'mapValue', property: map, argument: 'key' }),
   }

@@ -5,22 +5,14 @@
  * API has them, and the interface has those, the fields of every object, and what all these kinds have beside: their
  * relations, `pods` first. It does not implement `KubernetesObject`: a field that another subgraph adds to that would be missing here.
  */
-import {
-  type GraphQLFieldConfig,
-  type GraphQLFieldConfigMap,
-  GraphQLInterfaceType,
-  GraphQLList,
-  GraphQLNonNull,
-} from 'graphql'
+import { GraphQLInterfaceType, GraphQLList, GraphQLNonNull } from 'graphql'
 import type { OpenApiSchema } from '../../kubernetes/open-api.ts'
-import { parsePath, valueAt } from '../../query/index/path.ts'
 import type { Definitions } from '../model/definitions.ts'
 import type { Kind } from '../model/kind.ts'
-import { fromSource } from './field-source.ts'
+import { type FieldConfigs, fromSource } from './field-source.ts'
 import { objectFields } from './object-fields.ts'
 import type { OpenApiTypes, Output } from './open-api-types.ts'
 import type { SchemaTypes } from './own-types.ts'
-import type { ResolverContext, Row } from './read-context.ts'
 
 const descriptions = {
   replicas: 'The number of pods that should run. Null for a CronJob.',
@@ -113,7 +105,7 @@ function placesOf({ resource: { group, kind } }: Kind): Places | undefined {
 export interface WorkloadTypes {
   readonly type: GraphQLInterfaceType
   /** `undefined` if the kind is no workload. */
-  fieldsOf(kind: Kind): GraphQLFieldConfigMap<Row, ResolverContext> | undefined
+  fieldsOf(kind: Kind): FieldConfigs | undefined
 }
 
 export function workloadTypes(
@@ -145,7 +137,6 @@ export function workloadTypes(
   const type = new GraphQLInterfaceType({
     name: 'Workload',
     description: 'An object that runs pods made from a template.',
-    resolveType: (row: Row) => row.kind.typeName,
     fields() {
       const [first = {}, ...others] = kinds
         .filter((kind) => placesOf(kind) !== undefined)
@@ -166,15 +157,13 @@ export function workloadTypes(
     fieldsOf(kind) {
       const at = placesOf(kind)
       if (at === undefined) return undefined
-      const field = (name: WorkloadField): GraphQLFieldConfig<Row, ResolverContext> => {
+      const field = (name: WorkloadField): FieldConfigs[string] => {
         const { type: output, shape } = outputs[name]
-        const path = parsePath(at[name])
         const within = at[name].split('.')
         const property = within.pop() ?? ''
         return {
           type: output,
           description: descriptions[name],
-          resolve: ({ object }) => valueAt(path, object),
           ...fromSource({ form: 'property', property, within, shape }),
         }
       }

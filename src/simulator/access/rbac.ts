@@ -1,42 +1,16 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
-import type { ResourceName, Storage } from '../storage/storage.ts'
+import { resources } from '../../kubernetes/resources.ts'
+import type { PolicyRule } from '../../kubernetes/wire/rbac-v1.ts'
+import type { Storage } from '../storage/storage.ts'
 import type { Identity } from './authentication.ts'
 import {
   type AccessAttributes,
-  type AccessRule,
   type Authorizer,
   type Decision,
   everything,
 } from './authorization.ts'
 
 export const rbacGroup = 'rbac.authorization.k8s.io'
-
-const resourceNamed = (resource: string): ResourceName => ({
-  group: rbacGroup,
-  version: 'v1',
-  resource,
-})
-
-export const rbacResources: Readonly<
-  Record<'roles' | 'clusterRoles' | 'roleBindings' | 'clusterRoleBindings', ResourceName>
-> = {
-  roles: resourceNamed('roles'),
-  clusterRoles: resourceNamed('clusterroles'),
-  roleBindings: resourceNamed('rolebindings'),
-  clusterRoleBindings: resourceNamed('clusterrolebindings'),
-}
-
-/** Calls `listener` after each change of an object of these kinds. */
-export function onRbacChange(
-  storage: Storage,
-  resources: readonly ResourceName[],
-  listener: () => void,
-): void {
-  for (const { group, version, resource } of resources) {
-    const served = storage.registry.find(group, version, resource)
-    if (served !== undefined) storage.store(served.stored).subscribe(listener)
-  }
-}
 
 interface Binding {
   readonly name: string
@@ -57,8 +31,8 @@ function bindingsOf(object: Unstructured): readonly Binding[] {
   return (subjects ?? []).map((subject) => ({ name, namespace, subject, role: roleRef }))
 }
 
-export function rulesOf(object: Unstructured): readonly AccessRule[] {
-  const { rules } = object as Unstructured & { readonly rules?: readonly AccessRule[] | null }
+export function rulesOf(object: Unstructured): readonly PolicyRule[] {
+  const { rules } = object as Unstructured & { readonly rules?: readonly PolicyRule[] | null }
   return rules ?? []
 }
 
@@ -69,11 +43,12 @@ export function rulesOf(object: Unstructured): readonly AccessRule[] {
 export class Rbac implements Authorizer {
   readonly #storage: Storage
   #bindings: ReadonlyMap<string, readonly Binding[]> | undefined
-  readonly #rules = new Map<string, readonly AccessRule[] | undefined>()
+  readonly #rules = new Map<string, readonly PolicyRule[] | undefined>()
 
   constructor(storage: Storage) {
     this.#storage = storage
-    onRbacChange(storage, Object.values(rbacResources), () => {
+    storage.follow(({ group }) => {
+      if (group !== rbacGroup) return
       this.#bindings = undefined
       this.#rules.clear()
     })
@@ -97,7 +72,7 @@ export class Rbac implements Authorizer {
     return { allowed: false, reason: `RBAC: ${text}` }
   }
 
-  rules(identity: Identity, namespace: string): readonly AccessRule[] {
+  rules(identity: Identity, namespace: string): readonly PolicyRule[] {
     const own = this.#bindingsOf(identity, namespace).flatMap((binding) => {
       const rules = this.#rulesOf(binding) ?? []
       // Only ClusterRoleBindings grant paths.
@@ -119,7 +94,7 @@ export class Rbac implements Authorizer {
   }
 
   #index(): ReadonlyMap<string, readonly Binding[]> {
-    const all = [rbacResources.clusterRoleBindings, rbacResources.roleBindings].flatMap((name) =>
+    const all = [resources.clusterRoleBindings, resources.roleBindings].flatMap((name) =>
       Array.from(this.#storage.list(name)).flatMap(bindingsOf),
     )
     return Map.groupBy(
@@ -129,11 +104,11 @@ export class Rbac implements Authorizer {
   }
 
   /** The rules of a binding's role; `undefined` if the role does not exist. */
-  #rulesOf({ namespace, role }: Binding): readonly AccessRule[] | undefined {
+  #rulesOf({ namespace, role }: Binding): readonly PolicyRule[] | undefined {
     const isLocal = role.kind === 'Role'
     const key = isLocal ? `${namespace}/${role.name}` : role.name
     if (!this.#rules.has(key)) {
-      const resource = isLocal ? rbacResources.roles : rbacResources.clusterRoles
+      const resource = isLocal ? resources.roles : resources.clusterRoles
       const found = this.#storage.get(resource, isLocal ? namespace : '', role.name)
       this.#rules.set(key, found === undefined ? undefined : rulesOf(found))
     }
@@ -177,7 +152,7 @@ const notFound = ({ kind, name }: Binding['role']): string =>
 const has = (list: readonly string[] | undefined, value: string): boolean =>
   list !== undefined && (list.includes('*') || list.includes(value))
 
-function allows(rule: AccessRule, attributes: AccessAttributes): boolean {
+function allows(rule: PolicyRule, attributes: AccessAttributes): boolean {
   if (!has(rule.verbs, attributes.verb)) return false
   if (attributes.kind === 'path') {
     const { path } = attributes
@@ -186,10 +161,9 @@ function allows(rule: AccessRule, attributes: AccessAttributes): boolean {
     )
   }
   const { group, resource, subresource, name } = attributes
-  const { resources = [], resourceNames = [] } = rule
+  const { resources: own = [], resourceNames = [] } = rule
   const what = subresource === '' ? resource : `${resource}/${subresource}`
-  const named =
-    has(resources, what) || (subresource !== '' && resources.includes(`*/${subresource}`))
+  const named = has(own, what) || (subresource !== '' && own.includes(`*/${subresource}`))
   return (
     named &&
     has(rule.apiGroups, group) &&

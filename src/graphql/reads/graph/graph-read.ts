@@ -32,6 +32,8 @@ export interface ReadGraph extends Walk<KindView> {
   readonly notFollowed: readonly string[]
   /** The type names of the kinds that may hold more, but were not read, sorted. */
   readonly notLookedAt: () => readonly string[]
+  /** Whether no kind was left out. */
+  readonly complete: () => boolean
   /** The errors of kinds that named relations read. */
   readonly failures: readonly ClientError[]
 }
@@ -161,12 +163,14 @@ class GraphReader {
     return steps
   }
 
-  account(): Pick<ReadGraph, 'types' | 'notFollowed' | 'notLookedAt' | 'failures'> {
+  account(): Pick<ReadGraph, 'types' | 'notFollowed' | 'notLookedAt' | 'complete' | 'failures'> {
     const failures = [...this.#failures]
+    const notLookedAt = (): readonly string[] => this.#others(failures)
     return {
       types: [...this.#types].toSorted(),
       notFollowed: [...this.#notFollowed].toSorted(),
-      notLookedAt: () => this.#others(failures),
+      notLookedAt,
+      complete: () => notLookedAt().length === 0,
       failures,
     }
   }

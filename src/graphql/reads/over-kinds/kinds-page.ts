@@ -1,10 +1,11 @@
 import type { Condition } from '../../../query/condition/condition.ts'
 import { listPage, type Page } from '../../../query/page/page.ts'
 import type { CachedParts, KindView } from '../../prepare/kind-view.ts'
+import type { TypeCount } from '../../schema/read-context.ts'
 import type { PageArguments } from '../../schema/read-arguments.ts'
 import type { SchemaRelation } from '../../served/schema-relations.ts'
 import type { PlacesRead } from '../places.ts'
-import type { ListedPart } from '../read-page.ts'
+import type { ListedPart } from '../connection-read.ts'
 import type { ReadRun } from '../read-run.ts'
 
 /** A kind, with the condition that its objects must meet. */
@@ -13,6 +14,7 @@ export type PlacedPart = KindView & { readonly condition: Condition }
 /** A page of objects of several kinds, in one cluster or several. */
 export interface KindsPage extends PlacesRead<KindView> {
   readonly page: Page<ListedPart>
+  readonly counts: () => readonly TypeCount[]
 }
 
 /** The tests that each kind costs, besides those of its condition. */
@@ -31,7 +33,20 @@ export function kindsPage(
   budget.spend('tests', testsPerKind * (1 + places.parts.length))
   const parts = places.parts.map((part) => ({ ...part, name: part.kind.typeName }))
   const bounds = { first, after, last, before, maxPageSize }
-  return { ...places, page: listPage({ parts, budget, identity: { list }, ...bounds }) }
+  const page = listPage({ parts, budget, identity: { list }, ...bounds })
+  return { ...places, page, counts: () => countsByType(page) }
+}
+
+/** The number of objects of each type on all pages, most first, without types that have none. */
+export function countsByType(page: KindsPage['page']): readonly TypeCount[] {
+  const counts = new Map<string, number>()
+  for (const { part, count } of page.counts()) {
+    const { typeName } = part.kind
+    if (count > 0) counts.set(typeName, (counts.get(typeName) ?? 0) + count)
+  }
+  return Array.from(counts, ([type, count]) => ({ type, count })).toSorted(
+    (a, b) => b.count - a.count || (a.type < b.type ? -1 : 1),
+  )
 }
 
 /** The part of a type. Throws `TypeError` for a type that was not read. */
