@@ -308,8 +308,14 @@ describe('informerql serve ends with exit code 2 and one line for each wrong opt
       /auth\.audiences is empty/,
     ],
     ['auth: { mode: oidc-login, oidc: { issuer: "https://a.b" } }', /auth\.login is missing/],
-    ['auth: { mode: token-review, cluster: prod }', /auth\.cluster = "prod": there is no such cluster/],
-    ['auth: { tokenClusters: [prod] }', /auth\.tokenClusters\[0\] = "prod": there is no such cluster/],
+    [
+      'auth: { mode: token-review, cluster: prod }',
+      /auth\.cluster = "prod": there is no such cluster/,
+    ],
+    [
+      'auth: { tokenClusters: [prod] }',
+      /auth\.tokenClusters\[0\] = "prod": there is no such cluster/,
+    ],
     ['aliases: { stable.example.com: my-own }', /aliases.*"my-own": an alias is a capital/],
     ['server: { tlsCert: text }', /needs both server\.tlsCert and server\.tlsKey/],
     ['server: { tlsCert: nowhere, tlsKey: text }', /TLS: .*nowhere/],
