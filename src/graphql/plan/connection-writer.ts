@@ -5,7 +5,8 @@ import type { Kind } from '../model/kind.ts'
 import { pageInfoOf, paidEdges, paidRows, type ReadPage } from '../reads/connection-read.ts'
 import { type PlainWriter, plainWriter, writtenMembers } from './plain-writer.ts'
 import type { PlanField } from './plan-compiler.ts'
-import { leastLengthOf, type PlanRun } from './plan-run.ts'
+import type { PlanRun } from './plan-run.ts'
+import { leastLengthOf, listText, objectText } from './value-run.ts'
 import { memberWriter, valueWriter } from './value-writer.ts'
 
 /** Compiles the `nodes` of a connection, or the `node` of edges: one row, which is at a position of the page. */
@@ -27,7 +28,7 @@ export function connectionWriter<P extends { readonly page: PageOf<R> }, R>(
         const write = compileRow(part)
         return (run, read) => {
           const rows = paidRows(run.budget, read.page)
-          return run.list(rows, (row, at) => write(run, read, row, at))
+          return listText(run, rows, (row, at) => write(run, read, row, at))
         }
       }
       case 'edges':
@@ -61,7 +62,7 @@ function edgesWriter<P extends { readonly page: PageOf<R> }, R>(
   const leastLength = leastLengthOf(members)
   return (run, read) => {
     const rows = paidEdges(run.budget, read.page, cursors)
-    return run.list(rows, (row, at) => run.object(members, read, row, at), leastLength)
+    return listText(run, rows, (row, at) => objectText(run, members, read, row, at), leastLength)
   }
 }
 

@@ -21,6 +21,7 @@ import type {
   ObjectListArguments,
   SearchArguments,
 } from '../schema/read-arguments.ts'
+import type { ExtensionField } from '../schema/field-source.ts'
 import type { EntitiesArguments } from '../schema/federation-fields.ts'
 import { ofAnotherKind } from '../schema/relay-fields.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
@@ -28,13 +29,12 @@ import { kindNamed } from '../served/named-kinds.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { compiledByKind, rowsByKind } from './any-row-writer.ts'
 import { connectionWriter } from './connection-writer.ts'
-import { extensionEvent, extensionRoot } from './extension-writer.ts'
 import { graphWriter } from './graph-writer.ts'
-import { podLogsWriter } from './logs-writer.ts'
 import { problemsWriter } from './problems-writer.ts'
 import { neededIn, neededKinds, type PlanField, type RootWriter } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
-import { itemWriter, memberWriter, valueWriter } from './value-writer.ts'
+import { listText } from './value-run.ts'
+import { extensionWriter, itemWriter, memberWriter, valueWriter } from './value-writer.ts'
 
 /** Compiles a field of `Query`. Throws `NotCoveredError`, and the GraphQLError of a constant argument. */
 export function rootWriter(field: PlanField): RootWriter {
@@ -63,8 +63,6 @@ export function rootWriter(field: PlanField): RootWriter {
       return searchRoot(field)
     case 'problems':
       return problemsWriter(field)
-    case 'podLogs':
-      return podLogsWriter(field)
     case 'complete':
       return completeRoot(field)
     case 'write':
@@ -72,7 +70,9 @@ export function rootWriter(field: PlanField): RootWriter {
     case 'extension':
       return isMutation(field) ? writeRoot(field) : extensionRoot(source.field, field)
     case 'extensionEvents':
-      return extensionEvent(source.field, field)
+      return extensionRoot(source.field, field)
+    case 'clusterFrames':
+      return valueRoot(field)
     case 'value':
       return field.name === '_service' ? schemaRoot(field) : valueRoot(field)
     default:
@@ -84,6 +84,12 @@ export function rootWriter(field: PlanField): RootWriter {
 function valueRoot(field: PlanField): RootWriter {
   const write = memberWriter(field)
   return { write: (run) => write(run, new QueryValues(run)) }
+}
+
+/** Compiles a field that a program adds to `Query`, or to `Subscription`, as each event answers it. */
+function extensionRoot(extension: ExtensionField, field: PlanField): RootWriter {
+  const write = extensionWriter(extension, field)
+  return { write: (run) => write(run, run.extensions.of(run.event, undefined)) }
 }
 
 /** Compiles a field that only tells of the schema: of introspection, or `_service`. */
@@ -171,7 +177,7 @@ function objectsByIds(field: PlanField): RootWriter {
       (ids as readonly string[]).flatMap((id) => identityAt(served, id)?.at ?? []),
     write(run, written) {
       const { ids } = run.argumentsOf(field.args) as { readonly ids: readonly string[] }
-      return run.list(ids, (id) =>
+      return listText(run, ids, (id) =>
         run.errors.item(field.nodes, () => {
           const found = identityAt(run.served, id)
           return written(found && identified(run, found.at, found.identity))
@@ -188,7 +194,7 @@ function entities(field: PlanField): RootWriter {
       entityPlaces(served, representations as readonly unknown[]),
     write(run, written) {
       const { representations } = run.argumentsOf(field.args) as unknown as EntitiesArguments
-      return run.list(representations, (one) =>
+      return listText(run, representations, (one) =>
         run.errors.item(field.nodes, () => written(entityOf(run.served, one)?.find(run))),
       )
     },

@@ -1,4 +1,9 @@
-import type { CanArguments, NamespacesArguments } from '../schema/read-arguments.ts'
+import type {
+  CanArguments,
+  NamespacesArguments,
+  PodLogsArguments,
+} from '../schema/read-arguments.ts'
+import type { PodLogsSource } from '../schema/read-context.ts'
 import { clusterStates } from './fleet-state.ts'
 import { canAnywhere, listedNamespaces } from './permissions.ts'
 import type { ReadRun } from './read-run.ts'
@@ -31,5 +36,13 @@ export class QueryValues {
 
   gatewayClusters(): readonly object[] {
     return clusterStates(this.#run)
+  }
+
+  podLogs(args: PodLogsArguments): PodLogsSource | null {
+    const { direct, budget } = this.#run
+    const logs = direct.logs(args, budget)
+    if (logs === undefined) return null
+    budget.spend('rows', logs.lines.length)
+    return logs
   }
 }
