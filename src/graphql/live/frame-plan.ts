@@ -27,7 +27,6 @@ import {
   type RowWriter,
 } from '../plan/plan-compiler.ts'
 import { logsWriter } from '../plan/logs-writer.ts'
-import { problemWriter } from '../plan/problems-writer.ts'
 import type { PlanRun } from '../plan/plan-run.ts'
 import { valueWriter } from '../plan/value-writer.ts'
 import { type CountedList, facetsOf, sumsOf } from '../reads/connection-read.ts'
@@ -473,7 +472,7 @@ class FrameCompiler {
 
   #problem(field: PlanField, changes: string): Write<{ readonly object: string }> {
     const compiler = this.#compiler
-    const write = compiler.in({ ...compiler.scope, isLive: true }, () => problemWriter(field))
+    const write = compiler.in({ ...compiler.scope, isLive: true }, () => valueWriter(field))
     const { definition, key, nodes } = field
     const guarded = inChanges(definition, [changes, key], nodes, (run, problem: ProblemSource) =>
       write(run, problem),

@@ -10,10 +10,10 @@ import type { GraphArguments } from '../schema/read-arguments.ts'
 import { anyRowWriter } from './any-row-writer.ts'
 import { collectFields } from './collected-fields.ts'
 import type { FragmentMemo } from './fragment-cache.ts'
-import { lookedAtMember } from './connection-writer.ts'
 import { fragmentedMembers, type PlainWriter, plainWriter } from './plain-writer.ts'
 import { neededKinds, type PlanField, type RootWriter, type RowWriter } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
+import { memberWriter } from './value-writer.ts'
 
 /**
  * Compiles `Query.graph`. Nodes and edges come from the stores' keys and UIDs, without decoding an object. Throws
@@ -22,7 +22,7 @@ import type { PlanRun } from './plan-run.ts'
 export function graphWriter(field: PlanField): RootWriter {
   const { args, compiler, nodes } = field
   // A graph may contain objects of other clusters than the default one.
-  const { compiled: write, needs } = compiler.apart(() => plainWriter(field, memberWriter))
+  const { compiled: write, needs } = compiler.apart(() => plainWriter(field, partWriter))
   return {
     further(served, given, variables) {
       const kinds = graphKinds(served, given as unknown as GraphArguments)
@@ -41,7 +41,7 @@ export function graphWriter(field: PlanField): RootWriter {
   }
 }
 
-function memberWriter(field: PlanField): PlainWriter<ReadGraph> | undefined {
+function partWriter(field: PlanField): PlainWriter<ReadGraph> {
   switch (field.name) {
     case 'nodes': {
       const one = nodeWriter(field)
@@ -55,12 +55,8 @@ function memberWriter(field: PlanField): PlainWriter<ReadGraph> | undefined {
         return write(run, graph.edges, ids)
       }
     }
-    case 'truncated':
-      return (_run, graph) => String(graph.isCut)
-    case 'notFollowed':
-      return (_run, graph) => JSON.stringify(graph.notFollowed)
     default:
-      return lookedAtMember(field.name)
+      return memberWriter(field)
   }
 }
 

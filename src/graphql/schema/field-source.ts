@@ -67,10 +67,7 @@ type RootSource =
   | { readonly form: 'objectList' }
   | { readonly form: 'kubernetesObjects' }
   | { readonly form: 'aroundObjects' }
-  | { readonly form: 'search' }
-  | { readonly form: 'problems' }
   | { readonly form: 'podLogs' }
-  | { readonly form: 'complete' }
   /** `_entities` of a federated schema. */
   | { readonly form: 'entities' }
   /** A field of `Mutation`. Plans do not cover it. */

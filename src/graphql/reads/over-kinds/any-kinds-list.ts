@@ -7,7 +7,7 @@ import type { Kind } from '../../model/kind.ts'
 import { commonIndexes } from '../../model/sdl-indexes.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
 import type { KubernetesObjectsArguments } from '../../schema/read-arguments.ts'
-import type { ClusterGap, TypeCount } from '../../schema/read-context.ts'
+import type { ClusterGap } from '../../schema/read-context.ts'
 import { clustersNamed, clustersPrepared } from '../../served/cluster-argument.ts'
 import { kindsCalled, noSuchKind, unnamedKinds } from '../../served/named-kinds.ts'
 import type { OperationLimits, ServedSchema } from '../../served/served-schema.ts'
@@ -24,7 +24,7 @@ import {
 } from '../places.ts'
 import type { ListedPart } from '../read-page.ts'
 import type { ReadRun } from '../read-run.ts'
-import type { KindsPage } from './kinds-page.ts'
+import { type KindsConnection, kindsConnection } from './kinds-page.ts'
 
 /** A list has a part for each kind in each cluster. */
 const maxParts = 2_000
@@ -33,7 +33,10 @@ const maxParts = 2_000
  * A page of the objects of the kinds that the arguments name, in the clusters that they name. What cannot be read is a
  * gap. Throws as `listPage` does, and `ArgumentError` and `ClientError` for wrong arguments.
  */
-export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): KindsPage {
+export function readAnyKinds(
+  run: ReadRun,
+  args: KubernetesObjectsArguments,
+): KindsConnection {
   const { served, budget, limits } = run
   const named = kindsNamedBy(served, args.kinds, limits)
   const isNamed = (kind: Kind): boolean => named.isNamed(kind)
@@ -79,23 +82,12 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): Ki
     ...outdated.flatMap(({ type }) => type ?? []),
   ])
   const lost = (): readonly ClusterGap[] => unknown.map((one) => lostGap(served, one))
-  return { ...read, page, incomplete: () => [...read.incomplete(), ...lost()] }
+  const incomplete = (): readonly ClusterGap[] => [...read.incomplete(), ...lost()]
+  return kindsConnection(run, { ...read, page, incomplete })
 }
 
 function isUnknown({ clusters }: ServedSchema, name: string): boolean {
   return clusters.get(name)?.connection.state !== 'connected'
-}
-
-/** The number of objects of each type on all pages, most first, without types that have none. */
-export function countsByType({ page }: Pick<KindsPage, 'page'>): readonly TypeCount[] {
-  const counts = new Map<string, number>()
-  for (const { part, count } of page.counts()) {
-    const { typeName } = part.kind
-    if (count > 0) counts.set(typeName, (counts.get(typeName) ?? 0) + count)
-  }
-  return Array.from(counts, ([type, count]) => ({ type, count })).toSorted(
-    (a, b) => b.count - a.count || (a.type < b.type ? -1 : 1),
-  )
 }
 
 /** The list of one kind in one cluster, among those of a list over kinds. */

@@ -1,8 +1,12 @@
 import type { Condition } from '../../../query/condition/condition.ts'
+import type { ObjectId } from '../../../informer/store/store-view.ts'
 import { listPage, type Page } from '../../../query/page/page.ts'
 import type { CachedParts, KindView } from '../../prepare/kind-view.ts'
 import type { PageArguments } from '../../schema/read-arguments.ts'
+import type { TypeCount } from '../../schema/read-context.ts'
 import type { SchemaRelation } from '../../served/schema-relations.ts'
+import { Connection } from '../connection.ts'
+import { StoredObject } from '../direct/direct-reads.ts'
 import type { PlacesRead } from '../places.ts'
 import type { ListedPart } from '../read-page.ts'
 import type { ReadRun } from '../read-run.ts'
@@ -32,6 +36,29 @@ export function kindsPage(
   const parts = places.parts.map((part) => ({ ...part, name: part.kind.typeName }))
   const bounds = { first, after, last, before, maxPageSize }
   return { ...places, page: listPage({ parts, budget, identity: { list }, ...bounds }) }
+}
+
+/** A page of objects of several kinds as the value of a connection. */
+export type KindsConnection = Connection<ObjectId, StoredObject>
+
+export function kindsConnection(run: ReadRun, read: KindsPage): KindsConnection {
+  const { page } = read
+  const counts = (): readonly TypeCount[] => countsByType(page)
+  return new Connection(run, { ...read, counts }, (id: ObjectId, at) => {
+    return new StoredObject({ part: page.partAt(at), id })
+  })
+}
+
+/** The number of objects of each type on all pages, most first, without types that have none. */
+function countsByType(page: KindsPage['page']): readonly TypeCount[] {
+  const counts = new Map<string, number>()
+  for (const { part, count } of page.counts()) {
+    const { typeName } = part.kind
+    if (count > 0) counts.set(typeName, (counts.get(typeName) ?? 0) + count)
+  }
+  return Array.from(counts, ([type, count]) => ({ type, count })).toSorted(
+    (a, b) => b.count - a.count || (a.type < b.type ? -1 : 1),
+  )
 }
 
 /** The part of a type. Throws `TypeError` for a type that was not read. */
