@@ -46,10 +46,7 @@ export interface SchemaOptions {
   readonly writes?: boolean | undefined
 }
 
-/**
- * The GraphQL schema of a model, with resolvers. Operations need a `ResolverContext` as their `contextValue`; the root
- * value is not used.
- */
+/** The GraphQL schema of a model. Its fields have no resolvers: each says in its extensions what plans read for it. */
 export function createSchema(model: SchemaModel, options: SchemaOptions = {}): GraphQLSchema {
   return atOnce(schemaInSteps(model, options))
 }

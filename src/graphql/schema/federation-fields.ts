@@ -13,8 +13,6 @@ import type { Kind } from '../model/kind.ts'
 import { fromSource } from './field-source.ts'
 import type { SchemaTypes } from './own-types.ts'
 import { type EntityKeys, printSchemaSdl } from './print-schema.ts'
-import type { ResolverContext, Row } from './read-context.ts'
-import { eachOrError } from './resolvers.ts'
 
 /** How a schema is a subgraph. */
 export interface FederationOptions {
@@ -37,12 +35,11 @@ export function federationFields(
   kinds: readonly Kind[],
   types: SchemaTypes,
   { showsSdl }: FederationOptions,
-): GraphQLFieldConfigMap<unknown, ResolverContext> {
+): GraphQLFieldConfigMap<unknown, unknown> {
   const entity = new GraphQLUnionType({
     name: '_Entity',
     description: 'An object that other subgraphs may refer to, or add fields to.',
     types: () => kinds.map((kind) => types.objectType(kind)),
-    resolveType: (row: Row) => row.kind.typeName,
     extensions: { keys: keysOf(kinds, types) },
   })
   return {
@@ -64,8 +61,6 @@ export function federationFields(
               '`{ __typename: "Pod", id }`, or `{ __typename: "Pod", clusterName, namespace, name }`.',
           },
         },
-        resolve: (_source, { representations }: EntitiesArguments, { read }) =>
-          eachOrError(representations, (one) => read.entity(one)),
         ...fromSource({ form: 'entities' }),
       },
     }),
@@ -92,7 +87,7 @@ function keysOf(kinds: readonly Kind[], { hasField }: SchemaTypes): EntityKeys {
 }
 
 function serviceType(): GraphQLObjectType {
-  return new GraphQLObjectType<unknown, ResolverContext>({
+  return new GraphQLObjectType<unknown, unknown>({
     name: '_Service',
     description: 'A subgraph as composition reads it.',
     fields: {

@@ -1,15 +1,11 @@
 import {
   type GraphQLFieldConfig,
   type GraphQLFieldConfigMap,
-  type GraphQLFieldResolver,
   GraphQLList,
   GraphQLNonNull,
   GraphQLObjectType,
   GraphQLString,
 } from 'graphql'
-import type { Unstructured } from '../../kubernetes/object.ts'
-import { parsePath, type Path, valueAt } from '../../query/index/path.ts'
-import { podAmountsOf } from '../../query/index/pod-total.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
 import type { Definitions } from '../model/definitions.ts'
 import type {
@@ -22,12 +18,8 @@ import { describeRelation } from '../model/kind.ts'
 import { usageKindOf } from '../model/usage-kind.ts'
 import { nativePropertiesOf } from '../model/kind-catalog.ts'
 import { eventsConfig, objectFields } from './object-fields.ts'
-import { propertyReader, refusedAt, reportingFailures } from './resolvers.ts'
-import { objectRefOfKindAt, objectRefsAt, topmostBuiltIn } from './object-ref.ts'
 import type { OpenApiTypes } from './open-api-types.ts'
 import { fromSource } from './field-source.ts'
-import type { OwnedArguments, RelationArguments } from './read-arguments.ts'
-import type { ResolverContext, Row } from './read-context.ts'
 import { GraphQLStringMap } from './scalars.ts'
 import { type FieldConfig, type SchemaTypes, without } from './own-types.ts'
 import type { WorkloadTypes } from './workload-type.ts'
@@ -40,10 +32,10 @@ export interface KindTypeOptions {
   readonly workload: WorkloadTypes
 }
 
-/** The type of a kind: the fields of every object, those of its API, and its relations. Its source is a {@link Row}. */
+/** The type of a kind: the fields of every object, those of its API, and its relations. */
 export function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObjectType {
   const { types, definitions, openApiTypes, workload } = options
-  return new GraphQLObjectType<Row, ResolverContext>({
+  return new GraphQLObjectType<unknown, unknown>({
     name: kind.typeName,
     description:
       definitions.schemaOf(kind.resource)?.description ??
@@ -81,8 +73,8 @@ export function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObje
 function partOf(
   { typeName }: Kind,
   { hasField }: SchemaTypes,
-  fields: GraphQLFieldConfigMap<Row, ResolverContext>,
-): GraphQLFieldConfigMap<Row, ResolverContext> {
+  fields: GraphQLFieldConfigMap<unknown, unknown>,
+): GraphQLFieldConfigMap<unknown, unknown> {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => hasField(typeName, name)))
 }
 
@@ -90,8 +82,8 @@ function nativeFields(
   kind: Kind,
   definitions: Definitions,
   openApiTypes: OpenApiTypes,
-): GraphQLFieldConfigMap<Row, ResolverContext> {
-  const fields: GraphQLFieldConfigMap<Row, ResolverContext> = {}
+): GraphQLFieldConfigMap<unknown, unknown> {
+  const fields: GraphQLFieldConfigMap<unknown, unknown> = {}
   const { resource, typeName } = kind
   const place = {
     scope: definitions.scopeOf(resource),
@@ -100,16 +92,7 @@ function nativeFields(
   }
   const parent = definitions.schemaOf(resource) ?? {}
   for (const property of nativePropertiesOf(kind, definitions)) {
-    const config = openApiTypes.fieldOf(property, parent, { ...place, property })
-    const { resolve } = config
-    const read = propertyReader(property)
-    fields[graphqlNameOf(property)] = {
-      ...config,
-      resolve:
-        resolve === undefined
-          ? (row) => read(row.object)
-          : (row, args: unknown, context, info) => resolve(row.object, args, context, info),
-    }
+    fields[graphqlNameOf(property)] = openApiTypes.fieldOf(property, parent, { ...place, property })
   }
   return fields
 }
@@ -118,22 +101,19 @@ function relationField(
   from: Kind,
   relation: RelationField,
   types: SchemaTypes,
-): GraphQLFieldConfig<Row, ResolverContext> {
+): GraphQLFieldConfig<unknown, unknown> {
   const to = types.kind(relation.definition.to)
   const description = describeRelation(relation, to)
   if (!relation.many) {
     return {
       type: types.objectType(to),
       description,
-      resolve: (row, _args, context, info) =>
-        context.read.followOne(row, relation, refusedAt(context, info)),
       ...fromSource({ form: 'relation', relation }),
     }
   }
   return {
     ...(isOfEvents(relation) ? eventsConfig(to, types) : relationConfig(from, to, types)),
     description,
-    resolve: (row, args: RelationArguments, { read }) => read.follow(row, relation, args),
     ...fromSource({ form: 'relation', relation }),
   }
 }
@@ -153,13 +133,11 @@ function isOfEvents({ definition }: RelationField): boolean {
 function polymorphicField(
   field: PolymorphicRelationField,
   types: SchemaTypes,
-): GraphQLFieldConfig<Row, ResolverContext> {
+): GraphQLFieldConfig<unknown, unknown> {
   const { description } = field
   return {
     ...types.own.objectField('owned'),
     description,
-    resolve: (row, args: OwnedArguments, context, info) =>
-      reportingFailures(context.read.followPolymorphic(row, field, args), context, info),
     ...fromSource({ form: 'polymorphic', field }),
   }
 }
@@ -167,38 +145,16 @@ function polymorphicField(
 function objectRefField(
   field: ObjectRefField,
   types: SchemaTypes,
-): GraphQLFieldConfig<Row, ResolverContext> {
+): GraphQLFieldConfig<unknown, unknown> {
   const { many } = field
   const description =
     field.description ??
     `${many ? 'The objects' : 'The object'} that it refers to: ${field.paths.map((path) => `\`${path}\``).join(', ')}.`
-  const paths = field.paths.map(parsePath)
-  const config = { description, ...fromSource({ form: 'objectRef', field }) }
   const type = types.own.object('ObjectRef')
-  if (many) {
-    return {
-      ...config,
-      type: new GraphQLList(new GraphQLNonNull(type)),
-      resolve: (row) => objectRefsAt(paths, row, types.kindOf),
-    }
-  }
-  return { ...config, type, resolve: oneObjectRef(field, paths, types) }
-}
-
-function oneObjectRef(
-  { isTopmost, kindAt }: ObjectRefField,
-  paths: readonly Path[],
-  types: SchemaTypes,
-): GraphQLFieldResolver<Row, ResolverContext> {
-  if (isTopmost === true) {
-    return (row, _args, context, info) =>
-      topmostBuiltIn(context.read.ownerChain(row, refusedAt(context, info)))
-  }
-  if (kindAt === undefined) return (row) => objectRefsAt(paths, row, types.kindOf)[0] ?? null
-  const kindPath = parsePath(kindAt.path)
-  return (row, _args, context, info) => {
-    const other = context.read.followOne(row, kindAt.relation, refusedAt(context, info))
-    return other && objectRefOfKindAt(paths, row, valueAt(kindPath, other.object), types)
+  return {
+    type: many ? new GraphQLList(new GraphQLNonNull(type)) : type,
+    description,
+    ...fromSource({ form: 'objectRef', field }),
   }
 }
 
@@ -206,15 +162,14 @@ function oneObjectRef(
 function amountFields(
   { resource }: Kind,
   { own }: SchemaTypes,
-): GraphQLFieldConfigMap<Row, ResolverContext> {
+): GraphQLFieldConfigMap<unknown, unknown> {
   if (resource.group !== '' || resource.kind !== 'Pod') return {}
   const field = (
     list: 'requests' | 'limits',
     description: string,
-  ): GraphQLFieldConfig<Row, ResolverContext> => ({
+  ): GraphQLFieldConfig<unknown, unknown> => ({
     type: own.object('ResourceAmounts'),
     description,
-    resolve: ({ object }) => podAmountsOf(list, object as Unstructured),
     ...fromSource({ form: 'podAmounts', list }),
   })
   return {
@@ -230,38 +185,32 @@ function amountFields(
 }
 
 /** The field `usage` of the kinds that metrics.k8s.io measures. Others have none. */
-function usageField(kind: Kind, { own }: SchemaTypes): GraphQLFieldConfigMap<Row, ResolverContext> {
+function usageField(kind: Kind, { own }: SchemaTypes): GraphQLFieldConfigMap<unknown, unknown> {
   if (usageKindOf(kind) === undefined) return {}
   return {
     usage: {
       type: own.object('ResourceUsage'),
       description:
         'What it used when it was last measured, by metrics.k8s.io. The gateway reads the measurements of a cluster at an interval while they are asked for. Null if there is none, as of a pod that has just started, and with an error if the cluster does not serve them or the viewer may not see them.',
-      resolve: (row, _args, context, info) => context.read.usage(row, refusedAt(context, info)),
       ...fromSource({ form: 'usage' }),
     },
   }
 }
 
 /** The fields `data` and `type` of Secrets, which the caches leave out. Other kinds have none of them. */
-function secretFields({
-  resource,
-  metadataOnly,
-}: Kind): GraphQLFieldConfigMap<Row, ResolverContext> {
+function secretFields({ resource, metadataOnly }: Kind): GraphQLFieldConfigMap<unknown, unknown> {
   if (!metadataOnly || resource.group !== '' || resource.kind !== 'Secret') return {}
   return {
     data: {
       type: GraphQLStringMap,
       description:
         'The values of the Secret in base64, by key. The gateway reads them from the API server for each answer, with the bearer token of the caller. Null if the Secret is gone.',
-      resolve: (row, _args, { read }) => read.secret(row)?.data ?? null,
       ...fromSource({ form: 'secretContents' }),
     },
     type: {
       type: GraphQLString,
       description:
         'The purpose of `data`: `kubernetes.io/tls`. The gateway reads it as it reads `data`.',
-      resolve: (row, _args, { read }) => read.secret(row)?.type ?? null,
       ...fromSource({ form: 'secretContents' }),
     },
   }

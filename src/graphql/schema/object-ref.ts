@@ -1,9 +1,8 @@
 import { isBuiltInGroup, splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { isRecord } from '../../lib/json.ts'
-import { type Path, valuesAt } from '../../query/index/path.ts'
 import type { Kind } from '../model/kind.ts'
 import { encodeObjectId } from '../model/object-id.ts'
-import type { ObjectRef, Row } from './read-context.ts'
+import type { ObjectRef } from './read-context.ts'
 
 /** Finds a kind of the schema by API group and kind. */
 export type KindOf = (group: string, kind: string) => Kind | undefined
@@ -18,31 +17,6 @@ export function idOfObjectRef({ cluster, group, kind, namespace, name, uid }: Ob
 export interface ReferenceOrigin {
   readonly cluster: string
   readonly namespace: string | undefined
-}
-
-function originOf({ cluster, object }: Row): ReferenceOrigin {
-  return { cluster, namespace: object.metadata.namespace }
-}
-
-/** The references at paths of an object. Values without a kind or a name are left out. */
-export function objectRefsAt(
-  paths: readonly Path[],
-  row: Row,
-  kindOf: KindOf,
-): readonly ObjectRef[] {
-  const values = paths.flatMap((path) => valuesAt(path, row.object))
-  return objectRefsOf(values, originOf(row), kindOf)
-}
-
-/** The reference at paths of an object. Its kind comes from another object. `null` if either is missing. */
-export function objectRefOfKindAt(
-  paths: readonly Path[],
-  row: Row,
-  kind: unknown,
-  { kindOf }: { readonly kindOf: KindOf },
-): ObjectRef | null {
-  const named = paths.flatMap((path) => valuesAt(path, row.object))
-  return objectRefOfKind(named, kind, originOf(row), kindOf)
 }
 
 /** The first of some values as a reference. Its kind comes from another object. `null` if either is missing. */

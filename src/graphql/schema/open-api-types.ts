@@ -33,12 +33,10 @@ import { type DefinitionScope, deprecationOf, objectMetaDefinition } from '../mo
 import { packageSchemaDirectory } from '../sdl/sdl-source.ts'
 import type { HasField } from '../model/schema-profile.ts'
 import { fromSource, type ScalarForm, type ValueShape } from './field-source.ts'
-import { propertyReader, propertyResolver } from './resolvers.ts'
-import type { ResolverContext } from './read-context.ts'
 import type { TypeNames } from './type-names.ts'
 
 /** A field config of plain JSON. */
-export type JsonFieldConfig = GraphQLFieldConfig<unknown, ResolverContext>
+export type JsonFieldConfig = GraphQLFieldConfig<unknown, unknown>
 
 /** The GraphQL type of a schema, and the form of its values. */
 export interface Output {
@@ -111,7 +109,6 @@ export class OpenApiTypes {
   fieldOf(property: string, parent: OpenApiSchema, place: SchemaPlace): JsonFieldConfig {
     const schema = parent.properties?.[property] ?? {}
     const { type, shape } = this.outputOf(schema, { ...place, property })
-    const resolve = propertyResolver(property, shape)
     const deprecationReason = deprecationOf(schema)
     const description = schema.description ?? ownDescription(place, property)
     const semanticNonNull = isNeverNull(parent, property, { group: place.group, shape })
@@ -119,7 +116,6 @@ export class OpenApiTypes {
       type,
       ...(description === undefined ? {} : { description }),
       ...(deprecationReason === undefined ? {} : { deprecationReason }),
-      ...(resolve === undefined ? {} : { resolve }),
       ...fromSource(
         { form: 'property', property, shape },
         semanticNonNull ? { semanticNonNull } : {},
@@ -298,11 +294,11 @@ export function objectMetaType({
   const properties = Object.keys(schema.properties ?? {}).filter(
     (property) => !dropped.has(property) && hasField(name, property),
   )
-  return new GraphQLObjectType<ObjectMeta, ResolverContext>({
+  return new GraphQLObjectType<ObjectMeta, unknown>({
     name,
     description: schema.description,
     fields() {
-      const fields: GraphQLFieldConfigMap<unknown, ResolverContext> = {}
+      const fields: GraphQLFieldConfigMap<unknown, unknown> = {}
       const place = { scope, group: '', parent: name, property: '' }
       for (const property of properties)
         fields[property] = openApiTypes().fieldOf(property, schema, place)
@@ -333,28 +329,24 @@ export const unstoredMetadata: ReadonlyMap<string, string> = new Map([
 ])
 
 function requireField(
-  fields: GraphQLFieldConfigMap<unknown, ResolverContext>,
+  fields: GraphQLFieldConfigMap<unknown, unknown>,
   property: string,
   { type, shape }: { readonly type: GraphQLScalarType; readonly shape: ValueShape },
 ): void {
   const field = fields[property]
   if (field === undefined) return
   const otherwise = unstoredMetadata.get(property)
-  const read = propertyReader(property)
   fields[property] = {
     ...field,
     type: new GraphQLNonNull(type),
-    ...(otherwise !== undefined && {
-      resolve: (metadata) => read(metadata) ?? otherwise,
-      ...fromSource({ form: 'property', property, shape, otherwise }),
-    }),
+    ...(otherwise !== undefined && fromSource({ form: 'property', property, shape, otherwise })),
   }
 }
 
 function mapField(
   map: 'labels' | 'annotations',
   description: string,
-): GraphQLFieldConfigMap<ObjectMeta, ResolverContext>[string] {
+): GraphQLFieldConfigMap<ObjectMeta, unknown>[string] {
   return {
     type: GraphQLString,
     description,
@@ -363,12 +355,6 @@ function mapField(
         type: new GraphQLNonNull(GraphQLString),
         description: 'The whole key: `app.example/tier`.',
       },
-    },
-    resolve(metadata, { key }: { readonly key: string }) {
-      const values = metadata[map]
-      return values !== undefined && values !== null && Object.hasOwn(values, key)
-        ? values[key]
-        : null
     },
     ...fromSource({ form: 'mapValue', property: map, argument: 'key' }),
   }

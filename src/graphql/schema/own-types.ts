@@ -4,7 +4,6 @@ import {
   type FieldDefinitionNode,
   GraphQLEnumType,
   type GraphQLFieldConfigMap,
-  type GraphQLFieldResolver,
   GraphQLInputObjectType,
   type GraphQLInputType,
   type GraphQLInterfaceType,
@@ -25,24 +24,7 @@ import type { Kind } from '../model/kind.ts'
 import type { HasField } from '../model/schema-profile.ts'
 import { packageSchemaDirectory } from '../sdl/sdl-source.ts'
 import { type FieldSource, type FollowSource, fromSource, type OwnParts } from './field-source.ts'
-import { idOfObjectRef, type KindOf } from './object-ref.ts'
-import type {
-  GraphArguments,
-  KubernetesObjectsArguments,
-  ObjectByRefArguments,
-  ObjectListArguments,
-  ProblemsArguments,
-  CompleteArguments,
-  SearchArguments,
-} from './read-arguments.ts'
-import type { GraphNodeSource, LogLine, ObjectRef, ResolverContext } from './read-context.ts'
-import {
-  eachOrError,
-  jsonFieldsOf,
-  refusedAt,
-  reportingFailures,
-  reportingGaps,
-} from './resolvers.ts'
+import type { KindOf } from './object-ref.ts'
 import {
   GraphQLDateTime,
   GraphQLExactFloat,
@@ -51,79 +33,31 @@ import {
   GraphQLStringMap,
 } from './scalars.ts'
 
-type Resolver<S> = GraphQLFieldResolver<S, ResolverContext>
-
-/** The source of a field, and its resolver where GraphQL's default resolver does not do. */
-interface OwnField {
-  readonly source: FieldSource
-  readonly resolve?: Resolver<never> | undefined
-}
-
-/** The fields of one type; `undefined` for a field that the type lacks. */
-type OwnFields = (field: string) => OwnField | undefined
+/** The sources of the fields of one type; `undefined` for a field that the type lacks. */
+type OwnFields = (field: string) => FieldSource | undefined
 
 /** The fields of a type of the gateway that are read by more than the name of a member. */
-function own<F extends keyof OwnParts, S>(
-  form: F,
-  resolve: { readonly [P in OwnParts[F]]?: Resolver<S> } = {},
-): OwnFields {
-  return (part) => ({
-    source: { form, part } as unknown as FieldSource,
-    resolve: resolve[part as OwnParts[F]],
-  })
+function own(form: keyof OwnParts): OwnFields {
+  return (part) => ({ form, part }) as unknown as FieldSource
 }
 
 /** A field that is a member of its value. */
-const member: OwnField = { source: { form: 'value' } }
+const member: FieldSource = { form: 'value' }
 
 /** The fields of `Query`, those of kinds aside. */
-const query: Readonly<Record<string, OwnField>> = {
+const query: Readonly<Record<string, FieldSource>> = {
   viewer: member,
   can: member,
   gatewayClusters: member,
-  object: {
-    source: { form: 'objectById' },
-    resolve: (_source, { id }: { readonly id: string }, { read }) => read.object(id),
-  },
-  objects: {
-    source: { form: 'objectsByIds' },
-    resolve: (_source, { ids }: { readonly ids: readonly string[] }, { read }) =>
-      eachOrError(ids, (id) => read.object(id)),
-  },
-  objectByRef: {
-    source: { form: 'objectByRef' },
-    resolve: (_source, args: ObjectByRefArguments, { read }) => read.objectByRef(args),
-  },
-  objectList: {
-    source: { form: 'objectList' },
-    resolve: (_source, args: ObjectListArguments, context, info) =>
-      reportingGaps(context.read.objectList(args), context, info),
-  },
-  kubernetesObjects: {
-    source: { form: 'kubernetesObjects' },
-    resolve: (_source, args: KubernetesObjectsArguments, context, info) =>
-      reportingFailures(context.read.kubernetesObjects(args), context, info),
-  },
-  graph: {
-    source: { form: 'aroundObjects' },
-    resolve: (_source, args: GraphArguments, context, info) =>
-      reportingFailures(context.read.graph(args), context, info),
-  },
-  search: {
-    source: { form: 'search' },
-    resolve: (_source, args: SearchArguments, context, info) =>
-      reportingFailures(context.read.search(args), context, info),
-  },
-  problems: {
-    source: { form: 'problems' },
-    resolve: (_source, args: ProblemsArguments, context, info) =>
-      reportingFailures(context.read.problems(args), context, info),
-  },
-  complete: {
-    source: { form: 'complete' },
-    resolve: (_source, args: CompleteArguments, context, info) =>
-      reportingFailures(context.read.complete(args), context, info),
-  },
+  object: { form: 'objectById' },
+  objects: { form: 'objectsByIds' },
+  objectByRef: { form: 'objectByRef' },
+  objectList: { form: 'objectList' },
+  kubernetesObjects: { form: 'kubernetesObjects' },
+  graph: { form: 'aroundObjects' },
+  search: { form: 'search' },
+  problems: { form: 'problems' },
+  complete: { form: 'complete' },
 }
 
 /** The fields of `Subscription`, those of kinds aside. */
@@ -140,21 +74,13 @@ const subscription: Readonly<Record<string, FollowSource>> = {
   problems: { form: 'problemFrames' },
 }
 
-/** Every field of `Mutation`: its write was made before the answer is read. */
-const write: OwnField = {
-  source: { form: 'write' },
-  resolve: (_source, _args, { writes }, { path }) => writes?.result(String(path.key)),
-}
-
 /** The fields of the types that SDL defines, those aside whose fields are members of values. */
 const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   Query: (field) => query[field],
-  Subscription: (field) => {
-    const source = subscription[field]
-    return source && { source }
-  },
-  Mutation: () => write,
-  WriteSubscription: () => ({ source: { form: 'drainFrames' } }),
+  Subscription: (field) => subscription[field],
+  // Its write was made before the answer is read.
+  Mutation: () => ({ form: 'write' }),
+  WriteSubscription: () => ({ form: 'drainFrames' }),
   KindConnection: own('connection'),
   KubernetesObjectConnection: own('connection'),
   ObjectListConnection: own('connection'),
@@ -173,22 +99,10 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   ProblemFrame: own('problemFrame'),
   ProblemChange: own('problemChange'),
   Problem: own('problem'),
-  ObjectRef: own('objectRef', {
-    id: (ref: ObjectRef) => idOfObjectRef(ref),
-    object: (ref: ObjectRef, _args, context, info) =>
-      context.read.referenced(ref, refusedAt(context, info)),
-  }),
+  ObjectRef: own('objectRef'),
   Graph: own('graph'),
-  GraphNode: own('graphNode', {
-    id: ({ ref }: GraphNodeSource) => idOfObjectRef(ref),
-    clusterName: ({ ref }: GraphNodeSource) => ref.cluster,
-    apiVersion: ({ ref }: GraphNodeSource) => ref.apiVersion,
-    kind: ({ ref }: GraphNodeSource) => ref.kind,
-    namespace: ({ ref }: GraphNodeSource) => ref.namespace,
-    name: ({ ref }: GraphNodeSource) => ref.name,
-    object: ({ ref }: GraphNodeSource, _args, { read }) => read.referenced(ref),
-  }),
-  LogLine: own('logLine', { fields: ({ text }: LogLine) => jsonFieldsOf(text) }),
+  GraphNode: own('graphNode'),
+  LogLine: own('logLine'),
 }
 
 function sdlOf(name: string): string {
@@ -262,7 +176,7 @@ export class OwnTypes {
   /** The fields of a root type, those of kinds aside. */
   rootFields(
     type: 'Query' | 'Mutation' | 'Subscription' | 'WriteSubscription',
-  ): GraphQLFieldConfigMap<unknown, ResolverContext> {
+  ): GraphQLFieldConfigMap<unknown, unknown> {
     return this.#fields(type, undefined)
   }
 
@@ -310,7 +224,7 @@ export class OwnTypes {
           fields: () => this.#inputs(node.fields, kind),
         })
       case NodeKind.OBJECT_TYPE_DEFINITION:
-        return new GraphQLObjectType<unknown, ResolverContext>({
+        return new GraphQLObjectType<unknown, unknown>({
           name,
           description: described(node.description, kind),
           fields: () => this.#fields(written, kind),
@@ -320,23 +234,18 @@ export class OwnTypes {
     }
   }
 
-  #fields(
-    written: string,
-    kind: Kind | undefined,
-  ): GraphQLFieldConfigMap<unknown, ResolverContext> {
+  #fields(written: string, kind: Kind | undefined): GraphQLFieldConfigMap<unknown, unknown> {
     return Object.fromEntries(
       fieldNodes(written).map((node) => {
         const { value: name } = node.name
         const ofType = fieldsOfTypes[written]
         const found = ofType === undefined ? member : ofType(name)
         if (found === undefined) throw new TypeError(`${written}.${name} has no source`)
-        const resolve = found.resolve as Resolver<unknown> | undefined
         return [
           name,
           {
             ...this.#field(node, kind),
-            ...(resolve === undefined ? {} : { resolve }),
-            ...fromSource(found.source),
+            ...fromSource(found),
           },
         ]
       }),

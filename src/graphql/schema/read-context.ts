@@ -1,27 +1,7 @@
-import type { FieldNode, GraphQLError, GraphQLOutputType } from 'graphql'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { ProblemSeverity } from '../../kubernetes/problems/problem-fact.ts'
-import type { Kind, PolymorphicRelationField, RelationField } from '../model/kind.ts'
-import type { ExtensionField } from './field-source.ts'
-import type {
-  FacetArguments,
-  GraphArguments,
-  KubernetesObjectsArguments,
-  ListFieldArguments,
-  LookupArguments,
-  ObjectByRefArguments,
-  ObjectCanArguments,
-  ObjectListArguments,
-  OwnedArguments,
-  PodLogsArguments,
-  ProblemObjectsArguments,
-  ProblemsArguments,
-  RelationArguments,
-  CompleteArguments,
-  SearchArguments,
-  SumArguments,
-  UsedByArguments,
-} from './read-arguments.ts'
+import type { Kind } from '../model/kind.ts'
+import type { ProblemObjectsArguments } from './read-arguments.ts'
 
 /** One object: the source of a kind's type. Valid within one tick. */
 export interface Row {
@@ -66,57 +46,11 @@ export interface PageInfo {
   readonly endCursor: string | null
 }
 
-/** One edge of a connection. */
-export interface EdgeSource<T = Row> {
-  readonly cursor: string
-  readonly node: T
-}
-
-/** A connection. Each part is computed when a field asks for it, possibly more than once. */
-export interface ConnectionSource<T = Row> {
-  nodes(): readonly T[]
-  edges(): readonly EdgeSource<T>[]
-  pageInfo(): PageInfo
-  totalCount(): number
-  /** Since when the caches that the page is read from may be out of date, by RFC 3339; `null` while all are in step. */
-  staleSince(): string | null
-  incomplete(): readonly ClusterGap[]
-  /** Why clusters are missing; absent for lists of one cluster. */
-  readonly failures?: readonly Error[]
-  /** This and the next four belong to connections of one kind only. */
-  type(): string
-  resourceVersion(): string
-  resumeToken(): string
-  facets(args: FacetArguments): readonly Facet[]
-  sum(args: SumArguments): readonly IndexSum[]
-}
-
-/** A connection of objects of several kinds. */
-export interface OwnedConnectionSource extends ConnectionSource {
-  /** The type names of the kinds that were read, sorted. */
-  types(): readonly string[]
-  /** The type names of the kinds that may hold more, but are not loaded or not allowed, sorted. */
-  notLookedAt(): readonly string[]
-  complete(): boolean
-  /** The number of objects of each type on all pages. */
-  counts(): readonly TypeCount[]
-  /** Why kinds could not be read. */
-  readonly failures: readonly Error[]
-}
-
 /** An object that uses another one. */
 export interface UseSource {
   readonly object: ObjectRef
   /** The paths where it names the other one, with the numbers of list items. */
   paths(): readonly string[]
-}
-
-/** The objects that use one object. */
-export interface UsedByConnectionSource extends ConnectionSource<UseSource> {
-  /** The type names of the kinds that were read, sorted. */
-  types(): readonly string[]
-  notLookedAt(): readonly string[]
-  complete(): boolean
 }
 
 /** What is missing in an answer over clusters, or out of date. */
@@ -207,36 +141,6 @@ export interface ObjectRef {
   readonly uid: string | null
 }
 
-/** One object of a graph. */
-export interface GraphNodeSource {
-  readonly ref: ObjectRef
-  /** The number of steps from the nearest root. */
-  readonly depth: number
-}
-
-/** One relation between two objects of a graph, by their `id`s. */
-export interface GraphEdgeSource {
-  readonly from: string
-  readonly to: string
-  readonly relation: string
-}
-
-/** The result of `graph`. */
-export interface GraphSource {
-  nodes(): readonly GraphNodeSource[]
-  edges(): readonly GraphEdgeSource[]
-  readonly truncated: boolean
-  /** The type names of the kinds that were read, sorted. */
-  readonly types: readonly string[]
-  /** The relations to kinds that are not in memory, sorted. */
-  readonly notFollowed: readonly string[]
-  /** The type names of the kinds that may hold more, but were not read, sorted. */
-  notLookedAt(): readonly string[]
-  complete(): boolean
-  /** Why named relations could not be followed. */
-  readonly failures: readonly Error[]
-}
-
 /** One result of `search`: the object, and its value with the text. */
 export interface SearchResultSource {
   readonly object: ObjectRef
@@ -249,22 +153,6 @@ export interface SearchResultSource {
 export interface TypeCount {
   readonly type: string
   readonly count: number
-}
-
-/** A page of results of `search`. */
-export interface SearchSource {
-  nodes(): readonly SearchResultSource[]
-  edges(): readonly { readonly cursor: string; readonly node: SearchResultSource }[]
-  pageInfo(): PageInfo
-  totalCount(): number
-  staleSince(): string | null
-  counts(): readonly TypeCount[]
-  /** The type names of the kinds that were read, sorted. */
-  types(): readonly string[]
-  notLookedAt(): readonly string[]
-  complete(): boolean
-  /** Why named kinds could not be read. */
-  readonly failures: readonly Error[]
 }
 
 /** A problem: a topmost owner and a reason. */
@@ -303,109 +191,11 @@ export interface ProblemCount {
   readonly count: number
 }
 
-/** A page of problems. */
-export interface ProblemsSource {
-  nodes(): readonly ProblemSource[]
-  edges(): readonly { readonly cursor: string; readonly node: ProblemSource }[]
-  pageInfo(): PageInfo
-  totalCount(): number
-  staleSince(): string | null
-  counts(): readonly ProblemCount[]
-  incomplete(): readonly ClusterGap[]
-  /** The type names of the kinds that were looked at, sorted. */
-  lookedAt(): readonly string[]
-  notLookedAt(): readonly string[]
-  complete(): boolean
-  /** Why named kinds could not be read. */
-  readonly failures: readonly Error[]
-}
-
-/** A value, with the errors that stand beside it. */
-export interface ReadBeside {
-  readonly failures: readonly Error[]
-}
-
 /** The content of a Secret besides its metadata. */
 export interface SecretContents {
   /** Base64, by key. */
   readonly data: Readonly<Record<string, string>> | null
   readonly type: string | null
-}
-
-/** Receives the error of an object that a row names and the viewer may not get, whether or not it exists. */
-export type ToldRefusal = (error: Error) => void
-
-/**
- * The reads of one run of an operation, within one tick. `null` also stands for data that the API server must provide
- * first: the server fetches them, and the operation runs again.
- */
-export interface StoreReads {
-  list(kind: Kind, args: ListFieldArguments): ConnectionSource | null
-  /** The list of the kind that the arguments name. */
-  objectList(args: ObjectListArguments): ConnectionSource | null
-  /** The objects of several kinds and clusters as one list. */
-  kubernetesObjects(args: KubernetesObjectsArguments): OwnedConnectionSource
-  lookup(kind: Kind, args: LookupArguments): Row | null
-  /** By the `id` of an object, see `decodeObjectId`. */
-  object(id: string): Row | null
-  objectByRef(args: ObjectByRefArguments): Row | null
-  /** The object that a representation of federation names. */
-  entity(representation: unknown): Row | null
-  /** The chain of owners, the nearest first. */
-  ownerChain(row: Row, refused: ToldRefusal): readonly ObjectRef[]
-  /** The referenced object; `null` if it does not exist, is refused, or its kind is not served. */
-  referenced(ref: ObjectRef, refused?: ToldRefusal): Row | null
-  /** The objects that own this one, whatever their kind. */
-  owners(row: Row, refused: ToldRefusal): readonly Row[]
-  /** The objects that this one owns, of the kinds that the schema declares, those in `args` and those in memory. */
-  owned(row: Row, args: OwnedArguments): OwnedConnectionSource
-  /** The objects that use this one, of all kinds that can, or of those in `args`. */
-  usedBy(row: Row, args: UsedByArguments): UsedByConnectionSource
-  /** The columns of an object in `kubectl get`, which only the API server knows; `null` if the object is gone. */
-  printerColumns(row: Row, wide: boolean): readonly PrinterColumn[] | null
-  /** The data of a Secret, read on behalf of the caller; `null` if the Secret is gone. */
-  secret(row: Row): SecretContents | null
-  /** What a pod or node used. Reports why it is not known. */
-  usage(row: Row, refused: ToldRefusal): ResourceUsage | null
-  /** Follows a relation to objects of several kinds: those in memory and those in `args`. */
-  followPolymorphic(
-    row: Row,
-    field: PolymorphicRelationField,
-    args: OwnedArguments,
-  ): OwnedConnectionSource
-  /** The objects around some objects, and their relations. */
-  graph(args: GraphArguments): GraphSource
-  /** The objects of any kind with a value that contains a text. */
-  search(args: SearchArguments): SearchSource
-  /** What is wrong with the objects of the kinds that are looked at. */
-  problems(args: ProblemsArguments): ProblemsSource
-  /** The logs of some pods; `null` until they are read. */
-  podLogs(args: PodLogsArguments): PodLogsSource | null
-  /** The ways to complete the last word of a search text. */
-  complete(args: CompleteArguments): ReadBeside
-  /** The value of a field of an extension; `null` until its resolver has been called. */
-  extension(
-    field: ExtensionField,
-    args: Readonly<Record<string, unknown>>,
-    parent: unknown,
-    at: ResolvedField,
-  ): unknown
-  /** The state of an object's cluster. */
-  cluster(row: Row): unknown
-  /** Whether the viewer may do something to an object; `null` if the server has to ask the API server first. */
-  can(row: Row, args: ObjectCanArguments): boolean | null
-  /** A value that a resolver of an extension has given, with the objects of kinds as rows. */
-  extensionValue(value: unknown, at: Pick<ResolvedField, 'type'>): unknown
-  /** Follows a relation with `many`. */
-  follow(row: Row, relation: RelationField, args: RelationArguments): ConnectionSource
-  /** Follows a relation without `many`. */
-  followOne(row: Row, relation: RelationField, refused: ToldRefusal): Row | null
-}
-
-/** A field of an extension in an operation. */
-export interface ResolvedField {
-  readonly nodes: readonly FieldNode[]
-  readonly type: GraphQLOutputType
 }
 
 /** What the writes of one operation have done. They are made before the answer is read; dispose it after that. */
@@ -415,16 +205,4 @@ export interface WriteResults extends Disposable {
    * resolver of an extension gave. Throws the error of the write.
    */
   result(key: string): unknown
-}
-
-/**
- * The `contextValue` of an operation as resolvers see it: all that they know of the gateway. Everything is synchronous.
- * Every method may throw; the error belongs to the field that called.
- */
-export interface ResolverContext {
-  readonly read: StoreReads
-  /** What the writes of a mutation have done; absent in queries. */
-  readonly writes?: WriteResults
-  /** Adds an error for a field that still has a value. */
-  readonly report: (error: GraphQLError) => void
 }

@@ -9,9 +9,7 @@ import {
 } from 'graphql'
 import { ArgumentError } from '../../query/condition/argument-error.ts'
 import type { Kind } from '../model/kind.ts'
-import { decodeObjectId } from '../model/object-id.ts'
 import { fromSource } from './field-source.ts'
-import type { ResolverContext, StoreReads } from './read-context.ts'
 import type { SchemaTypes } from './own-types.ts'
 
 /**
@@ -29,23 +27,14 @@ export const fetchableDirective: GraphQLDirective = new GraphQLDirective({
 export function relayFields(
   kinds: readonly Kind[],
   types: SchemaTypes,
-): GraphQLFieldConfigMap<unknown, ResolverContext> {
-  const fields: GraphQLFieldConfigMap<unknown, ResolverContext> = {}
+): GraphQLFieldConfigMap<unknown, unknown> {
+  const fields: GraphQLFieldConfigMap<unknown, unknown> = {}
   for (const kind of kinds) {
     fields[fetchFieldOf(kind.typeName)] = {
       type: types.objectType(kind),
       description: `One ${kind.resource.kind} of ${kind.apiVersion} by its \`id\`, for Relay; null where it is gone.`,
       args: { id: { type: new GraphQLNonNull(GraphQLID) } },
       deprecationReason: kind.deprecation,
-      resolve(
-        _source,
-        { id }: { readonly id: string },
-        { read },
-      ): ReturnType<StoreReads['object']> {
-        const identity = decodeObjectId(id)
-        if (types.kindOf(identity.group, identity.kind) === kind) return read.object(id)
-        throw ofAnotherKind(id, kind.typeName)
-      },
       ...fromSource({ form: 'objectById' }),
     }
   }

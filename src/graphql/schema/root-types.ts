@@ -1,12 +1,9 @@
 import { type GraphQLFieldConfigMap, GraphQLObjectType } from 'graphql'
 import { fromSource } from './field-source.ts'
 import type { Kind } from '../model/kind.ts'
-import type { ListFieldArguments, LookupArguments, PodLogsArguments } from './read-arguments.ts'
-import type { ResolverContext } from './read-context.ts'
 import type { SchemaTypes } from './own-types.ts'
-import { reportingGaps } from './resolvers.ts'
 
-type RootFields = GraphQLFieldConfigMap<unknown, ResolverContext>
+type RootFields = GraphQLFieldConfigMap<unknown, unknown>
 
 /** Fields of `Query` besides those of the kinds and of the gateway. */
 interface FurtherFields {
@@ -21,7 +18,7 @@ export function buildQueryType(
   types: SchemaTypes,
   { further, protocol }: FurtherFields = {},
 ): GraphQLObjectType {
-  return new GraphQLObjectType<unknown, ResolverContext>({
+  return new GraphQLObjectType<unknown, unknown>({
     name: 'Query',
     description:
       'Lists and look-ups of every kind. A field whose kind or cluster cannot be read is null and has an error; the other fields have their values.',
@@ -45,14 +42,11 @@ function queryFields(kind: Kind, { own }: SchemaTypes): RootFields {
     [kind.listField]: {
       ...own.kindField('list', kind),
       deprecationReason: kind.deprecation,
-      resolve: (_source, args: ListFieldArguments, context, info) =>
-        reportingGaps(context.read.list(kind, args), context, info),
       ...fromSource({ form: 'list', kind }),
     },
     [kind.lookupField]: {
       ...own.kindField('lookup', kind),
       deprecationReason: kind.deprecation,
-      resolve: (_source, args: LookupArguments, { read }) => read.lookup(kind, args),
       ...fromSource({ form: 'lookup', kind }),
     },
   }
@@ -60,7 +54,7 @@ function queryFields(kind: Kind, { own }: SchemaTypes): RootFields {
 
 /** `Mutation`: writes to API servers with the credentials of the caller. */
 export function buildMutationType(types: SchemaTypes): GraphQLObjectType {
-  return new GraphQLObjectType<unknown, ResolverContext>({
+  return new GraphQLObjectType<unknown, unknown>({
     name: 'Mutation',
     description:
       'Writes, each with the credentials of the caller. They are made one after the other, in the order of the document; a write that fails is null and has an error, and those after it are made all the same.',
@@ -76,21 +70,19 @@ function isPods({ resource }: Kind): boolean {
 function logsQuery(pods: Kind, { own }: SchemaTypes): RootFields[string] {
   return {
     ...own.kindField('logs', pods),
-    resolve: (_source, args: PodLogsArguments, { read }) => read.podLogs(args),
     ...fromSource({ form: 'podLogs' }),
   }
 }
 
 /**
- * `Subscription`: every list and look-up, live pages and counts, and the same for any kind. Plans answer it: its fields have no
- * resolvers.
+ * `Subscription`: every list and look-up, live pages and counts, and the same for any kind.
  */
 export function buildSubscriptionType(
   kinds: readonly Kind[],
   types: SchemaTypes,
   { writes }: { readonly writes: boolean },
 ): GraphQLObjectType {
-  return new GraphQLObjectType<unknown, ResolverContext>({
+  return new GraphQLObjectType<unknown, unknown>({
     name: 'Subscription',
     description:
       'The matching objects, then their changes. The snapshot comes in frames: the first one resets, the last one is synced.',

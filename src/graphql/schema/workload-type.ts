@@ -13,14 +13,12 @@ import {
   GraphQLNonNull,
 } from 'graphql'
 import type { OpenApiSchema } from '../../kubernetes/open-api.ts'
-import { parsePath, valueAt } from '../../query/index/path.ts'
 import type { Definitions } from '../model/definitions.ts'
 import type { Kind } from '../model/kind.ts'
 import { fromSource } from './field-source.ts'
 import { objectFields } from './object-fields.ts'
 import type { OpenApiTypes, Output } from './open-api-types.ts'
 import type { SchemaTypes } from './own-types.ts'
-import type { ResolverContext, Row } from './read-context.ts'
 
 const descriptions = {
   replicas: 'The number of pods that should run. Null for a CronJob.',
@@ -113,7 +111,7 @@ function placesOf({ resource: { group, kind } }: Kind): Places | undefined {
 export interface WorkloadTypes {
   readonly type: GraphQLInterfaceType
   /** `undefined` if the kind is no workload. */
-  fieldsOf(kind: Kind): GraphQLFieldConfigMap<Row, ResolverContext> | undefined
+  fieldsOf(kind: Kind): GraphQLFieldConfigMap<unknown, unknown> | undefined
 }
 
 export function workloadTypes(
@@ -145,7 +143,6 @@ export function workloadTypes(
   const type = new GraphQLInterfaceType({
     name: 'Workload',
     description: 'An object that runs pods made from a template.',
-    resolveType: (row: Row) => row.kind.typeName,
     fields() {
       const [first = {}, ...others] = kinds
         .filter((kind) => placesOf(kind) !== undefined)
@@ -166,15 +163,13 @@ export function workloadTypes(
     fieldsOf(kind) {
       const at = placesOf(kind)
       if (at === undefined) return undefined
-      const field = (name: WorkloadField): GraphQLFieldConfig<Row, ResolverContext> => {
+      const field = (name: WorkloadField): GraphQLFieldConfig<unknown, unknown> => {
         const { type: output, shape } = outputs[name]
-        const path = parsePath(at[name])
         const within = at[name].split('.')
         const property = within.pop() ?? ''
         return {
           type: output,
           description: descriptions[name],
-          resolve: ({ object }) => valueAt(path, object),
           ...fromSource({ form: 'property', property, within, shape }),
         }
       }
