@@ -65,7 +65,8 @@ export function anyRowWriter(field: PlanField, expected?: readonly Kind[]): RowW
   const { compiler, selections } = field
   const rows = rowsByKind(field)
   if (!compiler.isOfNamedKinds(rows.needs)) {
-    for (const kind of expected ?? kindsNamed(selections, compiler)) compiler.needs(rows.needs(kind))
+    for (const kind of expected ?? kindsNamed(selections, compiler))
+      compiler.needs(rows.needs(kind))
   }
   return rows.write
 }

@@ -33,10 +33,7 @@ const maxParts = 2_000
  * A page of the objects of the kinds that the arguments name, in the clusters that they name. What cannot be read is a
  * gap. Throws as `listPage` does, and `ArgumentError` and `ClientError` for wrong arguments.
  */
-export function readAnyKinds(
-  run: ReadRun,
-  args: KubernetesObjectsArguments,
-): KindsConnection {
+export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): KindsConnection {
   const { served, budget, limits } = run
   const named = kindsNamedBy(served, args.kinds, limits)
   const isNamed = (kind: Kind): boolean => named.isNamed(kind)

@@ -49,11 +49,7 @@ export class OwnedRead {
    * A page of the objects that an object owns. Throws as `listPage` does, and `ClientError` for an unknown type
    * name.
    */
-  page(
-    run: ReadRun,
-    object: FoundObject,
-    args: OwnedArguments,
-  ): KindsConnection {
+  page(run: ReadRun, object: FoundObject, args: OwnedArguments): KindsConnection {
     const owner = ownerOf(object)
     const { cluster, namespace, uid } = owner
     const names = args.types?.join() ?? ''

@@ -31,7 +31,13 @@ import { commonKindsOf, kindsServedBy, knownKinds, namedKinds } from '../../serv
 import type { RelatedNeed, SchemaRelation, SchemaRelations } from '../../served/schema-relations.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
 import { originOf } from '../object-read.ts'
-import { type KindsConnection, kindsConnection, kindsPage, partOnTheWay, type PlacedPart } from './kinds-page.ts'
+import {
+  type KindsConnection,
+  kindsConnection,
+  kindsPage,
+  partOnTheWay,
+  type PlacedPart,
+} from './kinds-page.ts'
 import { Places, type PlacesRead, unnamedPart } from '../places.ts'
 import { OncePerRun, type ReadRun } from '../read-run.ts'
 
