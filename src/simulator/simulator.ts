@@ -1,3 +1,4 @@
+import { resources } from '../kubernetes/resources.ts'
 import { timestamp } from '../kubernetes/timestamp.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import {
@@ -142,10 +143,9 @@ function checkAuthorization(
 /** What metrics-server installs: its API, and the right of readers to see it. */
 function addMetricsServer(storage: Storage, authorization: 'allow' | 'rbac'): void {
   const { group, version } = metricsVersion()
-  const services = { group: 'apiregistration.k8s.io', version: 'v1', resource: 'apiservices' }
   const name = `${version}.${group}`
-  if (storage.get(services, '', name) === undefined) {
-    storage.create(services, {
+  if (storage.get(resources.apiServices, '', name) === undefined) {
+    storage.create(resources.apiServices, {
       apiVersion: 'apiregistration.k8s.io/v1',
       kind: 'APIService',
       metadata: { name, labels: { 'k8s-app': 'metrics-server' } },
@@ -176,10 +176,9 @@ function addMetricsServer(storage: Storage, authorization: 'allow' | 'rbac'): vo
 const namespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system']
 
 function addSystemObjects(storage: Storage): void {
-  const resource = { group: '', version: 'v1', resource: 'namespaces' }
   for (const name of namespaces) {
-    if (storage.get(resource, '', name) !== undefined) continue
-    storage.create(resource, {
+    if (storage.get(resources.namespaces, '', name) !== undefined) continue
+    storage.create(resources.namespaces, {
       apiVersion: 'v1',
       kind: 'Namespace',
       metadata: { name, labels: { 'kubernetes.io/metadata.name': name } },

@@ -10,10 +10,9 @@ import { ClientError } from '../errors/client-error.ts'
 import type { KindView } from '../prepare/kind-view.ts'
 import type { Answered, ExtensionCalls, ExtensionParent } from '../reads/direct/direct-reads.ts'
 import type { ExtensionField } from '../schema/field-source.ts'
-import type { Row } from '../schema/read-context.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
 import type { ExtensionContext } from './extension.ts'
-import { heldObject, type HeldPlace, placedObject, placeOfHeld, readOnly } from './held-objects.ts'
+import { heldObject, type HeldPlace, placeOfHeld } from './held-objects.ts'
 import { KindCaches, type KindCachesOptions } from './kind-caches.ts'
 
 /** The levels of extension fields within each other that one operation may have, and rounds for rows that come late. */
@@ -115,14 +114,6 @@ export class OperationExtensions implements ExtensionCalls {
       this.#rows.set(key, parent)
     }
     return parent
-  }
-
-  ofDecoded({ cluster, kind, object }: Row): ExtensionParent {
-    const { metadata } = object
-    const at = { cluster, kind }
-    const key = `${cluster} ${kind.typeName} ${objectKey(metadata)} ${metadata.uid ?? ''}`
-    const place = { at, key: objectKey(metadata) }
-    return { key, cluster, source: placedObject(readOnly(object), place) }
   }
 
   of(source: unknown, cluster: string | undefined): ExtensionParent {

@@ -12,15 +12,9 @@ export interface HeldPlace {
 
 const places = new WeakMap<object, HeldPlace>()
 
-/** The place of an object that {@link heldObject} or {@link placedObject} gave; `undefined` for any other value. */
+/** The place of an object that {@link heldObject} gave; `undefined` for any other value. */
 export function placeOfHeld(value: unknown): HeldPlace | undefined {
   return typeof value === 'object' && value !== null ? places.get(value) : undefined
-}
-
-/** An object that is decoded already, with its place. */
-export function placedObject<T extends object>(object: T, place: HeldPlace): T {
-  places.set(object, place)
-  return object
 }
 
 /** The object with an id as a program reads it: decoded when it is first touched. It may be kept beyond the tick. */
@@ -40,7 +34,8 @@ export function heldObject({ cluster, kind, view }: KindView, id: ObjectId): Kub
     },
     ...refusesWrites,
   })
-  return placedObject(lazy, { at: { cluster, kind }, key: view.keyOf(id) })
+  places.set(lazy, { at: { cluster, kind }, key: view.keyOf(id) })
+  return lazy
 }
 
 const refusesWrites = {
@@ -57,7 +52,7 @@ const readers = new WeakMap<object, object>()
  * An object that throws a TypeError when a resolver writes to it or to anything in it. Decoded objects share structure
  * with the caches, so a write would show in the answers of other callers.
  */
-export function readOnly<T extends object>(object: T): T {
+function readOnly<T extends object>(object: T): T {
   let reader = readers.get(object)
   if (reader === undefined) {
     reader = new Proxy(object, {

@@ -15,7 +15,7 @@ import { isNowhere, type KindNeed, ViewerAccess } from '../prepare/viewer-access
 import { pageInfoOf, paidRows } from '../reads/connection-read.ts'
 import { DirectReads } from '../reads/direct/direct-reads.ts'
 import { listRequest, readList } from '../reads/list-read.ts'
-import type { ReadPage } from '../reads/read-page.ts'
+import type { ReadPage } from '../reads/connection-read.ts'
 import { typedArguments } from '../reads/typed-arguments.ts'
 import { foundByKey } from '../reads/object-read.ts'
 import { ReadRun } from '../reads/read-run.ts'

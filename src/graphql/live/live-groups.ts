@@ -23,6 +23,7 @@ import {
 import type { Backlog } from './group/group-frames.ts'
 import { GroupMember } from './group/group-member.ts'
 import type { GroupReadingOptions } from './group/group-reading.ts'
+import type { ViewerMembership } from './group/group-viewers.ts'
 import {
   type GroupOwner,
   type LeavingMembers,
@@ -32,7 +33,6 @@ import {
 import type { LiveCounts, LiveLimits, LiveState } from './live-limits.ts'
 import type { OpenSubscription, OpenSubscriptions } from './open-subscriptions.ts'
 import { resumed } from './resumption.ts'
-import type { ViewerMembership } from './viewer-membership.ts'
 
 export interface LiveGroupsOptions {
   readonly limits: OperationLimits

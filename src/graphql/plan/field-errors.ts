@@ -7,7 +7,7 @@ import {
 } from 'graphql'
 import { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import { QueryTooCostlyError, type WorkBudget } from '../../query/condition/work-budget.ts'
-import { AlikeErrors } from '../errors/priced-errors.ts'
+import { maxAlike } from '../errors/bounded-errors.ts'
 import { NotCoveredError } from '../errors/not-covered.ts'
 
 type Step = string | number
@@ -36,11 +36,11 @@ export class FieldErrors {
   /** The errors of failed fields. The last similar error stands for each one beyond the limit of similar errors. */
   readonly #thrown: NotedError[] = []
   readonly #beside: NotedError[] = []
-  readonly #alike: AlikeErrors<NotedError>
+  readonly #alike: AlikeErrors
   readonly #made = new Map<NotedError, GraphQLError>()
   readonly #missed: (error: UnknownIndexError) => void
 
-  /** `fieldPrice`: of an error's field. `missed` receives the error of each index that a field lacked. */
+  /** `fieldPrice`: of a written field; errors are priced by it. `missed` receives the error of each index that a field lacked. */
   constructor(budget: WorkBudget, fieldPrice: number, missed: (error: UnknownIndexError) => void) {
     this.#alike = new AlikeErrors(budget, fieldPrice)
     this.#missed = missed
@@ -145,6 +145,53 @@ export class FieldErrors {
   #lacked(error: unknown): void {
     if (error instanceof UnknownIndexError) this.#missed(error)
   }
+}
+
+/**
+ * The errors of the fields of one answer. Each pays before it is made, because making one takes long: its stack becomes
+ * text, and the lines of the document are counted. Of errors with the same field and message, only as many are made as
+ * an answer shows. The last of them stands for the others, which are counted.
+ */
+class AlikeErrors {
+  readonly #budget: WorkBudget
+  readonly #fieldPrice: number
+  readonly #alike = new Map<
+    FieldNode | undefined,
+    Map<string, { made: number; last: NotedError }>
+  >()
+
+  constructor(budget: WorkBudget, fieldPrice: number) {
+    this.#budget = budget
+    this.#fieldPrice = fieldPrice
+  }
+
+  /** The error to report for a field: a new one, or the last one like it. Throws `QueryTooCostlyError`. */
+  take(thrown: unknown, node: FieldNode | undefined, make: () => NotedError): NotedError {
+    this.#budget.spend('fields', alikeFields * this.#fieldPrice)
+    const ofField = this.#alike.get(node) ?? new Map<string, { made: number; last: NotedError }>()
+    const message = thrown instanceof Error ? thrown.message : ''
+    const alike = ofField.get(message)
+    if (alike !== undefined && alike.made >= maxAlike) return alike.last
+    this.#budget.spend('fields', fieldsToMake(node) * this.#fieldPrice)
+    const last = make()
+    this.#alike.set(node, ofField.set(message, { made: (alike?.made ?? 0) + 1, last }))
+    return last
+  }
+}
+
+/** The cost of throwing an error and comparing it with others, in written fields. */
+const alikeFields = 4
+/** The further cost of making it. */
+const madeFields = 25
+/** One field more for each so many lines and characters before its place, which are counted to locate it. */
+const linesOfField = 30
+const charactersOfField = 1_000
+
+function fieldsToMake(node: FieldNode | undefined): number {
+  const loc = node?.loc
+  if (loc === undefined) return madeFields
+  const { startToken, start } = loc
+  return Math.ceil(madeFields + startToken.line / linesOfField + start / charactersOfField)
 }
 
 /** A selected field whose errors the answer reports. */

@@ -142,7 +142,7 @@ function needsOf(field: PlanField): void {
 }
 
 /** `staleSince` of a page in a row of a subscription, which does not change with it; `undefined` for another member. */
-export function staleInRow({ name, definition, compiler }: PlanField): (() => string) | undefined {
+function staleInRow({ name, definition, compiler }: PlanField): (() => string) | undefined {
   const { source } = definition.extensions as { readonly source?: FieldSource }
   const isRefused = name === 'staleSince' && source?.form === 'connection' && compiler.scope.isLive
   if (!isRefused) return undefined

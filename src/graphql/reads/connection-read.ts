@@ -7,16 +7,18 @@ import { decimalText, quantityText } from '../../query/index/decimal.ts'
 import { type IndexDefinition, isOfBytes, isSummable } from '../../query/index/index-definition.ts'
 import { type IndexType, valueOfIndexKey } from '../../query/index/index-key.ts'
 import { parsePath, PathError } from '../../query/index/path.ts'
-import { listHash, testsPerCursor } from '../../query/page/cursor.ts'
-import type { PageOf } from '../../query/page/page.ts'
+import { type ListIdentity, listHash, testsPerCursor } from '../../query/page/cursor.ts'
+import type { ListPart } from '../../query/page/list-part.ts'
+import type { Page, PageOf } from '../../query/page/page.ts'
 import { addedSums, type ExactSum } from '../../query/page/sums.ts'
+import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { accessFingerprint, joinedFingerprint } from '../prepare/access-fingerprint.ts'
+import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
 import type { FacetArguments, SumArguments } from '../schema/read-arguments.ts'
-import type { Facet, IndexSum, PageInfo } from '../schema/read-context.ts'
+import type { ClusterGap, Facet, IndexSum, PageInfo } from '../schema/read-context.ts'
 import type { OperationLimits } from '../served/served-schema.ts'
-import { notOfDirectList } from './direct/direct-list.ts'
-import { pageGaps, type ReadPage } from './read-page.ts'
+import { gapsOfParts, staleSince } from './places.ts'
 import type { ReadRun } from './read-run.ts'
 import { encodeResumeToken, positionOfLists, positionPrefix } from './resume-token.ts'
 import { isUsageIndex, requireUsage } from './usage-read.ts'
@@ -50,44 +52,128 @@ export function pageInfoOf<R>(page: PageOf<R>): PageInfo {
   }
 }
 
+/** A kind in one cluster, as a part of a list. */
+export type ListedPart = KindView & ListPart
+
+interface ReadPageOptions {
+  readonly kind: Kind
+  readonly page: Page<ListedPart>
+  /** Names the list and its filter in each cluster, so that cursors and tokens are valid for this list only. */
+  readonly identity: ListIdentity
+  /** Further kinds that decide which objects are on the page. */
+  readonly reads: readonly Kind[]
+  /** Of a list over several clusters, even if these are one or none at the moment: what could not be read. */
+  readonly gaps?: readonly ClusterGap[] | undefined
+  /** The errors behind all gaps. */
+  readonly failures?: readonly ClientError[] | undefined
+}
+
+type NoArguments = Readonly<Record<string, never>>
+
+/**
+ * One page of the list of a kind, in one cluster or several: the value of its connection, but for its rows, which are
+ * written from the caches. Valid within the tick.
+ */
+export class ReadPage {
+  readonly kind: Kind
+  readonly page: Page<ListedPart>
+  readonly failures: readonly ClientError[]
+  readonly #of: ReadPageOptions
+
+  constructor(of: ReadPageOptions) {
+    this.kind = of.kind
+    this.page = of.page
+    this.failures = of.failures ?? []
+    this.#of = of
+  }
+
+  get type(): string {
+    return this.kind.typeName
+  }
+
+  pageInfo(): PageInfo {
+    return pageInfoOf(this.page)
+  }
+
+  totalCount(): number {
+    return this.page.totalCount()
+  }
+
+  /** `''` for a list over several clusters, which has one in each. */
+  get resourceVersion(): string {
+    return this.#of.gaps === undefined ? (this.page.parts[0]?.view.resourceVersion ?? '') : ''
+  }
+
+  staleSince(_args: NoArguments, { served }: ReadRun): string | null {
+    const { parts } = this.page
+    const { reads } = this.#of
+    const further = parts.flatMap(({ cluster }) => reads.map((kind) => ({ cluster, kind })))
+    return staleSince(served, [...parts, ...further])
+  }
+
+  incomplete(_args: NoArguments, { served }: ReadRun): readonly ClusterGap[] {
+    return [...(this.#of.gaps ?? []), ...gapsOfParts(served, this.page.parts)]
+  }
+
+  facets(args: FacetArguments, run: ReadRun): readonly Facet[] {
+    return facetsOf(run, this, args)
+  }
+
+  sum(args: SumArguments, run: ReadRun): readonly IndexSum[] {
+    return sumsOf(run, this, args)
+  }
+
+  /**
+   * A token for a subscription to the list that resumes at the current versions of the stores. Where something of several
+   * clusters is missing, it leads to a new snapshot.
+   */
+  resumeToken(_args: NoArguments, run: ReadRun): string {
+    const { budget } = run
+    const { kind } = this
+    const { parts } = this.page
+    const { identity, gaps } = this.#of
+    const [only] = parts
+    if (only?.isDirect === true) {
+      throw notOfDirectList(only, 'resumeToken', 'a subscription cannot follow it')
+    }
+    budget.spend('tests', testsPerToken * parts.length)
+    const lists = parts.map(({ cluster }) =>
+      listHash({ ...identity, list: `${cluster}/${identity.list}`, orderBy: null }, budget),
+    )
+    if (gaps === undefined && only !== undefined) {
+      const { cluster, view, incarnation } = only
+      const [list = ''] = lists
+      const positions = { [kind.typeName]: view.resourceVersion }
+      const access = accessFingerprint([only])
+      return encodeResumeToken({ cluster, incarnation, list, access, positions, isAhead: false })
+    }
+    const positions = parts.map(
+      ({ view }, number) => [positionPrefix(number) + kind.typeName, view.resourceVersion] as const,
+    )
+    return encodeResumeToken({
+      ...positionOfLists({
+        lists,
+        incarnations: parts.map(({ incarnation }) => incarnation),
+        access: joinedFingerprint(parts.map((part) => accessFingerprint([part]))),
+      }),
+      positions: this.incomplete({}, run).length === 0 ? Object.fromEntries(positions) : {},
+      isAhead: false,
+    })
+  }
+}
+
 /** The tests that a resume token costs for each part. */
 const testsPerToken = 80
 
-/**
- * A token for a subscription to the list that resumes at the current versions of the stores. Where something of several
- * clusters is missing, it leads to a new snapshot.
- */
-export function resumeTokenOf(run: ReadRun, read: ReadPage): string {
-  const { budget } = run
-  const { kind, page, identity, isOver } = read
-  const { parts } = page
-  const [only] = parts
-  if (only?.isDirect === true) {
-    throw notOfDirectList(only, 'resumeToken', 'a subscription cannot follow it')
-  }
-  budget.spend('tests', testsPerToken * parts.length)
-  const lists = parts.map(({ cluster }) =>
-    listHash({ ...identity, list: `${cluster}/${identity.list}`, orderBy: null }, budget),
-  )
-  if (!isOver && only !== undefined) {
-    const { cluster, view, incarnation } = only
-    const [list = ''] = lists
-    const positions = { [kind.typeName]: view.resourceVersion }
-    const access = accessFingerprint([only])
-    return encodeResumeToken({ cluster, incarnation, list, access, positions, isAhead: false })
-  }
-  const positions = parts.map(
-    ({ view }, number) => [positionPrefix(number) + kind.typeName, view.resourceVersion] as const,
-  )
-  return encodeResumeToken({
-    ...positionOfLists({
-      lists,
-      incarnations: parts.map(({ incarnation }) => incarnation),
-      access: joinedFingerprint(parts.map((part) => accessFingerprint([part]))),
-    }),
-    positions: pageGaps(run, read).length === 0 ? Object.fromEntries(positions) : {},
-    isAhead: false,
-  })
+/** The error of a field that a list read directly cannot answer. */
+export function notOfDirectList(
+  { cluster, kind: { typeName } }: ClusterKind,
+  field: string,
+  why: string,
+): ClientError {
+  const message = `${field}: ${typeName} is read live: ${why}`
+  const hint = 'leave the field out'
+  return new ClientError('UNSUPPORTED', message, { argument: field, cluster, type: typeName, hint })
 }
 
 const defaultTop = 10

@@ -14,10 +14,10 @@ import { clusterNamed, clustersNamed, isOverClusters } from '../served/cluster-a
 import { kindNamed } from '../served/named-kinds.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
+import { type ListedPart, ReadPage } from './connection-read.ts'
 import { directPage } from './direct/direct-list.ts'
 import { filterOf, type ListFilter } from './list-arguments.ts'
 import { failuresOfParts, placePart, Places } from './places.ts'
-import type { ListedPart, ReadPage } from './read-page.ts'
 import type { ReadRun } from './read-run.ts'
 import { typedArguments } from './typed-arguments.ts'
 import { isUsageIndex, measuredKinds, requireUsages } from './usage-read.ts'
@@ -111,7 +111,7 @@ export function pageOf(
   const of = isOver
     ? { list: `*/${list}`, clusters, clusterSelector }
     : { list: `${parts[0]?.cluster}/${list}` }
-  return {
+  return new ReadPage({
     kind,
     page: listPage({
       parts,
@@ -127,10 +127,9 @@ export function pageOf(
     }),
     identity,
     reads,
-    isOver,
-    gaps: gaps ?? [],
-    failures: failures ?? [],
-  }
+    gaps,
+    failures,
+  })
 }
 
 /**

@@ -46,7 +46,7 @@ export interface SchemaOptions {
   readonly writes?: boolean | undefined
 }
 
-/** The GraphQL schema of a model. Its fields have no resolvers: each says in its extensions what plans read for it. */
+/** The GraphQL schema of a model. Its fields have sources instead of resolvers: plans answer them. */
 export function createSchema(model: SchemaModel, options: SchemaOptions = {}): GraphQLSchema {
   return atOnce(schemaInSteps(model, options))
 }

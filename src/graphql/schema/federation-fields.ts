@@ -1,5 +1,4 @@
 import {
-  type GraphQLFieldConfigMap,
   GraphQLList,
   GraphQLNonNull,
   GraphQLObjectType,
@@ -10,7 +9,7 @@ import {
 } from 'graphql'
 import { CodedError } from '../../lib/coded-error.ts'
 import type { Kind } from '../model/kind.ts'
-import { fromSource } from './field-source.ts'
+import { type FieldConfigs, fromSource } from './field-source.ts'
 import type { SchemaTypes } from './own-types.ts'
 import { type EntityKeys, printSchemaSdl } from './print-schema.ts'
 
@@ -35,7 +34,7 @@ export function federationFields(
   kinds: readonly Kind[],
   types: SchemaTypes,
   { showsSdl }: FederationOptions,
-): GraphQLFieldConfigMap<unknown, unknown> {
+): FieldConfigs {
   const entity = new GraphQLUnionType({
     name: '_Entity',
     description: 'An object that other subgraphs may refer to, or add fields to.',
@@ -87,7 +86,7 @@ function keysOf(kinds: readonly Kind[], { hasField }: SchemaTypes): EntityKeys {
 }
 
 function serviceType(): GraphQLObjectType {
-  return new GraphQLObjectType<unknown, unknown>({
+  return new GraphQLObjectType({
     name: '_Service',
     description: 'A subgraph as composition reads it.',
     fields: {

@@ -1,4 +1,4 @@
-import type { FieldNode, GraphQLField } from 'graphql'
+import type { FieldNode, GraphQLField, GraphQLFieldConfigMap } from 'graphql'
 import type { HealthRule } from '../../kubernetes/health/health.ts'
 import type { PrintedKind } from '../../kubernetes/printing/column.ts'
 import type {
@@ -70,7 +70,7 @@ type RootSource =
   | { readonly form: 'podLogs' }
   /** `_entities` of a federated schema. */
   | { readonly form: 'entities' }
-  /** A field of `Mutation`. Plans do not cover it. */
+  /** A field of `Mutation`. */
   | { readonly form: 'write' }
 
 /** Fields of a kind's type, whose source is a `Row`. The object's own properties are of the form `property`. */
@@ -226,8 +226,8 @@ export interface ExtensionField {
 }
 
 /**
- * The source of a field's value. Plans compile it; the field's resolver reads the same. Every field that `createSchema`
- * builds has one in `extensions.source`.
+ * The source of a field's value, which plans compile. Every field that `createSchema` builds has one in
+ * `extensions.source`.
  */
 export type FieldSource =
   | RootSource
@@ -237,6 +237,9 @@ export type FieldSource =
   | { readonly form: 'extension'; readonly field: ExtensionField }
   /** A member of a value, by the name of the field: see `plan/value-writer.ts`. */
   | { readonly form: 'value' }
+
+/** The fields of a type, each with its source. */
+export type FieldConfigs = GraphQLFieldConfigMap<unknown, unknown>
 
 interface SourceExtensions {
   readonly source: FieldSource

@@ -1,11 +1,4 @@
-import {
-  type GraphQLFieldConfig,
-  type GraphQLFieldConfigMap,
-  GraphQLList,
-  GraphQLNonNull,
-  GraphQLObjectType,
-  GraphQLString,
-} from 'graphql'
+import { GraphQLList, GraphQLNonNull, GraphQLObjectType, GraphQLString } from 'graphql'
 import { graphqlNameOf } from '../naming/field-name.ts'
 import type { Definitions } from '../model/definitions.ts'
 import type {
@@ -19,7 +12,7 @@ import { usageKindOf } from '../model/usage-kind.ts'
 import { nativePropertiesOf } from '../model/kind-catalog.ts'
 import { eventsConfig, objectFields } from './object-fields.ts'
 import type { OpenApiTypes } from './open-api-types.ts'
-import { fromSource } from './field-source.ts'
+import { type FieldConfigs, fromSource } from './field-source.ts'
 import { GraphQLStringMap } from './scalars.ts'
 import { type FieldConfig, type SchemaTypes, without } from './own-types.ts'
 import type { WorkloadTypes } from './workload-type.ts'
@@ -35,7 +28,7 @@ export interface KindTypeOptions {
 /** The type of a kind: the fields of every object, those of its API, and its relations. */
 export function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObjectType {
   const { types, definitions, openApiTypes, workload } = options
-  return new GraphQLObjectType<unknown, unknown>({
+  return new GraphQLObjectType({
     name: kind.typeName,
     description:
       definitions.schemaOf(kind.resource)?.description ??
@@ -70,11 +63,7 @@ export function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObje
 }
 
 /** The fields that the profile includes. */
-function partOf(
-  { typeName }: Kind,
-  { hasField }: SchemaTypes,
-  fields: GraphQLFieldConfigMap<unknown, unknown>,
-): GraphQLFieldConfigMap<unknown, unknown> {
+function partOf({ typeName }: Kind, { hasField }: SchemaTypes, fields: FieldConfigs): FieldConfigs {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => hasField(typeName, name)))
 }
 
@@ -82,8 +71,8 @@ function nativeFields(
   kind: Kind,
   definitions: Definitions,
   openApiTypes: OpenApiTypes,
-): GraphQLFieldConfigMap<unknown, unknown> {
-  const fields: GraphQLFieldConfigMap<unknown, unknown> = {}
+): FieldConfigs {
+  const fields: FieldConfigs = {}
   const { resource, typeName } = kind
   const place = {
     scope: definitions.scopeOf(resource),
@@ -101,7 +90,7 @@ function relationField(
   from: Kind,
   relation: RelationField,
   types: SchemaTypes,
-): GraphQLFieldConfig<unknown, unknown> {
+): FieldConfigs[string] {
   const to = types.kind(relation.definition.to)
   const description = describeRelation(relation, to)
   if (!relation.many) {
@@ -133,7 +122,7 @@ function isOfEvents({ definition }: RelationField): boolean {
 function polymorphicField(
   field: PolymorphicRelationField,
   types: SchemaTypes,
-): GraphQLFieldConfig<unknown, unknown> {
+): FieldConfigs[string] {
   const { description } = field
   return {
     ...types.own.objectField('owned'),
@@ -142,10 +131,7 @@ function polymorphicField(
   }
 }
 
-function objectRefField(
-  field: ObjectRefField,
-  types: SchemaTypes,
-): GraphQLFieldConfig<unknown, unknown> {
+function objectRefField(field: ObjectRefField, types: SchemaTypes): FieldConfigs[string] {
   const { many } = field
   const description =
     field.description ??
@@ -159,15 +145,9 @@ function objectRefField(
 }
 
 /** The fields `requests` and `limits` of pods. */
-function amountFields(
-  { resource }: Kind,
-  { own }: SchemaTypes,
-): GraphQLFieldConfigMap<unknown, unknown> {
+function amountFields({ resource }: Kind, { own }: SchemaTypes): FieldConfigs {
   if (resource.group !== '' || resource.kind !== 'Pod') return {}
-  const field = (
-    list: 'requests' | 'limits',
-    description: string,
-  ): GraphQLFieldConfig<unknown, unknown> => ({
+  const field = (list: 'requests' | 'limits', description: string): FieldConfigs[string] => ({
     type: own.object('ResourceAmounts'),
     description,
     ...fromSource({ form: 'podAmounts', list }),
@@ -185,7 +165,7 @@ function amountFields(
 }
 
 /** The field `usage` of the kinds that metrics.k8s.io measures. Others have none. */
-function usageField(kind: Kind, { own }: SchemaTypes): GraphQLFieldConfigMap<unknown, unknown> {
+function usageField(kind: Kind, { own }: SchemaTypes): FieldConfigs {
   if (usageKindOf(kind) === undefined) return {}
   return {
     usage: {
@@ -198,7 +178,7 @@ function usageField(kind: Kind, { own }: SchemaTypes): GraphQLFieldConfigMap<unk
 }
 
 /** The fields `data` and `type` of Secrets, which the caches leave out. Other kinds have none of them. */
-function secretFields({ resource, metadataOnly }: Kind): GraphQLFieldConfigMap<unknown, unknown> {
+function secretFields({ resource, metadataOnly }: Kind): FieldConfigs {
   if (!metadataOnly || resource.group !== '' || resource.kind !== 'Secret') return {}
   return {
     data: {

@@ -1,8 +1,8 @@
-import { type GraphQLFieldConfigMap, GraphQLInterfaceType } from 'graphql'
+import { GraphQLInterfaceType } from 'graphql'
 import { healthRuleOf } from '../../kubernetes/health/health-rules.ts'
 import type { Fields } from '../../kubernetes/fields.ts'
 import type { PrintedKind } from '../../kubernetes/printing/column.ts'
-import { type FieldSource, fromSource, type ScalarForm } from './field-source.ts'
+import { type FieldConfigs, type FieldSource, fromSource, type ScalarForm } from './field-source.ts'
 import { unstoredMetadata } from './open-api-types.ts'
 import { isUsed, type Kind, usedByField } from '../model/kind.ts'
 import type { PrinterColumn } from './read-context.ts'
@@ -12,64 +12,61 @@ import type { FieldConfig, SchemaTypes } from './own-types.ts'
 const anyKind = { group: '', kind: '' }
 
 /** The fields of every kind, for the type of one kind or for the interface. */
-export function objectFields(
-  types: SchemaTypes,
-  kind: Kind | 'any',
-): GraphQLFieldConfigMap<unknown, unknown> {
+export function objectFields(types: SchemaTypes, kind: Kind | 'any'): FieldConfigs {
   const isAny = kind === 'any'
-  const field = (name: string, source: FieldSource): GraphQLFieldConfigMap<unknown, unknown> => ({
-    [name]: {
-      ...types.own.objectField(name),
-      ...fromSource(isAny ? { form: 'ofRowType' } : source),
-    },
-  })
-  const ofMetadata = (
-    property: 'name' | 'namespace' | 'uid' | 'creationTimestamp' | 'labels',
-    scalar: ScalarForm,
-  ): GraphQLFieldConfigMap<unknown, unknown> => {
-    const shape = { form: 'scalar', scalar } as const
-    const otherwise = unstoredMetadata.get(property)
-    return field(property, {
-      form: 'property',
-      property,
-      within: ['metadata'],
-      shape,
-      ...(otherwise === undefined ? {} : { otherwise }),
-    })
-  }
-  const fields: GraphQLFieldConfigMap<unknown, unknown> = {
-    ...field('id', { form: 'id' }),
-    ...field('clusterName', { form: 'clusterName' }),
-    ...field('cluster', { form: 'cluster' }),
-    ...field('apiVersion', { form: 'constant', value: isAny ? '' : kind.apiVersion }),
-    ...field('kind', { form: 'constant', value: isAny ? '' : kind.resource.kind }),
-    ...field('metadata', { form: 'property', property: 'metadata', shape: { form: 'object' } }),
-    ...ofMetadata('name', 'string'),
-    ...ofMetadata('namespace', 'string'),
-    ...ofMetadata('uid', 'string'),
-    ...ofMetadata('creationTimestamp', 'dateTime'),
-    ...ofMetadata('labels', 'stringMap'),
-    ...field('json', { form: 'json', argument: 'path' }),
-    ...field('health', { form: 'health', rule: healthRuleOf(isAny ? anyKind : kind.resource) }),
-    ...field('printerColumns', {
+  const { own } = types
+  const sources: Readonly<Record<string, FieldSource>> = {
+    id: { form: 'id' },
+    clusterName: { form: 'clusterName' },
+    cluster: { form: 'cluster' },
+    apiVersion: { form: 'constant', value: isAny ? '' : kind.apiVersion },
+    kind: { form: 'constant', value: isAny ? '' : kind.resource.kind },
+    metadata: { form: 'property', property: 'metadata', shape: { form: 'object' } },
+    name: metadata('name', 'string'),
+    namespace: metadata('namespace', 'string'),
+    uid: metadata('uid', 'string'),
+    creationTimestamp: metadata('creationTimestamp', 'dateTime'),
+    labels: metadata('labels', 'stringMap'),
+    json: { form: 'json', argument: 'path' },
+    health: { form: 'health', rule: healthRuleOf(isAny ? anyKind : kind.resource) },
+    printerColumns: {
       form: 'printerColumns',
       argument: 'wide',
       printed: isAny ? undefined : kind.printed,
-    }),
-    ...field('owners', { form: 'owners' }),
-    ...field('ownerChain', { form: 'ownerChain' }),
-    ...field('rootOwner', { form: 'rootOwner' }),
-    ...field('can', { form: 'can' }),
-    ...field('owned', { form: 'owned' }),
-    ...field(
-      usedByField,
-      !isAny && isUsed(kind) ? { form: 'usedBy', kind } : { form: 'ofRowType' },
-    ),
-    ...(types.event === undefined ? {} : eventsField(types.event, types, kind)),
+    },
+    owners: { form: 'owners' },
+    ownerChain: { form: 'ownerChain' },
+    rootOwner: { form: 'rootOwner' },
+    can: { form: 'can' },
+    owned: { form: 'owned' },
+    [usedByField]: !isAny && isUsed(kind) ? { form: 'usedBy', kind } : { form: 'ofRowType' },
+  }
+  const fields: FieldConfigs = Object.fromEntries(
+    Object.entries(sources).map(([name, source]) => [
+      name,
+      { ...own.objectField(name), ...fromSource(isAny ? { form: 'ofRowType' } : source) },
+    ]),
+  )
+  if (types.event !== undefined) {
+    const relation = isAny ? undefined : kind.events
+    fields['events'] = {
+      ...eventsConfig(types.event, types),
+      ...fromSource(
+        relation === undefined ? { form: 'ofRowType' } : { form: 'relation', relation },
+      ),
+    }
   }
   return Object.fromEntries(
     Object.entries(fields).filter(([name]) => types.hasField('KubernetesObject', name)),
   )
+}
+
+/** A member of `metadata` as a field of the object itself. */
+function metadata(property: string, scalar: ScalarForm): FieldSource {
+  const shape = { form: 'scalar', scalar } as const
+  const otherwise = unstoredMetadata.get(property)
+  const member = { form: 'property', property, within: ['metadata'], shape } as const
+  return otherwise === undefined ? member : { ...member, otherwise }
 }
 
 /** The field `events`. The oldest come first by default, so that `last: 3` are the newest three. */
@@ -79,22 +76,6 @@ export function eventsConfig(event: Kind, { own }: SchemaTypes): FieldConfig {
   if (orderBy === undefined || !event.indexes.some(({ name }) => name === 'lastSeen')) return config
   const oldestFirst = { ...orderBy, default: { value: [{ lastSeen: 'ASC' }] } }
   return { ...config, args: { ...config.args, orderBy: oldestFirst } }
-}
-
-function eventsField(
-  event: Kind,
-  types: SchemaTypes,
-  kind: Kind | 'any',
-): GraphQLFieldConfigMap<unknown, unknown> {
-  const relation = kind === 'any' ? undefined : kind.events
-  return {
-    events: {
-      ...eventsConfig(event, types),
-      ...fromSource(
-        relation === undefined ? { form: 'ofRowType' } : { form: 'relation', relation },
-      ),
-    },
-  }
 }
 
 /** The columns of an object in `kubectl get`, or in `kubectl get -o wide`. */
@@ -112,9 +93,7 @@ export function printedColumns(
 }
 
 /** `KubernetesObject`: the common fields of all kinds. */
-export function buildKubernetesObjectType(
-  fields: () => GraphQLFieldConfigMap<unknown, unknown>,
-): GraphQLInterfaceType {
+export function buildKubernetesObjectType(fields: () => FieldConfigs): GraphQLInterfaceType {
   return new GraphQLInterfaceType({
     name: 'KubernetesObject',
     description: 'An object of any kind.',

@@ -4,8 +4,6 @@ import {
   DirectiveLocation,
   GraphQLBoolean,
   GraphQLDirective,
-  type GraphQLFieldConfig,
-  type GraphQLFieldConfigMap,
   GraphQLInt,
   GraphQLList,
   GraphQLNonNull,
@@ -16,7 +14,6 @@ import {
 } from 'graphql'
 import { isBuiltInGroup } from '../../kubernetes/api-resource.ts'
 import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
-import type { ObjectMeta } from '../../kubernetes/object.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
 import {
   GraphQLDateTime,
@@ -32,11 +29,11 @@ import { scalarFormOf, type SchemaScalar } from '../model/scalar-form.ts'
 import { type DefinitionScope, deprecationOf, objectMetaDefinition } from '../model/definitions.ts'
 import { packageSchemaDirectory } from '../sdl/sdl-source.ts'
 import type { HasField } from '../model/schema-profile.ts'
-import { fromSource, type ScalarForm, type ValueShape } from './field-source.ts'
+import { type FieldConfigs, fromSource, type ScalarForm, type ValueShape } from './field-source.ts'
 import type { TypeNames } from './type-names.ts'
 
 /** A field config of plain JSON. */
-export type JsonFieldConfig = GraphQLFieldConfig<unknown, unknown>
+export type JsonFieldConfig = FieldConfigs[string]
 
 /** The GraphQL type of a schema, and the form of its values. */
 export interface Output {
@@ -294,11 +291,11 @@ export function objectMetaType({
   const properties = Object.keys(schema.properties ?? {}).filter(
     (property) => !dropped.has(property) && hasField(name, property),
   )
-  return new GraphQLObjectType<ObjectMeta, unknown>({
+  return new GraphQLObjectType({
     name,
     description: schema.description,
     fields() {
-      const fields: GraphQLFieldConfigMap<unknown, unknown> = {}
+      const fields: FieldConfigs = {}
       const place = { scope, group: '', parent: name, property: '' }
       for (const property of properties)
         fields[property] = openApiTypes().fieldOf(property, schema, place)
@@ -329,7 +326,7 @@ export const unstoredMetadata: ReadonlyMap<string, string> = new Map([
 ])
 
 function requireField(
-  fields: GraphQLFieldConfigMap<unknown, unknown>,
+  fields: FieldConfigs,
   property: string,
   { type, shape }: { readonly type: GraphQLScalarType; readonly shape: ValueShape },
 ): void {
@@ -343,10 +340,7 @@ function requireField(
   }
 }
 
-function mapField(
-  map: 'labels' | 'annotations',
-  description: string,
-): GraphQLFieldConfigMap<ObjectMeta, unknown>[string] {
+function mapField(map: 'labels' | 'annotations', description: string): JsonFieldConfig {
   return {
     type: GraphQLString,
     description,

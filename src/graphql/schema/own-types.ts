@@ -3,7 +3,6 @@ import {
   type DefinitionNode,
   type FieldDefinitionNode,
   GraphQLEnumType,
-  type GraphQLFieldConfigMap,
   GraphQLInputObjectType,
   type GraphQLInputType,
   type GraphQLInterfaceType,
@@ -23,7 +22,13 @@ import {
 import type { Kind } from '../model/kind.ts'
 import type { HasField } from '../model/schema-profile.ts'
 import { packageSchemaDirectory } from '../sdl/sdl-source.ts'
-import { type FieldSource, type FollowSource, fromSource, type OwnParts } from './field-source.ts'
+import {
+  type FieldConfigs,
+  type FieldSource,
+  type FollowSource,
+  fromSource,
+  type OwnParts,
+} from './field-source.ts'
 import type { KindOf } from './object-ref.ts'
 import {
   GraphQLDateTime,
@@ -78,7 +83,6 @@ const subscription: Readonly<Record<string, FollowSource>> = {
 const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   Query: (field) => query[field],
   Subscription: (field) => subscription[field],
-  // Its write was made before the answer is read.
   Mutation: () => ({ form: 'write' }),
   WriteSubscription: () => ({ form: 'drainFrames' }),
   KindConnection: own('connection'),
@@ -144,7 +148,7 @@ interface InputConfig {
   readonly description: string | undefined
 }
 
-/** A field without source and resolver. */
+/** A field without source. */
 export interface FieldConfig {
   readonly type: GraphQLOutputType
   readonly description: string | undefined
@@ -174,13 +178,11 @@ export class OwnTypes {
   }
 
   /** The fields of a root type, those of kinds aside. */
-  rootFields(
-    type: 'Query' | 'Mutation' | 'Subscription' | 'WriteSubscription',
-  ): GraphQLFieldConfigMap<unknown, unknown> {
+  rootFields(type: 'Query' | 'Mutation' | 'Subscription' | 'WriteSubscription'): FieldConfigs {
     return this.#fields(type, undefined)
   }
 
-  /** A field of every object, without source and resolver. */
+  /** A field of every object, without source. */
   objectField(name: string): FieldConfig {
     let field = this.#objectFields.get(name)
     if (field === undefined) {
@@ -190,7 +192,7 @@ export class OwnTypes {
     return field
   }
 
-  /** A field of `KindFields` for a kind, without source and resolver. */
+  /** A field of `KindFields` for a kind, without source. */
   kindField(name: string, kind: Kind): FieldConfig {
     return this.#field(fieldNamed('KindFields', name), kind)
   }
@@ -224,7 +226,7 @@ export class OwnTypes {
           fields: () => this.#inputs(node.fields, kind),
         })
       case NodeKind.OBJECT_TYPE_DEFINITION:
-        return new GraphQLObjectType<unknown, unknown>({
+        return new GraphQLObjectType({
           name,
           description: described(node.description, kind),
           fields: () => this.#fields(written, kind),
@@ -234,20 +236,14 @@ export class OwnTypes {
     }
   }
 
-  #fields(written: string, kind: Kind | undefined): GraphQLFieldConfigMap<unknown, unknown> {
+  #fields(written: string, kind: Kind | undefined): FieldConfigs {
     return Object.fromEntries(
       fieldNodes(written).map((node) => {
         const { value: name } = node.name
         const ofType = fieldsOfTypes[written]
-        const found = ofType === undefined ? member : ofType(name)
-        if (found === undefined) throw new TypeError(`${written}.${name} has no source`)
-        return [
-          name,
-          {
-            ...this.#field(node, kind),
-            ...fromSource(found),
-          },
-        ]
+        const source = ofType === undefined ? member : ofType(name)
+        if (source === undefined) throw new TypeError(`${written}.${name} has no source`)
+        return [name, { ...this.#field(node, kind), ...fromSource(source) }]
       }),
     )
   }

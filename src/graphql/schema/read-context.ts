@@ -1,14 +1,5 @@
-import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { ProblemSeverity } from '../../kubernetes/problems/problem-fact.ts'
-import type { Kind } from '../model/kind.ts'
 import type { ProblemObjectsArguments } from './read-arguments.ts'
-
-/** One object: the source of a kind's type. Valid within one tick. */
-export interface Row {
-  readonly kind: Kind
-  readonly cluster: string
-  readonly object: KubernetesObject
-}
 
 /** One column of an object in `kubectl get`. */
 export interface PrinterColumn {
@@ -22,7 +13,6 @@ export interface PrinterColumn {
   readonly since: string | null
 }
 
-/** Relay's page information. */
 /** What an object used when it was last measured. Quantities are as Kubernetes writes them. */
 export interface ResourceUsage {
   readonly cpu: string | null
@@ -39,6 +29,7 @@ export interface ContainerUsage {
   readonly memory: string | null
 }
 
+/** Relay's page information. */
 export interface PageInfo {
   readonly hasNextPage: boolean
   readonly hasPreviousPage: boolean

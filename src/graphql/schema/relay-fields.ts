@@ -1,6 +1,5 @@
 import {
   DirectiveLocation,
-  type GraphQLFieldConfigMap,
   GraphQLDirective,
   GraphQLID,
   GraphQLNonNull,
@@ -9,7 +8,7 @@ import {
 } from 'graphql'
 import { ArgumentError } from '../../query/condition/argument-error.ts'
 import type { Kind } from '../model/kind.ts'
-import { fromSource } from './field-source.ts'
+import { type FieldConfigs, fromSource } from './field-source.ts'
 import type { SchemaTypes } from './own-types.ts'
 
 /**
@@ -24,11 +23,8 @@ export const fetchableDirective: GraphQLDirective = new GraphQLDirective({
 })
 
 /** `fetch__Pod` and the like: what relay-compiler's refetchable fragments ask for. */
-export function relayFields(
-  kinds: readonly Kind[],
-  types: SchemaTypes,
-): GraphQLFieldConfigMap<unknown, unknown> {
-  const fields: GraphQLFieldConfigMap<unknown, unknown> = {}
+export function relayFields(kinds: readonly Kind[], types: SchemaTypes): FieldConfigs {
+  const fields: FieldConfigs = {}
   for (const kind of kinds) {
     fields[fetchFieldOf(kind.typeName)] = {
       type: types.objectType(kind),

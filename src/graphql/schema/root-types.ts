@@ -1,15 +1,13 @@
-import { type GraphQLFieldConfigMap, GraphQLObjectType } from 'graphql'
-import { fromSource } from './field-source.ts'
+import { GraphQLObjectType } from 'graphql'
+import { type FieldConfigs, fromSource } from './field-source.ts'
 import type { Kind } from '../model/kind.ts'
 import type { SchemaTypes } from './own-types.ts'
 
-type RootFields = GraphQLFieldConfigMap<unknown, unknown>
-
 /** Fields of `Query` besides those of the kinds and of the gateway. */
 interface FurtherFields {
-  readonly further?: () => RootFields
+  readonly further?: () => FieldConfigs
   /** Fields that a protocol demands, so that no profile leaves them out. */
-  readonly protocol?: () => RootFields
+  readonly protocol?: () => FieldConfigs
 }
 
 /** `Query`: lists and look-ups of every kind, the gateway's own fields, and further ones. */
@@ -18,11 +16,11 @@ export function buildQueryType(
   types: SchemaTypes,
   { further, protocol }: FurtherFields = {},
 ): GraphQLObjectType {
-  return new GraphQLObjectType<unknown, unknown>({
+  return new GraphQLObjectType({
     name: 'Query',
     description:
       'Lists and look-ups of every kind. A field whose kind or cluster cannot be read is null and has an error; the other fields have their values.',
-    fields(): RootFields {
+    fields(): FieldConfigs {
       const fields = types.own.rootFields('Query')
       for (const kind of kinds) Object.assign(fields, queryFields(kind, types))
       const pods = kinds.find(isPods)
@@ -33,11 +31,15 @@ export function buildQueryType(
   })
 }
 
-function rootFieldsOf(typeName: string, fields: RootFields, { hasField }: SchemaTypes): RootFields {
+function rootFieldsOf(
+  typeName: string,
+  fields: FieldConfigs,
+  { hasField }: SchemaTypes,
+): FieldConfigs {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => hasField(typeName, name)))
 }
 
-function queryFields(kind: Kind, { own }: SchemaTypes): RootFields {
+function queryFields(kind: Kind, { own }: SchemaTypes): FieldConfigs {
   return {
     [kind.listField]: {
       ...own.kindField('list', kind),
@@ -54,7 +56,7 @@ function queryFields(kind: Kind, { own }: SchemaTypes): RootFields {
 
 /** `Mutation`: writes to API servers with the credentials of the caller. */
 export function buildMutationType(types: SchemaTypes): GraphQLObjectType {
-  return new GraphQLObjectType<unknown, unknown>({
+  return new GraphQLObjectType({
     name: 'Mutation',
     description:
       'Writes, each with the credentials of the caller. They are made one after the other, in the order of the document; a write that fails is null and has an error, and those after it are made all the same.',
@@ -67,7 +69,7 @@ function isPods({ resource }: Kind): boolean {
 }
 
 /** `Query.podLogs`. */
-function logsQuery(pods: Kind, { own }: SchemaTypes): RootFields[string] {
+function logsQuery(pods: Kind, { own }: SchemaTypes): FieldConfigs[string] {
   return {
     ...own.kindField('logs', pods),
     ...fromSource({ form: 'podLogs' }),
@@ -82,11 +84,11 @@ export function buildSubscriptionType(
   types: SchemaTypes,
   { writes }: { readonly writes: boolean },
 ): GraphQLObjectType {
-  return new GraphQLObjectType<unknown, unknown>({
+  return new GraphQLObjectType({
     name: 'Subscription',
     description:
       'The matching objects, then their changes. The snapshot comes in frames: the first one resets, the last one is synced.',
-    fields(): RootFields {
+    fields(): FieldConfigs {
       const fields = types.own.rootFields('Subscription')
       if (writes) Object.assign(fields, types.own.rootFields('WriteSubscription'))
       const add = (name: string, form: SubscriptionForm, kind: Kind): void => {

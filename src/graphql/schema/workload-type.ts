@@ -5,17 +5,11 @@
  * API has them, and the interface has those, the fields of every object, and what all these kinds have beside: their
  * relations, `pods` first. It does not implement `KubernetesObject`: a field that another subgraph adds to that would be missing here.
  */
-import {
-  type GraphQLFieldConfig,
-  type GraphQLFieldConfigMap,
-  GraphQLInterfaceType,
-  GraphQLList,
-  GraphQLNonNull,
-} from 'graphql'
+import { GraphQLInterfaceType, GraphQLList, GraphQLNonNull } from 'graphql'
 import type { OpenApiSchema } from '../../kubernetes/open-api.ts'
 import type { Definitions } from '../model/definitions.ts'
 import type { Kind } from '../model/kind.ts'
-import { fromSource } from './field-source.ts'
+import { type FieldConfigs, fromSource } from './field-source.ts'
 import { objectFields } from './object-fields.ts'
 import type { OpenApiTypes, Output } from './open-api-types.ts'
 import type { SchemaTypes } from './own-types.ts'
@@ -111,7 +105,7 @@ function placesOf({ resource: { group, kind } }: Kind): Places | undefined {
 export interface WorkloadTypes {
   readonly type: GraphQLInterfaceType
   /** `undefined` if the kind is no workload. */
-  fieldsOf(kind: Kind): GraphQLFieldConfigMap<unknown, unknown> | undefined
+  fieldsOf(kind: Kind): FieldConfigs | undefined
 }
 
 export function workloadTypes(
@@ -163,7 +157,7 @@ export function workloadTypes(
     fieldsOf(kind) {
       const at = placesOf(kind)
       if (at === undefined) return undefined
-      const field = (name: WorkloadField): GraphQLFieldConfig<unknown, unknown> => {
+      const field = (name: WorkloadField): FieldConfigs[string] => {
         const { type: output, shape } = outputs[name]
         const within = at[name].split('.')
         const property = within.pop() ?? ''

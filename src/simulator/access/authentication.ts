@@ -1,4 +1,5 @@
 import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
+import { resources } from '../../kubernetes/resources.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
 import { Refusal } from '../api/status-refusal.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -121,8 +122,6 @@ export interface TokenOrder {
   readonly expirationSeconds: number
 }
 
-const resource = { group: '', version: 'v1', resource: 'serviceaccounts' }
-
 /**
  * Issues and checks the tokens of ServiceAccounts: JWTs that this server signs, valid until they expire or their
  * account is deleted. The server stores none of them. Another server, or this server after a restart, refuses them.
@@ -185,7 +184,7 @@ export class ServiceAccountTokens {
   }
 
   #uidOf(namespace: string, name: string): string | undefined {
-    return this.#storage.get(resource, namespace, name)?.metadata.uid
+    return this.#storage.get(resources.serviceAccounts, namespace, name)?.metadata.uid
   }
 
   #sign(text: string): string {

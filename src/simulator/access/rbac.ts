@@ -1,5 +1,6 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
-import type { ResourceName, Storage } from '../storage/storage.ts'
+import { resources } from '../../kubernetes/resources.ts'
+import type { Storage } from '../storage/storage.ts'
 import type { Identity } from './authentication.ts'
 import {
   type AccessAttributes,
@@ -10,33 +11,6 @@ import {
 } from './authorization.ts'
 
 export const rbacGroup = 'rbac.authorization.k8s.io'
-
-const resourceNamed = (resource: string): ResourceName => ({
-  group: rbacGroup,
-  version: 'v1',
-  resource,
-})
-
-export const rbacResources: Readonly<
-  Record<'roles' | 'clusterRoles' | 'roleBindings' | 'clusterRoleBindings', ResourceName>
-> = {
-  roles: resourceNamed('roles'),
-  clusterRoles: resourceNamed('clusterroles'),
-  roleBindings: resourceNamed('rolebindings'),
-  clusterRoleBindings: resourceNamed('clusterrolebindings'),
-}
-
-/** Calls `listener` after each change of an object of these kinds. */
-export function onRbacChange(
-  storage: Storage,
-  resources: readonly ResourceName[],
-  listener: () => void,
-): void {
-  for (const { group, version, resource } of resources) {
-    const served = storage.registry.find(group, version, resource)
-    if (served !== undefined) storage.store(served.stored).subscribe(listener)
-  }
-}
 
 interface Binding {
   readonly name: string
@@ -73,7 +47,8 @@ export class Rbac implements Authorizer {
 
   constructor(storage: Storage) {
     this.#storage = storage
-    onRbacChange(storage, Object.values(rbacResources), () => {
+    storage.follow(({ group }) => {
+      if (group !== rbacGroup) return
       this.#bindings = undefined
       this.#rules.clear()
     })
@@ -119,7 +94,7 @@ export class Rbac implements Authorizer {
   }
 
   #index(): ReadonlyMap<string, readonly Binding[]> {
-    const all = [rbacResources.clusterRoleBindings, rbacResources.roleBindings].flatMap((name) =>
+    const all = [resources.clusterRoleBindings, resources.roleBindings].flatMap((name) =>
       Array.from(this.#storage.list(name)).flatMap(bindingsOf),
     )
     return Map.groupBy(
@@ -133,7 +108,7 @@ export class Rbac implements Authorizer {
     const isLocal = role.kind === 'Role'
     const key = isLocal ? `${namespace}/${role.name}` : role.name
     if (!this.#rules.has(key)) {
-      const resource = isLocal ? rbacResources.roles : rbacResources.clusterRoles
+      const resource = isLocal ? resources.roles : resources.clusterRoles
       const found = this.#storage.get(resource, isLocal ? namespace : '', role.name)
       this.#rules.set(key, found === undefined ? undefined : rulesOf(found))
     }
@@ -186,10 +161,9 @@ function allows(rule: AccessRule, attributes: AccessAttributes): boolean {
     )
   }
   const { group, resource, subresource, name } = attributes
-  const { resources = [], resourceNames = [] } = rule
+  const { resources: own = [], resourceNames = [] } = rule
   const what = subresource === '' ? resource : `${resource}/${subresource}`
-  const named =
-    has(resources, what) || (subresource !== '' && resources.includes(`*/${subresource}`))
+  const named = has(own, what) || (subresource !== '' && own.includes(`*/${subresource}`))
   return (
     named &&
     has(rule.apiGroups, group) &&

@@ -1,12 +1,13 @@
 import { labelSelectorOf, matchesLabels } from '../../kubernetes/label-selector.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
+import { resources } from '../../kubernetes/resources.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { equalJson } from '../api/json.ts'
 import type { ResourceRegistry } from '../api/resource-registry.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 import { inPasses, type Storage } from '../storage/storage.ts'
 import { type AccessRule, everything } from './authorization.ts'
-import { onRbacChange, rbacGroup, rbacResources, rulesOf } from './rbac.ts'
+import { rbacGroup, rulesOf } from './rbac.ts'
 
 const reading = ['get', 'list', 'watch']
 const writing = ['create', 'delete', 'deletecollection', 'patch', 'update']
@@ -71,8 +72,8 @@ function userRules(registry: ResourceRegistry): Record<'view' | 'edit' | 'admin'
   }
 }
 
-function rulesFor(resources: readonly ServedResource[], verbs: readonly string[]): AccessRule[] {
-  return [...Map.groupBy(resources, ({ group }) => group)].map(([group, own]) => {
+function rulesFor(kinds: readonly ServedResource[], verbs: readonly string[]): AccessRule[] {
+  return [...Map.groupBy(kinds, ({ group }) => group)].map(([group, own]) => {
     const names = own.flatMap(({ resource, subresources }) => [
       resource,
       ...Array.from(subresources.keys(), (part) => `${resource}/${part}`),
@@ -94,8 +95,8 @@ function addRole(
 ): void {
   const labels = { 'kubernetes.io/bootstrapping': 'rbac-defaults' }
   const aggregationRule = { clusterRoleSelectors: [{ matchLabels: aggregateTo(from ?? '') }] }
-  if (storage.get(rbacResources.clusterRoles, '', name) !== undefined) return
-  storage.create(rbacResources.clusterRoles, {
+  if (storage.get(resources.clusterRoles, '', name) !== undefined) return
+  storage.create(resources.clusterRoles, {
     apiVersion: `${rbacGroup}/v1`,
     kind: 'ClusterRole',
     metadata: { name, labels: Object.assign({}, labels, ...to.map(aggregateTo)) },
@@ -105,8 +106,8 @@ function addRole(
 }
 
 function addBinding(storage: Storage, name: string, groups: readonly string[]): void {
-  if (storage.get(rbacResources.clusterRoleBindings, '', name) !== undefined) return
-  storage.create(rbacResources.clusterRoleBindings, {
+  if (storage.get(resources.clusterRoleBindings, '', name) !== undefined) return
+  storage.create(resources.clusterRoleBindings, {
     apiVersion: `${rbacGroup}/v1`,
     kind: 'ClusterRoleBinding',
     metadata: { name, labels: { 'kubernetes.io/bootstrapping': 'rbac-defaults' } },
@@ -123,13 +124,15 @@ type Selector = Parameters<typeof labelSelectorOf>[0]
  */
 export function aggregateRoles(storage: Storage): void {
   const sync = inPasses(() => aggregateOnce(storage))
-  onRbacChange(storage, [rbacResources.clusterRoles], sync)
+  storage.follow(({ group, resource }) => {
+    if (group === rbacGroup && resource === 'clusterroles') sync()
+  })
   sync()
 }
 
 /** Writes the first role whose rules are out of date. */
 function aggregateOnce(storage: Storage): void {
-  const roles = Array.from(storage.list(rbacResources.clusterRoles)).toSorted((a, b) =>
+  const roles = Array.from(storage.list(resources.clusterRoles)).toSorted((a, b) =>
     a.metadata.name < b.metadata.name ? -1 : 1,
   )
   for (const role of roles) {
@@ -145,7 +148,7 @@ function aggregateOnce(storage: Storage): void {
       (rule, at) => rules.findIndex((other) => equalJson(rule, other)) === at,
     )
     if (equalJson(unique, rulesOf(role))) continue
-    storage.update(rbacResources.clusterRoles, { ...role, rules: unique })
+    storage.update(resources.clusterRoles, { ...role, rules: unique })
     return
   }
 }

@@ -1,21 +1,13 @@
-import { splitApiVersion } from '../../kubernetes/api-resource.ts'
+import { groupResourceOf, splitApiVersion } from '../../kubernetes/api-resource.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
+import { resources } from '../../kubernetes/resources.ts'
 import { compareVersions } from '../../kubernetes/version-priority.ts'
 import { equalJson } from '../api/json.ts'
 import type { CustomVersion } from '../api/resource-registry.ts'
-import type { StoredResource } from '../api/served-resource.ts'
 import { inPasses, type Storage } from '../storage/storage.ts'
-import { readObject, type StoredObject } from '../storage/stored-object.ts'
 import { type CustomKind, customKinds } from './custom-kind.ts'
 import { customOpenApi } from './custom-open-api.ts'
-import {
-  definitionResource as definitions,
-  type DefinitionSpec,
-  isEstablished,
-  nextStatus,
-  specOf,
-  statusOf,
-} from './definition.ts'
+import { type DefinitionSpec, isEstablished, nextStatus, specOf, statusOf } from './definition.ts'
 
 /** A served definition. It is rebuilt when its spec changes. */
 interface ServedDefinition {
@@ -29,28 +21,35 @@ interface ServedDefinition {
  * only (strategy None).
  */
 export function serveCustomResources(storage: Storage): void {
-  const served = storage.registry.find(definitions.group, definitions.version, definitions.resource)
-  if (served === undefined) return
-  const controller = new CustomResources(storage, served.stored)
+  const definitions = new Map<string, Unstructured>()
+  for (const definition of storage.list(resource)) {
+    definitions.set(definition.metadata.name, definition)
+  }
+  const controller = new CustomResources(storage, definitions)
   const sync = inPasses(() => controller.sync())
-  storage.store(served.stored).subscribe(sync)
+  storage.follow(({ groupResource }, { name }, definition) => {
+    if (groupResource !== groupResourceOf(resource)) return
+    if (definition === undefined) definitions.delete(name)
+    else definitions.set(name, definition)
+    sync()
+  })
   sync()
 }
 
+const resource = resources.customResourceDefinitions
+
 class CustomResources {
   readonly #storage: Storage
-  readonly #stored: StoredResource
-  /** Parsed definitions, kept while they are stored. */
-  readonly #read = new WeakMap<StoredObject, Unstructured>()
+  readonly #definitions: ReadonlyMap<string, Unstructured>
   #served: ReadonlyMap<string, ServedDefinition> = new Map()
 
-  constructor(storage: Storage, stored: StoredResource) {
+  constructor(storage: Storage, definitions: ReadonlyMap<string, Unstructured>) {
     this.#storage = storage
-    this.#stored = stored
+    this.#definitions = definitions
   }
 
   sync(): void {
-    const current = this.#definitions()
+    const current = [...this.#definitions.values()]
     this.#reportStatus(current)
     const before = this.#served
     this.#served = new Map(
@@ -58,21 +57,9 @@ class CustomResources {
         .filter(isEstablished)
         .map((definition) => [definition.metadata.name, this.#serve(definition)]),
     )
-    this.#deleteOrphans(before, new Set(current.map(({ metadata }) => metadata.name)))
+    this.#deleteOrphans(before)
     this.#storage.registry.setCustom(this.#versions())
     for (const [name, old] of before) this.#follow(old, this.#served.get(name))
-  }
-
-  #definitions(): Unstructured[] {
-    const held = [...this.#storage.store(this.#stored).values()]
-    return held.map((one) => {
-      let definition = this.#read.get(one)
-      if (definition === undefined) {
-        definition = readObject(one, this.#stored)
-        this.#read.set(one, definition)
-      }
-      return definition
-    })
   }
 
   #reportStatus(current: readonly Unstructured[]): void {
@@ -82,7 +69,7 @@ class CustomResources {
       const others = members.filter((other) => other !== definition)
       const status = nextStatus(definition, others)
       if (equalJson(status, statusOf(definition))) continue
-      this.#storage.update(definitions, { ...definition, status })
+      this.#storage.update(resource, { ...definition, status })
       // The next status may depend on this write.
       return
     }
@@ -101,11 +88,11 @@ class CustomResources {
     const served = [...this.#served.values()].flatMap(({ kinds }) =>
       kinds.filter(({ version }) => version.served),
     )
-    const versions = Map.groupBy(served, ({ resource }) => resource.apiVersion)
+    const versions = Map.groupBy(served, (kind) => kind.resource.apiVersion)
     return [...versions]
       .map(([apiVersion, kinds]): CustomVersion => ({
         ...splitApiVersion(apiVersion),
-        resources: new Map(kinds.map(({ resource }) => [resource.resource, resource])),
+        resources: new Map(kinds.map((kind) => [kind.resource.resource, kind.resource])),
         discovered: kinds.flatMap(({ discovered }) => discovered),
         openapi: () => customOpenApi(captured, kinds),
       }))
@@ -116,8 +103,9 @@ class CustomResources {
   #follow(old: ServedDefinition, next: ServedDefinition | undefined): void {
     const before = old.kinds[0]?.resource.stored
     if (before === undefined || old === next) return
-    const resources = (next ?? old).kinds.map(({ resource }) => resource)
-    const held = resources.find(({ apiVersion, stored }) => apiVersion === stored.apiVersion)
+    const held = (next ?? old).kinds
+      .map((kind) => kind.resource)
+      .find(({ apiVersion, stored }) => apiVersion === stored.apiVersion)
     if (held === undefined) return
     const { rules, stored } = held
     if (next !== undefined) {
@@ -129,13 +117,10 @@ class CustomResources {
     this.#storage.store(stored).wake()
   }
 
-  #deleteOrphans(
-    before: ReadonlyMap<string, ServedDefinition>,
-    defined: ReadonlySet<string>,
-  ): void {
-    for (const [definition, { kinds }] of before) {
+  #deleteOrphans(before: ReadonlyMap<string, ServedDefinition>): void {
+    for (const [name, { kinds }] of before) {
       const stored = kinds[0]?.resource.stored
-      if (!defined.has(definition) && stored !== undefined) this.#storage.deleteAll(stored)
+      if (!this.#definitions.has(name) && stored !== undefined) this.#storage.deleteAll(stored)
     }
   }
 }

@@ -2,12 +2,6 @@ import type { Unstructured } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
 import type { Schema } from '../api/schema.ts'
 
-export const definitionResource = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  resource: 'customresourcedefinitions',
-} as const
-
 /** The `spec.names` and `status.acceptedNames` of a definition. */
 export interface DefinitionNames {
   readonly plural: string

@@ -1,5 +1,6 @@
 import { fieldsOf, itemsOf, textOf } from '../../kubernetes/fields.ts'
 import { objectKey, type Unstructured } from '../../kubernetes/object.ts'
+import { resources } from '../../kubernetes/resources.ts'
 import {
   badRequest,
   type FieldProblem,
@@ -109,13 +110,10 @@ function requireKubelet(
   { metadata: { namespace = '', name } }: Unstructured,
   { nodeName, container }: { readonly nodeName: string; readonly container: string },
 ): void {
-  const nodes = storage.registry.find('', 'v1', 'nodes')
-  const node = nodes && storage.store(nodes.stored).get(nodeName)
+  const node = storage.get(resources.nodes, '', nodeName)
   // The message names the resource of the request.
-  if (nodes === undefined || node === undefined) {
-    throw notFound({ group: '', resource: 'pods', name: nodeName })
-  }
-  const { addresses, conditions } = fieldsOf(readObject(node, nodes.stored)['status'])
+  if (node === undefined) throw notFound({ group: '', resource: 'pods', name: nodeName })
+  const { addresses, conditions } = fieldsOf(node['status'])
   const ready = itemsOf(conditions).find(({ type }) => type === 'Ready')
   if (ready?.['status'] === 'True') return
   const internal = itemsOf(addresses).find(({ type }) => type === 'InternalIP')

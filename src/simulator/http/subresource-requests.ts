@@ -1,7 +1,9 @@
 import { fieldsOf } from '../../kubernetes/fields.ts'
 import { labelSelectorOf, matchesLabels } from '../../kubernetes/label-selector.ts'
 import type { ObjectMeta, Unstructured } from '../../kubernetes/object.ts'
+import { resources } from '../../kubernetes/resources.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
+import type { PodDisruptionBudget } from '../../kubernetes/wire/policy-v1.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { audience } from '../access/authentication.ts'
 import { valueAt } from '../api/json.ts'
@@ -20,19 +22,6 @@ import { sendJson, sendSuccess } from './exchange.ts'
 import { patchOf } from './patch-requests.ts'
 import { readBody, readFields } from './request-body.ts'
 import { deleteOptionsOf, type ResourceRequest, writeOptions } from './resource-request.ts'
-
-const budgets = { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' }
-
-/** The parts of a PodDisruptionBudget that an eviction reads. */
-interface Budget extends Unstructured {
-  readonly spec?: { readonly selector?: Parameters<typeof labelSelectorOf>[0] }
-  readonly status?: {
-    readonly observedGeneration?: number
-    readonly disruptionsAllowed?: number
-    readonly desiredHealthy?: number
-    readonly currentHealthy?: number
-  }
-}
 
 /** Deletes a pod unless a PodDisruptionBudget forbids it, as the subresource `eviction` does. Throws refusals. */
 export async function serveEviction(request: ResourceRequest): Promise<void> {
@@ -59,9 +48,11 @@ export async function serveEviction(request: ResourceRequest): Promise<void> {
  */
 function takeDisruption(storage: Storage, { metadata }: Unstructured, dryRun: boolean): void {
   const { namespace = '', labels } = metadata
-  const [budget, other] = Array.from(storage.list(budgets, namespace) as Iterable<Budget>).filter(
-    ({ spec }) => matchesLabels(labelSelectorOf(spec?.selector ?? {}), labels),
-  )
+  const [budget, other] = Array.from(
+    storage.list(resources.podDisruptionBudgets, namespace) as Iterable<
+      PodDisruptionBudget & Unstructured
+    >,
+  ).filter(({ spec }) => matchesLabels(labelSelectorOf(spec?.selector ?? {}), labels))
   if (budget === undefined) return
   if (other !== undefined) {
     throw new Refusal(
@@ -71,7 +62,7 @@ function takeDisruption(storage: Storage, { metadata }: Unstructured, dryRun: bo
   }
   const { name, generation = 0 } = budget.metadata
   const { disruptionsAllowed = 0, observedGeneration = 0 } = budget.status ?? {}
-  if (observedGeneration < generation) {
+  if (Number(observedGeneration) < generation) {
     throw tooMany(`The disruption budget ${name} is still being processed by the server.`, 10)
   }
   if (disruptionsAllowed === 0) {
@@ -83,7 +74,7 @@ function takeDisruption(storage: Storage, { metadata }: Unstructured, dryRun: bo
     throw tooMany(`The disruption budget ${name} ${problem}`)
   }
   const status = { ...budget.status, disruptionsAllowed: disruptionsAllowed - 1 }
-  if (!dryRun) storage.update(budgets, { ...budget, status })
+  if (!dryRun) storage.update(resources.podDisruptionBudgets, { ...budget, status })
 }
 
 function tooMany(message: string, retryAfterSeconds?: number): Refusal {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { objectKey, type ObjectMeta, type Unstructured } from '../../kubernetes/object.ts'
+import { resources } from '../../kubernetes/resources.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { equalJson } from '../api/json.ts'
@@ -22,7 +23,6 @@ import { unknownFields } from '../schema/pruning-and-defaulting.ts'
 import { kindSchema } from '../api/captured-api.ts'
 import { generatedName, metadataProblems, serverMetadata } from '../schema/metadata-rules.ts'
 import type { Storage } from '../storage/storage.ts'
-import { readObject } from '../storage/stored-object.ts'
 import { withManagers, withOwners } from './managed-fields.ts'
 
 /** The object or the collection of a write. */
@@ -56,9 +56,9 @@ export function currentObject(
   storage: Storage,
   { served, namespace, name }: WriteTarget,
 ): Unstructured {
-  const found = storage.store(served.stored).get(objectKey({ namespace, name }))
+  const found = storage.get(served, namespace, name)
   if (found === undefined) throw notFound({ ...served, name })
-  return served.stored.convert(readObject(found, served.stored), served.apiVersion)
+  return found
 }
 
 function rulesOf({ registry }: Storage, served: ServedResource): ObjectRules | undefined {
@@ -199,9 +199,8 @@ function checkNamespace(
   namespace: string,
   name: string,
 ): void {
-  const namespaces = { group: '', version: 'v1', resource: 'namespaces' }
-  const found = storage.get(namespaces, '', namespace)
-  if (found === undefined) throw notFound({ ...namespaces, name: namespace })
+  const found = storage.get(resources.namespaces, '', namespace)
+  if (found === undefined) throw notFound({ ...resources.namespaces, name: namespace })
   if (found.metadata.deletionTimestamp === undefined) return
   const problem = `unable to create new content in namespace ${namespace} because it is being terminated`
   throw new Refusal(403, `${groupResourceOf(served)} "${name}" is forbidden: ${problem}`, {

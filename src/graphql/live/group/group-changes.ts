@@ -1,14 +1,25 @@
+import type { Listener, ListenerBatch } from '../../../informer/delivery/listener.ts'
 import { Backoff, sleep } from '../../../lib/backoff.ts'
 import { ClientError } from '../../errors/client-error.ts'
+import type { Kind } from '../../model/kind.ts'
 import { runLive } from '../../prepare/operation-turns.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
 import type { ReadParts, ReadSnapshot } from '../../prepare/read-snapshot.ts'
 import type { Positions } from '../../reads/resume-token.ts'
 import type { SentChange } from '../frame-plan.ts'
 import type { FrameWriter } from '../frame-writer.ts'
-import type { GroupContent, ListReads } from './group-content.ts'
+import type { ListAccess } from './group-access.ts'
+import type { GroupFilter } from './group-filter.ts'
 import type { GroupFrames } from './group-frames.ts'
-import type { GroupList, ListGap, ListRead, RowKeys, TakenChanges } from './group-list.ts'
+import type {
+  GroupContent,
+  GroupList,
+  ListGap,
+  ListRead,
+  ListReads,
+  RowKeys,
+  TakenChanges,
+} from './group-list.ts'
 import { type GroupRun, LackingError, type RunMeans } from './group-reading.ts'
 import type { NoRoomError } from '../../prepare/held-bytes.ts'
 
@@ -37,8 +48,13 @@ export interface ChangingGroup {
   roomProblem(bytes?: number): NoRoomError | undefined
   /** Called after writing some rows, which may change the memory that the group holds. */
   written(): void
-  /** Called if the list has to begin anew: its cluster was replaced. */
+  readonly memberships: {
+    changed(access: ListAccess, at: ClusterKind, changes: ListenerBatch['changes']): void
+  }
+  /** Called if the list has to begin anew: its cluster was replaced, or it can read another kind now. */
   outdated(list: GroupList): void
+  /** Called when an informer that the list reads has stopped; `undefined`: one that only its filter reads. */
+  stopped(list: GroupList, kind: Kind | undefined): void
   failed(error: unknown): void
 }
 
@@ -127,10 +143,10 @@ export class GroupChanges {
     await this.#inChunks(begun, this.#positions, () => this.#group.written())
     this.#followState()
     for (const list of lists) {
-      if (list.isFollowing) list.follow()
+      if (list.isFollowing) this.#follow(list)
       else void this.#await(list).catch(this.#failed)
     }
-    void this.flush().catch(this.#failed)
+    this.#flushSoon()
   }
 
   #followCluster(list: GroupList): void {
@@ -155,12 +171,54 @@ export class GroupChanges {
   /** Begins a list. Of several, one that cannot be read is a gap: `undefined`. */
   async #begin(list: GroupList): Promise<BegunList | undefined> {
     try {
-      return await list.begin()
+      return await list.begin(() => this.#kindSynced(list))
     } catch (error) {
       if (!this.#group.isPlural || !(error instanceof ClientError)) throw error
       list.close(error)
       return undefined
     }
+  }
+
+  #kindSynced(list: GroupList): void {
+    if (this.#group.leaving.aborted) return
+    if (list.isOutdated) this.#group.outdated(list)
+    else if (list.reading.looksAround) {
+      // Any row may lead to the kind.
+      list.markWide()
+      this.#flushSoon()
+    }
+  }
+
+  /** Writes the changes of a list from now on. */
+  #follow(list: GroupList): void {
+    for (const { at, listener } of list.listeners) {
+      void this.#followKind(list, at.kind, listener).catch(this.#failed)
+    }
+    const { filter } = list
+    if (filter !== undefined) void this.#followFilter(list, filter).catch(this.#failed)
+  }
+
+  async #followKind(list: GroupList, kind: Kind, listener: Listener): Promise<void> {
+    const group = this.#group
+    const at = { cluster: list.at.cluster, kind }
+    for await (const batch of listener.gathered(() => this.pause())) {
+      group.memberships.changed(list.access, at, batch.changes)
+      list.gather(kind.typeName, batch)
+      // The changes of other kinds at the same time go into the same frame.
+      const kinds = group.lists.reduce((sum, { listeners }) => sum + listeners.length, 0)
+      if (kinds > 1) await new Promise<void>((resolve) => setImmediate(resolve))
+      await this.flush()
+    }
+    if (!group.leaving.aborted && list.isListening(listener)) group.stopped(list, kind)
+  }
+
+  async #followFilter(list: GroupList, filter: GroupFilter): Promise<void> {
+    const group = this.#group
+    while (await filter.changed()) {
+      await this.pause()
+      await this.flush()
+    }
+    if (!group.leaving.aborted && list.filter === filter) group.stopped(list, undefined)
   }
 
   /** Begins a list of several anew. Its rows stay until then. */
@@ -209,7 +267,7 @@ export class GroupChanges {
     }
     list.mark(begun.keys, begun.positions)
     list.mark(content.matched(list))
-    list.follow()
+    this.#follow(list)
     this.stateChanged()
     await this.flush()
   }
@@ -250,6 +308,8 @@ export class GroupChanges {
     for (const unsubscribe of this.#unsubscribe) unsubscribe()
     for (const list of this.#group.lists) list.close()
   }
+
+  readonly #flushSoon = (): void => void this.flush().catch(this.#failed)
 
   readonly #failed = (error: unknown): void => this.#group.failed(error)
 
@@ -300,9 +360,11 @@ export class GroupChanges {
   }
 
   async #flushOnce(due: readonly GroupList[]): Promise<void> {
+    const { leaving } = this.#group
+    const by = { enter: () => this.#group.enter(), again: this.#flushSoon, leaving }
     const taken: TakenChanges[] = []
     // oxlint-disable-next-line no-await-in-loop -- all lists share the time of one group
-    for (const list of due) taken.push(await list.take())
+    for (const list of due) taken.push(await list.take(by))
     await this.#write(taken)
   }
 

@@ -1,7 +1,7 @@
 import type { ClientError } from '../../errors/client-error.ts'
 import type { Positions } from '../../reads/resume-token.ts'
 import type { FrameWriter, WrittenFrame } from '../frame-writer.ts'
-import type { GroupContent } from './group-content.ts'
+import type { GroupContent } from './group-list.ts'
 import type { NoRoomError } from '../../prepare/held-bytes.ts'
 import type { LiveCounts, LiveLimits } from '../live-limits.ts'
 

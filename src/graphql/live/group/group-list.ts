@@ -10,7 +10,6 @@ import {
 } from '../../../kubernetes/resource-version.ts'
 import { TimeShare } from '../../../lib/event-loop.ts'
 import { type ClientError, unlessRefused } from '../../errors/client-error.ts'
-import type { Kind } from '../../model/kind.ts'
 import type { ClusterKind, KindView } from '../../prepare/kind-view.ts'
 import { runLive } from '../../prepare/operation-turns.ts'
 import { maxRounds } from '../../prepare/preparation.ts'
@@ -28,7 +27,7 @@ import type { ClusterGap } from '../../schema/read-context.ts'
 import { isReachable } from '../../served/cluster-argument.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
 import type { FollowedList } from '../followed-list.ts'
-import type { FramePlan } from '../frame-plan.ts'
+import type { FramePlan, PageState, SentChange } from '../frame-plan.ts'
 import type { ListAccess } from './group-access.ts'
 import { type FilterChanges, GroupFilter } from './group-filter.ts'
 import type { GroupReading, GroupRun } from './group-reading.ts'
@@ -63,34 +62,56 @@ export interface RowKeys {
   readonly seen?: SeenChanges
 }
 
-/** The parts of a group that its lists use. */
-export interface ListGroup {
-  /** Aborted when the group is over, which stops all following and writing. */
-  readonly leaving: AbortSignal
-  readonly content: {
-    readonly whole?: TimeShare
-    matching(list: GroupList, read: ListRead): readonly string[]
-    changedMatches(list: GroupList, read: ListRead): readonly string[]
-    keys(list: GroupList): readonly string[]
-  }
-  readonly memberships: {
-    changed(access: ListAccess, at: ClusterKind, changes: ListenerBatch['changes']): void
-  }
-  enter(): Promise<void> | undefined
-  /** Waits while changes are gathered. All lists wait for the same moment, so that their changes share a frame. */
-  readonly pause: () => Promise<void> | undefined
-  /** Writes the gathered changes of all lists. Rejects with the error that prevents this. */
-  flush(): Promise<void>
-  /** Whether the group follows objects of several kinds or clusters. */
-  readonly hasSeveralKinds: boolean
-  /** Called when an informer that the list reads has stopped; `undefined`: one that only its filter reads. */
-  stopped(list: GroupList, kind: Kind | undefined): void
-  /** Called if the list can read another kind now. */
-  outdated(list: GroupList): void
-  failed(error: unknown): void
+/** What the rows of all lists are written from, within one tick. */
+export interface ListReads {
+  of(list: GroupList): ListRead
+  /** Call after the last read. Throws `MissingKindError` and `LackingError`. */
+  check(): void
+}
+
+/**
+ * The rows that the members of a group hold: all objects of its lists, or a page of them. Reading throws
+ * `QueryTooCostlyError`.
+ */
+export interface GroupContent {
+  /**
+   * Set if it is read again as a whole when anything has changed: its share of time. Changes are not gathered by their
+   * keys, and the lists have one row of their own each, of the key `''`.
+   */
+  readonly whole?: TimeShare
+  /** `undefined` for a list. */
+  readonly page: PageState | undefined
+  /** An upper bound of its memory. */
+  readonly bytes: number
+  /** The least memory of each object that it begins with. */
+  readonly bytesPerObject: number
+  /** The keys of all matching objects of a list. */
+  matching(list: GroupList, read: ListRead): readonly string[]
+  /** Those of `keys`, or of all keys, whose match has changed because of other objects. */
+  changedMatches(list: GroupList, read: ListRead, keys?: readonly string[]): readonly string[]
+  /**
+   * The changes to send for rows that may have changed. Omits rows with the same text as before. If it throws, also by
+   * `reads.check`, nothing counts as sent.
+   */
+  changes(rows: readonly RowKeys[], reads: ListReads): readonly SentChange[]
+  /** Takes note that all rows have to be written anew. */
+  rewrite?(): void
+  /** The lists of the group, in their order, after some have joined. */
+  follow(lists: readonly GroupList[]): void
+  /** Removes the rows of lists that are gone. Returns changes to send before the next ones. */
+  drop(lists: readonly GroupList[]): readonly SentChange[]
+  /** The keys of all rows of a list that were sent. */
+  keys(list: GroupList): readonly string[]
+  /** The keys of all matching objects of a list as of the last changes, sent or not. */
+  matched(list: GroupList): Iterable<string>
+  /** The changes that lead from nothing to the rows that were sent. */
+  all(): readonly SentChange[]
+  /** The changes that were sent last, as fewer changes that lead to the same rows. */
+  merged(changes: readonly SentChange[]): readonly SentChange[]
 }
 
 export interface GroupListOptions {
+  readonly content: GroupContent
   readonly served: ServedSchema
   readonly list: FollowedList
   readonly plan: FramePlan
@@ -131,6 +152,14 @@ export interface TakenChanges extends RowKeys {
   readonly done: () => void
 }
 
+/** What a list needs to have its changes taken. */
+interface TakenBy {
+  readonly enter: () => Promise<void> | undefined
+  readonly again: () => void
+  /** Aborted when the group is over. */
+  readonly leaving: AbortSignal
+}
+
 const noRows: ReadonlySet<string> = new Set()
 
 function isAnyRow({ rows, isAll }: FilterChanges): boolean {
@@ -138,8 +167,8 @@ function isAnyRow({ rows, isAll }: FilterChanges): boolean {
 }
 
 /**
- * One list of a group: one kind in one cluster, with a condition. Follows the objects that its rows are written from,
- * with one listener per kind, and gathers their changes until the group writes them.
+ * One list of a group: one kind in one cluster, with a condition. Listens to the objects that its rows are written from,
+ * one listener per kind, and keeps their changes until the group writes them.
  */
 export class GroupList {
   readonly list: FollowedList
@@ -148,12 +177,11 @@ export class GroupList {
   readonly access: ListAccess
   readonly reading: GroupReading
   readonly dependencies: RowDependencies = new RowDependencies()
-  readonly #group: ListGroup
+  readonly #content: GroupContent
   readonly #served: ServedSchema
   readonly prefix: string
   /** The name of the position of its kind among the positions of the group. */
   readonly ownPosition: string
-  /** Finds the rows that match or stop matching because of related objects, if the list's filter reads any. */
   #filter: GroupFilter | undefined
   #listeners: readonly { readonly at: ClusterKind; readonly listener: Listener }[] = []
   #unsubscribe: (() => void)[] = []
@@ -171,8 +199,8 @@ export class GroupList {
   /** The newest version of the followed kind that some rows show. Other rows show the version in the positions. */
   #latest: ResourceVersion = latestResourceVersion
 
-  constructor(group: ListGroup, options: GroupListOptions) {
-    this.#group = group
+  constructor(options: GroupListOptions) {
+    this.#content = options.content
     this.#served = options.served
     this.#incarnation = options.cache?.incarnation ?? ''
     this.list = options.list
@@ -213,7 +241,7 @@ export class GroupList {
       return { gap: notServedGap(at) }
     }
     if (isAway) {
-      const isHeld = this.#isFollowing || this.#group.content.keys(this).length > 0
+      const isHeld = this.#isFollowing || this.#content.keys(this).length > 0
       const error = unreachableCluster(this.#served, at, isHeld)
       const gap = gapOfError(this.#served, at, error)
       const since = (isHeld ? staleSince(this.#served, [at]) : null) ?? gap.since
@@ -235,7 +263,7 @@ export class GroupList {
   }
 
   get #wide(): TimeShare {
-    return this.#group.content.whole ?? this.#ownShare
+    return this.#content.whole ?? this.#ownShare
   }
 
   get isDue(): boolean {
@@ -269,10 +297,10 @@ export class GroupList {
 
   /**
    * Selects the matching rows, and gathers every change from then on. Returns their keys, for the group to write, and
-   * the positions after writing them. Rejects with the error that prevents this.
+   * the positions after writing them. `synced` is called when a kind of its cluster has synced. Rejects with the error
+   * that prevents this.
    */
-  async begin(): Promise<RowKeys & { readonly positions: Positions }> {
-    const { content } = this.#group
+  async begin(synced: () => void): Promise<RowKeys & { readonly positions: Positions }> {
     const { filter } = this.list
     for (let round = 1; ; round += 1) {
       // oxlint-disable-next-line no-await-in-loop -- an index may have to be made first
@@ -282,10 +310,12 @@ export class GroupList {
         const part = this.reading.followed(snapshot)
         const { measured, within } = this.list
         if (measured !== undefined) requireUsages(run, part, measured, within)
-        const keys = content.matching(this, { part, run })
+        const keys = this.#content.matching(this, { part, run })
         this.close()
         if (filter !== undefined) this.#filter = new GroupFilter(this.list, filter)
         this.#listen(snapshot)
+        const unsubscribe = this.cache?.onSynced(synced)
+        if (unsubscribe !== undefined) this.#unsubscribe.push(unsubscribe)
         this.#pending = nothingPending()
         this.#isFollowing = true
         this.#failure = undefined
@@ -301,7 +331,7 @@ export class GroupList {
   }
 
   #listen(snapshot: ReadSnapshot): void {
-    const { reading, cache } = this
+    const { reading } = this
     this.#listeners = reading.readable(snapshot).map((at) => {
       return { at, listener: reading.listen(snapshot, at) }
     })
@@ -310,61 +340,31 @@ export class GroupList {
     )
     this.dependencies.listen((type) => byType.get(type)?.hasWaiting === true)
     this.#filter?.listen(snapshot)
-    const synced = cache?.onSynced(() => this.#kindSynced())
-    if (synced !== undefined) this.#unsubscribe.push(synced)
   }
 
-  #kindSynced(): void {
-    const { leaving } = this.#group
-    if (leaving.aborted) return
-    if (this.reading.readable().length > this.#listeners.length) this.#group.outdated(this)
-    else if (this.reading.looksAround) {
-      // Any row may lead to the kind.
-      this.#isWide = true
-      void this.#group.flush().catch(this.#failed)
-    }
+  /** Its listeners by kind. Their changes are for {@link gather}. */
+  get listeners(): readonly { readonly at: ClusterKind; readonly listener: Listener }[] {
+    return this.#listeners
   }
 
-  /** Hands its changes to the group from now on. */
-  follow(): void {
-    for (const { at, listener } of this.#listeners) {
-      void this.#follow(at, listener).catch(this.#failed)
-    }
-    const filter = this.#filter
-    if (filter !== undefined) void this.#followFilter(filter).catch(this.#failed)
-  }
-
-  async #follow(at: ClusterKind, listener: Listener): Promise<void> {
-    const group = this.#group
-    for await (const batch of listener.gathered(group.pause)) {
-      group.memberships.changed(this.access, at, batch.changes)
-      this.#take(at.kind.typeName, batch)
-      // The changes of other kinds at the same time go into the same frame.
-      if (group.hasSeveralKinds) await new Promise<void>((resolve) => setImmediate(resolve))
-      await group.flush()
-    }
-    if (!group.leaving.aborted && this.#isListening(listener)) group.stopped(this, at.kind)
+  /** Finds the rows that match or stop matching because of related objects, if the list's filter reads any. */
+  get filter(): GroupFilter | undefined {
+    return this.#filter
   }
 
   /** False if the list has ended, or begun anew with other listeners. */
-  #isListening(listener: Listener): boolean {
+  isListening(listener: Listener): boolean {
     return this.#listeners.some((one) => one.listener === listener)
   }
 
-  async #followFilter(filter: GroupFilter): Promise<void> {
-    const group = this.#group
-    while (await filter.changed()) {
-      await group.pause()
-      await group.flush()
-    }
-    if (!group.leaving.aborted && this.#filter === filter) group.stopped(this, undefined)
+  /** Whether more kinds can be read than the rows were written from. */
+  get isOutdated(): boolean {
+    return this.reading.readable().length > this.#listeners.length
   }
 
-  readonly #failed = (error: unknown): void => this.#group.failed(error)
-
-  /** The number of kinds that it follows. */
-  get kinds(): number {
-    return this.#listeners.length
+  /** Any row may have changed. */
+  markWide(): void {
+    this.#isWide = true
   }
 
   /** Stops following. The rows stay as they are until it begins again. `failure`: the error that prevents this. */
@@ -386,9 +386,10 @@ export class GroupList {
     Object.assign(this.#pending.positions, positions)
   }
 
-  #take(type: string, { changes, position }: ListenerBatch): void {
+  /** Keeps changes of a kind until they are written. */
+  gather(type: string, { changes, position }: ListenerBatch): void {
     const { plan, dependencies } = this
-    const isWhole = this.#group.content.whole !== undefined
+    const isWhole = this.#content.whole !== undefined
     const { keys, unseen, previous, positions } = this.#pending
     if (type === this.at.kind.typeName && !isWhole) {
       const keepsPrevious = plan.previous.length > 0
@@ -411,28 +412,28 @@ export class GroupList {
     positions[name] = position
   }
 
-  /** Takes the gathered changes, to be written now. */
-  async take(): Promise<TakenChanges> {
-    const group = this.#group
+  /**
+   * Takes the gathered changes, to be written now. `enter` waits for the group's turn. What may have changed any row
+   * is taken once its share of time allows, when it calls `again`.
+   */
+  async take({ enter, again, leaving }: TakenBy): Promise<TakenChanges> {
     const startMs = performance.now()
     const { keys: all, unseen, previous, positions } = this.#pending
     this.#pending = nothingPending()
     const filter = this.#filter?.take()
-    const isWhole = group.content.whole !== undefined
+    const isWhole = this.#content.whole !== undefined
     if (isWhole && filter !== undefined && isAnyRow(filter)) this.#isWide = true
     const isWideDue = this.#isWide && this.#wide.isDue
     if (isWideDue) {
-      for (const key of group.content.keys(this)) all.add(key)
+      for (const key of this.#content.keys(this)) all.add(key)
       Object.assign(positions, this.#widePositions)
       this.#isWide = false
       this.#widePositions = {}
-    } else if (this.#isWide) {
-      this.#wide.plan(() => void group.flush().catch(this.#failed), group.leaving)
-    }
+    } else if (this.#isWide) this.#wide.plan(again, leaving)
     let affected = noRows
     if (filter !== undefined) {
       if (!isWhole) {
-        const others = filter.isAll ? await this.#changedMatches() : [...filter.rows]
+        const others = filter.isAll ? await this.#changedMatches(enter) : [...filter.rows]
         affected = new Set(others.filter((key) => !all.has(key)))
       }
       Object.assign(positions, this.#prefixed(filter.positions))
@@ -452,13 +453,12 @@ export class GroupList {
     }
   }
 
-  async #changedMatches(): Promise<readonly string[]> {
-    const group = this.#group
-    await group.enter()
+  async #changedMatches(enter: TakenBy['enter']): Promise<readonly string[]> {
+    await enter()
     const snapshot = await this.reading.snapshot()
     const startMs = performance.now()
     const changed = runLive(() =>
-      group.content.changedMatches(this, {
+      this.#content.changedMatches(this, {
         part: this.reading.followed(snapshot),
         run: this.reading.run(snapshot),
       }),

@@ -1,9 +1,11 @@
+import type { GraphQLError } from 'graphql'
 import type { HeldObject } from '../../../informer/codec/object-codec.ts'
-import { LiveSet, removalCause, type RemovalCause } from '../../../query/live-set.ts'
+import { type LiveRead, LiveSet, removalCause, type RemovalCause } from '../../../query/live-set.ts'
 import { positionOf } from '../../../query/page/list-order.ts'
 import { listPage } from '../../../query/page/page.ts'
 import { idsBefore, isShown, sentSteps } from '../../../query/page/page-steps.ts'
 import { TopWindow, type WindowRow } from '../../../query/page/top-window.ts'
+import { clientResult, withoutTransportDetails } from '../../errors/client-error.ts'
 import { objectIdOf } from '../../model/object-id.ts'
 import { PlanRun } from '../../plan/plan-run.ts'
 import type { KindView } from '../../prepare/kind-view.ts'
@@ -11,13 +13,12 @@ import type { FollowedPage } from '../followed-list.ts'
 import type { PageState, RowText, SentChange, SentListChange, SentPageStep } from '../frame-plan.ts'
 import {
   type GroupContent,
+  type GroupList,
+  type ListRead,
   type ListReads,
-  liveRead,
-  rowErrors,
-  type RowTexts,
-  rowTexts,
-} from './group-content.ts'
-import { type GroupList, type ListRead, nothingSeen, type RowKeys } from './group-list.ts'
+  nothingSeen,
+  type RowKeys,
+} from './group-list.ts'
 
 // The rows that the members of a group hold. Each list has a LiveSet of its objects that match. Without a window, all of
 // them are rows: a change of an object is decided and written by itself (`ListRows`). With one, a page, only the first
@@ -41,10 +42,9 @@ export class GroupRows implements GroupContent {
   readonly #window: PageWindow | undefined
 
   /** `page`: the rows are the first ones only. `isPlural`: there may be several lists. */
-  constructor(lists: readonly GroupList[], page: FollowedPage | undefined, isPlural: boolean) {
+  constructor(page: FollowedPage | undefined, isPlural: boolean) {
     this.bytesPerObject = page === undefined ? rowBytes : memberBytes
     this.#window = page && new PageWindow(page, isPlural)
-    this.follow(lists)
   }
 
   /** Whether all objects are rows. */
@@ -515,4 +515,46 @@ function joinedChange(before: SentListChange, change: SentListChange): SentListC
   if (before.type === 'ADDED') return { ...change, type: 'ADDED' }
   if (before.type === 'REMOVED' && change.type === 'ADDED') return { ...change, type: 'MODIFIED' }
   return change
+}
+
+/** What a live set reads in a run. */
+function liveRead({ view, scope, cluster }: KindView, run: PlanRun): LiveRead {
+  return { view, scope, budget: run.budget, related: run.related(cluster) }
+}
+
+interface RowTexts {
+  readonly run: PlanRun
+  /** The text of a row. `id` is the object's number in the store. */
+  readonly write: (key: string, id: number) => RowText
+}
+
+/** Writes rows of a list, and records the objects that each row is written from. */
+function rowTexts(
+  { plan: { row }, dependencies }: Pick<GroupList, 'plan' | 'dependencies'>,
+  { part, run: options }: ListRead,
+): RowTexts {
+  let current = ''
+  const run = new PlanRun({
+    ...options,
+    followed: (relation) => {
+      options.followed?.(relation)
+      dependencies.add(current, relation)
+    },
+  })
+  const write = (key: string, id: number): RowText => {
+    current = key
+    dependencies.forget(key)
+    run.budget.spend('rows', 1)
+    const text = row?.(run, part, id) ?? 'null'
+    return { text, errors: rowErrors(run, options.unexpected) }
+  }
+  return { run, write }
+}
+
+/** The errors of the row that was written last, as {@link RowText} holds them. `unexpected` receives masked errors. */
+export function rowErrors(run: PlanRun, unexpected: (error: GraphQLError) => void): string {
+  const errors = run.errors.takeRow()
+  if (errors.length === 0) return ''
+  const result = clientResult({ data: null, errors }, unexpected)
+  return JSON.stringify(result.errors.map(withoutTransportDetails))
 }

@@ -28,27 +28,31 @@ import {
   type WantedList,
 } from './group-access.ts'
 import { type ChangingGroup, GroupChanges } from './group-changes.ts'
-import type { GroupContent } from './group-content.ts'
 import { bytesAhead, type FramedGroup, GroupFrames } from './group-frames.ts'
 import { type GroupMember, type MemberGroup, MemberNotifier } from './group-member.ts'
-import { GroupFacets } from './group-facets.ts'
-import { GroupList, type ListGap, type ListGroup } from './group-list.ts'
-import { GroupProblems } from './group-problems.ts'
+import { type GroupContent, GroupList, type ListGap } from './group-list.ts'
 import { GroupReading, type GroupReadingOptions } from './group-reading.ts'
+import { GroupFacets, GroupProblems } from './group-reread.ts'
 import { GroupRows } from './group-rows.ts'
 import {
+  GroupMemberships,
   JoiningClusters,
-  type JoinedGroup,
   type ListEntry,
   nameOfList,
-} from './joining-clusters.ts'
+  type ViewedGroup,
+  type ViewerMembership,
+} from './group-viewers.ts'
 import type { LiveCounts, LiveLimits } from '../live-limits.ts'
 import type { OpenSubscription } from '../open-subscriptions.ts'
-import {
-  GroupMemberships,
-  type MembershipGroup,
-  type ViewerMembership,
-} from '../viewer-membership.ts'
+
+/*
+ * The life of a group. It starts for its first subscriber: it reads the rows of its lists and follows their changes
+ * (`GroupChanges`, which writes them to the ring of `GroupFrames`). Subscribers join: each is a place in the ring
+ * (`GroupMember`), before it a snapshot, or what it missed since its resume token. When the permissions of a viewer change,
+ * `GroupMemberships` holds the viewer's members back, and those who may see something else now leave for another group; a
+ * group that turns out to read too little is left by all. When the fleet changes, lists of clusters come and go. The group
+ * ends with its last member, with a failure, or when its schema or its kind is gone.
+ */
 
 /** Members that leave a group together: the members of one viewer, or the members without a viewer. */
 export interface LeavingMembers {
@@ -103,16 +107,7 @@ const groupBytes = 30_000
  * All subscribers with the same operation and the same access. They share the listeners of all lists, one set of rows,
  * and one text per object and per frame. A subscriber is a place in the ring of the last frames.
  */
-export class LiveGroup
-  implements
-    ByteHolder,
-    ChangingGroup,
-    FramedGroup,
-    JoinedGroup,
-    ListGroup,
-    MemberGroup,
-    MembershipGroup
-{
+export class LiveGroup implements ByteHolder, ChangingGroup, FramedGroup, MemberGroup, ViewedGroup {
   readonly options: LiveGroupOptions
   /** As {@link LiveGroupOptions.key}, for the present clusters. */
   key: string
@@ -162,11 +157,12 @@ export class LiveGroup
     this.counts = options.owner.counts
     this.leaving = this.#leaving.signal
     this.memberships = new GroupMemberships(this)
+    this.content = this.#newContent()
     this.#lists = this.#listsOf(wanted.lists, options.groupAccess)
+    this.content.follow(this.lists)
     this.isPlural = wanted.isPlural
     this.tellsStaleness = plan.tellsStaleness
     this.tellsGaps = plan.tellsGaps
-    this.content = this.#newContent()
     this.writer = new FrameWriter({
       ...limits,
       plan,
@@ -189,9 +185,9 @@ export class LiveGroup
 
   #newContent(): GroupContent {
     const { plan, page, facets, problems, isPlural } = this.wanted
-    if (facets !== undefined) return new GroupFacets(plan, facets, this.lists, isPlural)
-    if (problems === undefined) return new GroupRows(this.lists, page, isPlural)
-    return new GroupProblems(this, { ...this.options, plan, problems })
+    if (facets !== undefined) return new GroupFacets(plan, facets, isPlural)
+    if (problems === undefined) return new GroupRows(page, isPlural)
+    return new GroupProblems(this, plan, problems)
   }
 
   /** The lists that the members may see, in part or whole. */
@@ -214,9 +210,263 @@ export class LiveGroup
       if (reading.isNowhere) return []
       const cache = served.clusters.get(list.at.cluster)
       const prefix = wanted.isPlural ? positionPrefix(number) : ''
-      const access = listAccess
-      return [new GroupList(this, { served, list, plan, cache, access, reading, prefix })]
+      const { content } = this
+      const own = { content, served, list, plan, cache, access: listAccess, reading, prefix }
+      return [new GroupList(own)]
     })
+  }
+
+  /** Reads the current objects and follows their changes. Rejects with the error that prevents this. */
+  start(): Promise<void> {
+    this.#started ??= this.#owner.starts.run(this.#user ?? '', () => this.#start())
+    return this.#started
+  }
+
+  async #start(): Promise<void> {
+    if (this.#end !== undefined) return
+    try {
+      await this.changes.start()
+    } catch (error) {
+      if (error instanceof MissingKindError) this.#learn(error)
+      this.end({ form: 'failed', errors: [error] })
+      throw error
+    }
+  }
+
+  /** Records reads that the rows need and the group does not follow. Later groups of the operation follow them. */
+  #learn({ followed, missing }: MissingKindError): void {
+    const { discovered, onlyViewer } = this.options
+    for (const one of missing) discovered.of(followed).add(one, onlyViewer?.identity)
+  }
+
+  get members(): number {
+    return this.#members.size
+  }
+
+  /** Whether the group takes no more members. */
+  get isOver(): boolean {
+    return this.#end !== undefined || this.#isLeft
+  }
+
+  /** The error that ended the group, if another group would end for the same reason: lack of room, or the schema. */
+  get problem(): ClientError | undefined {
+    if (this.#end?.form !== 'failed') return undefined
+    return this.#end.errors
+      .filter((error) => error instanceof ClientError)
+      .find((error) => error instanceof NoRoomError || error.code === 'SCHEMA_CHANGED')
+  }
+
+  /** Adds a subscriber. If the group has ended, ends the subscriber, too. */
+  join(member: GroupMember, membership: ViewerMembership | undefined): void {
+    if (this.#end === undefined) {
+      this.#members.add(member)
+      membership?.members.add(member)
+    } else member.finish(this.#end)
+  }
+
+  /** Takes members of another group. They start again with a snapshot. */
+  takeOver(members: ReadonlySet<GroupMember>, membership: ViewerMembership | undefined): void {
+    for (const member of members) {
+      if (member.isClosed) continue
+      member.move(this, membership)
+      this.join(member, membership)
+    }
+    this.announce()
+    this.#hold()
+  }
+
+  leave(member: GroupMember): void {
+    this.memberships.leave(member)
+    if (this.#members.delete(member)) this.#endIfEmpty()
+  }
+
+  /** Keeps the group alive for a subscriber that is about to join, until the caller calls the returned function. */
+  expect(): () => void {
+    this.#expected += 1
+    return () => {
+      this.#expected -= 1
+      this.#endIfEmpty()
+    }
+  }
+
+  #endIfEmpty(): void {
+    if (this.#members.size + this.#expected === 0) this.end({ form: 'complete' })
+  }
+
+  enter(): Promise<void> | undefined {
+    return enterLive(this.users)
+  }
+
+  announce(): void {
+    this.#notifier.announce()
+  }
+
+  written(): void {
+    this.frames.dropSnapshots()
+    // A subscriber that is about to join may already have a place.
+    if (this.#expected === 0) this.frames.dropRead(this.#members)
+    this.#hold()
+  }
+
+  stopped(groupList: GroupList, kind: Kind | undefined): void {
+    if (this.isPlural) {
+      this.changes.restart(groupList)
+      return
+    }
+    const { list, reading } = groupList
+    if (kind !== undefined) {
+      const isNamed = this.options.subscription.kinds.some((at) => at.kind === kind)
+      if (isNamed) this.end({ form: 'complete' })
+      // The operation does not name the kind, so the subscription outlives the kind's informer.
+      else this.#outdated()
+      return
+    }
+    try {
+      const snapshot = reading.now()
+      // Throws if one of them has become unreadable.
+      for (const at of list.needs) snapshot.part(at)
+      this.end({ form: 'complete' })
+    } catch (error) {
+      this.failed(error)
+    }
+  }
+
+  failed(error: unknown): void {
+    if (this.isOver) return
+    if (error instanceof MissingKindError) {
+      this.#learn(error)
+      this.#outdated()
+    } else this.end({ form: 'failed', errors: [error] })
+  }
+
+  /** One list of several begins anew by itself. Members of a single one find another group. */
+  outdated(list: GroupList): void {
+    if (this.isPlural) this.changes.restart(list)
+    else this.#outdated()
+  }
+
+  regroup(leaving: LeavingMembers): Promise<void> {
+    return this.#owner.regroup(this, leaving)
+  }
+
+  async rewrite(): Promise<boolean> {
+    // Unread frames may contain data that the viewer may no longer see.
+    const behind = [...this.#members].filter(({ isBehind }) => isBehind)
+    try {
+      await this.changes.rewrite()
+    } catch (error) {
+      this.failed(error)
+    }
+    if (this.isOver) return false
+    this.frames.renewSnapshot()
+    for (const member of behind) if (!member.isClosed) member.beginAnew()
+    return true
+  }
+
+  /** Follows a change of the fleet: removes the rows of clusters that are gone, and adds those of clusters that join. */
+  fleetChanged(now: FleetParts): void {
+    if (!this.isPlural || this.isOver) return
+    const { served } = this.options
+    const { clusters, access, members } = now
+    const kept = this.wanted.lists.filter(
+      ({ list: { at } }) => clusters.get(at.cluster) === served.clusters.get(at.cluster),
+    )
+    const lists = listsIn(this.wanted, now) ?? kept
+    Object.assign(served, { clusters, access, members })
+    this.wanted = { ...this.wanted, served: { ...this.wanted.served, clusters, access, members } }
+    const order = new Map(lists.map((one, at) => [nameOfList(one), at]))
+    const stay = new Set(kept.filter((one) => order.has(nameOfList(one))))
+    const known = new Set(Array.from(stay, nameOfList))
+    const joining = lists.filter((one) => !known.has(nameOfList(one)))
+    if (joining.length > 0 && this.#started === undefined) {
+      this.wanted = this.#owner.rename(this, lists)
+      this.#outdated()
+      return
+    }
+    this.#adopt(
+      this.#entries().filter(({ wanted }) => stay.has(wanted)),
+      order,
+    )
+    this.#joining.begin(joining, (entries) => this.#adopt([...this.#entries(), ...entries], order))
+  }
+
+  requestsOf(lists: readonly WantedList[]): readonly AccessRequest[] {
+    return this.#owner.requestsOf(this.options, lists, this.options.identity)
+  }
+
+  async begun(): Promise<void> {
+    await this.#started
+  }
+
+  #entries(): readonly ListEntry[] {
+    return this.wanted.lists.flatMap((wanted, at) => {
+      const [access, request] = [this.groupAccess.lists[at], this.requests[at]]
+      return access && request ? [{ wanted, access, request }] : []
+    })
+  }
+
+  /** Follows these lists from now on. `order`: their order, by name. */
+  #adopt(entries: readonly ListEntry[], order: ReadonlyMap<string, number>): void {
+    const before = new Set(this.wanted.lists)
+    if (entries.length === before.size && entries.every(({ wanted }) => before.has(wanted))) return
+    const placeOf = ({ wanted }: ListEntry): number => order.get(nameOfList(wanted)) ?? 0
+    const ordered = entries.toSorted((a, b) => placeOf(a) - placeOf(b))
+    const added = ordered.filter(({ wanted }) => !before.has(wanted))
+    const joined = this.#listsOf(
+      added.map(({ wanted }) => wanted),
+      new GroupAccess(added.map(({ access }) => access)),
+    )
+    const places = new Map(ordered.map(({ wanted }, at) => [wanted.list, at]))
+    const gone = this.#lists.filter(({ list }) => !places.has(list))
+    this.#lists = [...this.#lists, ...joined]
+      .filter(({ list }) => places.has(list))
+      .toSorted((a, b) => (places.get(a.list) ?? 0) - (places.get(b.list) ?? 0))
+    this.groupAccess = new GroupAccess(ordered.map(({ access }) => access))
+    this.requests = ordered.map(({ request }) => request)
+    this.wanted = this.#owner.rename(
+      this,
+      ordered.map(({ wanted }) => wanted),
+    )
+    this.#token = undefined
+    // A member gets rows of a new cluster once its access there is known to equal the others'.
+    for (const membership of this.memberships) membership.followClusters()
+    if (gone.length > 0) this.changes.remove(gone)
+    if (joined.length > 0) this.changes.add(joined)
+  }
+
+  /** Finds another group for all members. */
+  #outdated(): void {
+    if (this.isOver) return
+    this.#isLeft = true
+    this.#leaving.abort()
+    this.#owner.forget(this)
+    const withViewer = [...this.memberships]
+    const others = new Set(this.#members)
+    for (const { members } of withViewer) for (const member of members) others.delete(member)
+    const all: readonly LeavingMembers[] = [...withViewer, { access: undefined, members: others }]
+    const moved = all.map(async (leaving) => {
+      try {
+        await this.#owner.regroup(this, leaving)
+      } catch (error) {
+        for (const member of leaving.members) member.finish({ form: 'failed', errors: [error] })
+      }
+    })
+    void Promise.all(moved).then(() => this.end({ form: 'complete' }))
+  }
+
+  /** Ends all its subscriptions. Idempotent. */
+  end(end: StreamEnd): void {
+    if (this.#end !== undefined) return
+    this.#end = end
+    this.#leaving.abort()
+    this.#joining.close()
+    this.changes.close()
+    this.frames.close()
+    this.options.prepared[Symbol.dispose]()
+    this.memberships.retire()
+    this.#owner.ended(this)
+    for (const member of this.#members) member.finish(end)
+    this.#members.clear()
   }
 
   /** The contents of the group's resume tokens besides the positions. */
@@ -341,149 +591,8 @@ export class LiveGroup
     }
   }
 
-  get hasSeveralKinds(): boolean {
-    let kinds = 0
-    for (const list of this.lists) kinds += list.kinds
-    return kinds > 1
-  }
-
-  readonly pause = (): Promise<void> | undefined => this.changes.pause()
-
   flush(): Promise<void> {
     return this.changes.flush()
-  }
-
-  /** Reads the current objects and follows their changes. Rejects with the error that prevents this. */
-  start(): Promise<void> {
-    this.#started ??= this.#owner.starts.run(this.#user ?? '', () => this.#start())
-    return this.#started
-  }
-
-  async #start(): Promise<void> {
-    if (this.#end !== undefined) return
-    try {
-      await this.changes.start()
-    } catch (error) {
-      if (error instanceof MissingKindError) this.#learn(error)
-      this.end({ form: 'failed', errors: [error] })
-      throw error
-    }
-  }
-
-  /** Records reads that the rows need and the group does not follow. Later groups of the operation follow them. */
-  #learn({ followed, missing }: MissingKindError): void {
-    const { discovered, onlyViewer } = this.options
-    for (const one of missing) discovered.of(followed).add(one, onlyViewer?.identity)
-  }
-
-  get members(): number {
-    return this.#members.size
-  }
-
-  /** Whether the group takes no more members. */
-  get isOver(): boolean {
-    return this.#end !== undefined || this.#isLeft
-  }
-
-  /** The error that ended the group, if another group would end for the same reason: lack of room, or the schema. */
-  get problem(): ClientError | undefined {
-    if (this.#end?.form !== 'failed') return undefined
-    return this.#end.errors
-      .filter((error) => error instanceof ClientError)
-      .find((error) => error instanceof NoRoomError || error.code === 'SCHEMA_CHANGED')
-  }
-
-  /** Adds a subscriber. If the group has ended, ends the subscriber, too. */
-  join(member: GroupMember, membership: ViewerMembership | undefined): void {
-    if (this.#end === undefined) {
-      this.#members.add(member)
-      membership?.members.add(member)
-    } else member.finish(this.#end)
-  }
-
-  /** Takes members of another group. They start again with a snapshot. */
-  takeOver(members: ReadonlySet<GroupMember>, membership: ViewerMembership | undefined): void {
-    for (const member of members) {
-      if (member.isClosed) continue
-      member.move(this, membership)
-      this.join(member, membership)
-    }
-    this.announce()
-    this.#hold()
-  }
-
-  leave(member: GroupMember): void {
-    this.memberships.leave(member)
-    if (this.#members.delete(member)) this.#endIfEmpty()
-  }
-
-  /** Keeps the group alive for a subscriber that is about to join, until the caller calls the returned function. */
-  expect(): () => void {
-    this.#expected += 1
-    return () => {
-      this.#expected -= 1
-      this.#endIfEmpty()
-    }
-  }
-
-  #endIfEmpty(): void {
-    if (this.#members.size + this.#expected === 0) this.end({ form: 'complete' })
-  }
-
-  enter(): Promise<void> | undefined {
-    return enterLive(this.users)
-  }
-
-  announce(): void {
-    this.#notifier.announce()
-  }
-
-  written(): void {
-    this.frames.dropSnapshots()
-    // A subscriber that is about to join may already have a place.
-    if (this.#expected === 0) this.frames.dropRead(this.#members)
-    this.#hold()
-  }
-
-  stopped(groupList: GroupList, kind: Kind | undefined): void {
-    if (this.isPlural) {
-      this.changes.restart(groupList)
-      return
-    }
-    const { list, reading } = groupList
-    if (kind !== undefined) {
-      const isNamed = this.options.subscription.kinds.some((at) => at.kind === kind)
-      if (isNamed) this.end({ form: 'complete' })
-      // The operation does not name the kind, so the subscription outlives the kind's informer.
-      else this.#outdated()
-      return
-    }
-    try {
-      const snapshot = reading.now()
-      // Throws if one of them has become unreadable.
-      for (const at of list.needs) snapshot.part(at)
-      this.end({ form: 'complete' })
-    } catch (error) {
-      this.failed(error)
-    }
-  }
-
-  regroup(leaving: LeavingMembers): Promise<void> {
-    return this.#owner.regroup(this, leaving)
-  }
-
-  async rewrite(): Promise<boolean> {
-    // Unread frames may contain data that the viewer may no longer see.
-    const behind = [...this.#members].filter(({ isBehind }) => isBehind)
-    try {
-      await this.changes.rewrite()
-    } catch (error) {
-      this.failed(error)
-    }
-    if (this.isOver) return false
-    this.frames.renewSnapshot()
-    for (const member of behind) if (!member.isClosed) member.beginAnew()
-    return true
   }
 
   /** The memory of the rows and of unread frames. */
@@ -524,126 +633,6 @@ export class LiveGroup
     this.frames.dropAll()
     const error = this.roomProblem()
     if (error !== undefined) this.end({ form: 'failed', errors: [error] })
-  }
-
-  /** Ends all its subscriptions. Idempotent. */
-  end(end: StreamEnd): void {
-    if (this.#end !== undefined) return
-    this.#end = end
-    this.#leaving.abort()
-    this.#joining.close()
-    this.changes.close()
-    this.frames.close()
-    this.options.prepared[Symbol.dispose]()
-    this.memberships.retire()
-    this.#owner.ended(this)
-    for (const member of this.#members) member.finish(end)
-    this.#members.clear()
-  }
-
-  failed(error: unknown): void {
-    if (this.isOver) return
-    if (error instanceof MissingKindError) {
-      this.#learn(error)
-      this.#outdated()
-    } else this.end({ form: 'failed', errors: [error] })
-  }
-
-  /** One list of several begins anew by itself. Members of a single one find another group. */
-  outdated(list: GroupList): void {
-    if (this.isPlural) this.changes.restart(list)
-    else this.#outdated()
-  }
-
-  /** Follows a change of the fleet: removes the rows of clusters that are gone, and adds those of clusters that join. */
-  fleetChanged(now: FleetParts): void {
-    if (!this.isPlural || this.isOver) return
-    const { served } = this.options
-    const { clusters, access, members } = now
-    const kept = this.wanted.lists.filter(
-      ({ list: { at } }) => clusters.get(at.cluster) === served.clusters.get(at.cluster),
-    )
-    const lists = listsIn(this.wanted, now) ?? kept
-    Object.assign(served, { clusters, access, members })
-    this.wanted = { ...this.wanted, served: { ...this.wanted.served, clusters, access, members } }
-    const order = new Map(lists.map((one, at) => [nameOfList(one), at]))
-    const stay = new Set(kept.filter((one) => order.has(nameOfList(one))))
-    const known = new Set(Array.from(stay, nameOfList))
-    const joining = lists.filter((one) => !known.has(nameOfList(one)))
-    if (joining.length > 0 && this.#started === undefined) {
-      this.wanted = this.#owner.rename(this, lists)
-      this.#outdated()
-      return
-    }
-    this.#adopt(
-      this.#entries().filter(({ wanted }) => stay.has(wanted)),
-      order,
-    )
-    this.#joining.begin(joining, (entries) => this.#adopt([...this.#entries(), ...entries], order))
-  }
-
-  requestsOf(lists: readonly WantedList[]): readonly AccessRequest[] {
-    return this.#owner.requestsOf(this.options, lists, this.options.identity)
-  }
-
-  async begun(): Promise<void> {
-    await this.#started
-  }
-
-  #entries(): readonly ListEntry[] {
-    return this.wanted.lists.flatMap((wanted, at) => {
-      const [access, request] = [this.groupAccess.lists[at], this.requests[at]]
-      return access && request ? [{ wanted, access, request }] : []
-    })
-  }
-
-  /** Follows these lists from now on. `order`: their order, by name. */
-  #adopt(entries: readonly ListEntry[], order: ReadonlyMap<string, number>): void {
-    const before = new Set(this.wanted.lists)
-    if (entries.length === before.size && entries.every(({ wanted }) => before.has(wanted))) return
-    const placeOf = ({ wanted }: ListEntry): number => order.get(nameOfList(wanted)) ?? 0
-    const ordered = entries.toSorted((a, b) => placeOf(a) - placeOf(b))
-    const added = ordered.filter(({ wanted }) => !before.has(wanted))
-    const joined = this.#listsOf(
-      added.map(({ wanted }) => wanted),
-      new GroupAccess(added.map(({ access }) => access)),
-    )
-    const places = new Map(ordered.map(({ wanted }, at) => [wanted.list, at]))
-    const gone = this.#lists.filter(({ list }) => !places.has(list))
-    this.#lists = [...this.#lists, ...joined]
-      .filter(({ list }) => places.has(list))
-      .toSorted((a, b) => (places.get(a.list) ?? 0) - (places.get(b.list) ?? 0))
-    this.groupAccess = new GroupAccess(ordered.map(({ access }) => access))
-    this.requests = ordered.map(({ request }) => request)
-    this.wanted = this.#owner.rename(
-      this,
-      ordered.map(({ wanted }) => wanted),
-    )
-    this.#token = undefined
-    // A member gets rows of a new cluster once its access there is known to equal the others'.
-    for (const membership of this.memberships) membership.followClusters()
-    if (gone.length > 0) this.changes.remove(gone)
-    if (joined.length > 0) this.changes.add(joined)
-  }
-
-  /** Finds another group for all members. */
-  #outdated(): void {
-    if (this.isOver) return
-    this.#isLeft = true
-    this.#leaving.abort()
-    this.#owner.forget(this)
-    const withViewer = [...this.memberships]
-    const others = new Set(this.#members)
-    for (const { members } of withViewer) for (const member of members) others.delete(member)
-    const all: readonly LeavingMembers[] = [...withViewer, { access: undefined, members: others }]
-    const moved = all.map(async (leaving) => {
-      try {
-        await this.#owner.regroup(this, leaving)
-      } catch (error) {
-        for (const member of leaving.members) member.finish({ form: 'failed', errors: [error] })
-      }
-    })
-    void Promise.all(moved).then(() => this.end({ form: 'complete' }))
   }
 }
 

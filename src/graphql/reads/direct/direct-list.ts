@@ -8,7 +8,7 @@ import { ClientError } from '../../errors/client-error.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
 import type { ListFieldArguments } from '../../schema/read-arguments.ts'
 import { directFilterOf, filterOf } from '../list-arguments.ts'
-import type { ListedPart, ReadPage } from '../read-page.ts'
+import { type ListedPart, notOfDirectList, ReadPage } from '../connection-read.ts'
 import type { ReadRun } from '../read-run.ts'
 import type { StoredList } from './direct-reads.ts'
 
@@ -47,7 +47,7 @@ export function directPage(
   })
   const { report } = run.budget
   if (report !== undefined) report.now.returned += page.rows.length
-  return { kind: at.kind, page, identity, reads: [], isOver: false, gaps: [], failures: [] }
+  return new ReadPage({ kind: at.kind, page, identity, reads: [] })
 }
 
 function needsIndex({ kind, cluster }: ClusterKind, argument: string, value: unknown): ClientError {
@@ -59,17 +59,6 @@ function needsIndex({ kind, cluster }: ClusterKind, argument: string, value: unk
     type: kind.typeName,
     hint: 'use `namespace`, `labelSelector`, `first` and `after` only',
   })
-}
-
-/** The error of a field that a list read directly cannot answer. */
-export function notOfDirectList(
-  { cluster, kind: { typeName } }: ClusterKind,
-  field: string,
-  why: string,
-): ClientError {
-  const message = `${field}: ${typeName} is read live: ${why}`
-  const hint = 'leave the field out'
-  return new ClientError('UNSUPPORTED', message, { argument: field, cluster, type: typeName, hint })
 }
 
 /** The start of a page: `skipped` objects after the start of a page of the server. */

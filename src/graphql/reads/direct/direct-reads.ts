@@ -18,12 +18,7 @@ import type { ViewerAccess } from '../../prepare/viewer-access.ts'
 import type { DirectFetch } from '../../prepare/read-snapshot.ts'
 import type { ExtensionField } from '../../schema/field-source.ts'
 import type { PodLogsArguments } from '../../schema/read-arguments.ts'
-import type {
-  PodLogsSource,
-  PrinterColumn,
-  Row,
-  SecretContents,
-} from '../../schema/read-context.ts'
+import type { PodLogsSource, PrinterColumn, SecretContents } from '../../schema/read-context.ts'
 import { CallerConnections, failedSecret, secretContents, tokenFor } from './direct-secrets.ts'
 import {
   type DirectObject,
@@ -67,7 +62,6 @@ export interface Answered {
 /** The calls of the resolvers of extensions that one operation makes. */
 export interface ExtensionCalls extends DirectFetch {
   ofRow(part: KindView, id: ObjectId): ExtensionParent
-  ofDecoded(row: Row): ExtensionParent
   /** `cluster`: of the object of a kind around it, if there is one. */
   of(source: unknown, cluster: string | undefined): ExtensionParent
   /** The value of a field; `undefined` until its resolver has been called. Throws the error of the resolver. */

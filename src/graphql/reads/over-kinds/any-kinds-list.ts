@@ -22,7 +22,7 @@ import {
   Places,
   typesNotRead,
 } from '../places.ts'
-import type { ListedPart } from '../read-page.ts'
+import type { ListedPart } from '../connection-read.ts'
 import type { ReadRun } from '../read-run.ts'
 import { type KindsConnection, kindsConnection } from './kinds-page.ts'
 

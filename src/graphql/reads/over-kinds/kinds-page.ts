@@ -8,7 +8,7 @@ import type { SchemaRelation } from '../../served/schema-relations.ts'
 import { Connection } from '../connection.ts'
 import { StoredObject } from '../direct/direct-reads.ts'
 import type { PlacesRead } from '../places.ts'
-import type { ListedPart } from '../read-page.ts'
+import type { ListedPart } from '../connection-read.ts'
 import type { ReadRun } from '../read-run.ts'
 
 /** A kind, with the condition that its objects must meet. */
@@ -35,7 +35,8 @@ export function kindsPage(
   budget.spend('tests', testsPerKind * (1 + places.parts.length))
   const parts = places.parts.map((part) => ({ ...part, name: part.kind.typeName }))
   const bounds = { first, after, last, before, maxPageSize }
-  return { ...places, page: listPage({ parts, budget, identity: { list }, ...bounds }) }
+  const page = listPage({ parts, budget, identity: { list }, ...bounds })
+  return { ...places, page }
 }
 
 /** A page of objects of several kinds as the value of a connection. */

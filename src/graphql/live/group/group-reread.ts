@@ -1,9 +1,11 @@
 import { TimeShare } from '../../../lib/event-loop.ts'
 import { comparePositions, type OrderPosition } from '../../../query/page/list-order.ts'
+import { listPage } from '../../../query/page/page.ts'
 import { foldProblems } from '../../../query/problems/problem-fold.ts'
 import { problemPage, problemPosition } from '../../../query/problems/problem-page.ts'
 import { foldedState, nextTurnMs } from '../../../query/problems/problem-part.ts'
 import { PlanRun } from '../../plan/plan-run.ts'
+import type { CountedList } from '../../reads/connection-read.ts'
 import { ownerReferencesOf } from '../../reads/owner-read.ts'
 import {
   countedAs,
@@ -13,24 +15,141 @@ import {
   problemId,
   problemTest,
 } from '../../reads/over-kinds/problems-read.ts'
+import type { FacetArguments } from '../../schema/read-arguments.ts'
 import type { ProblemCount } from '../../schema/read-context.ts'
 import type { OperationLimits, ServedSchema } from '../../served/served-schema.ts'
 import type { FollowedProblems } from '../followed-list.ts'
 import type { FramePlan, PageState, RowText, SentChange, SentListChange } from '../frame-plan.ts'
-import { type GroupContent, type ListReads, rowErrors } from './group-content.ts'
-import type { GroupList, RowKeys } from './group-list.ts'
-import { mergedChanges } from './group-rows.ts'
+import type { GroupContent, GroupList, ListReads, RowKeys } from './group-list.ts'
+import { mergedChanges, rowErrors } from './group-rows.ts'
 
-export interface GroupProblemsOptions {
-  readonly plan: FramePlan
-  readonly problems: FollowedProblems
-  readonly served: ServedSchema
-  readonly limits: OperationLimits
+// What the members of a group hold that is not rows of objects: counts and sums, and problems. It is read again as a whole,
+// by indexes, whenever something that it is read from may have changed, and compared with what was sent. That is done at
+// most once a flush and in a bounded share of time, so nothing has to be known of which change concerns what.
+
+/** The only key of a list. Keys of objects are never empty. */
+const anyKey = ''
+
+/** Content whose lists have one row of their own each, which any change may concern. */
+abstract class GroupReread {
+  readonly bytesPerObject: number = 0
+  readonly whole: TimeShare = new TimeShare(1 / 20)
+
+  matching(): readonly string[] {
+    return [anyKey]
+  }
+
+  changedMatches(): readonly string[] {
+    return [anyKey]
+  }
+
+  keys(_list: GroupList): readonly string[] {
+    return [anyKey]
+  }
+
+  matched(): readonly string[] {
+    return [anyKey]
+  }
+
+  /** The lists that there are now. */
+  follow(_lists: readonly GroupList[]): void {}
+}
+
+/**
+ * The counts and sums of a list: one row, which depends on all objects of the list. It is read as a whole, by its
+ * indexes, at most once a flush, and sent if it differs from before. Each frame has all of it.
+ */
+export class GroupFacets extends GroupReread implements GroupContent {
+  readonly #plan: FramePlan
+  readonly #facets: FacetArguments
+  readonly #lists = new Set<GroupList>()
+  readonly #isPlural: boolean
+  #sent: { readonly text: string; readonly errors: string } = { text: '', errors: '' }
+
+  /** `isPlural`: there may be several lists. */
+  constructor(plan: FramePlan, facets: FacetArguments, isPlural: boolean) {
+    super()
+    this.#plan = plan
+    this.#facets = facets
+    this.#isPlural = isPlural
+  }
+
+  /** Each frame carries the counts, also those that tell of staleness only. */
+  get page(): PageState {
+    return { totalCount: 0, facets: this.#sent.text }
+  }
+
+  get bytes(): number {
+    return (this.#sent.text.length + this.#sent.errors.length) * 2
+  }
+
+  override follow(lists: readonly GroupList[]): void {
+    for (const list of lists) this.#lists.add(list)
+  }
+
+  drop(lists: readonly GroupList[]): readonly SentListChange[] {
+    for (const list of lists) this.#lists.delete(list)
+    // The next counts are without them.
+    return []
+  }
+
+  changes(rows: readonly RowKeys[], reads: ListReads): readonly SentListChange[] {
+    const due = rows.find(({ keys }) => keys.length > 0)
+    if (due === undefined) return []
+    const options = reads.of(due.list).run
+    const run = new PlanRun(options)
+    const text = this.#plan.facets?.(run, this.#counted(run, reads), this.#facets) ?? ''
+    const errors = rowErrors(run, options.unexpected)
+    reads.check()
+    if (text === this.#sent.text && errors === this.#sent.errors) return []
+    this.#sent = { text, errors }
+    return this.all()
+  }
+
+  /** The lists that can be read. What is missing of several is a gap of the frame. */
+  #counted(run: PlanRun, reads: ListReads): CountedList {
+    const parts = [...this.#lists]
+      .filter(({ isFollowing }) => !this.#isPlural || isFollowing)
+      .map((one) => {
+        const { part, run: own } = reads.of(one)
+        const { condition } = one.list
+        // What the members may see of related objects is decided in their own cluster.
+        const related = new PlanRun(own).related(part.cluster)
+        return { ...part, name: part.cluster, condition, related }
+      })
+    const page = listPage({
+      parts,
+      budget: run.budget,
+      identity: { list: 'facets' },
+      first: 0,
+      maxPageSize: 0,
+    })
+    return { kind: this.#plan.kind, page }
+  }
+
+  all(): readonly SentListChange[] {
+    const { text, errors } = this.#sent
+    return [
+      {
+        type: 'MODIFIED',
+        removal: null,
+        objectId: '',
+        object: text,
+        errors,
+        finalStateKnown: true,
+      },
+    ]
+  }
+
+  merged(): readonly SentListChange[] {
+    return this.all()
+  }
 }
 
 /** The parts of a group that its problems use. */
 export interface ProblemsGroup {
   readonly lists: readonly GroupList[]
+  readonly options: { readonly served: ServedSchema; readonly limits: OperationLimits }
   /** Aborted when the group is over. */
   readonly leaving: AbortSignal
   flush(): Promise<void>
@@ -67,9 +186,6 @@ const lostMs = 5_000
 const unreadMs = 1_000
 /** The longest time of a timer. */
 const maxWaitMs = 3_600_000
-/** The only key of a list. Keys of objects are never empty. */
-const anyKey = ''
-
 /**
  * The first problems of the objects of a group's lists: a list for each kind that is looked at, in each cluster. A
  * change of an object that has something wrong, and the passing of time, fold all problems of its cluster again, as the
@@ -77,11 +193,10 @@ const anyKey = ''
  * broken objects and takes milliseconds, so it needs no increments: it is done at most once a flush, not at all if the
  * index has not changed, and in a bounded share of time.
  */
-export class GroupProblems implements GroupContent {
-  readonly bytesPerObject: number = 0
-  readonly whole: TimeShare = new TimeShare(1 / 20)
+export class GroupProblems extends GroupReread implements GroupContent {
   readonly #group: ProblemsGroup
-  readonly #options: GroupProblemsOptions
+  readonly #plan: FramePlan
+  readonly #problems: FollowedProblems
   readonly #clusters = new Map<string, ClusterProblems>()
   /** The clusters to fold again although nothing may have changed. */
   readonly #stale = new Set<string>()
@@ -92,9 +207,11 @@ export class GroupProblems implements GroupContent {
   #page: PageState = { totalCount: 0, counts: [] }
   #timer: NodeJS.Timeout | undefined
 
-  constructor(group: ProblemsGroup, options: GroupProblemsOptions) {
+  constructor(group: ProblemsGroup, plan: FramePlan, problems: FollowedProblems) {
+    super()
     this.#group = group
-    this.#options = options
+    this.#plan = plan
+    this.#problems = problems
     group.leaving.addEventListener('abort', () => clearTimeout(this.#timer), { once: true })
   }
 
@@ -111,28 +228,14 @@ export class GroupProblems implements GroupContent {
     return bytes
   }
 
-  matching(): readonly string[] {
-    return [anyKey]
-  }
-
-  changedMatches(): readonly string[] {
-    return [anyKey]
-  }
-
-  keys({ at }: GroupList): readonly string[] {
+  override keys({ at }: GroupList): readonly string[] {
     const isRead = this.#clusters.get(at.cluster)?.from.has(at.kind.typeName) === true
     return isRead ? [anyKey] : []
-  }
-
-  matched(): readonly string[] {
-    return [anyKey]
   }
 
   rewrite(): void {
     for (const cluster of this.#clusters.keys()) this.#stale.add(cluster)
   }
-
-  follow(): void {}
 
   drop(lists: readonly GroupList[]): readonly SentListChange[] {
     const followed = new Set(this.#group.lists.map(({ at }) => at.cluster))
@@ -200,7 +303,8 @@ export class GroupProblems implements GroupContent {
     reads: ListReads,
     nowMs: number,
   ): ClusterProblems {
-    const { problems, served, limits, plan } = this.#options
+    const problems = this.#problems
+    const { served, limits } = this.#group.options
     const from = new Map(
       lists.map((one) => [one.at.kind.typeName, foldedState(reads.of(one).part)]),
     )
@@ -241,7 +345,7 @@ export class GroupProblems implements GroupContent {
       first: rows.map((problem) => {
         budget.spend('rows', 1)
         const position = problemPosition(problem, problems.terms)
-        const text = plan.problem?.(run, new ProblemFields(run, problem)) ?? 'null'
+        const text = this.#plan.problem?.(run, new ProblemFields(run, problem)) ?? 'null'
         const errors = rowErrors(run, options.unexpected)
         return { key: position.key, id: problemId(problem), cluster, position, text, errors }
       }),
@@ -266,7 +370,7 @@ export class GroupProblems implements GroupContent {
 
   /** The changes that lead to the first problems of all clusters. */
   #send(): readonly SentListChange[] {
-    const { terms, size } = this.#options.problems
+    const { terms, size } = this.#problems
     const first = Array.from(this.#clusters.values(), (one) => one.first)
       .flat()
       .toSorted((a, b) => comparePositions(a.position, b.position, { terms, backwards: false }))

@@ -1,0 +1,506 @@
+import type { ClusterAccess } from '../../../access/cluster-access.ts'
+import type { Change } from '../../../informer/store/change.ts'
+import { splitObjectKey } from '../../../kubernetes/object.ts'
+import { Backoff, sleep } from '../../../lib/backoff.ts'
+import { DeadlineError, withDeadline } from '../../../lib/deadline.ts'
+import { ClientError } from '../../errors/client-error.ts'
+import type { KindLeases } from '../../prepare/kind-leases.ts'
+import type { ClusterKind } from '../../prepare/kind-view.ts'
+import { notLoaded } from '../../prepare/read-snapshot.ts'
+import { ViewerAccess } from '../../prepare/viewer-access.ts'
+import type { ServedSchema } from '../../served/served-schema.ts'
+import type { FollowedList } from '../followed-list.ts'
+import {
+  type AccessRequest,
+  type DiscoveredKinds,
+  GroupAccess,
+  isPassing,
+  type ListAccess,
+  type NameDecisions,
+  resolveAccess,
+  resolveGroupAccess,
+  type WantedGroup,
+  type WantedList,
+} from './group-access.ts'
+import type { GroupMember, MemberGate } from './group-member.ts'
+
+/*
+ * Who the members of a group are, and how they come to see the same while permissions and clusters change. The members are
+ * kept by viewer (`GroupMemberships`). When the permissions of a viewer may have changed, that viewer's members get no
+ * frames until a review says what the viewer may see now (`ViewerMembership`): the same as the group, or else the members
+ * move to another group. When clusters join the fleet, the group gets their lists as soon as it is known what most of its
+ * viewers may see of them (`JoiningClusters`); the other viewers then leave it by their own reviews.
+ */
+
+/** The parts of a group that depend on what its viewers may see. */
+export interface ViewedGroup {
+  readonly wanted: WantedGroup
+  readonly groupAccess: GroupAccess
+  /** What the lists of the group read. */
+  readonly requests: readonly AccessRequest[]
+  readonly isOver: boolean
+  readonly memberships: Iterable<{ readonly access: ViewerAccess }>
+  readonly options: {
+    readonly isViewed: boolean
+    /** Set if rows depend on the viewer's identity; then all members have the same viewer. */
+    readonly onlyViewer: ViewerAccess | undefined
+    /** What the group reads: its clusters change in place. */
+    readonly served: ServedSchema
+    readonly prepared: KindLeases
+  }
+  readonly changes: { stateChanged(): void }
+  /**
+   * Rewrites all rows after a change of the viewer's permissions. Resolves to whether it has: a failure ends the group
+   * or moves its members. Never rejects.
+   */
+  rewrite(): Promise<boolean>
+  /** Moves the members of a viewer to another group. Rejects if no group can take them. */
+  regroup(membership: ViewerMembership): Promise<void>
+  /** The reads of lists to review a viewer's access for. */
+  requestsOf(lists: readonly WantedList[]): readonly AccessRequest[]
+  /** Resolves when the group has begun. */
+  begun(): Promise<void>
+  failed(error: unknown): void
+}
+
+/**
+ * The members of a group by viewer. One review of a viewer's access serves all of that viewer's members. Withholds from
+ * the rows the objects that only a rule for a single name could allow; a viewer with such a rule leaves the group.
+ */
+export class GroupMemberships {
+  readonly #group: ViewedGroup
+  readonly #withheld = new Map<string, WithheldName>()
+  readonly #memberships = new Map<string, ViewerMembership>()
+  readonly #users = new Set<string>()
+  /** The namespaces of added objects, by cluster and kind. */
+  readonly #namespaces = new Map<string, Set<string>>()
+
+  constructor(group: ViewedGroup) {
+    this.#group = group
+  }
+
+  of(access: ViewerAccess): ViewerMembership {
+    let membership = this.#memberships.get(access.identity)
+    if (membership === undefined) {
+      membership = new ViewerMembership(access, this.#group, this.#withheld)
+      this.#memberships.set(access.identity, membership)
+      this.#users.add(access.viewer.username)
+    }
+    return membership
+  }
+
+  /** Rechecks a viewer that has members. */
+  recheck({ identity }: ViewerAccess): void {
+    this.#memberships.get(identity)?.recheck()
+  }
+
+  /** Decides about the names that rows lead to, whose reads are `discovered`. */
+  decisions(discovered: DiscoveredKinds): NameDecisions {
+    return {
+      mayLook: (at, key) => {
+        const name = `${at.cluster} ${at.kind.typeName} ${key}`
+        if (this.#withheld.has(name)) return false
+        if (this.#withheld.size === maxWithheld) return undefined
+        this.#withheld.set(name, { at, key, discovered })
+        for (const membership of this.#memberships.values()) membership.askMore()
+        return false
+      },
+    }
+  }
+
+  [Symbol.iterator](): Iterator<ViewerMembership> {
+    return this.#memberships.values()
+  }
+
+  get users(): ReadonlySet<string> {
+    return this.#users
+  }
+
+  *membersOf(user: string): Generator<GroupMember, void> {
+    for (const { access, members } of this.#memberships.values()) {
+      if (access.viewer.username === user) yield* members
+    }
+  }
+
+  /** Removes a member. A membership ends with its last member. */
+  leave(member: GroupMember): void {
+    const { gate } = member
+    if (gate instanceof ViewerMembership && gate.members.delete(member)) this.drop(gate)
+  }
+
+  /** Ends a membership that has no members. */
+  drop(membership: ViewerMembership): void {
+    const { identity, viewer } = membership.access
+    if (membership.members.size > 0 || this.#memberships.get(identity) !== membership) return
+    membership.close()
+    this.#memberships.delete(identity)
+    for (const { access } of this.#memberships.values()) {
+      if (access.viewer.username === viewer.username) return
+    }
+    this.#users.delete(viewer.username)
+  }
+
+  /** Rechecks all viewers if objects appear in further namespaces, for which access may not have been reviewed yet. */
+  changed(access: ListAccess, { cluster, kind }: ClusterKind, changes: readonly Change[]): void {
+    if (this.#memberships.size === 0 || !access.isPlaceBound(kind)) return
+    const name = `${cluster} ${kind.typeName}`
+    let namespaces = this.#namespaces.get(name)
+    if (namespaces === undefined) this.#namespaces.set(name, (namespaces = new Set()))
+    const known = namespaces.size
+    for (const { type, key } of changes) {
+      if (type === 'ADDED') namespaces.add(splitObjectKey(key).namespace)
+    }
+    if (namespaces.size === known) return
+    for (const membership of this.#memberships.values()) membership.recheck()
+  }
+
+  /** The group is over. */
+  retire(): void {
+    for (const membership of this.#memberships.values()) {
+      membership.retire()
+      this.drop(membership)
+    }
+  }
+}
+
+/** The minimum time until the next review of a viewer's access, if no change is reported. */
+const minHoldsMs = 1_000
+/**
+ * Up to this many names get a new review when a permission may have changed; more names wait until the answers expire.
+ */
+const fewNames = 50
+/** The names that a group may withhold. Each costs two access reviews per viewer. */
+const maxWithheld = 500
+
+interface WithheldName {
+  readonly at: ClusterKind
+  readonly key: string
+  /** The reads of the rows that lack it. */
+  readonly discovered: DiscoveredKinds
+}
+
+/**
+ * The members of a group that have the same viewer. When the viewer's permissions may have changed, they receive no
+ * frames until a review is done. If the viewer's access then differs from the group's, they leave the group.
+ */
+export class ViewerMembership implements MemberGate {
+  readonly access: ViewerAccess
+  readonly members: Set<GroupMember> = new Set<GroupMember>()
+  readonly #group: ViewedGroup
+  /** The clusters whose permissions it follows, and how to stop that. */
+  readonly #followed = new Map<ClusterAccess, () => void>()
+  readonly #withheld: ReadonlyMap<string, WithheldName>
+  readonly #leaving = new AbortController()
+  /** The expiry of the latest review that found the viewer's access equal to the group's. */
+  #openUntilMs = Number.NEGATIVE_INFINITY
+  #isStale = false
+  /** Whether permissions may have changed since rows were written. */
+  #hasChanged = false
+  #checking: Promise<void> | undefined
+  #timer: NodeJS.Timeout | undefined
+  /** Withheld names that recent reviews have denied to the viewer. */
+  readonly #refused = new Set<string>()
+
+  constructor(
+    access: ViewerAccess,
+    group: ViewedGroup,
+    withheld: ReadonlyMap<string, WithheldName>,
+  ) {
+    this.access = new ViewerAccess(group.options.served, access.viewer)
+    this.#group = group
+    this.#withheld = withheld
+    this.#followClusters()
+  }
+
+  /** Follows the permissions in the present clusters of the group, whose frames wait for a new review. */
+  followClusters(): void {
+    this.#followClusters()
+    this.recheck()
+  }
+
+  #followClusters(): void {
+    const clusters = new Set(
+      this.#group.requests.map(({ list }) => this.access.in(list.at.cluster)),
+    )
+    for (const [cluster, unfollow] of this.#followed) {
+      if (clusters.has(cluster)) continue
+      unfollow()
+      this.#followed.delete(cluster)
+    }
+    for (const cluster of clusters) {
+      if (this.#followed.has(cluster)) continue
+      const unfollow = cluster.onChange(this.access.viewer, () => {
+        if (this.#refused.size <= fewNames) this.#refused.clear()
+        this.#hasChanged = true
+        this.recheck()
+      })
+      this.#followed.set(cluster, unfollow)
+    }
+  }
+
+  get isOpen(): boolean {
+    return performance.now() < this.#openUntilMs
+  }
+
+  /** Holds frames back until a new review of the viewer's access is done. */
+  recheck(): void {
+    this.#openUntilMs = Number.NEGATIVE_INFINITY
+    this.#isStale = true
+    clearTimeout(this.#timer)
+    if (this.#leaving.signal.aborted) return
+    if (this.#checking !== undefined) return
+    this.#checking = this.#check().finally(() => {
+      this.#checking = undefined
+    })
+    // `ready` reports the error.
+    this.#checking.catch(() => {})
+  }
+
+  /**
+   * Waits for the review of the viewer's access, at most until the deadline. Rejects with the error of a failed review
+   * while the membership has no members. With members, a failed review is tried again until it succeeds.
+   */
+  async ready(deadlineMs: number): Promise<void> {
+    if (!this.isOpen && this.#checking === undefined) this.recheck()
+    const checked = this.#checking ?? Promise.resolve()
+    await withDeadline('what a viewer may see', checked, deadlineMs).catch((error: unknown) => {
+      if (!(error instanceof DeadlineError)) throw error
+    })
+  }
+
+  askMore(): void {
+    if (!this.isOpen) return
+    void this.#seesWithheld().then(
+      (sees) => {
+        if (sees) this.recheck()
+      },
+      () => this.recheck(),
+    )
+  }
+
+  /**
+   * The group is over. Members may take the remaining frames until a possible change of permissions, which closes the
+   * gate for good.
+   */
+  retire(): void {
+    this.#leaving.abort()
+  }
+
+  /** Ends the membership: it has no more members. */
+  close(): void {
+    this.#leaving.abort()
+    this.#openUntilMs = Number.NEGATIVE_INFINITY
+    clearTimeout(this.#timer)
+    for (const unfollow of this.#followed.values()) unfollow()
+  }
+
+  async #check(): Promise<void> {
+    const { signal } = this.#leaving
+    const backoff = new Backoff({ initialMs: 500, maxMs: 10_000 })
+    while (this.#isStale && !signal.aborted) {
+      this.#isStale = false
+      try {
+        this.access.begin()
+        // oxlint-disable-next-line no-await-in-loop -- again, as it has changed meanwhile
+        await this.#checkOnce()
+      } catch (error) {
+        if (signal.aborted) return
+        // The clusters have changed meanwhile.
+        if (this.#isStale) continue
+        if (this.members.size === 0) throw error
+        if (!isPassing(error)) {
+          for (const member of this.members) member.finish({ form: 'failed', errors: [error] })
+          return
+        }
+        this.#isStale = true
+        // oxlint-disable-next-line no-await-in-loop -- as above
+        await sleep(backoff.nextMs(), signal)
+      }
+    }
+  }
+
+  async #checkOnce(): Promise<void> {
+    const group = this.#group
+    const { requests, groupAccess: shared } = group
+    const { onlyViewer } = group.options
+    const groupAccess = await resolveGroupAccess(this.access, requests)
+    if (this.#isStale || this.#leaving.signal.aborted) return
+    const isOther = groupAccess.fingerprint !== shared.fingerprint
+    if (isOther || (await this.#seesWithheld())) {
+      if (this.members.size > 0) await group.regroup(this)
+      return
+    }
+    if (this.#isStale) return
+    const isAlone = onlyViewer !== undefined
+    if (isAlone && this.#hasChanged) {
+      this.#hasChanged = false
+      const isRewritten = await group.rewrite()
+      if (!isRewritten) this.#hasChanged = true
+      if (!isRewritten || this.#isStale) return
+    }
+    const longestMs = isAlone
+      ? Math.min(...Array.from(this.#followed.keys(), ({ limits }) => limits.allowMs))
+      : Infinity
+    const now = performance.now()
+    this.#openUntilMs = Math.max(Math.min(groupAccess.untilMs, now + longestMs), now + minHoldsMs)
+    this.#recheckAfter(this.#openUntilMs - now)
+    for (const member of this.members) member.announce()
+  }
+
+  #recheckAfter(delayMs: number): void {
+    clearTimeout(this.#timer)
+    if (delayMs === Number.POSITIVE_INFINITY) return
+    this.#timer = setTimeout(() => {
+      this.#refused.clear()
+      this.#hasChanged = true
+      this.recheck()
+    }, delayMs)
+    this.#timer.unref()
+  }
+
+  /** Whether the viewer may see an object that the group withholds. Such a viewer needs separate rows. */
+  async #seesWithheld(): Promise<boolean> {
+    while (this.#refused.size < this.#withheld.size) {
+      const further = [...this.#withheld].filter(([name]) => !this.#refused.has(name))
+      // oxlint-disable-next-line no-await-in-loop -- the reviews may lead to further objects
+      const seen = await Promise.all(
+        further.map(async ([, { at, key, discovered }]) => {
+          const isSeen = await this.access.mayLook(at, splitObjectKey(key))
+          if (isSeen) discovered.nameKinds(this.access.identity, [at.kind])
+          return isSeen
+        }),
+      )
+      if (seen.includes(true)) return true
+      for (const [name] of further) this.#refused.add(name)
+    }
+    return false
+  }
+}
+
+/** A list, and what the members may see of it. */
+export interface ListEntry {
+  readonly wanted: WantedList
+  readonly access: ListAccess | ClientError
+  readonly request: AccessRequest
+}
+
+interface JoiningList {
+  readonly wanted: WantedList
+  readonly error: ClientError
+}
+
+/**
+ * The lists of clusters that join a group: each becomes one of the group's as soon as it is known what the members may
+ * see of it. A change of the fleet begins anew.
+ */
+export class JoiningClusters {
+  readonly #group: ViewedGroup
+  #lists: readonly JoiningList[] = []
+  #change = new AbortController()
+
+  constructor(group: ViewedGroup) {
+    this.#group = group
+  }
+
+  /** The lists that wait, and why. */
+  get waiting(): readonly { readonly list: FollowedList; readonly error: ClientError }[] {
+    return this.#lists.map(({ wanted: { list }, error }) => ({ list, error }))
+  }
+
+  /** These lists join now, and no others. `joined` receives those of one cluster after the other. */
+  begin(lists: readonly WantedList[], joined: (entries: readonly ListEntry[]) => void): void {
+    this.close()
+    this.#change = new AbortController()
+    const names = new Set(lists.map(nameOfList))
+    this.#lists = this.#lists.filter(({ wanted }) => names.has(nameOfList(wanted)))
+    for (const ofCluster of Map.groupBy(lists, ({ list }) => list.at.cluster).values()) {
+      void this.#join(ofCluster, joined).catch((error: unknown) => this.#group.failed(error))
+    }
+  }
+
+  close(): void {
+    this.#change.abort()
+  }
+
+  async #join(
+    lists: readonly WantedList[],
+    joined: (entries: readonly ListEntry[]) => void,
+  ): Promise<void> {
+    const group = this.#group
+    const { signal } = this.#change
+    await group.begun()
+    const backoff = new Backoff({ initialMs: 100, maxMs: 5_000 })
+    const requests = group.requestsOf(lists)
+    // A look at the state tells of it, if it takes longer.
+    this.#wait(lists, (wanted) => notLoaded(wanted.list.at))
+    while (!signal.aborted && !group.isOver) {
+      // oxlint-disable-next-line no-await-in-loop -- tries again and again
+      const access = await this.#known(requests)
+      if (signal.aborted || group.isOver) return
+      const entries = lists.flatMap((wanted, at): ListEntry[] => {
+        const [of, request] = [access[at], requests[at]]
+        return of && request ? [{ wanted, access: of, request }] : []
+      })
+      const errors = new Map(
+        entries.flatMap(({ wanted, access: of }) =>
+          of instanceof ClientError && isPassing(of) ? [[wanted, of]] : [],
+        ),
+      )
+      this.#wait(lists, (wanted) => errors.get(wanted))
+      if (errors.size === 0) {
+        joined(entries)
+        return
+      }
+      group.changes.stateChanged()
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      await sleep(backoff.nextMs(), signal)
+    }
+  }
+
+  #wait(
+    lists: readonly WantedList[],
+    errorOf: (wanted: WantedList) => ClientError | undefined,
+  ): void {
+    const names = new Set(lists.map(nameOfList))
+    const others = this.#lists.filter(({ wanted }) => !names.has(nameOfList(wanted)))
+    const waiting = lists.flatMap((wanted): JoiningList[] => {
+      const error = errorOf(wanted)
+      return error === undefined ? [] : [{ wanted, error }]
+    })
+    this.#lists = [...others, ...waiting]
+  }
+
+  async #known(requests: readonly AccessRequest[]): Promise<readonly (ListAccess | ClientError)[]> {
+    const { isViewed, prepared } = this.#group.options
+    const access = await this.#shared(requests)
+    if (!isViewed) return access
+    await prepared.prepare(new GroupAccess(access).visible)
+    // The namespaces that have objects are known now.
+    return await this.#shared(requests)
+  }
+
+  /** What most viewers in the group may see of lists. The others leave it. */
+  async #shared(
+    requests: readonly AccessRequest[],
+  ): Promise<readonly (ListAccess | ClientError)[]> {
+    const { options, wanted, memberships } = this.#group
+    const { viewer } = wanted
+    if (!options.isViewed || viewer === undefined) return await resolveAccess(undefined, requests)
+    const members = Array.from(memberships, ({ access }) => access)
+    const viewers = members.length > 0 ? members : [new ViewerAccess(options.served, viewer)]
+    const all = await Promise.all(
+      viewers.map((access) => {
+        access.begin()
+        return resolveAccess(access, requests)
+      }),
+    )
+    const alike = Map.groupBy(all, (lists) => new GroupAccess(lists).fingerprint)
+    const [most = []] = [...alike.values()].toSorted((a, b) => b.length - a.length)
+    return most[0] ?? []
+  }
+}
+
+/** The name of a list among those of a group. */
+export function nameOfList({ list: { at } }: WantedList): string {
+  return JSON.stringify([at.cluster, at.kind.typeName])
+}
