@@ -25,29 +25,22 @@ const { values: options } = parseArgs({
 const processes = `${import.meta.dirname}/process`
 
 await using simulator = await startService(`${processes}/simulator.ts`, [options.pods])
-// Both fill their caches at once.
-const starting = [
-  startService(`${processes}/gateway.ts`, [simulator.url]),
-  startService(`${processes}/gateway.ts`, [simulator.url, 'yoga']),
-] as const
-await using gateway = await starting[0]
-await using graphqlJs = await starting[1]
+await using gateway = await startService(`${processes}/gateway.ts`, [simulator.url])
 
 const namespaces = await busiestNamespaces(gateway.url)
 // The first page loads what it reads.
-for (const { url } of [gateway, graphqlJs]) await askGraphQL(url, question())
+await askGraphQL(gateway.url, question())
 
 const rows = await interleave(
   {
     'API server': () => page('api', simulator, simulator),
     gateway: () => page('gateway', gateway, gateway),
-    'gateway by graphql-js': () => page('gateway', graphqlJs, graphqlJs),
   },
   Number(options.rounds),
 )
-const [api, plan, js] = Object.values(rows)
+const [api, plan] = Object.values(rows)
 for (const part of ['deployments', 'pods', 'nodes', 'services', 'autoscalers', 'warnings']) {
-  if (api?.[part] !== plan?.[part] || plan?.[part] !== js?.[part]) {
+  if (api?.[part] !== plan?.[part]) {
     throw new Error(`${part}: the pages differ: ${JSON.stringify(rows)}`)
   }
 }

@@ -41,7 +41,6 @@ const deadlines = { requestDeadlineMs: 1_000, connectionInitDeadlineMs: 1_000 }
 await using gateway = await startService(`${processes}/identity-gateway.ts`, [
   kubeconfig,
   'token-review',
-  'planned',
   JSON.stringify({ ...deadlines, ...quotas, introspection: false }),
 ])
 const target: Target = {

@@ -4,7 +4,7 @@
  * The figure is the CPU time of the longest turn of the event loop, which does not depend on the rest of the machine. Meanwhile a
  * neighbour queries one pod in a loop.
  *
- *     npm run bench -- blocks [--pods 10000] [--runs 5] [--only TITLE] [--unplanned] [--record]
+ *     npm run bench -- blocks [--pods 10000] [--runs 5] [--only TITLE] [--record]
  */
 import { parseArgs } from 'node:util'
 import { growingOperations } from './support/growing-operations.ts'
@@ -17,8 +17,6 @@ const { values: options } = parseArgs({
     pods: { type: 'string', default: '10000' },
     runs: { type: 'string', default: '5' },
     only: { type: 'string', default: '' },
-    // What plans do not cover, and every operation by WebSocket, graphql-js answers.
-    unplanned: { type: 'boolean', default: false },
     record: { type: 'boolean', default: false },
   },
 })
@@ -33,10 +31,7 @@ interface Answer {
 }
 
 await using simulator = await startService(`${processes}/simulator.ts`, [options.pods])
-await using gateway = await startService(`${processes}/gateway.ts`, [
-  simulator.url,
-  options.unplanned ? 'unplanned' : 'planned',
-])
+await using gateway = await startService(`${processes}/gateway.ts`, [simulator.url])
 
 const first = '{ pods(first: 1) { nodes { metadata { namespace name } } } nodes { totalCount } }'
 const { data } = JSON.parse(await text({ query: first })) as {
@@ -72,7 +67,7 @@ publish(
   ],
   [
     'blockMs: CPU of the longest turn of the event loop; waitMs: longest wait of a neighbour who asks for one pod meanwhile',
-    `medians and worst of ${runs} runs, ${options.unplanned ? 'by graphql-js alone' : 'by plans where they cover the operation'}`,
+    `medians and worst of ${runs} runs`,
   ],
   { record: options.record },
 )

@@ -1,13 +1,12 @@
 /**
- * One change to many subscribers with the same document: as one group, beside an execution by graphql-js for each subscriber, as
- * yoga and graphql-ws do it; then many sockets, many selections, frames as they come, and readers that stop:
+ * One change to many subscribers with the same document, who are one group: frames as they come, beside frames of 100 ms; then
+ * many sockets, many selections, and readers that stop:
  *
- *     npm run bench -- fanout [--pods 260] [--updates 50] [--sustained 10] [--sockets 500] [--many 5000] [--among 1000]
+ *     npm run bench -- fanout [--pods 260] [--updates 50] [--sockets 500] [--many 5000] [--among 1000]
  *       [--stopped 100] [--seconds 10] [--rounds 3] [--record]
  *
- * Executions for each subscriber do not keep up with `updates` changes a second. A subscriber that is behind takes several changes
- * at once, which makes each change look cheaper. So the comparison uses the CPU time of each change delivered at `sustained` changes a
- * second, where all subscribers keep up, and compares groups at `updates` with it. `keepsUp` is the part of the changes that arrive.
+ * A subscriber that is behind takes several changes at once, which makes each change look cheaper: `keepsUp` is the part of the
+ * changes that arrive.
  */
 import { parseArgs } from 'node:util'
 import { type Figures, interleave, measure } from './support/measured-process.ts'
@@ -18,7 +17,6 @@ const { values: options } = parseArgs({
   options: {
     pods: { type: 'string', default: '260' },
     updates: { type: 'string', default: '50' },
-    sustained: { type: 'string', default: '10' },
     sockets: { type: 'string', default: '500' },
     many: { type: 'string', default: '5000' },
     among: { type: 'string', default: '1000' },
@@ -32,31 +30,20 @@ const processes = `${import.meta.dirname}/process`
 const durationMs = Number(options.seconds) * 1000
 const sockets = Number(options.sockets)
 const updates = Number(options.updates)
-const sustained = Number(options.sustained)
 
 interface Subscribers {
-  readonly planned: 'planned' | 'unplanned'
   readonly sockets: number
   readonly coalesceMs: number
-  /** Changes per second. */
-  readonly changes?: number
   readonly selections?: number
   readonly stopped?: number
 }
 
 /** The figures are the gateway's CPU time for each change that reaches a subscriber, and its memory for each socket. */
 const subscribed =
-  ({
-    planned,
-    sockets: count,
-    coalesceMs,
-    changes = updates,
-    selections = 1,
-    stopped = 0,
-  }: Subscribers) =>
+  ({ sockets: count, coalesceMs, selections = 1, stopped = 0 }: Subscribers) =>
   async (): Promise<Figures> => {
-    await using simulator = await startService(`${processes}/simulator.ts`, [options.pods, changes])
-    await using gateway = await startService(`${processes}/gateway.ts`, [simulator.url, planned])
+    await using simulator = await startService(`${processes}/simulator.ts`, [options.pods, updates])
+    await using gateway = await startService(`${processes}/gateway.ts`, [simulator.url])
     const empty = await gateway.usage()
     let before = Promise.resolve(empty)
     const figures = await measure(
@@ -73,42 +60,34 @@ const subscribed =
     const perSecond = figures['changes/s'] ?? 0
     return {
       ...figures,
-      keepsUp: perSecond / (changes * count),
+      keepsUp: perSecond / (updates * count),
       cpuUsPerChange: (used * 1000) / ((perSecond * durationMs) / 1000),
       kbPerSocket: (full.rssBytes - empty.rssBytes) / 1024 / count,
       rssMb: full.rssBytes / 2 ** 20,
     }
   }
 
-const group = { planned: 'planned', sockets } as const
-const single = { planned: 'unplanned', sockets, coalesceMs: 0 } as const
-const one = `each by itself, coalesceMs 0, ${sustained}/s`
-const together = `as one group, coalesceMs 0, ${sustained}/s`
-const togetherFast = 'as one group, coalesceMs 0'
-const inFrames = 'as one group, coalesceMs 100'
+const asTheyCome = 'coalesceMs 0'
+const inFrames = 'coalesceMs 100'
 const rows = await interleave(
   {
-    [one]: subscribed({ ...single, changes: sustained }),
-    'each by itself, coalesceMs 0': subscribed(single),
-    [together]: subscribed({ ...group, coalesceMs: 0, changes: sustained }),
-    [togetherFast]: subscribed({ ...group, coalesceMs: 0 }),
-    [inFrames]: subscribed({ ...group, coalesceMs: 100 }),
+    [asTheyCome]: subscribed({ sockets, coalesceMs: 0 }),
+    [inFrames]: subscribed({ sockets, coalesceMs: 100 }),
     [`${options.many} sockets, coalesceMs 100`]: subscribed({
-      ...group,
       sockets: Number(options.many),
       coalesceMs: 100,
     }),
     [`${sockets} selections, coalesceMs 100`]: subscribed({
-      ...group,
+      sockets,
       coalesceMs: 100,
       selections: sockets,
     }),
-    '100 sockets, coalesceMs 0': subscribed({ ...group, sockets: 100, coalesceMs: 0 }),
+    '100 sockets, coalesceMs 0': subscribed({ sockets: 100, coalesceMs: 0 }),
   },
   Number(options.rounds),
 )
 
-const among = { planned: 'planned', sockets: Number(options.among), coalesceMs: 100 } as const
+const among = { sockets: Number(options.among), coalesceMs: 100 } as const
 const stopped = Number(options.stopped)
 const [allRead, oneStopped, someStopped] = ['all read', '1 has stopped', `${stopped} have stopped`]
 const beside = await interleave(
@@ -131,9 +110,7 @@ publish(
     { title: `${options.among} sockets, and what those who read are sent`, rows: beside },
   ],
   [
-    `CPU for each change that is delivered, where everybody keeps up: ${ratio(cpu(one), cpu(together))} less than with an execution for each ` +
-      `subscriber, both at ${sustained} changes per second; at ${updates} ${ratio(cpu(one), cpu(togetherFast))}, with frames of ` +
-      `100 ms ${ratio(cpu(one), cpu(inFrames))}`,
+    `frames of 100 ms take ${ratio(cpu(asTheyCome), cpu(inFrames))} less CPU for each change that is delivered`,
     `a reader that has stopped takes ${(((rss(someStopped) - rss(allRead)) * 1024) / stopped).toFixed(0)} KB of the gateway; ` +
       'bounded by 256 KiB and one frame, of at most 1 MiB',
   ],

@@ -1,7 +1,6 @@
 /**
- * The query engine over many pods: the gateway's CPU time per request, beside (a) bare node:http with the same bytes, (b) the
- * same reads by graphql-js behind yoga as it comes, (c) for filtered and ordered pages, plain objects, and (d) a plain client of
- * the API server, whose own CPU time it is:
+ * The query engine over many pods: the gateway's CPU time per request, beside (a) bare node:http with the same bytes,
+ * (b) for filtered and ordered pages, plain objects, and (c) a plain client of the API server, whose own CPU time it is:
  *
  *     npm run bench -- plans [--pods 100000] [--rounds 3] [--seconds 2] [--record]
  *
@@ -35,7 +34,6 @@ const durationMs = Number(options.seconds) * 1000
 
 await using simulator = await startService(`${processes}/simulator.ts`, [options.pods])
 await using plans = await startService(`${processes}/gateway.ts`, [simulator.url])
-await using graphqlJs = await startService(`${processes}/gateway.ts`, [simulator.url, 'yoga'])
 await using sameBytes = await startService(`${processes}/same-bytes.ts`, [plans.url])
 await using plainObjects = await startService(`${processes}/plain-objects.ts`, [simulator.url])
 
@@ -81,18 +79,11 @@ async function askOnce(service: Service, operations: readonly QueryOperation[]):
 
 const floor = 'same bytes (a)'
 const planned = 'plan'
-const unplanned = 'graphql-js (b)'
-const plain = 'plain objects (c)'
-const direct = 'plain client (d)'
+const plain = 'plain objects (b)'
+const direct = 'plain client (c)'
 const questions = Object.entries(queryQuestions(await querySubjects(plans.url)))
-for (const [title, { operations, fails }] of questions) {
-  for (const operation of operations) {
-    const [own, other] = await Promise.all([
-      askGraphQL(plans.url, operation, fails),
-      askGraphQL(graphqlJs.url, operation, fails),
-    ])
-    if (own !== other) throw new Error(`${title}: the answers differ`)
-  }
+for (const [, { operations, fails }] of questions) {
+  for (const operation of operations) await askGraphQL(plans.url, operation, fails)
 }
 
 const runs = questions.map((): Record<string, Figures[]> => ({}))
@@ -102,11 +93,10 @@ for (let round = 1; round <= Number(options.rounds); round++) {
     const { operations, connections = 1, plainObjects: path, api, fails } = question
     console.error(`\n${title}`)
     // What has been changed is made anew by the first.
-    for (const { url } of [plans, graphqlJs]) await askGraphQL(url, operations[0], fails)
+    await askGraphQL(plans.url, operations[0], fails)
     const contenders = {
       [floor]: () => ask({ service: sameBytes, operations }, connections),
       [planned]: () => ask({ service: plans, operations }, connections),
-      [unplanned]: () => ask({ service: graphqlJs, operations }, connections),
       ...(path === undefined
         ? {}
         : {
@@ -125,10 +115,10 @@ for (const [at, [title, { connections = 1 }]] of questions.entries()) {
   const rows = mediansOf(runs[at] ?? {})
   tables.push({ title: `${title}, warm, connections: ${connections}`, rows })
   const cpu = (name: string): number | undefined => rows[name]?.['cpuMs']
-  const others = [unplanned, plain, direct]
+  const others = [plain, direct]
     .filter((name) => cpu(name) !== undefined)
     .map((name) => `${ratio(cpu(name), cpu(planned))} less than ${name}`)
-  notes.push(`${title}: ${ratio(cpu(planned), cpu(floor))} of ${floor}, ${others.join(', ')}`)
+  notes.push([`${title}: ${ratio(cpu(planned), cpu(floor))} of ${floor}`, ...others].join(', '))
 }
 for (const [first, count] of [
   [100, 50],
@@ -138,12 +128,9 @@ for (const [first, count] of [
     'new documents': newDocuments(count, first),
     'new texts of a known document': newTexts(count, first),
   })) {
-    // graphql-js first, so that both have what they need in place.
-    const js = await askOnce(graphqlJs, operations)
     const plan = await askOnce(plans, operations)
     const title = `${first} pods, 10 fields, cold: ${what}`
-    tables.push({ title, rows: { [planned]: plan, [unplanned]: js } })
-    notes.push(`${title}: ${ratio(js['cpuMs'], plan['cpuMs'])} less than ${unplanned}`)
+    tables.push({ title, rows: { [planned]: plan } })
   }
 }
 publish('plans', tables, [`${options.pods} pods`, ...notes], { record: options.record })

@@ -1,14 +1,13 @@
 /**
  * The gateway of one benchmark, with its pods cached, until its parent exits. Arguments: a kubeconfig, `none` or `token-review`,
- * `unplanned` if graphql-js is to execute everything, and as JSON the options of its server and whether introspection is on. It sends
- * its parent `{ url }`.
+ * and as JSON the options of its server and whether introspection is on. It sends its parent `{ url }`.
  */
 import { defaultAuthenticationOptions } from '../../src/access/authentication/authentication-options.ts'
 import { createGateway, defaultServerOptions, startGraphQLServer } from '../../src/index.ts'
 import type { ServerOptions } from '../../src/index.ts'
 import { serveParent } from '../support/service.ts'
 
-const [kubeconfig = '', mode = 'none', planned = 'planned', more = '{}'] = process.argv.slice(2)
+const [kubeconfig = '', mode = 'none', more = '{}'] = process.argv.slice(2)
 const { introspection = true, ...options } = JSON.parse(more) as Partial<ServerOptions> & {
   readonly introspection?: boolean
 }
@@ -34,7 +33,7 @@ const server = await startGraphQLServer({
     ...options,
   },
   plugins: [gateway.plugin],
-  ...(planned === 'planned' ? { planned: gateway.planned } : {}),
+  planned: gateway.planned,
   ...(authenticator === undefined ? {} : { authenticator }),
   log,
   readiness: gateway.readiness,

@@ -101,7 +101,7 @@ export const growingOperations: readonly GrowingOperation[] = [
     }),
   },
   {
-    title: 'owners of the owners of pods, by graphql-js',
+    title: 'owners of the owners of pods',
     maxSize: 500,
     of: (size, salt) => ({
       query: `{ pods(first: ${size}) { nodes { m${salt}: owners { metadata { name } owners { metadata { name } owners { id } } } } } }`,

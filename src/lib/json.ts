@@ -31,6 +31,15 @@ export function isRawJson(value: unknown): boolean {
   return json.isRawJSON(value)
 }
 
+/** A value by its JSON text, which answers contain as it stands. */
+export class JsonText {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
 /**
  * `JSON.parse` that keeps every digit: an integer that a double cannot print back becomes {@link rawJson} of its
  * digits. Takes about three times as long as `JSON.parse`.

@@ -73,7 +73,11 @@ const shopIn = async (make: FurnishedWorld['make'], namespace: string): Promise<
 }
 
 /** One that is simulated. */
-export interface SmallWorld extends FurnishedWorld, AsyncDisposable {}
+export interface SmallWorld extends FurnishedWorld, AsyncDisposable {
+  readonly url: string
+  /** The headers of a request by somebody who may do anything. */
+  readonly administrator: Readonly<Record<string, string>>
+}
 
 /** The token of the gateway, and the RBAC that it needs: to read what it serves, to follow RBAC, and to ask who may do what. */
 const gatewayToken = 'gateway-token'
@@ -160,10 +164,11 @@ export const startSmallWorld = async (
   const dir = await mkdtemp(join(tmpdir(), 'informerql-access-'))
   const kubeconfig = join(dir, 'gateway.json')
   await writeFile(kubeconfig, kubeconfigText(await before(simulator.url), gatewayToken))
+  const administrator = { authorization: 'Bearer admin-token' }
   const send: Send = async (method, path, body) => {
     const response = await fetch(new URL(path, simulator.url), {
       method,
-      headers: { 'content-type': contentTypeOf(method), authorization: 'Bearer admin-token' },
+      headers: { 'content-type': contentTypeOf(method), ...administrator },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
     const text = await response.text()
@@ -172,6 +177,8 @@ export const startSmallWorld = async (
   }
   return {
     ...(await furnish(send, { name: 'test', kubeconfig })),
+    url: simulator.url,
+    administrator,
     [Symbol.asyncDispose]: async () => {
       await simulator[Symbol.asyncDispose]()
       await rm(dir, { recursive: true, force: true })

@@ -29,6 +29,9 @@ import {
 /** A value whose members are named as the fields of its type: graphql-js resolves them in its default way. */
 type Value = Readonly<Record<string, unknown>>
 
+/** What the viewer may not list. */
+class RefusedError extends Error {}
+
 /**
  * What the gateway's answers should be: the values of `Query`, computed naively from the objects of a cluster. Nothing
  * is indexed, cached or compiled, and of `src/` the rules of health alone are used.
@@ -67,16 +70,18 @@ export class PlainValues {
       kubernetesObjects: ({ kinds, ...args }: Json) => {
         const types = new Set<string>(kinds)
         const rows = [...types].flatMap((type) => this.#world.of(type))
-        return this.#connection(
-          this.#ordered(this.#matching(undefined, rows, args), args.orderBy),
-          args,
-        )
+        const ordered = this.#ordered(this.#matching(undefined, rows, args), args.orderBy)
+        return { ...this.#connection(ordered, args), incomplete: this.#gaps(types, args) }
       },
     }
     for (const kind of this.#world.kinds) {
       const { listField, type } = kind
       if (listField === null) continue
-      root[listField] = (args: Json) => this.#list(kind, this.#world.of(type), args)
+      root[listField] = (args: Json) => {
+        // Ids of other kinds match nothing, so that no permission is asked.
+        if (!args.ids && !this.#world.mayList(kind, args)) throw new RefusedError(type)
+        return this.#list(kind, this.#world.of(type), args)
+      }
     }
     const fields = this.#schema.getQueryType()?.getFields() ?? {}
     for (const { name, type, args } of Object.values(fields)) {
@@ -90,8 +95,21 @@ export class PlainValues {
     return root
   }
 
+  /** The kinds of a list of several that its viewer may not list. */
+  #gaps(types: ReadonlySet<string>, args: Json): readonly Value[] {
+    const { cluster } = this.#world
+    return [...types].flatMap((type) => {
+      const kind = this.#world.kind(type)
+      if (kind === undefined || this.#world.mayList(kind, args)) return []
+      const message = (): never => {
+        throw new NotFollowedError('message')
+      }
+      return [{ cluster, type, code: 'FORBIDDEN', message, since: null }]
+    })
+  }
+
   #byId(id: string): Value | null {
-    return this.#row(this.#world.all().find((one) => this.#idOf(one) === id))
+    return this.#row(this.#world.known().find((one) => this.#idOf(one) === id))
   }
 
   #idOf({ kind: { group, kind }, object: { metadata } }: Plain): string {

@@ -29,6 +29,11 @@ export interface PlainKind {
   readonly listField: string | null
 }
 
+/** Who asks: their rights by RBAC, evaluated naively. */
+export interface PlainViewer {
+  readonly may: (verb: 'list' | 'get', kind: PlainKind, object: Json) => boolean
+}
+
 /** What `schema/*.graphql` declares of a type: its own directives, and those of its fields. */
 export interface DeclaredType {
   readonly directives: readonly Declared[]
@@ -46,8 +51,13 @@ export class PlainWorld {
   readonly cluster: string
   readonly kinds: readonly PlainKind[]
   readonly declared: ReadonlyMap<string, DeclaredType> = declaredTypes()
+  /** What may be listed, by type. */
   readonly #objects = new Map<string, readonly Plain[]>()
+  /** What may be got by its name: this, and more. */
+  readonly #named = new Map<string, readonly Plain[]>()
   readonly #byUid = new Map<string, Plain>()
+  #viewer: PlainViewer | undefined
+  #namespaces: readonly string[] = []
 
   private constructor(cluster: string, kinds: readonly PlainKind[]) {
     this.cluster = cluster
@@ -59,26 +69,65 @@ export class PlainWorld {
     server: string,
     cluster: string,
     kinds: readonly PlainKind[],
+    headers: Readonly<Record<string, string>> = {},
   ): Promise<PlainWorld> {
     const world = new PlainWorld(cluster, kinds)
     for (const kind of kinds) {
       const { group, version, resource } = kind
       const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
-      const answer = await fetch(`${server}${root}/${resource}`)
+      const answer = await fetch(new URL(`${root}/${resource}`, server), { headers })
       const { items } = (await answer.json()) as { readonly items: readonly Json[] }
       const plain = items.map((object): Plain => ({ kind, object: cached(kind, object) }))
-      world.#objects.set(kind.type, plain.toSorted(byKey))
-      for (const one of plain) world.#byUid.set(one.object.metadata.uid, one)
+      world.#put(kind, plain.toSorted(byKey), plain)
     }
     return world
+  }
+
+  #put({ type }: PlainKind, listed: readonly Plain[], named: readonly Plain[]): void {
+    this.#objects.set(type, listed)
+    this.#named.set(type, named)
+    for (const one of named) this.#byUid.set(one.object.metadata.uid, one)
+  }
+
+  /** The part of it that a viewer may see: the same objects, fewer of them. */
+  seenBy(viewer: PlainViewer): PlainWorld {
+    const { may } = viewer
+    const seen = new PlainWorld(this.cluster, this.kinds)
+    seen.#viewer = viewer
+    seen.#namespaces = this.of('Namespace').map(({ object }) => object.metadata.name)
+    for (const kind of this.kinds) {
+      const all = this.of(kind.type)
+      const listed = all.filter(({ object }) => may('list', kind, object))
+      const named = all.filter((one) => listed.includes(one) || may('get', kind, one.object))
+      seen.#put(kind, listed, named)
+    }
+    return seen
   }
 
   of(type: string): readonly Plain[] {
     return this.#objects.get(type) ?? []
   }
 
+  /** Whether the viewer may list a kind in one of the namespaces that they name, or in any if they name none. */
+  mayList(kind: PlainKind, { namespace, namespaces }: Json): boolean {
+    const viewer = this.#viewer
+    if (viewer === undefined) return true
+    const named: readonly string[] = kind.namespaced
+      ? (namespaces ?? (namespace ? [namespace] : this.#namespaces))
+      : ['']
+    const places = named.filter((place) => !kind.namespaced || place === (namespace ?? place))
+    // What contradicts itself matches nothing, so that no permission is asked.
+    if (places.length === 0) return true
+    return places.some((place) => viewer.may('list', kind, { metadata: { namespace: place } }))
+  }
+
   all(): readonly Plain[] {
     return [...this.#objects.values()].flat()
+  }
+
+  /** What may be got by its name: what is listed, and more. */
+  known(): readonly Plain[] {
+    return [...this.#named.values()].flat()
   }
 
   withUid(uid: string): Plain | undefined {
@@ -95,10 +144,12 @@ export class PlainWorld {
 
   /** Finds an object by its type, namespace and name. A cluster-scoped kind ignores the namespace. */
   named(type: string, namespace: string | undefined, name: string): Plain | undefined {
-    return this.of(type).find(
-      ({ kind, object: { metadata } }) =>
-        metadata.name === name && (!kind.namespaced || metadata.namespace === namespace),
-    )
+    return this.#named
+      .get(type)
+      ?.find(
+        ({ kind, object: { metadata } }) =>
+          metadata.name === name && (!kind.namespaced || metadata.namespace === namespace),
+      )
   }
 }
 

@@ -18,14 +18,8 @@ export interface ViewedGateway extends AsyncDisposable {
   readonly log: readonly string[]
   /** `http://127.0.0.1:PORT/graphql`. */
   readonly url: string
-  /** One query by HTTP, by the shortest way: a plan where there is one. */
+  /** One query by HTTP. */
   readonly query: (caller: Caller, query: string, variables?: Variables) => Promise<GraphQLAnswer>
-  /** The same, never by a plan. */
-  readonly unplanned: (
-    caller: Caller,
-    query: string,
-    variables?: Variables,
-  ) => Promise<GraphQLAnswer>
   /** The same, explained. */
   readonly explained: (
     caller: Caller,
@@ -75,7 +69,7 @@ export const serveViewers = async (options: GatewayOptions): Promise<ViewedGatew
     readiness: gateway.readiness,
   })
   const asking =
-    (further: Readonly<Record<string, string>>, more: object) =>
+    (further: Readonly<Record<string, string>>) =>
     async (who: Caller, query: string, variables: Variables = {}): Promise<GraphQLAnswer> => {
       const response = await fetch(running.url, {
         method: 'POST',
@@ -84,7 +78,7 @@ export const serveViewers = async (options: GatewayOptions): Promise<ViewedGatew
           authorization: tokenOf(who),
           ...further,
         },
-        body: JSON.stringify({ query, variables, ...more }),
+        body: JSON.stringify({ query, variables }),
         signal: AbortSignal.timeout(30_000),
       })
       return (await response.json()) as GraphQLAnswer
@@ -94,10 +88,8 @@ export const serveViewers = async (options: GatewayOptions): Promise<ViewedGatew
     gateway,
     log,
     url: running.url,
-    query: asking({}, {}),
-    // Where other types come first the pipeline has to choose.
-    unplanned: asking({ accept: 'text/plain;q=0.1, application/json' }, {}),
-    explained: asking({ 'x-informerql-explain': '1' }, {}),
+    query: asking({}),
+    explained: asking({ 'x-informerql-explain': '1' }),
     connect: (who) => {
       const client = createClient({
         url: running.url.replace('http', 'ws'),

@@ -1,28 +1,16 @@
-import {
-  type DocumentNode,
-  type FieldNode,
-  type FragmentDefinitionNode,
-  Kind as NodeKind,
-  type OperationDefinitionNode,
-  OperationTypeNode,
-  print,
-  visit,
-} from 'graphql'
 import { FrameStream } from '../../lib/frame-stream.ts'
-import { fragmentsOf } from '../documents/document-fragments.ts'
-import { ClientError } from '../errors/client-error.ts'
 import type { FleetChanges } from '../served/served-schema.ts'
 
 export interface ClustersStreamOptions {
   readonly fleet: FleetChanges
   readonly coalesceMs: number
-  /** The answer to the query of {@link clustersQuery}; `undefined` if there is none in time. Never rejects. */
-  readonly read: () => Promise<string | undefined>
+  /** The answer for the present clusters. */
+  readonly read: () => Promise<string>
 }
 
 /**
- * A subscription to `gatewayClusters`: the answer to the same query, and again after changes of the clusters if it is
- * another one. A slow subscriber gets the last answer only.
+ * A subscription to `gatewayClusters`: the answer for the present clusters, and after changes of the clusters the answer again,
+ * if it is another one. A slow subscriber gets the last answer only.
  */
 export class ClustersStream extends FrameStream {
   readonly #options: ClustersStreamOptions
@@ -35,12 +23,12 @@ export class ClustersStream extends FrameStream {
   /** Whether there was a change since the running read began. */
   #isDue = false
 
-  /** Rejects with a `ClientError` if the query cannot be answered. */
+  /** Rejects with the error that prevents the first answer. */
   static async open(options: ClustersStreamOptions): Promise<ClustersStream> {
     // Listens before it reads, so that no change is missed.
     const stream = new ClustersStream(options)
     await stream.#read()
-    if (stream.isClosed) throw notAnswered()
+    if (stream.end?.form === 'failed') throw stream.end.errors[0]
     return stream
   }
 
@@ -72,15 +60,18 @@ export class ClustersStream extends FrameStream {
     this.#timer = undefined
     this.#isDue = false
     this.#isReading = true
-    const text = await this.#options.read()
-    this.#isReading = false
-    if (this.isClosed) return
-    if (text === undefined) {
-      this.finish({ form: 'failed', errors: [notAnswered()] })
+    let text: string
+    try {
+      text = await this.#options.read()
+    } catch (error) {
+      if (this.isClosed) return
+      this.finish({ form: 'failed', errors: [error] })
       this.announce()
       this.close()
       return
     }
+    this.#isReading = false
+    if (this.isClosed) return
     if (text !== this.#last) {
       this.#last = text
       this.#frame = Buffer.from(text)
@@ -88,65 +79,4 @@ export class ClustersStream extends FrameStream {
     }
     if (this.#isDue) this.#changed()
   }
-}
-
-function notAnswered(): ClientError {
-  return new ClientError('UNSUPPORTED', 'subscriptions do not cover this selection of clusters', {
-    hint: 'read it by a query',
-  })
-}
-
-/** A subscription to `gatewayClusters`, as its document has it. */
-export interface SubscribedClusters {
-  readonly document: DocumentNode
-  readonly operation: OperationDefinitionNode
-  /** The fields of its response key. */
-  readonly nodes: readonly FieldNode[]
-}
-
-/** The query with the selection of a subscription: `{ gatewayClusters { … } }`. */
-export function clustersQuery({ document, operation, nodes }: SubscribedClusters): string {
-  const [node] = nodes
-  if (node === undefined) throw new TypeError('a subscription has a field')
-  const selections = nodes.flatMap(({ selectionSet }) => selectionSet?.selections ?? [])
-  const field: FieldNode = {
-    ...node,
-    arguments: [],
-    directives: [],
-    selectionSet: { kind: NodeKind.SELECTION_SET, selections },
-  }
-  const { fragments, variables } = usedIn(field, fragmentsOf(document))
-  const query: OperationDefinitionNode = {
-    kind: NodeKind.OPERATION_DEFINITION,
-    operation: OperationTypeNode.QUERY,
-    variableDefinitions: (operation.variableDefinitions ?? []).filter(({ variable }) =>
-      variables.has(variable.name.value),
-    ),
-    selectionSet: { kind: NodeKind.SELECTION_SET, selections: [field] },
-  }
-  return print({ kind: NodeKind.DOCUMENT, definitions: [query, ...fragments] })
-}
-
-/** The fragments and the variables that a field uses, by itself and by its fragments. */
-function usedIn(
-  field: FieldNode,
-  known: ReadonlyMap<string, FragmentDefinitionNode>,
-): { readonly fragments: ReadonlySet<FragmentDefinitionNode>; readonly variables: Set<string> } {
-  const fragments = new Set<FragmentDefinitionNode>()
-  const variables = new Set<string>()
-  const look = (node: FieldNode | FragmentDefinitionNode): void => {
-    visit(node, {
-      Variable({ name }) {
-        variables.add(name.value)
-      },
-      FragmentSpread({ name }) {
-        const fragment = known.get(name.value)
-        if (fragment === undefined || fragments.has(fragment)) return
-        fragments.add(fragment)
-        look(fragment)
-      },
-    })
-  }
-  look(field)
-  return { fragments, variables }
 }

@@ -1,12 +1,4 @@
-import {
-  type FieldNode,
-  getNamedType,
-  type GraphQLField,
-  type GraphQLObjectType,
-  isObjectType,
-  type OperationDefinitionNode,
-  type VariableValues,
-} from 'graphql'
+import type { FieldNode, OperationDefinitionNode, VariableValues } from 'graphql'
 import { AnswerTooLongError } from '../../informer/codec/projection.ts'
 import type { HeldObject, Projection } from '../../informer/codec/object-codec.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
@@ -16,33 +8,23 @@ import type { Kind } from '../model/kind.ts'
 import { NotCoveredError } from '../errors/not-covered.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
-import { collectFields, selectionsOf } from '../plan/collected-fields.ts'
-import { FieldArguments } from '../plan/field-arguments.ts'
+import { collectFields } from '../plan/collected-fields.ts'
 import { answered } from '../plan/field-errors.ts'
 import { jsonField } from '../plan/own-fields.ts'
 import {
+  type CompileScope,
   type PlanCompiler,
   PlanField,
   type PlanNeeds,
   type RowWriter,
 } from '../plan/plan-compiler.ts'
-import { logsWriter } from '../plan/logs-writer.ts'
 import type { PlanRun } from '../plan/plan-run.ts'
-import { valueWriter } from '../plan/value-writer.ts'
+import { type ValueRun, valueText } from '../plan/value-run.ts'
+import { itemWriter, valueWriter } from '../plan/value-writer.ts'
 import { type CountedList, facetsOf, sumsOf } from '../reads/connection-read.ts'
-import {
-  fieldSourceOf,
-  type FollowSource,
-  followSourceOf,
-  type OwnParts,
-} from '../schema/field-source.ts'
+import { type FollowSource, followSourceOf } from '../schema/field-source.ts'
 import type { FacetArguments } from '../schema/read-arguments.ts'
-import type {
-  ClusterGap,
-  PodLogsSource,
-  ProblemCount,
-  ProblemSource,
-} from '../schema/read-context.ts'
+import type { ClusterGap, ProblemCount, ProblemSource } from '../schema/read-context.ts'
 import {
   type FollowedList,
   type FollowedLists,
@@ -84,13 +66,15 @@ export interface PageState {
   readonly facets?: string
 }
 
-/** A frame before it is text. */
+/** The value of a frame: its fields, the texts of those that were written before it, and what stands beside its data. */
 export interface FrameParts {
   readonly totalCount: number | undefined
-  readonly counts: readonly ProblemCount[] | undefined
+  readonly counts: readonly ProblemCount[]
   /** The types of the kinds that are looked at for problems, and of those that should be. */
   readonly lookedAt: readonly string[]
   readonly notLookedAt: readonly string[]
+  /** Whether all kinds are looked at that should be. */
+  readonly complete: boolean
   /** The text of {@link FramePlan.facets}. */
   readonly facets: string | undefined
   readonly reset: boolean
@@ -176,9 +160,7 @@ export class FramePlans {
   readonly key: string
   readonly nodes: readonly FieldNode[]
   readonly #source: FollowSource
-  readonly #field: GraphQLField<unknown, unknown>
-  readonly #args: FieldArguments
-  readonly #compiler: PlanCompiler
+  readonly #field: PlanField
   readonly #plans = new Map<Kind, FramePlan>()
   #ofProblems: FramePlan | undefined
 
@@ -189,24 +171,19 @@ export class FramePlans {
     const { collect } = compiler
     const roots = [...collectFields([operation.selectionSet], new Set([type.name]), collect)]
     const [[key, nodes] = ['', []]] = roots
-    const [node] = nodes
-    const field = type.getFields()[node?.name.value ?? '']
-    if (roots.length !== 1 || node === undefined || field === undefined) {
-      throw new NotCoveredError('a subscription to anything but one field')
-    }
-    const source = followSourceOf(field)
-    if (source === undefined) throw new NotCoveredError(`Subscription.${field.name}`)
+    if (roots.length !== 1) throw new NotCoveredError('a subscription to anything but one field')
+    const field = new PlanField(type, key, nodes, compiler)
+    const source = followSourceOf(field.definition)
+    if (source === undefined) throw field.notCovered()
     this.key = key
     this.nodes = nodes
     this.#source = source
     this.#field = field
-    this.#args = new FieldArguments(field, node)
-    this.#compiler = compiler
   }
 
   /** The coerced arguments. Throws the error of an argument that cannot be coerced. */
   arguments(variables: VariableValues): object {
-    return this.#args.coerce(variables)
+    return this.#field.args.coerce(variables)
   }
 
   /**
@@ -216,7 +193,7 @@ export class FramePlans {
   of(variables: VariableValues, limits: FollowLimits, fleet: FleetParts): Followed {
     const args = this.arguments(variables)
     const { clusters, access, members, problemKinds } = fleet
-    const served = { ...this.#compiler.served, clusters, access, members, problemKinds }
+    const served = { ...this.#field.compiler.served, clusters, access, members, problemKinds }
     const followed = followedLists(served, this.#source, args, limits)
     const { kind, isPlural, page, facets, problems } = followed
     if (problems !== undefined) {
@@ -253,13 +230,16 @@ export class FramePlans {
     return this.#source.form === 'drainFrames'
   }
 
-  /** Writes the frames of logs, if it follows these: then there are no lists. Throws {@link NotCoveredError}. */
-  get logs(): ((frame: PodLogsSource) => string) | undefined {
-    if (this.#source.form !== 'logFrames') return undefined
-    const objectType = typeOf(this.#field)
-    const write = logsWriter({ objectType, nodes: this.nodes, compiler: this.#compiler })
+  /** Whether it follows logs: then there are no lists. */
+  get followsLogs(): boolean {
+    return this.#source.form === 'logFrames'
+  }
+
+  /** Compiles frames that are values, such as those of logs and drains. Throws {@link NotCoveredError}. */
+  valueFrames(): (frame: object) => Buffer {
+    const write = valueWriter(this.#field)
     const key = JSON.stringify(this.key)
-    return (frame) => `{"data":{${key}:${write(frame)}}}`
+    return (frame) => Buffer.from(`{"data":{${key}:${valueText(write, frame)}}}`)
   }
 
   /** The field of an extension, if it is one: then there are no lists. */
@@ -275,12 +255,11 @@ export class FramePlans {
 
   #compile(kind: Kind): FramePlan {
     const { key, nodes } = this
-    const compiler = this.#compiler.another()
-    const compiled = new FrameCompiler(kind, compiler)
-    const frame = compiler.within(key, () => {
-      if (this.#source.form !== 'problemFrames') compiler.reads(kind)
-      return compiled.frame(typeOf(this.#field), nodes)
-    })
+    const { parent, compiler: shared } = this.#field
+    const compiler = shared.another()
+    if (this.#source.form !== 'problemFrames') compiler.reads(kind)
+    const compiled = new FrameCompiler(kind, new PlanField(parent, key, nodes, compiler))
+    const frame = compiled.frame()
     const { kinds: needs, asked } = compiler.takeNeeds()
     const { rows } = compiled
     const payload = (parts: FrameParts): string => {
@@ -325,7 +304,11 @@ function joinedProblem(writers: readonly ProblemWriter[]): ProblemWriter {
   return (run, problem) => writers.map((write) => write(run, problem)).join(between)
 }
 
-/** Compiles the fields of a frame. A field may occur under several response keys. */
+/**
+ * Compiles a frame. Its value is {@link FrameParts}, which the value writer writes like any other. Some of its fields are
+ * written before it, by those who read the caches: rows, previous values, changes, facets. The value has their texts, one
+ * for each response key.
+ */
 class FrameCompiler {
   readonly rows: RowWriter[] = []
   readonly previous: PreviousWriter[] = []
@@ -335,192 +318,111 @@ class FrameCompiler {
   tellsStaleness = false
   tellsGaps = false
   readonly #kind: Kind
-  readonly #compiler: PlanCompiler
+  readonly #frame: PlanField
 
-  constructor(kind: Kind, compiler: PlanCompiler) {
+  constructor(kind: Kind, frame: PlanField) {
     this.#kind = kind
-    this.#compiler = compiler
+    this.#frame = frame
   }
 
-  frame(type: GraphQLObjectType, nodes: readonly FieldNode[]): Write<FrameParts> {
-    return this.#members<FrameParts>(type, nodes, (field, key, same) => {
-      const source = fieldSourceOf(field)
-      if (source.form === 'facetsFrame') {
-        if (source.part === 'incomplete') return this.#gaps(field, same)
-        return this.#ofFacets(source.part, type, key, same)
-      }
-      if (source.form === 'problemFrame') {
-        const write = this.#ofProblems(source.part, field, same)
-        if (write !== undefined) return write
-      } else if (source.form !== 'frame' && source.form !== 'livePage') {
-        throw new NotCoveredError(field.name)
-      }
-      const { part } = source
-      if (part === 'staleSince') this.tellsStaleness = true
-      if (part === 'incomplete') return this.#gaps(field, same)
-      if (part !== 'changes') {
-        return (parts) =>
-          JSON.stringify((parts as unknown as Readonly<Record<string, unknown>>)[part])
-      }
-      const at = this.changes.push(this.#change(typeOf(field), key, same)) - 1
-      return ({ changes }) => changes[at] ?? '[]'
-    })
+  frame(): Write<FrameParts> {
+    const { objectType } = this.#frame
+    return this.#written<FrameParts>(this.#frame, (field) =>
+      field.parent === objectType ? this.#ofFrame(field) : undefined,
+    )
   }
 
-  /** The fields of a frame that only those of problems have. */
-  #ofProblems(
-    part: OwnParts['problemFrame'],
-    field: GraphQLField<unknown, unknown>,
-    nodes: readonly FieldNode[],
-  ): Write<FrameParts> | undefined {
-    switch (part) {
-      case 'counts': {
-        const write = this.#values<ProblemCount>(field, nodes)
-        return ({ counts = [] }) => `[${counts.map(write).join(',')}]`
+  /** Compiles an object of the type of a field, whose fields may be written before. */
+  #written<T>(
+    field: PlanField,
+    writtenBefore: (field: PlanField) => TextOf<T> | undefined,
+  ): Write<T> {
+    const write = this.#in({ writtenBefore }, () => itemWriter(field))
+    return (parts) => valueText(write, parts)
+  }
+
+  /** Compiles a part of the frame. Places of rows begin with the key of the frame. */
+  #in<T>(scope: Pick<CompileScope, 'writtenBefore'>, compile: () => T): T {
+    const { compiler, key } = this.#frame
+    return compiler.in({ place: key, isLive: true, ...scope }, compile)
+  }
+
+  #ofFrame(field: PlanField): TextOf<FrameParts> | undefined {
+    const { name, parent } = field
+    switch (name) {
+      case 'changes': {
+        const at = this.changes.push(this.#change(field)) - 1
+        return (_run, { changes }) => changes[at] ?? '[]'
       }
+      case 'staleSince':
+        this.tellsStaleness = true
+        return undefined
       case 'complete':
-        this.tellsGaps = true
-        return ({ notLookedAt }) => String(notLookedAt.length === 0)
       case 'lookedAt':
       case 'notLookedAt':
+      case 'incomplete':
         this.tellsGaps = true
-        return (parts) => JSON.stringify(parts[part])
+        return undefined
+      case 'totalCount':
+      case 'sums':
+      case 'facets': {
+        if (parent.name !== 'FacetsFrame') return undefined
+        const at = this.facets.push(facetsWriter(name, field)) - 1
+        return (_run, { facets = '' }) => facets.split(between)[at] ?? 'null'
+      }
       default:
         return undefined
     }
   }
 
-  /** Writes an object whose fields are the JSON of its members. */
-  #values<T extends object>(
-    field: GraphQLField<unknown, unknown>,
-    nodes: readonly FieldNode[],
-  ): Write<T> {
-    return this.#members<T>(typeOf(field), nodes, ({ name }) => {
-      return (value) => JSON.stringify((value as Readonly<Record<string, unknown>>)[name])
+  #change(changes: PlanField): Write<SentChange> {
+    return this.#written<SentChange>(changes, (field): TextOf<SentChange> | undefined => {
+      if (field.name === 'previous') {
+        const at = this.previous.push(previousWriter(field, changes.key)) - 1
+        return (_run, change) =>
+          ('previous' in change ? change.previous?.[at] : undefined) ?? 'null'
+      }
+      if (field.name !== 'object') return undefined
+      if (field.parent.name === 'ProblemChange') {
+        const write = inChanges(
+          field,
+          changes.key,
+          this.#in({}, () => valueWriter(field)),
+        )
+        return partOf(this.problems, (run, problem) => write(run, problem, undefined))
+      }
+      const { compiler, selections } = field
+      const row = this.#in({}, () => compiler.row(this.#kind, selections))
+      return partOf(this.rows, inChanges(field, changes.key, row))
     })
   }
+}
 
-  #ofFacets(
-    part: Exclude<OwnParts['facetsFrame'], 'incomplete'>,
-    type: GraphQLObjectType,
-    key: string,
-    nodes: readonly FieldNode[],
-  ): Write<FrameParts> {
-    if (part === 'staleSince') this.tellsStaleness = true
-    if (part === 'staleSince' || part === 'resourceVersion') {
-      return (parts) => JSON.stringify(parts[part])
-    }
-    const at = this.facets.push(this.#facetsWriter(part, type, key, nodes)) - 1
-    return ({ facets = '' }) => facets.split(between)[at] ?? 'null'
-  }
+/** Finds the text of a field that was written before the value around it. */
+type TextOf<T> = (run: ValueRun, value: T) => string
 
-  #facetsWriter(
-    part: 'totalCount' | 'sums' | 'facets',
-    ...[type, key, nodes]: readonly [GraphQLObjectType, string, readonly FieldNode[]]
-  ): FacetsWriter {
-    if (part === 'totalCount') return (_run, read) => String(read.page.totalCount())
-    const field = new PlanField(type, key, nodes, this.#compiler)
-    const write = valueWriter(field)
-    if (part === 'sums') {
-      return (run, read, { sum }) => write(run, sumsOf(run, read, { of: sum ?? [] }))
-    }
-    return (run, read, args) => write(run, facetsOf(run, read, args))
-  }
+/** Adds a writer to others whose texts are joined, and returns what finds its text. */
+function partOf<T>(writers: T[], writer: T): TextOf<SentChange> {
+  const at = writers.push(writer) - 1
+  return (_run, { object }) =>
+    writers.length === 1 ? object : (object.split(between)[at] ?? 'null')
+}
 
-  #gaps(
-    field: GraphQLField<unknown, unknown>,
-    nodes: readonly FieldNode[],
-  ): Write<Pick<FrameParts, 'incomplete'>> {
-    this.tellsGaps = true
-    const write = this.#values<ClusterGap>(field, nodes)
-    return ({ incomplete }) => `[${incomplete.map(write).join(',')}]`
+function facetsWriter(part: 'totalCount' | 'sums' | 'facets', field: PlanField): FacetsWriter {
+  if (part === 'totalCount') return (_run, read) => String(read.page.totalCount())
+  const write = valueWriter(field)
+  if (part === 'sums') {
+    return (run, counted, { sum }) => write(run, sumsOf(run, counted, { of: sum ?? [] }))
   }
-
-  #change(
-    type: GraphQLObjectType,
-    changes: string,
-    nodes: readonly FieldNode[],
-  ): Write<SentChange> {
-    return this.#members<SentChange>(type, nodes, (field, key, same) => {
-      const source = fieldSourceOf(field)
-      if (source.form === 'problemChange' && source.part === 'object') {
-        return this.#problem(new PlanField(type, key, same, this.#compiler), changes)
-      }
-      if (!['change', 'livePageChange', 'problemChange'].includes(source.form)) {
-        throw new NotCoveredError(field.name)
-      }
-      const { part } = source as Extract<typeof source, { form: 'change' | 'livePageChange' }>
-      if (part === 'object') return this.#object(field, [changes, key], same)
-      if (part !== 'previous') {
-        return (change) => JSON.stringify((change as Readonly<Record<string, unknown>>)[part])
-      }
-      const at = this.previous.push(previousWriter(field, [changes, key], same)) - 1
-      return (change) => ('previous' in change ? change.previous?.[at] : undefined) ?? 'null'
-    })
-  }
-
-  #object(
-    field: GraphQLField<unknown, unknown>,
-    path: readonly [changes: string, key: string],
-    nodes: readonly FieldNode[],
-  ): Write<{ readonly object: string }> {
-    const compiler = this.#compiler
-    const scope = { ...compiler.scope, isLive: true }
-    const row = compiler.in(scope, () => compiler.row(this.#kind, selectionsOf(nodes)))
-    return this.#partOf(this.rows, inChanges(field, path, nodes, row))
-  }
-
-  #problem(field: PlanField, changes: string): Write<{ readonly object: string }> {
-    const compiler = this.#compiler
-    const write = compiler.in({ ...compiler.scope, isLive: true }, () => valueWriter(field))
-    const { definition, key, nodes } = field
-    const guarded = inChanges(definition, [changes, key], nodes, (run, problem: ProblemSource) =>
-      write(run, problem),
-    )
-    return this.#partOf(this.problems, (run, problem) => guarded(run, problem, undefined))
-  }
-
-  /** Adds a writer to others whose texts are joined, and returns what finds its text. */
-  #partOf<T>(writers: T[], writer: T): Write<{ readonly object: string }> {
-    const at = writers.push(writer) - 1
-    return ({ object }) => (writers.length === 1 ? object : (object.split(between)[at] ?? 'null'))
-  }
-
-  /** Writes the fields of one of the gateway's own types. */
-  #members<T>(
-    type: GraphQLObjectType,
-    nodes: readonly FieldNode[],
-    writeOf: (
-      field: GraphQLField<unknown, unknown>,
-      key: string,
-      same: readonly FieldNode[],
-    ) => Write<T>,
-  ): Write<T> {
-    const { collect } = this.#compiler
-    const fields = collectFields(selectionsOf(nodes), new Set([type.name]), collect)
-    const members = Array.from(fields, ([key, same], position): [string, Write<T>] => {
-      const before = `${position === 0 ? '' : ','}${JSON.stringify(key)}:`
-      const name = same[0]?.name.value ?? ''
-      if (name === '__typename') return [before, () => JSON.stringify(type.name)]
-      const field = type.getFields()[name]
-      if (field === undefined) throw new NotCoveredError(`${type.name}.${name}`)
-      return [before, writeOf(field, key, same)]
-    })
-    return (parts) => {
-      let text = '{'
-      for (const [before, write] of members) text += before + write(parts)
-      return `${text}}`
-    }
-  }
+  return (run, counted, args) => write(run, facetsOf(run, counted, args))
 }
 
 /**
  * Wraps the writer of a field of a change: its error paths begin with the key of `changes`, without the change's index.
  */
 function inChanges<A, B>(
-  { type }: GraphQLField<unknown, unknown>,
-  [changes, key]: readonly [changes: string, key: string],
-  nodes: readonly FieldNode[],
+  { key, type, nodes }: PlanField,
+  changes: string,
   write: (run: PlanRun, a: A, b: B) => string,
 ): (run: PlanRun, a: A, b: B) => string {
   const guarded = answered({ key, type, nodes }, write)
@@ -540,14 +442,8 @@ const chargedFields = 65
 const maxPaths = 16
 
 /** Compiles a field `previous`: writes the value at its path straight from the held object. */
-function previousWriter(
-  field: GraphQLField<unknown, unknown>,
-  path: readonly [changes: string, key: string],
-  nodes: readonly FieldNode[],
-): PreviousWriter {
-  const [node] = nodes
-  if (node === undefined) throw new NotCoveredError('previous')
-  const args = new FieldArguments(field, node)
+function previousWriter(field: PlanField, changes: string): PreviousWriter {
+  const { args } = field
   const projections = new WeakMap<StoreView, Map<string, Projection>>()
   const projectionOf = (view: StoreView, at: string | null): Projection => {
     let ofView = projections.get(view)
@@ -578,13 +474,7 @@ function previousWriter(
     budget.spend('bytes', text.length)
     return text.slice(memberStart.length, -1)
   }
-  return inChanges(field, path, nodes, write)
+  return inChanges(field, changes, write)
 }
 
 const memberStart = '{"v":'
-
-function typeOf(field: GraphQLField<unknown, unknown>): GraphQLObjectType {
-  const type = getNamedType(field.type)
-  if (!isObjectType(type)) throw new NotCoveredError(field.name)
-  return type
-}

@@ -102,12 +102,15 @@ export class FrameWriter {
       reset,
       synced,
       totalCount: page?.totalCount,
-      counts: page?.counts,
+      counts: page?.counts ?? [],
       get lookedAt() {
         return lookedAt().lookedAt
       },
       get notLookedAt() {
         return lookedAt().notLookedAt
+      },
+      get complete() {
+        return lookedAt().notLookedAt.length === 0
       },
       facets: page?.facets,
       changes: fields.map((texts) => `[${texts.join(',')}]`),

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import {
   type DocumentNode,
-  executeSubscriptionEvent,
   type ExecutionResult,
   getOperationAST,
   type GraphQLError,
@@ -37,10 +36,10 @@ import type { ServedSchema } from '../served/served-schema.ts'
 import { Plan } from '../plan/plan.ts'
 import type { PlanCompiler } from '../plan/plan-compiler.ts'
 import { PlannedQueries, type QueryOrigin, type QueryRequest } from '../answer/planned-queries.ts'
-import type { DrainArguments, DrainProgress, Drains } from '../writes/drain.ts'
+import type { DrainArguments, Drains } from '../writes/drain.ts'
 import { DrainStream } from './drain-stream.ts'
-import { ExtensionStream } from './extension-stream.ts'
-import { ClustersStream, clustersQuery, type SubscribedClusters } from './clusters-stream.ts'
+import { ExtensionStream, type ExtensionStreamOptions } from './extension-stream.ts'
+import { ClustersStream } from './clusters-stream.ts'
 import { checkedCoalesceMs } from './followed-list.ts'
 import { type FleetParts, type Followed, FramePlans } from './frame-plan.ts'
 import { type Joining, neededBy } from './group/group-access.ts'
@@ -216,22 +215,25 @@ export class PlannedSubscriptions {
       plans = known.plan.variation(variableValues)
       const asked = plans
       if (asked.followsClusters) {
-        const selected = { document, operation: validated.operation, nodes: asked.nodes, variables }
         const { coalesceMs } = asked.arguments(variableValues) as StreamArguments
-        return await this.#followClusters(served, selected, coalesceMs, viewer)
+        return await ClustersStream.open({
+          fleet: served.fleet,
+          coalesceMs: checkedCoalesceMs(coalesceMs) ?? this.#options.limits.coalesceMs,
+          read: this.#answers({ document, variables }, validated, caller),
+        })
       }
       if (asked.drains) {
         if (caller.mayWrite !== true) throw writeByGet()
         const args = asked.arguments(variableValues) as DrainArguments
         const drain = await this.#options.drains.open(served, args, caller)
-        return new DrainStream(drain, (progress) => drainFrame(validated, progress))
+        return new DrainStream(drain, asked.valueFrames())
       }
       if (asked.extension !== undefined) {
-        const followed = { document, variables, endsAtMs }
-        return await this.#followExtension(asked, followed, validated, caller)
+        const write = this.#answers({ document, variables }, validated, caller)
+        return await this.#followExtension(asked, variableValues, { endsAtMs, write }, caller)
       }
-      const { logs: write } = asked
-      if (write !== undefined) {
+      if (asked.followsLogs) {
+        const write = asked.valueFrames()
         const args = asked.arguments(variableValues) as PodLogsArguments
         return await this.#options.logs.follow(args, caller, { write, logged })
       }
@@ -270,25 +272,22 @@ export class PlannedSubscriptions {
     })
   }
 
-  /** The events of an extension, each answered by the present schema. */
+  /** The events of an extension. */
   async #followExtension(
     asked: FramePlans,
-    {
-      document,
-      variables,
-      endsAtMs,
-    }: Pick<SubscriptionRequest, 'document' | 'variables'> & { readonly endsAtMs: number },
-    { operation, variableValues, schema: first }: ValidatedSubscriptionArgs,
+    variables: VariableValues,
+    how: Pick<ExtensionStreamOptions, 'endsAtMs' | 'write'>,
     { viewer, callerToken }: SubscriptionOrigin,
   ): Promise<MemberStream> {
-    const { served, limits, documents } = this.#options
+    const { served, limits } = this.#options
     const { extension, nodes } = asked
     if (extension === undefined) throw new TypeError('a field of an extension')
     const { field, subscribe } = extension
     const [typeName = '', fieldName = ''] = field.coordinate.split('.')
     const info = { typeName, fieldName, fieldNodes: nodes }
-    const args = asked.arguments(variableValues) as Readonly<Record<string, unknown>>
+    const args = asked.arguments(variables) as Readonly<Record<string, unknown>>
     return await ExtensionStream.open({
+      ...how,
       caller: {
         // The resolver reads by the schema of the day, as its events are answered.
         get served() {
@@ -298,30 +297,24 @@ export class PlannedSubscriptions {
         viewer,
         callerToken,
       },
-      endsAtMs,
       subscribe: (context) => subscribe(undefined, args, context as never, info),
-      write: async (event) => {
-        const now = served()
-        const isOther = now.schema !== first
-        if (isOther && documents.validate(now.schema, document).length > 0) throw schemaChanged()
-        const at = { served: now, document, operation }
-        return await this.#queries.answerEvent(at, variables ?? {}, event, { viewer, callerToken })
-      },
     })
   }
 
-  async #followClusters(
-    { fleet }: ServedSchema,
-    { variables, ...subscribed }: SubscribedClusters & Pick<SubscriptionRequest, 'variables'>,
-    coalesceMs: number | null | undefined,
-    viewer: Viewer | undefined,
-  ): Promise<MemberStream> {
-    const query = clustersQuery(subscribed)
-    return await ClustersStream.open({
-      fleet,
-      coalesceMs: checkedCoalesceMs(coalesceMs) ?? this.#options.limits.coalesceMs,
-      read: async () => await this.#queries.answer({ query, variables }, { viewer }),
-    })
+  /** Answers the events of a subscription, each by the present schema. Rejects if that lacks what is selected. */
+  #answers(
+    { document, variables }: Pick<SubscriptionRequest, 'document' | 'variables'>,
+    { operation, schema: first }: ValidatedSubscriptionArgs,
+    { viewer, callerToken }: SubscriptionOrigin,
+  ): (event?: unknown) => Promise<string> {
+    const { served, documents } = this.#options
+    return async (event) => {
+      const now = served()
+      const isOther = now.schema !== first
+      if (isOther && documents.validate(now.schema, document).length > 0) throw schemaChanged()
+      const at = { served: now, document, operation }
+      return await this.#queries.answerEvent(at, variables ?? {}, event, { viewer, callerToken })
+    }
   }
 
   #known(
@@ -343,13 +336,6 @@ export class PlannedSubscriptions {
     }
     return known
   }
-}
-
-/** A frame of a drain. Its fields have no resolvers of their own. */
-function drainFrame(validated: ValidatedSubscriptionArgs, drain: DrainProgress): Buffer {
-  const result = executeSubscriptionEvent({ ...validated, rootValue: { drain } })
-  if (result instanceof Promise) throw new TypeError('the fields of a drain need no waiting')
-  return Buffer.from(JSON.stringify(result))
 }
 
 /** The error of a schema that lacks a part of what the gateway itself subscribes to: its profile leaves it out. */

@@ -7,7 +7,7 @@ import { Backoff } from '../../lib/backoff.ts'
 import { ClientError, isLostCluster } from '../errors/client-error.ts'
 import type { LogStreamState } from '../schema/read-context.ts'
 import type { ContainerView } from './followed-pods.ts'
-import type { LineReader, LogBuffer } from './log-buffer.ts'
+import { HeldLine, type LineReader, type LogBuffer } from './log-buffer.ts'
 import type { LogLimits } from './log-limits.ts'
 import type { LogRequest } from './log-request.ts'
 
@@ -282,7 +282,7 @@ export class ContainerFollower implements LineReader {
     if (sinceTime !== undefined && time !== '' && time < sinceTime.slice(0, -1)) return
     const shown = timestamps && time !== '' ? `${time} ${text}` : text
     const line = { cluster, namespace, pod, container, text: shown, truncated, of: this }
-    buffer.push({ ...line, time: time === '' ? null : time })
+    buffer.push(new HeldLine({ ...line, time: time === '' ? null : time }))
   }
 
   #passed(time: string): void {

@@ -40,7 +40,7 @@ export interface FollowedLogsOptions {
   readonly logged: LoggedObjects
   /** Whether new lines are followed; else each log is read once. */
   readonly follows: boolean
-  readonly write: (frame: PodLogsSource) => string
+  readonly write: (frame: PodLogsSource) => Buffer
 }
 
 /** The containers that wait for a place, at most. Those beyond are counted only. */
@@ -162,7 +162,7 @@ export class FollowedLogs extends FrameStream implements ByteHolder, Disposable 
     this.#areStreamsNew = false
     this.#count(lines.length, skipped)
     const frame = { lines, streams, skipped, notFollowed: this.#notFollowed(), incomplete: gaps }
-    return turns.run(() => Buffer.from(this.#options.write(frame)), this.#lane)
+    return turns.run(() => this.#options.write(frame), this.#lane)
   }
 
   /** All that was read. It counts as held until the logs are disposed. */

@@ -1,10 +1,40 @@
 import { stringBytes } from '../../informer/codec/template.ts'
+import { JsonText } from '../../lib/json.ts'
 import type { LogLine } from '../schema/read-context.ts'
 import type { LogLimits } from './log-limits.ts'
 
 /** A line, and the container follower that has read it. */
-export interface HeldLine extends LogLine {
+export class HeldLine implements LogLine {
+  readonly cluster: string
+  readonly namespace: string
+  readonly pod: string
+  readonly container: string
+  readonly time: string | null
+  readonly text: string
+  readonly truncated: boolean
   readonly of: LineReader
+
+  constructor(line: Omit<HeldLine, 'fields'>) {
+    this.cluster = line.cluster
+    this.namespace = line.namespace
+    this.pod = line.pod
+    this.container = line.container
+    this.time = line.time
+    this.text = line.text
+    this.truncated = line.truncated
+    this.of = line.of
+  }
+
+  get fields(): JsonText | null {
+    const { text } = this
+    if (!text.startsWith('{')) return null
+    try {
+      JSON.parse(text)
+      return new JsonText(text)
+    } catch {
+      return null
+    }
+  }
 }
 
 export interface LineReader {

@@ -61,7 +61,7 @@ export class PodLogs {
     },
   ): Promise<PodLogsSource> {
     const limits = { ...this.#options.limits, liveDeadlineMs: deadlineMs }
-    const how = { follows: false, write: () => '', limits, logged, held }
+    const how = { follows: false, write: () => Buffer.alloc(0), limits, logged, held }
     const logs = await this.#open(args, caller, how)
     const page = logs.page()
     logs.close()

@@ -3,7 +3,8 @@ import type { ObjectId } from '../../informer/store/store-view.ts'
 import { paidEdges, paidRows, type ReadPage } from '../reads/connection-read.ts'
 import { type PlainWriter, plainWriter, writtenMembers } from './plain-writer.ts'
 import type { PlanField, RowWriter } from './plan-compiler.ts'
-import { leastLengthOf, type PlanRun } from './plan-run.ts'
+import type { PlanRun } from './plan-run.ts'
+import { leastLengthOf, listText, objectText } from './value-run.ts'
 import { memberWriter } from './value-writer.ts'
 
 /**
@@ -20,7 +21,7 @@ export function listWriter(kind: Kind, field: PlanField): PlainWriter<ReadPage> 
     if (member.name === 'nodes') {
       const write = rowOf(member)
       return (run, { page }) =>
-        run.list(paidRows(run.budget, page), (id, at) => write(run, page.partAt(at), id))
+        listText(run, paidRows(run.budget, page), (id, at) => write(run, page.partAt(at), id))
     }
     return member.name === 'edges' ? edgesWriter(member, rowOf) : memberWriter(member)
   })
@@ -44,6 +45,6 @@ function edgesWriter(
   const leastLength = leastLengthOf(members)
   return (run, read) => {
     const rows = paidEdges(run.budget, read.page, cursors)
-    return run.list(rows, (id, at) => run.object(members, read, id, at), leastLength)
+    return listText(run, rows, (id, at) => objectText(run, members, read, id, at), leastLength)
   }
 }

@@ -16,6 +16,7 @@ import { jsonAt, jsonReader } from './json-values.ts'
 import type { AdjacentFields } from './plain-writer.ts'
 import { type PlanCompiler, PlanField, type RowWriter } from './plan-compiler.ts'
 import { plannedFields } from './plan-run.ts'
+import { objectText } from './value-run.ts'
 import { valueWriter } from './value-writer.ts'
 
 /** Compiles adjacent own fields of the objects of a type, with the braces around them. */
@@ -36,7 +37,7 @@ export function decodedFields(
   })
   return (run, part, id) => {
     run.budget.spend('fields', members.length * plannedFields)
-    return run.object(members, part, part.view.object(id) as Unstructured)
+    return objectText(run, members, part, part.view.object(id) as Unstructured)
   }
 }
 

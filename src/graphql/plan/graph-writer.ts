@@ -13,6 +13,7 @@ import type { FragmentMemo } from './fragment-cache.ts'
 import { fragmentedMembers, type PlainWriter, plainWriter } from './plain-writer.ts'
 import { neededKinds, type PlanField, type RootWriter, type RowWriter } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
+import { listText, objectText } from './value-run.ts'
 import { memberWriter } from './value-writer.ts'
 
 /**
@@ -45,7 +46,7 @@ function partWriter(field: PlanField): PlainWriter<ReadGraph> {
   switch (field.name) {
     case 'nodes': {
       const one = nodeWriter(field)
-      return (run, graph) => run.list(graph.nodes, (node) => one(run, node))
+      return (run, graph) => listText(run, graph.nodes, (node) => one(run, node))
     }
     case 'edges': {
       const write = edgesWriter(field)
@@ -84,7 +85,7 @@ function nodeWriter({ objectType, selections, compiler }: PlanField): NodeWriter
     },
     hole: holeWriter,
   })
-  return (run, node) => run.object(members, node)
+  return (run, node) => objectText(run, members, node)
 }
 
 /** Compiles a member that depends on more than the object. */
@@ -161,7 +162,7 @@ function edgesWriter(field: PlanField): EdgesWriter {
   })
   return (run, edges, ids) => {
     const texts = members.map((member) => memberTexts(member, ids))
-    return run.list(edges, (edge) => {
+    return listText(run, edges, (edge) => {
       // Without members, the opening brace is missing.
       let text = texts.length === 0 ? '{' : ''
       for (const textOf of texts) text += textOf(edge)

@@ -7,6 +7,7 @@ import { anyRowWriter } from './any-row-writer.ts'
 import { type PlainWriter, plainMembers } from './plain-writer.ts'
 import type { PlanField, RowWriter } from './plan-compiler.ts'
 import { refusedBeside } from './plan-run.ts'
+import { listText, objectText } from './value-run.ts'
 
 /** Compiles an `ObjectRef`. Throws `NotCoveredError`. */
 export function objectRefWriter(field: PlanField): PlainWriter<ObjectRef> {
@@ -34,7 +35,7 @@ export function objectRefWriter(field: PlanField): PlainWriter<ObjectRef> {
   })
   return (run, ref) => {
     run.budget.spend('fields', members.length)
-    return run.object(members, ref)
+    return objectText(run, members, ref)
   }
 }
 
@@ -43,7 +44,7 @@ export function ownersWriter(field: PlanField): RowWriter {
   const write = anyRowWriter(field)
   const refused = refusedBeside(field)
   return (run, part, id) =>
-    run.list(ownersOf(run, part, id, refused), (owner) => write(run, owner.part, owner.id))
+    listText(run, ownersOf(run, part, id, refused), (owner) => write(run, owner.part, owner.id))
 }
 
 /** Compiles `ownerChain`. */
@@ -51,7 +52,7 @@ export function ownerChainWriter(field: PlanField): RowWriter {
   const write = objectRefWriter(field)
   const refused = refusedBeside(field)
   return (run, part, id) => {
-    return run.list(ownerChainOf(run, part, id, refused), (ref) => write(run, ref))
+    return listText(run, ownerChainOf(run, part, id, refused), (ref) => write(run, ref))
   }
 }
 
@@ -73,7 +74,7 @@ export function objectRefsWriter(refers: ObjectRefField, field: PlanField): RowW
   const refused = refusedBeside(field)
   return (run, part, id) => {
     const refs = read.refs(run, part, id, refused)
-    if (many) return run.list(refs, (ref) => write(run, ref))
+    if (many) return listText(run, refs, (ref) => write(run, ref))
     const [first] = refs
     return first === undefined ? 'null' : write(run, first)
   }

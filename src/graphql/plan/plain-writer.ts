@@ -2,7 +2,8 @@ import type { FieldNode, GraphQLObjectType, SelectionSetNode } from 'graphql'
 import { type CollectedFields, collectFields } from './collected-fields.ts'
 import { answered } from './field-errors.ts'
 import { type PlanCompiler, PlanField } from './plan-compiler.ts'
-import type { PlanRun, WrittenMember } from './plan-run.ts'
+import type { PlanRun } from './plan-run.ts'
+import { objectText, type WrittenMember } from './value-run.ts'
 
 /** Writes a plain object, or one of its members. */
 export type PlainWriter<T> = (run: PlanRun, source: T) => string
@@ -14,7 +15,7 @@ type CompileMember<T> = (field: PlanField) => PlainWriter<T> | undefined
  * Compiles the members of an object, each as a field that may fail. `compile` does not get `__typename`. `abstract`:
  * the names of unions that fragments may name besides the type.
  */
-export function writtenMembers<W extends (run: PlanRun, ...source: never[]) => string>(
+export function writtenMembers<W extends (run: never, ...source: never[]) => string>(
   type: GraphQLObjectType,
   selections: readonly SelectionSetNode[],
   compiler: PlanCompiler,
@@ -43,14 +44,14 @@ export function writtenMembers<W extends (run: PlanRun, ...source: never[]) => s
 /** Compiles a plain object, member by member. Throws {@link NotCoveredError}. */
 export function plainWriter<T>(field: PlanField, compile: CompileMember<T>): PlainWriter<T> {
   const members = plainMembers(field, compile)
-  return (run, source) => run.object(members, source)
+  return (run, source) => objectText(run, members, source)
 }
 
 /** Compiles the members of a plain object. Throws {@link NotCoveredError}. */
 export function plainMembers<T>(
   { objectType, selections, compiler }: PlanField,
   compile: CompileMember<T>,
-): readonly WrittenMember<[T]>[] {
+): readonly WrittenMember<[T], PlanRun>[] {
   return writtenMembers(objectType, selections, compiler, compile)
 }
 

@@ -25,6 +25,7 @@ import type { ServedSchema } from '../served/served-schema.ts'
 import { type CollectContext, selectionsOf } from './collected-fields.ts'
 import { FieldArguments } from './field-arguments.ts'
 import type { PlanRun } from './plan-run.ts'
+import type { ValueRun } from './value-run.ts'
 
 /** Writes one object of a kind, or one member of it, as JSON text. */
 export type RowWriter = (run: PlanRun, part: KindView, id: ObjectId) => string
@@ -167,6 +168,10 @@ export interface CompileScope {
   readonly place: string
   /** Whether the rows belong to a subscription. */
   readonly isLive: boolean
+  /** Compiles a field whose text is written before the value around it; `undefined` for other fields. */
+  readonly writtenBefore?: (
+    field: PlanField,
+  ) => ((run: ValueRun, value: never) => string) | undefined
 }
 
 /** A part of a plan that was compiled apart. */
@@ -228,8 +233,9 @@ export class PlanCompiler {
 
   /** Compiles a field of a row, or a root field, whose place ends with its key. */
   within<T>(key: string, compile: () => T): T {
-    const { place, isLive } = this.#scope
-    return this.in({ place: place === '' ? key : `${place}.${key}`, isLive }, compile)
+    const scope = this.#scope
+    const place = scope.place === '' ? key : `${scope.place}.${key}`
+    return this.in({ ...scope, place }, compile)
   }
 
   /** Records that a field depends on the viewer beyond the viewer's permission to list. */

@@ -9,6 +9,7 @@ import { ReadRun, type ReadRunOptions } from '../reads/read-run.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { FieldErrors } from './field-errors.ts'
 import { FragmentCache, type StoreFragment } from './fragment-cache.ts'
+import type { ValueRun } from './value-run.ts'
 
 const directFragmentBytes = 1 << 20
 
@@ -73,17 +74,6 @@ export interface PlanRunOptions extends ReadRunOptions {
   readonly writes?: WriteResults | undefined
 }
 
-/** A member of an object in an answer: its name as JSON with the separator before it, and its writer. */
-export interface WrittenMember<Source extends readonly unknown[]> {
-  readonly before: string
-  readonly write: (run: PlanRun, ...source: Source) => string
-}
-
-/** The least length of an object in characters: each value has at least one. */
-export function leastLengthOf(members: readonly { readonly before: string }[]): number {
-  return members.reduce((sum, { before }) => sum + before.length + 1, '{}'.length)
-}
-
 /** Notes the error of a refused object beside the answer of a field. */
 export function refusedBeside({
   nodes,
@@ -94,7 +84,7 @@ export function refusedBeside({
 }
 
 /** One run of a plan: the request's variables, and the values computed from them once. */
-export class PlanRun extends ReadRun {
+export class PlanRun extends ReadRun implements ValueRun {
   /** The fragments that the run has used last, at their places. `of`: whose fragment it is. */
   readonly recent: {
     readonly of: object
@@ -140,63 +130,13 @@ export class PlanRun extends ReadRun {
     return request
   }
 
-  /**
-   * Writes an object, whose source has up to three parts. Each object and list of an answer goes through this and
-   * {@link list}, which charge the characters that the members have not charged.
-   */
-  object<Source extends readonly unknown[]>(
-    members: readonly WrittenMember<Source>[],
-    ...source: Source
-  ): string
-  object(
-    members: readonly WrittenMember<unknown[]>[],
-    a?: unknown,
-    b?: unknown,
-    c?: unknown,
-  ): string {
-    const paid = this.budget.spent('bytes')
-    // Concatenation instead of a join: V8 copies the text once, when the answer is complete.
-    let text = '{'
-    for (const { before, write } of members) text += before + write(this, a, b, c)
-    text += '}'
-    this.#pay(text, paid)
-    return text
+  get isLacking(): boolean {
+    return this.parts.isLacking
   }
+}
 
-  /** Writes a list. `leastLength`: the least number of characters of one member. */
-  list<T>(
-    members: readonly T[],
-    write: (member: T, position: number) => string,
-    leastLength = 0,
-  ): string {
-    this.budget.foresee('bytes', leastLength * members.length)
-    const paid = this.budget.spent('bytes')
-    let text = '['
-    let position = 0
-    const { errors } = this
-    let before = errors.count
-    try {
-      for (const member of members) {
-        if (position > 0) text += ','
-        text += write(member, position)
-        if (errors.count > before) {
-          errors.within(before, position)
-          before = errors.count
-        }
-        position += 1
-      }
-    } catch (error) {
-      errors.within(before, position)
-      throw error
-    }
-    text += ']'
-    this.#pay(text, paid)
-    return text
-  }
-
-  /** Charges the uncharged rest of a text. `before`: the bytes spent before the text. */
-  #pay({ length }: string, before: number): void {
-    const unpaid = length - (this.budget.spent('bytes') - before)
-    if (unpaid > 0) this.budget.spend('bytes', unpaid)
-  }
+/** The run of a plan, for what reads the caches. The parts of a frame that do so are written before it. */
+export function planRunOf(run: ValueRun): PlanRun {
+  if (run instanceof PlanRun) return run
+  throw new TypeError('the values of frames read no caches')
 }

@@ -25,9 +25,10 @@ import {
   type PlanWriters,
   type RootWriter,
 } from './plan-compiler.ts'
-import { plannedWork, type PlanRun, schemaWork, type WrittenMember } from './plan-run.ts'
+import { plannedWork, type PlanRun, schemaWork } from './plan-run.ts'
 import { rootWriter } from './root-writer.ts'
 import { rowWriter } from './row-writer.ts'
+import { objectText, type WrittenMember } from './value-run.ts'
 
 /** The number of variations that a plan keeps. A further one replaces the oldest. */
 const maxVariations = 64
@@ -134,7 +135,7 @@ export class PlanVariation {
   readonly isOfSchema: boolean
   readonly #roots: (RootWriter & { readonly args: FieldArguments; readonly needs: PlanNeeds })[] =
     []
-  readonly #members: readonly WrittenMember<[]>[]
+  readonly #members: readonly WrittenMember<[], PlanRun>[]
   /** The texts of a plan that only tells of the schema, by the request's variables: all callers get the same. */
   readonly #texts = new Map<string, string>()
   readonly #grown: (bytes: number) => void
@@ -207,7 +208,7 @@ export class PlanVariation {
 
   #written(run: PlanRun): string {
     try {
-      return run.object(this.#members)
+      return objectText(run, this.#members)
     } catch (error) {
       if (error instanceof QueryTooCostlyError) run.errors.costly(error)
       else if (error !== nullBelow) throw error

@@ -14,18 +14,18 @@ import type {
   ObjectByRefArguments,
   ObjectListArguments,
 } from '../schema/read-arguments.ts'
+import type { ExtensionField } from '../schema/field-source.ts'
 import type { EntitiesArguments } from '../schema/federation-fields.ts'
 import { ofAnotherKind } from '../schema/relay-fields.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
 import { kindNamed } from '../served/named-kinds.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { compiledByKind, rowsByKind } from './any-row-writer.ts'
-import { extensionEvent, extensionRoot } from './extension-writer.ts'
 import { graphWriter } from './graph-writer.ts'
-import { podLogsWriter } from './logs-writer.ts'
 import { neededIn, neededKinds, type PlanField, type RootWriter } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
-import { memberWriter, valueWriter } from './value-writer.ts'
+import { listText } from './value-run.ts'
+import { extensionWriter, memberWriter, valueWriter } from './value-writer.ts'
 
 /** Compiles a field of `Query`. Throws `NotCoveredError`, and the GraphQLError of a constant argument. */
 export function rootWriter(field: PlanField): RootWriter {
@@ -50,14 +50,14 @@ export function rootWriter(field: PlanField): RootWriter {
       return anyKindsRoot(field)
     case 'aroundObjects':
       return graphWriter(field)
-    case 'podLogs':
-      return podLogsWriter(field)
     case 'write':
       return writeRoot(field)
     case 'extension':
       return isMutation(field) ? writeRoot(field) : extensionRoot(source.field, field)
     case 'extensionEvents':
-      return extensionEvent(source.field, field)
+      return extensionRoot(source.field, field)
+    case 'clusterFrames':
+      return valueRoot(field)
     case 'value':
       return field.name === '_service' ? schemaRoot(field) : valueRoot(field)
     default:
@@ -69,6 +69,12 @@ export function rootWriter(field: PlanField): RootWriter {
 function valueRoot(field: PlanField): RootWriter {
   const write = memberWriter(field)
   return { write: (run) => write(run, new QueryValues(run)) }
+}
+
+/** Compiles a field that a program adds to `Query`, or to `Subscription`, as each event answers it. */
+function extensionRoot(extension: ExtensionField, field: PlanField): RootWriter {
+  const write = extensionWriter(extension, field)
+  return { write: (run) => write(run, run.extensions.of(run.event, undefined)) }
 }
 
 /** Compiles a field that only tells of the schema: of introspection, or `_service`. */
@@ -156,7 +162,7 @@ function objectsByIds(field: PlanField): RootWriter {
       (ids as readonly string[]).flatMap((id) => identityAt(served, id)?.at ?? []),
     write(run, written) {
       const { ids } = run.argumentsOf(field.args) as { readonly ids: readonly string[] }
-      return run.list(ids, (id) =>
+      return listText(run, ids, (id) =>
         run.errors.item(field.nodes, () => {
           const found = identityAt(run.served, id)
           return written(found && identified(run, found.at, found.identity))
@@ -173,7 +179,7 @@ function entities(field: PlanField): RootWriter {
       entityPlaces(served, representations as readonly unknown[]),
     write(run, written) {
       const { representations } = run.argumentsOf(field.args) as unknown as EntitiesArguments
-      return run.list(representations, (one) =>
+      return listText(run, representations, (one) =>
         run.errors.item(field.nodes, () => written(entityOf(run.served, one)?.find(run))),
       )
     },

@@ -16,7 +16,6 @@ import type { ObjectCanArguments, OwnedArguments } from '../schema/read-argument
 import type { SecretContents } from '../schema/read-context.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import { collectFields } from './collected-fields.ts'
-import { extensionRowWriter } from './extension-writer.ts'
 import {
   objectRefsWriter,
   ownerChainWriter,
@@ -28,7 +27,8 @@ import { ownFragment } from './own-fragment.ts'
 import { fragmentedMembers } from './plain-writer.ts'
 import type { PlanCompiler, PlanField, RowWriter } from './plan-compiler.ts'
 import { type PlanRun, refusedBeside } from './plan-run.ts'
-import { reportingWriter, valueWriter } from './value-writer.ts'
+import { objectText } from './value-run.ts'
+import { extensionWriter, reportingWriter, valueWriter } from './value-writer.ts'
 
 /**
  * Compiles the objects of a kind. Adjacent own fields form one fragment, whose text the cache keeps. The other fields,
@@ -55,7 +55,7 @@ export function rowWriter(
     fragment: (adjacent) => ownFragment({ kind, type, fields: adjacent, isWhole: false }, compiler),
     hole: (field) => (compiler.scope.isLive ? unlessDirect(kind, field) : holeWriter(kind, field)),
   })
-  return (run, part, id) => run.object(members, part, id)
+  return (run, part, id) => objectText(run, members, part, id)
 }
 
 /** In a subscription, a field that plans do not cover fails: frames do not wait for direct reads. */
@@ -115,8 +115,10 @@ function holeWriter(kind: Kind, field: PlanField): RowWriter {
       return canWriter(field)
     case 'usage':
       return usageWriter(kind, field)
-    case 'extension':
-      return extensionRowWriter(source.field, field)
+    case 'extension': {
+      const write = extensionWriter(source.field, field)
+      return (run, part, id) => write(run, run.extensions.ofRow(part, id))
+    }
     default:
   }
   throw field.notCovered()

@@ -14,13 +14,16 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql'
+import { JsonText } from '../../lib/json.ts'
 import { ClientError } from '../errors/client-error.ts'
-import { StoredObject } from '../reads/direct/direct-reads.ts'
+import type { Kind } from '../model/kind.ts'
+import { type ExtensionParent, StoredObject } from '../reads/direct/direct-reads.ts'
 import { foundByKey } from '../reads/object-read.ts'
 import { completionNeeds } from '../reads/over-kinds/completion-read.ts'
 import { lastEventNeeds, problemNeeds } from '../reads/over-kinds/problems-read.ts'
 import { searchNeeds } from '../reads/over-kinds/search-read.ts'
 import type { ExtensionField, FieldSource } from '../schema/field-source.ts'
+import type { ObjectRef } from '../schema/read-context.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { anyRowWriter } from './any-row-writer.ts'
@@ -28,7 +31,14 @@ import { objectRefWriter } from './object-ref-writer.ts'
 import { jsonReader } from './json-values.ts'
 import { writtenMembers } from './plain-writer.ts'
 import type { PlanField } from './plan-compiler.ts'
-import { leastLengthOf, type PlanRun, plannedFields, type WrittenMember } from './plan-run.ts'
+import { type PlanRun, planRunOf, plannedFields } from './plan-run.ts'
+import {
+  leastLengthOf,
+  listText,
+  objectText,
+  type ValueRun,
+  type WrittenMember,
+} from './value-run.ts'
 
 /**
  * Writes a value as JSON text: a selection over values, compiled once. A field is read as graphql-js reads it by default:
@@ -39,7 +49,7 @@ import { leastLengthOf, type PlanRun, plannedFields, type WrittenMember } from '
  *
  * `cluster`: that of the object of a kind around the value. Extensions get it.
  */
-export type ValueWriter = ((run: PlanRun, value: unknown, cluster?: string) => string) & {
+export type ValueWriter = ((run: ValueRun, value: unknown, cluster?: string) => string) & {
   /** The least length of a text that is not null, so that lists of objects can be refused before they are written. */
   readonly leastLength?: number
 }
@@ -62,28 +72,29 @@ function reporting({ nodes }: PlanField, write: ValueWriter): ValueWriter {
   }
 }
 
-/** The text of an extension's call that is still to be made. The run is repeated, so it does not matter. */
-export const unanswered = 'null'
+/** Compiles one item of a field that is a list, or its value. */
+export function itemWriter(field: PlanField): ValueWriter {
+  return presentWriter(getNamedType(field.type) as GraphQLOutputType, field)
+}
 
 /**
  * Compiles a field of a value. What is read by a resolver pays before it is read; members of the gateway's own values have
  * been paid by the reads that made them.
  */
 export function memberWriter(field: PlanField): ValueWriter {
-  const { args, nodes, name, definition, compiler } = field
+  const { args, name, definition, compiler } = field
   needsOf(field)
-  const write = valueWriter(field)
+  const before = compiler.scope.writtenBefore?.(field)
+  if (before !== undefined) return before as ValueWriter
   const extension = extensionOf(field)
   if (extension !== undefined) {
-    const price = extension.resolve === undefined ? 1 : extension.weight * plannedFields
+    const called = extensionWriter(extension, field)
     return (run, value, cluster) => {
-      run.budget.spend('fields', price)
-      const { extensions } = run
-      const parent = extensions.of(value, cluster)
-      const answered = extensions.value(extension, run.argumentsOf(args), parent, nodes)
-      return answered === undefined ? unanswered : write(run, answered.value, cluster)
+      const reads = planRunOf(run)
+      return called(reads, reads.extensions.of(value, cluster))
     }
   }
+  const write = valueWriter(field)
   const { source } = definition.extensions as { readonly source?: FieldSource }
   const read = source && jsonReader(source)
   if (read !== undefined) {
@@ -153,6 +164,40 @@ function staleInRow({ name, definition, compiler }: PlanField): (() => string) |
   }
 }
 
+/** The text of an extension's call that is still to be made. The run is repeated, so it does not matter. */
+const unanswered = 'null'
+
+/** Compiles a field that a program adds, whose value is written once its resolver has been called. */
+export function extensionWriter(
+  extension: ExtensionField,
+  field: PlanField,
+): (run: PlanRun, parent: ExtensionParent) => string {
+  const { args, nodes, compiler } = field
+  // Resolvers know their caller. Rows of a subscription do not change with what they read.
+  compiler.dependsOnViewer()
+  if (!compiler.scope.isLive) {
+    for (const kind of kindsNeeded(compiler.served.kinds.values(), extension)) compiler.reads(kind)
+  }
+  const write = valueWriter(field)
+  const isCalled = extension.resolve !== undefined
+  return (run, parent) => {
+    const { budget, extensions } = run
+    if (isCalled) budget.report?.called()
+    budget.spend('fields', isCalled ? extension.weight * plannedFields : 1)
+    const answered = extensions.value(extension, run.argumentsOf(args), parent, nodes)
+    return answered === undefined ? unanswered : write(run, answered.value, parent.cluster)
+  }
+}
+
+/** The served kinds that an extension says it reads. */
+function kindsNeeded(kinds: Iterable<Kind>, { needs }: ExtensionField): readonly Kind[] {
+  if (needs.length === 0) return []
+  return [...kinds].filter(
+    ({ listField, typeName, uncached }) =>
+      !uncached && (needs.includes(listField) || needs.includes(typeName)),
+  )
+}
+
 function extensionOf({ definition }: PlanField): ExtensionField | undefined {
   const { source } = definition.extensions as { readonly source?: FieldSource }
   return source?.form === 'extension' ? source.field : undefined
@@ -174,7 +219,7 @@ function completed(type: GraphQLOutputType, field: PlanField): ValueWriter {
   const nonNull: ValueWriter = (run, value, cluster) => {
     const text = write(run, value, cluster)
     // The text of a run that is to be repeated does not matter.
-    if (text === 'null' && !run.parts.isLacking) {
+    if (text === 'null' && !run.isLacking) {
       throw new Error(`Cannot return null for non-nullable field ${placeOf(field)}.`)
     }
     return text
@@ -187,7 +232,10 @@ function presentWriter(type: GraphQLOutputType, field: PlanField): ValueWriter {
   if (isLeafType(type)) return leafWriter(type)
   const { served } = field.compiler
   const named = getNamedType(type)
-  if (named.name === 'ObjectRef') return objectRefWriter(field) as ValueWriter
+  if (named.name === 'ObjectRef') {
+    const write = objectRefWriter(field)
+    return (run, ref) => write(planRunOf(run), ref as ObjectRef)
+  }
   if (named.name === 'KubernetesObject' || served.kinds.has(named.name)) return kindWriter(field)
   return isAbstractType(type)
     ? abstractWriter(type, field)
@@ -210,13 +258,13 @@ function listWriter(of: GraphQLOutputType, field: PlanField): ValueWriter {
       ? (one: unknown): string => write(run, one, cluster)
       : (one: unknown): string =>
           run.errors.item(field.nodes, () => write(run, one, cluster), isNonNull)
-    return run.list(items, item, leastLength)
+    return listText(run, items, item, leastLength)
   }
 }
 
 /** The items of a list, each paid before the next one is taken: an iterable may have no end. */
 function paidItems(
-  { budget }: PlanRun,
+  { budget }: ValueRun,
   iterable: Iterable<unknown>,
   price: number,
 ): readonly unknown[] {
@@ -238,6 +286,7 @@ const longText = 256
 function leafWriter(type: GraphQLLeafType): ValueWriter {
   const isText = type === GraphQLString || type === GraphQLID
   return (run, value) => {
+    if (value instanceof JsonText) return value.text
     const output = isText && typeof value === 'string' ? value : type.coerceOutputValue(value)
     const text = JSON.stringify(output) as string | undefined
     if (text === undefined || text === 'null') throw new Error(`${type.name} has no such value`)
@@ -251,7 +300,8 @@ function kindWriter(field: PlanField): ValueWriter {
   const kind = field.compiler.served.kinds.get(getNamedType(field.type).name)
   const write = anyRowWriter(field, kind && [kind])
   if (kind?.uncached === false) field.compiler.reads(kind)
-  return (run, value, cluster) => {
+  return (valueRun, value, cluster) => {
+    const run = planRunOf(valueRun)
     if (value instanceof StoredObject) return write(run, value.part, value.id)
     const place = run.extensions.placeOf(value, cluster)
     if (place === undefined || (kind !== undefined && place.at.kind !== kind)) {
@@ -266,7 +316,7 @@ type Members = readonly WrittenMember<[unknown, string | undefined]>[]
 
 function objectWriter(type: GraphQLObjectType, field: PlanField): ValueWriter {
   const members = membersOf(type, field)
-  const write: ValueWriter = (run, value, cluster) => run.object(members, value, cluster)
+  const write: ValueWriter = (run, value, cluster) => objectText(run, members, value, cluster)
   return Object.assign(write, { leastLength: leastLengthOf(members) })
 }
 
@@ -291,7 +341,7 @@ function abstractWriter(type: GraphQLAbstractType, field: PlanField): ValueWrite
     if (members === undefined) {
       throw new TypeError(`${placeOf(field)}: give __typename, or __resolveType for ${type.name}`)
     }
-    return run.object(members, value, cluster)
+    return objectText(run, members, value, cluster)
   }
 }
 

@@ -3,9 +3,11 @@ import type {
   CompleteArguments,
   KubernetesObjectsArguments,
   NamespacesArguments,
+  PodLogsArguments,
   ProblemsArguments,
   SearchArguments,
 } from '../schema/read-arguments.ts'
+import type { PodLogsSource } from '../schema/read-context.ts'
 import { clusterStates } from './fleet-state.ts'
 import { readAnyKinds } from './over-kinds/any-kinds-list.ts'
 import { readCompletions } from './over-kinds/completion-read.ts'
@@ -16,7 +18,7 @@ import type { ReadRun } from './read-run.ts'
 
 /**
  * The value of `Query` in one run: its members are the fields of the gateway's own that are values all the way down. The
- * value writer reads them, with their arguments and the run. `memberNeeds` there names the kinds that some need first. `undefined` stands for what
+ * value writer reads them; its `memberNeeds` names the kinds that some of them need first. `undefined` stands for what
  * the server has to ask first; the run is repeated.
  */
 export class QueryValues {
@@ -58,5 +60,13 @@ export class QueryValues {
 
   problems(args: ProblemsArguments): object {
     return readProblems(this.#run, args)
+  }
+
+  podLogs(args: PodLogsArguments): PodLogsSource | null {
+    const { direct, budget } = this.#run
+    const logs = direct.logs(args, budget)
+    if (logs === undefined) return null
+    budget.spend('rows', logs.lines.length)
+    return logs
   }
 }

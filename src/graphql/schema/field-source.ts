@@ -67,7 +67,6 @@ type RootSource =
   | { readonly form: 'objectList' }
   | { readonly form: 'kubernetesObjects' }
   | { readonly form: 'aroundObjects' }
-  | { readonly form: 'podLogs' }
   /** `_entities` of a federated schema. */
   | { readonly form: 'entities' }
   /** A field of `Mutation`. */
@@ -131,61 +130,11 @@ type JsonSource =
   | { readonly form: 'entryKey' }
   | { readonly form: 'entryValue'; readonly shape: ValueShape }
 
-/**
- * The fields of the gateway's own types that more than the value writer reads: page sizes are checked on the first four, and
- * subscriptions write the frames.
- */
-export interface OwnParts {
-  readonly connection: string
-  readonly problem: string
-  readonly graph: string
-  readonly graphNode: string
-  readonly objectRef: string
-  readonly logLine: string
-  readonly frame:
-    | 'reset'
-    | 'synced'
-    | 'changes'
-    | 'resumeToken'
-    | 'resourceVersion'
-    | 'staleSince'
-    | 'incomplete'
-  readonly livePage:
-    | 'reset'
-    | 'synced'
-    | 'totalCount'
-    | 'changes'
-    | 'resumeToken'
-    | 'resourceVersion'
-    | 'staleSince'
-    | 'incomplete'
-  readonly facetsFrame:
-    | 'totalCount'
-    | 'sums'
-    | 'facets'
-    | 'resourceVersion'
-    | 'staleSince'
-    | 'incomplete'
-  readonly livePageChange: 'step' | 'index' | 'from' | 'objectId' | 'object'
-  readonly change: 'type' | 'removal' | 'objectId' | 'object' | 'previous' | 'finalStateKnown'
-  readonly problemFrame:
-    | 'reset'
-    | 'synced'
-    | 'changes'
-    | 'totalCount'
-    | 'counts'
-    | 'lookedAt'
-    | 'complete'
-    | 'notLookedAt'
-    | 'incomplete'
-    | 'staleSince'
-  readonly problemChange: 'type' | 'removal' | 'objectId' | 'object'
+/** A field of an own type that leads to rows, on which page sizes are checked. `part`: the name of the field. */
+export interface OwnSource {
+  readonly form: 'connection' | 'problem' | 'graph' | 'graphNode'
+  readonly part: string
 }
-
-/** Fields of the gateway's own types. The part is the name of the field. */
-type OwnSource = {
-  readonly [F in keyof OwnParts]: { readonly form: F; readonly part: OwnParts[F] }
-}[keyof OwnParts]
 
 /** The field that a resolver of an extension is called for: its `info`. */
 export interface ExtensionFieldInfo {

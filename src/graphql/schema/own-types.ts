@@ -27,7 +27,7 @@ import {
   type FieldSource,
   type FollowSource,
   fromSource,
-  type OwnParts,
+  type OwnSource,
 } from './field-source.ts'
 import type { KindOf } from './object-ref.ts'
 import {
@@ -41,9 +41,9 @@ import {
 /** The sources of the fields of one type; `undefined` for a field that the type lacks. */
 type OwnFields = (field: string) => FieldSource | undefined
 
-/** The fields of a type of the gateway that are read by more than the name of a member. */
-function own(form: keyof OwnParts): OwnFields {
-  return (part) => ({ form, part }) as unknown as FieldSource
+/** The fields of a type on which page sizes are checked. */
+function own(form: OwnSource['form']): OwnFields {
+  return (part) => ({ form, part })
 }
 
 /** A field that is a member of its value. */
@@ -91,22 +91,9 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   ProblemConnection: own('connection'),
   SearchResultConnection: own('connection'),
   UsedByConnection: own('connection'),
-  KindFrame: own('frame'),
-  KindChange: own('change'),
-  KindPage: own('livePage'),
-  KindPageChange: own('livePageChange'),
-  KubernetesObjectFrame: own('frame'),
-  KubernetesObjectChange: own('change'),
-  KubernetesObjectPage: own('livePage'),
-  KubernetesObjectPageChange: own('livePageChange'),
-  FacetsFrame: own('facetsFrame'),
-  ProblemFrame: own('problemFrame'),
-  ProblemChange: own('problemChange'),
   Problem: own('problem'),
-  ObjectRef: own('objectRef'),
   Graph: own('graph'),
   GraphNode: own('graphNode'),
-  LogLine: own('logLine'),
 }
 
 function sdlOf(name: string): string {

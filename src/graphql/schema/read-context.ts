@@ -1,3 +1,4 @@
+import type { JsonText } from '../../lib/json.ts'
 import type { ProblemSeverity } from '../../kubernetes/problems/problem-fact.ts'
 import type { ProblemObjectsArguments } from './read-arguments.ts'
 
@@ -70,6 +71,8 @@ export interface LogLine extends LogPlace {
   readonly time: string | null
   readonly text: string
   readonly truncated: boolean
+  /** The line as a JSON object, with all its digits; `null` if it is none. */
+  readonly fields: JsonText | null
 }
 
 /** How the log of a container is read at this time. */

@@ -24,7 +24,12 @@ export function buildQueryType(
       const fields = types.own.rootFields('Query')
       for (const kind of kinds) Object.assign(fields, queryFields(kind, types))
       const pods = kinds.find(isPods)
-      if (pods !== undefined) fields['podLogs'] = logsQuery(pods, types)
+      if (pods !== undefined) {
+        fields['podLogs'] = {
+          ...types.own.kindField('logs', pods),
+          ...fromSource({ form: 'value' }),
+        }
+      }
       Object.assign(fields, further?.())
       return { ...rootFieldsOf('Query', fields, types), ...protocol?.() }
     },
@@ -66,14 +71,6 @@ export function buildMutationType(types: SchemaTypes): GraphQLObjectType {
 
 function isPods({ resource }: Kind): boolean {
   return resource.group === '' && resource.resource === 'pods'
-}
-
-/** `Query.podLogs`. */
-function logsQuery(pods: Kind, { own }: SchemaTypes): FieldConfigs[string] {
-  return {
-    ...own.kindField('logs', pods),
-    ...fromSource({ form: 'podLogs' }),
-  }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
+import type { PolicyRule } from '../../kubernetes/wire/rbac-v1.ts'
 import { detailsOf, Refusal } from '../api/status-refusal.ts'
 import type { Identity, SimulatorUser } from './authentication.ts'
 
@@ -27,22 +28,13 @@ export interface Decision {
   readonly reason: string
 }
 
-/** A rule for resources or for paths, as reviews show it. */
-export interface AccessRule {
-  readonly verbs: readonly string[]
-  readonly apiGroups?: readonly string[]
-  readonly resources?: readonly string[]
-  readonly resourceNames?: readonly string[]
-  readonly nonResourceURLs?: readonly string[]
-}
-
 export interface Authorizer {
   decide(identity: Identity, attributes: AccessAttributes): Decision
   /** The rules of a user in a namespace. */
-  rules(identity: Identity, namespace: string): readonly AccessRule[]
+  rules(identity: Identity, namespace: string): readonly PolicyRule[]
 }
 
-export const everything: readonly AccessRule[] = [
+export const everything: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
   { verbs: ['*'], nonResourceURLs: ['*'] },
 ]

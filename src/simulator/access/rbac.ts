@@ -1,10 +1,10 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { resources } from '../../kubernetes/resources.ts'
+import type { PolicyRule } from '../../kubernetes/wire/rbac-v1.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Identity } from './authentication.ts'
 import {
   type AccessAttributes,
-  type AccessRule,
   type Authorizer,
   type Decision,
   everything,
@@ -31,8 +31,8 @@ function bindingsOf(object: Unstructured): readonly Binding[] {
   return (subjects ?? []).map((subject) => ({ name, namespace, subject, role: roleRef }))
 }
 
-export function rulesOf(object: Unstructured): readonly AccessRule[] {
-  const { rules } = object as Unstructured & { readonly rules?: readonly AccessRule[] | null }
+export function rulesOf(object: Unstructured): readonly PolicyRule[] {
+  const { rules } = object as Unstructured & { readonly rules?: readonly PolicyRule[] | null }
   return rules ?? []
 }
 
@@ -43,7 +43,7 @@ export function rulesOf(object: Unstructured): readonly AccessRule[] {
 export class Rbac implements Authorizer {
   readonly #storage: Storage
   #bindings: ReadonlyMap<string, readonly Binding[]> | undefined
-  readonly #rules = new Map<string, readonly AccessRule[] | undefined>()
+  readonly #rules = new Map<string, readonly PolicyRule[] | undefined>()
 
   constructor(storage: Storage) {
     this.#storage = storage
@@ -72,7 +72,7 @@ export class Rbac implements Authorizer {
     return { allowed: false, reason: `RBAC: ${text}` }
   }
 
-  rules(identity: Identity, namespace: string): readonly AccessRule[] {
+  rules(identity: Identity, namespace: string): readonly PolicyRule[] {
     const own = this.#bindingsOf(identity, namespace).flatMap((binding) => {
       const rules = this.#rulesOf(binding) ?? []
       // Only ClusterRoleBindings grant paths.
@@ -104,7 +104,7 @@ export class Rbac implements Authorizer {
   }
 
   /** The rules of a binding's role; `undefined` if the role does not exist. */
-  #rulesOf({ namespace, role }: Binding): readonly AccessRule[] | undefined {
+  #rulesOf({ namespace, role }: Binding): readonly PolicyRule[] | undefined {
     const isLocal = role.kind === 'Role'
     const key = isLocal ? `${namespace}/${role.name}` : role.name
     if (!this.#rules.has(key)) {
@@ -152,7 +152,7 @@ const notFound = ({ kind, name }: Binding['role']): string =>
 const has = (list: readonly string[] | undefined, value: string): boolean =>
   list !== undefined && (list.includes('*') || list.includes(value))
 
-function allows(rule: AccessRule, attributes: AccessAttributes): boolean {
+function allows(rule: PolicyRule, attributes: AccessAttributes): boolean {
   if (!has(rule.verbs, attributes.verb)) return false
   if (attributes.kind === 'path') {
     const { path } = attributes

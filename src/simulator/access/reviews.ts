@@ -1,8 +1,9 @@
 import { type Fields, fieldsOf } from '../../kubernetes/fields.ts'
 import { isJsonObject } from '../../lib/json.ts'
+import type { PolicyRule } from '../../kubernetes/wire/rbac-v1.ts'
 import { badRequest, type FieldProblem, invalidAt, refuseInvalid } from '../api/status-refusal.ts'
 import { audience, type Authentication, type Identity } from './authentication.ts'
-import type { AccessAttributes, AccessRule, Authorizer } from './authorization.ts'
+import type { AccessAttributes, Authorizer } from './authorization.ts'
 
 export interface ReviewContext {
   readonly authentication: Authentication
@@ -139,7 +140,7 @@ function reviewRules(
   }
 }
 
-const isOfPaths = ({ nonResourceURLs }: AccessRule): boolean => nonResourceURLs !== undefined
+const isOfPaths = ({ nonResourceURLs }: PolicyRule): boolean => nonResourceURLs !== undefined
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 

@@ -2,11 +2,12 @@ import { labelSelectorOf, matchesLabels } from '../../kubernetes/label-selector.
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { resources } from '../../kubernetes/resources.ts'
 import { isJsonObject } from '../../lib/json.ts'
+import type { PolicyRule } from '../../kubernetes/wire/rbac-v1.ts'
 import { equalJson } from '../api/json.ts'
 import type { ResourceRegistry } from '../api/resource-registry.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 import { inPasses, type Storage } from '../storage/storage.ts'
-import { type AccessRule, everything } from './authorization.ts'
+import { everything } from './authorization.ts'
 import { rbacGroup, rulesOf } from './rbac.ts'
 
 const reading = ['get', 'list', 'watch']
@@ -58,7 +59,7 @@ export function addMetricsReader(storage: Storage): void {
 }
 
 /** The rules of readers, editors and administrators of a namespace. Each level adds to the level before. */
-function userRules(registry: ResourceRegistry): Record<'view' | 'edit' | 'admin', AccessRule[]> {
+function userRules(registry: ResourceRegistry): Record<'view' | 'edit' | 'admin', PolicyRule[]> {
   const namespaced = registry.builtIn().filter((served) => served.namespaced)
   const plain = namespaced.filter(
     ({ group, resource }) => group !== rbacGroup && resource !== 'secrets',
@@ -72,7 +73,7 @@ function userRules(registry: ResourceRegistry): Record<'view' | 'edit' | 'admin'
   }
 }
 
-function rulesFor(kinds: readonly ServedResource[], verbs: readonly string[]): AccessRule[] {
+function rulesFor(kinds: readonly ServedResource[], verbs: readonly string[]): PolicyRule[] {
   return [...Map.groupBy(kinds, ({ group }) => group)].map(([group, own]) => {
     const names = own.flatMap(({ resource, subresources }) => [
       resource,
@@ -90,7 +91,7 @@ const aggregateTo = (role: string): Record<string, string> => ({
 function addRole(
   storage: Storage,
   name: string,
-  rules: readonly AccessRule[],
+  rules: readonly PolicyRule[],
   { from, to = [] }: { readonly from?: string; readonly to?: readonly string[] } = {},
 ): void {
   const labels = { 'kubernetes.io/bootstrapping': 'rbac-defaults' }

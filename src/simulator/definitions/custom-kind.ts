@@ -69,9 +69,6 @@ export function customKinds(spec: DefinitionSpec): CustomKind[] {
       schema: version.schema?.openAPIV3Schema ?? {},
       scale: scaleOf(version),
       columns: version.additionalPrinterColumns?.map((column) => ({
-        name: '',
-        type: '',
-        jsonPath: '',
         format: '',
         description: '',
         priority: 0,

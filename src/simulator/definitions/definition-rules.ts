@@ -121,7 +121,9 @@ function columnProblems(
   { additionalPrinterColumns = [] }: DefinitionVersion,
   field: string,
 ): FieldProblem[] {
-  return additionalPrinterColumns.flatMap(({ name = '', type = '', jsonPath = '' }, at) => [
+  const columns: readonly Partial<(typeof additionalPrinterColumns)[number]>[] =
+    additionalPrinterColumns
+  return columns.flatMap(({ name = '', type = '', jsonPath = '' }, at) => [
     ...(name === '' ? [requiredAt(`${field}[${at}].name`)] : []),
     ...(columnTypes.includes(type)
       ? []

@@ -1,66 +1,26 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
+import type {
+  CustomResourceDefinitionCondition as DefinitionCondition,
+  CustomResourceDefinitionNames as DefinitionNames,
+  CustomResourceDefinitionSpec,
+  CustomResourceDefinitionStatus,
+  CustomResourceDefinitionVersion,
+} from '../../kubernetes/wire/apiextensions-v1.ts'
 import type { Schema } from '../api/schema.ts'
 
-/** The `spec.names` and `status.acceptedNames` of a definition. */
-export interface DefinitionNames {
-  readonly plural: string
-  readonly singular?: string
-  readonly kind: string
-  readonly listKind?: string
-  readonly shortNames?: readonly string[]
-  readonly categories?: readonly string[]
-}
-
-export interface DefinitionVersion {
-  readonly name: string
-  readonly served: boolean
-  readonly storage: boolean
-  readonly deprecated?: boolean
-  readonly deprecationWarning?: string
+/** A version of a definition, with its structural schema. */
+export interface DefinitionVersion extends Omit<CustomResourceDefinitionVersion, 'schema'> {
   readonly schema?: { readonly openAPIV3Schema?: Schema }
-  readonly subresources?: {
-    readonly status?: object
-    readonly scale?: {
-      readonly specReplicasPath: string
-      readonly statusReplicasPath: string
-      readonly labelSelectorPath?: string
-    }
-  }
-  readonly additionalPrinterColumns?: readonly {
-    readonly name?: string
-    readonly type?: string
-    readonly format?: string
-    readonly description?: string
-    readonly priority?: number
-    readonly jsonPath?: string
-  }[]
-  readonly selectableFields?: readonly { readonly jsonPath: string }[]
 }
 
-/** The parts of a CustomResourceDefinition's `spec` that the simulator reads. */
-export interface DefinitionSpec {
-  readonly group: string
-  /** `Namespaced` or `Cluster`. */
-  readonly scope: string
-  readonly names: DefinitionNames
+export interface DefinitionSpec extends Omit<CustomResourceDefinitionSpec, 'versions'> {
   readonly versions: readonly DefinitionVersion[]
-  readonly conversion?: { readonly strategy?: string; readonly webhook?: object }
-  readonly preserveUnknownFields?: boolean
 }
 
-export interface DefinitionCondition {
-  readonly type: string
-  readonly status: 'True' | 'False'
-  readonly lastTransitionTime: string
-  readonly reason: string
-  readonly message: string
-}
-
-export interface DefinitionStatus {
-  readonly conditions?: readonly DefinitionCondition[] | null
+/** A name that another definition has is not accepted. */
+interface DefinitionStatus extends Omit<CustomResourceDefinitionStatus, 'acceptedNames'> {
   readonly acceptedNames?: Partial<DefinitionNames>
-  readonly storedVersions?: readonly string[]
 }
 
 export const specOf = (definition: Unstructured): DefinitionSpec =>
@@ -98,7 +58,7 @@ export function nextStatus(
   others: readonly Unstructured[],
 ): DefinitionStatus {
   const { names, versions } = specOf(definition)
-  const { acceptedNames, conditions, storedVersions = [] } = statusOf(definition)
+  const { acceptedNames, conditions, storedVersions } = statusOf(definition)
   const { accepted, conflict } = acceptNames(completeNames(names), others.map(statusOf))
   // An established kind stays established, under its accepted names.
   const established = isEstablished(definition)
@@ -122,12 +82,12 @@ export function nextStatus(
   return {
     conditions: mergedConditions(conditions ?? [], outcomes),
     acceptedNames: conflict !== undefined && established ? (acceptedNames ?? accepted) : accepted,
-    storedVersions: [...new Set([...storedVersions, ...storage])],
+    storedVersions: [...new Set([...(storedVersions ?? []), ...storage])],
   }
 }
 
 /** A condition without its type and time. */
-type Outcome = Omit<DefinitionCondition, 'type' | 'lastTransitionTime'>
+type Outcome = Record<'status' | 'reason' | 'message', string>
 
 /** Replaces conditions in place and appends new ones. Keeps the conditions of other writers. */
 function mergedConditions(
@@ -138,7 +98,8 @@ function mergedConditions(
   for (const [type, outcome] of Object.entries(outcomes)) {
     const old = conditions.get(type)
     const isSame = old?.status === outcome.status
-    const lastTransitionTime = isSame ? old.lastTransitionTime : timestamp(Date.now())
+    const since = isSame ? old.lastTransitionTime : undefined
+    const lastTransitionTime = since ?? timestamp(Date.now())
     conditions.set(type, { type, lastTransitionTime, ...outcome })
   }
   return [...conditions.values()]

@@ -63,15 +63,12 @@ export class GroupFacets extends GroupReread implements GroupContent {
   readonly #plan: FramePlan
   readonly #facets: FacetArguments
   readonly #lists = new Set<GroupList>()
-  readonly #isPlural: boolean
   #sent: { readonly text: string; readonly errors: string } = { text: '', errors: '' }
 
-  /** `isPlural`: there may be several lists. */
-  constructor(plan: FramePlan, facets: FacetArguments, isPlural: boolean) {
+  constructor(plan: FramePlan, facets: FacetArguments) {
     super()
     this.#plan = plan
     this.#facets = facets
-    this.#isPlural = isPlural
   }
 
   /** Each frame carries the counts, also those that tell of staleness only. */
@@ -109,7 +106,7 @@ export class GroupFacets extends GroupReread implements GroupContent {
   /** The lists that can be read. What is missing of several is a gap of the frame. */
   #counted(run: PlanRun, reads: ListReads): CountedList {
     const parts = [...this.#lists]
-      .filter(({ isFollowing }) => !this.#isPlural || isFollowing)
+      .filter(({ isFollowing }) => isFollowing)
       .map((one) => {
         const { part, run: own } = reads.of(one)
         const { condition } = one.list

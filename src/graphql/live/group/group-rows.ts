@@ -41,10 +41,10 @@ export class GroupRows implements GroupContent {
   readonly #lists = new Map<GroupList, ListRows>()
   readonly #window: PageWindow | undefined
 
-  /** `page`: the rows are the first ones only. `isPlural`: there may be several lists. */
-  constructor(page: FollowedPage | undefined, isPlural: boolean) {
+  /** `page`: the rows are the first ones only. */
+  constructor(page: FollowedPage | undefined) {
     this.bytesPerObject = page === undefined ? rowBytes : memberBytes
-    this.#window = page && new PageWindow(page, isPlural)
+    this.#window = page && new PageWindow(page)
   }
 
   /** Whether all objects are rows. */
@@ -259,15 +259,13 @@ const leastReady = 50
 /** The first objects of some lists together, in an order. */
 class PageWindow {
   readonly #wanted: FollowedPage
-  readonly #isPlural: boolean
   /** The lists, in the order in which they break ties. */
   readonly #ties = new Map<GroupList, string>()
   #front: TopWindow<ListRow>
   #sent: readonly PageRow[] = []
 
-  constructor(wanted: FollowedPage, isPlural: boolean) {
+  constructor(wanted: FollowedPage) {
     this.#wanted = wanted
-    this.#isPlural = isPlural
     this.#front = this.#newFront()
   }
 
@@ -275,7 +273,7 @@ class PageWindow {
   follow(lists: Iterable<GroupList>): void {
     this.#ties.clear()
     for (const [at, list] of [...lists].entries()) {
-      this.#ties.set(list, this.#isPlural ? String.fromCharCode(firstTie + at) : '')
+      this.#ties.set(list, String.fromCharCode(firstTie + at))
     }
     this.#sent = this.#sent.map((row) => ({ ...row, place: this.#placeOf(row.list, row.key) }))
     this.clear()

@@ -184,9 +184,9 @@ export class LiveGroup implements ByteHolder, ChangingGroup, FramedGroup, Member
   }
 
   #newContent(): GroupContent {
-    const { plan, page, facets, problems, isPlural } = this.wanted
-    if (facets !== undefined) return new GroupFacets(plan, facets, isPlural)
-    if (problems === undefined) return new GroupRows(page, isPlural)
+    const { plan, page, facets, problems } = this.wanted
+    if (facets !== undefined) return new GroupFacets(plan, facets)
+    if (problems === undefined) return new GroupRows(page)
     return new GroupProblems(this, plan, problems)
   }
 

@@ -1,0 +1,115 @@
+import { WorkBudget } from '../../query/condition/work-budget.ts'
+import type { FieldArguments } from './field-arguments.ts'
+import { FieldErrors } from './field-errors.ts'
+
+/**
+ * What values are written with: the price of the answer, the errors of its fields, and the coerced arguments. A `PlanRun`
+ * reads the caches besides. A frame of a subscription needs no more than this: its rows were written before it.
+ */
+export interface ValueRun {
+  readonly budget: WorkBudget
+  readonly errors: FieldErrors
+  /** Whether the run is to be repeated, because it lacks something. */
+  readonly isLacking: boolean
+  argumentsOf(field: FieldArguments): Readonly<Record<string, unknown>>
+}
+
+/** A member of an object in an answer: its name as JSON with the separator before it, and its writer. */
+export interface WrittenMember<Source extends readonly unknown[], Run = ValueRun> {
+  readonly before: string
+  readonly write: (run: Run, ...source: Source) => string
+}
+
+/** The least length of an object in characters: each value has at least one. */
+export function leastLengthOf(members: readonly { readonly before: string }[]): number {
+  return members.reduce((sum, { before }) => sum + before.length + 1, '{}'.length)
+}
+
+/**
+ * Writes an object, whose source has up to three parts. Each object and list of an answer goes through this and
+ * {@link listText}, which charge the characters that the members have not charged.
+ */
+export function objectText<Run extends ValueRun, Source extends readonly unknown[]>(
+  run: Run,
+  members: readonly WrittenMember<Source, Run>[],
+  ...source: Source
+): string
+export function objectText(
+  run: ValueRun,
+  members: readonly WrittenMember<unknown[]>[],
+  a?: unknown,
+  b?: unknown,
+  c?: unknown,
+): string {
+  const paid = run.budget.spent('bytes')
+  // Concatenation instead of a join: V8 copies the text once, when the answer is complete.
+  let text = '{'
+  for (const { before, write } of members) text += before + write(run, a, b, c)
+  text += '}'
+  payRest(run, text, paid)
+  return text
+}
+
+/** Writes a list. `leastLength`: the least number of characters of one member. */
+export function listText<T>(
+  run: ValueRun,
+  members: readonly T[],
+  write: (member: T, position: number) => string,
+  leastLength = 0,
+): string {
+  const { budget, errors } = run
+  budget.foresee('bytes', leastLength * members.length)
+  const paid = budget.spent('bytes')
+  let text = '['
+  let position = 0
+  let before = errors.count
+  try {
+    for (const member of members) {
+      if (position > 0) text += ','
+      text += write(member, position)
+      if (errors.count > before) {
+        errors.within(before, position)
+        before = errors.count
+      }
+      position += 1
+    }
+  } catch (error) {
+    errors.within(before, position)
+    throw error
+  }
+  text += ']'
+  payRest(run, text, paid)
+  return text
+}
+
+/** Charges the uncharged rest of a text. `before`: the bytes spent before the text. */
+function payRest({ budget }: ValueRun, { length }: string, before: number): void {
+  const unpaid = length - (budget.spent('bytes') - before)
+  if (unpaid > 0) budget.spend('bytes', unpaid)
+}
+
+/** The limits of a frame: what it consists of is bounded, and its rows have been paid for. */
+const unlimited = {
+  examined: Infinity,
+  tests: Infinity,
+  rows: Infinity,
+  fields: Infinity,
+  bytes: Infinity,
+}
+
+/**
+ * Writes a value that is made already, such as a frame of a subscription. Its fields have no arguments, and cost nothing.
+ * Throws the error of a field that fails.
+ */
+export function valueText<T>(write: (run: ValueRun, value: T) => string, value: T): string {
+  const budget = new WorkBudget(unlimited)
+  const errors = new FieldErrors(budget, 0, () => {})
+  const text = write({ budget, errors, isLacking: false, argumentsOf: withoutVariables }, value)
+  const [failure] = errors.all()
+  if (failure !== undefined) throw failure
+  return text
+}
+
+function withoutVariables(field: FieldArguments): Readonly<Record<string, unknown>> {
+  return field.coerce({ sources: {}, coerced: {} })
+}
