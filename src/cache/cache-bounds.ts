@@ -35,17 +35,9 @@ export const defaultCacheLimits: CacheLimits = {
 }
 
 /** The process is at a bound, and every cached resource is in use. */
-export class CacheFullError extends UnreadableResourceError {
-  constructor(place: UnreadablePlace, problem: string, hint: string) {
-    super(
-      'CACHE_FULL',
-      place,
-      `the cache has no room for ${groupResourceOf(place.resource)}: ${problem}`,
-      {
-        hint,
-      },
-    )
-  }
+function cacheFull(place: UnreadablePlace, problem: string, hint: string): UnreadableResourceError {
+  const text = `the cache has no room for ${groupResourceOf(place.resource)}: ${problem}`
+  return new UnreadableResourceError('CACHE_FULL', place, text, { hint })
 }
 
 /**
@@ -62,12 +54,12 @@ export class CacheBounds {
     this.limits = { ...defaultCacheLimits, ...limits }
   }
 
-  /** Makes room for one more informer. Throws {@link CacheFullError}. */
+  /** Makes room for one more informer. Throws CACHE_FULL. */
   admit(place: UnreadablePlace): void {
     const { maxInformers } = this.limits
     this.#stopIdle(() => this.#running.size >= maxInformers)
     if (this.#running.size >= maxInformers) {
-      throw new CacheFullError(
+      throw cacheFull(
         place,
         `${this.#running.size} of ${maxInformers} informers run, and all are in use`,
         'close subscriptions that are not needed, or raise maxInformers',
@@ -104,7 +96,7 @@ export class CacheBounds {
     place: UnreadablePlace,
     more: number = 0,
     spared?: CachedResource,
-  ): CacheFullError | undefined {
+  ): UnreadableResourceError | undefined {
     const isTooMuch = (): boolean => this.#heldBytes() + more > this.limits.maxHeldBytes
     this.#stopIdle(isTooMuch, spared)
     return isTooMuch() || isHeapFull() ? this.#tooManyBytes(place, more) : undefined
@@ -127,7 +119,7 @@ export class CacheBounds {
     return bytes
   }
 
-  #tooManyBytes(place: UnreadablePlace, expected: number): CacheFullError {
+  #tooManyBytes(place: UnreadablePlace, expected: number): UnreadableResourceError {
     const largest = [...this.#running]
       .toSorted((a, b) => b.heldBytes - a.heldBytes)
       .slice(0, shownInErrors)
@@ -135,7 +127,7 @@ export class CacheBounds {
     const shown = largest.length === 0 ? '' : ` (${largest.join(', ')})`
     const wanted = expected === 0 ? '' : `, and it would take ${expected} more`
     const full = isHeapFull() ? `, and the heap of ${heapBytes} bytes is full` : ''
-    return new CacheFullError(
+    return cacheFull(
       place,
       `${this.#heldBytes()} of ${this.limits.maxHeldBytes} bytes are held${shown}${wanted}${full}`,
       'close subscriptions that are not needed, or give the process more memory (maxHeldBytes follows from its heap)',

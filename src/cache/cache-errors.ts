@@ -81,7 +81,7 @@ function someOf(names: ReadonlySet<string>): string {
 export function notCached(place: UnreadablePlace): UnreadableResourceError {
   const name = groupResourceOf(place.resource)
   const problem = `${name} is read from the API server, without a cache: it has no subscriptions and no relations`
-  const hint = 'use its list and its look-up'
+  const hint = 'query its list field or its look-up field instead'
   return new UnreadableResourceError('UNSUPPORTED', place, problem, { hint })
 }
 

@@ -19,7 +19,7 @@ export interface CheckOptions {
 
 /**
  * Checks documents against a schema, and prints the breaks. Resolves to whether there is none. Rejects with
- * {@link DocumentCheckError} and `TrustedDocumentsError`. Reads its files before it asks for the schema.
+ * {@link DocumentCheckError} and TRUSTED_DOCUMENTS. Reads its files before it asks for the schema.
  */
 export async function printBreaks(
   schema: () => Promise<string>,

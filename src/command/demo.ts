@@ -6,7 +6,7 @@ import {
   startSimulatedFleet,
 } from '../simulator/simulated-fleet.ts'
 import { startSimulatedCluster } from '../simulator/simulated-cluster.ts'
-import { ListenError } from '../server/listen.ts'
+import { listenError } from '../server/listen.ts'
 import { signInPaths } from '../access/sign-in/sign-in.ts'
 import { bindDemoPeople, demoAuthentication, demoPeople, demoTeam } from './demo-people.ts'
 import { type DemoPerson, DemoProvider } from './demo-provider.ts'
@@ -88,7 +88,7 @@ export async function simulate(
     onChurnError: (error) => log.error('the simulated cluster has stopped changing', { error }),
   })
   await using cluster = await starting.catch((error: NodeJS.ErrnoException) => {
-    throw error.syscall === 'listen' ? new ListenError('127.0.0.1', port, error) : error
+    throw error.syscall === 'listen' ? listenError('127.0.0.1', port, error) : error
   })
   print(`Simulating ${describePopulation(population)}\n`)
   print(`  kubectl --server=${cluster.url} get pods -A\n`)

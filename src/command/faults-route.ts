@@ -48,7 +48,7 @@ async function answer(
     const headers = { allow: 'GET, POST' }
     refuseRequest(response, {
       status: 405,
-      reason: `${faultsPath} takes no ${method ?? ''}`,
+      reason: `${faultsPath} does not accept ${method ?? ''}`,
       hint: 'POST {"cluster":…,"fault":…} orders a fault, GET shows the clusters',
       headers,
     })

@@ -36,7 +36,7 @@ export interface ServedGateway {
   readonly token?: string | undefined
 }
 
-/** The schema that a gateway serves. Rejects with {@link SchemaRefusedError}. */
+/** The schema that a gateway serves. Rejects with SCHEMA_REFUSED. */
 export async function printSchemaFrom(
   { url, token }: ServedGateway,
   client?: SchemaClient,
@@ -51,7 +51,7 @@ export async function printSchemaFrom(
     redirect: 'error',
     signal: AbortSignal.timeout(schemaDeadlineMs),
   }).catch((cause: unknown) => {
-    throw new SchemaRefusedError(
+    throw schemaRefused(
       place,
       'no answer',
       'name the URL of the API: --gateway https://HOST/graphql',
@@ -64,7 +64,7 @@ export async function printSchemaFrom(
       response.status === 404
         ? 'the gateway shows its schema where introspection is on (--introspection)'
         : 'give a token that the gateway accepts: --token, or INFORMERQL_TOKEN'
-    throw new SchemaRefusedError(place, `${response.status} ${sdl.trim().slice(0, 500)}`, hint)
+    throw schemaRefused(place, `${response.status} ${sdl.trim().slice(0, 500)}`, hint)
   }
   if (client === undefined || client === 'relay') return sdl
   return writers[client](buildSchema(sdl, { noLocation: true, assumeValidSDL: true }))
@@ -73,10 +73,8 @@ export async function printSchemaFrom(
 const schemaDeadlineMs = 60_000
 
 /** A gateway does not show its schema. */
-class SchemaRefusedError extends CodedError {
-  constructor(place: string, problem: string, hint: string, cause?: unknown) {
-    super('SCHEMA_REFUSED', `${place}: ${problem}`, { value: place, hint, cause })
-  }
+function schemaRefused(place: string, problem: string, hint: string, cause?: unknown): CodedError {
+  return new CodedError('SCHEMA_REFUSED', `${place}: ${problem}`, { value: place, hint, cause })
 }
 
 /** The schema of the built-in kinds. */

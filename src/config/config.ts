@@ -198,7 +198,7 @@ function problemsBetween({ auth, server, clusters, clusterSources }: Config): re
     if (names.includes(name)) return []
     const nearest = nearestName(name, names) ?? `one of ${names.join(', ')}`
     const way = names.length === 0 ? '' : `; give ${nearest}`
-    return [`${option} = ${JSON.stringify(name)}: is none of clusters${way}`]
+    return [`${option} = ${JSON.stringify(name)}: there is no such cluster${way}`]
   }
   const unknownOf = (option: string, given: readonly string[] = []): readonly string[] =>
     given.flatMap((name, at) => (name === '*' ? [] : unknown(`${option}[${at}]`, name)))

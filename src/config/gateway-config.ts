@@ -19,6 +19,7 @@ import {
 } from '../graphql/served/served-schema.ts'
 import { defaultWriteLimits, type WriteLimits } from '../graphql/writes/write-limits.ts'
 import { type Shard, wholeFleet } from '../gateway/sources/shard.ts'
+import { present, withDefaults } from '../lib/options.ts'
 import { labelsProblem, parseLabelSelector } from '../kubernetes/label-selector.ts'
 import { defaultWorkLimits, type WorkLimits } from '../query/condition/work-budget.ts'
 
@@ -315,65 +316,37 @@ export const gatewayConfigShape: {
   inferReferences: z.boolean().default(false),
 }
 
+/** The options of `createGateway` that have the same name and type here. */
+const passedOn = [
+  'clusters',
+  'clusterSources',
+  'shard',
+  'preload',
+  'preloadDeadlineMs',
+  'commonKinds',
+  'problemKinds',
+  'schemaFiles',
+  'inferReferences',
+  'aliases',
+  'uncached',
+  'profile',
+  'relay',
+  'federation',
+  'secretData',
+  'cache',
+  'writes',
+  'logs',
+] as const satisfies readonly (keyof GatewayConfig & keyof GatewayOptions)[]
+
 /** The options of `createGateway` for a configuration. */
 export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
-  const { clusters: selections, preload, schema, schemaFiles, inferReferences, aliases } = config
-  const {
-    clusterSources,
-    shard,
-    commonKinds,
-    problemKinds,
-    uncached,
-    profile,
-    relay,
-    federation,
-    secretData,
-    cache,
-    documents,
-    work,
-    allowWrites = false,
-    writes,
-  } = config
-  const { operationDeadlineMs, syncDeadlineMs, liveDeadlineMs, maxPageSize, maxPathRows } = config
-  const { problemAfterMs, preloadDeadlineMs } = config
-  const { coalesceMs, maxFrameObjects, maxFrameBytes, ...live } = config.live
-  const { logs } = config
-  const served = {
-    schemaFiles,
-    inferReferences,
-    aliases,
-    uncached,
-    profile,
-    relay,
-    federation,
-    secretData,
-  }
-  const deadlines = { operationDeadlineMs, syncDeadlineMs, liveDeadlineMs }
-  const sizes = { maxPageSize, maxPathRows, maxFrameObjects, maxFrameBytes }
-  const { introspection = true } = config
+  const { schema, allowWrites = false, introspection = true, documents, live } = config
+  const same = Object.fromEntries(passedOn.map((name) => [name, config[name]]))
   return {
-    ...served,
-    ...(schema === undefined ? {} : { schema }),
-    clusters: selections,
-    clusterSources,
-    shard,
-    preload,
-    preloadDeadlineMs,
-    commonKinds,
-    problemKinds,
-    cache,
+    ...(same as Pick<GatewayConfig, (typeof passedOn)[number]>),
+    ...present({ schema }),
     allowWrites,
-    writes,
-    live,
-    logs,
-    limits: {
-      ...deadlines,
-      ...sizes,
-      problemAfterMs,
-      ...documents,
-      work,
-      coalesceMs,
-      introspection,
-    },
+    live: withDefaults(defaultLiveLimits, live),
+    limits: withDefaults(operation, { ...config, ...documents, ...live, introspection }),
   }
 }

@@ -2,24 +2,17 @@ import { isCollection, isMap, isScalar, LineCounter, type Node, parseDocument } 
 import { CodedError } from '../lib/coded-error.ts'
 import type { OptionPath, OptionSource } from './option-source.ts'
 
-/** A file that is not YAML, or not a mapping of options. */
-export class YamlSourceError extends CodedError {
-  constructor(place: string, problem: string) {
-    super('YAML', `${place}: ${problem}`, { hint: 'a configuration is a YAML mapping of options' })
-  }
-}
-
-/** Reads the text of a YAML file; places are `file:line`. Throws {@link YamlSourceError}. */
+/** Reads the text of a YAML file; places are `file:line`. Throws YAML if it is no mapping of options. */
 export function yamlSource(file: string, text: string): OptionSource {
   const lineCounter = new LineCounter()
   const document = parseDocument(text, { lineCounter, prettyErrors: false })
   const placeOf = (offset: number): string => `${file}:${lineCounter.linePos(offset).line}`
   const [error] = document.errors
-  if (error !== undefined) throw new YamlSourceError(placeOf(error.pos[0]), error.message)
+  if (error !== undefined) throw yamlError(placeOf(error.pos[0]), error.message)
   const { contents } = document
   if (contents === null) return { values: {}, placeOf: () => undefined }
   if (!isMap(contents)) {
-    throw new YamlSourceError(placeOf(contents.range[0]), 'expected a mapping at the top')
+    throw yamlError(placeOf(contents.range[0]), 'expected a mapping at the top')
   }
   return {
     values: document.toJS({ maxAliasCount: 100 }) as Record<string, unknown>,
@@ -28,6 +21,11 @@ export function yamlSource(file: string, text: string): OptionSource {
       return offset === undefined ? undefined : placeOf(offset)
     },
   }
+}
+
+function yamlError(place: string, problem: string): CodedError {
+  const hint = 'a configuration is a YAML mapping of options'
+  return new CodedError('YAML', `${place}: ${problem}`, { hint })
 }
 
 /** The position of an option's key, or of the nearest existing option around it. */

@@ -40,7 +40,7 @@ export class HealthServer implements AsyncDisposable {
     server.listen(port, host)
     await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'EADDRINUSE') throw error
-      const problem = `another program listens at the port ${port}`
+      const problem = `port ${port} is already in use`
       throw new InvalidOptionError('health.port', port, 'a free port, or 0 for any', problem)
     })
     return new HealthServer(server)

@@ -23,21 +23,8 @@ export interface TypesProgram {
   print(text: string): void
 }
 
-/** The arguments make no sense. */
-export class TypesUsageError extends CodedError {
-  constructor(program: TypesProgram, problem: string, cause?: unknown) {
-    super('USAGE', problem, { hint: `see ${program.name} types --help`, cause })
-  }
-}
-
-/** A generated file is not what the definitions make of it now. */
-export class TypesOutdatedError extends CodedError {
-  constructor(file: string) {
-    super('TYPES_OUTDATED', `${file} is out of date`, {
-      value: file,
-      hint: 'run the command again without --check',
-    })
-  }
+function usageError({ name }: TypesProgram, problem: string, cause?: unknown): CodedError {
+  return new CodedError('USAGE', problem, { hint: `see ${name} types --help`, cause })
 }
 
 const flags = {
@@ -78,16 +65,16 @@ export async function typesCommand(args: readonly string[], program: TypesProgra
   }
   const { crd, cluster, kubeconfig, context, server, group: groups, out, check } = values
   if (crd === undefined && positionals.length > 0) {
-    throw new TypesUsageError(program, `${JSON.stringify(positionals[0])} is no option`)
+    throw usageError(program, `${JSON.stringify(positionals[0])} is not an option`)
   }
   if ((crd === undefined) === (cluster !== true)) {
-    throw new TypesUsageError(program, 'give either --crd or --cluster')
+    throw usageError(program, 'give either --crd or --cluster')
   }
   if (cluster !== true && (kubeconfig ?? context ?? server) !== undefined) {
-    throw new TypesUsageError(program, '--kubeconfig, --context and --server go with --cluster')
+    throw usageError(program, '--kubeconfig, --context and --server go with --cluster')
   }
   if (check === true && out === undefined) {
-    throw new TypesUsageError(program, '--check needs the file: --out')
+    throw usageError(program, '--check needs the file: --out')
   }
   const definitions =
     crd === undefined
@@ -97,15 +84,17 @@ export async function typesCommand(args: readonly string[], program: TypesProgra
   const text = customTypes(definitions, { importFrom, ...present({ groups }) })
   if (out === undefined) program.print(text)
   else if (textOf(out) === text) return
-  else if (check === true) throw new TypesOutdatedError(out)
-  else writeTypes(out, text)
+  else if (check === true) {
+    const hint = 'run the command again without --check'
+    throw new CodedError('TYPES_OUTDATED', `${out} is out of date`, { value: out, hint })
+  } else writeTypes(out, text)
 }
 
 function parsed(args: readonly string[], program: TypesProgram) {
   try {
     return parseArgs({ args: [...args], options: flags, allowPositionals: true })
   } catch (error) {
-    throw new TypesUsageError(program, (error as Error).message, error)
+    throw usageError(program, (error as Error).message, error)
   }
 }
 

@@ -45,23 +45,6 @@ export class NoClusterError extends CodedError {
   }
 }
 
-/** The cluster that should review tokens does not exist. */
-class NoReviewerError extends CodedError {
-  constructor(cluster: string | undefined, known: readonly string[]) {
-    const problem =
-      cluster === undefined
-        ? 'no cluster of the configuration can review tokens'
-        : `auth.cluster is ${JSON.stringify(cluster)}, and the configuration has no such cluster`
-    super('NO_REVIEWER', problem, {
-      value: cluster,
-      hint:
-        known.length === 0
-          ? 'add the cluster that reviews tokens to clusters'
-          : `name one of these: ${known.join(', ')}`,
-    })
-  }
-}
-
 /** Options of the clusters of a gateway. Times are milliseconds. */
 export interface FleetOptions {
   /** The clusters to serve; the first one is the default. May be empty if there are sources. */
@@ -225,7 +208,7 @@ export class Fleet implements AsyncDisposable, FleetChanges {
 
   /**
    * Makes a reviewer that sends tokens to the API server of a cluster of the configuration, by default the first. Throws
-   * {@link NoReviewerError}. The reviewer rejects while the cluster cannot be reached, and after the deadline.
+   * NO_REVIEWER. The reviewer rejects while the cluster cannot be reached, and after the deadline.
    */
   tokenReviewer(named: string | undefined, deadlineMs: number): ReviewToken {
     const find = (): Cluster | undefined =>
@@ -233,7 +216,15 @@ export class Fleet implements AsyncDisposable, FleetChanges {
         ?.cluster
     const known = this.#configured.map(({ name }) => name)
     if (named === undefined ? known.length === 0 : !known.includes(named)) {
-      throw new NoReviewerError(named, known)
+      const problem =
+        named === undefined
+          ? 'no cluster of the configuration can review tokens'
+          : `auth.cluster is ${JSON.stringify(named)}, and the configuration has no such cluster`
+      const hint =
+        known.length === 0
+          ? 'add the cluster that reviews tokens to clusters'
+          : `name one of these: ${known.join(', ')}`
+      throw new CodedError('NO_REVIEWER', problem, { value: named, hint })
     }
     const apiVersion = 'authentication.k8s.io/v1'
     return async (spec) => {

@@ -60,8 +60,10 @@ export class FailureLog implements Pick<GatewayLog, 'warn' | 'error'>, Disposabl
     const line = this.#known.get(cause)
     const nowMs = performance.now()
     if (line === undefined || nowMs - line.lastMs > forgottenMs) {
+      // Those that an interval longer than the pause would still have written.
+      const times = (line?.times ?? 0) + 1
       this.#known.set(cause, { lastMs: nowMs, intervalMs: firstIntervalMs, times: 0 })
-      this.#log[level](message, details)
+      this.#log[level](message, times === 1 ? details : { ...details, times })
       return
     }
     line.lastMs = nowMs

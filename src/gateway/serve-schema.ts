@@ -122,23 +122,6 @@ type BuiltMember = Pick<ClusterMember, 'cluster' | 'cache' | 'access'> & {
 
 type KindResource = ServedResource & Required<Pick<ServedResource, 'indexTexts'>>
 
-class UnservedKindError extends CodedError {
-  constructor(option: string, name: string, nearest: string | undefined) {
-    super('KIND_NOT_SERVED', `${option}: no served kind has the list field ${name}`, {
-      value: name,
-      hint: nearest === undefined ? 'it counts once a cluster serves it' : `give ${nearest}`,
-    })
-  }
-}
-
-class InvalidSchemaError extends CodedError {
-  constructor(problem: string) {
-    super('SCHEMA_INVALID', `the schema is not valid: ${problem}`, {
-      hint: 'rename the field or type in the message',
-    })
-  }
-}
-
 /**
  * Makes the schema of the clusters' API, in steps that let other work run between them: with many custom resources it
  * takes some tenths of a second. Throws `GroupAliasError`, and the errors of `checked`. Changes nothing else.
@@ -189,7 +172,10 @@ export function* buildSchemaInSteps(
   // Validates now, so that the first operation does not have to wait.
   const [invalid] = validateSchema(schema)
   // An invalid schema would fail every operation.
-  if (invalid !== undefined) throw new InvalidSchemaError(invalid.message)
+  if (invalid !== undefined) {
+    const hint = 'rename the field or type in the message'
+    throw new CodedError('SCHEMA_INVALID', `the schema is not valid: ${invalid.message}`, { hint })
+  }
   yield
   for (const one of unservedKinds('commonKinds', common, defaultCommonKinds, model.kinds)) {
     problem(one)
@@ -373,12 +359,17 @@ function unservedKinds(
   names: readonly string[],
   byDefault: readonly string[],
   served: readonly Kind[],
-): readonly UnservedKindError[] {
+): readonly CodedError[] {
   const unserved = names.filter(
     (name) => !byDefault.includes(name) && !served.some((kind) => isNamedBy(kind, [name])),
   )
   const known = served.map(({ listField }) => listField)
-  return unserved.map((name) => new UnservedKindError(option, name, nearestName(name, known)))
+  return unserved.map((name) => {
+    const nearest = nearestName(name, known)
+    const hint = nearest === undefined ? 'it counts once a cluster serves it' : `give ${nearest}`
+    const problem = `${option}: no served kind has the list field ${name}`
+    return new CodedError('KIND_NOT_SERVED', problem, { value: name, hint })
+  })
 }
 
 function textsOf(indexers: Indexers, texts: Readonly<Record<string, string>>): typeof texts {

@@ -4,14 +4,10 @@ import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
 import { sleep } from '../lib/backoff.ts'
 import { CodedError } from '../lib/coded-error.ts'
 
-class SchemaFileError extends CodedError {
-  constructor(path: string, cause: unknown) {
-    super('SCHEMA_FILE', `schema ${path} cannot be read: ${String(cause)}`, {
-      value: path,
-      hint: 'name a file of SDL, or a directory with files that end in .graphql',
-      cause,
-    })
-  }
+function unreadable(path: string, cause: unknown): CodedError {
+  const problem = `schema ${path} cannot be read: ${String(cause)}`
+  const hint = 'name a file of SDL, or a directory with files that end in .graphql'
+  return new CodedError('SCHEMA_FILE', problem, { value: path, hint, cause })
 }
 
 interface UserSdlOptions {
@@ -36,7 +32,7 @@ export class UserSdl {
     return this.#sources
   }
 
-  /** Reads all files. Rejects with {@link SchemaFileError}. */
+  /** Reads all files. Rejects with SCHEMA_FILE. */
   async read(): Promise<readonly SdlSource[]> {
     const { files, directory } = this.#options
     const names = directory === undefined ? [] : await filesIn(directory)
@@ -80,7 +76,7 @@ async function filesIn(directory: string): Promise<readonly string[]> {
     const sdl = names.filter((name) => name.endsWith('.graphql')).toSorted()
     return sdl.map((name) => join(directory, name))
   } catch (cause) {
-    throw new SchemaFileError(directory, cause)
+    throw unreadable(directory, cause)
   }
 }
 
@@ -88,7 +84,7 @@ async function sourceIn(file: string): Promise<SdlSource> {
   try {
     return { file, text: await readFile(file, 'utf8') }
   } catch (cause) {
-    throw new SchemaFileError(file, cause)
+    throw unreadable(file, cause)
   }
 }
 

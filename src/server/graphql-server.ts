@@ -16,7 +16,7 @@ import {
 } from '../lib/options.ts'
 import { checkAddress, isLoopback, OriginCheck } from './guard/origin-check.ts'
 import { KnownDocuments } from './document-source.ts'
-import { CertificateError, ServerCertificate } from './guard/server-certificate.ts'
+import { certificateError, ServerCertificate } from './guard/server-certificate.ts'
 import { TrustedDocuments } from './guard/trusted-documents.ts'
 import { UserQuotas } from './guard/user-quotas.ts'
 import { HttpTransport } from './http/http-transport.ts'
@@ -119,7 +119,7 @@ export interface GraphQLServer extends AsyncDisposable {
 /**
  * Serves GraphQL on `/graphql`, by HTTP and WebSocket, with probes beside it. To stop, it refuses new WebSockets,
  * closes open ones (1012), stops listening, lets running queries and mutations finish until `stopDeadlineMs`, and
- * disposes the plugins last. Rejects with `UnsafeAddressError` and `ListenError`.
+ * disposes the plugins last. Rejects with a `CodedError` (UNSAFE_ADDRESS, LISTEN).
  */
 export async function startGraphQLServer(given: GraphQLServerOptions): Promise<GraphQLServer> {
   const options = checkedOptions('a GraphQL server', given, graphqlServerChecks)
@@ -357,14 +357,14 @@ function nameOf(host: string): string {
   return reachable.includes(':') && !reachable.startsWith('[') ? `[${reachable}]` : reachable
 }
 
-/** The certificate of a server; `undefined` without TLS. Throws `CertificateError`. */
+/** The certificate of a server; `undefined` without TLS. Throws TLS_CERTIFICATE. */
 export function certificateOf(
   { tlsCert, tlsKey, tlsClientCa }: ServerOptions,
   log: ServerLog,
 ): ServerCertificate | undefined {
   if (tlsCert === undefined && tlsKey === undefined && tlsClientCa === undefined) return undefined
   if (tlsCert === undefined || tlsKey === undefined) {
-    throw new CertificateError('a certificate needs both server.tlsCert and server.tlsKey')
+    throw certificateError('a certificate needs both server.tlsCert and server.tlsKey')
   }
   return new ServerCertificate({ tlsCert, tlsKey, tlsClientCa }, log)
 }

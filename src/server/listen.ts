@@ -2,26 +2,21 @@ import { once } from 'node:events'
 import type { AddressInfo, Server } from 'node:net'
 import { CodedError } from '../lib/coded-error.ts'
 
-/** Listens on an address. Resolves with the bound one. Rejects with {@link ListenError}. */
+/** Listens on an address. Resolves with the bound one. Rejects with LISTEN. */
 export async function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
   try {
     server.listen(port, host)
     await once(server, 'listening')
   } catch (error) {
-    throw new ListenError(host, port, error as NodeJS.ErrnoException)
+    throw listenError(host, port, error as NodeJS.ErrnoException)
   }
   return server.address() as AddressInfo
 }
 
-export class ListenError extends CodedError {
-  constructor(host: string, port: number, cause: NodeJS.ErrnoException) {
-    const { problem, hint } = listenProblem(port, cause)
-    super('LISTEN', `cannot listen on ${host}, port ${port}: ${problem}`, {
-      value: port,
-      hint,
-      cause,
-    })
-  }
+export function listenError(host: string, port: number, cause: NodeJS.ErrnoException): CodedError {
+  const { problem, hint } = listenProblem(port, cause)
+  const text = `cannot listen on ${host}, port ${port}: ${problem}`
+  return new CodedError('LISTEN', text, { value: port, hint, cause })
 }
 
 function listenProblem(
@@ -31,7 +26,7 @@ function listenProblem(
   switch (cause.code ?? '') {
     case 'EADDRINUSE':
       return {
-        problem: 'the port is taken',
+        problem: 'the port is already in use',
         hint: `choose another one (--port ${port + 1}, or --port 0 for any free one), or stop the program that has it`,
       }
     case 'EACCES':

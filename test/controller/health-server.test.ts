@@ -23,6 +23,6 @@ it('A run refuses a port of health that another program has', async () => {
   })
   expect(await failureOf(run)).toMatchObject({
     code: 'INVALID_OPTION',
-    message: `another program listens at the port ${port}`,
+    message: `port ${port} is already in use`,
   })
 })

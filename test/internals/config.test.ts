@@ -291,9 +291,9 @@ describe('a configuration that cannot be used is refused, and', () => {
       `${clusters}auth: { cluster: pord, tokenClusters: ['*', lab, eu], systemIdentityClusters: [labs] }`,
     )
     expect(problemsOf({ file: path })).toEqual([
-      'auth.cluster = "pord": is none of clusters; give prod',
-      'auth.tokenClusters[2] = "eu": is none of clusters; give one of prod, lab',
-      'auth.systemIdentityClusters[0] = "labs": is none of clusters; give lab',
+      'auth.cluster = "pord": there is no such cluster; give prod',
+      'auth.tokenClusters[2] = "eu": there is no such cluster; give one of prod, lab',
+      'auth.systemIdentityClusters[0] = "labs": there is no such cluster; give lab',
     ])
     // Clusters of sources never get a token, but have identities.
     const sources = 'clusterSources: [{ type: directory, path: more }]\n'
@@ -301,7 +301,7 @@ describe('a configuration that cannot be used is refused, and', () => {
       `${clusters}${sources}auth: { tokenClusters: [eu], systemIdentityClusters: [eu] }`,
     )
     expect(problemsOf({ file: more })).toEqual([
-      'auth.tokenClusters[0] = "eu": is none of clusters; give one of prod, lab',
+      'auth.tokenClusters[0] = "eu": there is no such cluster; give one of prod, lab',
     ])
   })
 
@@ -329,7 +329,7 @@ describe('a configuration that cannot be used is refused, and', () => {
   it('so is a source of clusters whose hub is none of the clusters', () => {
     const path = file('clusters: [{ name: a }]\nclusterSources: [{ type: argocd, hub: b }]\n')
     expect(problemsOf({ file: path })).toEqual([
-      'clusterSources[0].hub = "b": is none of clusters; give a',
+      'clusterSources[0].hub = "b": there is no such cluster; give a',
     ])
   })
 

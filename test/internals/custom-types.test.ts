@@ -133,7 +133,7 @@ describe('Types of hostile definitions', () => {
     ['no type', object({ a: {} }), /v1\.a: it has no type/],
     ['an unknown type', object({ a: { type: 'file' } }), /v1\.a: it has the type "file"/],
     ['a reference', object({ a: { $ref: '#/components/schemas/B' } }), /v1\.a: it refers to "B"/],
-    ['required that is a text', object({}, { required: 'a' }), /required or enum is no list/],
+    ['required that is a text', object({}, { required: 'a' }), /required or enum is not a list/],
     [
       'a description that is a number',
       object({}, { description: 1 }),
@@ -150,14 +150,14 @@ describe('Types of hostile definitions', () => {
     [{ group: "a'; evil()" }, /spec\.group is "a'; evil\(\)"/],
     [{ names: { plural: '../x', kind: 'Thing' } }, /spec\.names\.plural is "\.\.\/x"/],
     [{ names: { plural: 'things', kind: 'Thing = {}' } }, /spec\.names\.kind/],
-    [{ names: 1 }, /spec\.names is no object/],
+    [{ names: 1 }, /spec\.names is not an object/],
     [{ scope: 'Planet' }, /spec\.scope is "Planet"/],
-    [{ versions: {} }, /spec\.versions is no list/],
+    [{ versions: {} }, /spec\.versions is not a list/],
     [{ versions: [{ name: '*/', served: true }] }, /spec\.versions\.name/],
     [{ versions: [{ name: 'v1', served: false }] }, /no definition serves a kind/],
   ] as const)('are refused for names that are none: %j', ([spec, says]) => {
     expect(() => typesOf(definition(object({}), spec))).toThrow(says)
-    expect(() => typesOf('text')).toThrow(/file 0: spec is no object/)
+    expect(() => typesOf('text')).toThrow(/file 0: spec is not an object/)
   })
 })
 
@@ -170,7 +170,7 @@ describe('The command that writes types', () => {
     [['--crd', 'a', '--context', 'b'], 'USAGE', /go with --cluster/],
     [['--crd', 'a', '--check'], 'USAGE', /--check needs the file/],
     [['--crds', 'a'], 'USAGE', /--crds/],
-    [['a'], 'USAGE', /"a" is no option/],
+    [['a'], 'USAGE', /"a" is not an option/],
     [['--crd', '/not-there.yaml'], 'CUSTOM_TYPES', /not-there\.yaml: ENOENT/],
     [['--crd', 'package.json'], 'CUSTOM_TYPES', /no definition serves a kind/],
     [

@@ -145,7 +145,7 @@ describe('informerql demo', () => {
     const { code, stderr } = await run(['demo', '--pods', '10', '--port', String(port)])
     other.close()
     expect(code).toBe(1)
-    expect(stderr).toContain(`cannot listen on 127.0.0.1, port ${port}: the port is taken`)
+    expect(stderr).toContain(`cannot listen on 127.0.0.1, port ${port}: the port is already in use`)
     expect(stderr).toContain('--port 0')
   })
 })
@@ -308,8 +308,14 @@ describe('informerql serve ends with exit code 2 and one line for each wrong opt
       /auth\.audiences is empty/,
     ],
     ['auth: { mode: oidc-login, oidc: { issuer: "https://a.b" } }', /auth\.login is missing/],
-    ['auth: { mode: token-review, cluster: prod }', /auth\.cluster = "prod": is none of clusters/],
-    ['auth: { tokenClusters: [prod] }', /auth\.tokenClusters\[0\] = "prod": is none of clusters/],
+    [
+      'auth: { mode: token-review, cluster: prod }',
+      /auth\.cluster = "prod": there is no such cluster/,
+    ],
+    [
+      'auth: { tokenClusters: [prod] }',
+      /auth\.tokenClusters\[0\] = "prod": there is no such cluster/,
+    ],
     ['aliases: { stable.example.com: my-own }', /aliases.*"my-own": an alias is a capital/],
     ['server: { tlsCert: text }', /needs both server\.tlsCert and server\.tlsKey/],
     ['server: { tlsCert: nowhere, tlsKey: text }', /TLS: .*nowhere/],

@@ -195,7 +195,7 @@ describe('a start', () => {
     const { port } = other.address() as { port: number }
     await expect(serve(smallApi(), { port })).rejects.toMatchObject({ code: 'LISTEN' })
     await expect(serve(smallApi(), { port })).rejects.toMatchObject({
-      message: `cannot listen on 127.0.0.1, port ${port}: the port is taken`,
+      message: `cannot listen on 127.0.0.1, port ${port}: the port is already in use`,
       hint: expect.stringContaining('--port') as string,
     })
     other.close()

@@ -18,10 +18,8 @@ interface AuthenticatorSources {
   readonly observer?: AuthenticationObserver
 }
 
-class AuthenticationOptionsError extends CodedError {
-  constructor(option: string, problem: string, hint: string) {
-    super('AUTH_OPTIONS', `${option} ${problem}`, { value: option, hint })
-  }
+function optionError(option: string, problem: string, hint: string): CodedError {
+  return new CodedError('AUTH_OPTIONS', `${option} ${problem}`, { value: option, hint })
 }
 
 /**
@@ -45,7 +43,7 @@ export function createAuthenticator(
       if (audiences.length === 0) {
         const hint =
           'name the client that tokens are issued for: the API server calls it --oidc-client-id'
-        throw new AuthenticationOptionsError('auth.audiences', 'is empty', hint)
+        throw optionError('auth.audiences', 'is empty', hint)
       }
       return oidcAuthenticator(bearer, mapping, new IssuerKeys(connection))
     }
@@ -53,7 +51,7 @@ export function createAuthenticator(
       const { login } = options
       if (login === undefined) {
         const hint = 'give auth.login.clientId: what the provider calls this gateway'
-        throw new AuthenticationOptionsError('auth.login', 'is missing', hint)
+        throw optionError('auth.login', 'is missing', hint)
       }
       const { mapping, connection } = issuerOf(options)
       const keys = new IssuerKeys(connection)
@@ -94,7 +92,7 @@ export function issuerOf({ oidc, deadlineMs }: AuthenticationOptions): {
 } {
   if (oidc === undefined) {
     const hint = 'give auth.oidc.issuer, and how its claims are read'
-    throw new AuthenticationOptionsError('auth.oidc', 'is missing', hint)
+    throw optionError('auth.oidc', 'is missing', hint)
   }
   const { issuer, caFile } = oidc
   const ca = caFile === undefined ? undefined : textIn('auth.oidc.caFile', caFile)
@@ -113,7 +111,7 @@ function sessionSecretsIn(file: string | undefined): readonly [string, ...string
   const isShort = [first ?? '', ...others].some((line) => line.length < leastSecretLength)
   if (first === undefined || isShort) {
     const hint = `write one secret a line, of ${leastSecretLength} characters or more: openssl rand -base64 32`
-    throw new AuthenticationOptionsError(option, 'has no secrets that are long enough', hint)
+    throw optionError(option, 'has no secrets that are long enough', hint)
   }
   return [first, ...others]
 }
@@ -123,6 +121,6 @@ function textIn(option: string, file: string): string {
     return readFileSync(file, 'utf8')
   } catch (error) {
     const hint = 'name a file that can be read'
-    throw new AuthenticationOptionsError(option, (error as Error).message, hint)
+    throw optionError(option, (error as Error).message, hint)
   }
 }

@@ -34,24 +34,10 @@ interface DiscoveryFailure {
   readonly error: Error
 }
 
-/** A response is not a discovery document. */
-class DiscoveryFormatError extends CodedError {
-  constructor(wanted: string, answer: unknown) {
-    super('DISCOVERY_FORMAT', `discovery: expected ${wanted}, got kind ${kindIn(answer)}`, {
-      value: answer,
-      hint: 'check that the address is that of an API server, not of a proxy',
-    })
-  }
-}
-
-/** The server of an aggregated API does not answer. The API server repeats the last known state, or nothing. */
-export class StaleGroupError extends CodedError {
-  constructor(groupVersion: string) {
-    super('STALE_GROUP', `the aggregated API ${groupVersion} is not available`, {
-      value: groupVersion,
-      hint: 'kubectl get apiservices shows why',
-    })
-  }
+function formatError(wanted: string, answer: unknown): CodedError {
+  const problem = `discovery: expected ${wanted}, got kind ${kindIn(answer)}`
+  const hint = 'check that the address is that of an API server, not of a proxy'
+  return new CodedError('DISCOVERY_FORMAT', problem, { value: answer, hint })
 }
 
 /** Fetches a JSON document. */
@@ -170,12 +156,12 @@ interface ApiGroupList {
   }[]
 }
 
-/** Reads `/api` (`APIVersions`) or `/apis` (`APIGroupList`). Throws {@link DiscoveryFormatError}. */
+/** Reads `/api` (`APIVersions`) or `/apis` (`APIGroupList`). Throws DISCOVERY_FORMAT. */
 function readGroups(answer: unknown): readonly ApiGroup[] {
   const list = (answer ?? {}) as ApiVersions | ApiGroupList | { readonly kind?: undefined }
   if (list.kind === 'APIVersions') return groupOf('', list.versions ?? [])
   if (list.kind !== 'APIGroupList') {
-    throw new DiscoveryFormatError('APIVersions or APIGroupList', answer)
+    throw formatError('APIVersions or APIGroupList', answer)
   }
   return (list.groups ?? []).flatMap(({ name, versions = [], preferredVersion }) =>
     groupOf(
@@ -209,10 +195,10 @@ interface ApiResourceList {
     | null
 }
 
-/** Reads `/api/v1` or `/apis/GROUP/VERSION`. Throws {@link DiscoveryFormatError}. */
+/** Reads `/api/v1` or `/apis/GROUP/VERSION`. Throws DISCOVERY_FORMAT. */
 function readResources(answer: unknown, group: string, version: string): readonly ApiResource[] {
   const list = answer as ApiResourceList | undefined
-  if (list?.kind !== 'APIResourceList') throw new DiscoveryFormatError('APIResourceList', answer)
+  if (list?.kind !== 'APIResourceList') throw formatError('APIResourceList', answer)
   const served = list.resources ?? []
   return served
     .filter(({ name }) => !name.includes('/'))
@@ -275,8 +261,15 @@ function readAggregated(list: GroupDiscoveryList): Omit<Discovery, 'format'> {
     )
     for (const { version, freshness, resources: served = [] } of versions) {
       if (freshness === 'Stale') {
-        const error = new StaleGroupError(`${group}/${version}`)
-        failures.push({ group, version, error })
+        // The server of an aggregated API does not answer: the API server repeats its last known state, or nothing.
+        const value = `${group}/${version}`
+        const hint = 'kubectl get apiservices shows why'
+        const problem = `the aggregated API ${value} is not available`
+        failures.push({
+          group,
+          version,
+          error: new CodedError('STALE_GROUP', problem, { value, hint }),
+        })
       } else resources.push(...served.flatMap((one) => readResource(one, group, version)))
     }
   }

@@ -166,7 +166,7 @@ function listOf(resource: ApiResource, answer: unknown): ReadList {
     : {}
   const items = given ?? []
   if (!isRecord(about) || !Array.isArray(items) || !items.every(isRecord)) {
-    throw new UnexpectedAnswerError(titleOf(resource), 'the answer is no list', answer)
+    throw new UnexpectedAnswerError(titleOf(resource), 'the answer is not a list', answer)
   }
   const { resourceVersion, remainingItemCount, continue: next } = about
   const type = { apiVersion: apiVersionOf(resource), kind: resource.kind }

@@ -31,26 +31,10 @@ export interface DirectorySourceOptions {
   readonly labels?: ClusterLabels
 }
 
-/** The directory cannot be read. */
-class DirectoryUnreadableError extends CodedError {
-  constructor(path: string, cause: Error) {
-    super('SOURCE_UNREADABLE', `the directory of kubeconfigs cannot be read: ${cause.message}`, {
-      value: path,
-      cause,
-      hint: 'make the directory readable for the user of this process',
-    })
-  }
-}
-
-/** Some files of the directory are not read. */
-class TooManyFilesError extends CodedError {
-  constructor(path: string, files: number) {
-    const problem = `has ${files} kubeconfigs, of which the first ${maxFiles} by name are read`
-    super('TOO_MANY_CLUSTERS', problem, {
-      value: path,
-      hint: 'let several gateways serve some of the clusters each',
-    })
-  }
+function tooManyFiles(path: string, files: number): CodedError {
+  const problem = `has ${files} kubeconfigs, of which the first ${maxFiles} by name are read`
+  const hint = 'let several gateways serve some of the clusters each'
+  return new CodedError('TOO_MANY_CLUSTERS', problem, { value: path, hint })
 }
 
 /** Polls, because a mounted Secret is a symbolic link that is replaced: events of its folder miss that. */
@@ -94,9 +78,7 @@ export class DirectorySource implements ClusterSource {
           : {
               clusters: this.#read(found.files.map(({ file }) => file)),
               problem:
-                found.names > maxFiles
-                  ? new TooManyFilesError(this.#options.path, found.names)
-                  : undefined,
+                found.names > maxFiles ? tooManyFiles(this.#options.path, found.names) : undefined,
             }
       }
       await sleep(intervalMs, signal)
@@ -121,7 +103,10 @@ export class DirectorySource implements ClusterSource {
       )
       return { files: files.flat(), names: names.length }
     } catch (error) {
-      return new DirectoryUnreadableError(path, error as Error)
+      const cause = error as Error
+      const problem = `the directory of kubeconfigs cannot be read: ${cause.message}`
+      const hint = 'make the directory readable for the user of this process'
+      return new CodedError('SOURCE_UNREADABLE', problem, { value: path, cause, hint })
     }
   }
 

@@ -49,17 +49,6 @@ export interface HubConnection {
   readonly resourceVersionsComparable: boolean
 }
 
-/** Secrets of the hub cannot be listed or watched. */
-class HubUnreadableError extends CodedError {
-  constructor(hub: string, cause: Error) {
-    super('SOURCE_UNREADABLE', `the Secrets of hub ${hub} cannot be followed: ${cause.message}`, {
-      value: hub,
-      cause,
-      hint: "the gateway's account needs list and watch on these Secrets",
-    })
-  }
-}
-
 /** The Secrets of one namespace, or of all. */
 interface FollowedSecrets {
   readonly of: string
@@ -139,11 +128,14 @@ export class HubSource implements ClusterSource {
     }
   }
 
-  #state(problem: Error | undefined): SourceState {
-    return {
-      clusters: [...this.#known.values()].flat(),
-      problem: problem && new HubUnreadableError(this.#options.hub, problem),
-    }
+  #state(cause: Error | undefined): SourceState {
+    const clusters = [...this.#known.values()].flat()
+    if (cause === undefined) return { clusters, problem: undefined }
+    const { hub } = this.#options
+    const text = `the Secrets of hub ${hub} cannot be followed: ${cause.message}`
+    const hint = "the gateway's account needs list and watch on these Secrets"
+    const problem = new CodedError('SOURCE_UNREADABLE', text, { value: hub, cause, hint })
+    return { clusters, problem }
   }
 
   /** Resolves when the hub has another connection, or when the signal aborts. */

@@ -287,7 +287,7 @@ function servedKinds({ place, definition }: PlacedDefinition): readonly CustomKi
   const plural = text(names['plural'], 'spec.names.plural', /^[a-z]([-a-z0-9]*[a-z0-9])?$/)
   const scope = text(spec['scope'], 'spec.scope', /^(Namespaced|Cluster)$/)
   if (!Array.isArray(spec['versions'])) {
-    throw new CustomTypesError(place, 'spec.versions is no list', structuralHint)
+    throw new CustomTypesError(place, 'spec.versions is not a list', structuralHint)
   }
   const served = spec['versions']
     .map((version: unknown) => recordOf(version, place, 'spec.versions'))
@@ -317,7 +317,7 @@ function servedKinds({ place, definition }: PlacedDefinition): readonly CustomKi
 
 function recordOf(value: unknown, place: string, field: string): Record<string, unknown> {
   if (isRecord(value)) return value
-  throw new CustomTypesError(place, `${field} is no object`, structuralHint, value)
+  throw new CustomTypesError(place, `${field} is not an object`, structuralHint, value)
 }
 
 /** The schema of a version, checked as a whole: its form, its depth and its size. */
@@ -338,8 +338,8 @@ function schemaOf(given: unknown, place: string, version: string): OpenApiSchema
     if (!isRecord(value)) return refuse('a schema is an object')
     const { properties = {}, required = [], items, additionalProperties } = value
     const { description = '', enum: values = [] } = value
-    if (!isRecord(properties)) return refuse('properties is no object')
-    if (!Array.isArray(required) || !Array.isArray(values)) refuse('required or enum is no list')
+    if (!isRecord(properties)) return refuse('properties is not an object')
+    if (!Array.isArray(required) || !Array.isArray(values)) refuse('required or enum is not a list')
     if (typeof description !== 'string') refuse('the description is no text')
     for (const [name, member] of Object.entries(properties)) {
       check(member, `${path}.${name}`, depth + 1)

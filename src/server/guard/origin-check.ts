@@ -93,20 +93,6 @@ function hostOf(origin: string): string | undefined {
   return /^https?:\/\/([^/]+)$/.exec(origin.toLowerCase())?.[1]
 }
 
-/** An address that other machines can reach without authentication. */
-class UnsafeAddressError extends CodedError {
-  constructor(host: string) {
-    super(
-      'UNSAFE_ADDRESS',
-      `host ${host} is not a loopback address: every client that reaches it would read with the credentials of the gateway`,
-      {
-        value: host,
-        hint: 'leave the host out to listen on 127.0.0.1, authenticate callers (--auth token-review), or pass --insecure-no-auth if something else controls access',
-      },
-    )
-  }
-}
-
 const loopback = new BlockList()
 loopback.addSubnet('127.0.0.0', 8, 'ipv4')
 loopback.addAddress('::1', 'ipv6')
@@ -122,12 +108,16 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * Throws {@link UnsafeAddressError} if other machines can reach the address without authentication, unless
+ * Throws UNSAFE_ADDRESS if other machines can reach the address without authentication, unless
  * `insecureNoAuth` is set.
  */
 export function checkAddress(
   { host, insecureNoAuth }: Pick<ServerOptions, 'host' | 'insecureNoAuth'>,
   asksWho: boolean,
 ): void {
-  if (!asksWho && !insecureNoAuth && !isLoopback(host)) throw new UnsafeAddressError(host)
+  if (asksWho || insecureNoAuth || isLoopback(host)) return
+  const problem = `host ${host} is not a loopback address: every client that reaches it would read with the credentials of the gateway`
+  const hint =
+    'leave the host out to listen on 127.0.0.1, authenticate callers (--auth token-review), or pass --insecure-no-auth if something else controls access'
+  throw new CodedError('UNSAFE_ADDRESS', problem, { value: host, hint })
 }

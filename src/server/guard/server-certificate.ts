@@ -16,13 +16,9 @@ export interface CertificateFiles {
   readonly tlsClientCa?: string | undefined
 }
 
-export class CertificateError extends CodedError {
-  constructor(problem: string, cause?: unknown) {
-    super('TLS_CERTIFICATE', `TLS: ${problem}`, {
-      cause,
-      hint: 'give server.tlsCert and server.tlsKey, a certificate and its key, PEM',
-    })
-  }
+export function certificateError(problem: string, cause?: unknown): CodedError {
+  const hint = 'give server.tlsCert and server.tlsKey, a certificate and its key, PEM'
+  return new CodedError('TLS_CERTIFICATE', `TLS: ${problem}`, { cause, hint })
 }
 
 /** TLS 1.0 and 1.1 are broken (RFC 8996). */
@@ -37,7 +33,7 @@ export class ServerCertificate implements Disposable {
   readonly #followed: FileWatcher
   #context: SecureContextOptions
 
-  /** Throws {@link CertificateError}. */
+  /** Throws TLS_CERTIFICATE. */
   constructor(files: CertificateFiles, log: ServerLog) {
     this.#files = files
     this.#log = log
@@ -92,7 +88,7 @@ function readContext({ tlsCert, tlsKey, tlsClientCa }: CertificateFiles): Secure
   try {
     createSecureContext(context)
   } catch (cause) {
-    throw new CertificateError(`${tlsCert} and ${tlsKey}: ${(cause as Error).message}`, cause)
+    throw certificateError(`${tlsCert} and ${tlsKey}: ${(cause as Error).message}`, cause)
   }
   return context
 }
@@ -101,7 +97,7 @@ function read(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
-    throw new CertificateError((cause as Error).message, cause)
+    throw certificateError((cause as Error).message, cause)
   }
 }
 
@@ -111,6 +107,6 @@ function certificatesOf(file: string, text: string): string {
     new X509Certificate(text).toString()
     return text
   } catch (cause) {
-    throw new CertificateError(`${file}: ${(cause as Error).message}`, cause)
+    throw certificateError(`${file}: ${(cause as Error).message}`, cause)
   }
 }

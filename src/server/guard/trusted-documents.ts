@@ -6,14 +6,12 @@ import { ClientError } from '../../graphql/errors/client-error.ts'
 import type { DocumentRequest, DocumentSource } from '../document-source.ts'
 import type { ServerLog } from '../operation-options.ts'
 
-export class TrustedDocumentsError extends CodedError {
-  constructor(file: string, problem: string, cause?: unknown) {
-    super('TRUSTED_DOCUMENTS', `trusted documents ${file}: ${problem}`, {
-      value: file,
-      cause,
-      hint: 'give what graphql-codegen (client-preset, persistedDocuments), generate-persisted-query-manifest or relay-compiler (persistConfig) writes',
-    })
-  }
+function manifestError(file: string, problem: string, cause?: unknown): CodedError {
+  return new CodedError('TRUSTED_DOCUMENTS', `trusted documents ${file}: ${problem}`, {
+    value: file,
+    cause,
+    hint: 'give what graphql-codegen (client-preset, persistedDocuments), generate-persisted-query-manifest or relay-compiler (persistConfig) writes',
+  })
 }
 
 /** The names of ids in the draft of GraphQL over HTTP and in Relay's examples. */
@@ -35,7 +33,7 @@ export class TrustedDocuments implements DocumentSource, Disposable {
 
   /**
    * Reads the file, now and after each change. `further` documents may run besides its own: those of the portal. Throws
-   * {@link TrustedDocumentsError}.
+   * TRUSTED_DOCUMENTS.
    */
   constructor(file: string, log: ServerLog, further: Readonly<Record<string, string>> = {}) {
     this.#file = file
@@ -102,27 +100,27 @@ function idOf(request: DocumentRequest): string | undefined {
   return typeof id === 'string' ? id.replace(/^sha256:/, '') : ''
 }
 
-/** The documents of a manifest, by id. Throws {@link TrustedDocumentsError}. */
+/** The documents of a manifest, by id. Throws TRUSTED_DOCUMENTS. */
 export function readTrustedDocuments(file: string): ReadonlyMap<string, string> {
   let manifest: unknown
   try {
     manifest = JSON.parse(readFileSync(file, 'utf8'))
   } catch (cause) {
-    throw new TrustedDocumentsError(file, (cause as Error).message, cause)
+    throw manifestError(file, (cause as Error).message, cause)
   }
   if (typeof manifest !== 'object' || manifest === null || Array.isArray(manifest)) {
-    throw new TrustedDocumentsError(file, 'the manifest is not an object of documents')
+    throw manifestError(file, 'the manifest is not an object of documents')
   }
   const documents = new Map<string, string>()
   for (const [id, document] of entriesOf(manifest)) {
     if (typeof id !== 'string' || typeof document !== 'string') {
-      throw new TrustedDocumentsError(file, `the document of ${JSON.stringify(id)} is not a text`)
+      throw manifestError(file, `the document of ${JSON.stringify(id)} is not a text`)
     }
     try {
       parse(document, { noLocation: true })
     } catch (cause) {
       const problem = `the document of ${JSON.stringify(id)}: ${(cause as Error).message}`
-      throw new TrustedDocumentsError(file, problem, cause)
+      throw manifestError(file, problem, cause)
     }
     documents.set(id.replace(/^sha256:/, ''), document)
   }

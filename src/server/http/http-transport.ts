@@ -158,7 +158,7 @@ export class HttpTransport {
     if (sdl === undefined && !asksForEvents(request) && answerType(request) === undefined) {
       refuseRequest(response, {
         status: 406,
-        reason: `Accept ${JSON.stringify(request.headers.accept)} names no type of an answer.`,
+        reason: `Accept ${JSON.stringify(request.headers.accept)} matches no type that the gateway sends.`,
         hint: 'accept application/json or application/graphql-response+json; for subscriptions text/event-stream',
       })
       return

@@ -23,7 +23,7 @@ export class PortalFiles {
   /**
    * Reads all files of a folder that `packages/portal/build.ts` writes. Nothing else is ever served, and the page fits
    * its assets even if another build replaces them. Without a built page, a page that says how to build it is served.
-   * `views`: folders of further views, which the page loads. Throws {@link PortalViewError} if one has no view.
+   * `views`: folders of further views, which the page loads. Throws BAD_PORTAL_VIEW if one has no view.
    */
   constructor(folder: string, views: readonly string[] = []) {
     const index = join(folder, 'index.html')
@@ -163,17 +163,6 @@ function assetOf(
   return { type, etag, bytes, encoding, isHashed }
 }
 
-/** A folder of `server.portalViews` has no view. */
-export class PortalViewError extends CodedError {
-  constructor(folder: string, cause: unknown) {
-    super('BAD_PORTAL_VIEW', `${folder} has no view of the portal: ${(cause as Error).message}`, {
-      value: folder,
-      hint: 'build the view, so that the folder has an index.js, or take it out of server.portalViews',
-      cause,
-    })
-  }
-}
-
 /** The files of a view of its own, of which `index.js` is its module and `style.css` its style. */
 function readView(folder: string): {
   readonly name: string
@@ -190,7 +179,10 @@ function readView(folder: string): {
     })
     return { name, files }
   } catch (cause) {
-    throw new PortalViewError(folder, cause)
+    const problem = `${folder} has no view of the portal: ${(cause as Error).message}`
+    const hint =
+      'build the view, so that the folder has an index.js, or take it out of server.portalViews'
+    throw new CodedError('BAD_PORTAL_VIEW', problem, { value: folder, hint, cause })
   }
 }
 
