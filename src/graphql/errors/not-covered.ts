@@ -1,4 +1,4 @@
-/** Plans do not cover an operation, or something that it meets. graphql-js answers it, over the same reads. */
+/** A subscription cannot have a field, or a field lacks a writer, which is a fault of the gateway. */
 export class NotCoveredError extends Error {
   constructor(what: string) {
     super(`not covered by a plan: ${what}`)

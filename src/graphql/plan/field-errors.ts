@@ -8,7 +8,6 @@ import {
 import { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import { QueryTooCostlyError, type WorkBudget } from '../../query/condition/work-budget.ts'
 import { maxAlike } from '../errors/bounded-errors.ts'
-import { NotCoveredError } from '../errors/not-covered.ts'
 
 type Step = string | number
 
@@ -58,7 +57,6 @@ export class FieldErrors {
 
   /** Notes the error of a failed field. Throws if the field around it must handle the failure. */
   failed(error: unknown, nodes: readonly FieldNode[], isNonNull: boolean): void {
-    if (error instanceof NotCoveredError) throw error
     if (error !== nullBelow && !this.#isKnown(error)) this.#note(error, nodes)
     if (error instanceof QueryTooCostlyError) throw error
     if (isNonNull) throw nullBelow

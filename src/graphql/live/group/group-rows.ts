@@ -7,6 +7,7 @@ import { idsBefore, isShown, sentSteps } from '../../../query/page/page-steps.ts
 import { TopWindow, type WindowRow } from '../../../query/page/top-window.ts'
 import { clientResult, withoutTransportDetails } from '../../errors/client-error.ts'
 import { objectIdOf } from '../../model/object-id.ts'
+import { nullBelow } from '../../plan/field-errors.ts'
 import { PlanRun } from '../../plan/plan-run.ts'
 import type { KindView } from '../../prepare/kind-view.ts'
 import type { FollowedPage } from '../followed-list.ts'
@@ -543,7 +544,13 @@ function rowTexts(
     current = key
     dependencies.forget(key)
     run.budget.spend('rows', 1)
-    const text = row?.(run, part, id) ?? 'null'
+    let text = 'null'
+    try {
+      if (row !== undefined) text = row(run, part, id)
+    } catch (error) {
+      // A field of the row has failed that may not be null. The object may be.
+      if (error !== nullBelow) throw error
+    }
     return { text, errors: rowErrors(run, options.unexpected) }
   }
   return { run, write }
