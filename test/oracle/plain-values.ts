@@ -280,11 +280,14 @@ export class PlainValues {
     for (const field of Object.values(plain.getFields())) {
       members[field.name] = this.#native(value[jsonNameOf(field.name)], field.type)
     }
-    if (plain.name === 'ObjectMeta') {
+    // The metadata of objects, and of the templates in them.
+    if ((plain.getFields()['label']?.args.length ?? 0) > 0) {
       members['label'] = ({ key }: Json) =>
         Object.hasOwn(value.labels ?? {}, key) ? value.labels[key] : null
       members['annotation'] = ({ key }: Json) =>
         Object.hasOwn(value.annotations ?? {}, key) ? value.annotations[key] : null
+    }
+    if (plain.name === 'ObjectMeta') {
       members['uid'] ??= ''
       members['creationTimestamp'] ??= '0001-01-01T00:00:00Z'
     }
