@@ -1,4 +1,5 @@
 import { groupResourceOf } from '../kubernetes/api-resource.ts'
+import { defaultsOf, type NumberOptions } from '../lib/options.ts'
 import { heapBytes, heapShare, isHeapFull } from '../lib/process-memory.ts'
 import { UnreadableResourceError, type UnreadablePlace } from './cache-errors.ts'
 import type { CachedResource } from './cached-resource.ts'
@@ -24,15 +25,18 @@ export interface CacheLimits {
   readonly usageIntervalMs: number
 }
 
-export const defaultCacheLimits: CacheLimits = {
-  maxInformers: 500,
-  maxHeldBytes: heapShare('caches'),
-  idleStopMs: 30 * 60_000,
-  maxRecentChanges: 10_000,
-  maxRecentBytes: heapShare('recentChanges', 16 << 20),
-  staleAfterMs: 150_000,
-  usageIntervalMs: 15_000,
+/** Every default and bound of {@link CacheLimits}. */
+export const cacheOptions: NumberOptions<CacheLimits> = {
+  maxInformers: { byDefault: 500, least: 1, most: 100_000 },
+  maxHeldBytes: { byDefault: heapShare('caches'), least: 1_048_576 },
+  maxRecentChanges: { byDefault: 10_000, least: 0, most: 10_000_000 },
+  maxRecentBytes: { byDefault: heapShare('recentChanges', 16 << 20), least: 0 },
+  idleStopMs: { byDefault: 30 * 60_000, least: 1_000, most: 2_147_483_647 },
+  staleAfterMs: { byDefault: 150_000, least: 1_000, most: 2_147_483_647 },
+  usageIntervalMs: { byDefault: 15_000, least: 1_000, most: 3_600_000 },
 }
+
+export const defaultCacheLimits: CacheLimits = defaultsOf(cacheOptions)
 
 /** The process is at a bound, and every cached resource is in use. */
 function cacheFull(place: UnreadablePlace, problem: string, hint: string): UnreadableResourceError {

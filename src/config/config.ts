@@ -12,17 +12,7 @@ import { nearestName } from '../lib/options.ts'
 import { parseQuantity } from '../query/index/decimal.ts'
 import { isLoopback } from '../server/guard/origin-check.ts'
 import { type ServerOptions, serverOptionsSchema } from '../server/server-options.ts'
-import {
-  cacheLimitsSchema,
-  documentLimitsSchema,
-  type GatewayConfig,
-  gatewayConfigShape,
-  liveConfigSchema,
-  shardSchema,
-  logLimitsSchema,
-  workLimitsSchema,
-  writeLimitsSchema,
-} from './gateway-config.ts'
+import { type GatewayConfig, gatewayConfigShape, gatewayParts } from './gateway-config.ts'
 import {
   type GivenOption,
   givenSource,
@@ -117,13 +107,13 @@ const auditSchema: z.ZodType<AuditConfig> = z.strictObject({
 
 /** The option schemas of the parts, by name. Options of the gateway itself are at the top level. */
 const parts = {
-  documents: part(documentLimitsSchema),
-  work: part(workLimitsSchema),
-  writes: part(writeLimitsSchema),
-  cache: part(cacheLimitsSchema),
-  live: part(liveConfigSchema),
-  shard: part(shardSchema),
-  logs: part(logLimitsSchema),
+  documents: part(gatewayParts.documents),
+  work: part(gatewayParts.work),
+  writes: part(gatewayParts.writes),
+  cache: part(gatewayParts.cache),
+  live: part(gatewayParts.live),
+  shard: part(gatewayParts.shard),
+  logs: part(gatewayParts.logs),
   server: part(serverOptionsSchema),
   auth: part(authenticationOptionsSchema),
   audit: part(auditSchema),

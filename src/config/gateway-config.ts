@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
 import type { CachedNamespaces } from '../cache/account-namespaces.ts'
-import { type CacheLimits, defaultCacheLimits } from '../cache/cache-bounds.ts'
+import { type CacheLimits, cacheOptions } from '../cache/cache-bounds.ts'
 import type { ClusterSourceOptions } from '../gateway/fleet.ts'
 import type { GatewayOptions } from '../gateway/gateway.ts'
 import { defaultPreloadDeadlineMs } from '../gateway/preload.ts'
 import { commandLineOf } from '../gateway/sources/exec-commands.ts'
-import { defaultLiveLimits, type LiveLimits } from '../graphql/live/live-limits.ts'
-import { defaultLogLimits, type LogLimits } from '../graphql/logs/log-limits.ts'
+import { defaultLiveLimits, type LiveLimits, liveOptions } from '../graphql/live/live-limits.ts'
+import { type LogLimits, logOptions } from '../graphql/logs/log-limits.ts'
 import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
 import { type GroupAliases, groupAliasHint, isGroupAlias } from '../graphql/naming/api-groups.ts'
 import type { DocumentLimits } from '../graphql/documents/document-bounds.ts'
@@ -16,12 +16,13 @@ import {
   defaultProblemKinds,
   defaultOperationLimits,
   type OperationLimits,
+  operationOptions,
 } from '../graphql/served/served-schema.ts'
-import { defaultWriteLimits, type WriteLimits } from '../graphql/writes/write-limits.ts'
+import { type WriteLimits, writeOptions } from '../graphql/writes/write-limits.ts'
 import { type Shard, wholeFleet } from '../gateway/sources/shard.ts'
-import { present, withDefaults } from '../lib/options.ts'
+import { type NumberOption, type NumberOptions, present, withDefaults } from '../lib/options.ts'
 import { labelsProblem, parseLabelSelector } from '../kubernetes/label-selector.ts'
-import { defaultWorkLimits, type WorkLimits } from '../query/condition/work-budget.ts'
+import { type WorkLimits, workOptions } from '../query/condition/work-budget.ts'
 
 /** The options of the gateway, without those of its server. */
 export interface GatewayConfig {
@@ -164,96 +165,59 @@ const clusters = z
   })
 
 /** A whole number within bounds. */
-function whole(byDefault: number, least: number, most = Infinity): z.ZodType<number> {
+function whole({ byDefault, least, most = Infinity }: NumberOption): z.ZodType<number> {
   return z.int().min(least).max(most).default(byDefault)
 }
 
-const operation = defaultOperationLimits
-const mostMs = 600_000
-const mostShards = 1_000
-const mostBytes = 1_099_511_627_776
-
-/** Checks {@link WorkLimits}. */
-export const workLimitsSchema: z.ZodType<WorkLimits> = z.strictObject({
-  examined: whole(defaultWorkLimits.examined, 1_000, 10_000_000_000),
-  tests: whole(defaultWorkLimits.tests, 1_000, 10_000_000_000),
-  rows: whole(defaultWorkLimits.rows, 1_000, 10_000_000_000),
-  fields: whole(defaultWorkLimits.fields, 1_000, 10_000_000_000),
-  bytes: whole(defaultWorkLimits.bytes, 1_000, 10_000_000_000),
-})
-
-/** Checks {@link WriteLimits}. */
-export const writeLimitsSchema: z.ZodType<WriteLimits> = z.strictObject({
-  maxWrites: whole(defaultWriteLimits.maxWrites, 1, 10_000),
-  maxHeldBytes: whole(defaultWriteLimits.maxHeldBytes, 0, mostBytes),
-  maxHeldBytesPerUser: whole(defaultWriteLimits.maxHeldBytesPerUser, 0, mostBytes),
-  maxBytes: whole(defaultWriteLimits.maxBytes, 1_024, 16_777_216),
-  writesPerMinute: whole(defaultWriteLimits.writesPerMinute, 1, 1_000_000),
-  requestDeadlineMs: whole(defaultWriteLimits.requestDeadlineMs, 100, mostMs),
-  cacheDeadlineMs: whole(defaultWriteLimits.cacheDeadlineMs, 0, mostMs),
-  drainDeadlineMs: whole(defaultWriteLimits.drainDeadlineMs, 1_000, 86_400_000),
-  maxDrains: whole(defaultWriteLimits.maxDrains, 1, 1_000),
-})
-
-/** Checks the bounds of documents. */
-export const documentLimitsSchema: z.ZodType<GatewayConfig['documents']> = z.strictObject({
-  maxTokens: whole(operation.maxTokens, 100, 1_000_000),
-  // A deeper document would overflow the stack.
-  maxDepth: whole(operation.maxDepth, 1, 64),
-  maxFields: whole(operation.maxFields, 1, 1_000_000),
-  maxAliases: whole(operation.maxAliases, 0, 1_000_000),
-  maxDirectives: whole(operation.maxDirectives, 0, 1_000_000),
-})
-
-/** Checks {@link CacheLimits}. */
-export const cacheLimitsSchema: z.ZodType<CacheLimits & CachedNamespaces> = z.strictObject({
-  maxInformers: whole(defaultCacheLimits.maxInformers, 1, 100_000),
-  maxHeldBytes: whole(defaultCacheLimits.maxHeldBytes, 1_048_576),
-  maxRecentChanges: whole(defaultCacheLimits.maxRecentChanges, 0, 10_000_000),
-  maxRecentBytes: whole(defaultCacheLimits.maxRecentBytes, 0),
-  idleStopMs: whole(defaultCacheLimits.idleStopMs, 1_000, 2_147_483_647),
-  staleAfterMs: whole(defaultCacheLimits.staleAfterMs, 1_000, 2_147_483_647),
-  usageIntervalMs: whole(defaultCacheLimits.usageIntervalMs, 1_000, 3_600_000),
-  ...cachedNamespaces,
-})
+/** Checks limits, and holds all their defaults. */
+function limitsSchema<T>(
+  options: NumberOptions<T>,
+  others: Readonly<Record<string, z.ZodType>> = {},
+): z.ZodType<T> {
+  const entries = Object.entries<NumberOption>(options)
+  const shape = Object.fromEntries(entries.map(([name, option]) => [name, whole(option)]))
+  return z.strictObject({ ...shape, ...others }) as unknown as z.ZodType<T>
+}
 
 /** The options of subscriptions. */
 export type LiveConfig = LiveLimits &
   Pick<OperationLimits, 'coalesceMs' | 'maxFrameObjects' | 'maxFrameBytes'>
 
-/** Checks {@link LiveConfig}, and holds all its defaults. */
-export const liveConfigSchema: z.ZodType<LiveConfig> = z.strictObject({
-  coalesceMs: whole(operation.coalesceMs, 0, 60_000),
-  maxFrameObjects: whole(operation.maxFrameObjects, 1, 100_000),
-  maxFrameBytes: whole(operation.maxFrameBytes, 1_024, 1_073_741_824),
-  maxFrames: whole(defaultLiveLimits.maxFrames, 1, 1_000_000),
-  maxBytes: whole(defaultLiveLimits.maxBytes, 65_536, mostBytes),
-  maxHeldBytes: whole(defaultLiveLimits.maxHeldBytes, 0, mostBytes),
-  maxHeldBytesPerUser: whole(defaultLiveLimits.maxHeldBytesPerUser, 0, mostBytes),
-})
+const { maxTokens, maxDepth, maxFields, maxAliases, maxDirectives } = operationOptions
+const { coalesceMs, maxFrameObjects, maxFrameBytes } = operationOptions
+const frameOptions = { coalesceMs, maxFrameObjects, maxFrameBytes }
+
+const mostShards = 1_000
 
 /** Checks a {@link Shard}, and holds its default. */
-export const shardSchema: z.ZodType<Shard> = z
+const shardSchema: z.ZodType<Shard> = z
   .strictObject({
-    index: whole(wholeFleet.index, 0, mostShards - 1),
-    count: whole(wholeFleet.count, 1, mostShards),
+    index: whole({ byDefault: wholeFleet.index, least: 0, most: mostShards - 1 }),
+    count: whole({ byDefault: wholeFleet.count, least: 1, most: mostShards }),
   })
   .refine(({ index, count }) => index < count, {
     path: ['index'],
     error: 'the shards are numbered from 0: the index is below the count',
   })
 
-/** Checks {@link LogLimits}, and holds all its defaults. */
-export const logLimitsSchema: z.ZodType<LogLimits> = z.strictObject({
-  maxStreams: whole(defaultLogLimits.maxStreams, 0, 100_000),
-  maxStreamsPerUser: whole(defaultLogLimits.maxStreamsPerUser, 0, 100_000),
-  maxTailLines: whole(defaultLogLimits.maxTailLines, 1, 1_000_000),
-  maxLineBytes: whole(defaultLogLimits.maxLineBytes, 256, 1_048_576),
-  maxLines: whole(defaultLogLimits.maxLines, 100, 1_000_000),
-  maxBytes: whole(defaultLogLimits.maxBytes, 65_536, mostBytes),
-  maxHeldBytes: whole(defaultLogLimits.maxHeldBytes, 0, mostBytes),
-  maxHeldBytesPerUser: whole(defaultLogLimits.maxHeldBytesPerUser, 0, mostBytes),
-})
+type GatewayPart = 'documents' | 'work' | 'writes' | 'cache' | 'live' | 'shard' | 'logs'
+
+/** The schemas of the options that stand in a part of their own. */
+export const gatewayParts: { readonly [Part in GatewayPart]: z.ZodType<GatewayConfig[Part]> } = {
+  documents: limitsSchema<GatewayConfig['documents']>({
+    maxTokens,
+    maxDepth,
+    maxFields,
+    maxAliases,
+    maxDirectives,
+  }),
+  work: limitsSchema(workOptions),
+  writes: limitsSchema(writeOptions),
+  cache: limitsSchema<CacheLimits>(cacheOptions, cachedNamespaces),
+  live: limitsSchema<LiveConfig>({ ...frameOptions, ...liveOptions }),
+  shard: shardSchema,
+  logs: limitsSchema(logOptions),
+}
 
 const names = z.array(z.string())
 
@@ -271,12 +235,7 @@ const schemaParts = z.strictObject({
 
 /** The options of {@link GatewayConfig} at the top level of a configuration, with their defaults. */
 export const gatewayConfigShape: {
-  readonly [
-    option in Exclude<
-      keyof GatewayConfig,
-      'work' | 'cache' | 'documents' | 'live' | 'logs' | 'shard' | 'writes'
-    >
-  ]: z.ZodType<GatewayConfig[option]>
+  readonly [option in Exclude<keyof GatewayConfig, GatewayPart>]: z.ZodType<GatewayConfig[option]>
 } = {
   // Without undefined properties, as JSON and YAML have none.
   clusters: (clusters as z.ZodType<readonly NamedClusterSelection[]>).prefault([
@@ -286,16 +245,16 @@ export const gatewayConfigShape: {
     z.array(clusterSource) as unknown as z.ZodType<readonly ClusterSourceOptions[]>
   ).prefault([]),
   preload: z.array(z.string().min(1)).default([]),
-  preloadDeadlineMs: whole(defaultPreloadDeadlineMs, 0, 3_600_000),
+  preloadDeadlineMs: whole({ byDefault: defaultPreloadDeadlineMs, least: 0, most: 3_600_000 }),
   commonKinds: z.array(z.string().min(1)).default([...defaultCommonKinds]),
   problemKinds: z.array(z.string().min(1)).default([...defaultProblemKinds]),
-  operationDeadlineMs: whole(operation.operationDeadlineMs, 1, mostMs),
+  operationDeadlineMs: whole(operationOptions.operationDeadlineMs),
   introspection: z.boolean().optional(),
-  syncDeadlineMs: whole(operation.syncDeadlineMs, 1, mostMs),
-  liveDeadlineMs: whole(operation.liveDeadlineMs, 1, mostMs),
-  maxPageSize: whole(operation.maxPageSize, 1, 5_000),
-  maxPathRows: whole(operation.maxPathRows, 1, 1_000_000_000),
-  problemAfterMs: whole(operation.problemAfterMs, 0, 86_400_000),
+  syncDeadlineMs: whole(operationOptions.syncDeadlineMs),
+  liveDeadlineMs: whole(operationOptions.liveDeadlineMs),
+  maxPageSize: whole(operationOptions.maxPageSize),
+  maxPathRows: whole(operationOptions.maxPathRows),
+  problemAfterMs: whole(operationOptions.problemAfterMs),
   schemaFiles: z.array(z.string().min(1)).default([]),
   schema: z.string().min(1).optional(),
   aliases: z
@@ -347,6 +306,11 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
     ...present({ schema }),
     allowWrites,
     live: withDefaults(defaultLiveLimits, live),
-    limits: withDefaults(operation, { ...config, ...documents, ...live, introspection }),
+    limits: withDefaults(defaultOperationLimits, {
+      ...config,
+      ...documents,
+      ...live,
+      introspection,
+    }),
   }
 }

@@ -194,6 +194,22 @@ export function withDefaults<T extends object>(defaults: T, options: Given<T>): 
   return filled as T
 }
 
+/** An option that is a number: its default, and what a configuration may set. */
+export interface NumberOption {
+  readonly byDefault: number
+  readonly least: number
+  /** Absent: any number. */
+  readonly most?: number
+}
+
+export type NumberOptions<T> = { readonly [Name in keyof T]-?: NumberOption }
+
+/** The default of each option. */
+export function defaultsOf<T>(options: NumberOptions<T>): T {
+  const entries = Object.entries<NumberOption>(options)
+  return Object.fromEntries(entries.map(([name, { byDefault }]) => [name, byDefault])) as T
+}
+
 /** An object whose members that may be `undefined` are absent instead. */
 export type Present<T> = {
   [K in keyof T as undefined extends T[K] ? never : K]: T[K]

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { loadAll, namedObjects } from '../plan/known-objects.ts'
 import { neverTooCostly } from '../plan/random-operation.ts'
 import { company } from '../support/company.ts'
-import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { type GraphQLAnswer, type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
 import { kindsIn, kindsQuery, Oracle } from './oracle.ts'
 import { PlainWorld } from './plain-world.ts'
@@ -49,3 +49,45 @@ it(`answers what the objects of the cluster say, in ${operations} random operati
   }
   expect(compared, 'compared answers').toBeGreaterThan(operations * 0.6)
 }, 600_000)
+
+it(`pages forwards and backwards through what the objects say, seed ${runSeed}`, async () => {
+  const random = seededRandom(runSeed)
+  const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T
+  const lists = ['pods', 'events', 'configMaps', 'services', 'replicaSets', 'deployments']
+  const orders = [
+    '[]',
+    '[{ name: DESC }]',
+    '[{ namespace: DESC }]',
+    '[{ creationTimestamp: DESC }, { name: ASC }]',
+    '[{ health: ASC }]',
+  ]
+  for (let time = 0; time < 30; time++) {
+    const list = `list: ${pick(lists)}`
+    const rest = `where: { name: { contains: "${pick(['a', 'e', 'web', ''])}" } }, orderBy: ${pick(orders)}`
+    const whole = await oracle.answer(`{ ${list}(first: 500, ${rest}) { nodes { id } } }`, {})
+    const { list: expected } = (whole ?? {}).data as {
+      readonly list: { readonly nodes: object[] }
+    }
+    const size = 1 + Math.floor(random() * Math.max(10, expected.nodes.length / 3))
+    for (const isForward of [true, false]) {
+      const found: object[] = []
+      let position: string | null = null
+      do {
+        const page = isForward ? `first: ${size}, after` : `last: ${size}, before`
+        const query = `query ($at: String) { ${list}(${page}: $at, ${rest}) { totalCount nodes { id }
+          pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`
+        const { data }: GraphQLAnswer = await served.query(query, { at: position })
+        const { nodes, pageInfo, totalCount } = data.list
+        expect(totalCount).toBe(expected.nodes.length)
+        const [isBegun, more, cursor] = isForward
+          ? [pageInfo.hasPreviousPage, pageInfo.hasNextPage, pageInfo.endCursor]
+          : [pageInfo.hasNextPage, pageInfo.hasPreviousPage, pageInfo.startCursor]
+        expect(isBegun, query).toBe(position !== null)
+        if (isForward) found.push(...nodes)
+        else found.unshift(...nodes)
+        position = more ? cursor : null
+      } while (position !== null)
+      expect(found, `${list} ${rest} in pages of ${size}`).toEqual(expected.nodes)
+    }
+  }
+}, 120_000)

@@ -233,6 +233,24 @@ export class PlainRelations {
           throw new NotFollowedError(`${field}: reverse of every kind`)
         return world.of(type).filter((one) => this.#leadsTo(one, other, from))
       }
+      case 'same': {
+        const texts = this.#texts(args.text, from)
+        return world
+          .of(to)
+          .filter((one) => this.#texts(args.as, one).some((text) => texts.includes(text)))
+      }
+      case 'sameLabel': {
+        const { namespace, labels } = from.object.metadata
+        const value = labels?.[args.key]
+        return world
+          .all()
+          .filter(
+            ({ kind, object: { metadata } }) =>
+              value !== undefined &&
+              value === metadata.labels?.[args.key] &&
+              (!kind.namespaced || metadata.namespace === namespace),
+          )
+      }
       case 'through': {
         let found: readonly Plain[] = [from]
         for (const step of String(args.path).split('.')) {
@@ -330,19 +348,24 @@ export class PlainRelations {
     if (args.namespacePath !== undefined && said === undefined) return false
     const namespace = said ?? from.object.metadata.namespace
     if (kind.namespaced && object.metadata.namespace !== namespace) return false
-    return listed(args.name ?? '{metadata.name}').some((template) => {
-      let names = ['']
+    return this.#texts(args.name ?? '{metadata.name}', from).some((name) =>
+      name.endsWith('#')
+        ? object.metadata.name.startsWith(name.slice(0, -1)) &&
+          /^\d+$/.test(object.metadata.name.slice(name.length - 1))
+        : object.metadata.name === name,
+    )
+  }
+
+  /** What templates make of an object: text, and the values at paths in braces. */
+  #texts(templates: Json, { object }: Plain): readonly string[] {
+    return listed(templates).flatMap((template) => {
+      let texts = ['']
       for (const [text, path] of template.matchAll(/\{([^{}]*)\}|[^{}#]+|#/g)) {
         if (path?.includes('|')) throw new NotFollowedError(template)
-        const parts = path === undefined ? [text] : valuesAt(path, from.object).map(String)
-        names = names.flatMap((before) => parts.map((part) => before + part))
+        const parts = path === undefined ? [text] : valuesAt(path, object).map(String)
+        texts = texts.flatMap((before) => parts.map((part) => before + part))
       }
-      return names.some((name) =>
-        name.endsWith('#')
-          ? object.metadata.name.startsWith(name.slice(0, -1)) &&
-            /^\d+$/.test(object.metadata.name.slice(name.length - 1))
-          : object.metadata.name === name,
-      )
+      return texts
     })
   }
 

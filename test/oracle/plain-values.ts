@@ -215,6 +215,11 @@ export class PlainValues {
     if (!to.endsWith('Connection')) {
       return () => this.#row(this.#relations.related(plain, name)[0])
     }
+    if (to === 'KubernetesObjectConnection') {
+      // Its `types` only load kinds, all of which are cached here.
+      return (args: Json) =>
+        this.#connection(this.#relations.related(plain, name).toSorted(byType), args)
+    }
     const kind = this.#world.kind(to.replace(/Connection$/, ''))
     return (args: Json) => {
       if (kind === undefined) throw new NotFollowedError(to)

@@ -18,7 +18,6 @@ import {
   type PlanNeeds,
   type RowWriter,
 } from '../plan/plan-compiler.ts'
-import { problemWriter } from '../plan/problems-writer.ts'
 import type { PlanRun } from '../plan/plan-run.ts'
 import { type ValueRun, valueText } from '../plan/value-run.ts'
 import { itemWriter, valueWriter } from '../plan/value-writer.ts'
@@ -388,7 +387,7 @@ class FrameCompiler {
         const write = inChanges(
           field,
           changes.key,
-          this.#in({}, () => problemWriter(field)),
+          this.#in({}, () => valueWriter(field)),
         )
         return partOf(this.problems, (run, problem) => write(run, problem, undefined))
       }

@@ -1,4 +1,5 @@
 import { Counts } from '../../lib/counts.ts'
+import { defaultsOf, type NumberOptions } from '../../lib/options.ts'
 import { heapShare } from '../../lib/process-memory.ts'
 
 /** Bounds of logs. Nothing of a log is kept beyond them. */
@@ -26,16 +27,23 @@ export interface LogLimits {
 
 const maxHeldBytes = heapShare('logs', 64 << 20)
 
-export const defaultLogLimits: LogLimits = {
-  maxStreams: 500,
-  maxStreamsPerUser: 100,
-  maxTailLines: 5_000,
-  maxLineBytes: 16_384,
-  maxLines: 5_000,
-  maxBytes: 2 << 20,
-  maxHeldBytes,
-  maxHeldBytesPerUser: Math.floor(maxHeldBytes / 2),
+/** Every default and bound of {@link LogLimits}. */
+export const logOptions: NumberOptions<LogLimits> = {
+  maxStreams: { byDefault: 500, least: 0, most: 100_000 },
+  maxStreamsPerUser: { byDefault: 100, least: 0, most: 100_000 },
+  maxTailLines: { byDefault: 5_000, least: 1, most: 1_000_000 },
+  maxLineBytes: { byDefault: 16_384, least: 256, most: 1_048_576 },
+  maxLines: { byDefault: 5_000, least: 100, most: 1_000_000 },
+  maxBytes: { byDefault: 2 << 20, least: 65_536, most: 1_099_511_627_776 },
+  maxHeldBytes: { byDefault: maxHeldBytes, least: 0, most: 1_099_511_627_776 },
+  maxHeldBytesPerUser: {
+    byDefault: Math.floor(maxHeldBytes / 2),
+    least: 0,
+    most: 1_099_511_627_776,
+  },
 }
+
+export const defaultLogLimits: LogLimits = defaultsOf(logOptions)
 
 /** Counts since the process began, and what is open and held now. */
 export interface LogCounts {

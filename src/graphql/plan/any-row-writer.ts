@@ -57,13 +57,17 @@ export function rowsByKind(field: PlanField): RowsByKind {
 }
 
 /**
- * Compiles objects of any kind. Rows of kinds that fragments name are compiled at once, so that their needs are known.
- * The first object of another kind compiles its row.
+ * Compiles objects of any kind. Rows of kinds that fragments name, or of the `expected` ones, are compiled at once, so
+ * that their needs are known, unless the arguments of the field say which kinds there are. The first object of another kind
+ * compiles its row.
  */
-export function anyRowWriter(field: PlanField): RowWriter {
+export function anyRowWriter(field: PlanField, expected?: readonly Kind[]): RowWriter {
   const { compiler, selections } = field
   const rows = rowsByKind(field)
-  for (const kind of kindsNamed(selections, compiler)) compiler.needs(rows.needs(kind))
+  if (!compiler.isOfNamedKinds(rows.needs)) {
+    for (const kind of expected ?? kindsNamed(selections, compiler))
+      compiler.needs(rows.needs(kind))
+  }
   return rows.write
 }
 

@@ -23,7 +23,7 @@ import { memberWriter } from './value-writer.ts'
 export function graphWriter(field: PlanField): RootWriter {
   const { args, compiler, nodes } = field
   // A graph may contain objects of other clusters than the default one.
-  const { compiled: write, needs } = compiler.apart(() => plainWriter(field, graphMember))
+  const { compiled: write, needs } = compiler.apart(() => plainWriter(field, partWriter))
   return {
     further(served, given, variables) {
       const kinds = graphKinds(served, given as unknown as GraphArguments)
@@ -42,7 +42,7 @@ export function graphWriter(field: PlanField): RootWriter {
   }
 }
 
-function graphMember(field: PlanField): PlainWriter<ReadGraph> {
+function partWriter(field: PlanField): PlainWriter<ReadGraph> {
   switch (field.name) {
     case 'nodes': {
       const one = nodeWriter(field)
@@ -56,8 +56,6 @@ function graphMember(field: PlanField): PlainWriter<ReadGraph> {
         return write(run, graph.edges, ids)
       }
     }
-    case 'truncated':
-      return (_run, graph) => String(graph.isCut)
     default:
       return memberWriter(field)
   }

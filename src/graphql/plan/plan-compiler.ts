@@ -193,6 +193,7 @@ export class PlanCompiler {
   #asked: AskedKinds[] = []
   #scope: CompileScope = { place: '', isLive: false }
   #needsViewer = false
+  #rowNeeds: ((kind: Kind) => PlanNeeds)[] | undefined
 
   constructor(served: ServedSchema, collect: CollectContext, writers: PlanWriters) {
     this.served = served
@@ -327,6 +328,25 @@ export class PlanCompiler {
       this.#kinds = kinds
       this.#asked = asked
     }
+  }
+
+  /** Compiles a field whose arguments name the kinds of its rows. Returns what the rows of each kind need. */
+  ofNamedKinds<T>(compile: () => T): {
+    readonly compiled: T
+    readonly rowNeeds: readonly ((kind: Kind) => PlanNeeds)[]
+  } {
+    const rowNeeds = (this.#rowNeeds = [] as ((kind: Kind) => PlanNeeds)[])
+    try {
+      return { compiled: compile(), rowNeeds }
+    } finally {
+      this.#rowNeeds = undefined
+    }
+  }
+
+  /** Whether {@link ofNamedKinds} is compiling the rows: it takes their needs. */
+  isOfNamedKinds(needs: (kind: Kind) => PlanNeeds): boolean {
+    this.#rowNeeds?.push(needs)
+    return this.#rowNeeds !== undefined
   }
 
   /** The type of a kind. Throws {@link NotCoveredError} if the schema lacks it. */

@@ -1,25 +1,18 @@
 import { getNullableType, isObjectType } from 'graphql'
-import type { ObjectId } from '../../informer/store/store-view.ts'
 import { objectKey } from '../../kubernetes/object.ts'
-import type { SearchHit } from '../../query/page/search-page.ts'
 import type { Kind } from '../model/kind.ts'
 import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
 import type { ClusterKind, FoundObject } from '../prepare/kind-view.ts'
-import { anyKindsPlaces, readAnyKinds } from '../reads/over-kinds/any-kinds-list.ts'
-import type { KindsPage } from '../reads/over-kinds/kinds-page.ts'
-import { completionNeeds, readCompletions } from '../reads/over-kinds/completion-read.ts'
+import { anyKindsPlaces } from '../reads/over-kinds/any-kinds-list.ts'
 import { entityOf, entityPlaces } from '../reads/entity-read.ts'
 import { type ListRequest, type NamedList, namedList, readList } from '../reads/list-read.ts'
 import { foundByKey, identified, kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
 import { QueryValues } from '../reads/query-values.ts'
-import { readSearch, type SearchRead, searchNeeds } from '../reads/over-kinds/search-read.ts'
 import type {
   KubernetesObjectsArguments,
-  CompleteArguments,
   LookupArguments,
   ObjectByRefArguments,
   ObjectListArguments,
-  SearchArguments,
 } from '../schema/read-arguments.ts'
 import type { ExtensionField } from '../schema/field-source.ts'
 import type { EntitiesArguments } from '../schema/federation-fields.ts'
@@ -28,13 +21,11 @@ import { clusterNamed } from '../served/cluster-argument.ts'
 import { kindNamed } from '../served/named-kinds.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { compiledByKind, rowsByKind } from './any-row-writer.ts'
-import { connectionWriter } from './connection-writer.ts'
 import { graphWriter } from './graph-writer.ts'
-import { problemsWriter } from './problems-writer.ts'
 import { neededIn, neededKinds, type PlanField, type RootWriter } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
 import { listText } from './value-run.ts'
-import { extensionWriter, itemWriter, memberWriter, valueWriter } from './value-writer.ts'
+import { extensionWriter, memberWriter, valueWriter } from './value-writer.ts'
 
 /** Compiles a field of `Query`. Throws `NotCoveredError`, and the GraphQLError of a constant argument. */
 export function rootWriter(field: PlanField): RootWriter {
@@ -59,12 +50,6 @@ export function rootWriter(field: PlanField): RootWriter {
       return anyKindsRoot(field)
     case 'aroundObjects':
       return graphWriter(field)
-    case 'search':
-      return searchRoot(field)
-    case 'problems':
-      return problemsWriter(field)
-    case 'complete':
-      return completeRoot(field)
     case 'write':
       return writeRoot(field)
     case 'extension':
@@ -246,33 +231,19 @@ function objectListRoot(field: PlanField): RootWriter {
   }
 }
 
-/** Compiles `kubernetesObjects`. */
+/** Compiles `kubernetesObjects`: a member of {@link QueryValues} whose arguments name the kinds. */
 function anyKindsRoot(field: PlanField): RootWriter {
-  const { args, nodes } = field
-  /** The rows of `nodes` and of `edges`, which may select different fields. */
-  const rows: ReturnType<typeof rowsByKind>[] = []
-  const write = connectionWriter<KindsPage, ObjectId>(field, (row) => {
-    const ofRows = rowsByKind(row)
-    rows.push(ofRows)
-    return (run, { page }, id, at) => ofRows.write(run, page.partAt(at), id)
-  })
+  const { compiled, rowNeeds } = field.compiler.ofNamedKinds(() => valueRoot(field))
   return {
+    ...compiled,
     further(served, values, variables) {
       const places = anyKindsPlaces(served, values as unknown as KubernetesObjectsArguments)
       return places.flatMap((at) => [
         at,
-        ...rows
-          .flatMap(({ needs }) => neededKinds(needs(at.kind), at.cluster, variables))
+        ...rowNeeds
+          .flatMap((needs) => neededKinds(needs(at.kind), at.cluster, variables))
           .map((need) => ({ ...need, isOptional: true })),
       ])
-    },
-    write(run) {
-      const found = readAnyKinds(
-        run,
-        run.argumentsOf(args) as unknown as KubernetesObjectsArguments,
-      )
-      run.errors.beside(found.failures, nodes)
-      return write(run, found)
     },
   }
 }
@@ -313,37 +284,5 @@ function objectRoot(field: PlanField, root: ObjectRoot): RootWriter {
       root.write(run, (found) =>
         found === undefined ? 'null' : rows.write(run, found.part, found.id),
       ),
-  }
-}
-
-/** Compiles `search`. */
-function searchRoot(field: PlanField): RootWriter {
-  const { args, compiler, nodes } = field
-  compiler.asks({ args, needs: (values, cluster) => searchNeeds(compiler.served, values, cluster) })
-  const write = connectionWriter<SearchRead, SearchHit>(field, (row) => {
-    const result = itemWriter(row)
-    return (run, { resultOf }, hit) => result(run, resultOf(hit))
-  })
-  return {
-    write(run) {
-      const found = readSearch(run, run.argumentsOf(args) as unknown as SearchArguments)
-      run.errors.beside(found.failures, nodes)
-      return write(run, found)
-    },
-  }
-}
-
-/** Compiles `complete`. */
-function completeRoot(field: PlanField): RootWriter {
-  const { args, compiler, nodes } = field
-  const { served } = compiler
-  compiler.asks({ args, needs: (values, cluster) => completionNeeds(served, values, cluster) })
-  const write = valueWriter(field)
-  return {
-    write(run) {
-      const found = readCompletions(run, run.argumentsOf(args) as unknown as CompleteArguments)
-      run.errors.beside(found.failures, nodes)
-      return write(run, found)
-    },
   }
 }

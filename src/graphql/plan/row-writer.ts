@@ -1,5 +1,4 @@
 import type { SelectionSetNode } from 'graphql'
-import type { ObjectId } from '../../informer/store/store-view.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { NotCoveredError } from '../errors/not-covered.ts'
@@ -7,19 +6,16 @@ import type { Kind, RelationField } from '../model/kind.ts'
 import { usageKindOf } from '../model/usage-kind.ts'
 import type { FoundObject } from '../prepare/kind-view.ts'
 import { directObject } from '../reads/direct/direct-reads.ts'
-import { OwnedRead, ownerOf } from '../reads/over-kinds/owned-read.ts'
+import { OwnedRead } from '../reads/over-kinds/owned-read.ts'
 import { clusterState } from '../reads/fleet-state.ts'
 import { canDo } from '../reads/permissions.ts'
-import type { KindsPage } from '../reads/over-kinds/kinds-page.ts'
 import { PolymorphicRead } from '../reads/over-kinds/polymorphic-read.ts'
 import { usageOf } from '../reads/usage-read.ts'
-import { type UsedByPage, UsedByRead } from '../reads/over-kinds/used-by-read.ts'
+import { UsedByRead } from '../reads/over-kinds/used-by-read.ts'
 import type { ObjectCanArguments, OwnedArguments } from '../schema/read-arguments.ts'
 import type { SecretContents } from '../schema/read-context.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
-import { anyRowWriter } from './any-row-writer.ts'
 import { collectFields } from './collected-fields.ts'
-import { type CompileRow, connectionWriter } from './connection-writer.ts'
 import {
   objectRefsWriter,
   ownerChainWriter,
@@ -32,7 +28,7 @@ import { fragmentedMembers } from './plain-writer.ts'
 import type { PlanCompiler, PlanField, RowWriter } from './plan-compiler.ts'
 import { type PlanRun, refusedBeside } from './plan-run.ts'
 import { objectText } from './value-run.ts'
-import { extensionWriter, itemWriter, valueWriter } from './value-writer.ts'
+import { extensionWriter, reportingWriter, valueWriter } from './value-writer.ts'
 
 /**
  * Compiles the objects of a kind. Adjacent own fields form one fragment, whose text the cache keeps. The other fields,
@@ -89,19 +85,11 @@ function holeWriter(kind: Kind, field: PlanField): RowWriter {
     case 'relation':
       return relationWriter(source.relation, field)
     case 'usedBy':
-      return unionRowsWriter<UsedByPage>(field, new UsedByRead(served, kind), useWriter)
-    case 'owned': {
-      const read = new OwnedRead(served, kind)
-      const owned: UnionRelation<KindsPage> = {
-        needs: (values, cluster) => read.needs(values, cluster),
-        page: (run, found, values) => read.page(run, ownerOf(found), values),
-      }
-      return unionRowsWriter(field, owned, anyKindWriter)
-    }
-    case 'polymorphic': {
-      const read = new PolymorphicRead(served, kind, source.field)
-      return unionRowsWriter<KindsPage>(field, read, anyKindWriter)
-    }
+      return severalKindsWriter(field, new UsedByRead(served, kind))
+    case 'owned':
+      return severalKindsWriter(field, new OwnedRead(served, kind))
+    case 'polymorphic':
+      return severalKindsWriter(field, new PolymorphicRead(served, kind, source.field))
     case 'owners':
       return ownersWriter(field)
     case 'ownerChain':
@@ -153,35 +141,17 @@ function relationWriter(relation: RelationField, field: PlanField): RowWriter {
   }
 }
 
-/** A relation to objects of several kinds. */
-interface UnionRelation<P extends KindsPage> {
+/** A relation to objects of several kinds, whose page is the value of a connection. */
+interface SeveralKinds {
   needs(values: Readonly<Record<string, unknown>>, cluster: string): readonly RelatedNeed[]
-  page(run: PlanRun, found: FoundObject, values: OwnedArguments): P
+  page(run: PlanRun, found: FoundObject, values: OwnedArguments): object
 }
 
-function unionRowsWriter<P extends KindsPage>(
-  field: PlanField,
-  read: UnionRelation<P>,
-  row: CompileRow<P, ObjectId>,
-): RowWriter {
-  const { compiler, args, nodes } = field
+function severalKindsWriter(field: PlanField, read: SeveralKinds): RowWriter {
+  const { compiler, args } = field
   compiler.asks({ args, needs: (values, cluster) => read.needs(values, cluster) })
-  const write = connectionWriter<P, ObjectId>(field, row)
-  return (run, part, id) => {
-    const found = read.page(run, { part, id }, run.argumentsOf(args))
-    run.errors.beside(found.failures, nodes)
-    return write(run, found)
-  }
-}
-
-const anyKindWriter: CompileRow<KindsPage, ObjectId> = (field) => {
-  const write = anyRowWriter(field)
-  return (run, { page }, id, at) => write(run, page.partAt(at), id)
-}
-
-const useWriter: CompileRow<UsedByPage, ObjectId> = (field) => {
-  const write = itemWriter(field)
-  return (run, { page, useOf }, id, at) => write(run, useOf({ part: page.partAt(at), id }))
+  const write = reportingWriter(field)
+  return (run, part, id) => write(run, read.page(run, { part, id }, run.argumentsOf(args)))
 }
 
 /** Compiles `can` of an object. The server reviews the unknown permissions of all rows together, then runs again. */

@@ -88,28 +88,32 @@ function payRest({ budget }: ValueRun, { length }: string, before: number): void
   if (unpaid > 0) budget.spend('bytes', unpaid)
 }
 
-/** The limits of a frame: what it consists of is bounded, and its rows have been paid for. */
-const unlimited = {
+const unlimited = new WorkBudget({
   examined: Infinity,
   tests: Infinity,
   rows: Infinity,
   fields: Infinity,
   bytes: Infinity,
+})
+
+/** The run of all frames: what they consist of is bounded, and their rows have been paid for. Fields have no variables. */
+const frameRun: ValueRun = {
+  budget: unlimited,
+  errors: new FieldErrors(unlimited, 0, () => {}),
+  isLacking: false,
+  argumentsOf: (field) => field.coerce({ sources: {}, coerced: {} }),
 }
 
-/**
- * Writes a value that is made already, such as a frame of a subscription. Its fields have no arguments, and cost nothing.
- * Throws the error of a field that fails.
- */
+/** Writes a value that is made already: a frame of a subscription, or a change in one. Throws the error of a field that fails. */
 export function valueText<T>(write: (run: ValueRun, value: T) => string, value: T): string {
-  const budget = new WorkBudget(unlimited)
-  const errors = new FieldErrors(budget, 0, () => {})
-  const text = write({ budget, errors, isLacking: false, argumentsOf: withoutVariables }, value)
-  const [failure] = errors.all()
+  let text = ''
+  let thrown: unknown
+  try {
+    text = write(frameRun, value)
+  } catch (error) {
+    thrown = error
+  }
+  const failure = frameRun.errors.takeRow()[0] ?? thrown
   if (failure !== undefined) throw failure
   return text
-}
-
-function withoutVariables(field: FieldArguments): Readonly<Record<string, unknown>> {
-  return field.coerce({ sources: {}, coerced: {} })
 }

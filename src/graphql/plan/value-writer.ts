@@ -1,5 +1,6 @@
 import {
   getNamedType,
+  getNullableType,
   type GraphQLAbstractType,
   GraphQLID,
   type GraphQLLeafType,
@@ -11,14 +12,21 @@ import {
   isLeafType,
   isListType,
   isNonNullType,
+  isObjectType,
 } from 'graphql'
 import { JsonText } from '../../lib/json.ts'
+import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { type ExtensionParent, StoredObject } from '../reads/direct/direct-reads.ts'
 import { foundByKey } from '../reads/object-read.ts'
+import { completionNeeds } from '../reads/over-kinds/completion-read.ts'
+import { lastEventNeeds, problemNeeds } from '../reads/over-kinds/problems-read.ts'
+import { searchNeeds } from '../reads/over-kinds/search-read.ts'
 import type { ExtensionField, FieldSource } from '../schema/field-source.ts'
 import type { ObjectRef } from '../schema/read-context.ts'
-import { rowsByKind } from './any-row-writer.ts'
+import type { RelatedNeed } from '../served/schema-relations.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
+import { anyRowWriter } from './any-row-writer.ts'
 import { objectRefWriter } from './object-ref-writer.ts'
 import { jsonReader } from './json-values.ts'
 import { writtenMembers } from './plain-writer.ts'
@@ -36,8 +44,8 @@ import {
  * Writes a value as JSON text: a selection over values, compiled once. A field is read as graphql-js reads it by default:
  * it is the member of the value that has its name, or what that member returns as a method, called with the coerced
  * arguments and the run. Introspection fields have resolvers, and fields of extensions may have. What a field has is
- * completed as section 6.4.3 of the GraphQL specification says, with the error texts of graphql-js. Objects of kinds and
- * references to them are written by writers of their own, from the caches.
+ * completed as section 6.4.3 of the GraphQL specification says, with the error texts of graphql-js. The errors in the
+ * member `failures` of an own value stand beside it. Objects of kinds and references to them are written by writers of their own, from the caches.
  *
  * `cluster`: that of the object of a kind around the value. Extensions get it.
  */
@@ -51,6 +59,19 @@ export function valueWriter(field: PlanField): ValueWriter {
   return completed(field.type, field)
 }
 
+/** Compiles a value that tells of errors beside it by its member `failures`, as a connection does. */
+export function reportingWriter(field: PlanField): ValueWriter {
+  return reporting(field, valueWriter(field))
+}
+
+function reporting({ nodes }: PlanField, write: ValueWriter): ValueWriter {
+  return (run, value, cluster) => {
+    const { failures } = (value ?? {}) as { readonly failures?: readonly Error[] }
+    if (failures !== undefined) run.errors.beside(failures, nodes)
+    return write(run, value, cluster)
+  }
+}
+
 /** Compiles one item of a field that is a list, or its value. */
 export function itemWriter(field: PlanField): ValueWriter {
   return presentWriter(getNamedType(field.type) as GraphQLOutputType, field)
@@ -62,6 +83,7 @@ export function itemWriter(field: PlanField): ValueWriter {
  */
 export function memberWriter(field: PlanField): ValueWriter {
   const { args, name, definition, compiler } = field
+  needsOf(field)
   const before = compiler.scope.writtenBefore?.(field)
   if (before !== undefined) return before as ValueWriter
   const extension = extensionOf(field)
@@ -89,12 +111,56 @@ export function memberWriter(field: PlanField): ValueWriter {
       return write(run, resolve(value, run.argumentsOf(args), run, info), cluster)
     }
   }
-  return (run, value, cluster) => {
-    const values = value as Readonly<Record<string, unknown>>
-    const member = values[name]
-    const own =
-      typeof member === 'function' ? member.call(values, run.argumentsOf(args), run) : member
-    return write(run, own, cluster)
+  const mayReport = isObjectType(getNullableType(field.type))
+  const report = mayReport ? reporting(field, write) : write
+  return (
+    staleInRow(field) ??
+    ((run, value, cluster) => {
+      const values = value as Readonly<Record<string, unknown>>
+      const member = values[name]
+      const own =
+        typeof member === 'function' ? member.call(values, run.argumentsOf(args), run) : member
+      return report(run, own, cluster)
+    })
+  )
+}
+
+type Needs = (
+  served: ServedSchema,
+  values: Readonly<Record<string, unknown>>,
+  cluster: string,
+) => readonly RelatedNeed[]
+
+/** The kinds that members read in a cluster, by coordinate. They are prepared before the run that reads the member. */
+const memberNeeds: Readonly<Record<string, Needs>> = {
+  'Query.search': searchNeeds,
+  'Query.complete': completionNeeds,
+  'Query.problems': problemNeeds,
+  'Problem.lastEvent': lastEventNeeds,
+}
+
+/** Records the kinds that a member reads. Those of one without arguments are known now, so that a live list follows them. */
+function needsOf(field: PlanField): void {
+  const { args, definition, compiler } = field
+  const { served } = compiler
+  const needs = memberNeeds[placeOf(field)]
+  if (needs === undefined) return
+  if (definition.args.length > 0) {
+    compiler.asks({ args, needs: (values, cluster) => needs(served, values, cluster) })
+  } else {
+    for (const { kind, indexes } of needs(served, {}, '')) compiler.reads(kind, indexes)
+  }
+}
+
+/** `staleSince` of a page in a row of a subscription, which does not change with it; `undefined` for another member. */
+function staleInRow({ name, definition, compiler }: PlanField): (() => string) | undefined {
+  const { source } = definition.extensions as { readonly source?: FieldSource }
+  const isRefused = name === 'staleSince' && source?.form === 'connection' && compiler.scope.isLive
+  if (!isRefused) return undefined
+  return () => {
+    const message = 'the rows of a subscription do not follow staleSince'
+    const hint = 'select staleSince of the frame: it is about all kinds that the subscription reads'
+    throw new ClientError('UNSUPPORTED', message, { hint })
   }
 }
 
@@ -231,21 +297,18 @@ function leafWriter(type: GraphQLLeafType): ValueWriter {
 
 /** Compiles an object of a kind: the value names it, and the caches have it as the caller may see it. */
 function kindWriter(field: PlanField): ValueWriter {
-  const rows = rowsByKind(field)
   const kind = field.compiler.served.kinds.get(getNamedType(field.type).name)
-  if (kind !== undefined) {
-    field.compiler.needs(rows.needs(kind))
-    if (!kind.uncached) field.compiler.reads(kind)
-  }
+  const write = anyRowWriter(field, kind && [kind])
+  if (kind?.uncached === false) field.compiler.reads(kind)
   return (valueRun, value, cluster) => {
     const run = planRunOf(valueRun)
-    if (value instanceof StoredObject) return rows.write(run, value.part, value.id)
+    if (value instanceof StoredObject) return write(run, value.part, value.id)
     const place = run.extensions.placeOf(value, cluster)
     if (place === undefined || (kind !== undefined && place.at.kind !== kind)) {
       throw new TypeError(`${placeOf(field)}: its resolver gives no ${kind?.typeName ?? 'object'}`)
     }
     const found = foundByKey(run, place.at, place.key)
-    return found === undefined ? 'null' : rows.write(run, found.part, found.id)
+    return found === undefined ? 'null' : write(run, found.part, found.id)
   }
 }
 

@@ -91,6 +91,14 @@ export class ReadPage {
     return this.kind.typeName
   }
 
+  pageInfo(): PageInfo {
+    return pageInfoOf(this.page)
+  }
+
+  totalCount(): number {
+    return this.page.totalCount()
+  }
+
   /** `''` for a list over several clusters, which has one in each. */
   get resourceVersion(): string {
     return this.#of.gaps === undefined ? (this.page.parts[0]?.view.resourceVersion ?? '') : ''

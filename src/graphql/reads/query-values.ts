@@ -1,16 +1,24 @@
 import type {
   CanArguments,
+  CompleteArguments,
+  KubernetesObjectsArguments,
   NamespacesArguments,
   PodLogsArguments,
+  ProblemsArguments,
+  SearchArguments,
 } from '../schema/read-arguments.ts'
 import type { PodLogsSource } from '../schema/read-context.ts'
 import { clusterStates } from './fleet-state.ts'
+import { readAnyKinds } from './over-kinds/any-kinds-list.ts'
+import { readCompletions } from './over-kinds/completion-read.ts'
+import { readProblems } from './over-kinds/problems-read.ts'
+import { readSearch } from './over-kinds/search-read.ts'
 import { canAnywhere, listedNamespaces } from './permissions.ts'
 import type { ReadRun } from './read-run.ts'
 
 /**
  * The value of `Query` in one run: its members are the fields of the gateway's own that are values all the way down. The
- * value writer reads them for plans, and graphql-js by default, with this as its root value. `undefined` stands for what
+ * value writer reads them; its `memberNeeds` names the kinds that some of them need first. `undefined` stands for what
  * the server has to ask first; the run is repeated.
  */
 export class QueryValues {
@@ -36,6 +44,22 @@ export class QueryValues {
 
   gatewayClusters(): readonly object[] {
     return clusterStates(this.#run)
+  }
+
+  kubernetesObjects(args: KubernetesObjectsArguments): object {
+    return readAnyKinds(this.#run, args)
+  }
+
+  search(args: SearchArguments): object {
+    return readSearch(this.#run, args)
+  }
+
+  complete(args: CompleteArguments): object {
+    return readCompletions(this.#run, args)
+  }
+
+  problems(args: ProblemsArguments): object {
+    return readProblems(this.#run, args)
   }
 
   podLogs(args: PodLogsArguments): PodLogsSource | null {

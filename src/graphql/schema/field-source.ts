@@ -67,9 +67,6 @@ type RootSource =
   | { readonly form: 'objectList' }
   | { readonly form: 'kubernetesObjects' }
   | { readonly form: 'aroundObjects' }
-  | { readonly form: 'search' }
-  | { readonly form: 'problems' }
-  | { readonly form: 'complete' }
   /** `_entities` of a federated schema. */
   | { readonly form: 'entities' }
   /** A field of `Mutation`. */

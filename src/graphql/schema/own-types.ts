@@ -60,9 +60,9 @@ const query: Readonly<Record<string, FieldSource>> = {
   objectList: { form: 'objectList' },
   kubernetesObjects: { form: 'kubernetesObjects' },
   graph: { form: 'aroundObjects' },
-  search: { form: 'search' },
-  problems: { form: 'problems' },
-  complete: { form: 'complete' },
+  search: member,
+  problems: member,
+  complete: member,
 }
 
 /** The fields of `Subscription`, those of kinds aside. */

@@ -1,3 +1,4 @@
+import { defaultsOf, type NumberOptions } from '../../lib/options.ts'
 import type { GraphQLSchema } from 'graphql'
 import type { ClusterAccess } from '../../access/cluster-access.ts'
 import type { ClusterCache, IndexTexts } from '../../cache/cluster-cache.ts'
@@ -138,22 +139,27 @@ export interface OperationLimits extends DocumentLimits {
   readonly coalesceMs: number
 }
 
-/** Every default of {@link OperationLimits}. */
+/** The defaults and bounds of {@link OperationLimits}. */
+export const operationOptions: NumberOptions<Omit<OperationLimits, 'work' | 'introspection'>> = {
+  operationDeadlineMs: { byDefault: 30_000, least: 1, most: 600_000 },
+  syncDeadlineMs: { byDefault: 10_000, least: 1, most: 600_000 },
+  liveDeadlineMs: { byDefault: 10_000, least: 1, most: 600_000 },
+  maxPageSize: { byDefault: 500, least: 1, most: 5_000 },
+  maxPathRows: { byDefault: 20_000, least: 1, most: 1_000_000_000 },
+  problemAfterMs: { byDefault: 600_000, least: 0, most: 86_400_000 },
+  maxTokens: { byDefault: 10_000, least: 100, most: 1_000_000 },
+  // A deeper document would overflow the stack.
+  maxDepth: { byDefault: 64, least: 1, most: 64 },
+  maxFields: { byDefault: 10_000, least: 1, most: 1_000_000 },
+  maxAliases: { byDefault: 1_000, least: 0, most: 1_000_000 },
+  maxDirectives: { byDefault: 200, least: 0, most: 1_000_000 },
+  coalesceMs: { byDefault: 100, least: 0, most: 60_000 },
+  maxFrameObjects: { byDefault: 500, least: 1, most: 100_000 },
+  maxFrameBytes: { byDefault: 1 << 20, least: 1_024, most: 1_073_741_824 },
+}
+
 export const defaultOperationLimits: OperationLimits = {
-  operationDeadlineMs: 30_000,
-  syncDeadlineMs: 10_000,
-  liveDeadlineMs: 10_000,
-  maxPageSize: 500,
-  maxPathRows: 20_000,
-  problemAfterMs: 600_000,
+  ...defaultsOf(operationOptions),
   work: defaultWorkLimits,
-  maxTokens: 10_000,
-  maxDepth: 64,
-  maxFields: 10_000,
-  maxAliases: 1_000,
-  maxDirectives: 200,
   introspection: true,
-  maxFrameObjects: 500,
-  maxFrameBytes: 1 << 20,
-  coalesceMs: 100,
 }

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Viewer } from '../../access/viewer.ts'
 import { valueBytes } from '../../informer/codec/template.ts'
+import { defaultsOf, type NumberOptions } from '../../lib/options.ts'
 import { heapShare } from '../../lib/process-memory.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { type ByteHolder, HeldBytes } from '../prepare/held-bytes.ts'
@@ -32,18 +33,24 @@ export interface WriteLimits {
 
 const maxHeldBytes = heapShare('writes', 128 << 20)
 
-/** Every default of {@link WriteLimits}. */
-export const defaultWriteLimits: WriteLimits = {
-  maxWrites: 100,
-  maxHeldBytes,
-  maxHeldBytesPerUser: Math.floor(maxHeldBytes / 2),
-  maxBytes: 1 << 20,
-  writesPerMinute: 600,
-  requestDeadlineMs: 10_000,
-  cacheDeadlineMs: 5_000,
-  drainDeadlineMs: 600_000,
-  maxDrains: 5,
+/** Every default and bound of {@link WriteLimits}. */
+export const writeOptions: NumberOptions<WriteLimits> = {
+  maxWrites: { byDefault: 100, least: 1, most: 10_000 },
+  maxHeldBytes: { byDefault: maxHeldBytes, least: 0, most: 1_099_511_627_776 },
+  maxHeldBytesPerUser: {
+    byDefault: Math.floor(maxHeldBytes / 2),
+    least: 0,
+    most: 1_099_511_627_776,
+  },
+  maxBytes: { byDefault: 1 << 20, least: 1_024, most: 16_777_216 },
+  writesPerMinute: { byDefault: 600, least: 1, most: 1_000_000 },
+  requestDeadlineMs: { byDefault: 10_000, least: 100, most: 600_000 },
+  cacheDeadlineMs: { byDefault: 5_000, least: 0, most: 600_000 },
+  drainDeadlineMs: { byDefault: 600_000, least: 1_000, most: 86_400_000 },
+  maxDrains: { byDefault: 5, least: 1, most: 1_000 },
 }
+
+export const defaultWriteLimits: WriteLimits = defaultsOf(writeOptions)
 
 interface Allowance {
   left: number

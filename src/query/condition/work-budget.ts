@@ -1,4 +1,5 @@
 import { CodedError } from '../../lib/coded-error.ts'
+import { defaultsOf, type NumberOptions } from '../../lib/options.ts'
 import type { ReadReport } from './read-report.ts'
 
 /**
@@ -16,16 +17,18 @@ export type Work = 'examined' | 'tests' | 'rows' | 'fields' | 'bytes'
 export type WorkLimits = Readonly<Record<Work, number>>
 
 /**
- * The defaults of {@link WorkLimits}. Each limit takes about 80 ms of one core, as `npm run bench -- blocks` measures
+ * The defaults and bounds of {@link WorkLimits}. Each default takes about 80 ms of one core, as `npm run bench -- blocks` measures
  * for answers by graphql-js. So no operation blocks the others for more than 100 ms.
  */
-export const defaultWorkLimits: WorkLimits = {
-  examined: 350_000,
-  tests: 700_000,
-  rows: 3_000,
-  fields: 35_000,
-  bytes: 8_000_000,
+export const workOptions: NumberOptions<WorkLimits> = {
+  examined: { byDefault: 350_000, least: 1_000, most: 10_000_000_000 },
+  tests: { byDefault: 700_000, least: 1_000, most: 10_000_000_000 },
+  rows: { byDefault: 3_000, least: 1_000, most: 10_000_000_000 },
+  fields: { byDefault: 35_000, least: 1_000, most: 10_000_000_000 },
+  bytes: { byDefault: 8_000_000, least: 1_000, most: 10_000_000_000 },
 }
+
+export const defaultWorkLimits: WorkLimits = defaultsOf(workOptions)
 
 const descriptions: Readonly<Record<Work, (figure: string) => string>> = {
   examined: (figure) => `examines ${figure} objects`,

@@ -23,16 +23,16 @@ import { typesNotRead, unnamedPart } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 
 /** A graph that was read. Valid within the tick. */
-export interface ReadGraph extends Walk<KindView> {
+export interface ReadGraph extends Pick<Walk<KindView>, 'nodes' | 'edges'> {
   /** The type names of the kinds read, sorted. */
   readonly types: readonly string[]
   /**
    * Relations of reached kinds that were not followed, because a kind or index that they read is unavailable; sorted.
    */
   readonly notFollowed: readonly string[]
+  readonly truncated: boolean
   /** The type names of the kinds that may hold more, but were not read, sorted. */
   readonly notLookedAt: () => readonly string[]
-  /** Whether no kind was left out. */
   readonly complete: () => boolean
   /** The errors of kinds that named relations read. */
   readonly failures: readonly ClientError[]
@@ -48,7 +48,8 @@ export function readGraph(run: ReadRun, request: GraphRequest): ReadGraph {
   const walk = budget.because(costlyArgument(request), () =>
     walkGraph({ roots, depth, maxNodes, budget, stepsOf }),
   )
-  return { ...walk, ...reader.account() }
+  const { nodes, edges, isCut } = walk
+  return { nodes, edges, truncated: isCut, ...reader.account() }
 }
 
 /** The argument that shortens the walk. */
@@ -163,14 +164,13 @@ class GraphReader {
     return steps
   }
 
-  account(): Pick<ReadGraph, 'types' | 'notFollowed' | 'notLookedAt' | 'complete' | 'failures'> {
+  account(): Omit<ReadGraph, 'nodes' | 'edges' | 'truncated'> {
     const failures = [...this.#failures]
-    const notLookedAt = (): readonly string[] => this.#others(failures)
     return {
       types: [...this.#types].toSorted(),
       notFollowed: [...this.#notFollowed].toSorted(),
-      notLookedAt,
-      complete: () => notLookedAt().length === 0,
+      notLookedAt: () => this.#others(failures),
+      complete: () => this.#others(failures).length === 0,
       failures,
     }
   }

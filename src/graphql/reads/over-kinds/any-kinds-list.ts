@@ -24,7 +24,7 @@ import {
 } from '../places.ts'
 import type { ListedPart } from '../connection-read.ts'
 import type { ReadRun } from '../read-run.ts'
-import { countsByType, type KindsPage } from './kinds-page.ts'
+import { type KindsConnection, kindsConnection } from './kinds-page.ts'
 
 /** A list has a part for each kind in each cluster. */
 const maxParts = 2_000
@@ -33,7 +33,7 @@ const maxParts = 2_000
  * A page of the objects of the kinds that the arguments name, in the clusters that they name. What cannot be read is a
  * gap. Throws as `listPage` does, and `ArgumentError` and `ClientError` for wrong arguments.
  */
-export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): KindsPage {
+export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): KindsConnection {
   const { served, budget, limits } = run
   const named = kindsNamedBy(served, args.kinds, limits)
   const isNamed = (kind: Kind): boolean => named.isNamed(kind)
@@ -79,12 +79,8 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): Ki
     ...outdated.flatMap(({ type }) => type ?? []),
   ])
   const lost = (): readonly ClusterGap[] => unknown.map((one) => lostGap(served, one))
-  return {
-    ...read,
-    page,
-    counts: () => countsByType(page),
-    incomplete: () => [...read.incomplete(), ...lost()],
-  }
+  const incomplete = (): readonly ClusterGap[] => [...read.incomplete(), ...lost()]
+  return kindsConnection(run, { ...read, page, incomplete })
 }
 
 function isUnknown({ clusters }: ServedSchema, name: string): boolean {

@@ -1,9 +1,12 @@
 import type { Condition } from '../../../query/condition/condition.ts'
+import type { ObjectId } from '../../../informer/store/store-view.ts'
 import { listPage, type Page } from '../../../query/page/page.ts'
 import type { CachedParts, KindView } from '../../prepare/kind-view.ts'
-import type { TypeCount } from '../../schema/read-context.ts'
 import type { PageArguments } from '../../schema/read-arguments.ts'
+import type { TypeCount } from '../../schema/read-context.ts'
 import type { SchemaRelation } from '../../served/schema-relations.ts'
+import { Connection } from '../connection.ts'
+import { StoredObject } from '../direct/direct-reads.ts'
 import type { PlacesRead } from '../places.ts'
 import type { ListedPart } from '../connection-read.ts'
 import type { ReadRun } from '../read-run.ts'
@@ -14,7 +17,6 @@ export type PlacedPart = KindView & { readonly condition: Condition }
 /** A page of objects of several kinds, in one cluster or several. */
 export interface KindsPage extends PlacesRead<KindView> {
   readonly page: Page<ListedPart>
-  readonly counts: () => readonly TypeCount[]
 }
 
 /** The tests that each kind costs, besides those of its condition. */
@@ -34,11 +36,22 @@ export function kindsPage(
   const parts = places.parts.map((part) => ({ ...part, name: part.kind.typeName }))
   const bounds = { first, after, last, before, maxPageSize }
   const page = listPage({ parts, budget, identity: { list }, ...bounds })
-  return { ...places, page, counts: () => countsByType(page) }
+  return { ...places, page }
+}
+
+/** A page of objects of several kinds as the value of a connection. */
+export type KindsConnection = Connection<ObjectId, StoredObject>
+
+export function kindsConnection(run: ReadRun, read: KindsPage): KindsConnection {
+  const { page } = read
+  const counts = (): readonly TypeCount[] => countsByType(page)
+  return new Connection(run, { ...read, counts }, (id: ObjectId, at) => {
+    return new StoredObject({ part: page.partAt(at), id })
+  })
 }
 
 /** The number of objects of each type on all pages, most first, without types that have none. */
-export function countsByType(page: KindsPage['page']): readonly TypeCount[] {
+function countsByType(page: KindsPage['page']): readonly TypeCount[] {
   const counts = new Map<string, number>()
   for (const { part, count } of page.counts()) {
     const { typeName } = part.kind

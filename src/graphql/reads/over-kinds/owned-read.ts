@@ -7,11 +7,11 @@ import type { OwnedArguments } from '../../schema/read-arguments.ts'
 import { commonKindsOf, knownKinds, namedKinds, unnamedKinds } from '../../served/named-kinds.ts'
 import { Places, type PlacesRead, typesNotRead, unnamedPart } from '../places.ts'
 import { OncePerRun, type ReadRun } from '../read-run.ts'
-import { type KindsPage, kindsPage } from './kinds-page.ts'
+import { type KindsConnection, kindsConnection, kindsPage } from './kinds-page.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
 
 /** An owner: its cluster, namespace and UID. */
-export type Owner = Pick<KindView, 'cluster'> & { readonly namespace: string; readonly uid: string }
+type Owner = Pick<KindView, 'cluster'> & { readonly namespace: string; readonly uid: string }
 
 /**
  * `owned` of the objects of a kind: the objects that one owns directly. Loads the kinds that the SDL relates to the
@@ -49,7 +49,8 @@ export class OwnedRead {
    * A page of the objects that an object owns. Throws as `listPage` does, and `ClientError` for an unknown type
    * name.
    */
-  page(run: ReadRun, owner: Owner, args: OwnedArguments): KindsPage {
+  page(run: ReadRun, object: FoundObject, args: OwnedArguments): KindsConnection {
+    const owner = ownerOf(object)
     const { cluster, namespace, uid } = owner
     const names = args.types?.join() ?? ''
     const places = this.#places.of(run, `${cluster}/${namespace}/${names}`, () =>
@@ -59,7 +60,8 @@ export class OwnedRead {
     const reads = places.parts.map(({ kind }) => kind)
     run.followed?.({ reads, condition, isSaid: false, owner: uid })
     const parts = places.parts.map((part) => ({ ...part, condition }))
-    return kindsPage(run, `${cluster}/owned/${uid}`, { ...places, parts }, args)
+    const list = `${cluster}/owned/${uid}`
+    return kindsConnection(run, kindsPage(run, list, { ...places, parts }, args))
   }
 
   #look(run: ReadRun, { cluster, namespace }: Owner, named: readonly Kind[]): PlacesRead<KindView> {
@@ -82,7 +84,7 @@ export class OwnedRead {
 }
 
 /** A found object as an owner. */
-export function ownerOf({ part: { cluster, view }, id }: FoundObject): Owner {
+function ownerOf({ part: { cluster, view }, id }: FoundObject): Owner {
   const { namespace } = splitObjectKey(view.keyOf(id))
   return { cluster, namespace, uid: view.uidOf(id) }
 }

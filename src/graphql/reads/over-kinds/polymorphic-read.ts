@@ -31,7 +31,13 @@ import { commonKindsOf, kindsServedBy, knownKinds, namedKinds } from '../../serv
 import type { RelatedNeed, SchemaRelation, SchemaRelations } from '../../served/schema-relations.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
 import { originOf } from '../object-read.ts'
-import { type KindsPage, kindsPage, partOnTheWay, type PlacedPart } from './kinds-page.ts'
+import {
+  type KindsConnection,
+  kindsConnection,
+  kindsPage,
+  partOnTheWay,
+  type PlacedPart,
+} from './kinds-page.ts'
 import { Places, type PlacesRead, unnamedPart } from '../places.ts'
 import { OncePerRun, type ReadRun } from '../read-run.ts'
 
@@ -79,24 +85,19 @@ export class PolymorphicRead {
   /**
    * A page of the related objects; empty where the object is gone. Throws as `listPage` does, and `ClientError`.
    */
-  page(
-    run: ReadRun,
-    object: FoundObject | { readonly gone: string; readonly cluster: string },
-    args: OwnedArguments,
-  ): KindsPage {
+  page(run: ReadRun, object: FoundObject, args: OwnedArguments): KindsConnection {
     const named = this.#named.of(run, args.types?.join() ?? '', () =>
       namedKinds(this.#served, args.types),
     )
-    const found = 'gone' in object ? undefined : originOf(run, object)
-    const cluster = 'gone' in object ? object.cluster : object.part.cluster
+    const found = originOf(run, object)
+    const { cluster } = object.part
     const places =
       found === undefined
         ? nowhere(this.#served)
         : this.#places({ run, cluster, object: found, named })
     run.followed?.({ reads: places.reads, condition: everything, isSaid: false })
-    const name = 'gone' in object ? object.gone : nameOf(object)
-    const list = `${cluster}/${this.#from.typeName}.${this.#field.name}/${name}`
-    return kindsPage(run, list, places, args)
+    const list = `${cluster}/${this.#from.typeName}.${this.#field.name}/${nameOf(object)}`
+    return kindsConnection(run, kindsPage(run, list, places, args))
   }
 
   #places(origin: Origin): PolymorphicParts {

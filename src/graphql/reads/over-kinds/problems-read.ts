@@ -4,7 +4,7 @@ import { splitApiVersion } from '../../../kubernetes/api-resource.ts'
 import { objectKey } from '../../../kubernetes/object.ts'
 import { decodeFact, type ProblemFact } from '../../../kubernetes/problems/problem-fact.ts'
 import { isInScope } from '../../../query/condition/scope.ts'
-import { type PageOf, pageSizeOf } from '../../../query/page/page.ts'
+import { pageSizeOf } from '../../../query/page/page.ts'
 import { foldProblems } from '../../../query/problems/problem-fold.ts'
 import { type ListedProblem, problemPage } from '../../../query/problems/problem-page.ts'
 import {
@@ -28,19 +28,11 @@ import { clustersNamed, isOverClusters } from '../../served/cluster-argument.ts'
 import { knownKinds, namedKinds, problemKindsOf } from '../../served/named-kinds.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
+import { Connection } from '../connection.ts'
 import { refOf } from '../object-read.ts'
 import { ownerReferencesOf } from '../owner-read.ts'
-import { failuresOfParts, placePart, Places, type PlacesRead } from '../places.ts'
+import { failuresOfParts, placePart, Places } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
-
-/** A page of problems. Valid within the tick. */
-export interface ProblemsRead extends PlacesRead<LookedAtPart> {
-  readonly page: PageOf<Problem>
-  readonly problemOf: (problem: Problem) => ProblemSource
-  readonly counts: () => readonly ProblemCount[]
-  /** The type names of the kinds that were looked at, sorted. */
-  readonly lookedAt: readonly string[]
-}
 
 /** A kind whose objects are looked at, in one cluster. */
 export interface LookedAtPart extends ProblemPart, KindView {}
@@ -53,7 +45,10 @@ export const problemIndexes: WantedIndexes = { needed: [problemIndex] }
  * The problems of the kinds that are looked at by default and of the named ones. Throws `ArgumentError`, `CursorError`,
  * `PageSizeError` and `QueryTooCostlyError`. The error of a named kind that cannot be read is among the failures.
  */
-export function readProblems(run: ReadRun, args: ProblemsArguments): ProblemsRead {
+export function readProblems(
+  run: ReadRun,
+  args: ProblemsArguments,
+): Connection<Problem, ProblemFields> {
   const { served, budget, limits } = run
   const { types = null, severity = null, orderBy, first, after } = args
   const clusters = clustersNamed(served, args)
@@ -73,33 +68,29 @@ export function readProblems(run: ReadRun, args: ProblemsArguments): ProblemsRea
     }).map((problem) => ({ ...problem, cluster })),
   )
   const asked = problems.filter(problemTest(served, args))
-  const read = places.read()
-  return {
-    ...read,
-    page: problemPage({
-      problems: asked,
-      orderBy,
-      first,
-      after,
-      identity: {
-        list: `${isOver ? '*' : clusters.join()}/problems`,
-        clusters: args.clusters,
-        clusterSelector: args.clusterSelector,
-        namespaces: namespaces ?? null,
-        types,
-        severity,
-      },
-      maxPageSize: limits.maxPageSize,
-      budget,
-    }),
-    problemOf: (problem) => new ProblemFields(run, problem),
-    counts: () => {
-      const counts = new ProblemCounts()
-      for (const { severity: of, root } of asked) counts.add(countedAs(served, of, root), 1)
-      return counts.all()
+  const page = problemPage({
+    problems: asked,
+    orderBy,
+    first,
+    after,
+    identity: {
+      list: `${isOver ? '*' : clusters.join()}/problems`,
+      clusters: args.clusters,
+      clusterSelector: args.clusterSelector,
+      namespaces: namespaces ?? null,
+      types,
+      severity,
     },
-    lookedAt: read.types,
+    maxPageSize: limits.maxPageSize,
+    budget,
+  })
+  const counts = (): readonly ProblemCount[] => {
+    const counted = new ProblemCounts()
+    for (const { severity: of, root } of asked) counted.add(countedAs(served, of, root), 1)
+    return counted.all()
   }
+  const read = { ...places.read(), page, counts }
+  return new Connection(run, read, (problem) => new ProblemFields(run, problem))
 }
 
 /** Whether arguments ask for a problem: by its severity, and the types of its topmost owner or its objects. */

@@ -1,5 +1,4 @@
 import { everything, hasValue } from '../../../query/condition/condition.ts'
-import type { PageOf } from '../../../query/page/page.ts'
 import { labelName } from '../../../query/page/search-match.ts'
 import { type SearchHit, searchPage } from '../../../query/page/search-page.ts'
 import { type SearchWords, searchWords } from '../../../query/page/search-text.ts'
@@ -7,24 +6,21 @@ import type { Kind } from '../../model/kind.ts'
 import { workloadPlace } from '../../model/workload-order.ts'
 import type { FoundObject } from '../../prepare/kind-view.ts'
 import type { SearchArguments } from '../../schema/read-arguments.ts'
-import type { TypeCount, SearchResultSource } from '../../schema/read-context.ts'
+import type { SearchResultSource } from '../../schema/read-context.ts'
 import { isOverClusters } from '../../served/cluster-argument.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
+import { Connection } from '../connection.ts'
 import { refOf } from '../object-read.ts'
 import { partOfType } from './kinds-page.ts'
 import type { ReadRun } from '../read-run.ts'
-import { type SearchedKinds, searchedKinds, searchedNeeds } from './searched-kinds.ts'
-
-/** A page of a search. Valid within the tick. */
-export interface SearchRead extends SearchedKinds {
-  readonly page: PageOf<SearchHit>
-  readonly resultOf: (hit: SearchHit) => SearchResultSource
-  readonly counts: () => readonly TypeCount[]
-}
+import { searchedKinds, searchedNeeds } from './searched-kinds.ts'
 
 /** Searches what {@link searchedKinds} finds. Throws as it does, and as `searchPage` does. */
-export function readSearch(run: ReadRun, args: SearchArguments): SearchRead {
+export function readSearch(
+  run: ReadRun,
+  args: SearchArguments,
+): Connection<SearchHit, SearchResultSource> {
   const { budget, limits } = run
   const words = searchWords(args.text)
   const searched = searchedKinds(run, words, args, searchableIndexes)
@@ -56,16 +52,11 @@ export function readSearch(run: ReadRun, args: SearchArguments): SearchRead {
     after: args.after,
     maxPageSize: limits.maxPageSize,
   })
-  return {
-    ...searched,
-    page,
-    resultOf(hit) {
-      const part = partOfType(byPlace, `${hit.part.cluster}/${hit.part.type}`)
-      const found = { part, id: hit.id }
-      return { object: refOf(found), ...(page.matchOf(hit) ?? matchOfWords(found, words)) }
-    },
-    counts: () => page.counts(),
-  }
+  return new Connection(run, { ...searched, page, counts: () => page.counts() }, (hit) => {
+    const part = partOfType(byPlace, `${hit.part.cluster}/${hit.part.type}`)
+    const found = { part, id: hit.id }
+    return { object: refOf(found), ...(page.matchOf(hit) ?? matchOfWords(found, words)) }
+  })
 }
 
 /** The kinds that a search loads, with the indexes that it reads. Ignores unknown names. */

@@ -1,3 +1,4 @@
+import type { ObjectId } from '../../../informer/store/store-view.ts'
 import { splitObjectKey } from '../../../kubernetes/object.ts'
 import { LeftOutUsersError } from '../../../query/condition/argument-error.ts'
 import { allOf, anyOf, everything } from '../../../query/condition/condition.ts'
@@ -10,6 +11,7 @@ import { hiddenUsers } from '../../prepare/read-failures.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
 import type { UsedByArguments } from '../../schema/read-arguments.ts'
 import type { UseSource } from '../../schema/read-context.ts'
+import { Connection } from '../connection.ts'
 import { originOf, refOf } from '../object-read.ts'
 import { Places } from '../places.ts'
 import {
@@ -21,11 +23,6 @@ import {
 } from './kinds-page.ts'
 import { OncePerRun, type ReadRun } from '../read-run.ts'
 import type { RelatedNeed, UseWay } from '../../served/schema-relations.ts'
-
-/** A page of the objects that use one object. */
-export interface UsedByPage extends KindsPage {
-  readonly useOf: (row: FoundObject) => UseSource
-}
 
 /** `usedBy` of the objects of a kind: the objects that use one, of all kinds that may, or of the named ones. */
 export class UsedByRead {
@@ -56,11 +53,11 @@ export class UsedByRead {
    * A page of the users of an object; empty where the object is gone. Throws the error of the first kind that cannot be
    * read, is not in the schema, or that the viewer may see only in part: otherwise some of the users would pass for all.
    */
-  page(run: ReadRun, object: FoundObject | undefined, args: UsedByArguments): UsedByPage {
+  page(run: ReadRun, object: FoundObject, args: UsedByArguments): Connection<ObjectId, UseSource> {
     const { budget, followed } = run
-    const found = object && originOf(run, object)
+    const found = originOf(run, object)
     if (found === undefined) {
-      return { ...this.#pageOf(run, 'usedBy', [], args), useOf: noUse }
+      return new Connection(run, this.#pageOf(run, 'usedBy', [], args), noUse)
     }
     const { part: used, id } = found
     const { cluster, kind, view } = used
@@ -82,19 +79,18 @@ export class UsedByRead {
       return { ...part, condition: anyOf(conditions) }
     })
     const list = `${cluster}/usedBy/${view.uidOf(id) || `${kind.typeName}/${key}`}`
-    return {
-      ...this.#pageOf(run, list, parts, args),
-      useOf({ part, id: userId }) {
-        const { ways } = partOfType(read, part.kind.typeName)
-        return {
-          object: refOf({ part, id: userId }),
-          paths() {
-            const user = part.view.object(userId)
-            return [...new Set(ways.flatMap(({ places }) => places(user, key)))]
-          },
-        }
-      },
-    }
+    const users = this.#pageOf(run, list, parts, args)
+    return new Connection(run, users, (userId: ObjectId, at): UseSource => {
+      const part = users.page.partAt(at)
+      const { ways } = partOfType(read, part.kind.typeName)
+      return {
+        object: refOf({ part, id: userId }),
+        paths() {
+          const user = part.view.object(userId)
+          return [...new Set(ways.flatMap(({ places }) => places(user, key)))]
+        },
+      }
+    })
   }
 
   /** It reads every kind of users, or fails: it never answers with some of them. */
