@@ -130,7 +130,8 @@ async function answerOf(
   try {
     return await plans.result(served, validated, { ...answer, origin, explains, write })
   } catch (error) {
-    return refused([locatedError(error, undefined)])
+    const { errors } = refused([locatedError(error, undefined)])
+    return isMutation ? { errors: errors ?? [] } : { errors: errors ?? [], data: null }
   }
 }
 
