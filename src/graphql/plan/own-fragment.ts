@@ -120,17 +120,17 @@ export function ownFragment(own: OwnFields, compiler: PlanCompiler): RowWriter {
     const { view } = part
     let recent = run.recent[place]
     if (recent === undefined || recent.view !== view || recent.of !== fragmentOf) {
-      const fragment = readable(() => fragmentOf(run, part))
+      const fragment = readable(fragmentOf, run, part)
       if (fragment === undefined) return writeDecoded(run, part, id)
       recent = { of: fragmentOf, view, fragment }
       run.recent[place] = recent
     }
-    const { memo, project, fields: fieldCount } = recent.fragment
+    const { fragment } = recent
+    const { memo } = fragment
     const held = view.held(id)
     let text = memo.get(id, held)
     if (text === undefined) {
-      run.budget.spend('fields', fieldCount)
-      text = withinBudget(run.budget, (maxUnits) => project(held, maxUnits))
+      text = projected(run.budget, fragment, held)
       if (text === undefined) return writeDecoded(run, part, id)
       if (!isWhole) text = text.slice(1, -1)
       memo.set(id, held, text)
@@ -140,20 +140,32 @@ export function ownFragment(own: OwnFields, compiler: PlanCompiler): RowWriter {
   }
 }
 
-/** What arguments say; `undefined` if they cannot be read. */
-function readable<T>(read: () => T): T | undefined {
+/** The fragment; `undefined` if its arguments cannot be read. */
+function readable(
+  fragmentOf: (run: PlanRun, part: KindView) => StoreFragment,
+  run: PlanRun,
+  part: KindView,
+): StoreFragment | undefined {
   try {
-    return read()
+    return fragmentOf(run, part)
   } catch (error) {
     if (error instanceof ArgumentError || error instanceof GraphQLError) return undefined
     throw error
   }
 }
 
-/** Limits a text to the bytes left in the budget, and charges a text that exceeds them. */
-function withinBudget<T>(budget: WorkBudget, write: (maxUnits: number) => T): T {
+/**
+ * Projects a held row; `undefined` if it has a value that GraphQL refuses. The text is limited to the bytes left in the
+ * budget, which pays for one that exceeds them. Apart from the writer, whose calls would allocate what a closure captures.
+ */
+function projected(
+  budget: WorkBudget,
+  { project, fields }: StoreFragment,
+  held: Parameters<StoreFragment['project']>[0],
+): string | undefined {
+  budget.spend('fields', fields)
   try {
-    return write(budget.left('bytes'))
+    return project(held, budget.left('bytes'))
   } catch (error) {
     if (error instanceof AnswerTooLongError) budget.spend('bytes', error.length)
     throw error
