@@ -4,7 +4,6 @@ import { ownProcess } from './test/own-process.ts'
 
 // The development build that vitest would pick by its conditions is another instance than the one that yoga gets from Node.
 const graphql = fileURLToPath(import.meta.resolve('graphql'))
-const executor = 'graphql/execution/ExecutorThrowingOnIncremental'
 
 const alone = ownProcess.map((place) => (place.endsWith('/') ? `${place}**/*.test.ts` : place))
 
@@ -14,10 +13,7 @@ process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('.cache/compiled', i
 export default defineConfig({
   resolve: {
     conditions: ['informerql-source'],
-    alias: [
-      { find: /^graphql$/, replacement: graphql },
-      { find: executor, replacement: fileURLToPath(import.meta.resolve(executor)) },
-    ],
+    alias: [{ find: /^graphql$/, replacement: graphql }],
   },
   ssr: { resolve: { conditions: ['informerql-source'] } },
   test: {

@@ -322,12 +322,12 @@ class RunningServer implements GraphQLServer {
 }
 
 /**
- * The plans, if they may replace the pipeline. Plans call no hooks, so with other plugins than the gateway's the
- * pipeline answers everything.
+ * The plans, if they may answer before the pipeline. They call no hooks then, so with other plugins than the gateway's every
+ * request takes the pipeline, at whose end the gateway's plugin answers by the same plans.
  */
 function plannedAlone({ planned, plugins, log }: GraphQLServerOptions): PlannedQueries | undefined {
   if (planned === undefined || plugins.every((plugin) => plugin === planned.plugin)) return planned
-  log.warn('plans are off: they call no hooks of plugins', {
+  log.warn('queries take the pipeline, since other plugins have hooks there', {
     hint: 'give `plugins: [gateway.plugin]` alone, or leave `planned` out',
   })
   return undefined

@@ -200,7 +200,7 @@ describe('A program that embeds the gateway', () => {
     await bySocket(server.url, subscription)
     await byEvents(server.url, subscription)
     expect(executed).toEqual(['query', 'query', 'subscription', 'subscription'])
-    expect(warnings).toEqual([expect.stringContaining('plans are off')])
+    expect(warnings).toEqual([expect.stringContaining('queries take the pipeline')])
   })
 
   it('has the plugin refuse operations without a viewer in a server of its own', async () => {
