@@ -65,6 +65,6 @@ describe('the source of a field', () => {
     expect(sourceOf('KubernetesObject', 'kind')).toEqual({ form: 'ofRowType' })
     expect(sourceOf('Query', 'pods')).toMatchObject({ form: 'list', kind: { typeName: 'Pod' } })
     expect(sourceOf('PodConnection', 'nodes')).toEqual({ form: 'connection', part: 'nodes' })
-    expect(sourceOf('PodChange', 'objectId')).toEqual({ form: 'change', part: 'objectId' })
+    expect(sourceOf('PodChange', 'objectId')).toEqual({ form: 'value' })
   })
 })

@@ -125,6 +125,6 @@ describe('A list of a server that misbehaves', () => {
     const again = await listFrom(() => page)
     expect(again).toMatchObject({ message: 'a list of configmaps: a page leads to itself' })
     const none = await listFrom(() => ({ kind: 'ConfigMap', metadata: {}, items: 'none' }))
-    expect(none).toMatchObject({ message: 'a list of configmaps: the answer is no list' })
+    expect(none).toMatchObject({ message: 'a list of configmaps: the answer is not a list' })
   })
 })
