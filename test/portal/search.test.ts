@@ -19,6 +19,7 @@ describeInBrowser('The search of the portal', (browser) => {
     const { page } = opened
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     await page.keyboard.press('Control+k')
+    await field(page).waitFor()
     await page.keyboard.type('invoice-work')
     await options(page).filter({ hasText: 'invoice-worker' }).first().waitFor()
     expect(await chosen(page).textContent()).toMatch(/^▲Degradedinvoice-workerpayments/)
@@ -39,12 +40,14 @@ describeInBrowser('The search of the portal', (browser) => {
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     for (const text of ['StatefulSet', 'statefulsets', 'stfls']) {
       await page.keyboard.press('/')
+      await field(page).waitFor()
       await page.keyboard.type(text)
       await expect.poll(() => chosen(page).textContent()).toMatch(/^StatefulSets/)
       await page.keyboard.press('Escape')
       await field(page).waitFor({ state: 'detached' })
     }
     await page.keyboard.press('/')
+    await field(page).waitFor()
     await page.keyboard.type('statefulsets')
     await expect.poll(() => chosen(page).textContent()).toMatch(/^StatefulSets/)
     await page.keyboard.press('Enter')
@@ -59,6 +62,7 @@ describeInBrowser('The search of the portal', (browser) => {
     const { page } = opened
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     await page.keyboard.press('Control+k')
+    await field(page).waitFor()
     await page.keyboard.type('pod worker')
     await options(page).filter({ hasText: 'Pod' }).first().waitFor()
     await expect
@@ -77,6 +81,7 @@ describeInBrowser('The search of the portal', (browser) => {
     const { page } = opened
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     await page.keyboard.press('Control+k')
+    await field(page).waitFor()
     await page.keyboard.type('no-such-thing')
     await page.getByText('Nothing has “no-such-thing” in its name or labels.').waitFor()
     await page.getByText(/^Not looked into: /).waitFor()
@@ -90,6 +95,7 @@ describeInBrowser('The search of the portal', (browser) => {
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     const choose = async (text: string): Promise<void> => {
       await page.keyboard.press('Control+k')
+      await field(page).waitFor()
       await page.keyboard.type(text)
       await expect.poll(() => chosen(page).textContent()).toContain(text)
       await page.keyboard.press('Enter')
@@ -108,6 +114,7 @@ describeInBrowser('The search of the portal', (browser) => {
     const { page } = opened
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     await page.keyboard.press('Control+k')
+    await field(page).waitFor()
     await page.keyboard.type('ledger')
     await options(page).filter({ hasText: 'ledger' }).first().waitFor()
     const took: number[] = []

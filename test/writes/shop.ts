@@ -1,4 +1,5 @@
 import type { OperationReport, WriteReport } from 'informerql'
+import { vi } from 'vitest'
 import { type AccessCluster, rbac } from '../access/access-cluster.ts'
 import { type Fields, inParallel } from '../gateway/test-cluster.ts'
 import { type GatewayCaller, type GraphQLAnswer, serveGateway } from '../support/gateway.ts'
@@ -154,10 +155,13 @@ export async function refused(...args: Parameters<typeof write>): Promise<Fields
   return { message: error.message, path: error.path, ...error.extensions }
 }
 
-/** The `id` of an object by the field that looks it up. */
+/** The `id` of an object by the field that looks it up, once the cache has it. */
 export async function idOf(caller: GatewayCaller, lookup: string): Promise<string> {
-  const { it } = await caller.data(`{ it: ${lookup} { id } }`)
-  return it.id
+  return await vi.waitFor(async () => {
+    const { it } = await caller.data(`{ it: ${lookup} { id } }`)
+    if (it === null) throw new Error(`the cache does not have ${lookup} yet`)
+    return it.id
+  }, 20_000)
 }
 
 /** The paths of a payload's changes, each with its value after. */
