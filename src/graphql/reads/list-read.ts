@@ -108,9 +108,6 @@ export function pageOf(
   }
   const isOver = gaps !== undefined
   const identity = { list, ...arguments_ }
-  const of = isOver
-    ? { list: `*/${list}`, clusters, clusterSelector }
-    : { list: `${parts[0]?.cluster}/${list}` }
   return new ReadPage({
     kind,
     page: listPage({
@@ -118,7 +115,9 @@ export function pageOf(
       terms,
       budget,
       maxPageSize: limits.maxPageSize,
-      identity: { ...identity, ...of },
+      identity: isOver
+        ? { ...identity, list: `*/${list}`, clusters, clusterSelector }
+        : { ...identity, list: `${parts[0]?.cluster}/${list}` },
       first,
       after,
       last,

@@ -63,8 +63,7 @@ function visible(
 /** A part whose visible objects are bound to the store once they are read. */
 export class VisiblePart<P extends ListPart> {
   readonly part: P
-  /** The columns of numbers that sums over this part have read. */
-  readonly columns: NumberColumns = new Map()
+  #columns: NumberColumns | undefined
   readonly #budget: WorkBudget
   #visible: VisibleSet | undefined
   #members: Members | undefined
@@ -72,6 +71,11 @@ export class VisiblePart<P extends ListPart> {
   constructor(part: P, budget: WorkBudget) {
     this.part = part
     this.#budget = budget
+  }
+
+  /** The columns of numbers that sums over this part have read. */
+  get columns(): NumberColumns {
+    return (this.#columns ??= new Map())
   }
 
   get #bound(): VisibleSet {

@@ -161,12 +161,11 @@ export function listPage<P extends ListPart>(options: PageOptions<P>): Page<P> {
   const beyond = bound === undefined ? -1 : ids.findIndex((id, at) => isBeyond(bound, id, at))
   const end = beyond < 0 ? ids.length : beyond
   const isCut = end > skipped + size || end < ids.length
-  const rows = ids.slice(skipped, Math.min(end, skipped + size))
-  const placed = places?.slice(skipped, skipped + rows.length)
-  if (backwards) {
-    rows.reverse()
-    placed?.reverse()
-  }
+  const last = Math.min(end, skipped + size)
+  const onPage = skipped === 0 && last === ids.length ? ids : ids.slice(skipped, last)
+  const rows = backwards ? onPage.toReversed() : onPage
+  const placed = places?.slice(skipped, last)
+  if (backwards) placed?.reverse()
   budget.report?.returned(rows.length, terms)
   return new FoundPage({
     rows,
