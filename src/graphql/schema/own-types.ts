@@ -12,6 +12,7 @@ import {
   GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLType,
+  type InputObjectTypeDefinitionNode,
   type InputValueDefinitionNode,
   Kind as NodeKind,
   parse,
@@ -286,19 +287,22 @@ function fieldNodes(typeName: string): readonly FieldDefinitionNode[] {
   return [...(node.fields ?? []), ...shared]
 }
 
-/** The arguments of a field, those that it shares with others (`@takes`) before its own. */
-function argumentsOf(node: FieldDefinitionNode): readonly InputValueDefinitionNode[] {
+/** The arguments of a field or of an input, those that it shares with others (`@takes`) before its own. */
+function argumentsOf(
+  node: FieldDefinitionNode | InputObjectTypeDefinitionNode,
+): readonly InputValueDefinitionNode[] {
   const takes = node.directives?.find(({ name }) => name.value === 'takes')
   const inputs = takes?.arguments?.[0]?.value
   const shared = inputs?.kind === NodeKind.LIST ? inputs.values : []
+  const written = node.kind === NodeKind.FIELD_DEFINITION ? node.arguments : node.fields
   return [
     ...shared.flatMap((input) => {
       const found = definitions.get(input.kind === NodeKind.ENUM ? input.value : '')
       if (found?.kind !== NodeKind.INPUT_OBJECT_TYPE_DEFINITION)
         throw new TypeError(`${node.name.value} takes the arguments of no input`)
-      return found.fields ?? []
+      return argumentsOf(found)
     }),
-    ...(node.arguments ?? []),
+    ...(written ?? []),
   ]
 }
 
