@@ -210,6 +210,18 @@ export function defaultsOf<T>(options: NumberOptions<T>): T {
   return Object.fromEntries(entries.map(([name, { byDefault }]) => [name, byDefault])) as T
 }
 
+const maxBytes = 1_099_511_627_776
+
+/** The bounds of the bytes that all users together hold, and that one user holds: by default a half of that. */
+export function heldBytesOptions(
+  byDefault: number,
+): NumberOptions<{ readonly maxHeldBytes: number; readonly maxHeldBytesPerUser: number }> {
+  return {
+    maxHeldBytes: { byDefault, least: 0, most: maxBytes },
+    maxHeldBytesPerUser: { byDefault: Math.floor(byDefault / 2), least: 0, most: maxBytes },
+  }
+}
+
 /** An object whose members that may be `undefined` are absent instead. */
 export type Present<T> = {
   [K in keyof T as undefined extends T[K] ? never : K]: T[K]

@@ -1,4 +1,4 @@
-import { defaultsOf, type NumberOptions } from '../../lib/options.ts'
+import { defaultsOf, heldBytesOptions, type NumberOptions } from '../../lib/options.ts'
 import { heapShare } from '../../lib/process-memory.ts'
 
 /** Bounds of the memory that groups of subscribers hold. */
@@ -16,18 +16,11 @@ export interface LiveLimits {
   readonly maxHeldBytesPerUser: number
 }
 
-const maxHeldBytes = heapShare('subscriptions')
-
 /** Every default and bound of {@link LiveLimits}. */
 export const liveOptions: NumberOptions<LiveLimits> = {
   maxFrames: { byDefault: 256, least: 1, most: 1_000_000 },
   maxBytes: { byDefault: 8 << 20, least: 65_536, most: 1_099_511_627_776 },
-  maxHeldBytes: { byDefault: maxHeldBytes, least: 0, most: 1_099_511_627_776 },
-  maxHeldBytesPerUser: {
-    byDefault: Math.floor(maxHeldBytes / 2),
-    least: 0,
-    most: 1_099_511_627_776,
-  },
+  ...heldBytesOptions(heapShare('subscriptions')),
 }
 
 export const defaultLiveLimits: LiveLimits = defaultsOf(liveOptions)

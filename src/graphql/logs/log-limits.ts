@@ -1,5 +1,5 @@
 import { Counts } from '../../lib/counts.ts'
-import { defaultsOf, type NumberOptions } from '../../lib/options.ts'
+import { defaultsOf, heldBytesOptions, type NumberOptions } from '../../lib/options.ts'
 import { heapShare } from '../../lib/process-memory.ts'
 
 /** Bounds of logs. Nothing of a log is kept beyond them. */
@@ -25,8 +25,6 @@ export interface LogLimits {
   readonly maxHeldBytesPerUser: number
 }
 
-const maxHeldBytes = heapShare('logs', 64 << 20)
-
 /** Every default and bound of {@link LogLimits}. */
 export const logOptions: NumberOptions<LogLimits> = {
   maxStreams: { byDefault: 500, least: 0, most: 100_000 },
@@ -35,12 +33,7 @@ export const logOptions: NumberOptions<LogLimits> = {
   maxLineBytes: { byDefault: 16_384, least: 256, most: 1_048_576 },
   maxLines: { byDefault: 5_000, least: 100, most: 1_000_000 },
   maxBytes: { byDefault: 2 << 20, least: 65_536, most: 1_099_511_627_776 },
-  maxHeldBytes: { byDefault: maxHeldBytes, least: 0, most: 1_099_511_627_776 },
-  maxHeldBytesPerUser: {
-    byDefault: Math.floor(maxHeldBytes / 2),
-    least: 0,
-    most: 1_099_511_627_776,
-  },
+  ...heldBytesOptions(heapShare('logs', 64 << 20)),
 }
 
 export const defaultLogLimits: LogLimits = defaultsOf(logOptions)

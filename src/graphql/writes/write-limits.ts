@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Viewer } from '../../access/viewer.ts'
 import { valueBytes } from '../../informer/codec/template.ts'
-import { defaultsOf, type NumberOptions } from '../../lib/options.ts'
+import { defaultsOf, heldBytesOptions, type NumberOptions } from '../../lib/options.ts'
 import { heapShare } from '../../lib/process-memory.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { type ByteHolder, HeldBytes } from '../prepare/held-bytes.ts'
@@ -31,17 +31,10 @@ export interface WriteLimits {
   readonly maxDrains: number
 }
 
-const maxHeldBytes = heapShare('writes', 128 << 20)
-
 /** Every default and bound of {@link WriteLimits}. */
 export const writeOptions: NumberOptions<WriteLimits> = {
   maxWrites: { byDefault: 100, least: 1, most: 10_000 },
-  maxHeldBytes: { byDefault: maxHeldBytes, least: 0, most: 1_099_511_627_776 },
-  maxHeldBytesPerUser: {
-    byDefault: Math.floor(maxHeldBytes / 2),
-    least: 0,
-    most: 1_099_511_627_776,
-  },
+  ...heldBytesOptions(heapShare('writes', 128 << 20)),
   maxBytes: { byDefault: 1 << 20, least: 1_024, most: 16_777_216 },
   writesPerMinute: { byDefault: 600, least: 1, most: 1_000_000 },
   requestDeadlineMs: { byDefault: 10_000, least: 100, most: 600_000 },
