@@ -11,13 +11,13 @@ import type { ReadRun } from './read-run.ts'
 
 /*
  * Which kinds and clusters a field reads, and what it could not read. A field goes through the places that its arguments
- * mean, each a kind in a cluster, and adds each to its `Places`. What is read is a part. What is not is told in three ways:
- * as a gap (`incomplete`), as a type that was not looked at (`notLookedAt`), and, where the request names the kind, as an
- * error beside the answer. A viewer need not be allowed to list what the request does not name: such refusals are told
- * once for a cluster, and only where nothing of the cluster is read.
+ * mean, each a kind in a cluster, and adds each to its `Places`. A place that can be read becomes a part. `Places` reports the
+ * others in three ways: as a gap (`incomplete`), as a type that was not looked at (`notLookedAt`), and, where the request
+ * names the kind, as an error beside the answer. The viewer may lack the right to list a kind that the request does not name:
+ * `Places` reports that once for a cluster, and only if the answer has nothing of the cluster.
  */
 
-/** How what cannot be read is told. */
+/** How `Places` reports the kinds that it cannot read. */
 interface PlacesOptions {
   /** Whether the request names a kind. Default: it names each. */
   readonly isNamed?: (kind: Kind) => boolean

@@ -33,7 +33,7 @@ import type { ResumePosition } from '../../reads/resume-token.ts'
 /*
  * What the members of a group may see, list by list and kind by kind. A new subscriber's access is resolved here; with what
  * the subscription follows, it decides the group (`live-groups.ts`), and never changes within the group. The rows are read
- * through it (`group-reading.ts`), which may find reads that nobody foresaw: they are kept in `DiscoveredReads`, and the
+ * through it (`group-reading.ts`). A row may need reads that the plan did not name. `DiscoveredReads` keeps them, and the
  * members move to a group that has them. Each viewer's access is reviewed again when permissions may have changed
  * (`group-viewers.ts`).
  */

@@ -23,8 +23,8 @@ import {
 
 // The rows that the members of a group hold. Each list has a LiveSet of its objects that match. Without a window, all of
 // them are rows: a change of an object is decided and written by itself (`ListRows`). With one, a page, only the first
-// ones in an order are rows: changes move objects through a TopWindow, and the page before and after is told in steps
-// (`PageWindow`).
+// ones in an order are rows: changes move objects through a TopWindow, and the frame has the steps from the page before to
+// the page after (`PageWindow`).
 
 interface SentObject extends RowText {
   readonly uid: string
