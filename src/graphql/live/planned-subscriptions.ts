@@ -15,6 +15,7 @@ import {
 } from 'graphql'
 import { noViewer } from '../../access/authentication/authenticator.ts'
 import type { Viewer } from '../../access/viewer.ts'
+import type { FrameStream } from '../../lib/frame-stream.ts'
 import { interruptible } from '../../lib/generators.ts'
 import { parseExact } from '../../lib/json.ts'
 import type { SubscriptionSource } from '../answer/execution.ts'
@@ -37,15 +38,18 @@ import { Plan } from '../plan/plan.ts'
 import type { PlanCompiler } from '../plan/plan-compiler.ts'
 import { PlannedQueries, type QueryOrigin, type QueryRequest } from '../answer/planned-queries.ts'
 import type { DrainArguments, Drains } from '../writes/drain.ts'
-import { DrainStream } from './drain-stream.ts'
-import { ExtensionStream, type ExtensionStreamOptions } from './extension-stream.ts'
-import { ClustersStream } from './clusters-stream.ts'
 import { checkedCoalesceMs } from './followed-list.ts'
 import { type FleetParts, type Followed, FramePlans } from './frame-plan.ts'
 import { type Joining, neededBy } from './group/group-access.ts'
-import { failedStream, type MemberStream } from './group/group-member.ts'
+import { FailedStream } from './group/group-member.ts'
 import type { LiveState } from './live-limits.ts'
 import { LiveGroups, type LiveGroupsOptions } from './live-groups.ts'
+import {
+  clustersStream,
+  drainStream,
+  extensionStream,
+  type ExtensionStreamOptions,
+} from './value-streams.ts'
 
 export interface PlannedSubscriptionsOptions extends LiveGroupsOptions {
   readonly served: () => ServedSchema
@@ -103,16 +107,16 @@ export class PlannedSubscriptions {
   async subscribe(
     { query, ...request }: QueryRequest,
     origin: SubscriptionOrigin,
-  ): Promise<MemberStream> {
+  ): Promise<FrameStream> {
     const { documents, served } = this.#options
     let document: DocumentNode
     try {
       document = documents.parse(query)
     } catch (error) {
-      return failedStream([error])
+      return new FailedStream([error])
     }
     const errors = documents.validate(served().schema, document)
-    if (errors.length > 0) return failedStream(clientResult({ errors }).errors)
+    if (errors.length > 0) return new FailedStream(clientResult({ errors }).errors)
     return this.subscribeTo({ ...request, document }, origin)
   }
 
@@ -120,7 +124,7 @@ export class PlannedSubscriptions {
   async subscribeTo(
     request: SubscriptionRequest,
     origin: SubscriptionOrigin,
-  ): Promise<MemberStream> {
+  ): Promise<FrameStream> {
     const { viewer, callerToken, trace, mayWrite = false, beganMs = performance.now() } = origin
     const served = this.#options.served()
     const { limits, unexpected, observer } = this.#options
@@ -136,7 +140,9 @@ export class PlannedSubscriptions {
     const stream =
       'take' in answer
         ? answer
-        : failedStream(clientResult({ errors: answer.errors }, unexpected, trace?.requestId).errors)
+        : new FailedStream(
+            clientResult({ errors: answer.errors }, unexpected, trace?.requestId).errors,
+          )
     if (observer === undefined && trace?.follower === undefined) return stream
     const report = (): OperationReport => ({
       operation: 'subscription',
@@ -159,17 +165,18 @@ export class PlannedSubscriptions {
   }
 
   /** As {@link subscribe}, for the gateway itself: a part of an operation that has its own report. */
-  async follow({ query, ...request }: QueryRequest, caller: Caller): Promise<MemberStream> {
+  async follow({ query, ...request }: QueryRequest, caller: Caller): Promise<FrameStream> {
     const { documents, served, unexpected } = this.#options
     const now = served()
     const document = documents.parse(query)
     const errors = documents.validate(now.schema, document)
-    if (errors.length > 0) return failedStream([unfit(errors[0])])
+    if (errors.length > 0) return new FailedStream([unfit(errors[0])])
     const validated = this.#validated(now, { ...request, document })
-    if (!('schema' in validated)) return failedStream(clientResult({ errors: validated }).errors)
+    if (!('schema' in validated))
+      return new FailedStream(clientResult({ errors: validated }).errors)
     const joined = await this.#joined(now, { ...request, document }, validated, caller)
     if ('take' in joined) return joined
-    return failedStream(clientResult({ errors: joined.errors }, unexpected).errors)
+    return new FailedStream(clientResult({ errors: joined.errors }, unexpected).errors)
   }
 
   state(): LiveState {
@@ -202,7 +209,7 @@ export class PlannedSubscriptions {
     { document, operationName, variables, explains = false }: SubscriptionRequest,
     validated: ValidatedSubscriptionArgs,
     caller: SubscriptionOrigin & { readonly logged?: LoggedObjects },
-  ): Promise<MemberStream | Refusal> {
+  ): Promise<FrameStream | Refusal> {
     const { viewer, beganMs = performance.now(), logged = new Map() } = caller
     const endsAtMs = beganMs + this.#options.limits.operationDeadlineMs
     const { variableValues, operation } = validated
@@ -216,17 +223,15 @@ export class PlannedSubscriptions {
       const asked = plans
       if (asked.followsClusters) {
         const { coalesceMs } = asked.arguments(variableValues) as StreamArguments
-        return await ClustersStream.open({
-          fleet: served.fleet,
-          coalesceMs: checkedCoalesceMs(coalesceMs) ?? this.#options.limits.coalesceMs,
-          read: this.#answers({ document, variables }, validated, caller),
-        })
+        const ms = checkedCoalesceMs(coalesceMs) ?? this.#options.limits.coalesceMs
+        const read = this.#answers({ document, variables }, validated, caller)
+        return await clustersStream(served.fleet, ms, read)
       }
       if (asked.drains) {
         if (caller.mayWrite !== true) throw writeByGet()
         const args = asked.arguments(variableValues) as DrainArguments
         const drain = await this.#options.drains.open(served, args, caller)
-        return new DrainStream(drain, asked.valueFrames())
+        return drainStream(drain, asked.valueFrames())
       }
       if (asked.extension !== undefined) {
         const write = this.#answers({ document, variables }, validated, caller)
@@ -260,7 +265,7 @@ export class PlannedSubscriptions {
     { args, ...followed }: Followed,
     joining: Omit<Joining, keyof Followed | 'supporting' | 'coalesceMs' | 'resumeFrom'>,
     validated: ValidatedSubscriptionArgs,
-  ): Promise<MemberStream> {
+  ): Promise<FrameStream> {
     const { limits } = this.#options
     const { coalesceMs, resumeFrom: token } = args as StreamArguments
     return this.#groups.join({
@@ -278,7 +283,7 @@ export class PlannedSubscriptions {
     variables: VariableValues,
     how: Pick<ExtensionStreamOptions, 'endsAtMs' | 'write'>,
     { viewer, callerToken }: SubscriptionOrigin,
-  ): Promise<MemberStream> {
+  ): Promise<FrameStream> {
     const { served, limits } = this.#options
     const { extension, nodes } = asked
     if (extension === undefined) throw new TypeError('a field of an extension')
@@ -286,7 +291,7 @@ export class PlannedSubscriptions {
     const [typeName = '', fieldName = ''] = field.coordinate.split('.')
     const info = { typeName, fieldName, fieldNodes: nodes }
     const args = asked.arguments(variables) as Readonly<Record<string, unknown>>
-    return await ExtensionStream.open({
+    return await extensionStream({
       ...how,
       caller: {
         // The resolver reads by the schema of the day, as its events are answered.
@@ -352,7 +357,7 @@ function schemaChanged(): ClientError {
   return new ClientError('SCHEMA_CHANGED', message, { hint })
 }
 
-function closeLate(late: MemberStream | Refusal): void {
+function closeLate(late: FrameStream | Refusal): void {
   if ('take' in late) late.close()
 }
 
@@ -383,7 +388,7 @@ function followable(error: unknown): unknown {
 }
 
 /** The codes of the errors that ended a subscription. */
-function codesOf({ end }: MemberStream): readonly string[] {
+function codesOf({ end }: FrameStream): readonly string[] {
   if (end?.form !== 'failed') return []
   const { errors } = clientResult({
     data: null,
@@ -470,7 +475,7 @@ export interface PlannedOperations {
   subscribe(
     request: QueryRequest,
     origin: Pick<SubscriptionOrigin, 'viewer' | 'callerToken' | 'trace' | 'mayWrite'>,
-  ): Promise<MemberStream>
+  ): Promise<FrameStream>
   /** The state of the subscriptions, for metrics. */
   liveState(): LiveState
 }
@@ -496,7 +501,7 @@ export function plannedOperations({
     subscribe: async (request, { viewer, callerToken, trace, mayWrite = false }) =>
       isAnswered(viewer)
         ? subscriptions.subscribe(request, { viewer, callerToken, trace, mayWrite })
-        : failedStream([noViewer()]),
+        : new FailedStream([noViewer()]),
     liveState: () => subscriptions.state(),
   }
 }

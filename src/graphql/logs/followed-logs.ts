@@ -219,7 +219,6 @@ export class FollowedLogs extends FrameStream implements ByteHolder, Disposable 
   #fail(error: unknown): void {
     this.finish({ form: 'failed', errors: [error] })
     this.#begun.resolve()
-    this.announce()
   }
 
   /** Follows the containers of the pods as they are now. */
@@ -314,7 +313,6 @@ export class FollowedLogs extends FrameStream implements ByteHolder, Disposable 
       if (all.every((one) => (follows ? !one.isOpening : one.isSettled))) this.#nowBegun()
     } else if (request.previous && follows && all.every(({ isOver }) => isOver)) {
       this.finish({ form: 'complete' })
-      this.#announceSoon()
     }
   }
 
