@@ -1,7 +1,13 @@
 import { pino } from 'pino'
 import type { SignInReport } from '../access/authentication/authenticator.ts'
 import { ConfigError } from '../config/config.ts'
-import { documentHash, type OperationObserver, type OperationReport, type RefusedDocument, type WriteReport } from '../graphql/answer/operation-observer.ts'
+import {
+  documentHash,
+  type OperationObserver,
+  type OperationReport,
+  type RefusedDocument,
+  type WriteReport,
+} from '../graphql/answer/operation-observer.ts'
 import { ClientError } from '../graphql/errors/client-error.ts'
 import type { ServerObserver, ServerRefusal } from '../server/operation-options.ts'
 import { AuditFile, type AuditFileOptions } from './audit-file.ts'
