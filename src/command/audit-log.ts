@@ -1,12 +1,12 @@
 import { pino } from 'pino'
 import type { SignInReport } from '../access/authentication/authenticator.ts'
 import { ConfigError } from '../config/config.ts'
-import { documentHash } from '../graphql/answer/operation-observer.ts'
-import type {
-  OperationObserver,
-  OperationReport,
-  RefusedDocument,
-  WriteReport,
+import {
+  documentHash,
+  type OperationObserver,
+  type OperationReport,
+  type RefusedDocument,
+  type WriteReport,
 } from '../graphql/answer/operation-observer.ts'
 import { ClientError } from '../graphql/errors/client-error.ts'
 import type { ServerObserver, ServerRefusal } from '../server/operation-options.ts'
