@@ -17,6 +17,7 @@ import type { SentChange, SentListChange } from './frame-plan.ts'
 import { Backlog } from './group/group-frames.ts'
 import type { GroupList } from './group/group-list.ts'
 import { additionOf, GroupRows, type ListRows, removalNow } from './group/group-rows.ts'
+import type { GroupPositions, GroupState } from './group/group-state.ts'
 import type { LiveGroup } from './group/live-group.ts'
 
 /** The wait for a position that another replica has reached, on top of the coalescing time. */
@@ -34,40 +35,40 @@ export async function resumed(
   group: LiveGroup,
   from: ResumePosition,
 ): Promise<Backlog | undefined> {
-  const { lists, content, writer, token } = group
+  const { state, content } = group
+  const { lists, token } = state
   const { cluster, incarnation, list, access } = from
   if (cluster !== token.cluster || incarnation !== token.incarnation) return undefined
   if (list !== token.list || access !== token.access || lists.length === 0) return undefined
-  const asked = group.positionsOf(from.positions)
+  const asked = state.positionsOf(from.positions)
   await Promise.all(
     lists.map(async (one) => {
-      if (one.isFollowing) await reachHistories(one, one.positionsIn(asked))
+      if (one.isFollowing) await reachHistories(one, asked.get(one) ?? {})
     }),
   )
-  if (!(await hasReached(group, asked))) return undefined
+  if (!(await hasReached(state, asked))) return undefined
   // The rest runs in one tick.
-  if (list !== group.token.list) return undefined
-  const { positions, isAhead, failures } = group.changes
-  const isBehind = isOfAnotherStore(asked, positions)
+  if (list !== state.token.list) return undefined
+  const { failures } = state
+  const positions = state.reachPresent()
+  const isAhead = state.isAheadOf(positions)
+  // A position of another store of several namespaces says what its client holds of all namespaces; of some, the client
+  // may hold more.
+  const isBehind = Array.from(asked).some(([one, ofList]) =>
+    Object.entries(ofList).some(([type, position]) => {
+      const { store } = readJointPosition(position) ?? {}
+      const own = positions.get(one)?.[type] ?? ''
+      return store !== undefined && store !== readJointPosition(own)?.store
+    }),
+  )
   // Rows that changed behind the positions come with the next frame, unless they have been written.
-  const until = isAhead ? {} : positions
+  const until: GroupPositions = isAhead ? new Map() : positions
   const missed = missedBy(group, { positions: asked, isAhead: isBehind || from.isAhead, until })
   if (missed === undefined) return undefined
   const { page } = content
   const at = { before: asked, positions, isAhead, page, failures }
-  const frames = writer.frames(missed, { reset: false, ...at })
+  const frames = group.frames.written(missed, { reset: false, ...at })
   return new Backlog(frames, { rows: missed.length, next: group.frames.next, positions })
-}
-
-/**
- * Whether a position is of another store of several namespaces. It says what its client holds of all namespaces; of
- * some, the client may hold more.
- */
-function isOfAnotherStore(asked: Positions, own: Positions): boolean {
-  return Object.entries(asked).some(([type, position]) => {
-    const { store } = readJointPosition(position) ?? {}
-    return store !== undefined && store !== readJointPosition(own[type] ?? '')?.store
-  })
 }
 
 /** Loads the changes since positions. The histories then reach back to them, or as far as they can. */
@@ -84,16 +85,20 @@ async function reachHistories({ list, reading }: GroupList, positions: Positions
 
 /** The changes of all lists for a subscriber that held them at a position; `undefined` if unknown or too many. */
 function missedBy(
-  { lists, content, options, isPlural }: LiveGroup,
-  from: SeenUpTo,
+  { state: { lists, isPlural, onlyViewer }, content }: LiveGroup,
+  from: {
+    readonly positions: GroupPositions
+    readonly until: GroupPositions
+    readonly isAhead: boolean
+  },
 ): readonly SentChange[] | undefined {
   const isList = content instanceof GroupRows && content.isList
   let rows = 0
   const missed: SentChange[] = []
   for (const list of lists) {
-    const [positions, until] = [list.positionsIn(from.positions), list.positionsIn(from.until)]
-    const seen = { positions, until, isAhead: from.isAhead }
-    const hasSeen = from.positions[list.ownPosition] !== undefined
+    const positions = from.positions.get(list) ?? {}
+    const seen = { positions, until: from.until.get(list) ?? {}, isAhead: from.isAhead }
+    const hasSeen = positions[list.at.kind.typeName] !== undefined
     if (!list.isFollowing) {
       // The subscriber may hold rows of it that the group does not have.
       if (hasSeen) return undefined
@@ -106,7 +111,7 @@ function missedBy(
       for (const change of added) missed.push(change)
       continue
     }
-    const isOfViewer = options.onlyViewer !== undefined
+    const isOfViewer = onlyViewer !== undefined
     let ofList: readonly SentChange[] | undefined
     if (ofRows !== undefined) {
       rows += ofRows.size
@@ -126,10 +131,10 @@ interface SeenUpTo extends Pick<ResumePosition, 'positions' | 'isAhead'> {
 }
 
 /** Waits until the group has sent its members everything up to a position. Returns false at the deadline. */
-async function hasReached(group: LiveGroup, wanted: Positions): Promise<boolean> {
-  const { coalesceMs, leaving } = group
-  const deadlineMs = performance.now() + 2 * coalesceMs + reachMs
-  while (!isReached(wanted, group.changes.positions)) {
+async function hasReached(state: GroupState, wanted: GroupPositions): Promise<boolean> {
+  const { leaving } = state
+  const deadlineMs = performance.now() + 2 * state.wanted.coalesceMs + reachMs
+  while (!isReached(wanted, state.reachPresent())) {
     if (leaving.aborted || performance.now() > deadlineMs) return false
     // oxlint-disable-next-line no-await-in-loop -- looks again and again
     await sleep(10, leaving)
@@ -138,14 +143,16 @@ async function hasReached(group: LiveGroup, wanted: Positions): Promise<boolean>
 }
 
 /** Whether `positions` have reached the wanted positions, as far as the two compare. */
-function isReached(wanted: Positions, positions: Positions): boolean {
-  return Object.entries(positions).every(([type, position]) => {
-    const version = wanted[type]
-    if (version === undefined || version === position) return true
-    const order = compareResourceVersions(resourceVersion(version), resourceVersion(position))
-    // Without an order, the history decides later.
-    return order === undefined || order <= 0
-  })
+function isReached(wanted: GroupPositions, positions: GroupPositions): boolean {
+  return Array.from(wanted).every(([list, ofList]) =>
+    Object.entries(positions.get(list) ?? {}).every(([type, position]) => {
+      const version = ofList[type]
+      if (version === undefined || version === position) return true
+      const order = compareResourceVersions(resourceVersion(version), resourceVersion(position))
+      // Without an order, the history decides later.
+      return order === undefined || order <= 0
+    }),
+  )
 }
 
 /** No changes if the page is the same; `undefined` if the server must send the page again. */

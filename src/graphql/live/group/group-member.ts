@@ -1,7 +1,7 @@
 import { inSlices } from '../../../lib/event-loop.ts'
 import { FrameStream } from '../../../lib/frame-stream.ts'
-import type { Positions } from '../../reads/resume-token.ts'
 import type { Backlog, GroupFrames } from './group-frames.ts'
+import type { GroupPositions } from './group-state.ts'
 import type { LiveCounts } from '../live-limits.ts'
 
 /** The parts of a group that a member reads. */
@@ -39,7 +39,7 @@ export class GroupMember extends FrameStream {
   #taken = 0
   /** The number of the next frame in the ring. */
   #next = 0
-  #positions: Positions = {}
+  #positions: GroupPositions = new Map()
   #rows = 0
 
   /** Starts with a snapshot, or with frames that lead from a resume token to a place in the ring. */

@@ -5,7 +5,6 @@ import { foldProblems } from '../../../query/problems/problem-fold.ts'
 import { problemPage, problemPosition } from '../../../query/problems/problem-page.ts'
 import { foldedState, nextTurnMs } from '../../../query/problems/problem-part.ts'
 import { PlanRun } from '../../plan/plan-run.ts'
-import type { CountedList } from '../../reads/connection-read.ts'
 import { ownerReferencesOf } from '../../reads/owner-read.ts'
 import {
   countedAs,
@@ -17,11 +16,11 @@ import {
 } from '../../reads/over-kinds/problems-read.ts'
 import type { FacetArguments } from '../../schema/read-arguments.ts'
 import type { ProblemCount } from '../../schema/read-context.ts'
-import type { OperationLimits, ServedSchema } from '../../served/served-schema.ts'
 import type { FollowedProblems } from '../followed-list.ts'
-import type { FramePlan, PageState, RowText, SentChange, SentListChange } from '../frame-plan.ts'
+import type { PageState, RowText, SentChange, SentListChange } from '../frame-plan.ts'
 import type { GroupContent, GroupList, ListReads, RowKeys } from './group-list.ts'
 import { mergedChanges, rowErrors } from './group-rows.ts'
+import type { GroupState } from './group-state.ts'
 
 // What the members of a group hold that is not rows of objects: counts and sums, and problems. It is read again as a whole,
 // by indexes, whenever something that it is read from may have changed, and compared with what was sent. That is done at
@@ -60,14 +59,13 @@ abstract class GroupReread {
  * indexes, at most once a flush, and sent if it differs from before. Each frame has all of it.
  */
 export class GroupFacets extends GroupReread implements GroupContent {
-  readonly #plan: FramePlan
+  readonly #state: GroupState
   readonly #facets: FacetArguments
-  readonly #lists = new Set<GroupList>()
-  #sent: { readonly text: string; readonly errors: string } = { text: '', errors: '' }
+  #sent: RowText = { text: '', errors: '' }
 
-  constructor(plan: FramePlan, facets: FacetArguments) {
+  constructor(state: GroupState, facets: FacetArguments) {
     super()
-    this.#plan = plan
+    this.#state = state
     this.#facets = facets
   }
 
@@ -80,12 +78,7 @@ export class GroupFacets extends GroupReread implements GroupContent {
     return (this.#sent.text.length + this.#sent.errors.length) * 2
   }
 
-  override follow(lists: readonly GroupList[]): void {
-    for (const list of lists) this.#lists.add(list)
-  }
-
-  drop(lists: readonly GroupList[]): readonly SentListChange[] {
-    for (const list of lists) this.#lists.delete(list)
+  drop(): readonly SentListChange[] {
     // The next counts are without them.
     return []
   }
@@ -95,17 +88,8 @@ export class GroupFacets extends GroupReread implements GroupContent {
     if (due === undefined) return []
     const options = reads.of(due.list).run
     const run = new PlanRun(options)
-    const text = this.#plan.facets?.(run, this.#counted(run, reads), this.#facets) ?? ''
-    const errors = rowErrors(run, options.unexpected)
-    reads.check()
-    if (text === this.#sent.text && errors === this.#sent.errors) return []
-    this.#sent = { text, errors }
-    return this.all()
-  }
-
-  /** The lists that can be read. What is missing of several is a gap of the frame. */
-  #counted(run: PlanRun, reads: ListReads): CountedList {
-    const parts = [...this.#lists]
+    // What is missing of several lists is a gap of the frame.
+    const parts = this.#state.lists
       .filter(({ isFollowing }) => isFollowing)
       .map((one) => {
         const { part, run: own } = reads.of(one)
@@ -114,14 +98,15 @@ export class GroupFacets extends GroupReread implements GroupContent {
         const related = new PlanRun(own).related(part.cluster)
         return { ...part, name: part.cluster, condition, related }
       })
-    const page = listPage({
-      parts,
-      budget: run.budget,
-      identity: { list: 'facets' },
-      first: 0,
-      maxPageSize: 0,
-    })
-    return { kind: this.#plan.kind, page }
+    const { plan } = this.#state.wanted
+    const identity = { list: 'facets' }
+    const page = listPage({ parts, budget: run.budget, identity, first: 0, maxPageSize: 0 })
+    const text = plan.facets?.(run, { kind: plan.kind, page }, this.#facets) ?? ''
+    const errors = rowErrors(run, options.unexpected)
+    reads.check()
+    if (text === this.#sent.text && errors === this.#sent.errors) return []
+    this.#sent = { text, errors }
+    return this.all()
   }
 
   all(): readonly SentListChange[] {
@@ -141,16 +126,6 @@ export class GroupFacets extends GroupReread implements GroupContent {
   merged(): readonly SentListChange[] {
     return this.all()
   }
-}
-
-/** The parts of a group that its problems use. */
-export interface ProblemsGroup {
-  readonly lists: readonly GroupList[]
-  readonly options: { readonly served: ServedSchema; readonly limits: OperationLimits }
-  /** Aborted when the group is over. */
-  readonly leaving: AbortSignal
-  flush(): Promise<void>
-  failed(error: unknown): void
 }
 
 /** One of the first problems of a cluster, as the members hold it. */
@@ -191,8 +166,8 @@ const maxWaitMs = 3_600_000
  * index has not changed, and in a bounded share of time.
  */
 export class GroupProblems extends GroupReread implements GroupContent {
-  readonly #group: ProblemsGroup
-  readonly #plan: FramePlan
+  readonly #state: GroupState
+  readonly #flushSoon: () => void
   readonly #problems: FollowedProblems
   readonly #clusters = new Map<string, ClusterProblems>()
   /** The clusters to fold again although nothing may have changed. */
@@ -204,12 +179,12 @@ export class GroupProblems extends GroupReread implements GroupContent {
   #page: PageState = { totalCount: 0, counts: [] }
   #timer: NodeJS.Timeout | undefined
 
-  constructor(group: ProblemsGroup, plan: FramePlan, problems: FollowedProblems) {
+  constructor(state: GroupState, problems: FollowedProblems, flushSoon: () => void) {
     super()
-    this.#group = group
-    this.#plan = plan
+    this.#state = state
     this.#problems = problems
-    group.leaving.addEventListener('abort', () => clearTimeout(this.#timer), { once: true })
+    this.#flushSoon = flushSoon
+    state.leaving.addEventListener('abort', () => clearTimeout(this.#timer), { once: true })
   }
 
   get page(): PageState {
@@ -235,7 +210,7 @@ export class GroupProblems extends GroupReread implements GroupContent {
   }
 
   drop(lists: readonly GroupList[]): readonly SentListChange[] {
-    const followed = new Set(this.#group.lists.map(({ at }) => at.cluster))
+    const followed = new Set(this.#state.lists.map(({ at }) => at.cluster))
     for (const { at } of lists) {
       if (followed.has(at.cluster)) this.#stale.add(at.cluster)
       else this.#clusters.delete(at.cluster)
@@ -279,7 +254,7 @@ export class GroupProblems extends GroupReread implements GroupContent {
 
   /** The lists of a cluster that can be read; none while one that had been read begins anew, but for some seconds. */
   #readable(cluster: string, nowMs: number): readonly GroupList[] {
-    const lists = this.#group.lists.filter(({ at }) => at.cluster === cluster)
+    const lists = this.#state.lists.filter(({ at }) => at.cluster === cluster)
     const from = this.#clusters.get(cluster)?.from
     const isLost = lists.some(({ at, isFollowing, gap }) => {
       return !isFollowing && from?.has(at.kind.typeName) === true && gap?.gap.code !== 'NOT_SERVED'
@@ -301,7 +276,7 @@ export class GroupProblems extends GroupReread implements GroupContent {
     nowMs: number,
   ): ClusterProblems {
     const problems = this.#problems
-    const { served, limits } = this.#group.options
+    const { served, limits, wanted } = this.#state
     const from = new Map(
       lists.map((one) => [one.at.kind.typeName, foldedState(reads.of(one).part)]),
     )
@@ -342,7 +317,7 @@ export class GroupProblems extends GroupReread implements GroupContent {
       first: rows.map((problem) => {
         budget.spend('rows', 1)
         const position = problemPosition(problem, problems.terms)
-        const text = this.#plan.problem?.(run, new ProblemFields(run, problem)) ?? 'null'
+        const text = wanted.plan.problem?.(run, new ProblemFields(run, problem)) ?? 'null'
         const errors = rowErrors(run, options.unexpected)
         return { key: position.key, id: problemId(problem), cluster, position, text, errors }
       }),
@@ -395,7 +370,7 @@ export class GroupProblems extends GroupReread implements GroupContent {
     clearTimeout(this.#timer)
     const turnMs = Math.min(...Array.from(this.#clusters.values(), (one) => one.turnMs))
     const leftMs = this.#lostMs.size > 0 ? unreadMs : turnMs - Date.now() + 1
-    if (leftMs === Infinity || this.#group.leaving.aborted) return
+    if (leftMs === Infinity || this.#state.leaving.aborted) return
     // Of a cluster that cannot be read, the time may have passed already.
     const waitMs = leftMs > 0 ? Math.min(Math.max(leftMs, 10), maxWaitMs) : unreadMs
     this.#timer = setTimeout(() => this.#turn(), waitMs).unref()
@@ -406,13 +381,13 @@ export class GroupProblems extends GroupReread implements GroupContent {
     let isDue = false
     for (const [cluster, { turnMs }] of this.#clusters) {
       if (turnMs >= nowMs && !this.#lostMs.has(cluster)) continue
-      const list = this.#group.lists.find(({ at, isFollowing }) => {
+      const list = this.#state.lists.find(({ at, isFollowing }) => {
         return at.cluster === cluster && isFollowing
       })
       list?.mark([anyKey])
       isDue ||= list !== undefined
     }
-    if (isDue) void this.#group.flush().catch((error: unknown) => this.#group.failed(error))
+    if (isDue) this.#flushSoon()
     else this.#wait()
   }
 }
