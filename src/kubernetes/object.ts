@@ -1,5 +1,5 @@
 import { isRawJson } from '../lib/json.ts'
-import type { Int64, RawNumber } from './wire/scalars.ts'
+import type { Int64, RawNumber } from './scalars.ts'
 
 /** Any JSON value of the API. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject

@@ -9,7 +9,7 @@ export interface KnownType {
   readonly from: string
 }
 
-const scalars = './scalars.ts'
+const scalars = '../scalars.ts'
 const object = '../object.ts'
 
 /** Definitions that stand for scalars or for types that are written by hand. */

@@ -7,7 +7,7 @@ import type { ClusterKind } from '../../prepare/kind-view.ts'
 import type { ReadParts, ReadSnapshot } from '../../prepare/read-snapshot.ts'
 import type { SentChange } from '../frame-plan.ts'
 import type { ListAccess } from './group-access.ts'
-import type { GroupFilter } from './group-filter.ts'
+import type { FilterListener } from './group-filter.ts'
 import type { GroupFrames } from './group-frames.ts'
 import type {
   GroupContent,
@@ -62,6 +62,7 @@ export class GroupChanges {
   readonly #unsubscribe: (() => void)[] = []
   #flushing: Promise<void> | undefined
   #pausing: Promise<void> | undefined
+  #isFlushPlanned = false
   #stateTimer: NodeJS.Timeout | undefined
 
   constructor(group: ChangingGroup) {
@@ -146,7 +147,9 @@ export class GroupChanges {
       void this.#followKind(list, at.kind, listener).catch(this.#failed)
     }
     const { filter } = list
-    if (filter !== undefined) void this.#followFilter(list, filter).catch(this.#failed)
+    for (const one of filter?.listeners ?? []) {
+      void this.#followFilter(list, one).catch(this.#failed)
+    }
   }
 
   async #followKind(list: GroupList, kind: Kind, listener: Listener): Promise<void> {
@@ -164,13 +167,23 @@ export class GroupChanges {
     if (!leaving.aborted && list.isListening(listener)) group.stopped(list, kind)
   }
 
-  async #followFilter(list: GroupList, filter: GroupFilter): Promise<void> {
-    while (await filter.changed()) {
-      await this.pause()
-      await this.flush()
-    }
+  async #followFilter(list: GroupList, one: FilterListener): Promise<void> {
     const { leaving } = this.#state
+    const { filter } = list
+    for await (const batch of one.listener) filter?.find(one, batch, this.#flushPaused, leaving)
     if (!leaving.aborted && list.filter === filter) this.#group.stopped(list, undefined)
+  }
+
+  /** Flushes after a pause, however often it is called meanwhile. */
+  readonly #flushPaused = (): void => {
+    if (this.#isFlushPlanned) return
+    this.#isFlushPlanned = true
+    void Promise.resolve(this.pause())
+      .then(() => {
+        this.#isFlushPlanned = false
+        return this.flush()
+      })
+      .catch(this.#failed)
   }
 
   /** Begins a list of several anew. Its rows stay until then. */
