@@ -10,9 +10,8 @@ import type {
 import type { PodLogsSource } from '../schema/read-context.ts'
 import { clusterStates } from './fleet-state.ts'
 import { readAnyKinds } from './over-kinds/any-kinds-list.ts'
-import { readCompletions } from './over-kinds/completion-read.ts'
 import { readProblems } from './over-kinds/problems-read.ts'
-import { readSearch } from './over-kinds/search-read.ts'
+import { readCompletions, readSearch } from './over-kinds/search-read.ts'
 import { canAnywhere, listedNamespaces } from './permissions.ts'
 import type { ReadRun } from './read-run.ts'
 

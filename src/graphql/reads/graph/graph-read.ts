@@ -18,7 +18,7 @@ import type { KindView } from '../../prepare/kind-view.ts'
 import { unnamedKinds } from '../../served/named-kinds.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
 import { kindOfIdentity } from '../object-read.ts'
-import { partOfType } from '../over-kinds/kinds-page.ts'
+import { partOfType } from '../over-kinds/kinds-connection.ts'
 import { typesNotRead, unnamedPart } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 
