@@ -140,7 +140,6 @@ export interface Followed {
   readonly lists: readonly { readonly plan: FramePlan; readonly list: FollowedList }[]
   /** Writes the frames. */
   readonly plan: FramePlan
-  readonly isPlural: FollowedLists['isPlural']
   readonly page: FollowedLists['page']
   readonly facets: FollowedLists['facets']
   readonly problems: FollowedLists['problems']
@@ -195,17 +194,17 @@ export class FramePlans {
     const { clusters, access, members, problemKinds } = fleet
     const served = { ...this.#field.compiler.served, clusters, access, members, problemKinds }
     const followed = followedLists(served, this.#source, args, limits)
-    const { kind, isPlural, page, facets, problems } = followed
+    const { kind, page, facets, problems } = followed
     if (problems !== undefined) {
       const plan = (this.#ofProblems ??= this.#compile(kind))
       const isRead = new Set(plan.needs.map((need) => need.kind))
       const lists = followed.lists
         .filter((list) => list.problems?.counts === true || isRead.has(list.at.kind))
         .map((list) => ({ list, plan: this.#lookedAtPlan(plan, list.at.kind) }))
-      return { args, lists, plan, isPlural, page, facets, problems }
+      return { args, lists, plan, page, facets, problems }
     }
     const lists = followed.lists.map((list) => ({ list, plan: this.#planOf(list.at.kind) }))
-    return { args, lists, plan: this.#planOf(kind), isPlural, page, facets, problems }
+    return { args, lists, plan: this.#planOf(kind), page, facets, problems }
   }
 
   /** The plan of a kind whose objects are looked at for problems: only its own objects are read for them. */

@@ -14,6 +14,7 @@ import { clusterNamed } from '../served/cluster-argument.ts'
 import type { ObjectRef } from '../schema/read-context.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { forbidden } from '../prepare/read-failures.ts'
+import type { ObjectPlace } from './direct/direct-tables.ts'
 import { OncePerRun, type ReadRun } from './read-run.ts'
 
 /** The kind that an `id` or a reference names; `undefined` where it is not served. */
@@ -72,7 +73,7 @@ export function foundByKey(
 
 /** Whether the viewer may not look up the object with a key, whether or not it exists. */
 export function isRefused(run: ReadRun, at: ClusterKind, key: string): boolean {
-  if (at.kind.uncached) return run.parts.access?.looks(at, splitObjectKey(key)) === false
+  if (at.kind.uncached) return run.direct.isRefused(at, placeOfKey(key))
   return run.late(() => run.parts.forLookup(at, [key])) === undefined
 }
 
@@ -148,8 +149,12 @@ function mirrorOf(run: ReadRun, part: KindView, uid: string, key?: string): Obje
 }
 
 function readDirectly(run: ReadRun, at: ClusterKind, key: string): FoundObject | undefined {
+  return run.direct.object(at, placeOfKey(key), run.budget)
+}
+
+function placeOfKey(key: string): ObjectPlace {
   const { namespace, name } = splitObjectKey(key)
-  return run.direct.object(at, namespace === '' ? { name } : { namespace, name }, run.budget)
+  return namespace === '' ? { name } : { namespace, name }
 }
 
 /** Kinds without a cache have no index of UIDs. */

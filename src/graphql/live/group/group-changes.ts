@@ -7,7 +7,7 @@ import type { ClusterKind } from '../../prepare/kind-view.ts'
 import type { ReadParts, ReadSnapshot } from '../../prepare/read-snapshot.ts'
 import type { SentChange } from '../frame-plan.ts'
 import type { ListAccess } from './group-access.ts'
-import type { GroupFilter } from './group-filter.ts'
+import type { FilterListener } from './group-filter.ts'
 import type { GroupFrames } from './group-frames.ts'
 import type {
   GroupContent,
@@ -62,6 +62,7 @@ export class GroupChanges {
   readonly #unsubscribe: (() => void)[] = []
   #flushing: Promise<void> | undefined
   #pausing: Promise<void> | undefined
+  #isFlushPlanned = false
   #stateTimer: NodeJS.Timeout | undefined
 
   constructor(group: ChangingGroup) {
@@ -87,13 +88,14 @@ export class GroupChanges {
     const reached = positionsAfter(state.positions, begun)
     state.positions = reached
     await this.#inChunks(begun, reached, () => this.#group.written())
-    const { isPlural, plan } = state.wanted
+    const { plan } = state.wanted
+    const { isOptional } = state
     state.gaps = state.gapsNow()
     if (plan.tellsStaleness) state.staleSince = state.staleSinceNow()
-    if (isPlural || plan.tellsGaps) {
+    if (isOptional || plan.tellsGaps) {
       this.#stateTimer = setInterval(() => this.stateChanged(), stateCheckMs).unref()
     }
-    if (isPlural || plan.tellsGaps || plan.tellsStaleness) this.#followStaleness(lists)
+    if (isOptional || plan.tellsGaps || plan.tellsStaleness) this.#followStaleness(lists)
     for (const list of lists) {
       if (list.isFollowing) this.#follow(list)
       else void this.#await(list).catch(this.#failed)
@@ -120,9 +122,9 @@ export class GroupChanges {
     this.#followStaleness(lists)
   }
 
-  /** Begins a list. Of several, one that cannot be read is a gap: `undefined`. */
+  /** Begins a list. An optional one that cannot be read is a gap: `undefined`. */
   async #begin(list: GroupList): Promise<BegunList | undefined> {
-    const { leaving, isPlural } = this.#state
+    const { leaving } = this.#state
     try {
       return await list.begin(() => {
         if (leaving.aborted) return
@@ -134,7 +136,7 @@ export class GroupChanges {
         }
       })
     } catch (error) {
-      if (!isPlural || !(error instanceof ClientError)) throw error
+      if (list.at.isOptional !== true || !(error instanceof ClientError)) throw error
       list.close(error)
       return undefined
     }
@@ -146,7 +148,9 @@ export class GroupChanges {
       void this.#followKind(list, at.kind, listener).catch(this.#failed)
     }
     const { filter } = list
-    if (filter !== undefined) void this.#followFilter(list, filter).catch(this.#failed)
+    for (const one of filter?.listeners ?? []) {
+      void this.#followFilter(list, one).catch(this.#failed)
+    }
   }
 
   async #followKind(list: GroupList, kind: Kind, listener: Listener): Promise<void> {
@@ -164,13 +168,23 @@ export class GroupChanges {
     if (!leaving.aborted && list.isListening(listener)) group.stopped(list, kind)
   }
 
-  async #followFilter(list: GroupList, filter: GroupFilter): Promise<void> {
-    while (await filter.changed()) {
-      await this.pause()
-      await this.flush()
-    }
+  async #followFilter(list: GroupList, one: FilterListener): Promise<void> {
     const { leaving } = this.#state
+    const { filter } = list
+    for await (const batch of one.listener) filter?.find(one, batch, this.#flushPaused, leaving)
     if (!leaving.aborted && list.filter === filter) this.#group.stopped(list, undefined)
+  }
+
+  /** Flushes after a pause, however often it is called meanwhile. */
+  readonly #flushPaused = (): void => {
+    if (this.#isFlushPlanned) return
+    this.#isFlushPlanned = true
+    void Promise.resolve(this.pause())
+      .then(() => {
+        this.#isFlushPlanned = false
+        return this.flush()
+      })
+      .catch(this.#failed)
   }
 
   /** Begins a list of several anew. Its rows stay until then. */
@@ -295,13 +309,13 @@ export class GroupChanges {
     const group = this.#group
     const state = this.#state
     if (state.leaving.aborted) return
-    const { isPlural, plan } = state.wanted
+    const { plan } = state.wanted
     const { staleSince: wasStale, gaps: before, positions } = state
     state.staleSince = plan.tellsStaleness ? state.staleSinceNow() : null
     state.gaps = state.gapsNow()
     const known = new Set(before.map(nameOfGap))
     const failures = state.gaps.flatMap((one) =>
-      isPlural && one.error !== undefined && !known.has(nameOfGap(one)) ? [one.error] : [],
+      state.isOptional && one.error !== undefined && !known.has(nameOfGap(one)) ? [one.error] : [],
     )
     const isOtherGap = plan.tellsGaps && textOfGaps(before) !== textOfGaps(state.gaps)
     const isOtherState = (state.staleSince === null) !== (wasStale === null) || isOtherGap
@@ -413,8 +427,8 @@ export class GroupChanges {
 
   /** Whether the error is that some of several lists have become unreadable. Begins these anew. */
   #isOfLostLists(error: unknown): boolean {
-    const { lists, isPlural } = this.#state
-    if (!isPlural || !(error instanceof ClientError)) return false
+    const { lists, isOptional } = this.#state
+    if (!isOptional || !(error instanceof ClientError)) return false
     const lost = lists.filter((list) => list.isFollowing && unreadable(list) !== undefined)
     for (const list of lost) this.restart(list)
     return lost.length > 0

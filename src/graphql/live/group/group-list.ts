@@ -274,7 +274,6 @@ export class GroupList {
         if (measured !== undefined) requireUsages(run, part, measured, within)
         const keys = this.#content.matching(this, { part, run })
         this.close()
-        if (filter !== undefined) this.#filter = new GroupFilter(this.list, filter)
         this.#listeners = this.reading.readable(snapshot).map((at) => {
           return { at, listener: this.reading.listen(snapshot, at) }
         })
@@ -282,7 +281,7 @@ export class GroupList {
           this.#listeners.map(({ at, listener }) => [at.kind.typeName, listener] as const),
         )
         this.dependencies.listen((type) => byType.get(type)?.hasWaiting === true)
-        this.#filter?.listen(snapshot)
+        if (filter !== undefined) this.#filter = new GroupFilter(this.list, filter, snapshot)
         const unsubscribe = this.cache?.onSynced(synced)
         if (unsubscribe !== undefined) this.#unsubscribe.push(unsubscribe)
         this.#pending = nothingPending()
