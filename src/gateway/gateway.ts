@@ -70,7 +70,7 @@ import { type ExecuteRequest, InProcessOperations, type SubscriptionResults } fr
 import type { GatewayMetrics } from './metrics/gateway-metrics.ts'
 import { codeOf, FailureLog, type GatewayLog, observersOf, silentLog } from './observers.ts'
 import type { ServerPlugin } from '../server/operation-options.ts'
-import type { Readiness } from '../server/http/probes.ts'
+import type { Readiness } from '../server/http/http-transport.ts'
 import { defaultApiWatchTimes } from './api-watch.ts'
 import { type ClusterSourceOptions, Fleet, type FleetOptions } from './fleet.ts'
 import type { Shard } from './sources/shard.ts'
@@ -570,13 +570,10 @@ class RunningGateway implements OpenedGateway {
     this.#served = now
     this.#subscriptions.follow(now)
     this.#preload.hold(now)
-    if (before !== undefined && !isReused) this.#tellSchema(now.schema)
-  }
-
-  #tellSchema(schema: GraphQLSchema): void {
+    if (before === undefined || isReused) return
     for (const listener of this.#schemaListeners) {
       try {
-        listener(schema)
+        listener(now.schema)
       } catch (error) {
         this.#log.error('a listener of schema changes has failed', { error })
       }

@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import { noViewer } from '../access/authentication/authenticator.ts'
 import type { Viewer } from '../access/viewer.ts'
 import type { OperationFollower } from '../graphql/prepare/operation-trace.ts'
 import type { RefusedDocument } from '../graphql/answer/operation-observer.ts'
@@ -118,23 +117,4 @@ export interface OperationPipelineOptions {
    */
   readonly requireViewer?: boolean | undefined
   readonly log: ServerLog
-}
-
-/**
- * Makes contexts with a viewer: that of the program's own context, or else the authenticator's. Throws
- * `UnauthenticatedError` if a viewer is required and missing.
- */
-export function contextWithViewer(
-  context: MakeContext = () => ({}),
-  requireViewer: boolean,
-): MakeContext {
-  const whole = (made: OperationContext, origin: OperationOrigin): OperationContext => {
-    const viewer = made.viewer ?? origin.viewer
-    if (viewer === undefined && requireViewer) throw noViewer()
-    return { ...made, viewer }
-  }
-  return (origin) => {
-    const made = context(origin)
-    return made instanceof Promise ? made.then((one) => whole(one, origin)) : whole(made, origin)
-  }
 }

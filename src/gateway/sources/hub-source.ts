@@ -36,10 +36,10 @@ export interface HubSourceOptions {
   readonly labels?: ClusterLabels
 }
 
-/** The hub as the fleet knows it. */
-export interface Hub {
+/** The hubs as the fleet knows them. */
+export interface Hubs {
   /** The connection, or why there is none. */
-  connection(): HubConnection | Error
+  hub(name: string): HubConnection | Error
   /** Calls `listener` after each change of the fleet. Returns a function that removes it. */
   onChanged(listener: () => void): () => void
 }
@@ -65,22 +65,22 @@ export class HubSource implements ClusterSource {
   readonly name: string
   readonly #options: HubSourceOptions
   readonly #layout: SecretLayout
-  readonly #hub: Hub
+  readonly #hubs: Hubs
   readonly #reflector: ReflectorOptions
   /** The clusters of each namespace, as last listed. */
   readonly #known = new Map<string, readonly SourcedCluster[]>()
 
-  constructor(options: HubSourceOptions, hub: Hub, reflector: ReflectorOptions) {
+  constructor(options: HubSourceOptions, hubs: Hubs, reflector: ReflectorOptions) {
     this.name = `${options.type} ${options.hub}`
     this.#options = options
     this.#layout = secretLayouts[options.type]
-    this.#hub = hub
+    this.#hubs = hubs
     this.#reflector = reflector
   }
 
   async *follow(signal: AbortSignal): AsyncIterable<SourceState> {
     while (!signal.aborted) {
-      const connection = this.#hub.connection()
+      const connection = this.#hubs.hub(this.#options.hub)
       if (connection instanceof Error) {
         yield this.#state(connection)
         await this.#connectionOtherThan(undefined, signal)
@@ -141,7 +141,7 @@ export class HubSource implements ClusterSource {
   /** Resolves when the hub has another connection, or when the signal aborts. */
   async #connectionOtherThan(known: HubConnection | undefined, signal: AbortSignal): Promise<void> {
     const isOther = (): boolean => {
-      const now = this.#hub.connection()
+      const now = this.#hubs.hub(this.#options.hub)
       return now instanceof Error ? known !== undefined : now.apiServer !== known?.apiServer
     }
     await new Promise<void>((resolve) => {
@@ -150,7 +150,7 @@ export class HubSource implements ClusterSource {
         signal.removeEventListener('abort', leave)
         resolve()
       }
-      const forget = this.#hub.onChanged(() => {
+      const forget = this.#hubs.onChanged(() => {
         if (isOther()) leave()
       })
       signal.addEventListener('abort', leave, { once: true })
