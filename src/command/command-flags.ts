@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander'
 import { variableOptions } from '../config/config.ts'
-import type { GivenOption } from '../config/option-source.ts'
-import type { NamedOption } from '../config/variable-source.ts'
+import type { GivenOption, NamedOption } from '../config/option-source.ts'
 
 /** A command-line flag that sets one option. Repeated flags of a list are its items. */
 export interface Flag extends NamedOption {

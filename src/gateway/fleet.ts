@@ -54,7 +54,10 @@ export class NoClusterError extends CodedError {
 export interface FleetOptions {
   /** The clusters to serve; the first one is the default. May be empty if there are sources. */
   readonly clusters: readonly NamedClusterSelection[]
-  /** Places that name further clusters, which may change while the gateway runs. */
+  /**
+   * Directories of kubeconfigs, and Secrets of hub clusters, that name further clusters, which may change while the gateway runs: see
+   * docs/fleet.md.
+   */
   readonly clusterSources?: readonly ClusterSourceOptions[]
   /** The share of the clusters of the sources, where several gateways serve them. Default: all. */
   readonly shard?: Shard

@@ -90,7 +90,7 @@ import { UserSdl } from './user-sdl.ts'
 export interface GatewayOptions extends FleetOptions, SchemaOptions {
   /** List fields (`pods`) whose informers start with the gateway and never stop. */
   readonly preload?: readonly string[]
-  /** How long `readiness` waits for the kinds of `preload`; default 5 minutes. */
+  /** How long `readiness`, and so `/readyz`, waits for the kinds of `preload`; default 5 minutes. */
   readonly preloadDeadlineMs?: number
   /** Files of SDL with further indexes and relations, read again when they change. */
   readonly schemaFiles?: readonly string[]
