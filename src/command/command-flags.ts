@@ -105,7 +105,6 @@ function flagTable(table: string): readonly Flag[] {
     })
 }
 
-/** Declares flags. {@link givenFlags} reads their values. */
 export function addFlags(command: Command, flags: readonly Flag[]): Command {
   for (const { flags: syntax, description, type } of flags) {
     const option = new Option(syntax, description)
@@ -120,7 +119,6 @@ export function append(value: string, before: readonly string[] = []): readonly 
   return [...before, value]
 }
 
-/** The options that flags set. */
 export function givenFlags(command: Command, flags: readonly Flag[]): readonly GivenOption[] {
   return flags.flatMap(({ flags: syntax, path, type }) => {
     const option = new Option(syntax)

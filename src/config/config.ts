@@ -41,7 +41,6 @@ export interface SimulatorConfig {
   readonly eventsPerSecond: number
 }
 
-/** Options of the audit log. */
 export interface AuditConfig {
   /** A file to append to, or `-` for the standard output. Absent: no audit log. */
   readonly file?: string | undefined
@@ -51,7 +50,6 @@ export interface AuditConfig {
   readonly required: boolean
 }
 
-/** All options. */
 export interface Config extends GatewayConfig {
   readonly server: ServerOptions
   readonly auth: AuthenticationOptions
@@ -65,12 +63,10 @@ export interface Config extends GatewayConfig {
 
 /** The sources of a configuration. Later sources override earlier ones. */
 export interface ConfigSources {
-  /** A YAML file. */
   readonly file?: string | undefined
   /** Whether an empty file is an {@link EmptyConfigFileError}. Absent: it sets no options. */
   readonly refuseEmptyFile?: boolean
   readonly variables: Readonly<Record<string, string | undefined>>
-  /** The options of the command line. */
   readonly flags: readonly GivenOption[]
 }
 
@@ -91,7 +87,6 @@ export class EmptyConfigFileError extends ConfigError {
 const variablePrefix = 'INFORMERQL_'
 /** Stands for the standard output in place of a file. */
 const standardOutput = '-'
-/** The variable that names the configuration file. */
 const fileVariable = 'INFORMERQL_CONFIG'
 
 const simulatorSchema: z.ZodType<SimulatorConfig> = z.strictObject({
@@ -133,7 +128,6 @@ function part<T>(schema: z.ZodType<T>): z.ZodPrefault<z.ZodType<T>> {
   return schema.prefault({} as T)
 }
 
-/** The configuration file; `undefined` if none is given. */
 export function configFileOf({
   file,
   variables,

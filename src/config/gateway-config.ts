@@ -142,19 +142,16 @@ const clusters = z
     error: 'two clusters have the same name; give each a name',
   })
 
-/** A whole number within bounds. */
 function whole({ byDefault, least, most = Infinity }: NumberOption): z.ZodType<number> {
   return z.int().min(least).max(most).default(byDefault)
 }
 
-/** Checks numbers, and holds all their defaults. */
 function numbers<T>(options: NumberOptions<T>): Readonly<Record<keyof T, z.ZodType<number>>> {
   const entries = Object.entries<NumberOption>(options)
   const shape = Object.fromEntries(entries.map(([name, option]) => [name, whole(option)]))
   return shape as Record<keyof T, z.ZodType<number>>
 }
 
-/** As {@link numbers}, for a part of its own. */
 function limitsSchema<T>(
   options: NumberOptions<T>,
   others: Readonly<Record<string, z.ZodType>> = {},
@@ -162,7 +159,6 @@ function limitsSchema<T>(
   return z.strictObject({ ...numbers(options), ...others }) as unknown as z.ZodType<T>
 }
 
-/** The options of subscriptions. */
 export type LiveConfig = LiveLimits &
   Pick<OperationLimits, 'coalesceMs' | 'maxFrameObjects' | 'maxFrameBytes'>
 

@@ -10,7 +10,6 @@ import { CodedError } from '../lib/coded-error.ts'
 /** The path of a value: `['clusters', 0, 'context']`. */
 export type OptionPath = readonly PropertyKey[]
 
-/** A source of options: a file, the environment, or flags. */
 export interface OptionSource {
   /** The options as nested plain objects. */
   readonly values: Readonly<Record<string, unknown>>
@@ -18,7 +17,6 @@ export interface OptionSource {
   placeOf(path: OptionPath): string | undefined
 }
 
-/** An option that a flag or a variable sets. */
 export interface GivenOption {
   readonly path: readonly string[]
   readonly value: unknown
@@ -55,7 +53,6 @@ export function placeOfOption(
   return undefined
 }
 
-/** The value at a path; `undefined` if it is absent. */
 export function valueAt(values: unknown, path: OptionPath): unknown {
   let value = values
   for (const step of path) {

@@ -52,7 +52,6 @@ export class ApiWatch {
   readonly #follower: ApiFollower
   readonly #reflector: ReflectorOptions
   readonly #times: ApiWatchTimes
-  /** The definitions that have changed since the last request. */
   readonly #changed = new Set<string>()
   #isDue = false
   #wake: PromiseWithResolvers<void> | undefined

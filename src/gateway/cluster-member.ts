@@ -31,7 +31,6 @@ interface ClusterMemberOptions {
   readonly connection: Partial<ApiServerLimits>
   readonly reflector: ReflectorOptions
   readonly access: AccessLimits
-  /** How often to retry a cluster that cannot be reached. */
   readonly retryMs: number
   readonly watch: Partial<ApiWatchTimes>
   readonly log: GatewayLog
@@ -409,7 +408,6 @@ function configOf({ place }: SourcedCluster): ClusterConfig {
   return place.config
 }
 
-/** The connection by which caches read the cluster. */
 export function connectionOf(cluster: Cluster): ClusterConnection {
   if (cluster.state !== 'connected') return { state: 'unreachable', error: cluster.error }
   const { apiServer, version, resourceVersionsComparable, uid } = cluster.api

@@ -33,10 +33,8 @@ import {
   type HubSourceOptions,
 } from './sources/hub-source.ts'
 
-/** A place that names clusters. */
 export type ClusterSourceOptions = DirectorySourceOptions | HubSourceOptions
 
-/** No cluster can be used. */
 export class NoClusterError extends CodedError {
   constructor(clusters: readonly Cluster[]) {
     const errors = clusters.flatMap((one) => (one.state === 'connected' ? [] : [one.error]))
@@ -73,9 +71,7 @@ export interface FleetOptions {
    */
   readonly informers?: LentInformers | Readonly<Record<string, LentInformers>>
   readonly connection?: Partial<ApiServerLimits>
-  /** How often to retry a cluster that cannot be reached. */
   readonly retryMs?: number
-  /** Times for noticing changes of a cluster's API. */
   readonly watch?: Partial<ApiWatchTimes>
   /** Follows operations and requests to API servers by spans of OpenTelemetry. */
   readonly traces?: GatewayTraces
@@ -117,7 +113,6 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
   /** The clusters that were left out because their name is taken, as logged. */
   #leftOut: ReadonlySet<string> = new Set()
   #configured: readonly SourcedCluster[]
-  /** The last logged namespaces of each resource. */
   readonly #told = new Map<string, string>()
   #members: readonly ClusterMember[] = []
   #configuring: Promise<unknown> = Promise.resolve()
@@ -457,7 +452,6 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
 
 interface WantedCluster {
   readonly cluster: SourcedCluster
-  /** Why the source cannot be followed. */
   readonly problem: Error | undefined
 }
 

@@ -36,7 +36,6 @@ import { indexersByType } from '../query/relation/relations.ts'
 import type { ClusterApi } from './cluster-api.ts'
 import type { ClusterMember } from './cluster-member.ts'
 
-/** Options of the schema of a gateway. */
 export interface SchemaOptions {
   /** Prefixes of API groups in names, by group. */
   readonly aliases?: GroupAliases

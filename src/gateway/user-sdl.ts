@@ -19,7 +19,6 @@ interface UserSdlOptions {
 /** How often to check the files for changes. */
 const intervalMs = 1_000
 
-/** The user's SDL. It may change while the gateway runs. */
 export class UserSdl {
   readonly #options: UserSdlOptions
   #sources: readonly SdlSource[] = []

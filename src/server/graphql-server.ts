@@ -19,7 +19,7 @@ import { KnownDocuments } from './document-source.ts'
 import { certificateError, ServerCertificate } from './guard/server-certificate.ts'
 import { TrustedDocuments } from './guard/trusted-documents.ts'
 import { UserQuotas } from './guard/user-quotas.ts'
-import { HttpTransport, type Readiness } from './http/http-transport.ts'
+import { HttpTransport } from './http/http-transport.ts'
 import { metricsPath, MetricsServer, type MetricsSource } from './http/metrics-endpoint.ts'
 import { PortalFiles } from './http/portal-files.ts'
 import { signInRoutes, withoutSignIn } from './http/sign-in-routes.ts'
@@ -30,6 +30,8 @@ import {
   type OperationOrigin,
   type OperationPipelineOptions,
   type OperationTracer,
+  type PlannedQueries,
+  type Readiness,
   type Routes,
   type ServerLog,
   type ServerObserver,
@@ -39,14 +41,12 @@ import { LongLivedConnections } from './long-lived-connections.ts'
 import {
   createOperationPipeline,
   type OperationPipeline,
-  type PlannedQueries,
   type ServerParts,
 } from './operation-pipeline.ts'
 import { serverChecks, type ServerOptions } from './server-options.ts'
 import { UnsentBytes } from './unsent-bytes.ts'
 import { WebSocketTransport } from './websocket/web-socket-transport.ts'
 
-/** Options of a server. */
 export interface GraphQLServerOptions extends OperationPipelineOptions {
   readonly server: ServerOptions
   /** The answer of `/readyz`. */
@@ -62,7 +62,6 @@ export interface GraphQLServerOptions extends OperationPipelineOptions {
   readonly planned?: PlannedQueries
   /** Served if `server.metricsPort` or `server.metricsOnApiPort` are set. */
   readonly metrics?: MetricsSource | undefined
-  /** Observes refusals and connections. */
   readonly observer?: ServerObserver | undefined
   /** Follows operations by spans of OpenTelemetry: the same `GatewayTraces` as the gateway's. */
   readonly traces?: OperationTracer | undefined

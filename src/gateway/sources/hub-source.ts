@@ -16,7 +16,6 @@ import {
 } from './cluster-source.ts'
 import { type ClusterSecret, type SecretLayout, secretLayouts } from './hub-secrets.ts'
 
-/** Secrets of a hub cluster. */
 export interface HubSourceOptions {
   readonly type: 'argocd' | 'cluster-api'
   /** The name of a cluster of the configuration. */
@@ -49,7 +48,6 @@ export interface HubConnection {
   readonly resourceVersionsComparable: boolean
 }
 
-/** The Secrets of one namespace, or of all. */
 interface FollowedSecrets {
   readonly of: string
   readonly informer: SharedInformer<ClusterSecret>
@@ -60,7 +58,6 @@ interface FollowedSecrets {
 const gatherMs = 100
 const everyNamespace = ''
 
-/** Follows the Secrets of a hub cluster that describe other clusters. */
 export class HubSource implements ClusterSource {
   readonly name: string
   readonly #options: HubSourceOptions
@@ -193,7 +190,6 @@ export class HubSource implements ClusterSource {
     return followed
   }
 
-  /** The clusters of the Secrets, the oldest first. */
   #read({ store }: SharedInformer<ClusterSecret>, of: string): readonly SourcedCluster[] {
     const before = this.#known.get(of) ?? []
     const secrets = Array.from(store.ids(), (id) => store.object(id))

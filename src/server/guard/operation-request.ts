@@ -99,7 +99,6 @@ function sizeRefusal(contentLength: string | undefined, maxBodyBytes: number): R
   return undefined
 }
 
-/** Whether a browser asks for a page. */
 export function acceptsHtml({ headers }: IncomingMessage): boolean {
   return headers.accept?.includes('text/html') === true
 }

@@ -23,7 +23,7 @@ import {
   requestIdHeader,
   requestIdOf,
 } from '../guard/refusal.ts'
-import { graphqlPath, type Routes, sdlPath } from '../operation-options.ts'
+import { graphqlPath, type Readiness, type Routes, sdlPath } from '../operation-options.ts'
 import { type MadeContext, requestError, type ServerParts } from '../operation-pipeline.ts'
 import { answerEvents } from './event-stream.ts'
 import { GraphiqlPage } from './graphiql-page.ts'
@@ -52,7 +52,6 @@ export interface HttpTransportOptions extends ServerParts {
   readonly routes: Routes
 }
 
-/** A request whose form is accepted, and what has it answered. */
 interface AcceptedRequest {
   readonly trace: OperationTrace
   /** The type of the answer to an operation; `undefined` if the schema is asked for. */
@@ -227,7 +226,10 @@ export class HttpTransport {
       if ('context' in made) ({ viewer } = made.context)
       ended = this.#options.quotas.take(isStream ? 'subscriptions' : 'operations', viewer)
     } catch (error) {
-      this.#refuse(response, error, viewer)
+      const code = refuseOperation(response, error)
+      const { remoteAddress: address } = request.socket
+      const { requestId } = trace
+      this.#options.observer?.refused({ transport: 'http', code, viewer, address, requestId })
       return
     }
     // An operation counts until the reader has taken its answer.
@@ -253,7 +255,17 @@ export class HttpTransport {
     // The client may have gone while it was authenticated: no `close` would end the answer.
     if (sent === undefined || response.closed || response.destroyed) return
     if (isStream) {
-      await this.#answerEvents(request, response, { ...caller, sent, begun })
+      const { params: operation } = 'params' in sent ? sent : { params: undefined }
+      if (this.#options.connections.isClosed) {
+        refuseRequest(response, { status: 503, reason: 'The gateway is stopping.' })
+      } else if (isOperation(operation)) {
+        const asked = { transport: 'http', request, operation, begun, ...caller } as const
+        const learns = request.method === 'POST'
+        await answerEvents(response, { ...asked, learns }, this.#options)
+      } else {
+        const hint = 'send { "query": "…" } as JSON, or as parameters of the URL'
+        refuseRequest(response, { status: 400, reason: 'The request holds no operation.', hint })
+      }
       return
     }
     const isKept = request.method === 'GET' && 'params' in sent && namesHash(sent.params)
@@ -282,39 +294,6 @@ export class HttpTransport {
     } catch (error) {
       return unlessUnknown(error)
     }
-  }
-
-  #refuse(response: ServerResponse, error: unknown, viewer: Viewer | undefined): void {
-    const code = refuseOperation(response, error)
-    const address = response.req.socket.remoteAddress
-    const requestId = answeredRequestId(response)
-    this.#options.observer?.refused({ transport: 'http', code, viewer, address, requestId })
-  }
-
-  async #answerEvents(
-    request: IncomingMessage,
-    response: ServerResponse,
-    {
-      sent,
-      ...caller
-    }: OperationCaller & {
-      readonly sent: SentOperation
-      readonly begun: (() => void) | undefined
-    },
-  ): Promise<void> {
-    if (this.#options.connections.isClosed) {
-      refuseRequest(response, { status: 503, reason: 'The gateway is stopping.' })
-      return
-    }
-    if ('error' in sent || !isOperation(sent.params)) {
-      const hint = 'send { "query": "…" } as JSON, or as parameters of the URL'
-      refuseRequest(response, { status: 400, reason: 'The request holds no operation.', hint })
-      return
-    }
-    const learns = request.method === 'POST'
-    const operation = sent.params
-    const asked = { transport: 'http', request, operation, learns, ...caller } as const
-    await answerEvents(response, asked, this.#options)
   }
 
   /** The answer of an operation: that of its plan, if it has one, or else the pipeline's. */
@@ -389,18 +368,6 @@ function plannable(params: unknown): QueryRequest | undefined {
 function unlessUnknown(error: unknown): MadeContext {
   if (isOfCaller(error)) throw error
   return { error }
-}
-
-/** Whether the gateway can answer. */
-export interface Readiness {
-  readonly ready: boolean
-  /** The reasons why it waits or fails, one line each. */
-  readonly reasons: readonly string[]
-  /**
-   * The lag of each cache that may be out of date, in milliseconds. A lag is not a failure: the gateway answers from
-   * its caches, and other replicas have nothing newer.
-   */
-  readonly lagsBehindMs?: readonly number[]
 }
 
 interface ProbesOptions {

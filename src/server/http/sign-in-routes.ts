@@ -94,7 +94,6 @@ export function withoutSignIn(required: boolean): Routes {
   return { [signInPaths.me]: route(['GET'], (_, response) => sendJson(response, answer, [])) }
 }
 
-/** The status and the title of each failure. */
 const failures: Readonly<
   Record<SignInProblem, { readonly status: number; readonly title: string }>
 > = {
@@ -190,7 +189,6 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** A page of a few words: its title, and its body as HTML. */
 interface SignInPage {
   readonly title: string
   readonly html: string

@@ -10,8 +10,7 @@ import {
 import { observedGenerator, interruptible } from '../../lib/generators.ts'
 import { graphqlPath } from '../operation-options.ts'
 import { loggedError, sentResult, type ServerParts } from '../operation-pipeline.ts'
-import type { StreamEnd } from '../../lib/frame-stream.ts'
-import type { PlannedStream } from '../planned-stream.ts'
+import type { FrameStream, StreamEnd } from '../../lib/frame-stream.ts'
 import {
   answerOperation,
   type Answers,
@@ -30,7 +29,7 @@ export interface OpenedBy {
 /** An open WebSocket: its request and caller, its frames, and its running operations. */
 export interface OpenWebSocket extends OpenedBy {
   /** Sends the frames of a stream as messages of the operation with this id. Resolves when the stream has ended. */
-  readonly sendFrames: (id: string, stream: PlannedStream) => Promise<StreamEnd>
+  readonly sendFrames: (id: string, stream: FrameStream) => Promise<StreamEnd>
   /** The running answers, of any id. All end with the WebSocket. */
   readonly begun: Set<Answers>
   /** Call when a subscription has begun, and the returned function when it has ended. */

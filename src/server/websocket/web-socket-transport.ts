@@ -48,7 +48,6 @@ export class WebSocketTransport {
     )
   }
 
-  /** Answers an upgrade request with a WebSocket or a refusal. */
   upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void {
     if (this.#parts.connections.isClosed) {
       refuseUpgrade(stream, { status: 503, reason: 'The gateway is stopping.' })
