@@ -2,6 +2,7 @@ import { type Simulator, startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { loadAll, namedObjects } from '../plan/known-objects.ts'
 import { neverTooCostly } from '../plan/random-operation.ts'
+import type { Fields } from '../gateway/test-cluster.ts'
 import { company } from '../support/company.ts'
 import { type GraphQLAnswer, type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
@@ -91,3 +92,25 @@ it(`pages forwards and backwards through what the objects say, seed ${runSeed}`,
     }
   }
 }, 120_000)
+
+const problemFields = `totalCount lookedAt complete notLookedAt counts { severity type kind count }
+  nodes { severity reason message since count kind type object { id kind namespace name }
+    objects(first: 30) { id kind namespace name } lastEvent { reason message count lastSeen } }`
+
+it('lists what is wrong, each cause once', async () => {
+  const { problems } = await served.data(`{ problems(first: 500) { ${problemFields} } }`)
+  expect(problems.nodes.length).toBeGreaterThan(3)
+  const namespaces: readonly string[] = problems.nodes.map(({ object }: Fields) => object.namespace)
+  for (const args of [
+    'first: 500',
+    'severity: CRITICAL, orderBy: [{ count: DESC }, { since: ASC }]',
+    'types: ["Pod", "ConfigMap"], orderBy: [{ since: DESC }]',
+    'types: ["Deployment", "Node"], first: 2',
+    ...[...new Set(namespaces)].map(
+      (namespace) => `namespaces: ["${namespace ?? ''}", "kube-system"]`,
+    ),
+  ]) {
+    const query = `{ problems(${args}) { ${problemFields} } }`
+    expect(await oracle.answer(query, {}), query).toEqual(await served.query(query))
+  }
+}, 60_000)

@@ -95,7 +95,7 @@ function skipped(
     'requests',
     'limits',
   ])
-  const roots = new Set(['graph', 'search', 'complete', 'problems', 'viewer'])
+  const roots = new Set(['graph', 'search', 'complete', 'viewer'])
   const known = new Map<string, boolean>()
   const isKind = (type: string): boolean =>
     schema.getType(`${type}Where`) !== undefined && type !== 'KubernetesObject'
@@ -108,6 +108,8 @@ function skipped(
         ) ?? ''
       return roots.has(field) || (isKind(type) && world.kind(type) === undefined)
     }
+    if (typeName === 'Problem') return field === 'id'
+    if (typeName === 'ProblemConnection') return field === 'incomplete'
     if (own.has(field)) return true
     if (typeName === 'GatewayCluster') return field !== 'name'
     if (typeName === 'UsedBy') return field === 'paths'

@@ -7,8 +7,9 @@ import {
   isListType,
   isObjectType,
 } from 'graphql'
-import { healthOf } from './plain-health.ts'
+import { factsOf, healthOf } from './plain-health.ts'
 import { indexesOf, type PlainIndex } from './plain-indexes.ts'
+import { type PlainPlace, plainProblems, type PlainProblem } from './plain-problems.ts'
 import {
   groupOfReference,
   listed,
@@ -28,6 +29,13 @@ import {
 
 /** A value whose members are named as the fields of its type: graphql-js resolves them in its default way. */
 type Value = Readonly<Record<string, unknown>>
+
+/** The types that `problems` looks at by itself: docs/problems.md. */
+const lookedAt =
+  `Pod Deployment ReplicaSet StatefulSet DaemonSet Job CronJob Node Namespace Service PersistentVolumeClaim
+  PersistentVolume StorageClass HorizontalPodAutoscaler APIService CustomResourceDefinition Event CertManagerCertificate
+  CertManagerIssuer CertManagerClusterIssuer ExternalSecretsExternalSecret`.split(/\s+/)
+const problemAfterMs = 600_000
 
 /** What the viewer may not list. */
 class RefusedError extends Error {}
@@ -67,6 +75,7 @@ export class PlainValues {
         if (kind === undefined) throw new NotFollowedError(args.kind)
         return this.#list(kind, this.#world.of(kind.type), args)
       },
+      problems: (args: Json) => this.#problems(args),
       kubernetesObjects: ({ kinds, ...args }: Json) => {
         const types = new Set<string>(kinds)
         const rows = [...types].flatMap((type) => this.#world.of(type))
@@ -106,6 +115,99 @@ export class PlainValues {
       }
       return [{ cluster, type, code: 'FORBIDDEN', message, since: null }]
     })
+  }
+
+  /** What is wrong: docs/problems.md. */
+  #problems({ types, severity, orderBy, first, after, namespace, namespaces }: Json): Value {
+    const { cluster, kinds } = this.#world
+    if (after) throw new NotFollowedError('cursors')
+    const looked = kinds.filter(({ type }) => [...lookedAt, ...(types ?? [])].includes(type))
+    const places = namespace
+      ? (namespaces ?? [namespace]).filter((one: string) => one === namespace)
+      : (namespaces ?? undefined)
+    const [read, unread] = [true, false].map((may) =>
+      looked
+        .filter((kind) => this.#world.mayList(kind, { namespaces: places }) === may)
+        .map(({ type }) => type)
+        .toSorted(compared),
+    )
+    const typeOf = ({ ref }: PlainPlace): string | null =>
+      this.#world.kindOf(groupOfReference(ref), ref.kind)?.type ?? null
+    const all = plainProblems(this.#world, {
+      types: read ?? [],
+      namespaces: places,
+      nowMs: Date.now(),
+      afterMs: problemAfterMs,
+    }).filter(
+      (one) =>
+        (!severity || severity.includes(one.severity)) &&
+        (!types || [one.root, ...one.objects].some((place) => types.includes(typeOf(place)))),
+    )
+    const keys: Readonly<Record<string, (one: PlainProblem) => string | number | undefined>> = {
+      severity: (one) => (one.severity === 'CRITICAL' ? 1 : 0),
+      since: ({ sinceMs }) => sinceMs,
+      count: ({ objects }) => objects.length,
+    }
+    const terms = termsOf(orderBy ?? [{ severity: 'DESC' }, { since: 'DESC' }])
+    const ordered = all.toSorted(
+      (a, b) =>
+        orderOf(terms, (name) => [keys[name]?.(a), keys[name]?.(b)]) || compared(a.key, b.key),
+    )
+    const valueOf = (one: PlainProblem): Value => ({
+      cluster,
+      object: this.#refTo(one.root),
+      kind: one.root.ref.kind,
+      type: typeOf(one.root),
+      severity: one.severity,
+      reason: one.reason,
+      message: one.message,
+      since: one.sinceMs === undefined ? null : new Date(one.sinceMs).toISOString(),
+      count: one.objects.length,
+      objects: (asked: Json) =>
+        one.objects.slice(0, asked.first ?? 10).map((place) => this.#refTo(place)),
+      lastEvent: () => this.#lastEvent(one),
+    })
+    const counts = new Map<
+      string,
+      { severity: string; type: string | null; kind: string; count: number }
+    >()
+    for (const { severity: of, root } of all) {
+      const type = typeOf(root)
+      const key = `${of} ${type ?? ''} ${root.ref.kind}`
+      const count = (counts.get(key)?.count ?? 0) + 1
+      counts.set(key, { severity: of, type, kind: root.ref.kind, count })
+    }
+    return {
+      ...pageOf(ordered, { first }, valueOf),
+      counts: [...counts]
+        .toSorted(([a, x], [b, y]) => y.count - x.count || compared(a, b))
+        .map(([, count]) => count),
+      lookedAt: read,
+      notLookedAt: unread,
+      complete: unread?.length === 0,
+    }
+  }
+
+  /** The newest Warning Event about what has a problem. */
+  #lastEvent({ root, objects }: PlainProblem): Value | null {
+    const about = [root, ...objects.slice(0, 20)].map(({ ref }) => ref)
+    const warnings = this.#world.of('Event').flatMap((event) => {
+      const { uid, kind } = event.object.involvedObject
+      const isAbout = about.some(
+        (ref) =>
+          uid && (uid === ref.uid || (kind === 'Node' && ref.kind === kind && uid === ref.name)),
+      )
+      return isAbout ? factsOf(event).facts : []
+    })
+    const [newest, next] = warnings.toSorted((a, b) => compared(b.at ?? '', a.at ?? ''))
+    if (newest?.role?.form !== 'report') return null
+    if (objects.length > 20 || newest.at === next?.at) throw new NotFollowedError('lastEvent')
+    const { reason, message = null, at, role } = newest
+    return { reason, message, count: role.count, lastSeen: at }
+  }
+
+  #refTo({ from, ref }: PlainPlace): Value {
+    return this.#ref(from, ref)
   }
 
   #byId(id: string): Value | null {
@@ -351,25 +453,18 @@ export class PlainValues {
 
   /** The rows in an order. Ties are by type, namespace and name. */
   #ordered(rows: readonly Plain[], orderBy: Json): readonly Plain[] {
-    const terms = listOf(orderBy ?? []).flatMap((term) =>
-      Object.entries(term as Record<string, Json>),
+    const keyOf = (row: Plain, name: string, isDown: boolean): PlainKey | undefined => {
+      const index = indexesOf(this.#world, row.kind).get(name)
+      if (index === undefined) throw new NotFollowedError(`order by ${name}`)
+      return index
+        .keysOf(row)
+        .toSorted(compared)
+        .at(isDown ? -1 : 0)
+    }
+    const terms = termsOf(orderBy)
+    return rows.toSorted(
+      (a, b) => orderOf(terms, (...by) => [keyOf(a, ...by), keyOf(b, ...by)]) || byType(a, b),
     )
-    return rows.toSorted((a, b) => {
-      for (const [name, direction] of terms) {
-        const [left, right] = [a, b].map((row) => {
-          const index = indexesOf(this.#world, row.kind).get(name)
-          if (index === undefined) throw new NotFollowedError(`order by ${name}`)
-          const keys = index.keysOf(row).toSorted(compared)
-          return direction === 'DESC' ? keys.at(-1) : keys[0]
-        })
-        if (left === right) continue
-        if (left === undefined) return 1
-        if (right === undefined) return -1
-        const order = compared(left, right)
-        if (order !== 0) return direction === 'DESC' ? -order : order
-      }
-      return byType(a, b)
-    })
   }
 
   /** A page of rows, which are in their order. */
@@ -379,18 +474,8 @@ export class PlainValues {
     kind?: PlainKind,
     valueOf: (row: Plain) => unknown = (row) => this.#row(row),
   ): Value {
-    const { first, last, offset = 0, after, before } = args
-    if (after || before) throw new NotFollowedError('cursors')
-    const start = typeof last === 'number' ? Math.max(0, all.length - last) : (offset ?? 0)
-    const end = typeof last === 'number' ? all.length : start + (first ?? 100)
-    const rows = all.slice(start, end)
     return {
-      nodes: () => rows.map(valueOf),
-      edges: () => rows.map((row) => ({ node: valueOf(row) })),
-      pageInfo: { hasNextPage: end < all.length, hasPreviousPage: start > 0 && all.length > 0 },
-      totalCount: all.length,
-      staleSince: null,
-      incomplete: [],
+      ...pageOf(all, args, valueOf),
       type: kind?.type,
       counts: () => countsOf(all),
       facets: (asked: Json) => kind && this.#facets(kind, all, asked),
@@ -477,6 +562,51 @@ function countsOf(rows: readonly Plain[]): readonly Value[] {
   return [...counts]
     .toSorted(([a, x], [b, y]) => y - x || compared(a, b))
     .map(([type, count]) => ({ type, count }))
+}
+
+/** The terms of an order, the first one first. */
+function termsOf(orderBy: Json): readonly (readonly [name: string, isDown: boolean])[] {
+  return listOf(orderBy ?? []).flatMap((term) =>
+    Object.entries(term as Record<string, string>).map(
+      ([name, direction]) => [name, direction === 'DESC'] as const,
+    ),
+  )
+}
+
+/** How two rows compare by an order. What has no key comes last. */
+function orderOf(
+  terms: ReturnType<typeof termsOf>,
+  keysOf: (name: string, isDown: boolean) => readonly (PlainKey | undefined)[],
+): number {
+  for (const [name, isDown] of terms) {
+    const [left, right] = keysOf(name, isDown)
+    if (left === right) continue
+    if (left === undefined) return 1
+    if (right === undefined) return -1
+    const order = compared(left, right)
+    if (order !== 0) return isDown ? -order : order
+  }
+  return 0
+}
+
+/** A page of rows, which are in their order. */
+function pageOf<R>(
+  all: readonly R[],
+  { first, last, offset, after, before }: Json,
+  valueOf: (row: R) => unknown,
+): Value {
+  if (after || before) throw new NotFollowedError('cursors')
+  const start = typeof last === 'number' ? Math.max(0, all.length - last) : (offset ?? 0)
+  const end = typeof last === 'number' ? all.length : start + (first ?? 100)
+  const rows = all.slice(start, end)
+  return {
+    nodes: () => rows.map(valueOf),
+    edges: () => rows.map((row) => ({ node: valueOf(row) })),
+    pageInfo: { hasNextPage: end < all.length, hasPreviousPage: start > 0 && all.length > 0 },
+    totalCount: all.length,
+    staleSince: null,
+    incomplete: [],
+  }
 }
 
 /** Whether one value meets all comparisons, and the whole filter `exists` and `not`. */
