@@ -6,7 +6,8 @@ import type { Fields } from '../gateway/test-cluster.ts'
 import { company } from '../support/company.ts'
 import { type GraphQLAnswer, type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
-import { kindsIn, kindsQuery, Oracle } from './oracle.ts'
+import { kindsIn, kindsQuery, Oracle, unordered } from './oracle.ts'
+import { expectSearch } from './plain-search.ts'
 import { PlainWorld } from './plain-world.ts'
 
 const operations = Number(process.env['OPERATIONS'] ?? 400)
@@ -14,6 +15,7 @@ const operations = Number(process.env['OPERATIONS'] ?? 400)
 let cluster: Simulator
 let served: ServedGateway
 let oracle: Oracle
+let world: PlainWorld
 
 beforeAll(async () => {
   // Nothing changes in it: what is listed once is what every answer is about.
@@ -28,7 +30,8 @@ beforeAll(async () => {
   const { schema } = served.gateway
   await loadAll(served.query, schema)
   const kinds = kindsIn(await served.data(kindsQuery))
-  oracle = new Oracle(await PlainWorld.read(cluster.url, 'test', kinds), schema)
+  world = await PlainWorld.read(cluster.url, 'test', kinds)
+  oracle = new Oracle(world, schema)
 }, 120_000)
 
 afterAll(async () => {
@@ -112,5 +115,59 @@ it('lists what is wrong, each cause once', async () => {
   ]) {
     const query = `{ problems(${args}) { ${problemFields} } }`
     expect(await oracle.answer(query, {}), query).toEqual(await served.query(query))
+  }
+}, 60_000)
+
+const graphQuery = `query ($roots: [ID!]!, $relations: [String!], $depth: Int) {
+  graph(roots: $roots, relations: $relations, depth: $depth, maxNodes: 5000) {
+    nodes { id clusterName apiVersion kind namespace name depth object { id } } edges { from to relation } truncated } }`
+
+it('finds what is around objects', async () => {
+  const objects = await namedObjects(served.query)
+  const random = seededRandom(runSeed)
+  let isBackwards = false
+  for (const relations of [
+    ['Deployment.replicaSets', 'ReplicaSet.pods', 'Pod.node', 'services', 'configMaps'],
+    ['Node.pods', 'Pod.deployment', 'Deployment.pods', 'ReplicaSet.deployment'],
+    ['owners', 'owned', 'secrets', 'serviceAccount'],
+    ['pods', 'owners', 'namespaceObject', 'events'],
+    ['Pod.owners', 'ReplicaSet.owned', 'Service.pods', 'Pod.services', 'persistentVolumeClaims'],
+  ]) {
+    for (let depth = 0; depth < 5; depth++) {
+      const roots = Array.from(
+        { length: 1 + Math.floor(random() * 3) },
+        () => objects[Math.floor(random() * objects.length)]?.id,
+      )
+      const variables = { roots, relations, depth }
+      const answer = await served.query(graphQuery, variables)
+      const expected = await oracle.answer(graphQuery, variables)
+      if (expected === undefined) continue
+      expect(unordered(expected), JSON.stringify(variables)).toEqual(unordered(answer))
+      isBackwards ||= answer.data.graph.edges.some(
+        ({ relation }: Fields) => relation === 'Pod.node',
+      )
+    }
+  }
+  expect(isBackwards).toBe(true)
+}, 60_000)
+
+const searchQuery = `query ($text: String!, $types: [String!], $namespaces: [String!]) {
+  search(text: $text, types: $types, namespaces: $namespaces, first: 500) {
+    totalCount counts { type count } nodes { matched value object { id } } } }`
+
+it('finds what has all words of a text', async () => {
+  for (const variables of [
+    ...['a', 'web', 'SHOP', 'kube sys', 'web a', 'nginx:', '10.', 'kind:po,svc e'].map((text) => ({
+      text,
+    })),
+    ...['app=', 'app=web', 'ns:shop', 'ns:shop,payments kind:deploy a', 'app!=web s'].map(
+      (text) => ({ text }),
+    ),
+    { text: 's', types: ['Event', 'ConfigMap'] },
+    { text: 'e', namespaces: ['shop', 'kube-system'] },
+  ]) {
+    const { search } = await served.data(searchQuery, variables)
+    expectSearch(world, variables, search)
+    expect(search.nodes).toHaveLength(Math.min(500, search.totalCount))
   }
 }, 60_000)

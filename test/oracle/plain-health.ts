@@ -10,6 +10,8 @@ import {
 import { problemValuesOf } from '../../src/kubernetes/problems/problem-rules.ts'
 import type { Plain } from './plain-world.ts'
 
+export type { ProblemFact }
+
 export function healthOf({ kind, object }: Plain): Health {
   return ruledHealth(healthRuleOf({ group: kind.group, kind: kind.kind }), object)
 }

@@ -1,5 +1,4 @@
-import type { ProblemFact } from '../../src/kubernetes/problems/problem-fact.ts'
-import { factsOf } from './plain-health.ts'
+import { factsOf, type ProblemFact } from './plain-health.ts'
 import { groupOfReference } from './plain-relations.ts'
 import { compared, type Json, type Plain, type PlainWorld } from './plain-world.ts'
 

@@ -8,8 +8,20 @@ import {
   isObjectType,
 } from 'graphql'
 import { factsOf, healthOf } from './plain-health.ts'
+import { plainGraph } from './plain-graph.ts'
 import { indexesOf, type PlainIndex } from './plain-indexes.ts'
-import { type PlainPlace, plainProblems, type PlainProblem } from './plain-problems.ts'
+import {
+  byType,
+  countsOf,
+  listOf,
+  meetsFilter,
+  orderOf,
+  pageOf,
+  type PlainKey,
+  termsOf,
+  type Value,
+} from './plain-lists.ts'
+import { placeOf, type PlainPlace, plainProblems, type PlainProblem } from './plain-problems.ts'
 import {
   groupOfReference,
   listed,
@@ -18,17 +30,14 @@ import {
   PlainRelations,
 } from './plain-relations.ts'
 import {
-  byKey,
   compared,
+  idOf,
   type Json,
   type Plain,
   type PlainKind,
   type PlainWorld,
   valuesAt,
 } from './plain-world.ts'
-
-/** A value whose members are named as the fields of its type: graphql-js resolves them in its default way. */
-type Value = Readonly<Record<string, unknown>>
 
 /** The types that `problems` looks at by itself: docs/problems.md. */
 const lookedAt =
@@ -75,6 +84,7 @@ export class PlainValues {
         if (kind === undefined) throw new NotFollowedError(args.kind)
         return this.#list(kind, this.#world.of(kind.type), args)
       },
+      graph: (args: Json) => this.#graph(args),
       problems: (args: Json) => this.#problems(args),
       kubernetesObjects: ({ kinds, ...args }: Json) => {
         const types = new Set<string>(kinds)
@@ -115,6 +125,28 @@ export class PlainValues {
       }
       return [{ cluster, type, code: 'FORBIDDEN', message, since: null }]
     })
+  }
+
+  /** What is around objects: docs/graph-and-search.md. The order of nodes and edges is left open. */
+  #graph({ roots, ...args }: Json): Value {
+    const of = (roots as readonly string[]).map((id) =>
+      this.#world.known().find((one) => this.#idOf(one) === id),
+    )
+    const found = of.filter((one) => one !== undefined)
+    const { depths, edges } = plainGraph(this.#world, this.#relations, found, args)
+    return {
+      nodes: [...depths].map(([row, depth]) => ({
+        ...this.#refTo(placeOf(row)),
+        clusterName: this.#world.cluster,
+        depth,
+      })),
+      edges: edges.map(({ from, to, relation }) => ({
+        from: this.#idOf(from),
+        to: this.#idOf(to),
+        relation,
+      })),
+      truncated: false,
+    }
   }
 
   /** What is wrong: docs/problems.md. */
@@ -214,11 +246,8 @@ export class PlainValues {
     return this.#row(this.#world.known().find((one) => this.#idOf(one) === id))
   }
 
-  #idOf({ kind: { group, kind }, object: { metadata } }: Plain): string {
-    const last = metadata.uid || `${metadata.namespace ?? ''}\0${metadata.name}`
-    return Buffer.from(['1', this.#world.cluster, group, kind, last].join('\0')).toString(
-      'base64url',
-    )
+  #idOf(plain: Plain): string {
+    return idOf(this.#world.cluster, plain)
   }
 
   /** An object as the value of its type. */
@@ -543,105 +572,6 @@ export class PlainValues {
 function jsonNameOf(name: string): string {
   return name.replaceAll(/_x([0-9A-F]+)_/g, (_, digits: string) =>
     String.fromCodePoint(Number.parseInt(digits, 16)),
-  )
-}
-
-type PlainKey = string | number | bigint
-
-function listOf(value: Json): readonly Json[] {
-  return Array.isArray(value) ? value : [value]
-}
-
-function byType(a: Plain, b: Plain): number {
-  return compared(a.kind.type, b.kind.type) || byKey(a, b)
-}
-
-function countsOf(rows: readonly Plain[]): readonly Value[] {
-  const counts = new Map<string, number>()
-  for (const { kind } of rows) counts.set(kind.type, (counts.get(kind.type) ?? 0) + 1)
-  return [...counts]
-    .toSorted(([a, x], [b, y]) => y - x || compared(a, b))
-    .map(([type, count]) => ({ type, count }))
-}
-
-/** The terms of an order, the first one first. */
-function termsOf(orderBy: Json): readonly (readonly [name: string, isDown: boolean])[] {
-  return listOf(orderBy ?? []).flatMap((term) =>
-    Object.entries(term as Record<string, string>).map(
-      ([name, direction]) => [name, direction === 'DESC'] as const,
-    ),
-  )
-}
-
-/** How two rows compare by an order. What has no key comes last. */
-function orderOf(
-  terms: ReturnType<typeof termsOf>,
-  keysOf: (name: string, isDown: boolean) => readonly (PlainKey | undefined)[],
-): number {
-  for (const [name, isDown] of terms) {
-    const [left, right] = keysOf(name, isDown)
-    if (left === right) continue
-    if (left === undefined) return 1
-    if (right === undefined) return -1
-    const order = compared(left, right)
-    if (order !== 0) return isDown ? -order : order
-  }
-  return 0
-}
-
-/** A page of rows, which are in their order. */
-function pageOf<R>(
-  all: readonly R[],
-  { first, last, offset, after, before }: Json,
-  valueOf: (row: R) => unknown,
-): Value {
-  if (after || before) throw new NotFollowedError('cursors')
-  const start = typeof last === 'number' ? Math.max(0, all.length - last) : (offset ?? 0)
-  const end = typeof last === 'number' ? all.length : start + (first ?? 100)
-  const rows = all.slice(start, end)
-  return {
-    nodes: () => rows.map(valueOf),
-    edges: () => rows.map((row) => ({ node: valueOf(row) })),
-    pageInfo: { hasNextPage: end < all.length, hasPreviousPage: start > 0 && all.length > 0 },
-    totalCount: all.length,
-    staleSince: null,
-    incomplete: [],
-  }
-}
-
-/** Whether one value meets all comparisons, and the whole filter `exists` and `not`. */
-function meetsFilter(index: PlainIndex, row: Plain, filter: Json): boolean {
-  const keys = index.keysOf(row)
-  const { exists, not, ...comparisons } = filter
-  if (typeof exists === 'boolean' && exists !== keys.length > 0) return false
-  if (not && meetsFilter(index, row, not)) return false
-  const given = Object.entries(comparisons as Record<string, Json>).filter(
-    ([, value]) => value !== null,
-  )
-  if (given.length === 0) return true
-  return keys.some((key) =>
-    given.every(([operator, value]) => {
-      if (operator === 'in') return listOf(value).some((one) => index.keyOf(one) === key)
-      const other = index.keyOf(value)
-      switch (operator) {
-        case 'eq':
-          return key === other
-        case 'lt':
-          return compared(key, other) < 0
-        case 'lte':
-          return compared(key, other) <= 0
-        case 'gt':
-          return compared(key, other) > 0
-        case 'gte':
-          return compared(key, other) >= 0
-        case 'startsWith':
-          return String(key).startsWith(String(other))
-        case 'endsWith':
-          return String(key).endsWith(String(other))
-        default:
-          return String(key).includes(String(other))
-      }
-    }),
   )
 }
 
