@@ -47,6 +47,13 @@ export interface KubernetesObject {
   readonly metadata: ObjectMeta
 }
 
+/** What every object of one built-in kind has. */
+export type ObjectOf<ApiVersion extends string, Kind extends string> = Readonly<{
+  apiVersion: ApiVersion
+  kind: Kind
+  metadata: ObjectMeta
+}>
+
 /** An object of unknown kind: it may have any further fields. */
 export interface Unstructured extends KubernetesObject {
   readonly [field: string]: unknown

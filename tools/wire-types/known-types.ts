@@ -24,7 +24,7 @@ export const knownTypes: Readonly<Record<string, KnownType>> = {
   [`${apiextensions}.JSON`]: { name: 'Json', from: object },
 }
 
-const inObject = new Set<KnownTypeName>(['Json', 'JsonObject', 'ObjectMeta', 'Unstructured'])
+const inObject = new Set<KnownTypeName>(['Json', 'JsonObject', 'ObjectOf', 'Unstructured'])
 
 /** Where a type that is written by hand comes from. */
 export function handWritten(name: KnownTypeName): KnownType {

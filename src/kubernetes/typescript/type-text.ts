@@ -8,6 +8,7 @@ export type KnownTypeName =
   | 'Json'
   | 'JsonObject'
   | 'ObjectMeta'
+  | 'ObjectOf'
   | 'OpenEnum'
   | 'Resource'
   | 'Time'

@@ -2,50 +2,50 @@
 import type { JsonObject, OwnerReference } from '../object.ts'
 import type { Int64, Time } from './scalars.ts'
 
-export type Condition = {
-  readonly lastTransitionTime: Time
-  readonly message: string
-  readonly observedGeneration?: Int64
-  readonly reason: string
-  readonly status: string
-  readonly type: string
-}
+export type Condition = Readonly<{
+  lastTransitionTime: Time
+  message: string
+  observedGeneration?: Int64
+  reason: string
+  status: string
+  type: string
+}>
 
-export type EmbeddedObjectMeta = {
-  readonly annotations?: Readonly<Record<string, string>>
-  readonly creationTimestamp?: Time | null
-  readonly deletionGracePeriodSeconds?: Int64
-  readonly deletionTimestamp?: Time
-  readonly finalizers?: readonly string[]
-  readonly generateName?: string
-  readonly generation?: Int64
-  readonly labels?: Readonly<Record<string, string>>
-  readonly managedFields?: readonly ManagedFieldsEntry[]
-  readonly name?: string
-  readonly namespace?: string
-  readonly ownerReferences?: readonly OwnerReference[]
-  readonly resourceVersion?: string
-  readonly selfLink?: string
-  readonly uid?: string
-}
+export type EmbeddedObjectMeta = Readonly<{
+  annotations?: Readonly<Record<string, string>>
+  creationTimestamp?: Time | null
+  deletionGracePeriodSeconds?: Int64
+  deletionTimestamp?: Time
+  finalizers?: readonly string[]
+  generateName?: string
+  generation?: Int64
+  labels?: Readonly<Record<string, string>>
+  managedFields?: readonly ManagedFieldsEntry[]
+  name?: string
+  namespace?: string
+  ownerReferences?: readonly OwnerReference[]
+  resourceVersion?: string
+  selfLink?: string
+  uid?: string
+}>
 
-export type LabelSelector = {
-  readonly matchExpressions?: readonly LabelSelectorRequirement[]
-  readonly matchLabels?: Readonly<Record<string, string>>
-}
+export type LabelSelector = Readonly<{
+  matchExpressions?: readonly LabelSelectorRequirement[]
+  matchLabels?: Readonly<Record<string, string>>
+}>
 
-export type LabelSelectorRequirement = {
-  readonly key: string
-  readonly operator: string
-  readonly values?: readonly string[]
-}
+export type LabelSelectorRequirement = Readonly<{
+  key: string
+  operator: string
+  values?: readonly string[]
+}>
 
-export type ManagedFieldsEntry = {
-  readonly apiVersion?: string
-  readonly fieldsType?: string
-  readonly fieldsV1?: JsonObject
-  readonly manager?: string
-  readonly operation?: string
-  readonly subresource?: string
-  readonly time?: Time
-}
+export type ManagedFieldsEntry = Readonly<{
+  apiVersion?: string
+  fieldsType?: string
+  fieldsV1?: JsonObject
+  manager?: string
+  operation?: string
+  subresource?: string
+  time?: Time
+}>
