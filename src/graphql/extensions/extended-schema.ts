@@ -10,7 +10,6 @@ import {
   Kind as NodeKind,
   type NamedTypeNode,
   type ObjectTypeDefinitionNode,
-  type OperationTypeDefinitionNode,
   OperationTypeNode,
   type SchemaExtensionNode,
   visit,
@@ -97,9 +96,14 @@ function withMutationRoot(
   )
   if (first === undefined) return definitions
   const root = { ...first, kind: NodeKind.OBJECT_TYPE_DEFINITION } as ObjectTypeDefinitionNode
-  const kind: OperationTypeDefinitionNode['kind'] = NodeKind.OPERATION_TYPE_DEFINITION
   const type: NamedTypeNode = { kind: NodeKind.NAMED_TYPE, name: first.name }
-  const operationTypes = [{ kind, operation: OperationTypeNode.MUTATION, type }]
+  const operationTypes = [
+    {
+      kind: NodeKind.OPERATION_TYPE_DEFINITION,
+      operation: OperationTypeNode.MUTATION,
+      type,
+    } as const,
+  ]
   const rest = definitions.filter((one) => one !== first)
   return [root, { kind: NodeKind.SCHEMA_EXTENSION, operationTypes }, ...rest]
 }
