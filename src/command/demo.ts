@@ -15,8 +15,10 @@ import type { Routes } from '../server/operation-options.ts'
 import { Refusal } from '../simulator/api/status-refusal.ts'
 import type { FaultOrder } from '../simulator/faults/fault.ts'
 import { readBody } from '../simulator/http/request-body.ts'
-import type { AuthenticationOptions } from '../access/authentication/authentication-options.ts'
-import { signInOptionsSchema } from '../access/sign-in/sign-in-options.ts'
+import {
+  type AuthenticationOptions,
+  signInOptionsSchema,
+} from '../access/authentication/authentication-options.ts'
 import type { Unstructured } from '../kubernetes/object.ts'
 import type { Storage } from '../simulator/storage/storage.ts'
 

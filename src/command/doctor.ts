@@ -13,7 +13,7 @@ import { existsSync } from 'node:fs'
 import { access, constants, readFile, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { createAuthenticator, issuerOf } from '../access/authentication/create-authenticator.ts'
-import { IssuerKeys } from '../access/authentication/issuer-keys.ts'
+import { IssuerKeys } from '../access/authentication/issuer.ts'
 import type { Config } from '../config/config.ts'
 import { silentLog } from '../gateway/observers.ts'
 import {

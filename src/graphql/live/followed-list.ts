@@ -44,6 +44,7 @@ import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 
 export interface FollowedList {
+  /** Optional where the arguments may name several kinds or clusters: a list that cannot be read is then a gap, not an error. */
   readonly at: ClusterKind
   readonly condition: Condition
   /** The namespaces that the list is limited to; `undefined`: all. */
@@ -75,8 +76,6 @@ export interface FollowedLists {
   readonly lists: readonly FollowedList[]
   /** The kind whose plan writes the frames. */
   readonly kind: Kind
-  /** Whether the arguments may name several kinds or clusters, even if these are one or none at the moment. */
-  readonly isPlural: boolean
   /** Set if the subscription follows only the first objects. */
   readonly page?: FollowedPage | undefined
   /** Set if the subscription follows only counts and sums of the objects. */
@@ -191,7 +190,12 @@ function namedList(
 }
 
 function alone(list: FollowedList): FollowedLists {
-  return { lists: [list], kind: list.at.kind, isPlural: false }
+  return { lists: [list], kind: list.at.kind }
+}
+
+/** Lists that arguments name which may name several. */
+function several(lists: readonly FollowedList[], kind: Kind): FollowedLists {
+  return { lists: lists.map((one) => ({ ...one, at: { ...one.at, isOptional: true } })), kind }
 }
 
 /** The list of a kind in each cluster that the arguments name, by name of the cluster. */
@@ -204,7 +208,7 @@ function listsToFollow(
   const lists = clustersNamed(served, args).map((cluster) =>
     listToFollow(served, kind, { ...args, cluster }),
   )
-  return { lists, kind, isPlural: true }
+  return several(lists, kind)
 }
 
 function listToFollow(
@@ -354,7 +358,7 @@ function problemsToFollow(
   const { size } = pageSizeOf({ first: args.first }, maxPageSize)
   const terms = problemOrder(args.orderBy)
   const namespaces = within && new Set(within)
-  return { lists, kind, isPlural: true, problems: { size, terms, args, namespaces } }
+  return { ...several(lists, kind), problems: { size, terms, args, namespaces } }
 }
 
 /** The lists of several kinds, in each cluster that the arguments name. */
@@ -377,7 +381,7 @@ function anyKindsFollowed(
     list: listHash({ list: `${at.cluster}/any/${at.kind.typeName}`, ...identity }),
     needs: [],
   }))
-  return { followed: { lists, kind, isPlural: true }, terms }
+  return { followed: several(lists, kind), terms }
 }
 
 /** The number of lists that a subscription over kinds follows. */
@@ -429,7 +433,7 @@ function objectsToFollow(
   const followed = Array.from(lists.values(), ({ at, ids: ofList }) =>
     listToFollow(served, at.kind, { cluster: at.cluster, ids: [...ofList] }),
   )
-  return { lists: followed, kind: first.at.kind, isPlural: true }
+  return several(followed, first.at.kind)
 }
 
 /** When to try again where a kind is not served. */

@@ -140,7 +140,6 @@ export interface Followed {
   readonly lists: readonly { readonly plan: FramePlan; readonly list: FollowedList }[]
   /** Writes the frames. */
   readonly plan: FramePlan
-  readonly isPlural: FollowedLists['isPlural']
   readonly page: FollowedLists['page']
   readonly facets: FollowedLists['facets']
   readonly problems: FollowedLists['problems']
@@ -196,7 +195,7 @@ export class FramePlans {
     const { clusters, access, members, problemKinds } = fleet
     const served = { ...this.#field.compiler.served, clusters, access, members, problemKinds }
     const followed = followedLists(served, this.source, args, limits)
-    const { kind, isPlural, page, facets, problems } = followed
+    const { kind, page, facets, problems } = followed
     if (problems !== undefined) {
       const plan = (this.#ofProblems ??= this.#compile(kind))
       const own = new Map(plan.needs.map((need) => [need.kind, need.indexes?.needed ?? []]))
@@ -208,10 +207,10 @@ export class FramePlans {
           const needs = [{ kind: of, indexes: { needed: [problemIndex, ...(own.get(of) ?? [])] } }]
           return { list, plan: this.#planOf(of, () => ({ ...plan, kind: of, needs })) }
         })
-      return { args, lists, plan, isPlural, page, facets, problems }
+      return { args, lists, plan, page, facets, problems }
     }
     const lists = followed.lists.map((list) => ({ list, plan: this.#planOf(list.at.kind) }))
-    return { args, lists, plan: this.#planOf(kind), isPlural, page, facets, problems }
+    return { args, lists, plan: this.#planOf(kind), page, facets, problems }
   }
 
   /** Compiles frames that are values, such as those of logs and drains. Throws {@link NotCoveredError}. */

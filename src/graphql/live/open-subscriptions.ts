@@ -17,11 +17,10 @@ export interface OpenSubscription {
   /** The schema at the start of the subscription, which it keeps reading. */
   readonly served: ServedSchema
   readonly document: DocumentNode
+  /** It outlives the clusters of optional ones. */
   readonly kinds: readonly ClusterKind[]
   /** The kinds that the document names by a schema. */
   readonly supporting: (served: ServedSchema) => readonly ClusterKind[]
-  /** Whether it follows several kinds or clusters. Then it outlives each of the clusters. */
-  readonly isPlural: boolean
   /** Called when the served clusters may have changed. */
   readonly fleetChanged: (now: ServedSchema) => void
   /** Ends the subscription with this error as the last message. */
@@ -131,10 +130,10 @@ interface Problem {
   readonly type?: string
 }
 
-function lostKind({ kinds, isPlural }: OpenSubscription, now: ServedSchema): Problem | undefined {
-  for (const { cluster, kind } of kinds) {
+function lostKind({ kinds }: OpenSubscription, now: ServedSchema): Problem | undefined {
+  for (const { cluster, kind, isOptional = false } of kinds) {
     const cache = now.clusters.get(cluster)
-    if (cache === undefined && !isPlural)
+    if (cache === undefined && !isOptional)
       return { message: `cluster ${cluster} is no longer served`, cluster }
     const place = { cluster, type: kind.typeName }
     const next = now.kinds.get(kind.typeName)
@@ -145,7 +144,7 @@ function lostKind({ kinds, isPlural }: OpenSubscription, now: ServedSchema): Pro
     if (next.resource.version !== kind.resource.version)
       return { message: `${kind.typeName} is ${apiVersionOf(next.resource)} now`, ...place }
     const isConnected = cache?.connection.state === 'connected'
-    if (isConnected && !isPlural && !cache.serves(kind.resource))
+    if (isConnected && !isOptional && !cache.serves(kind.resource))
       return { message: `cluster ${cluster} no longer serves ${kind.typeName}`, ...place }
     const texts = new Map(next.indexes.map((index) => [index.name, JSON.stringify(index)]))
     const index = kind.indexes.find((one) => {

@@ -36,8 +36,8 @@ export async function resumed(
 ): Promise<Backlog | undefined> {
   const { state, content } = group
   const { lists, token } = state
-  const { cluster, incarnation, list, access } = from
-  if (cluster !== token.cluster || incarnation !== token.incarnation) return undefined
+  const { incarnation, list, access } = from
+  if (incarnation !== token.incarnation) return undefined
   if (list !== token.list || access !== token.access || lists.length === 0) return undefined
   const asked = state.positionsOf(from.positions)
   // Loads the changes since then. The histories reach back to the positions, or as far as they can.
@@ -84,7 +84,7 @@ export async function resumed(
 
 /** The changes of all lists for a subscriber that held them at a position; `undefined` if unknown or too many. */
 function missedBy(
-  { state: { lists, isPlural, onlyViewer }, content }: LiveGroup,
+  { state: { lists, onlyViewer }, content }: LiveGroup,
   from: {
     readonly positions: GroupPositions
     readonly until: GroupPositions
@@ -104,7 +104,7 @@ function missedBy(
       continue
     }
     const ofRows = isList ? content.of(list) : undefined
-    if (isPlural && !hasSeen && ofRows !== undefined) {
+    if (list.at.isOptional === true && !hasSeen && ofRows !== undefined) {
       const added = ofRows.all()
       rows += added.length
       for (const change of added) missed.push(change)

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { SignInError, type SignInProblem } from '../../access/sign-in/sign-in-error.ts'
+import { SignInError, type SignInProblem } from '../../access/authentication/authenticator.ts'
 import {
   type Me,
   type Redirection,

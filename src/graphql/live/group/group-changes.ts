@@ -88,13 +88,14 @@ export class GroupChanges {
     const reached = positionsAfter(state.positions, begun)
     state.positions = reached
     await this.#inChunks(begun, reached, () => this.#group.written())
-    const { isPlural, plan } = state.wanted
+    const { plan } = state.wanted
+    const { isOptional } = state
     state.gaps = state.gapsNow()
     if (plan.tellsStaleness) state.staleSince = state.staleSinceNow()
-    if (isPlural || plan.tellsGaps) {
+    if (isOptional || plan.tellsGaps) {
       this.#stateTimer = setInterval(() => this.stateChanged(), stateCheckMs).unref()
     }
-    if (isPlural || plan.tellsGaps || plan.tellsStaleness) this.#followStaleness(lists)
+    if (isOptional || plan.tellsGaps || plan.tellsStaleness) this.#followStaleness(lists)
     for (const list of lists) {
       if (list.isFollowing) this.#follow(list)
       else void this.#await(list).catch(this.#failed)
@@ -121,9 +122,9 @@ export class GroupChanges {
     this.#followStaleness(lists)
   }
 
-  /** Begins a list. Of several, one that cannot be read is a gap: `undefined`. */
+  /** Begins a list. An optional one that cannot be read is a gap: `undefined`. */
   async #begin(list: GroupList): Promise<BegunList | undefined> {
-    const { leaving, isPlural } = this.#state
+    const { leaving } = this.#state
     try {
       return await list.begin(() => {
         if (leaving.aborted) return
@@ -135,7 +136,7 @@ export class GroupChanges {
         }
       })
     } catch (error) {
-      if (!isPlural || !(error instanceof ClientError)) throw error
+      if (list.at.isOptional !== true || !(error instanceof ClientError)) throw error
       list.close(error)
       return undefined
     }
@@ -308,13 +309,13 @@ export class GroupChanges {
     const group = this.#group
     const state = this.#state
     if (state.leaving.aborted) return
-    const { isPlural, plan } = state.wanted
+    const { plan } = state.wanted
     const { staleSince: wasStale, gaps: before, positions } = state
     state.staleSince = plan.tellsStaleness ? state.staleSinceNow() : null
     state.gaps = state.gapsNow()
     const known = new Set(before.map(nameOfGap))
     const failures = state.gaps.flatMap((one) =>
-      isPlural && one.error !== undefined && !known.has(nameOfGap(one)) ? [one.error] : [],
+      state.isOptional && one.error !== undefined && !known.has(nameOfGap(one)) ? [one.error] : [],
     )
     const isOtherGap = plan.tellsGaps && textOfGaps(before) !== textOfGaps(state.gaps)
     const isOtherState = (state.staleSince === null) !== (wasStale === null) || isOtherGap
@@ -402,7 +403,7 @@ export class GroupChanges {
 
   /** Calls `write` in the group's turn. If an index or a permission is lacking, prepares it and calls `write` again. */
   async #inTurn(rows: readonly RowKeys[], write: (reads: ListReads) => void): Promise<void> {
-    const { leaving, lists, wanted } = this.#state
+    const { leaving, lists, isOptional } = this.#state
     const means = new Map<GroupList, RunMeans>()
     for (let round = 1; ; round += 1) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other
@@ -416,7 +417,7 @@ export class GroupChanges {
         return
       } catch (error) {
         if (!(error instanceof LackingError)) {
-          if (!wanted.isPlural || !(error instanceof ClientError)) throw error
+          if (!isOptional || !(error instanceof ClientError)) throw error
           // Some of several lists may have become unreadable. These begin anew.
           const lost = lists.filter((list) => list.isFollowing && unreadable(list) !== undefined)
           for (const list of lost) this.restart(list)
