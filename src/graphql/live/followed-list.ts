@@ -87,7 +87,6 @@ export interface FollowedLists {
 /** The first problems in an order. */
 export interface FollowedProblems extends FollowedPage {
   readonly args: ProblemsSubscriptionArguments
-  readonly namespaces: ReadonlySet<string> | undefined
 }
 
 export interface ListFilter {
@@ -357,8 +356,7 @@ function problemsToFollow(
   if (kind === undefined) throw new ClientError('NOT_SYNCED', 'no kind is served yet')
   const { size } = pageSizeOf({ first: args.first }, maxPageSize)
   const terms = problemOrder(args.orderBy)
-  const namespaces = within && new Set(within)
-  return { ...several(lists, kind), problems: { size, terms, args, namespaces } }
+  return { ...several(lists, kind), problems: { size, terms, args } }
 }
 
 /** The lists of several kinds, in each cluster that the arguments name. */

@@ -24,7 +24,7 @@ import { itemWriter, valueWriter } from '../plan/value-writer.ts'
 import { type CountedList, facetsOf, sumsOf } from '../reads/connection-read.ts'
 import { type FollowSource, followSourceOf } from '../schema/field-source.ts'
 import type { FacetArguments } from '../schema/read-arguments.ts'
-import type { ClusterGap, ProblemCount, ProblemSource } from '../schema/read-context.ts'
+import type { ClusterGap, ProblemCount } from '../schema/read-context.ts'
 import {
   type FollowedList,
   type FollowedLists,
@@ -96,7 +96,7 @@ type Write<T> = (parts: T) => string
 
 type FacetsWriter = (run: PlanRun, read: CountedList, args: FacetArguments) => string
 
-type ProblemWriter = (run: PlanRun, problem: ProblemSource) => string
+type ProblemWriter = (run: PlanRun, problem: object) => string
 
 type PreviousWriter = (run: PlanRun, view: StoreView, held: HeldObject) => string
 
