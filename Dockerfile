@@ -7,12 +7,13 @@ COPY packages/controller/package.json packages/controller/
 COPY packages/portal/package.json packages/portal/
 COPY tools/node/package.json tools/node/
 RUN npm ci --no-audit --no-fund
-COPY tsconfig.json tsconfig.build.json tsconfig.examples.json ./
+COPY tsconfig.json tsconfig.build.json tsconfig.examples.json .oxfmtrc.json ./
 COPY src/ src/
 COPY schema/ schema/
 COPY scenario/ scenario/
 COPY examples/ examples/
 COPY tools/build.ts tools/
+COPY tools/wire-types/ tools/wire-types/
 COPY packages/controller/ packages/controller/
 RUN npm run build:gateway
 COPY packages/portal/ packages/portal/

@@ -17,7 +17,7 @@ export default defineConfig({
   },
   ssr: { resolve: { conditions: ['informerql-source'] } },
   test: {
-    globalSetup: ['test/portal/built-page.ts'],
+    globalSetup: ['test/generated-files.ts'],
     // A machine that is busy with other things must not fail what is merely late.
     testTimeout: 180_000,
     expect: { poll: { timeout: 25_000 } },

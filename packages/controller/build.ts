@@ -7,6 +7,7 @@ import { execFileSync } from 'node:child_process'
 import { cp, glob, readFile, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { writeWireTypes } from '../../tools/wire-types/generate.ts'
 
 const { values } = parseArgs({
   options: { out: { type: 'string', default: import.meta.dirname } },
@@ -23,6 +24,7 @@ const compile = (project: string, into: string): void => {
   const args = ['-p', join(import.meta.dirname, project), '--outDir', into]
   execFileSync(tsc, args, { stdio: 'inherit' })
 }
+await writeWireTypes()
 compile('tsconfig.json', join(out, 'dist'))
 await cp(join(root, 'schema', 'captured'), join(out, 'schema', 'captured'), { recursive: true })
 await cp(join(root, 'scenario'), join(out, 'scenario'), { recursive: true })

@@ -101,19 +101,15 @@ export class AccessReviews {
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const known = this.decisions.get(asked)
       if (known !== undefined) return known.allowed
-      last = (await this.#reviewOnce(asked)).allowed
+      const key = askedKey(asked)
+      let review = this.#underWay.get(key)
+      if (review === undefined) {
+        review = this.#review(asked).finally(() => this.#underWay.delete(key))
+        this.#underWay.set(key, review)
+      }
+      last = (await review).allowed
     }
     return this.decisions.get(asked)?.allowed ?? last
-  }
-
-  #reviewOnce(asked: Asked): Promise<Decision> {
-    const key = askedKey(asked)
-    let review = this.#underWay.get(key)
-    if (review === undefined) {
-      review = this.#review(asked).finally(() => this.#underWay.delete(key))
-      this.#underWay.set(key, review)
-    }
-    return review
   }
 
   async #review(asked: Asked): Promise<Decision> {
@@ -124,27 +120,20 @@ export class AccessReviews {
       return await this.#slots.run(viewer.username, async () => {
         const askedMs = performance.now()
         this.#sent += 1
-        const answer = await this.#timed(
-          reviewAccess(server(), viewer, question, limits.reviewDeadlineMs),
-        )
-        const decision = { ...answer, askedMs }
-        this.decisions.set(asked, decision)
-        return decision
+        const asking = reviewAccess(server(), viewer, question, limits.reviewDeadlineMs)
+        if (this.#running === 0) this.#silentSinceMs = askedMs
+        this.#running += 1
+        try {
+          const decision = { ...(await asking), askedMs }
+          this.#silentSinceMs = performance.now()
+          this.decisions.set(asked, decision)
+          return decision
+        } finally {
+          this.#running -= 1
+        }
       })
     } catch (cause) {
       throw new AccessReviewError(cluster, cause)
-    }
-  }
-
-  async #timed<T>(answer: Promise<T>): Promise<T> {
-    if (this.#running === 0) this.#silentSinceMs = performance.now()
-    this.#running += 1
-    try {
-      const answered = await answer
-      this.#silentSinceMs = performance.now()
-      return answered
-    } finally {
-      this.#running -= 1
     }
   }
 }

@@ -63,11 +63,8 @@ export class ClusterAccess implements AsyncDisposable {
   constructor(options: ClusterAccessOptions) {
     this.#options = options
     const { cluster, limits } = options
-    this.#reviews = new AccessReviews({
-      cluster,
-      limits,
-      server: () => options.connection().server,
-    })
+    const server = (): ReviewRequests => options.connection().server
+    this.#reviews = new AccessReviews({ cluster, limits, server })
   }
 
   get limits(): AccessLimits {
@@ -282,7 +279,7 @@ export class ClusterAccess implements AsyncDisposable {
     const watch = this.#watch
     const watching = outsideRequests(() => watch.run(signal))
     this.#running = Promise.all([ended, watching]).then(() => {})
-    this.#ready = this.#watch.ready(watchReadyMs)
+    this.#ready = watch.ready(watchReadyMs)
   }
 
   #changed(changes: readonly RbacChange[]): void {

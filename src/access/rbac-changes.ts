@@ -153,14 +153,10 @@ export class RbacChanges {
     return names.flatMap((name) => this.#marks.get(name) ?? [])
   }
 
-  #marksOf(name: string): Marks {
+  #mark(name: string, namespace: string): void {
     let marks = this.#marks.get(name)
     if (marks === undefined) this.#marks.set(name, (marks = { places: new Map(), count: 0 }))
-    return marks
-  }
-
-  #mark(name: string, namespace: string): void {
-    const { places } = this.#marksOf(name)
+    const { places } = marks
     if (!places.has(namespace)) this.#size += 1
     places.set(namespace, this.#lastMs)
   }

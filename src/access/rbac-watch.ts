@@ -2,7 +2,7 @@ import type { ListerWatcher } from '../informer/reflector/lister-watcher.ts'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import { createSharedInformer, type SharedInformer } from '../informer/shared-informer.ts'
 import type { Change } from '../informer/store/change.ts'
-import type { Indexers, StoreView } from '../informer/store/store-view.ts'
+import type { Indexers } from '../informer/store/store-view.ts'
 import { type ApiResource, groupResourceOf } from '../kubernetes/api-resource.ts'
 import { splitObjectKey, type Unstructured } from '../kubernetes/object.ts'
 import { ApiStatusError } from '../kubernetes/status.ts'
@@ -110,7 +110,7 @@ export class RbacWatch {
 
   /** Runs until the signal aborts. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all(this.#all.map((one) => this.#follow(one, signal)))
+    await Promise.all(this.#all.map(({ informer }) => informer.run(signal)))
   }
 
   /** Resolves when all resources are listed or have failed, or after the deadline. */
@@ -129,6 +129,12 @@ export class RbacWatch {
     const { cluster, reflector, failed } = this.#options
     const firstFailure = Promise.withResolvers<void>()
     const isBinding = ofBindings.includes(resource.resource)
+    const affected = (change: Change): readonly RbacChange[] => {
+      const { namespace, name } = splitObjectKey(change.key)
+      // Unwatched bindings may connect the role to any viewer.
+      if (!this.isFollowing || !change.finalStateKnown) return [changeForAll(namespace)]
+      return isBinding ? affectedByBinding(change) : this.#affectedByRole(namespace, name)
+    }
     const followed: Followed = {
       informer: createSharedInformer({
         ...reflector,
@@ -147,7 +153,7 @@ export class RbacWatch {
           advanced: (position, changes, isList) => {
             // Changes before a list are unknown, and recent answers may depend on them.
             if (isList) this.#told(followed, forEverybody)
-            else if (changes.length > 0) this.#told(followed, this.#affectedBy(followed, changes))
+            else if (changes.length > 0) this.#told(followed, changes.flatMap(affected))
             followed.position = position
           },
         },
@@ -158,25 +164,26 @@ export class RbacWatch {
     return followed
   }
 
-  async #follow({ informer }: Followed, signal: AbortSignal): Promise<void> {
-    await informer.run(signal)
-  }
-
   #told(followed: Followed, changes: readonly RbacChange[]): void {
     if (followed === this.#namespaces) this.#options.namespacesChanged()
     else this.#options.changed(changes)
   }
 
-  #affectedBy({ informer }: Followed, changes: readonly Change[]): readonly RbacChange[] {
-    const isBinding = ofBindings.includes(informer.resource.resource)
-    return changes.flatMap((change) => {
-      const { namespace, name } = splitObjectKey(change.key)
-      // Unwatched bindings may connect the role to any viewer.
-      if (!this.isFollowing || !change.finalStateKnown) return changeForAll(namespace)
-      if (isBinding) return affectedByBinding(change)
-      const stores = this.#followed.map(({ informer: { store } }) => store)
-      return affectedByRole(stores, { namespace, name })
-    })
+  /**
+   * The subjects that a change of a role may affect: those of its present bindings. Changes of bindings report earlier
+   * subjects themselves. `namespace` is `''` for a ClusterRole.
+   */
+  #affectedByRole(namespace: string, name: string): readonly RbacChange[] {
+    const role = roleSubject(namespace === '' ? 'ClusterRole' : 'Role', namespace, name)
+    const given: RbacChange[] = [{ namespace: '', subjects: [role] }]
+    for (const { informer } of this.#followed) {
+      const { store } = informer
+      const ids = store.hasIndex(byRole) ? store.index(byRole).posting(role) : undefined
+      if (ids === undefined) continue
+      if (ids.size > maxBindingsOfRole) return [changeForAll(namespace)]
+      for (const id of ids) given.push(boundBy(store.object(id)))
+    }
+    return given
   }
 }
 
@@ -207,25 +214,6 @@ function affectedByBinding(change: Change): readonly RbacChange[] {
     { namespace: '', subjects: [bindingSubject(namespace, name)] },
     ...states.map((state) => boundBy(state)),
   ]
-}
-
-/**
- * The subjects that a change of a role may affect: those of its present bindings. Changes of bindings report earlier
- * subjects themselves. `stores` include both kinds of bindings; `namespace` is `''` for a ClusterRole.
- */
-function affectedByRole(
-  stores: readonly StoreView[],
-  { namespace, name }: { readonly namespace: string; readonly name: string },
-): readonly RbacChange[] {
-  const role = roleSubject(namespace === '' ? 'ClusterRole' : 'Role', namespace, name)
-  const given: RbacChange[] = [{ namespace: '', subjects: [role] }]
-  for (const store of stores) {
-    const ids = store.hasIndex(byRole) ? store.index(byRole).posting(role) : undefined
-    if (ids === undefined) continue
-    if (ids.size > maxBindingsOfRole) return [changeForAll(namespace)]
-    for (const id of ids) given.push(boundBy(store.object(id)))
-  }
-  return given
 }
 
 function roleOf({ metadata, roleRef }: Unstructured): readonly string[] {

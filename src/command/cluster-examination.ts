@@ -24,12 +24,16 @@ import { CodedError } from '../lib/coded-error.ts'
 import { boundedParallel } from '../lib/concurrency.ts'
 import { withDeadline } from '../lib/deadline.ts'
 import { nearestName, present } from '../lib/options.ts'
+import { X509Certificate } from 'node:crypto'
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
 import {
-  credentialFindings,
-  type Finding,
-  secretsOf,
-  unexaminedFinding,
-} from './credential-facts.ts'
+  expiryOf,
+  readTokenFile,
+  tlsMaterial,
+  tokenFileOf,
+} from '../api-server/kubeconfig/client-certificate.ts'
+import { fieldsOf } from '../kubernetes/fields.ts'
 
 const stepDeadlineMs = 10_000
 /** A plugin may ask a person, or an identity provider that is far away. */
@@ -75,6 +79,7 @@ export class ClusterExamination {
   readonly #options: Config
   readonly #stop = new AbortController()
   #findings: readonly Finding[] = []
+  /** The tokens, passwords and keys of the configuration, which no message may show. */
   #secrets: readonly string[] = []
 
   constructor(selection: NamedClusterSelection, options: Config) {
@@ -101,9 +106,14 @@ export class ClusterExamination {
       this.#add('configuration', 'problem', error)
       return
     }
-    this.#secrets = secretsOf(config)
+    const { token, password, keyData } = config.user
+    const secrets = [token, password, keyData, readTokenFile(config)]
+    this.#secrets = secrets.filter((one) => one !== undefined && one.length > 3) as string[]
     const context = config.context === undefined ? '' : `, context ${config.context}`
-    this.#add('configuration', 'ok', `${config.source}${context}: ${shownAddress(config.server)}`)
+    // Without its user, password and query.
+    const { origin, pathname } = new URL(config.server)
+    const address = pathname === '/' ? origin : origin + pathname
+    this.#add('configuration', 'ok', `${config.source}${context}: ${address}`)
     for (const finding of credentialFindings(config)) this.#push(finding)
     let clockMs: number | undefined
     const transport = new Transport(
@@ -402,12 +412,6 @@ export class ClusterExamination {
 const reachHint =
   'check the address and the DNS of this machine, its network policies and firewalls'
 
-/** An address without its user, password and query. */
-function shownAddress(server: string): string {
-  const { origin, pathname } = new URL(server)
-  return pathname === '/' ? origin : origin + pathname
-}
-
 /** Looks the host up and opens a connection: `10.0.0.1:6443 in 3 ms`. */
 async function connected(host: string, port: number): Promise<string> {
   const startedMs = performance.now()
@@ -433,4 +437,110 @@ function namesOf(kinds: readonly NamedResource[]): string {
   const names = kinds.map(({ resource }) => groupResourceOf(resource)).toSorted()
   const more = names.length > mostNamed ? `, and ${names.length - mostNamed} more` : ''
   return names.slice(0, mostNamed).join(', ') + more
+}
+
+/** One thing that was looked at. `skipped`: it could not be, because something before it is wrong. */
+export interface Finding {
+  readonly check: string
+  readonly state: 'ok' | 'warning' | 'problem' | 'skipped'
+  readonly message: string
+  readonly code?: string
+  /** The way out. */
+  readonly hint?: string
+}
+
+export function unexaminedFinding(check: string, message: string): Finding {
+  return { check, state: 'skipped', message }
+}
+
+/** What kind of credentials a configuration has, and until when they count. Reads files, and sends nothing. */
+function credentialFindings(config: ClusterConfig): readonly Finding[] {
+  const open: Finding = {
+    check: 'credentials',
+    state: 'warning',
+    message: 'insecure-skip-tls-verify: any server at this address gets the credentials',
+    hint: 'set certificate-authority in the kubeconfig',
+  }
+  return [...(config.cluster.skipTLSVerify ? [open] : []), ofUser(config)]
+}
+
+function ofUser(config: ClusterConfig): Finding {
+  const { user } = config
+  const { exec, authProvider } = user
+  const { cert } = tlsMaterial(config)
+  if (exec !== undefined && exec !== null) return ofPlugin(exec)
+  const file = tokenFileOf(authProvider)
+  if (file !== undefined) return ofToken(`the token in ${file}`, readTokenFile(config) ?? '')
+  if (user.token !== undefined) return ofToken(`a token of user ${user.name}`, user.token)
+  if (cert !== undefined) {
+    const { validTo, subject } = new X509Certificate(cert)
+    const name = subject.replaceAll('\n', ', ')
+    return untilThen(`a client certificate of ${name}`, new Date(validTo))
+  }
+  if (user.username !== undefined) return sound(`user name and password of ${user.username}`)
+  if (authProvider !== undefined && authProvider !== null) {
+    return sound(`auth-provider ${String(fieldsOf(authProvider)['name'])}`)
+  }
+  return sound('none: the server sees an anonymous user')
+}
+
+function sound(message: string): Finding {
+  return { check: 'credentials', state: 'ok', message }
+}
+
+function ofPlugin(exec: unknown): Finding {
+  const { command, installHint } = fieldsOf(exec)
+  const name = typeof command === 'string' ? command : ''
+  if (isProgram(name)) return sound(`the plugin ${name}`)
+  return {
+    check: 'credentials',
+    state: 'problem',
+    message: `the plugin ${JSON.stringify(name)} of the kubeconfig is not on this machine`,
+    hint:
+      typeof installHint === 'string'
+        ? installHint
+        : 'install it, or give the gateway a kubeconfig with a service account token',
+  }
+}
+
+/** Whether a command is on the path, or a program at its own path. */
+function isProgram(command: string): boolean {
+  const folders = command.includes('/') ? [''] : (process.env['PATH'] ?? '').split(delimiter)
+  return folders.some((folder) => {
+    try {
+      accessSync(folder === '' ? command : join(folder, command), constants.X_OK)
+      return command !== ''
+    } catch {
+      return false
+    }
+  })
+}
+
+const dayMs = 86_400_000
+const certificateWarningMs = 14 * dayMs
+/** Tokens that are renewed live for an hour. */
+const tokenWarningMs = 0
+
+function ofToken(what: string, token: string): Finding {
+  const endMs = expiryOf(token)
+  return endMs === undefined ? sound(what) : untilThen(what, new Date(endMs), tokenWarningMs)
+}
+
+/** Until when something counts, as a finding about `check`. */
+export function untilThen(
+  what: string,
+  expires: Date,
+  warningMs: number = certificateWarningMs,
+  check = 'credentials',
+): Finding {
+  const leftMs = expires.getTime() - Date.now()
+  const at = expires.toISOString()
+  if (leftMs <= 0) {
+    const message = `${what} has expired at ${at}`
+    return { check, state: 'problem', message, hint: 'have it renewed' }
+  }
+  const message = `${what}, until ${at}`
+  return leftMs < warningMs
+    ? { check, state: 'warning', message, hint: 'have it renewed soon' }
+    : { check, state: 'ok', message }
 }

@@ -49,9 +49,11 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     // Commander has printed the problem or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? succeeded : misused
     if (running.log === undefined) process.stderr.write(`informerql: ${messageOf(error)}\n`)
-    else logEnd(running.log, error)
+    else if (!(error instanceof CodedError)) running.log.error('the gateway has failed', { error })
+    // An expected error has no stack to show.
+    else running.log.error(error.message, { code: error.code, hint: error.hint })
     const { failedCode = failed } = running
-    return isMisuse(error) ? misused : failedCode
+    return error instanceof CodedError && misuseCodes.has(error.code) ? misused : failedCode
   }
 }
 
@@ -73,10 +75,6 @@ const misuseCodes: ReadonlySet<string> = new Set([
   'YAML',
 ])
 
-function isMisuse(error: unknown): boolean {
-  return error instanceof CodedError && misuseCodes.has(error.code)
-}
-
 /** What the running command tells the program. */
 interface Running {
   /** The exit code, if it does not fail. */
@@ -92,7 +90,10 @@ function addCommands(program: Command, running: Running): void {
     const { config, log } = context
     if (isJsonLog({ format: config.logFormat, stream: process.stderr })) {
       running.log = log
-      logWarnings(log)
+      // Node's warnings, and the error of a crash, become lines of the log.
+      process.removeAllListeners('warning')
+      process.on('warning', ({ name, message }) => log.warn(message, { code: name }))
+      process.on('uncaughtExceptionMonitor', (error) => log.error('the gateway crashes', { error }))
     }
     const { serve } = await import('./run-gateway.ts')
     await serve(context)
@@ -101,22 +102,24 @@ function addCommands(program: Command, running: Running): void {
     const { demo } = await import('./demo.ts')
     await demo(context)
   })
-  addCommand(
-    program,
-    'simulate',
-    'run the simulated API server alone',
-    async (context, { port }) => {
-      const { simulate } = await import('./demo.ts')
-      await simulate(context, port)
-    },
-  ).option('--port <port>', 'port of the API server; 0 for any free port', portOf, 8001)
+  const simulateText = 'run the simulated API server alone'
+  addCommand(program, 'simulate', simulateText, async (context, { port }) => {
+    const { simulate } = await import('./demo.ts')
+    await simulate(context, port)
+  }).option('--port <port>', 'port of the API server; 0 for any free port', portOf, 8001)
   addCommand(
     program,
     'schema',
     'print the GraphQL schema of a running gateway, of a named cluster, or of the built-in kinds',
     async (context, options) => {
       if (options.check !== undefined) {
-        running.exitCode = await checkDocumentsOf(context, options)
+        // An exit with 1 is for breaks only, so whatever prevents the check is a misuse.
+        running.failedCode = misused
+        const { printBreaks } = await import('./print-schema.ts')
+        const schema = (): Promise<string> => schemaText(context, options)
+        const { check, against, json } = options
+        const fits = await printBreaks(schema, { check, against, json }, context.print)
+        running.exitCode = fits ? succeeded : failed
         return
       }
       for (const flag of ['against', 'json'] as const) {
@@ -185,20 +188,6 @@ async function schemaText(
   return await (isNamed ? printSchemaOf : printBuiltInSchema)(config, log, client)
 }
 
-/** `schema --check`. Exits with {@link failed} for breaks only, so that whatever prevents the check is {@link misused}. */
-async function checkDocumentsOf(context: CommandContext, options: CommandOptions): Promise<number> {
-  const { check = '', against, json } = options
-  try {
-    const { printBreaks } = await import('./check-documents.ts')
-    const schema = (): Promise<string> => schemaText(context, options)
-    const fits = await printBreaks(schema, { check, against, json }, context.print)
-    return fits ? succeeded : failed
-  } catch (error) {
-    process.stderr.write(`informerql: ${messageOf(error)}\n`)
-    return misused
-  }
-}
-
 const print = (text: string): void => void process.stdout.write(text)
 
 /** The options of single commands. */
@@ -256,11 +245,8 @@ function contextOf(command: Command, flags: readonly GivenOption[]): CommandCont
   const config = loadConfig(sources)
   const load = (): Config => loadConfig({ ...sources, refuseEmptyFile: true })
   const followed = configFileOf(sources)
-  const log = createLog({
-    level: config.logLevel,
-    format: config.logFormat,
-    stream: process.stderr,
-  })
+  const { logLevel: level, logFormat: format } = config
+  const log = createLog({ level, format, stream: process.stderr })
   return {
     config,
     ...(followed === undefined ? {} : { followed: { file: followed, load } }),
@@ -300,23 +286,8 @@ function stopSignal({ server }: Config, log: GatewayLog): AbortSignal {
 function portOf(text: string): number {
   const port = Number(text)
   if (/^[0-9]+$/.test(text) && port <= 65_535) return port
-  throw new ConfigError(
-    [`--port: ${JSON.stringify(text)} is not a port`],
-    'a port is from 0 to 65535',
-  )
-}
-
-/** The error that ends the program: with its stack only if it is unexpected. */
-function logEnd(log: GatewayLog, error: unknown): void {
-  if (!(error instanceof CodedError)) log.error('the gateway has failed', { error })
-  else log.error(error.message, { code: error.code, hint: error.hint })
-}
-
-/** Node's warnings, and the error of a crash, become lines of the log. */
-function logWarnings(log: GatewayLog): void {
-  process.removeAllListeners('warning')
-  process.on('warning', ({ name, message }) => log.warn(message, { code: name }))
-  process.on('uncaughtExceptionMonitor', (error) => log.error('the gateway crashes', { error }))
+  const problem = `--port: ${JSON.stringify(text)} is not a port`
+  throw new ConfigError([problem], 'a port is from 0 to 65535')
 }
 
 /** The message of an error: with its hint for expected errors, with its stack for others. */

@@ -1,7 +1,6 @@
 import {
   createPublicKey,
   generateKeyPairSync,
-  type KeyObject,
   randomBytes,
   verify as verifySignature,
 } from 'node:crypto'
@@ -49,17 +48,12 @@ interface Granted {
  */
 export class DemoProvider implements AsyncDisposable {
   #people: readonly DemoPerson[] = []
-  readonly #key: KeyObject
-  readonly #publicKey: KeyObject
+  readonly #key = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
+  readonly #publicKey = createPublicKey(this.#key)
   readonly #codes = new LRUCache<string, Granted>({ max: most, ttl: codeMs })
   readonly #refreshTokens = new LRUCache<string, DemoPerson>({ max: most })
   readonly #server = createServer((request, response) => void this.#serve(request, response))
   #url = ''
-
-  constructor() {
-    this.#key = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
-    this.#publicKey = createPublicKey(this.#key)
-  }
 
   /** The issuer; known once it listens. */
   get url(): string {
@@ -108,7 +102,18 @@ export class DemoProvider implements AsyncDisposable {
     try {
       switch (`${method} ${address.pathname}`) {
         case 'GET /.well-known/openid-configuration':
-          sendJson(response, 200, this.#metadata())
+          sendJson(response, 200, {
+            issuer: this.#url,
+            authorization_endpoint: `${this.#url}/authorize`,
+            token_endpoint: `${this.#url}/token`,
+            jwks_uri: `${this.#url}/keys`,
+            end_session_endpoint: `${this.#url}/end-session`,
+            response_types_supported: ['code'],
+            subject_types_supported: ['public'],
+            code_challenge_methods_supported: ['S256'],
+            id_token_signing_alg_values_supported: ['ES256'],
+            token_endpoint_auth_methods_supported: ['none'],
+          })
           return
         case 'GET /keys': {
           const key = await exportJWK(this.#publicKey)
@@ -121,30 +126,18 @@ export class DemoProvider implements AsyncDisposable {
         case 'POST /token':
           await this.#issue(new URLSearchParams(await bodyOf(request)), response)
           return
-        case 'GET /end-session':
-          this.#endSession(address, response)
+        case 'GET /end-session': {
+          const back = address.searchParams.get('post_logout_redirect_uri') ?? ''
+          if (!isOfThisMachine(back)) sendJson(response, 400, { error: 'invalid_request' })
+          else response.writeHead(303, { location: back, 'content-length': 0 }).end()
           return
+        }
         default:
           sendJson(response, 404, { error: 'not_found' })
       }
     } catch {
       if (response.headersSent) response.destroy()
       else sendJson(response, 400, { error: 'invalid_request' })
-    }
-  }
-
-  #metadata(): object {
-    return {
-      issuer: this.#url,
-      authorization_endpoint: `${this.#url}/authorize`,
-      token_endpoint: `${this.#url}/token`,
-      jwks_uri: `${this.#url}/keys`,
-      end_session_endpoint: `${this.#url}/end-session`,
-      response_types_supported: ['code'],
-      subject_types_supported: ['public'],
-      code_challenge_methods_supported: ['S256'],
-      id_token_signing_alg_values_supported: ['ES256'],
-      token_endpoint_auth_methods_supported: ['none'],
     }
   }
 
@@ -160,7 +153,12 @@ export class DemoProvider implements AsyncDisposable {
     }
     const person = this.#people.find(({ email }) => email === asked.get('person'))
     if (person === undefined) {
-      sendHtml(response, chooser(this.#people, asked))
+      response.writeHead(200, {
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy':
+          "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+      })
+      response.end(chooser(this.#people, asked))
       return
     }
     const code = randomBytes(24).toString('base64url')
@@ -177,7 +175,21 @@ export class DemoProvider implements AsyncDisposable {
   }
 
   async #issue(form: URLSearchParams, response: ServerResponse): Promise<void> {
-    const granted = await this.#grantOf(form)
+    // A code and a refresh token count once.
+    let granted: (Pick<Granted, 'person'> & Partial<Granted>) | undefined
+    if (form.get('grant_type') === 'refresh_token') {
+      const token = form.get('refresh_token') ?? ''
+      const person = this.#refreshTokens.get(token)
+      this.#refreshTokens.delete(token)
+      granted = person && { person }
+    } else {
+      const code = form.get('code') ?? ''
+      const known = this.#codes.get(code)
+      this.#codes.delete(code)
+      const challenge = await calculatePKCECodeChallenge(form.get('code_verifier') ?? '')
+      const isAsked = known?.redirectUri === form.get('redirect_uri')
+      if (known?.challenge === challenge && isAsked) granted = known
+    }
     if (granted === undefined) {
       sendJson(response, 400, { error: 'invalid_grant' })
       return
@@ -206,32 +218,6 @@ export class DemoProvider implements AsyncDisposable {
       id_token: idToken,
       refresh_token: refreshToken,
     })
-  }
-
-  /** A code and a refresh token count once. */
-  async #grantOf(
-    form: URLSearchParams,
-  ): Promise<(Pick<Granted, 'person'> & Partial<Granted>) | undefined> {
-    if (form.get('grant_type') === 'refresh_token') {
-      const token = form.get('refresh_token') ?? ''
-      const person = this.#refreshTokens.get(token)
-      this.#refreshTokens.delete(token)
-      return person === undefined ? undefined : { person }
-    }
-    const code = form.get('code') ?? ''
-    const granted = this.#codes.get(code)
-    this.#codes.delete(code)
-    const challenge = await calculatePKCECodeChallenge(form.get('code_verifier') ?? '')
-    const isGranted =
-      granted?.challenge === challenge && granted.redirectUri === form.get('redirect_uri')
-    return isGranted ? granted : undefined
-  }
-
-  #endSession({ searchParams }: URL, response: ServerResponse): void {
-    const back = searchParams.get('post_logout_redirect_uri') ?? ''
-    if (isOfThisMachine(back))
-      response.writeHead(303, { location: back, 'content-length': 0 }).end()
-    else sendJson(response, 400, { error: 'invalid_request' })
   }
 }
 
@@ -275,15 +261,6 @@ ${choices.join('\n')}
 </body>
 </html>
 `
-}
-
-function sendHtml(response: ServerResponse, text: string): void {
-  response.writeHead(200, {
-    'content-type': 'text/html; charset=utf-8',
-    'content-security-policy':
-      "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
-  })
-  response.end(text)
 }
 
 function sendJson(response: ServerResponse, status: number, body: object): void {

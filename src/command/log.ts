@@ -88,10 +88,9 @@ function lineForPeople(line: string, isTerminal: boolean): string {
   const details = Object.entries(rest).map(([key, value]) => ` ${key}=${JSON.stringify(value)}`)
   const stack = error === undefined ? '' : `\n${error.stack || error.message}`
   const text = [cluster, kind, msg].filter((part) => part !== undefined).join(': ')
-  return `${at} ${level.padEnd(5)} ${printable(text + details.join('') + stack)}\n`
-}
-
-/** A message may quote an API server: control characters are replaced, and further lines are indented. */
-function printable(text: string): string {
-  return text.replaceAll(/[^\P{Cc}\n\t]/gu, '\u{FFFD}').replaceAll('\n', '\n  ')
+  // A message may quote an API server: control characters are replaced, and further lines are indented.
+  const printable = `${text}${details.join('')}${stack}`
+    .replaceAll(/[^\P{Cc}\n\t]/gu, '\u{FFFD}')
+    .replaceAll('\n', '\n  ')
+  return `${at} ${level.padEnd(5)} ${printable}\n`
 }

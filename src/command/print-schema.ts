@@ -1,4 +1,12 @@
-import { buildSchema, type GraphQLSchema } from 'graphql'
+import {
+  buildSchema,
+  type GraphQLSchema,
+  getNamedType,
+  type GraphQLInterfaceType,
+  type GraphQLObjectType,
+  isInterfaceType,
+  isObjectType,
+} from 'graphql'
 import type { Config } from '../config/config.ts'
 import { gatewayOptionsOf } from '../config/gateway-config.ts'
 import { createGateway } from '../gateway/gateway.ts'
@@ -6,7 +14,15 @@ import type { GatewayLog } from '../gateway/observers.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { printSchemaSdl } from '../graphql/schema/print-schema.ts'
 import { startSimulator } from '../simulator/simulator.ts'
-import { apolloModule, urqlModule } from './cache-modules.ts'
+import { globSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import {
+  checkDocuments,
+  type ClientDocument,
+  type DocumentBreak,
+  DocumentCheckError,
+} from '../graphql/documents/document-breaks.ts'
+import { readTrustedDocuments } from '../server/guard/trusted-documents.ts'
 
 /** The clients that a schema can be printed for. */
 export type SchemaClient = 'apollo' | 'urql' | 'relay'
@@ -87,4 +103,258 @@ export async function printBuiltInSchema(
   const clusters = [{ name: 'built-in', server: simulator.url }]
   // Drops messages about the simulated cluster.
   return await printSchemaOf({ ...config, clusters }, { ...log, info() {} }, client)
+}
+
+/**
+ * A TypeScript module with the `possibleTypes` and `typePolicies` of Apollo Client's InMemoryCache. They key objects by
+ * `id`, merge the parts of an object, keep lists as pages, and replace each frame by the next.
+ */
+export function apolloModule(schema: GraphQLSchema): string {
+  const policies = cachedTypes(schema).map((type) => `  ${type.name}: ${policyOf(type)},`)
+  const query = listFields(schema.getQueryType())
+  const streams = Object.keys(schema.getSubscriptionType()?.getFields() ?? {}).toSorted()
+  return `${[
+    '// Written by `informerql schema --for apollo`. Run it again when the schema changes.',
+    "import type { TypePolicies } from '@apollo/client'",
+    "import { connectionPages as pages } from '@informerql/client'",
+    '',
+    'export const possibleTypes: Record<string, string[]> = {',
+    ...possibleTypes(schema, newerType),
+    `  ${newerType}: ['[A-Z].*'],`,
+    '}',
+    '',
+    '/** A type that is newer than this file: a kind, if it has an `id`, or a part of one. */',
+    "const newer = { keyFields: ({ id }: Record<string, unknown>) => (typeof id === 'string' ? ['id'] : false), merge: true } as const",
+    '/** A part of an object. The fields that several queries read are merged. An `id` in it is not a cache key. */',
+    'const value = { keyFields: false, merge: true } as const',
+    '/** A new result replaces the old one as a whole. */',
+    'const whole = { merge: false } as const',
+    '/** The cache keeps only the latest frame, for all arguments together: clients apply each frame on arrival. */',
+    'const frames = { keyArgs: false, merge: false } as const',
+    '',
+    'export const typePolicies: TypePolicies = {',
+    ...rootOf('Query', query, 'pages'),
+    ...rootOf('Subscription', streams, 'frames'),
+    ...policies,
+    `  ${newerType}: newer,`,
+    '}',
+  ].join('\n')}\n`
+}
+
+/** The type of all types that a schema does not have: Apollo Client takes its subtypes by a pattern. */
+const newerType = '_NewerType'
+
+function rootOf(name: string, fields: readonly string[], policy: string): readonly string[] {
+  if (fields.length === 0) return []
+  return [
+    `  ${name}: {`,
+    '    fields: {',
+    ...fields.map((field) => `      ${field}: ${policy},`),
+    '    },',
+    '  },',
+  ]
+}
+
+function policyOf({ cached, lists }: CachedType): string {
+  switch (cached) {
+    case 'id':
+    case 'name': {
+      const fields = lists.map((list) => `${list}: pages`).join(', ')
+      const rest = lists.length === 0 ? '' : `, fields: { ${fields} }`
+      return `{ keyFields: ['${cached}']${rest} }`
+    }
+    case 'value':
+      return 'value'
+    case 'page':
+    case 'frame':
+      return 'whole'
+  }
+}
+
+/**
+ * A TypeScript module with the `keys` of urql's normalised cache: objects are keyed by `id`, other values are parts of
+ * their object. It also has `possibleTypes`, for fragments on the interface; `withNewerKinds` of `@informerql/client` makes
+ * them match objects of newer kinds, too.
+ */
+export function urqlModule(schema: GraphQLSchema): string {
+  return `${[
+    '// Written by `informerql schema --for urql`. Run it again when the schema changes.',
+    "import type { KeyingConfig } from '@urql/exchange-graphcache'",
+    '',
+    '/** A part of the object that it is read from. */',
+    'const part = (): null => null',
+    "const byId: KeyingConfig[string] = ({ id }) => (typeof id === 'string' ? id : null)",
+    "const byName: KeyingConfig[string] = ({ name }) => (typeof name === 'string' ? name : null)",
+    '',
+    'const known: KeyingConfig = {',
+    ...cachedTypes(schema).map((type) => `  ${type.name}: ${keyOf(type)},`),
+    '}',
+    '/** A type that is newer than this file is a kind, if it has an `id`, or a part of one. */',
+    'export const keys: KeyingConfig = new Proxy(known, {',
+    '  get: (_, type: string) => known[type] ?? byId,',
+    '})',
+    '',
+    'export const possibleTypes: Record<string, string[]> = {',
+    ...possibleTypes(schema),
+    '}',
+  ].join('\n')}\n`
+}
+
+function keyOf({ cached }: CachedType): string {
+  return cached === 'id' ? 'byId' : cached === 'name' ? 'byName' : 'part'
+}
+
+/**
+ * How a normalising cache stores the objects of a type: by their `id` or `name`, others as a part of their parent.
+ * Fields of a `value` may be merged, those of a `frame` or `page` may not.
+ */
+type CachedForm = 'id' | 'name' | 'value' | 'page' | 'frame'
+
+/** A type of a schema, for a normalising cache. */
+interface CachedType {
+  readonly name: string
+  readonly cached: CachedForm
+  /** Fields that are paged lists. */
+  readonly lists: readonly string[]
+}
+
+/** The types of a schema, without its root types, sorted by name. */
+function cachedTypes(schema: GraphQLSchema): readonly CachedType[] {
+  return Object.values(schema.getTypeMap())
+    .filter(
+      (type) =>
+        (isObjectType(type) || isInterfaceType(type)) &&
+        !type.name.startsWith('__') &&
+        type !== schema.getQueryType() &&
+        type !== schema.getSubscriptionType(),
+    )
+    .map((type) => cachedType(type as GraphQLObjectType | GraphQLInterfaceType))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/** The lines with the possible types of `KubernetesObject`, and further ones. */
+function possibleTypes(schema: GraphQLSchema, ...further: readonly string[]): readonly string[] {
+  const type = schema.getType('KubernetesObject')
+  const types = isInterfaceType(type) ? schema.getPossibleTypes(type) : []
+  const names = [...types.map(({ name }) => name).toSorted(), ...further]
+  return ['  KubernetesObject: [', ...names.map((name) => `    '${name}',`), '  ],']
+}
+
+/** The fields of a type that are paged lists. */
+function listFields(
+  type: GraphQLObjectType | GraphQLInterfaceType | null | undefined,
+): readonly string[] {
+  return Object.values(type?.getFields() ?? {})
+    .filter(({ type: answered }) => {
+      const named = getNamedType(answered)
+      return isObjectType(named) && cachedForm(named) === 'page'
+    })
+    .map(({ name }) => name)
+    .toSorted()
+}
+
+function cachedType(type: GraphQLObjectType | GraphQLInterfaceType): CachedType {
+  const cached = cachedForm(type)
+  // The pages in an edge are parts of its connection.
+  return {
+    name: type.name,
+    cached,
+    lists: cached === 'id' || cached === 'name' ? listFields(type) : [],
+  }
+}
+
+/** The form of a type by its fields. The gateway's own types have fields that types of Kubernetes do not have together. */
+function cachedForm(type: GraphQLObjectType | GraphQLInterfaceType): CachedForm {
+  if (isKind(type)) return 'id'
+  const fields = type.getFields()
+  const has = (...names: readonly string[]): boolean => names.every((name) => name in fields)
+  if (type.name === 'GatewayCluster') return 'name'
+  if (has('nodes', 'pageInfo') || has('cursor', 'node') || has('hasNextPage', 'endCursor'))
+    return 'page'
+  if (
+    has('reset', 'synced', 'changes') ||
+    has('type', 'objectId', 'removal') ||
+    has('step', 'objectId')
+  )
+    return 'frame'
+  return 'value'
+}
+
+function isKind(type: GraphQLObjectType | GraphQLInterfaceType): boolean {
+  const name = 'KubernetesObject'
+  return type.name === name || type.getInterfaces().some((one) => one.name === name)
+}
+
+/** What `schema --check` checks, and how it reports. */
+export interface CheckOptions {
+  /** A directory with `.graphql` and `.gql` files, one such file, or a manifest of trusted documents. */
+  readonly check: string
+  /** A file with the schema that the documents were written for. */
+  readonly against?: string | undefined
+  readonly json?: boolean | undefined
+}
+
+/**
+ * Checks documents against a schema, and prints the breaks. Resolves to whether there is none. Rejects with
+ * {@link DocumentCheckError} and TRUSTED_DOCUMENTS. Reads its files before it asks for the schema.
+ */
+export async function printBreaks(
+  schema: () => Promise<string>,
+  { check, against, json = false }: CheckOptions,
+  print: (text: string) => void,
+): Promise<boolean> {
+  const documents = documentsAt(check)
+  const before = against === undefined ? undefined : readText(against)
+  const breaks = await checkDocuments({ documents, schema: await schema(), against: before })
+  print(
+    json
+      ? `${JSON.stringify({ documents: documents.length, breaks }, null, 2)}\n`
+      : textOf(breaks, documents.length),
+  )
+  return breaks.length === 0
+}
+
+function textOf(breaks: readonly DocumentBreak[], checked: number): string {
+  const lines = breaks.map(({ file, line, column, coordinate, message, hint }) => {
+    const what = coordinate === null ? '' : `${coordinate}: `
+    return `${file}:${line}:${column}: ${what}${message}\n  ${hint}\n`
+  })
+  const broken = new Set(breaks.map(({ file }) => file)).size
+  const all = counted(checked, 'document')
+  const total =
+    breaks.length === 0
+      ? `the schema serves ${all}`
+      : `${counted(breaks.length, 'break')} in ${broken} of ${all}`
+  return `${lines.join('')}${total}\n`
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+/** The documents of a directory, a file or a manifest. Throws {@link DocumentCheckError}. */
+function documentsAt(path: string): readonly ClientDocument[] {
+  if (path.endsWith('.json')) {
+    return Array.from(readTrustedDocuments(path), ([id, text]) => ({ file: `${path}#${id}`, text }))
+  }
+  const hint = 'name a directory of .graphql files, one of them, or a manifest of trusted documents'
+  const isDirectory = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  const files = isDirectory
+    ? globSync('**/*.{graphql,gql}', { cwd: path, exclude: ['**/node_modules/**'] })
+        .toSorted()
+        .map((file) => join(path, file))
+    : [path]
+  if (files.length === 0) throw new DocumentCheckError(`${path} has no documents`, { hint })
+  return files.map((file) => ({ file, text: readText(file) }))
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new DocumentCheckError(`${file} cannot be read: ${(cause as Error).message}`, {
+      hint: 'name a file that is there',
+      cause,
+    })
+  }
 }

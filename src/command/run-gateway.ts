@@ -57,7 +57,10 @@ export async function runGateway(
   checkAddress(config.server, asksWho)
   const { introspection = isLoopback(config.server.host) && !asksWho } = config
   const options = gatewayOptionsOf({ ...config, introspection })
-  const metrics = isMeasured(config) ? new GatewayMetrics({ process: true }) : undefined
+  const metrics =
+    config.server.metricsPort !== undefined || config.server.metricsOnApiPort
+      ? new GatewayMetrics({ process: true })
+      : undefined
   // Disposed of after the gateway, so that it records everything.
   const { file, required } = config.audit
   const failed = (): void => metrics?.server.auditFailed()
@@ -128,9 +131,7 @@ const printed = new WeakMap<GraphQLSchema, string>()
 
 /** The text of a schema, printed once. */
 function sdlOf(schema: GraphQLSchema): string {
-  const known = printed.get(schema)
-  if (known !== undefined) return known
-  const text = printSchemaSdl(schema)
+  const text = printed.get(schema) ?? printSchemaSdl(schema)
   printed.set(schema, text)
   return text
 }
@@ -184,8 +185,4 @@ function followConfig(
 /** Resolves when the signal aborts. */
 export async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort')
-}
-
-function isMeasured({ server }: Config): boolean {
-  return server.metricsPort !== undefined || server.metricsOnApiPort
 }

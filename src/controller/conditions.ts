@@ -1,6 +1,6 @@
 import { timestamp } from '../kubernetes/timestamp.ts'
 import type { Condition } from '../kubernetes/wire/meta-v1.ts'
-import type { Int64 } from '../kubernetes/wire/scalars.ts'
+import type { Int64 } from '../kubernetes/scalars.ts'
 import { InvalidOptionError } from '../lib/options.ts'
 
 /** A condition in a status: `metav1.Condition`, or a kind's own form of it. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type AccessLimits, defaultAccessLimits } from '../access/access-reviews.ts'
-import type { ReviewToken } from '../access/authentication/token-review.ts'
+import type { ReviewToken } from '../access/authentication/bearer-token.ts'
 import type { ApiServerLimits } from '../api-server/api-server.ts'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
 import type { CachedNamespaces } from '../cache/account-namespaces.ts'

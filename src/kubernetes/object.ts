@@ -1,5 +1,5 @@
 import { isRawJson } from '../lib/json.ts'
-import type { Int64, RawNumber } from './wire/scalars.ts'
+import type { Int64, RawNumber } from './scalars.ts'
 
 /** Any JSON value of the API. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject
@@ -46,13 +46,6 @@ export interface KubernetesObject {
   readonly kind: string
   readonly metadata: ObjectMeta
 }
-
-/** What every object of one built-in kind has. */
-export type ObjectOf<ApiVersion extends string, Kind extends string> = Readonly<{
-  apiVersion: ApiVersion
-  kind: Kind
-  metadata: ObjectMeta
-}>
 
 /** An object of unknown kind: it may have any further fields. */
 export interface Unstructured extends KubernetesObject {

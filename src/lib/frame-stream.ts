@@ -4,8 +4,8 @@ export type StreamEnd =
   | { readonly form: 'failed'; readonly errors: readonly unknown[] }
 
 /**
- * Frames for one subscriber, who takes one when there is room for it. A subclass makes the frames, calls
- * {@link FrameStream.announce} when there is one to take, and after {@link FrameStream.finish}.
+ * Frames for one subscriber, who takes one when there is room for it. A subclass makes the frames, and calls
+ * {@link FrameStream.announce} when there is one to take, and {@link FrameStream.finish} at the end.
  */
 export abstract class FrameStream {
   #end: StreamEnd | undefined
@@ -34,6 +34,7 @@ export abstract class FrameStream {
   /** Stops what the frames are made of. Called once. */
   protected abstract leave(): void
 
+  /** Sets a callback for when there may be a frame to take, and for the end. */
   onReady(ready: () => void): void {
     this.#ready = ready
   }
@@ -48,15 +49,24 @@ export abstract class FrameStream {
     this.#isClosed = true
     this.#end ??= { form: 'complete' }
     this.leave()
+    this.announce()
     this.#left()
   }
 
-  /** The first end counts. */
-  protected finish(end: StreamEnd): void {
+  /** Ends it. The first end counts. */
+  finish(end: StreamEnd): void {
     this.#end ??= end
+    this.announce()
   }
 
-  protected announce(): void {
-    this.#ready()
+  /** Call when there may be a frame to take. A callback that throws ends this stream alone. */
+  announce(): void {
+    try {
+      this.#ready()
+    } catch (error) {
+      this.#end ??= { form: 'failed', errors: [error] }
+      // Calls it once more, for the end.
+      this.close()
+    }
   }
 }

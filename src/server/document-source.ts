@@ -4,6 +4,9 @@ import type { Viewer } from '../access/viewer.ts'
 import type { OperationTrace } from '../graphql/prepare/operation-trace.ts'
 import { ClientError, clientErrorOf } from '../graphql/errors/client-error.ts'
 import { refusedDocument } from '../graphql/answer/operation-observer.ts'
+import type { QueryRequest } from '../graphql/answer/planned-queries.ts'
+import { isRecord } from '../lib/json.ts'
+import { quoted } from '../lib/text.ts'
 import type { ServerObserver } from './operation-options.ts'
 
 /** An operation of a request, with its document or an id of one. */
@@ -11,6 +14,17 @@ export interface DocumentRequest {
   readonly query?: string | null | undefined
   readonly extensions?: Readonly<Record<string, unknown>> | null | undefined
 }
+
+/** An operation of a request, which may name its document by an id. */
+export type RequestedOperation = Omit<QueryRequest, 'query'> & DocumentRequest
+
+/** The members that every operation may have. */
+export const requestMembers: ReadonlySet<string> = new Set([
+  'query',
+  'operationName',
+  'variables',
+  'extensions',
+])
 
 /** Finds the documents of operations before they are parsed, on both transports. */
 export interface DocumentSource {
@@ -33,14 +47,18 @@ interface DocumentAsked {
 
 const sha256 = /^[0-9a-f]{64}$/
 
-/** As {@link DocumentSource.documentOf}. Reports refused documents to the observer. */
-export function observedDocument(
+/**
+ * As {@link DocumentSource.documentOf}. Reports refused documents to the observer. Throws `ClientError` for a request without a document,
+ * with the members that do not name one here.
+ */
+export function requestedDocument(
   source: DocumentSource,
   request: DocumentRequest,
   { learns, viewer, trace, observer }: DocumentAsked,
-): string | undefined {
+): string {
+  let query: string | undefined
   try {
-    return source.documentOf(request, learns)
+    query = source.documentOf(request, learns)
   } catch (error) {
     const seen = clientErrorOf(error)
     const { code, value } = seen.extensions
@@ -52,6 +70,14 @@ export function observedDocument(
     }
     throw error
   }
+  if (query !== undefined) return query
+  const unknown = Object.keys(request).filter((name) => !requestMembers.has(name))
+  const names = unknown.map(quoted).join(', ')
+  const besides = unknown.length === 0 ? '' : `, and the gateway does not know its ${names}`
+  throw new ClientError('BAD_USER_INPUT', `the request has no query${besides}`, {
+    argument: 'query',
+    hint: 'send the text of the document as `query`',
+  })
 }
 
 /** The maximum size of all documents, in UTF-16 units. */
@@ -94,14 +120,11 @@ export class KnownDocuments implements DocumentSource {
   }
 }
 
-/** Whether an operation names its document by a hash. */
-export function namesHash(extensions: unknown): boolean {
-  return typeof extensions === 'object' && extensions !== null && extension in extensions
-}
-
-/** Whether the extensions contain only the hash of a document. */
-export function onlyNamesHash(extensions: object): boolean {
-  return Object.keys(extensions).every((name) => name === extension)
+/** Whether what was sent as an operation names its document by a hash. */
+export function namesHash(params: unknown): boolean {
+  if (!isRecord(params)) return false
+  const { extensions } = params
+  return isRecord(extensions) && extension in extensions
 }
 
 function hashOf(given: unknown): string {

@@ -23,7 +23,6 @@ import { HttpTransport } from './http/http-transport.ts'
 import { metricsPath, MetricsServer, type MetricsSource } from './http/metrics-endpoint.ts'
 import { PortalFiles } from './http/portal-files.ts'
 import type { Readiness } from './http/probes.ts'
-import type { PlannedQueries } from './http/query-fast-path.ts'
 import { signInRoutes, withoutSignIn } from './http/sign-in-routes.ts'
 import {
   contextWithViewer,
@@ -39,6 +38,7 @@ import { LongLivedConnections } from './long-lived-connections.ts'
 import {
   createOperationPipeline,
   type OperationPipeline,
+  type PlannedQueries,
   type ServerParts,
 } from './operation-pipeline.ts'
 import { serverChecks, type ServerOptions } from './server-options.ts'

@@ -1,18 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
   type DocumentNode,
-  type ExecutionArgs,
   type ExecutionResult,
   type FormattedExecutionResult,
   getOperationAST,
   GraphQLError,
-  type GraphQLErrorExtensions,
 } from 'graphql'
-import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga'
+import { createYoga, type GraphQLParams, type Plugin, type YogaServerInstance } from 'graphql-yoga'
 import type { Authenticator, CallerToken } from '../access/authentication/authenticator.ts'
 import type { Viewer } from '../access/viewer.ts'
 import {
   type AnsweredResult,
+  ClientError,
   clientErrorOf,
   clientResult,
   isUnexpected,
@@ -21,14 +20,14 @@ import {
 } from '../graphql/errors/client-error.ts'
 import type { OperationOptions } from '../graphql/answer/execution.ts'
 import type { OperationTrace } from '../graphql/prepare/operation-trace.ts'
-import { isRecord } from '../lib/json.ts'
 import { present } from '../lib/options.ts'
 import { quoted } from '../lib/text.ts'
 import { asksForExplanation } from './guard/operation-request.ts'
 import type { OriginCheck } from './guard/origin-check.ts'
 import type { UserQuotas } from './guard/user-quotas.ts'
-import type { PlannedQueries } from './http/query-fast-path.ts'
-import { type DocumentSource, observedDocument } from './document-source.ts'
+import type { QueryRequest } from '../graphql/answer/planned-queries.ts'
+import type { DocumentSource } from './document-source.ts'
+import type { SentOperation } from './http/http-operation.ts'
 import type { LongLivedConnections } from './long-lived-connections.ts'
 import {
   graphqlPath,
@@ -40,13 +39,39 @@ import {
   type ServerObserver,
   type ServerPlugin,
 } from './operation-options.ts'
+import type { PlannedStream } from './planned-stream.ts'
 import type { ServerOptions } from './server-options.ts'
 import type { UnsentBytes } from './unsent-bytes.ts'
+
+/** The caller's token, the callback for an answer that no browser may keep, and the request. */
+type OperationCaller = Pick<OperationOptions, 'callerToken' | 'forbidKeeping' | 'trace'>
+
+/** Answers operations that have a plan, as most queries do. */
+export interface PlannedQueries {
+  /** The plugin that it replaces. */
+  readonly plugin?: ServerPlugin | undefined
+  /**
+   * The JSON text of the answer; `undefined` if the pipeline has to answer: the operation is not a query, has no plan,
+   * or has errors. Returns a promise only if it has to wait. Never rejects.
+   */
+  answer(
+    operation: QueryRequest,
+    origin: OperationOrigin & OperationCaller,
+  ): string | undefined | Promise<string | undefined>
+  /** The frames of a subscription. The last are its errors, if it fails. Never rejects. */
+  subscribe?(
+    operation: QueryRequest,
+    origin: OperationOrigin &
+      Omit<OperationCaller, 'forbidKeeping'> & { readonly mayWrite: boolean },
+  ): Promise<PlannedStream>
+}
 
 /** The context that a transport passes to the pipeline. For HTTP, yoga's node adapter fills it in. */
 export interface TransportContext {
   readonly req: IncomingMessage
   readonly res?: ServerResponse
+  /** What the HTTP transport has read, with the document. */
+  readonly asked?: SentOperation
   /** Set by transports that are neither yoga's HTTP nor a WebSocket. */
   readonly transport?: OperationOrigin['transport']
   readonly connectionParams?: Readonly<Record<string, unknown>> | undefined
@@ -91,15 +116,10 @@ export interface ServerParts {
   readonly log: ServerLog
 }
 
-/** Makes a minimal yoga, without CORS, forms, pages and body streams. Guards check requests before it. */
+/** Makes a minimal yoga, without CORS, forms, pages and bodies. Guards check requests before it, and the transport reads them. */
 export function createOperationPipeline(
   plugins: readonly ServerPlugin[],
-  {
-    documents,
-    contextOf,
-    observer,
-    log,
-  }: Pick<ServerParts, 'documents' | 'contextOf' | 'observer' | 'log'>,
+  { contextOf, log }: Pick<ServerParts, 'contextOf' | 'log'>,
 ): OperationPipeline {
   return createYoga<TransportContext, object>({
     graphqlEndpoint: graphqlPath,
@@ -123,17 +143,20 @@ export function createOperationPipeline(
       error: (error: unknown) => void loggedError(error, undefined, log),
     },
     context: async (initial: TransportContext) => {
-      const { callerToken, trace, forbidKeeping, beganMs, made } = initial
+      const { callerToken, trace, forbidKeeping, beganMs, made, req, res, params } = initial
       const making = async (): Promise<OperationContext> => {
         if (made !== undefined && 'error' in made) throw made.error
-        return made?.context ?? (await contextOf(originOf(initial)))
+        if (made !== undefined) return made.context
+        const { transport = res === undefined ? 'websocket' : 'http', connectionParams } = initial
+        const origin = { transport, headers: req.headers, connectionParams }
+        return await contextOf({ ...origin, viewer: initial.viewer })
       }
       const context = await making().catch((error: unknown) => {
         throw isUnexpected(clientErrorOf(error)) ? loggedError(error, trace, log) : error
       })
       const { viewer } = context
       const wishes: OperationOptions = {
-        explain: isExplained(initial),
+        explain: params?.extensions?.['explain'] === true || asksForExplanation(req),
         viewer,
         callerToken,
         trace,
@@ -143,11 +166,11 @@ export function createOperationPipeline(
       return { ...context, ...wishes }
     },
     plugins: [
-      documentsByName(documents, observer),
+      operationsAsRead(),
       operationsByName(),
       subscriptionsNeedWebSocket(),
       ...(plugins as readonly Plugin[]),
-      codedErrors(),
+      codedErrors,
     ],
   })
 }
@@ -168,113 +191,38 @@ export function loggedError(
   return withRequestId(seen, requestId)
 }
 
-/** The operation with what its transport knows of it. */
-export function withOptions<Args extends ExecutionArgs>(
-  args: Args,
-  wishes: Pick<OperationOptions, 'beganMs' | 'mayWrite'>,
-): Args {
-  return { ...args, contextValue: { ...(args.contextValue as object), ...wishes } }
-}
-
-function isExplained({ req, params }: TransportContext): boolean {
-  return params?.extensions?.['explain'] === true || asksForExplanation(req)
-}
-
-function originOf(context: TransportContext): OperationOrigin {
+/** Yoga takes the operations that the HTTP transport has read, and answers what is wrong with the others. */
+function operationsAsRead(): Plugin<object, TransportContext> {
   return {
-    transport: context.transport ?? (context.res === undefined ? 'websocket' : 'http'),
-    headers: context.req.headers,
-    connectionParams: context.connectionParams,
-    viewer: context.viewer,
-  }
-}
-
-function documentsByName(
-  documents: DocumentSource,
-  observer: ServerObserver | undefined,
-): Plugin<object, TransportContext> {
-  return {
-    onParams({ params, setParams, request, context: { viewer, trace } }) {
-      const isPost = request.method === 'POST'
-      const asked = { learns: isPost, viewer, trace, observer }
-      const { idMembers } = documents
-      let query: string | undefined
-      try {
-        const ids = isPost || idMembers.length === 0 ? {} : searchedIds(request.url, idMembers)
-        query = observedDocument(documents, { ...params, ...ids }, asked)
-      } catch (error) {
-        const { message, extensions } = clientErrorOf(error)
-        throw requestError(message, extensions)
-      }
-      // Yoga refuses parameters that are not an object.
-      if (query === undefined && isRecord(params)) throw noDocument(params)
-      if (query === undefined || query === params.query) return
-      const others = Object.entries(params).filter(([name]) => !idMembers.includes(name))
-      setParams({ ...Object.fromEntries(others), query })
+    onRequestParse({ serverContext: { asked }, setRequestParser }) {
+      setRequestParser(() => {
+        if (asked === undefined || 'error' in asked) throw asked?.error
+        return asked.params as GraphQLParams
+      })
     },
   }
 }
 
-/** The error of a request without a document. It names the members that do not name one here. */
-export function noDocument(request: object): GraphQLError {
-  const unknown = Object.keys(request).filter((name) => !requestMembers.has(name))
-  const names = unknown.map(quoted).join(', ')
-  const besides = unknown.length === 0 ? '' : `, and the gateway does not know its ${names}`
-  return requestError(`the request has no query${besides}`, {
-    code: 'BAD_USER_INPUT',
-    argument: 'query',
-    hint: 'send the text of the document as `query`',
-  })
-}
-
-const requestMembers: ReadonlySet<string> = new Set([
-  'query',
-  'operationName',
-  'variables',
-  'extensions',
-])
-
-/** Refuses unknown operation names. Yoga treats an empty name in the URL of a GET as absent. */
+/** Refuses unknown operation names. */
 function operationsByName(): Plugin {
   return {
-    onParams({ params, setParams, request }) {
-      if (request.method !== 'GET') return
-      const { searchParams } = new URL(request.url)
-      if (searchParams.get('operationName') !== '') return
-      setParams({ ...params, operationName: '' })
-    },
     onParse() {
       return ({ result, context }) => {
         const { operationName } = (context as Partial<TransportContext>).params ?? {}
-        if (typeof operationName !== 'string' || !isDocument(result)) return
-        if (getOperationAST(result, operationName) !== null) return
+        const isDocument = typeof result === 'object' && result !== null && 'definitions' in result
+        if (typeof operationName !== 'string' || !isDocument) return
+        if (getOperationAST(result as DocumentNode, operationName) !== null) return
         const message = `Unknown operation named ${quoted(operationName)}.`
-        throw requestError(message, { code: 'BAD_USER_INPUT' })
+        throw requestError(new ClientError('BAD_USER_INPUT', message))
       }
     },
   }
 }
 
-function isDocument(parsed: unknown): parsed is DocumentNode {
-  return typeof parsed === 'object' && parsed !== null && 'definitions' in parsed
-}
-
-/** An error with status 400, or 200 for clients of application/json. */
-function requestError(message: string, extensions: GraphQLErrorExtensions): GraphQLError {
-  return new GraphQLError(message, {
-    extensions: { ...extensions, http: { spec: true, status: 400 } },
-  })
-}
-
-/** The ids in the URL of a GET, which yoga does not read. */
-function searchedIds(url: string, names: readonly string[]): Readonly<Record<string, string>> {
-  const { searchParams } = new URL(url)
-  return Object.fromEntries(
-    names.flatMap((name) => {
-      const value = searchParams.get(name)
-      return value === null ? [] : [[name, value]]
-    }),
-  )
+/** An error of the request with status 400; with `spec`, as GraphQL over HTTP has it, 200 for clients of application/json. */
+export function requestError(error: unknown, spec = true): GraphQLError {
+  const { message, extensions } = clientErrorOf(error)
+  return new GraphQLError(message, { extensions: { ...extensions, http: { spec, status: 400 } } })
 }
 
 /** Event streams do not use yoga's HTTP. */
@@ -298,16 +246,14 @@ function subscriptionsNeedWebSocket(): Plugin {
   }
 }
 
-function codedErrors(): Plugin<object, TransportContext> {
-  return {
-    onResultProcess(process) {
-      const { result, serverContext } = process
-      if (Array.isArray(result) || Symbol.asyncIterator in result) return
-      const { requestId } = serverContext.trace ?? {}
-      const seen = clientResult(result as AnsweredResult, undefined, requestId)
-      process.setResult(seen as ExecutionResult)
-    },
-  }
+const codedErrors: Plugin<object, TransportContext> = {
+  onResultProcess(process) {
+    const { result, serverContext } = process
+    if (Array.isArray(result) || Symbol.asyncIterator in result) return
+    const { requestId } = serverContext.trace ?? {}
+    const seen = clientResult(result as AnsweredResult, undefined, requestId)
+    process.setResult(seen as ExecutionResult)
+  },
 }
 
 /** A result for a message: with errors as clients see them, without HTTP details. */

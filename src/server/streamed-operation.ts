@@ -12,15 +12,8 @@ import type { OperationOptions } from '../graphql/answer/execution.ts'
 import type { OperationTrace } from '../graphql/prepare/operation-trace.ts'
 import { queryLane, turns } from '../graphql/prepare/operation-turns.ts'
 import { clientErrorOf, writeByGet } from '../graphql/errors/client-error.ts'
-import { observedDocument } from './document-source.ts'
-import type { HashedOperation } from './http/query-fast-path.ts'
-import {
-  type MadeContext,
-  noDocument,
-  type OperationPipeline,
-  type ServerParts,
-  withOptions,
-} from './operation-pipeline.ts'
+import { type RequestedOperation, requestedDocument } from './document-source.ts'
+import type { MadeContext, OperationPipeline, ServerParts } from './operation-pipeline.ts'
 import type { StreamEnd } from '../lib/frame-stream.ts'
 import { oneFrame, type PlannedStream, streamedResults } from './planned-stream.ts'
 
@@ -33,7 +26,7 @@ export interface StreamedRequest {
   /** The request, or the one that opened the WebSocket. */
   readonly request: IncomingMessage
   readonly connectionParams?: Readonly<Record<string, unknown>> | undefined
-  readonly operation: HashedOperation
+  readonly operation: RequestedOperation
   /** Whether the server may remember a document that comes with its hash. */
   readonly learns: boolean
   readonly viewer: Viewer | undefined
@@ -68,8 +61,7 @@ export async function prepareOperation(
   const enveloped = pipeline.getEnveloped({ ...origin, req: request, params: operation })
   const contextValue = (await enveloped.contextFactory()) as OperationOptions
   const { viewer } = contextValue
-  const query = observedDocument(documents, operation, { learns, viewer, trace, observer })
-  if (query === undefined) throw noDocument(operation)
+  const query = requestedDocument(documents, operation, { learns, viewer, trace, observer })
   // Takes turns, so that many operations at once do not block the other users.
   const lane = viewer === undefined ? request.socket : queryLane(viewer)
   await turns.enter(lane)
@@ -114,8 +106,9 @@ export async function answerOperation(
   const stream = await streamOf(planned, operation)
   if (stream !== undefined) return streamedResults(stream, sendFrames)
   const { subscribe, execute } = operation.enveloped
-  const { beganMs, asked } = operation
-  const begun = withOptions(operation, { beganMs, mayWrite: !isGet(asked) })
+  const { beganMs, asked, contextValue } = operation
+  const options = { beganMs, mayWrite: !isGet(asked) }
+  const begun = { ...operation, contextValue: { ...(contextValue as object), ...options } }
   const answer = operation.isSubscription ? subscribe(begun) : execute(begun)
   return (await answer) as Answers | ExecutionResult
 }

@@ -8,6 +8,8 @@ const carol = caller('carol')
 let world: SmallWorld
 let cached: ViewedGateway
 let uncached: ViewedGateway
+/** Forgets at once that a viewer may not get something. */
+let forgetful: ViewedGateway
 
 beforeAll(async () => {
   world = await startSmallWorld()
@@ -26,11 +28,14 @@ beforeAll(async () => {
   await world.allowEverywhere('carol-node', 'carol', [gets('nodes', 'gone')])
   cached = await serveViewers({ clusters: [world.selection] })
   uncached = await serveViewers({ clusters: [world.selection], uncached: ['Node'] })
+  const access = { denyMs: 1 }
+  forgetful = await serveViewers({ clusters: [world.selection], uncached: ['Node'], access })
 })
 
 afterAll(async () => {
   await cached[Symbol.asyncDispose]()
   await uncached[Symbol.asyncDispose]()
+  await forgetful[Symbol.asyncDispose]()
   await world[Symbol.asyncDispose]()
 })
 
@@ -38,11 +43,12 @@ describe.each([
   ['query', 'in memory'],
   ['explained', 'in memory'],
   ['query', 'read live'],
+  ['query', 'read live, and whose refusals expire while it is read'],
 ] as const)('By %s, of a kind that is %s', (way, where) => {
   it('a refused name is answered alike whether or not there is an object, and an allowed one is null where there is none', async () => {
     const query = (name: string): string =>
       `{ pod(namespace: "three", name: "${name}") { metadata { name } node { metadata { name } } } }`
-    const served = where === 'in memory' ? cached : uncached
+    const served = where === 'in memory' ? cached : where === 'read live' ? uncached : forgetful
     const answers = await Promise.all(
       ['on-hidden', 'on-absent', 'on-allowed'].map(async (name) => served[way](carol, query(name))),
     )

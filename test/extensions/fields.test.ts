@@ -352,4 +352,29 @@ describe('Fields that a program adds', () => {
     })
     await page.return()
   })
+
+  it.each(['pods', 'podsPage(first: 5, orderBy: [{ namespace: ASC }])'])(
+    'that fail and may not be null leave their row in %s without its object, and the others whole',
+    async (field) => {
+      const frames = await served.gateway.execute({
+        query: `subscription { rows: ${field} { changes { objectId object { metadata { namespace } mustCost { monthly } } } } }`,
+        viewer: ann,
+      })
+      if (!(Symbol.asyncIterator in frames)) throw new Error(JSON.stringify(frames))
+      const { data, errors } = (await frames.next()).value as Fields
+      const rows: readonly Fields[] = data.rows.changes
+      const failed = rows.findIndex(({ object }) => object === null)
+      expect(rows.filter(({ object }) => object !== null).map(({ object }) => object)).toEqual([
+        { metadata: { namespace: 'one' }, mustCost: { monthly: 8 } },
+      ])
+      expect(errors).toMatchObject([
+        {
+          path: ['rows', 'changes', failed, 'object', 'mustCost'],
+          extensions: { code: 'INTERNAL' },
+        },
+      ])
+      expect(rows[failed]?.objectId).toMatch(/./)
+      await frames.return()
+    },
+  )
 })

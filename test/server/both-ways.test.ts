@@ -163,6 +163,33 @@ describe.each(ways)('by %s', (way) => {
   })
 })
 
+/** One path once read these otherwise than another. */
+describe.each(ways)('by %s, a request is read in one way:', (way) => {
+  const preflighted = { 'graphql-require-preflight': '1' }
+
+  it('variables in a URL that are no JSON are the fault of the client', async () => {
+    const response = await get(way, { query, variables: '{' })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({
+      errors: [{ message: 'variables is not JSON', extensions: { code: 'BAD_USER_INPUT' } }],
+    })
+  })
+
+  it('a body is JSON, whatever its type says', async () => {
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/graphql']) {
+      const headers = { ...preflighted, 'content-type': type }
+      expect(await (await post(way, { query }, headers)).json()).toMatchObject({ data: {} })
+      const text = await post(way, query, headers)
+      expect(text.status).toBe(400)
+      expect(await text.json()).toMatchObject({ errors: [{ message: 'the body is not JSON' }] })
+    }
+  })
+
+  it('other parameters of a URL count for nothing', async () => {
+    expect(await (await get(way, { query, utm: 'x' })).json()).toMatchObject({ data: {} })
+  })
+})
+
 describe('what a client sees is the same by plan and by the pipeline:', () => {
   const sentNamed = { query, extensions: named(query) }
   it.each<[string, (way: Way) => Promise<Response>]>([
@@ -218,6 +245,16 @@ describe('what a client sees is the same by plan and by the pipeline:', () => {
     ['a list', (way) => post(way, [{ query }])],
     ['extensions that mean nothing here', (way) => post(way, { query, extensions: { mine: 1 } })],
     ['extensions that are none', (way) => post(way, { query, extensions: 1 })],
+    ['a member that no operation has', (way) => post(way, { query, other: 1 })],
+    [
+      'a body of another type that no foreign page can send',
+      (way) =>
+        post(
+          way,
+          { query },
+          { 'content-type': 'text/plain', 'graphql-require-preflight': '1', accept: json },
+        ),
+    ],
     ['a body that is too large', (way) => post(way, { query: `${query} #${'x'.repeat(3_000)}` })],
   ])('%s', async (_, ask) => {
     const byPipeline = await seen(await ask('pipeline'))

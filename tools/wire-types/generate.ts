@@ -1,7 +1,40 @@
-// Writes src/kubernetes/wire/*.ts and src/kubernetes/resources.ts. Run by `npm run generate:wire-types`; `test/wire-types` holds the files equal to it.
-import { writeFileSync } from 'node:fs'
-import { formattedFiles, formattedResources } from './formatted-files.ts'
+/**
+ * Writes the types of Kubernetes' objects from the captured OpenAPI:
+ *
+ *     npm run generate:wire-types
+ *
+ * `src/kubernetes/wire/*.ts` are types alone, which nothing needs at run time, so they are not in the repository: builds,
+ * `npm run typecheck` and the tests write them first. `src/kubernetes/resources.ts` holds values too, so it is; `test/wire-types`
+ * holds it equal to what is generated here.
+ */
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { format, type FormatConfig } from 'oxfmt'
+import { resourcesFile } from './resources-file.ts'
+import { wireFiles } from './wire-files.ts'
 
-const folder = new URL('../../src/kubernetes/wire/', import.meta.url)
-for (const [name, text] of await formattedFiles()) writeFileSync(new URL(name, folder), text)
-writeFileSync(new URL('../resources.ts', folder), await formattedResources())
+const root = new URL('../../', import.meta.url)
+
+/** Writes the files of `generatedFiles`, but for those that say the same already, so that their times tell when they changed. */
+export async function writeWireTypes(): Promise<void> {
+  await mkdir(new URL('src/kubernetes/wire', root), { recursive: true })
+  for (const [path, text] of await generatedFiles()) {
+    const written = await readFile(new URL(path, root), 'utf8').catch(() => undefined)
+    if (text !== written) await writeFile(new URL(path, root), text)
+  }
+}
+
+/** The text of each generated file, by its path within the repository. */
+export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
+  const config = await readFile(new URL('.oxfmtrc.json', root), 'utf8')
+  const texts = new Map([['src/kubernetes/resources.ts', resourcesFile()]])
+  for (const [name, text] of wireFiles()) texts.set(`src/kubernetes/wire/${name}`, text)
+  for (const [path, text] of texts) {
+    const { code, errors } = await format(path, text, JSON.parse(config) as FormatConfig)
+    const [error] = errors
+    if (error !== undefined) throw new Error(`${path}: ${error.message}`)
+    texts.set(path, code)
+  }
+  return texts
+}
+
+if (import.meta.main) await writeWireTypes()

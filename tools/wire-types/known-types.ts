@@ -9,7 +9,7 @@ export interface KnownType {
   readonly from: string
 }
 
-const scalars = './scalars.ts'
+const scalars = '../scalars.ts'
 const object = '../object.ts'
 
 /** Definitions that stand for scalars or for types that are written by hand. */
@@ -24,7 +24,7 @@ export const knownTypes: Readonly<Record<string, KnownType>> = {
   [`${apiextensions}.JSON`]: { name: 'Json', from: object },
 }
 
-const inObject = new Set<KnownTypeName>(['Json', 'JsonObject', 'ObjectOf', 'Unstructured'])
+const inObject = new Set<KnownTypeName>(['Json', 'JsonObject', 'ObjectMeta', 'Unstructured'])
 
 /** Where a type that is written by hand comes from. */
 export function handWritten(name: KnownTypeName): KnownType {

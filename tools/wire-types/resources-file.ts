@@ -1,7 +1,7 @@
 import { lowerCamelCase } from '../../src/lib/letter-case.ts'
 import { pluralOf } from '../../src/kubernetes/plural-name.ts'
 import { type CapturedKind, capturedKinds } from './captured-kinds.ts'
-import { byText, header } from './wire-files.ts'
+import { header } from './wire-files.ts'
 import { fileOf, nameOfKind } from './wire-names.ts'
 
 /** The unformatted text of `src/kubernetes/resources.ts`: each kind that can be watched, by its plural name. */
@@ -11,7 +11,7 @@ export function resourcesFile(): string {
     .map((kind) => ({ kind, name: nameOfResource(kind) }))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
   const used = new Set(kinds.map(({ kind }) => fileOf(kind.definition)))
-  const files = [...used].toSorted(byText)
+  const files = [...used].toSorted((a, b) => (a < b ? -1 : 1))
   const imports = files.map((file) => `import type * as ${moduleOf(file)} from './wire/${file}'`)
   return `${header}
 import { type Resource, splitApiVersion } from './api-resource.ts'

@@ -2,7 +2,7 @@ import { Definitions } from '../../src/graphql/model/definitions.ts'
 import type { OpenApiSchema } from '../../src/kubernetes/open-api.ts'
 import {
   listText,
-  nameText,
+  memberText,
   type References,
   typeText,
 } from '../../src/kubernetes/typescript/type-text.ts'
@@ -32,8 +32,6 @@ interface WireFile {
 
 const definitions = new Definitions(openApi)
 const names = new WireNames(definitions, capturedKinds)
-/** As oxfmt has it. */
-const maxLineLength = 100
 
 /**
  * The text of each file, unformatted, by its name. It has type aliases instead of interfaces: only an alias is assignable to a type
@@ -109,42 +107,38 @@ function schemaOf(definition: string): OpenApiSchema {
   return schema
 }
 
-/** What `ObjectOf` has. */
+/** What every kind has, and first. */
 const typeFields = new Set(['apiVersion', 'kind', 'metadata'])
 
 function kindDeclaration(kind: CapturedKind, references: References): string {
   const schema = schemaOf(kind.definition)
   const rest = Object.keys(schema.properties ?? {}).filter((property) => !typeFields.has(property))
-  const common = `${references.known('ObjectOf')}<'${kind.apiVersion}', '${kind.kind}'>`
-  const fields = rest.map((property) => fieldText(kind.definition, property, references))
-  const comment = `/** One of the \`${kind.resource}\` of ${kind.apiVersion}. */`
-  return `${comment}\n${declaration(nameOfKind(kind), fields, `${common} & `)}`
+  return [
+    `/** One of the \`${kind.resource}\` of ${kind.apiVersion}. */`,
+    `export type ${nameOfKind(kind)} = {`,
+    `  readonly apiVersion: '${kind.apiVersion}'`,
+    `  readonly kind: '${kind.kind}'`,
+    `  readonly metadata: ${references.known('ObjectMeta')}`,
+    ...rest.map((property) => fieldText(kind.definition, property, references)),
+    '}',
+  ].join('\n')
 }
 
 function nestedDeclaration(definition: string, references: References): string {
   const schema = schemaOf(definition)
-  const name = nestedName(definition)
-  if (schema.properties === undefined)
-    return `export type ${name} = ${typeText(schema, references)}`
+  const name = `export type ${nestedName(definition)} =`
+  if (schema.properties === undefined) return `${name} ${typeText(schema, references)}`
   const fields = Object.keys(schema.properties).map((property) =>
     fieldText(definition, property, references),
   )
-  return declaration(name, fields)
-}
-
-/** A type in one line if it fits, otherwise with a line for each field. */
-function declaration(name: string, fields: readonly string[], common = ''): string {
-  if (fields.length === 0) return `export type ${name} = ${common.slice(0, -3)}`
-  const begin = `export type ${name} = ${common}Readonly<{`
-  const line = `${begin} ${fields.join('; ')} }>`
-  return line.length <= maxLineLength ? line : `${begin}\n${fields.join('\n')}\n}>`
+  return `${name} {\n${fields.join('\n')}\n}`
 }
 
 function fieldText(definition: string, property: string, references: References): string {
   const { properties = {}, required = [] } = schemaOf(definition)
   const type = typeText(properties[property] ?? {}, references)
-  const mark = required.includes(property) ? '' : '?'
-  return `${nameText(property)}${mark}: ${type}${mayBeNull(definition, property) ? ' | null' : ''}`
+  const nullable = mayBeNull(definition, property) ? ' | null' : ''
+  return memberText(property, !required.includes(property), `${type}${nullable}`)
 }
 
 function fileText({ declarations, imports }: WireFile): string {
@@ -152,21 +146,16 @@ function fileText({ declarations, imports }: WireFile): string {
     .toSorted(byKey)
     .map(
       ([from, imported]) =>
-        `import type { ${[...imported].toSorted(byText).join(', ')} } from '${from}'`,
+        `import type { ${[...imported].toSorted(compare).join(', ')} } from '${from}'`,
     )
   const types = [...declarations].toSorted(byKey).map(([, text]) => text)
-  // Types of one line stand together.
-  const spaced = types.map((text, at) => {
-    const isLine = [types[at - 1] ?? '\n', text].every((one) => !one.includes('\n'))
-    return `${isLine ? '' : '\n'}${text}\n`
-  })
-  return `${[header, ...importLines].join('\n')}\n${spaced.join('')}`
+  return `${[[header, ...importLines].join('\n'), ...types].join('\n\n')}\n`
 }
 
 function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
-  return byText(a, b)
+  return compare(a, b)
 }
 
-export function byText(a: string, b: string): number {
+function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }

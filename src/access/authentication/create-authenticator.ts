@@ -6,11 +6,10 @@ import type { AuthenticationObserver, Authenticator } from './authenticator.ts'
 import { IdentityProvider } from '../sign-in/identity-provider.ts'
 import { SealedCookies } from '../sign-in/sealed-cookies.ts'
 import { SignIn } from '../sign-in/sign-in.ts'
-import { IssuerKeys } from './issuer-keys.ts'
-import type { IssuerConnection } from './issuer-request.ts'
+import { IssuerKeys, type IssuerConnection } from './issuer.ts'
 import { oidcAuthenticator, type OidcOptions } from './oidc.ts'
 import { RequestHeaderAuthenticator } from './request-header.ts'
-import { type ReviewToken, tokenReviewAuthenticator } from './token-review.ts'
+import { type ReviewToken, tokenReviewAuthenticator } from './bearer-token.ts'
 
 interface AuthenticatorSources {
   /** Makes a reviewer that sends tokens to the API server of a cluster; default: the default cluster. */
@@ -57,11 +56,8 @@ export function createAuthenticator(
       const keys = new IssuerKeys(connection)
       const ofClient = audiences.length === 0 ? [login.clientId] : audiences
       const tokens = oidcAuthenticator({ ...bearer, audiences: ofClient }, mapping, keys)
-      const { clientSecretFile, sessionSecretFile, bearerTokens } = login
-      const clientSecret =
-        clientSecretFile === undefined
-          ? undefined
-          : textIn('auth.login.clientSecretFile', clientSecretFile).trim()
+      const { clientSecretFile: file, sessionSecretFile, bearerTokens } = login
+      const clientSecret = file && textIn('auth.login.clientSecretFile', file).trim()
       return new SignIn({
         ...login,
         ...mapping,

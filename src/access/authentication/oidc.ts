@@ -11,8 +11,8 @@ import {
   IdentityUnavailableError,
   UnauthenticatedError,
 } from './authenticator.ts'
-import { bearerAuthenticator, type BearerOptions, refusedToken } from './bearer-token.ts'
-import type { IssuerKeys } from './issuer-keys.ts'
+import { BearerAuthenticator, type BearerOptions, refusedToken } from './bearer-token.ts'
+import type { IssuerKeys } from './issuer.ts'
 
 /** Maps the claims of a token to a viewer, as the API server's `--oidc-…` flags do, so that both use the same names. */
 interface ClaimMapping {
@@ -52,7 +52,7 @@ export function oidcAuthenticator(
     algorithms: [...algorithms],
     requiredClaims: ['exp'],
   }
-  return bearerAuthenticator(options, async (token) => {
+  return new BearerAuthenticator(options, async (token) => {
     try {
       const claims = await verifiedClaims(token, await keys.find(), expected)
       const { exp = 0 } = claims
@@ -60,7 +60,7 @@ export function oidcAuthenticator(
       return { viewer, expiresAtMs: exp * 1_000 }
     } catch (error) {
       if (error instanceof UnauthenticatedError) throw error
-      if (isAboutToken(error)) throw refusedToken()
+      if (error instanceof errors.JOSEError && !aboutKeys.has(error.code)) throw refusedToken()
       observer?.unavailable(error)
       throw new IdentityUnavailableError(error)
     }
@@ -95,10 +95,6 @@ const aboutKeys: ReadonlySet<string> = new Set([
   errors.JOSEError.code,
 ])
 
-function isAboutToken(error: unknown): boolean {
-  return error instanceof errors.JOSEError && !aboutKeys.has(error.code)
-}
-
 type Claims = Readonly<Record<string, unknown>>
 
 /**
@@ -112,21 +108,7 @@ function viewerOfClaims(claims: Claims, issuer: string, mapping: ClaimMapping): 
   }
   const groups = groupsClaim === undefined ? [] : textsOf(claims, groupsClaim)
   const extra = Object.entries(extraClaims).map(([key, claim]) => [key, textsOf(claims, claim)])
-  return {
-    username: usernameOf(claims, issuer, mapping),
-    uid: uidClaim === undefined ? '' : textOf(claims, uidClaim),
-    groups: [
-      ...new Set([...groups.map((name) => mapping.groupsPrefix + name), authenticatedGroup]),
-    ],
-    extra: Object.fromEntries(extra) as Viewer['extra'],
-  }
-}
-
-function usernameOf(
-  claims: Claims,
-  issuer: string,
-  { usernameClaim, usernamePrefix }: ClaimMapping,
-): string {
+  const { usernameClaim, usernamePrefix } = mapping
   const isEmail = usernameClaim === 'email'
   if (isEmail && 'email_verified' in claims && claims['email_verified'] !== true) {
     throw refusedToken()
@@ -134,7 +116,14 @@ function usernameOf(
   const name = textOf(claims, usernameClaim)
   if (name === '') throw refusedToken()
   const prefix = usernamePrefix ?? (isEmail ? '' : `${issuer}#`)
-  return prefix === '-' ? name : prefix + name
+  return {
+    username: prefix === '-' ? name : prefix + name,
+    uid: uidClaim === undefined ? '' : textOf(claims, uidClaim),
+    groups: [
+      ...new Set([...groups.map((group) => mapping.groupsPrefix + group), authenticatedGroup]),
+    ],
+    extra: Object.fromEntries(extra) as Viewer['extra'],
+  }
 }
 
 function textOf(claims: Claims, name: string): string {

@@ -2,7 +2,6 @@ import { authenticatedGroup, type Viewer } from '../viewer.ts'
 import {
   type Authenticated,
   type Authenticator,
-  type ClientCertificate,
   type Credentials,
   UnauthenticatedError,
 } from './authenticator.ts'
@@ -46,50 +45,41 @@ export class RequestHeaderAuthenticator implements Authenticator {
   }
 
   authenticate({ headers, clientCertificate }: Credentials): Authenticated {
-    const { notAfterMs } = this.#trusted(clientCertificate)
+    const { allowedNames } = this.#options
+    if (clientCertificate === undefined) {
+      throw new UnauthenticatedError('none', 'there is no trusted client certificate', howTo)
+    }
+    const { commonName, notAfterMs } = clientCertificate
+    const isAllowed = allowedNames.length === 0 || allowedNames.includes(commonName)
+    if (!isAllowed || notAfterMs <= Date.now()) {
+      throw new UnauthenticatedError('refused', 'this client certificate is not trusted', howTo)
+    }
     const all = headers()
     const username = this.#first(all, this.#options.usernameHeaders)
     if (username === '') {
       throw new UnauthenticatedError('none', 'the proxy names no user', howTo)
     }
     const groups = this.#options.groupHeaders.flatMap((name) => all[name] ?? [])
-    const viewer: Viewer = {
-      username,
-      uid: this.#first(all, this.#options.uidHeaders),
-      groups: [...new Set([...groups.filter((group) => group !== ''), authenticatedGroup])],
-      extra: this.#extra(all),
-      systemIdentityClusters: this.#systemIdentityClusters,
-    }
-    return { viewer, expiresAtMs: notAfterMs }
-  }
-
-  #trusted(certificate: ClientCertificate | undefined): ClientCertificate {
-    const { allowedNames } = this.#options
-    if (certificate === undefined) {
-      throw new UnauthenticatedError('none', 'there is no trusted client certificate', howTo)
-    }
-    const { commonName, notAfterMs } = certificate
-    const isAllowed = allowedNames.length === 0 || allowedNames.includes(commonName)
-    if (!isAllowed || notAfterMs <= Date.now()) {
-      throw new UnauthenticatedError('refused', 'this client certificate is not trusted', howTo)
-    }
-    return certificate
-  }
-
-  #first(headers: Headers, names: readonly string[]): string {
-    return names.flatMap((name) => headers[name] ?? []).find((value) => value !== '') ?? ''
-  }
-
-  #extra(headers: Headers): Viewer['extra'] {
     const extra = new Map<string, readonly string[]>()
     for (const prefix of this.#options.extraHeaderPrefixes) {
-      for (const [name, values = []] of Object.entries(headers)) {
+      for (const [name, values = []] of Object.entries(all)) {
         if (!name.startsWith(prefix)) continue
         const key = decoded(name.slice(prefix.length))
         extra.set(key, [...(extra.get(key) ?? []), ...values])
       }
     }
-    return Object.fromEntries(extra)
+    const viewer: Viewer = {
+      username,
+      uid: this.#first(all, this.#options.uidHeaders),
+      groups: [...new Set([...groups.filter((group) => group !== ''), authenticatedGroup])],
+      extra: Object.fromEntries(extra),
+      systemIdentityClusters: this.#systemIdentityClusters,
+    }
+    return { viewer, expiresAtMs: notAfterMs }
+  }
+
+  #first(headers: Headers, names: readonly string[]): string {
+    return names.flatMap((name) => headers[name] ?? []).find((value) => value !== '') ?? ''
   }
 }
 

@@ -1,8 +1,8 @@
 import * as client from 'openid-client'
-import { askIssuer, type IssuerConnection } from '../authentication/issuer-request.ts'
+import { askIssuer, type IssuerConnection } from '../authentication/issuer.ts'
 import { type PendingSignIn } from './sealed-cookies.ts'
-import { SignInError } from './sign-in-error.ts'
-import type { SignInOptions } from './sign-in-options.ts'
+import { SignInError } from '../authentication/authenticator.ts'
+import type { SignInOptions } from '../authentication/authentication-options.ts'
 
 export interface IdentityProviderOptions
   extends IssuerConnection, Pick<SignInOptions, 'clientId' | 'scopes' | 'authorizationParameters'> {
@@ -117,7 +117,7 @@ export class IdentityProvider {
     try {
       return await ask(provider)
     } catch (error) {
-      throw isRefusal(error) ? refused(error) : unavailable(error)
+      throw failureOf(error)
     }
   }
 
@@ -133,12 +133,13 @@ export class IdentityProvider {
       [client.customFetch]: ask,
     })
     const metadata = found.serverMetadata()
-    const provider = new client.Configuration(
-      metadata,
-      clientId,
-      known,
-      authenticationBy(clientSecret, metadata.token_endpoint_auth_methods_supported),
-    )
+    // The provider's default is `client_secret_basic` (OpenID Connect Discovery 1.0, section 3).
+    const { token_endpoint_auth_methods_supported: methods = ['client_secret_basic'] } = metadata
+    const withSecret = methods.includes('client_secret_basic')
+      ? client.ClientSecretBasic
+      : client.ClientSecretPost
+    const way = clientSecret === undefined ? client.None() : withSecret(clientSecret)
+    const provider = new client.Configuration(metadata, clientId, known, way)
     provider.timeout = timeout
     provider[client.customFetch] = ask
     for (const apply of execute) apply(provider)
@@ -146,17 +147,6 @@ export class IdentityProvider {
     client.enableNonRepudiationChecks(provider)
     return provider
   }
-}
-
-/** The provider's default is `client_secret_basic` (OpenID Connect Discovery 1.0, section 3). */
-function authenticationBy(
-  secret: string | undefined,
-  supported: readonly string[] = ['client_secret_basic'],
-): client.ClientAuth {
-  if (secret === undefined) return client.None()
-  return supported.includes('client_secret_basic')
-    ? client.ClientSecretBasic(secret)
-    : client.ClientSecretPost(secret)
 }
 
 type TokenAnswer = client.TokenEndpointResponse & client.TokenEndpointResponseHelpers
@@ -178,28 +168,26 @@ const refusals: ReadonlySet<string> = new Set([
   'OAUTH_JWT_TIMESTAMP_CHECK_FAILED',
 ])
 
-function isRefusal(error: unknown): boolean {
-  if (error instanceof client.AuthorizationResponseError) return true
-  if (error instanceof client.ResponseBodyError) {
-    // The client's own credentials are the operator's business.
-    return error.status < 500 && !['invalid_client', 'unauthorized_client'].includes(error.error)
-  }
-  return error instanceof client.ClientError && refusals.has(error.code ?? '')
-}
-
-function refused(error: unknown): SignInError {
+/** The error of a request that has failed: the provider refuses it, or does not answer. */
+function failureOf(error: unknown): SignInError {
+  const isResponse = error instanceof client.ResponseBodyError
+  const isAuthorization = error instanceof client.AuthorizationResponseError
+  const isRefusal =
+    isAuthorization ||
+    (isResponse
+      ? // The client's own credentials are the operator's business.
+        error.status < 500 && !['invalid_client', 'unauthorized_client'].includes(error.error)
+      : error instanceof client.ClientError && refusals.has(error.code ?? ''))
+  if (!isRefusal) return unavailable(error)
   const said =
-    error instanceof client.AuthorizationResponseError || error instanceof client.ResponseBodyError
+    isAuthorization || isResponse
       ? [error.error, error.error_description].filter((text) => text !== undefined).join(': ')
       : (error as Error).message
-  return new SignInError(
-    'SIGN_IN_REFUSED',
-    `the identity provider refuses: ${said.slice(0, 500)}`,
-    {
-      hint: 'sign in again; if that fails too, ask those who run the identity provider',
-      cause: error,
-    },
-  )
+  const problem = `the identity provider refuses: ${said.slice(0, 500)}`
+  return new SignInError('SIGN_IN_REFUSED', problem, {
+    hint: 'sign in again; if that fails too, ask those who run the identity provider',
+    cause: error,
+  })
 }
 
 function unavailable(error: unknown): SignInError {

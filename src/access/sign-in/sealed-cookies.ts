@@ -1,6 +1,6 @@
 import { createHash, hkdfSync } from 'node:crypto'
 import { CompactEncrypt, compactDecrypt, errors } from 'jose'
-import { SignInError } from './sign-in-error.ts'
+import { SignInError } from '../authentication/authenticator.ts'
 
 /** A signed-in browser. Only the browser's cookie holds it, encrypted; the gateway keeps none. */
 export interface Session {
@@ -179,14 +179,9 @@ export const maxSessionToken: number = (maxChunk * maxChunks * 3) / 4
 /** The error of tokens that need so many bytes. */
 export function tooLargeSession(bytes: number): SignInError {
   const most = maxChunk * maxChunks
-  return new SignInError(
-    'SESSION_TOO_LARGE',
-    `the tokens of this user need ${bytes} bytes of cookies; at most ${most} fit`,
-    {
-      value: bytes,
-      hint: 'have the provider put fewer claims and groups into the tokens of this client',
-    },
-  )
+  const problem = `the tokens of this user need ${bytes} bytes of cookies; at most ${most} fit`
+  const hint = 'have the provider put fewer claims and groups into the tokens of this client'
+  return new SignInError('SESSION_TOO_LARGE', problem, { value: bytes, hint })
 }
 
 interface SealingKey {

@@ -13,8 +13,9 @@ import {
   IdentityUnavailableError,
   type SignInReport,
   UnauthenticatedError,
+  SignInError,
 } from '../authentication/authenticator.ts'
-import type { IssuerKeys } from '../authentication/issuer-keys.ts'
+import type { IssuerKeys } from '../authentication/issuer.ts'
 import type { Viewer } from '../viewer.ts'
 import type { IdentityProvider, IssuedTokens } from './identity-provider.ts'
 import {
@@ -24,8 +25,7 @@ import {
   type Session,
   tooLargeSession,
 } from './sealed-cookies.ts'
-import { SignInError } from './sign-in-error.ts'
-import type { SignInOptions } from './sign-in-options.ts'
+import type { SignInOptions } from '../authentication/authentication-options.ts'
 
 /** The paths of browser sign-in. */
 export const signInPaths = {
@@ -208,36 +208,40 @@ export class SignIn implements Authenticator {
 
   /** Makes a session of the provider's answer. `callback` is the address that the browser asked for. */
   complete(visit: CallbackVisit): Promise<Redirection> {
-    return this.#reported('sign-in', visit, (known) => this.#complete(visit, known))
-  }
-
-  async #complete(visit: CallbackVisit, known: Known): Promise<Redirection> {
     const { cookies, sessionMaxMs } = this.#parts
     const { callback, cookie, address } = visit
-    const found = await cookies.pending(callback.searchParams.get('state') ?? '', cookie)
-    if (found === undefined) {
-      throw new SignInError('SIGN_IN_EXPIRED', 'this browser has not begun this sign-in', {
-        hint: 'sign in again: an answer counts once, for ten minutes, in the browser that asked for it',
-      })
-    }
-    const { pending, removed } = found
-    const tokens = await this.#ask(address, (provider) => provider.redeem(callback, pending))
-    const now = Date.now()
-    const { sub = '', iat = now / 1_000 } = tokens.claims ?? {}
-    const { viewer, held } = await this.#tokenOf(tokens)
-    const session: Session = {
-      id: randomUUID(),
-      subject: sub,
-      providerSession: sidOf(tokens),
-      name: nameOf(tokens, viewer),
-      startedAtMs: iat * 1_000,
-      endsAtMs: now + sessionMaxMs,
-      ...held,
-      refreshToken: tokens.refreshToken,
-    }
-    known({ viewer, ...namesOf(session) })
-    const setCookies = await cookies.setSession(session, cookie)
-    return { location: pending.returnTo, setCookies: [removed, ...setCookies] }
+    return this.#reported('sign-in', visit, async (known) => {
+      const found = await cookies.pending(callback.searchParams.get('state') ?? '', cookie)
+      if (found === undefined) {
+        throw new SignInError('SIGN_IN_EXPIRED', 'this browser has not begun this sign-in', {
+          hint: 'sign in again: an answer counts once, for ten minutes, in the browser that asked for it',
+        })
+      }
+      const { pending, removed } = found
+      const tokens = await this.#ask(address, (provider) => provider.redeem(callback, pending))
+      const now = Date.now()
+      const { sub = '', iat = now / 1_000 } = tokens.claims ?? {}
+      const { viewer, held } = await this.#tokenOf(tokens)
+      const {
+        name,
+        preferred_username: short,
+        email,
+      }: Readonly<Record<string, unknown>> = tokens.claims ?? {}
+      const names = [name, short, email, viewer.username]
+      const session: Session = {
+        id: randomUUID(),
+        subject: sub,
+        providerSession: sidOf(tokens),
+        name: (names.find((one) => typeof one === 'string' && one !== '') as string).slice(0, 200),
+        startedAtMs: iat * 1_000,
+        endsAtMs: now + sessionMaxMs,
+        ...held,
+        refreshToken: tokens.refreshToken,
+      }
+      known({ viewer, ...namesOf(session) })
+      const setCookies = await cookies.setSession(session, cookie)
+      return { location: pending.returnTo, setCookies: [removed, ...setCookies] }
+    })
   }
 
   /** Says who the browser's user is, and renews the session ahead of its end. */
@@ -277,28 +281,26 @@ export class SignIn implements Authenticator {
 
   /** Ends the browser's session, here and at the provider. */
   end(credentials: Credentials, origin: string, visit: SignInVisit): Promise<Redirection> {
-    return this.#reported('sign-out', visit, (known) => this.#end(credentials, origin, known))
-  }
-
-  async #end(credentials: Credentials, origin: string, known: Known): Promise<Redirection> {
     const { cookies, apiServerToken } = this.#parts
     const { cookie, address } = credentials
-    const removed = cookies.removeSession(cookie)
-    const session = await this.#sessionOf(cookie)
-    if (session === undefined) return { location: '/', setCookies: removed }
-    const viewer = await this.#viewerIn(session, credentials).catch(() => undefined)
-    known({ viewer, ...namesOf(session) })
-    this.#markEnded(`id:${session.id}`)
-    const { token, refreshToken } = this.#renewed.get(session.id) ?? session
-    const idToken = apiServerToken === 'id' ? token : undefined
-    // The user is signed out here, whatever the provider does.
-    const [location] = await Promise.all([
-      this.#ask(address, (provider) => provider.signOutAddress(`${origin}/`, idToken)).catch(
-        () => undefined,
-      ),
-      this.#revoke(refreshToken, address),
-    ])
-    return { location: location ?? '/', setCookies: [...removed, cookies.setEnded(session)] }
+    return this.#reported('sign-out', visit, async (known) => {
+      const removed = cookies.removeSession(cookie)
+      const session = await this.#sessionOf(cookie)
+      if (session === undefined) return { location: '/', setCookies: removed }
+      const viewer = await this.#viewerIn(session, credentials).catch(() => undefined)
+      known({ viewer, ...namesOf(session) })
+      this.#markEnded(`id:${session.id}`)
+      const { token, refreshToken } = this.#renewed.get(session.id) ?? session
+      const idToken = apiServerToken === 'id' ? token : undefined
+      // The user is signed out here, whatever the provider does.
+      const [location] = await Promise.all([
+        this.#ask(address, (provider) => provider.signOutAddress(`${origin}/`, idToken)).catch(
+          () => undefined,
+        ),
+        this.#revoke(refreshToken, address),
+      ])
+      return { location: location ?? '/', setCookies: [...removed, cookies.setEnded(session)] }
+    })
   }
 
   /** Withdraws a refresh token, if the provider can be reached. */
@@ -327,47 +329,43 @@ export class SignIn implements Authenticator {
    * {@link SignInError} if the token is none.
    */
   endByProvider(logoutToken: string, visit: SignInVisit): Promise<void> {
-    return this.#reported('provider-sign-out', visit, (known) =>
-      this.#endByProvider(logoutToken, known),
-    )
-  }
-
-  async #endByProvider(logoutToken: string, known: Known): Promise<void> {
     const { issuer, clientId, algorithms, keys } = this.#parts
-    try {
-      const { payload } = await jwtVerify(logoutToken, await keys.find(), {
-        issuer,
-        audience: clientId,
-        algorithms: [...algorithms],
-        requiredClaims: ['iat', 'jti', 'events'],
-        maxTokenAge: maxLogoutTokenAgeMs / 1_000,
-      })
-      const { sub, sid, events, nonce, iat = 0, jti } = payload
-      if (!isRecord(events) || !isRecord(events[logoutEvent]) || nonce !== undefined) {
-        throw new errors.JWTClaimValidationFailed('no logout event', payload, 'events')
-      }
-      const isOfSession = typeof sid === 'string'
-      if (!isOfSession && sub === undefined) {
-        throw new errors.JWTClaimValidationFailed('no subject', payload, 'sub')
-      }
-      known({ subject: sub, providerSession: isOfSession ? sid : undefined })
-      if (typeof jti !== 'string' || this.#logouts.has(jti)) {
-        throw new errors.JWTClaimValidationFailed('it was used before', payload, 'jti')
-      }
-      this.#logouts.set(jti, true)
-      const atMs = iat * 1_000
-      if (isOfSession) this.#markEnded(`sid:${sid}`, atMs)
-      if (sub !== undefined) this.#markEnded(`${isOfSession ? 'unnamed' : 'sub'}:${sub}`, atMs)
-    } catch (error) {
-      if (error instanceof errors.JOSEError) {
-        throw new SignInError('TOKEN_REFUSED', 'this is no logout token for this gateway', {
-          hint: 'see OpenID Connect Back-Channel Logout 1.0, section 2.6',
-          cause: error,
+    return this.#reported('provider-sign-out', visit, async (known) => {
+      try {
+        const { payload } = await jwtVerify(logoutToken, await keys.find(), {
+          issuer,
+          audience: clientId,
+          algorithms: [...algorithms],
+          requiredClaims: ['iat', 'jti', 'events'],
+          maxTokenAge: maxLogoutTokenAgeMs / 1_000,
         })
+        const { sub, sid, events, nonce, iat = 0, jti } = payload
+        if (!isRecord(events) || !isRecord(events[logoutEvent]) || nonce !== undefined) {
+          throw new errors.JWTClaimValidationFailed('no logout event', payload, 'events')
+        }
+        const isOfSession = typeof sid === 'string'
+        if (!isOfSession && sub === undefined) {
+          throw new errors.JWTClaimValidationFailed('no subject', payload, 'sub')
+        }
+        known({ subject: sub, providerSession: isOfSession ? sid : undefined })
+        if (typeof jti !== 'string' || this.#logouts.has(jti)) {
+          throw new errors.JWTClaimValidationFailed('it was used before', payload, 'jti')
+        }
+        this.#logouts.set(jti, true)
+        const atMs = iat * 1_000
+        if (isOfSession) this.#markEnded(`sid:${sid}`, atMs)
+        if (sub !== undefined) this.#markEnded(`${isOfSession ? 'unnamed' : 'sub'}:${sub}`, atMs)
+      } catch (error) {
+        if (error instanceof errors.JOSEError) {
+          throw new SignInError('TOKEN_REFUSED', 'this is no logout token for this gateway', {
+            hint: 'see OpenID Connect Back-Channel Logout 1.0, section 2.6',
+            cause: error,
+          })
+        }
+        this.#parts.failed(error)
+        throw unavailable(error)
       }
-      this.#parts.failed(error)
-      throw unavailable(error)
-    }
+    })
   }
 
   /** Reports how a step ends. The step calls `known` when it knows its user. */
@@ -465,7 +463,15 @@ export class SignIn implements Authenticator {
       return isOver(session) ? undefined : session
     }
     try {
-      return await this.#renew(session, session.refreshToken)
+      // Requests of one session share a renewal: a provider may take each refresh token once.
+      const { id, refreshToken } = session
+      const renewing =
+        this.#renewals.get(id) ??
+        this.#reported('renewal', {}, (known) => this.#renew(session, refreshToken, known)).finally(
+          () => this.#renewals.delete(id),
+        )
+      this.#renewals.set(id, renewing)
+      return await renewing
     } catch (error) {
       if (!isOver(session)) return session
       if (error instanceof SignInError && error.problem === 'PROVIDER_UNAVAILABLE') {
@@ -476,19 +482,7 @@ export class SignIn implements Authenticator {
     }
   }
 
-  /** Requests of one session share a renewal: a provider may take each refresh token once. */
-  #renew(session: Session, refreshToken: string): Promise<Session> {
-    const { id } = session
-    const renewing =
-      this.#renewals.get(id) ??
-      this.#reported('renewal', {}, (known) =>
-        this.#renewedBy(session, refreshToken, known),
-      ).finally(() => this.#renewals.delete(id))
-    this.#renewals.set(id, renewing)
-    return renewing
-  }
-
-  async #renewedBy(session: Session, refreshToken: string, known: Known): Promise<Session> {
+  async #renew(session: Session, refreshToken: string, known: Known): Promise<Session> {
     known(namesOf(session))
     const tokens = await this.#ask(session.id, (provider) => provider.refresh(refreshToken))
     const named = {
@@ -650,12 +644,6 @@ function isHarmless(path: string): boolean {
     if (/^\/[/\\]/.test(text) || /[\\\p{Cc}]/u.test(text)) return false
   }
   return !path.startsWith('//')
-}
-
-function nameOf({ claims }: IssuedTokens, viewer: Viewer): string {
-  const { name, preferred_username: short, email }: Readonly<Record<string, unknown>> = claims ?? {}
-  const given = [name, short, email, viewer.username]
-  return (given.find((one) => typeof one === 'string' && one !== '') as string).slice(0, 200)
 }
 
 function unauthenticated(problem: 'none' | 'refused', message: string): UnauthenticatedError {

@@ -94,7 +94,9 @@ export class LiveGroups implements GroupOwner {
       access,
       resumeFrom,
       place: (group, membership, backlog) => {
-        if (!joining.isPlural) for (const { reading } of group.lists) reading.requireCovered()
+        for (const { at, reading } of group.state.lists) {
+          if (at.isOptional !== true) reading.requireCovered()
+        }
         // Members share a snapshot, but not these frames.
         const problem = backlog && this.held.hold(group, backlog.bytes, viewer?.username)
         const begun = problem === undefined ? backlog : undefined
@@ -119,7 +121,7 @@ export class LiveGroups implements GroupOwner {
 
   async regroup(leaving: LiveGroup, { access, members }: LeavingMembers): Promise<void> {
     if (members.size === 0) return
-    const { wanted } = leaving
+    const { wanted } = leaving.state
     await this.#placed({
       wanted,
       access: access && new ViewerAccess(wanted.served, access.viewer),
@@ -144,28 +146,25 @@ export class LiveGroups implements GroupOwner {
   }
 
   requestsOf(
-    { wanted, discovered }: Pick<LiveGroupOptions, 'wanted' | 'discovered'>,
+    { wanted, discovered, identity }: Pick<LiveGroupOptions, 'wanted' | 'discovered' | 'identity'>,
     lists: readonly WantedList[],
-    identity: string | undefined,
   ): readonly AccessRequest[] {
     const { operationDeadlineMs: deadlineMs } = this.#options.limits
     return lists.map((one) => {
       const ofKind = discovered.of(one.list.at.kind)
-      const needed = neededBy(one, wanted.variables, ofKind.further)
-      // A cluster that cannot be reached does not hold up the others.
-      const needs = wanted.isPlural ? needed.map((at) => ({ ...at, isOptional: true })) : needed
+      const needs = neededBy(one, wanted.variables, ofKind.further)
       const named = ofKind.namedBy(identity)
-      return { list: one.list, needs, wide: new Set(ofKind.wide), named, deadlineMs }
+      return { wanted: one, needs, wide: new Set(ofKind.wide), named, deadlineMs }
     })
   }
 
   rename(group: LiveGroup, lists: readonly WantedList[]): WantedGroup {
     const { discovered } = group.options
-    const asked = { ...group.wanted, lists }
+    const asked = { ...group.state.wanted, lists }
     const wanted = { ...asked, operation: this.#operationOf(asked) }
     if (group.isOver) return wanted
     this.forget(group)
-    group.key = this.#keyOf({ ...group.options, wanted, groupAccess: group.groupAccess })
+    group.key = this.#keyOf({ ...group.options, wanted, groupAccess: group.state.access })
     if (!this.#groups.has(group.key)) this.#groups.set(group.key, group)
     if (!this.#discovered.has(wanted.operation)) this.#use(wanted, discovered)
     return wanted
@@ -243,7 +242,7 @@ export class LiveGroups implements GroupOwner {
     const served = { ...wanted.served }
     const prepared = new KindLeases({ served, syncDeadlineMs, isViewed })
     const identity = access?.identity
-    const requests = this.requestsOf({ wanted, discovered }, lists, identity)
+    const requests = this.requestsOf({ wanted, discovered, identity }, lists)
     let isHandedOver = false
     try {
       access?.begin()
@@ -268,7 +267,7 @@ export class LiveGroups implements GroupOwner {
       const known = this.#groups.get(key)
       if (known !== undefined) return known
       isHandedOver = true
-      return this.#create({ ...viewing, key, wanted, requests, discovered })
+      return this.#create({ ...viewing, key, wanted, discovered })
     } finally {
       if (!isHandedOver) prepared[Symbol.dispose]()
     }
@@ -285,9 +284,8 @@ export class LiveGroups implements GroupOwner {
       document,
       supporting,
       get kinds() {
-        return group.wanted.lists.flatMap((one) => neededBy(one, wanted.variables))
+        return group.state.wanted.lists.flatMap((one) => neededBy(one, wanted.variables))
       },
-      isPlural: wanted.isPlural,
       fleetChanged: (now) => group.fleetChanged(now),
       end: (error) => group.end({ form: 'failed', errors: [error] }),
     }

@@ -10,13 +10,13 @@ import { isInScope } from '../../query/condition/scope.ts'
 import { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
 import { affectedRows } from './group/group-filter.ts'
-import type { KindView } from '../prepare/kind-view.ts'
 import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 import type { Positions, ResumePosition } from '../reads/resume-token.ts'
 import type { SentChange, SentListChange } from './frame-plan.ts'
 import { Backlog } from './group/group-frames.ts'
 import type { GroupList } from './group/group-list.ts'
 import { additionOf, GroupRows, type ListRows, removalNow } from './group/group-rows.ts'
+import type { GroupPositions, GroupState } from './group/group-state.ts'
 import type { LiveGroup } from './group/live-group.ts'
 
 /** The wait for a position that another replica has reached, on top of the coalescing time. */
@@ -34,84 +34,94 @@ export async function resumed(
   group: LiveGroup,
   from: ResumePosition,
 ): Promise<Backlog | undefined> {
-  const { lists, content, writer, token } = group
-  const { cluster, incarnation, list, access } = from
-  if (cluster !== token.cluster || incarnation !== token.incarnation) return undefined
+  const { state, content } = group
+  const { lists, token } = state
+  const { incarnation, list, access } = from
+  if (incarnation !== token.incarnation) return undefined
   if (list !== token.list || access !== token.access || lists.length === 0) return undefined
-  const asked = group.positionsOf(from.positions)
+  const asked = state.positionsOf(from.positions)
+  // Loads the changes since then. The histories reach back to the positions, or as far as they can.
   await Promise.all(
     lists.map(async (one) => {
-      if (one.isFollowing) await reachHistories(one, one.positionsIn(asked))
+      const positions = asked.get(one)
+      if (!one.isFollowing || positions === undefined) return
+      const snapshot = await one.reading.snapshot()
+      const ofRows = one.reading
+        .readable(snapshot)
+        .map((at) => ({ position: at.kind.typeName, at }))
+      await Promise.all(
+        [...ofRows, ...(one.list.filter?.kinds ?? [])].map(async ({ position, at }) => {
+          const version = positions[position]
+          if (version !== undefined) await snapshot.history(at).reach(resourceVersion(version))
+        }),
+      )
     }),
   )
-  if (!(await hasReached(group, asked))) return undefined
+  if (!(await hasReached(state, asked))) return undefined
   // The rest runs in one tick.
-  if (list !== group.token.list) return undefined
-  const { positions, isAhead, failures } = group.changes
-  const isBehind = isOfAnotherStore(asked, positions)
+  if (list !== state.token.list) return undefined
+  const { failures } = state
+  const positions = state.reachPresent()
+  const isAhead = state.isAheadOf(positions)
+  // A position of another store of several namespaces says what its client holds of all namespaces; of some, the client
+  // may hold more.
+  const isBehind = Array.from(asked).some(([one, ofList]) =>
+    Object.entries(ofList).some(([type, position]) => {
+      const { store } = readJointPosition(position) ?? {}
+      const own = positions.get(one)?.[type] ?? ''
+      return store !== undefined && store !== readJointPosition(own)?.store
+    }),
+  )
   // Rows that changed behind the positions come with the next frame, unless they have been written.
-  const until = isAhead ? {} : positions
+  const until: GroupPositions = isAhead ? new Map() : positions
   const missed = missedBy(group, { positions: asked, isAhead: isBehind || from.isAhead, until })
   if (missed === undefined) return undefined
   const { page } = content
   const at = { before: asked, positions, isAhead, page, failures }
-  const frames = writer.frames(missed, { reset: false, ...at })
+  const frames = group.frames.written(missed, { reset: false, ...at })
   return new Backlog(frames, { rows: missed.length, next: group.frames.next, positions })
-}
-
-/**
- * Whether a position is of another store of several namespaces. It says what its client holds of all namespaces; of
- * some, the client may hold more.
- */
-function isOfAnotherStore(asked: Positions, own: Positions): boolean {
-  return Object.entries(asked).some(([type, position]) => {
-    const { store } = readJointPosition(position) ?? {}
-    return store !== undefined && store !== readJointPosition(own[type] ?? '')?.store
-  })
-}
-
-/** Loads the changes since positions. The histories then reach back to them, or as far as they can. */
-async function reachHistories({ list, reading }: GroupList, positions: Positions): Promise<void> {
-  const snapshot = await reading.snapshot()
-  const ofRows = reading.readable(snapshot).map((at) => ({ position: at.kind.typeName, at }))
-  await Promise.all(
-    [...ofRows, ...(list.filter?.kinds ?? [])].map(async ({ position, at }) => {
-      const version = positions[position]
-      if (version !== undefined) await snapshot.history(at).reach(resourceVersion(version))
-    }),
-  )
 }
 
 /** The changes of all lists for a subscriber that held them at a position; `undefined` if unknown or too many. */
 function missedBy(
-  { lists, content, options, isPlural }: LiveGroup,
-  from: SeenUpTo,
+  { state: { lists, onlyViewer }, content }: LiveGroup,
+  from: {
+    readonly positions: GroupPositions
+    readonly until: GroupPositions
+    readonly isAhead: boolean
+  },
 ): readonly SentChange[] | undefined {
   const isList = content instanceof GroupRows && content.isList
   let rows = 0
   const missed: SentChange[] = []
   for (const list of lists) {
-    const [positions, until] = [list.positionsIn(from.positions), list.positionsIn(from.until)]
-    const seen = { positions, until, isAhead: from.isAhead }
-    const hasSeen = from.positions[list.ownPosition] !== undefined
+    const positions = from.positions.get(list) ?? {}
+    const seen = { positions, until: from.until.get(list) ?? {}, isAhead: from.isAhead }
+    const hasSeen = positions[list.at.kind.typeName] !== undefined
     if (!list.isFollowing) {
       // The subscriber may hold rows of it that the group does not have.
       if (hasSeen) return undefined
       continue
     }
     const ofRows = isList ? content.of(list) : undefined
-    if (isPlural && !hasSeen && ofRows !== undefined) {
+    if (list.at.isOptional === true && !hasSeen && ofRows !== undefined) {
       const added = ofRows.all()
       rows += added.length
       for (const change of added) missed.push(change)
       continue
     }
-    const isOfViewer = options.onlyViewer !== undefined
+    const isOfViewer = onlyViewer !== undefined
     let ofList: readonly SentChange[] | undefined
     if (ofRows !== undefined) {
       rows += ofRows.size
       ofList = missedOf(list, ofRows, seen, isOfViewer)
-    } else ofList = missedOfPage(list, seen, isOfViewer)
+    } else {
+      // A page is the same, or the server must send it again.
+      const since = changesSince(list, seen, isOfViewer)
+      if (seen.isAhead || since === undefined || since.isAnyRow) return undefined
+      const isSame = [since.changes, ...since.related].every((changes) => changes?.length === 0)
+      ofList = isSame && affectedSince(list, seen)?.size === 0 ? [] : undefined
+    }
     if (ofList === undefined) return undefined
     for (const change of ofList) missed.push(change)
   }
@@ -126,39 +136,27 @@ interface SeenUpTo extends Pick<ResumePosition, 'positions' | 'isAhead'> {
 }
 
 /** Waits until the group has sent its members everything up to a position. Returns false at the deadline. */
-async function hasReached(group: LiveGroup, wanted: Positions): Promise<boolean> {
-  const { coalesceMs, leaving } = group
-  const deadlineMs = performance.now() + 2 * coalesceMs + reachMs
-  while (!isReached(wanted, group.changes.positions)) {
+async function hasReached(state: GroupState, wanted: GroupPositions): Promise<boolean> {
+  const { leaving } = state
+  const deadlineMs = performance.now() + 2 * state.wanted.coalesceMs + reachMs
+  const isReached = (): boolean => {
+    const positions = state.reachPresent()
+    return Array.from(wanted).every(([list, ofList]) =>
+      Object.entries(positions.get(list) ?? {}).every(([type, position]) => {
+        const version = ofList[type]
+        if (version === undefined || version === position) return true
+        const order = compareResourceVersions(resourceVersion(version), resourceVersion(position))
+        // Without an order, the history decides later.
+        return order === undefined || order <= 0
+      }),
+    )
+  }
+  while (!isReached()) {
     if (leaving.aborted || performance.now() > deadlineMs) return false
     // oxlint-disable-next-line no-await-in-loop -- looks again and again
     await sleep(10, leaving)
   }
   return !leaving.aborted
-}
-
-/** Whether `positions` have reached the wanted positions, as far as the two compare. */
-function isReached(wanted: Positions, positions: Positions): boolean {
-  return Object.entries(positions).every(([type, position]) => {
-    const version = wanted[type]
-    if (version === undefined || version === position) return true
-    const order = compareResourceVersions(resourceVersion(version), resourceVersion(position))
-    // Without an order, the history decides later.
-    return order === undefined || order <= 0
-  })
-}
-
-/** No changes if the page is the same; `undefined` if the server must send the page again. */
-function missedOfPage(
-  list: GroupList,
-  from: SeenUpTo,
-  isOfViewer: boolean,
-): readonly SentChange[] | undefined {
-  const since = changesSince(list, from, isOfViewer)
-  if (from.isAhead || since === undefined || since.isAnyRow) return undefined
-  const isSame = [since.changes, ...since.related].every((changes) => changes?.length === 0)
-  if (!isSame || affectedSince(list, from)?.size !== 0) return undefined
-  return []
 }
 
 /**
@@ -182,8 +180,19 @@ function missedOf(
   const byKey = Map.groupBy(since.changes, ({ key }) => key)
   for (const [key, ofKey] of byKey) {
     if (!isInScope(part.scope, key)) continue
-    const held = heldBefore(ofKey, matched)
-    const maybeHeld = from.isAhead ? matchedSince(ofKey, matched) : [held]
+    const [first] = ofKey
+    const wasHeld = first !== undefined && first.type !== 'ADDED' && matchedBefore(first, matched)
+    const held = wasHeld ? first.uid : undefined
+    let maybeHeld: Iterable<string | undefined> = [held]
+    if (from.isAhead) {
+      // The subscriber may hold any object that may have matched before or after any of these changes.
+      const mayMatch = ofKey.filter(
+        (change) =>
+          matched(change.object) !== false ||
+          (change.type !== 'ADDED' && matchedBefore(change, matched)),
+      )
+      maybeHeld = new Set(mayMatch.map(({ uid }) => uid))
+    }
     const now = rows.sentOf(key)
     for (const uid of maybeHeld) {
       if (uid !== undefined && uid !== now?.uid) missed.push(removalNow(part, { key, uid }))
@@ -197,18 +206,14 @@ function missedOf(
     missed.push({ ...additionOf(now), type: 'MODIFIED' })
   }
   for (const key of affected) {
-    if (!byKey.has(key) && isInScope(part.scope, key)) missed.push(...asItIsNow(key, part, rows))
+    if (byKey.has(key) || !isInScope(part.scope, key)) continue
+    // The row may or may not have matched before: its current state, or its removal.
+    const now = rows.sentOf(key)
+    const id = part.view.idOf(key)
+    if (now !== undefined) missed.push(additionOf(now))
+    else if (id !== undefined) missed.push(removalNow(part, { key, uid: part.view.uidOf(id) }))
   }
   return missed
-}
-
-/** The change for a row that may or may not have matched before: its current state, or its removal. */
-function asItIsNow(key: string, part: KindView, rows: ListRows): readonly SentListChange[] {
-  const now = rows.sentOf(key)
-  if (now !== undefined) return [additionOf(now)]
-  const id = part.view.idOf(key)
-  if (id === undefined) return []
-  return [removalNow(part, { key, uid: part.view.uidOf(id) })]
 }
 
 /** The changes of the followed kind and of the other kinds that its rows read, in the order of the needs. */
@@ -304,29 +309,6 @@ function affectedSince(
     for (const key of keys) rows.add(key)
   }
   return rows
-}
-
-/** The UID of the object before these changes of one key, if it may have matched. */
-function heldBefore(changes: readonly Change[], matched: ObjectTest): string | undefined {
-  const [first] = changes
-  if (first === undefined || first.type === 'ADDED') return undefined
-  return matchedBefore(first, matched) ? first.uid : undefined
-}
-
-/**
- * The UIDs of all objects that may have matched before or after any of these changes. A subscriber that is ahead may
- * hold each.
- */
-function matchedSince(changes: readonly Change[], matched: ObjectTest): readonly string[] {
-  const mayMatch = changes.filter((change) => mayHaveMatched(change, matched))
-  return [...new Set(mayMatch.map(({ uid }) => uid))]
-}
-
-/** Whether the state before or after a change may have matched. */
-function mayHaveMatched(change: Change, matched: ObjectTest): boolean {
-  return (
-    matched(change.object) !== false || (change.type !== 'ADDED' && matchedBefore(change, matched))
-  )
 }
 
 /** Whether the state before a change may have matched. An unknown state may. */

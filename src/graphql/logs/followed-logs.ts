@@ -107,7 +107,11 @@ export class FollowedLogs extends FrameStream implements ByteHolder, Disposable 
       deadlineMs: limits.liveDeadlineMs,
       beganAt: new Date().toISOString(),
       server: (cluster) => this.#serverOf(cluster),
-      mayRead: (view) => this.#mayRead(view),
+      mayRead: async ({ cluster, namespace, pod }) => {
+        const place = { namespace, name: pod, subresource: 'log' }
+        const question = questionOf('get', { group: '', resource: 'pods' }, place)
+        return (await this.#access?.may(cluster, question)) ?? true
+      },
       take: () => places.take(user ?? ''),
       free: () => places.free(user ?? ''),
       inTurn: (read) => this.#inTurn(read),
@@ -219,7 +223,6 @@ export class FollowedLogs extends FrameStream implements ByteHolder, Disposable 
   #fail(error: unknown): void {
     this.finish({ form: 'failed', errors: [error] })
     this.#begun.resolve()
-    this.announce()
   }
 
   /** Follows the containers of the pods as they are now. */
@@ -245,8 +248,14 @@ export class FollowedLogs extends FrameStream implements ByteHolder, Disposable 
     if (full !== undefined) return this.#fail(full)
     this.#access?.begin()
     this.#follow(wanted, !isFirst)
-    if (isFirst) this.#begin()
-    else this.#changed(false)
+    if (!isFirst) return this.#changed(false)
+    const { follows, limits } = this.#options
+    const ms = follows ? firstFrameMs : limits.liveDeadlineMs
+    this.#firstTimer = setTimeout(() => this.#nowBegun(), ms)
+    if (this.#access !== undefined && follows) {
+      this.#reviewTimer = setInterval(() => void this.#review(), reviewMs).unref()
+    }
+    this.#look()
   }
 
   #follow(wanted: readonly ContainerView[], areLate: boolean): void {
@@ -271,7 +280,12 @@ export class FollowedLogs extends FrameStream implements ByteHolder, Disposable 
       this.#followers.set(key, follower)
       const { cluster, namespace, pod: name, uid } = view
       this.#name(loggedKey(view.cluster, view.uid), { cluster, type: 'Pod', namespace, name, uid })
-      this.#followAccess(view.cluster)
+      const { viewer } = this.#options.caller
+      const access = this.#access?.in(cluster)
+      if (viewer !== undefined && access !== undefined && !this.#accessFollowed.has(cluster)) {
+        const stop = access.onChange(viewer, () => void this.#review())
+        this.#accessFollowed.set(cluster, stop)
+      }
       void follower.run()
     }
     for (const [key, follower] of this.#followers) {
@@ -295,16 +309,6 @@ export class FollowedLogs extends FrameStream implements ByteHolder, Disposable 
     return Array.from(this.#followers, ([key, { isOver }]) => (isOver ? key : '')).filter(Boolean)
   }
 
-  #begin(): void {
-    const { follows, limits } = this.#options
-    const ms = follows ? firstFrameMs : limits.liveDeadlineMs
-    this.#firstTimer = setTimeout(() => this.#nowBegun(), ms)
-    if (this.#access !== undefined && follows) {
-      this.#reviewTimer = setInterval(() => void this.#review(), reviewMs).unref()
-    }
-    this.#look()
-  }
-
   /** Begins when it is known of each container whether it can be read. Ends when all runs before the last have ended. */
   #look(): void {
     if (this.isClosed || !this.#isFirstSeen) return
@@ -314,7 +318,6 @@ export class FollowedLogs extends FrameStream implements ByteHolder, Disposable 
       if (all.every((one) => (follows ? !one.isOpening : one.isSettled))) this.#nowBegun()
     } else if (request.previous && follows && all.every(({ isOver }) => isOver)) {
       this.finish({ form: 'complete' })
-      this.#announceSoon()
     }
   }
 
@@ -383,20 +386,6 @@ export class FollowedLogs extends FrameStream implements ByteHolder, Disposable 
       else await sleep(fullPauseMs)
     }
     return false
-  }
-
-  async #mayRead({ cluster, namespace, pod }: ContainerView): Promise<boolean> {
-    const place = { namespace, name: pod, subresource: 'log' }
-    const question = questionOf('get', { group: '', resource: 'pods' }, place)
-    return (await this.#access?.may(cluster, question)) ?? true
-  }
-
-  #followAccess(cluster: string): void {
-    const { viewer } = this.#options.caller
-    if (viewer === undefined || this.#access === undefined) return
-    if (this.#accessFollowed.has(cluster)) return
-    const stop = this.#access.in(cluster).onChange(viewer, () => void this.#review())
-    this.#accessFollowed.set(cluster, stop)
   }
 
   /** Sends nothing until it is known which logs the caller may still read. */

@@ -8,7 +8,6 @@ export type KnownTypeName =
   | 'Json'
   | 'JsonObject'
   | 'ObjectMeta'
-  | 'ObjectOf'
   | 'OpenEnum'
   | 'Resource'
   | 'Time'

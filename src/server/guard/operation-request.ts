@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Refusal } from './refusal.ts'
-import { requestIdHeader } from './request-id.ts'
+import { type Refusal, requestIdHeader } from './refusal.ts'
 
 /**
  * Headers that a foreign page cannot send without a preflight request, which is refused. They prove that the request

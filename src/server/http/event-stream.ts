@@ -1,8 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { ExecutionResult } from 'graphql'
-import { clientErrorOf } from '../../graphql/errors/client-error.ts'
 import { interruptible } from '../../lib/generators.ts'
-import { sentResult, type ServerParts } from '../operation-pipeline.ts'
+import { loggedError, sentResult, type ServerParts } from '../operation-pipeline.ts'
 import type { StreamEnd } from '../../lib/frame-stream.ts'
 import { FrameSink, type PlannedStream } from '../planned-stream.ts'
 import {
@@ -12,19 +11,7 @@ import {
   type StreamedRequest,
 } from '../streamed-operation.ts'
 import { countUnsent } from './http-answer.ts'
-
-/**
- * Whether a request prefers server-sent events: whether they are its first accepted type that the server supports.
- * Clients such as urql name them after JSON for every query.
- */
-export function asksForEvents({ headers: { accept = '' } }: IncomingMessage): boolean {
-  const known = accept.split(',').find((range) => answerTypes.test(range))
-  return known !== undefined && eventType.test(known)
-}
-
-const eventType = /^\s*text\/event-stream\s*(;|$)/i
-const answerTypes =
-  /^\s*(text\/event-stream|application\/(graphql-response\+)?json|application\/\*|\*\/\*)\s*(;|$)/i
+import { eventStream } from './http-operation.ts'
 
 const ahead = Buffer.from('event: next\ndata: ')
 const behind = Buffer.from('\n\n')
@@ -41,7 +28,7 @@ export async function answerEvents(
 ): Promise<void> {
   const { unsent, limits } = parts
   response.writeHead(200, {
-    'content-type': 'text/event-stream; charset=utf-8',
+    'content-type': `${eventStream}; charset=utf-8`,
     'cache-control': 'no-cache, no-transform',
     'x-accel-buffering': 'no',
   })
@@ -104,7 +91,7 @@ function resultsOf(
       if (prepared.isSubscription) follows()
       return await answerOperation(parts, prepared, sendFrames)
     } catch (error) {
-      return { errors: [clientErrorOf(error)] }
+      return { errors: [loggedError(error, asked.trace, parts.log)] }
     } finally {
       asked.begun?.()
     }

@@ -5,20 +5,40 @@ import {
   isOfCaller,
 } from '../../access/authentication/authenticator.ts'
 import type { Viewer } from '../../access/viewer.ts'
+import type { QueryRequest } from '../../graphql/answer/planned-queries.ts'
 import type { OperationTrace } from '../../graphql/prepare/operation-trace.ts'
+import { isRecord } from '../../lib/json.ts'
+import { namesHash, requestedDocument, requestMembers } from '../document-source.ts'
 import { credentialsOf, FollowedIdentity } from '../guard/followed-identity.ts'
-import { allowedRequestHeaders, operationRefusal, pathOf } from '../guard/operation-request.ts'
-import { refuseOperation, refuseRequest, startingRefusal } from '../guard/refusal.ts'
-import { answeredRequestId, requestIdHeader, requestIdOf } from '../guard/request-id.ts'
+import {
+  allowedRequestHeaders,
+  asksForExplanation,
+  operationRefusal,
+  pathOf,
+} from '../guard/operation-request.ts'
+import {
+  refuseOperation,
+  refuseRequest,
+  startingRefusal,
+  answeredRequestId,
+  requestIdHeader,
+  requestIdOf,
+} from '../guard/refusal.ts'
 import { graphqlPath, type Routes, sdlPath } from '../operation-options.ts'
-import type { MadeContext, ServerParts } from '../operation-pipeline.ts'
-import { answerEvents, asksForEvents } from './event-stream.ts'
+import { type MadeContext, requestError, type ServerParts } from '../operation-pipeline.ts'
+import { answerEvents } from './event-stream.ts'
 import { GraphiqlPage } from './graphiql-page.ts'
-import { sendAnswer, type SendOptions } from './http-answer.ts'
+import { type HttpAnswer, sendAnswer } from './http-answer.ts'
+import {
+  answerType,
+  eventStream,
+  isOperation,
+  type SentOperation,
+  sentOperation,
+} from './http-operation.ts'
 import { answerMetrics, metricsPath, type MetricsSource } from './metrics-endpoint.ts'
 import type { PortalFiles } from './portal-files.ts'
 import { answerProbe, type ProbesOptions } from './probes.ts'
-import { answerPlanned, answerType, isHashNamed, operationAsked } from './query-fast-path.ts'
 
 export interface HttpTransportOptions extends ServerParts {
   /** The first documents of GraphiQL; `undefined` for no GraphiQL. */
@@ -33,20 +53,22 @@ export interface HttpTransportOptions extends ServerParts {
   readonly routes: Routes
 }
 
+/** A request whose form is accepted, and what has it answered. */
+interface AcceptedRequest {
+  readonly trace: OperationTrace
+  /** The type of the answer to an operation; `undefined` if the schema is asked for. */
+  readonly type: string | undefined
+  readonly sdl: (() => string) | undefined
+  /** Called when a subscription has begun: its span ends there. */
+  readonly begun?: (() => void) | undefined
+}
+
 /** The caller of an operation: the viewer, if authenticated, the token, and the context. */
 interface OperationCaller {
   readonly viewer: Viewer | undefined
   readonly callerToken: CallerToken | undefined
   readonly trace: OperationTrace
   readonly made: MadeContext
-}
-
-/** A request for an answer, or for the schema. */
-interface AcceptedRequest {
-  readonly trace: OperationTrace
-  readonly sdl: (() => string) | undefined
-  /** Called when a subscription has begun: its span ends there. */
-  readonly begun?: (() => void) | undefined
 }
 
 /** Answers HTTP requests. Checks them in the order of distrust: probes, origin, operation, body. */
@@ -154,8 +176,9 @@ export class HttpTransport {
       refuseRequest(response, refusal)
       return
     }
+    const type = sdl === undefined ? answerType(request) : undefined
     // Before anything is executed: a write whose answer cannot be given is not made.
-    if (sdl === undefined && !asksForEvents(request) && answerType(request) === undefined) {
+    if (sdl === undefined && type === undefined) {
       refuseRequest(response, {
         status: 406,
         reason: `Accept ${JSON.stringify(request.headers.accept)} matches no type that the gateway sends.`,
@@ -172,27 +195,30 @@ export class HttpTransport {
     })
     const trace = { requestId, follower: traced?.follower }
     if (traced === undefined) {
-      await this.#answerCaller(request, response, { trace, sdl })
+      await this.#answerCaller(request, response, { trace, type, sdl })
       return
     }
     response.once('close', () => traced.end(response.statusCode))
     const begun = (): void => traced.end(response.statusCode)
-    await traced.run(() => this.#answerCaller(request, response, { trace, sdl, begun }))
+    await traced.run(() => this.#answerCaller(request, response, { trace, type, sdl, begun }))
   }
 
-  /** Answers a request whose form is accepted: for its caller, if it has one. */
+  /**
+   * Answers a request whose form is accepted, in this order: who asks, whether they may now, what they ask, with which document, and
+   * then by a plan, the pipeline or an event stream.
+   */
   async #answerCaller(
     request: IncomingMessage,
     response: ServerResponse,
-    { trace, sdl, begun }: AcceptedRequest,
+    { trace, type, sdl, begun }: AcceptedRequest,
   ): Promise<void> {
-    const { limits, origins, authenticator } = this.#options
+    const { limits, origins, authenticator, documents, unsent } = this.#options
     let known: Admitted | undefined
     let viewer: Viewer | undefined
     let made: MadeContext
     let ended: () => void
     const credentials = credentialsOf(request, origins)
-    const isStream = asksForEvents(request)
+    const isStream = type === eventStream
     try {
       const asked = authenticator?.authenticate(credentials)
       known = asked instanceof Promise ? await asked : asked
@@ -208,29 +234,37 @@ export class HttpTransport {
     // An operation counts until the reader has taken its answer.
     if (response.closed) ended()
     else response.once('close', ended)
-    if (sdl !== undefined) {
+    const sending = { compressFromBytes: limits.compressFromBytes, unsent, viewer }
+    if (type === undefined) {
       const headers = { 'content-type': 'application/graphql; charset=utf-8' }
-      await sendAnswer(
-        request,
-        response,
-        { status: 200, headers, text: sdl() },
-        this.#sending(viewer),
-      )
+      const answer = { status: 200, headers, text: sdl?.() ?? '' }
+      await sendAnswer(request, response, answer, { ...sending, revalidates: false })
       return
     }
+    const beganMs = performance.now()
     const caller = { viewer, callerToken: authenticator?.tokenOf?.(credentials), trace, made }
-    if (!isStream) {
-      await this.#answerOperation(request, response, caller)
-      return
-    }
-    if (authenticator !== undefined && known !== undefined && !response.closed) {
+    if (isStream && authenticator !== undefined && known !== undefined && !response.closed) {
       const { reauthenticateMs } = limits
       const lost = (): void => void response.destroy()
       const following = { authenticator, credentials, known, reauthenticateMs, lost }
       const identity = new FollowedIdentity(following)
       response.once('close', () => identity[Symbol.dispose]())
     }
-    await this.#answerEvents(request, response, { ...caller, begun })
+    const sent = await sentOperation(request, documents.idMembers)
+    // The client may have gone while it was authenticated: no `close` would end the answer.
+    if (sent === undefined || response.closed || response.destroyed) return
+    if (isStream) {
+      await this.#answerEvents(request, response, { ...caller, sent, begun })
+      return
+    }
+    const isKept = request.method === 'GET' && 'params' in sent && namesHash(sent.params)
+    const { mayBeKept, ...answer } = await this.#answerOf(request, response, {
+      ...caller,
+      sent,
+      type,
+      beganMs,
+    })
+    await sendAnswer(request, response, answer, { ...sending, revalidates: isKept && mayBeKept })
   }
 
   /**
@@ -261,65 +295,96 @@ export class HttpTransport {
   async #answerEvents(
     request: IncomingMessage,
     response: ServerResponse,
-    caller: OperationCaller & Pick<AcceptedRequest, 'begun'>,
+    {
+      sent,
+      ...caller
+    }: OperationCaller & {
+      readonly sent: SentOperation
+      readonly begun: (() => void) | undefined
+    },
   ): Promise<void> {
-    const operation = await operationAsked(request)
     if (this.#options.connections.isClosed) {
       refuseRequest(response, { status: 503, reason: 'The gateway is stopping.' })
       return
     }
-    if (operation === undefined) {
+    if ('error' in sent || !isOperation(sent.params)) {
       const hint = 'send { "query": "…" } as JSON, or as parameters of the URL'
       refuseRequest(response, { status: 400, reason: 'The request holds no operation.', hint })
       return
     }
-    // The client may have gone while it was authenticated: no `close` would end the stream.
-    if (response.closed || response.destroyed) return
     const learns = request.method === 'POST'
+    const operation = sent.params
     const asked = { transport: 'http', request, operation, learns, ...caller } as const
     await answerEvents(response, asked, this.#options)
   }
 
-  async #answerOperation(
+  /** The answer of an operation: that of its plan, if it has one, or else the pipeline's. */
+  async #answerOf(
     request: IncomingMessage,
     response: ServerResponse,
-    { viewer, callerToken, trace, made }: OperationCaller,
-  ): Promise<void> {
-    const { pipeline, planned, documents } = this.#options
-    const sending = this.#sending(viewer)
-    const beganMs = performance.now()
-    if (planned !== undefined && 'context' in made) {
-      const edge = { planned, documents, callerToken, trace, ...sending }
-      if (await answerPlanned(request, response, edge)) return
-    }
-    let mayBeKept = true
-    const answered = await pipeline.handleNodeRequestAndResponse(request, response, {
-      req: request,
-      res: response,
-      viewer,
-      callerToken,
-      trace,
-      made,
-      forbidKeeping: () => (mayBeKept = false),
+    {
+      sent,
+      type,
       beganMs,
-    })
-    const { status } = answered
-    const answer = {
-      status,
-      headers: Object.fromEntries(answered.headers),
-      text: await answered.text(),
+      made,
+      ...caller
+    }: OperationCaller & {
+      readonly sent: SentOperation
+      readonly type: string
+      readonly beganMs: number
+    },
+  ): Promise<HttpAnswer & { readonly mayBeKept: boolean }> {
+    const { pipeline, planned } = this.#options
+    const { headers } = request
+    let mayBeKept = true
+    const forbidKeeping = (): void => void (mayBeKept = false)
+    const asked = this.#withDocument(sent, request.method === 'POST', caller)
+    const operation = 'params' in asked ? plannable(asked.params) : undefined
+    const isExplained = asksForExplanation(request)
+    if (planned !== undefined && operation !== undefined && 'context' in made && !isExplained) {
+      const origin = { transport: 'http', headers, connectionParams: undefined } as const
+      const answered = planned.answer(operation, { ...origin, ...caller, forbidKeeping })
+      const text = typeof answered === 'object' ? await answered : answered
+      if (text !== undefined) {
+        return { status: 200, headers: { 'content-type': type }, text, mayBeKept }
+      }
     }
-    await sendAnswer(request, response, answer, {
-      ...sending,
-      revalidates: mayBeKept && isHashNamed(request),
-    })
+    const context = { req: request, res: response, asked, made, ...caller, forbidKeeping, beganMs }
+    const piped = await pipeline.handleNodeRequestAndResponse(request, response, context)
+    const { status } = piped
+    const text = await piped.text()
+    return { status, headers: Object.fromEntries(piped.headers), text, mayBeKept }
   }
 
-  #sending(viewer: Viewer | undefined): SendOptions {
-    const { limits, unsent } = this.#options
-    const { compressFromBytes } = limits
-    return { compressFromBytes, unsent, viewer, revalidates: false }
+  /** What was sent, with its document instead of an id of it; or why it may not run. Yoga refuses what has no form of an operation. */
+  #withDocument(
+    sent: SentOperation,
+    learns: boolean,
+    { viewer, trace }: Pick<OperationCaller, 'viewer' | 'trace'>,
+  ): SentOperation {
+    const { documents, observer } = this.#options
+    if ('error' in sent) return { error: requestError(sent.error, false) }
+    const { params } = sent
+    try {
+      if (!isRecord(params)) return sent
+      const query = requestedDocument(documents, params, { learns, viewer, trace, observer })
+      const hasId = documents.idMembers.some((name) => Object.hasOwn(params, name))
+      if (query === params['query'] && !hasId) return sent
+      const others = Object.entries(params).filter(([name]) => !documents.idMembers.includes(name))
+      return { params: { ...Object.fromEntries(others), query } }
+    } catch (error) {
+      return { error: requestError(error) }
+    }
   }
+}
+
+/** The operation, if a plan may answer it: it is of the form, and has nothing that only the pipeline refuses or answers. */
+function plannable(params: unknown): QueryRequest | undefined {
+  const isPlain =
+    isOperation(params) &&
+    params.extensions?.['explain'] !== true &&
+    Object.keys(params).every((name) => requestMembers.has(name))
+  return isPlain ? (params as QueryRequest) : undefined
 }
 
 function unlessUnknown(error: unknown): MadeContext {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { SignInError } from '../../access/sign-in/sign-in-error.ts'
+import type { SignInError } from '../../access/authentication/authenticator.ts'
 import { signInPaths } from '../../access/sign-in/sign-in.ts'
 
 /** A page of a few words: its title, and its body as HTML. */

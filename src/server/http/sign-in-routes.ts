@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { SignInError, type SignInProblem } from '../../access/sign-in/sign-in-error.ts'
+import { SignInError, type SignInProblem } from '../../access/authentication/authenticator.ts'
 import {
   type Me,
   type Redirection,
@@ -9,8 +9,7 @@ import {
 } from '../../access/sign-in/sign-in.ts'
 import { credentialsOf } from '../guard/followed-identity.ts'
 import type { OriginCheck } from '../guard/origin-check.ts'
-import { refuseOperation, refuseRequest } from '../guard/refusal.ts'
-import { answeredRequestId } from '../guard/request-id.ts'
+import { refuseOperation, refuseRequest, answeredRequestId } from '../guard/refusal.ts'
 import type { Routes } from '../operation-options.ts'
 import { sendSignInPage, signInFailure, signOutQuestion } from './sign-in-pages.ts'
 

@@ -107,7 +107,20 @@ export class ListAccess {
     this.#kinds = kinds
     this.#named = named
     this.#byKind = new Map(kinds.map((one) => [one.at.kind, one]))
-    this.fingerprint = [accessFingerprint(seenKinds(scope, kinds)), ...uncertain(kinds)].join(' ')
+    const seen = kinds.flatMap(({ at, look, ...of }, number): readonly SeenKind[] => {
+      const related = { ...at, scope: of.scope, look }
+      if (number > 0) return [related]
+      // Equals the fingerprint of a page of the list if relations have the same access to the kind.
+      const isSame = isSameScope(of.scope, scope) && isSameScope(look, scope)
+      return isSame ? [{ ...at, scope }] : [{ ...at, scope }, related]
+    })
+    // Kinds that are refused for another reason than a permission, such as too many namespaces to review.
+    const uncertain = kinds.flatMap(({ at, refusal }) =>
+      refusal === undefined || refusal.code === 'FORBIDDEN'
+        ? []
+        : [`${at.kind.typeName}:${refusal.code}`],
+    )
+    this.fingerprint = [accessFingerprint(seen), ...uncertain].join(' ')
   }
 
   /** The kinds that the members may see in part or whole, the followed kind first. Other kinds need no informer. */
@@ -141,25 +154,6 @@ export class ListAccess {
   }
 }
 
-function seenKinds(followed: Scope, kinds: readonly GroupKindAccess[]): readonly SeenKind[] {
-  return kinds.flatMap(({ at, scope, look }, number) => {
-    const related = { ...at, scope, look }
-    if (number > 0) return [related]
-    // Equals the fingerprint of a page of the list if relations have the same access to the kind.
-    const isSame = isSameScope(scope, followed) && isSameScope(look, followed)
-    return isSame ? [{ ...at, scope }] : [{ ...at, scope: followed }, related]
-  })
-}
-
-/** The kinds that are refused for another reason than a permission, such as too many namespaces to review. */
-function uncertain(kinds: readonly GroupKindAccess[]): readonly string[] {
-  return kinds.flatMap(({ at, refusal }) =>
-    refusal === undefined || refusal.code === 'FORBIDDEN'
-      ? []
-      : [`${at.kind.typeName}:${refusal.code}`],
-  )
-}
-
 function isSameScope(a: Scope, b: Scope): boolean {
   if (a.form !== b.form) return false
   return placesOf(a).toSorted().join() === placesOf(b).toSorted().join()
@@ -169,31 +163,37 @@ export function isEmpty(scope: Scope): boolean {
   return scope.form !== 'all' && placesOf(scope).length === 0
 }
 
+/** A list, and what the members of a group may see of it: an error if they may not read it. */
+export interface SeenList {
+  readonly request: AccessRequest
+  readonly access: ListAccess | ClientError
+}
+
 /** The access of all members of a group to its lists, in their order. */
 export class GroupAccess {
-  /** The error of a list that the members may not read. */
-  readonly lists: readonly (ListAccess | ClientError)[]
+  readonly lists: readonly SeenList[]
   /** A short text that is equal for equal access and equal errors. Group keys and resume tokens contain it. */
   readonly fingerprint: string
   /** As {@link ListAccess.untilMs}, for the list whose access expires first. */
   readonly untilMs: number
 
-  constructor(lists: readonly (ListAccess | ClientError)[]) {
+  constructor(lists: readonly SeenList[]) {
     this.lists = lists
-    const texts = lists.map((one) => (one instanceof ListAccess ? one.fingerprint : one.code))
-    this.fingerprint = joinedFingerprint(texts)
+    this.fingerprint = joinedFingerprint(
+      lists.map(({ access }) => (access instanceof ListAccess ? access.fingerprint : access.code)),
+    )
     const now = performance.now()
     this.untilMs = Math.min(
-      ...lists.map((one) => {
-        if (one instanceof ListAccess) return one.untilMs
-        return isPassing(one) ? now + passingMs : Infinity
+      ...lists.map(({ access }) => {
+        if (access instanceof ListAccess) return access.untilMs
+        return isPassing(access) ? now + passingMs : Infinity
       }),
     )
   }
 
   /** The kinds that the group reads. */
   get visible(): readonly ClusterKind[] {
-    return this.lists.flatMap((one) => (one instanceof ListAccess ? one.visible : []))
+    return this.lists.flatMap(({ access }) => (access instanceof ListAccess ? access.visible : []))
   }
 }
 
@@ -207,7 +207,7 @@ export function isPassing(error: unknown): boolean {
 
 /** The reads of a list that decide which access to review. */
 export interface AccessRequest {
-  readonly list: FollowedList
+  readonly wanted: WantedList
   /** The kinds that its rows are written from, the followed kind first. */
   readonly needs: readonly ClusterKind[]
   /** Kinds to review in all namespaces, because relations lead to them from any namespace. */
@@ -227,10 +227,10 @@ export async function resolveGroupAccess(
   requests: readonly AccessRequest[],
 ): Promise<GroupAccess> {
   const lists = await resolveAccess(access, requests)
-  const errors = lists.filter((one) => one instanceof ClientError)
+  const errors = lists.flatMap((one) => (one.access instanceof ClientError ? [one.access] : []))
   const [first] = errors
   // Problems are looked for where the viewer may look, if anywhere.
-  const isLenient = requests.some(({ list }) => list.problems !== undefined)
+  const isLenient = requests.some(({ wanted }) => wanted.list.problems !== undefined)
   if (first === undefined || errors.length < lists.length || isLenient)
     return new GroupAccess(lists)
   throw errors.find((error) => isPassing(error)) ?? first
@@ -240,14 +240,16 @@ export async function resolveGroupAccess(
 export async function resolveAccess(
   access: ViewerAccess | undefined,
   requests: readonly AccessRequest[],
-): Promise<readonly (ListAccess | ClientError)[]> {
+): Promise<readonly SeenList[]> {
   return await Promise.all(
-    requests.map((request) =>
-      resolveListAccess(access, request).catch((error: unknown) => {
-        if (error instanceof ClientError) return error
+    requests.map(async (request) => {
+      try {
+        return { request, access: await resolveListAccess(access, request) }
+      } catch (error) {
+        if (error instanceof ClientError) return { request, access: error }
         throw error
-      }),
-    ),
+      }
+    }),
   )
 }
 
@@ -259,14 +261,14 @@ async function resolveListAccess(
   access: ViewerAccess | undefined,
   request: AccessRequest,
 ): Promise<ListAccess> {
-  const { kind } = request.list.at
-  if (isNowhere({ kind, list: { within: request.list.within, watch: true } })) {
+  const { at, within } = request.wanted.list
+  if (isNowhere({ kind: at.kind, list: { within, watch: true } })) {
     return new ListAccess(nothingVisible, [], { untilMs: Infinity, named: new Set() })
   }
   if (access === undefined) {
     const look = unrestricted
     const whole = { scope: look, look, refusal: undefined, within: undefined }
-    const kinds = request.needs.map((at) => ({ at, ...whole }))
+    const kinds = request.needs.map((one) => ({ at: one, ...whole }))
     return new ListAccess(unrestricted, kinds, { untilMs: Infinity, named: request.named })
   }
   const permissions = new PermissionWait(request.deadlineMs)
@@ -277,9 +279,9 @@ async function resolveListAccess(
     // oxlint-disable-next-line no-await-in-loop -- what one answer leaves open is asked next
     await Promise.all(known.map((ask) => ask()))
   }
-  const { cluster } = request.list.at
   const message = 'permissions change faster than they can be reviewed'
-  throw new ClientError('CLUSTER_UNREACHABLE', message, { cluster, retryAfterMs: 1_000 })
+  const details = { cluster: at.cluster, retryAfterMs: 1_000 }
+  throw new ClientError('CLUSTER_UNREACHABLE', message, details)
 }
 
 type Question = () => Promise<unknown>
@@ -287,7 +289,7 @@ type Question = () => Promise<unknown>
 /** The access of a viewer, or the questions to ask first. Throws the `ClientError` of the followed kind. */
 function knownListAccess(
   access: ViewerAccess,
-  { list, needs, wide, named }: AccessRequest,
+  { wanted: { list }, needs, wide, named }: AccessRequest,
 ): ListAccess | readonly Question[] {
   const open: Question[] = []
   const [root] = needs
@@ -464,13 +466,9 @@ export interface WantedList {
 }
 
 /** A subscription that is about to start. */
-export interface Joining extends Pick<
-  Followed,
-  'plan' | 'isPlural' | 'page' | 'facets' | 'problems'
-> {
+export interface Joining extends Pick<Followed, 'plan' | 'page' | 'facets' | 'problems'> {
   readonly served: ServedSchema
   readonly document: DocumentNode
-  /** The lists. Among several kinds and clusters, one that cannot be read is a gap, not an error. */
   readonly lists: readonly WantedList[]
   /** The lists after a change of the fleet. Throws if the arguments name a cluster that is gone. */
   readonly listsIn: (fleet: FleetParts) => readonly WantedList[]
@@ -493,11 +491,12 @@ export interface WantedGroup extends Omit<Joining, 'resumeFrom'> {
 }
 
 /** Details of an error about a subscription. */
-export function placeOf({ plan, lists, isPlural }: WantedGroup): {
+export function placeOf({ plan, lists }: WantedGroup): {
   cluster?: string
   type: string
 } {
-  const cluster = isPlural ? undefined : lists[0]?.list.at.cluster
+  const [only] = lists
+  const cluster = only?.list.at.isOptional === true ? undefined : only?.list.at.cluster
   return { ...(cluster === undefined ? {} : { cluster }), type: plan.kind.typeName }
 }
 
@@ -510,7 +509,7 @@ export function neededBy(
   variables: VariableValues,
   further: readonly RelatedNeed[] = [],
 ): readonly ClusterKind[] {
-  const { cluster } = list.at
+  const { cluster, isOptional } = list.at
   const named = neededKinds({ kinds: plan.needs, asked: plan.asked }, cluster, variables)
   const needs = new Map<
     Kind,
@@ -520,7 +519,8 @@ export function neededBy(
     const known = needs.get(kind)
     const needed = known?.indexes.needed ?? new Set<string>()
     for (const name of indexes?.needed ?? []) needed.add(name)
-    if (known === undefined) needs.set(kind, { cluster, kind, indexes: { ...indexes, needed } })
+    if (known === undefined)
+      needs.set(kind, { cluster, kind, isOptional, indexes: { ...indexes, needed } })
   }
   return [...needs.values()]
 }

@@ -2,14 +2,12 @@ import type { Listener, ListenerBatch } from '../../../informer/delivery/listene
 import { Backoff, sleep } from '../../../lib/backoff.ts'
 import { ClientError } from '../../errors/client-error.ts'
 import type { Kind } from '../../model/kind.ts'
-import { runLive } from '../../prepare/operation-turns.ts'
+import { enterLive, runLive } from '../../prepare/operation-turns.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
 import type { ReadParts, ReadSnapshot } from '../../prepare/read-snapshot.ts'
-import type { Positions } from '../../reads/resume-token.ts'
 import type { SentChange } from '../frame-plan.ts'
-import type { FrameWriter } from '../frame-writer.ts'
 import type { ListAccess } from './group-access.ts'
-import type { GroupFilter } from './group-filter.ts'
+import type { FilterListener } from './group-filter.ts'
 import type { GroupFrames } from './group-frames.ts'
 import type {
   GroupContent,
@@ -20,37 +18,25 @@ import type {
   RowKeys,
   TakenChanges,
 } from './group-list.ts'
+import { type GroupPositions, type GroupState, positionsAfter } from './group-state.ts'
 import { type GroupRun, LackingError, type RunMeans } from './group-reading.ts'
 import type { NoRoomError } from '../../prepare/held-bytes.ts'
 
 /** The parts of a group that take part in a change. */
 export interface ChangingGroup {
-  /** The lists that the members may see, in part or whole. */
-  readonly lists: readonly GroupList[]
-  readonly coalesceMs: number
-  readonly maxFrameObjects: number
+  readonly state: GroupState
   readonly content: GroupContent
-  readonly writer: FrameWriter
   readonly frames: GroupFrames
-  /** Aborted when the group is over, which stops all following and writing. */
-  readonly leaving: AbortSignal
-  /** Whether a list that cannot be read is a gap, not an error. */
-  readonly isPlural: boolean
-  readonly tellsStaleness: boolean
-  readonly tellsGaps: boolean
-  /** Since when the caches that the group reads may be out of date, by RFC 3339; `null` while all are in step. */
-  staleSince(): string | null
-  /** What is missing, or may be out of date. */
-  gaps(): readonly ListGap[]
-  enter(): Promise<void> | undefined
+  readonly memberships: {
+    changed(access: ListAccess, at: ClusterKind, changes: ListenerBatch['changes']): void
+  }
+  /** The users that share the work of writing. */
+  readonly users: ReadonlySet<string>
   announce(): void
   /** The error if the group has no room for `bytes` more. */
   roomProblem(bytes?: number): NoRoomError | undefined
   /** Called after writing some rows, which may change the memory that the group holds. */
   written(): void
-  readonly memberships: {
-    changed(access: ListAccess, at: ClusterKind, changes: ListenerBatch['changes']): void
-  }
   /** Called if the list has to begin anew: its cluster was replaced, or it can read another kind now. */
   outdated(list: GroupList): void
   /** Called when an informer that the list reads has stopped; `undefined`: one that only its filter reads. */
@@ -72,58 +58,16 @@ const maxLackingRounds = 10
  */
 export class GroupChanges {
   readonly #group: ChangingGroup
+  readonly #state: GroupState
   readonly #unsubscribe: (() => void)[] = []
-  #positions: Positions = {}
   #flushing: Promise<void> | undefined
   #pausing: Promise<void> | undefined
-  #staleSince: string | null = null
-  #gaps: readonly ListGap[] = []
+  #isFlushPlanned = false
   #stateTimer: NodeJS.Timeout | undefined
 
   constructor(group: ChangingGroup) {
     this.#group = group
-  }
-
-  /** The positions of a member that has read every frame. */
-  get positions(): Positions {
-    const { leaving, lists } = this.#group
-    if (this.#flushing === undefined && !leaving.aborted) {
-      // A list without waiting changes has sent everything up to the present.
-      const drained = lists.filter((list) => list.isDrained)
-      if (drained.length > 0) this.#reach(drained.map((list) => list.reachPresent()))
-    }
-    return this.#positions
-  }
-
-  #reach(positions: readonly Positions[]): void {
-    this.#positions = Object.assign({}, this.#positions, ...positions) as Positions
-  }
-
-  /** Whether some rows were written in a state newer than the positions. */
-  get isAhead(): boolean {
-    return this.#isAheadOf(this.#positions)
-  }
-
-  #isAheadOf(positions: Positions): boolean {
-    return this.#group.lists.some((list) => list.isAheadOf(positions))
-  }
-
-  /**
-   * Since when the rows may be out of date, by RFC 3339; `null` while their caches are in step. The ring has a frame for
-   * each beginning and each end.
-   */
-  get staleSince(): string | null {
-    return this.#staleSince
-  }
-
-  /** What is missing, or may be out of date. The ring has a frame for each beginning and each end. */
-  get gaps(): readonly ListGap[] {
-    return this.#gaps
-  }
-
-  /** The errors of the gaps among several lists. */
-  get failures(): readonly ClientError[] {
-    return this.#group.isPlural ? this.#gaps.flatMap(({ error }) => error ?? []) : []
+    this.#state = group.state
   }
 
   /**
@@ -131,35 +75,45 @@ export class GroupChanges {
    * that cannot be read are added later.
    */
   async start(): Promise<void> {
-    const { lists } = this.#group
+    const { content } = this.#group
+    const state = this.#state
+    const { lists } = state
     for (const list of lists) this.#followCluster(list)
     const all = await Promise.all(lists.map((list) => this.#begin(list)))
     const begun = all.filter((one) => one !== undefined)
     const objects = begun.reduce((sum, { keys }) => sum + keys.length, 0)
-    const problem = this.#group.roomProblem(objects * this.#group.content.bytesPerObject)
+    const problem = this.#group.roomProblem(objects * content.bytesPerObject)
     // Before the rows are written: what is refused costs no memory.
     if (problem !== undefined) throw problem
-    this.#reach(begun.map(({ positions }) => positions))
-    await this.#inChunks(begun, this.#positions, () => this.#group.written())
-    this.#followState()
+    const reached = positionsAfter(state.positions, begun)
+    state.positions = reached
+    await this.#inChunks(begun, reached, () => this.#group.written())
+    const { plan } = state.wanted
+    const { isOptional } = state
+    state.gaps = state.gapsNow()
+    if (plan.tellsStaleness) state.staleSince = state.staleSinceNow()
+    if (isOptional || plan.tellsGaps) {
+      this.#stateTimer = setInterval(() => this.stateChanged(), stateCheckMs).unref()
+    }
+    if (isOptional || plan.tellsGaps || plan.tellsStaleness) this.#followStaleness(lists)
     for (const list of lists) {
       if (list.isFollowing) this.#follow(list)
       else void this.#await(list).catch(this.#failed)
     }
-    this.#flushSoon()
+    this.flushSoon()
   }
 
   #followCluster(list: GroupList): void {
-    const { leaving } = this.#group
+    const state = this.#state
     const renewed = list.cache?.onRenewed(() => {
-      if (!leaving.aborted && this.#group.lists.includes(list)) this.#group.outdated(list)
+      if (!state.leaving.aborted && state.lists.includes(list)) this.#group.outdated(list)
     })
     if (renewed !== undefined) this.#unsubscribe.push(renewed)
   }
 
   /** Adds lists of clusters that join: their rows come when they can be read. */
   add(lists: readonly GroupList[]): void {
-    this.#group.content.follow(this.#group.lists)
+    this.#group.content.follow(this.#state.lists)
     for (const list of lists) {
       this.#followCluster(list)
       list.close(unreadable(list))
@@ -168,24 +122,23 @@ export class GroupChanges {
     this.#followStaleness(lists)
   }
 
-  /** Begins a list. Of several, one that cannot be read is a gap: `undefined`. */
+  /** Begins a list. An optional one that cannot be read is a gap: `undefined`. */
   async #begin(list: GroupList): Promise<BegunList | undefined> {
+    const { leaving } = this.#state
     try {
-      return await list.begin(() => this.#kindSynced(list))
+      return await list.begin(() => {
+        if (leaving.aborted) return
+        if (list.isOutdated) this.#group.outdated(list)
+        else if (list.reading.looksAround) {
+          // Any row may lead to the kind.
+          list.markWide()
+          this.flushSoon()
+        }
+      })
     } catch (error) {
-      if (!this.#group.isPlural || !(error instanceof ClientError)) throw error
+      if (list.at.isOptional !== true || !(error instanceof ClientError)) throw error
       list.close(error)
       return undefined
-    }
-  }
-
-  #kindSynced(list: GroupList): void {
-    if (this.#group.leaving.aborted) return
-    if (list.isOutdated) this.#group.outdated(list)
-    else if (list.reading.looksAround) {
-      // Any row may lead to the kind.
-      list.markWide()
-      this.#flushSoon()
     }
   }
 
@@ -195,30 +148,43 @@ export class GroupChanges {
       void this.#followKind(list, at.kind, listener).catch(this.#failed)
     }
     const { filter } = list
-    if (filter !== undefined) void this.#followFilter(list, filter).catch(this.#failed)
+    for (const one of filter?.listeners ?? []) {
+      void this.#followFilter(list, one).catch(this.#failed)
+    }
   }
 
   async #followKind(list: GroupList, kind: Kind, listener: Listener): Promise<void> {
     const group = this.#group
+    const { leaving } = this.#state
     const at = { cluster: list.at.cluster, kind }
     for await (const batch of listener.gathered(() => this.pause())) {
       group.memberships.changed(list.access, at, batch.changes)
       list.gather(kind.typeName, batch)
       // The changes of other kinds at the same time go into the same frame.
-      const kinds = group.lists.reduce((sum, { listeners }) => sum + listeners.length, 0)
+      const kinds = this.#state.lists.reduce((sum, { listeners }) => sum + listeners.length, 0)
       if (kinds > 1) await new Promise<void>((resolve) => setImmediate(resolve))
       await this.flush()
     }
-    if (!group.leaving.aborted && list.isListening(listener)) group.stopped(list, kind)
+    if (!leaving.aborted && list.isListening(listener)) group.stopped(list, kind)
   }
 
-  async #followFilter(list: GroupList, filter: GroupFilter): Promise<void> {
-    const group = this.#group
-    while (await filter.changed()) {
-      await this.pause()
-      await this.flush()
-    }
-    if (!group.leaving.aborted && list.filter === filter) group.stopped(list, undefined)
+  async #followFilter(list: GroupList, one: FilterListener): Promise<void> {
+    const { leaving } = this.#state
+    const { filter } = list
+    for await (const batch of one.listener) filter?.find(one, batch, this.#flushPaused, leaving)
+    if (!leaving.aborted && list.filter === filter) this.#group.stopped(list, undefined)
+  }
+
+  /** Flushes after a pause, however often it is called meanwhile. */
+  readonly #flushPaused = (): void => {
+    if (this.#isFlushPlanned) return
+    this.#isFlushPlanned = true
+    void Promise.resolve(this.pause())
+      .then(() => {
+        this.#isFlushPlanned = false
+        return this.flush()
+      })
+      .catch(this.#failed)
   }
 
   /** Begins a list of several anew. Its rows stay until then. */
@@ -231,24 +197,19 @@ export class GroupChanges {
   /** Removes the rows of lists whose clusters are gone. */
   remove(lists: readonly GroupList[]): void {
     for (const list of lists) list.close()
-    void this.#remove(lists).catch(this.#failed)
-  }
-
-  async #remove(lists: readonly GroupList[]): Promise<void> {
-    // oxlint-disable-next-line no-await-in-loop -- one at a time
-    while (this.#flushing !== undefined) await this.#flushing
-    if (this.#group.leaving.aborted) return
     const { content } = this.#group
-    this.#flushing = this.#write([], () => content.drop(lists)).finally(() => {
-      this.#flushing = undefined
+    const removed = this.#writing(async () => {
+      await this.#write([], () => content.drop(lists))
+      const gone = new Set(lists)
+      const positions = [...this.#state.positions].filter(([list]) => !gone.has(list))
+      this.#state.positions = new Map(positions)
     })
-    await this.#flushing
-    this.stateChanged()
+    void removed.then(() => this.stateChanged()).catch(this.#failed)
   }
 
   /** Tries until a list can be read, then adds its rows, and removes those that are gone. */
   async #await(list: GroupList, firstMs?: number): Promise<void> {
-    const { leaving, content } = this.#group
+    const { leaving } = this.#state
     const backoff = new Backoff({ initialMs: 100, maxMs: 5_000 })
     let waitMs = firstMs ?? backoff.nextMs()
     let begun: BegunList | undefined
@@ -257,16 +218,16 @@ export class GroupChanges {
       // oxlint-disable-next-line no-await-in-loop -- tries again and again
       await sleep(waitMs, leaving)
       waitMs = backoff.nextMs()
-      if (leaving.aborted || !this.#group.lists.includes(list)) return
+      if (leaving.aborted || !this.#state.lists.includes(list)) return
       // oxlint-disable-next-line no-await-in-loop -- as above
       begun = await this.#begin(list)
     }
-    if (!this.#group.lists.includes(list)) {
+    if (!this.#state.lists.includes(list)) {
       list.close()
       return
     }
     list.mark(begun.keys, begun.positions)
-    list.mark(content.matched(list))
+    list.mark(this.#group.content.matched(list))
     this.#follow(list)
     this.stateChanged()
     await this.flush()
@@ -274,20 +235,39 @@ export class GroupChanges {
 
   /** Rewrites all rows. Rejects as {@link flush} does. */
   async rewrite(): Promise<void> {
-    const { lists, content } = this.#group
+    const { content } = this.#group
     content.rewrite?.()
-    for (const list of lists) list.mark(content.keys(list))
+    for (const list of this.#state.lists) list.mark(content.keys(list))
     await this.flush()
   }
 
   /** Writes the gathered changes that are due. Rejects with the error that prevents this. */
   async flush(): Promise<void> {
+    await this.#writing(() => {
+      const due = this.#state.lists.filter((list) => list.isDue)
+      return due.length === 0 ? undefined : this.#flushOnce(due)
+    })
+  }
+
+  async #flushOnce(due: readonly GroupList[]): Promise<void> {
+    const { leaving } = this.#state
+    const enter = (): Promise<void> | undefined => enterLive(this.#group.users)
+    const taken: TakenChanges[] = []
+    // oxlint-disable-next-line no-await-in-loop -- all lists share the time of one group
+    for (const list of due) taken.push(await list.take(enter, this.flushSoon, leaving))
+    await this.#write(taken)
+  }
+
+  /** Does a work when no other one writes; `undefined`: there is nothing to do. */
+  async #writing(work: () => Promise<void> | undefined): Promise<void> {
     // oxlint-disable-next-line no-await-in-loop -- one at a time
     while (this.#flushing !== undefined) await this.#flushing
-    if (this.#group.leaving.aborted) return
-    const due = this.#group.lists.filter((list) => list.isDue)
-    if (due.length === 0) return
-    this.#flushing = this.#flushOnce(due).finally(() => {
+    const state = this.#state
+    const working = state.leaving.aborted ? undefined : work()
+    if (working === undefined) return
+    state.isWriting = true
+    this.#flushing = working.finally(() => {
+      state.isWriting = false
       this.#flushing = undefined
     })
     await this.#flushing
@@ -295,7 +275,8 @@ export class GroupChanges {
 
   /** Waits while changes are gathered. Whatever begins to wait meanwhile, waits for the same moment. */
   pause(): Promise<void> | undefined {
-    const { coalesceMs, leaving } = this.#group
+    const { wanted, leaving } = this.#state
+    const { coalesceMs } = wanted
     if (coalesceMs === 0) return undefined
     this.#pausing ??= sleep(coalesceMs, leaving).finally(() => {
       this.#pausing = undefined
@@ -306,22 +287,12 @@ export class GroupChanges {
   close(): void {
     clearInterval(this.#stateTimer)
     for (const unsubscribe of this.#unsubscribe) unsubscribe()
-    for (const list of this.#group.lists) list.close()
+    for (const list of this.#state.lists) list.close()
   }
 
-  readonly #flushSoon = (): void => void this.flush().catch(this.#failed)
+  readonly flushSoon = (): void => void this.flush().catch(this.#failed)
 
   readonly #failed = (error: unknown): void => this.#group.failed(error)
-
-  #followState(): void {
-    const { lists, isPlural, tellsStaleness, tellsGaps } = this.#group
-    this.#gaps = this.#group.gaps()
-    if (tellsStaleness) this.#staleSince = this.#group.staleSince()
-    if (isPlural || tellsGaps) {
-      this.#stateTimer = setInterval(() => this.stateChanged(), stateCheckMs).unref()
-    }
-    if (isPlural || tellsGaps || tellsStaleness) this.#followStaleness(lists)
-  }
 
   #followStaleness(lists: readonly GroupList[]): void {
     for (const cache of new Set(lists.map((list) => list.cache))) {
@@ -336,36 +307,27 @@ export class GroupChanges {
    */
   stateChanged(): void {
     const group = this.#group
-    const { isPlural, tellsStaleness, tellsGaps } = group
-    if (group.leaving.aborted) return
-    const [wasStale, since] = [this.#staleSince, tellsStaleness ? group.staleSince() : null]
-    const [before, gaps] = [this.#gaps, group.gaps()]
-    this.#staleSince = since
-    this.#gaps = gaps
+    const state = this.#state
+    if (state.leaving.aborted) return
+    const { plan } = state.wanted
+    const { staleSince: wasStale, gaps: before, positions } = state
+    state.staleSince = plan.tellsStaleness ? state.staleSinceNow() : null
+    state.gaps = state.gapsNow()
     const known = new Set(before.map(nameOfGap))
-    const failures = gaps.flatMap((one) =>
-      isPlural && one.error !== undefined && !known.has(nameOfGap(one)) ? [one.error] : [],
+    const failures = state.gaps.flatMap((one) =>
+      state.isOptional && one.error !== undefined && !known.has(nameOfGap(one)) ? [one.error] : [],
     )
-    const isOtherGap = tellsGaps && textOfGaps(before) !== textOfGaps(gaps)
-    const isOtherState = (since === null) !== (wasStale === null) || isOtherGap
+    const isOtherGap = plan.tellsGaps && textOfGaps(before) !== textOfGaps(state.gaps)
+    const isOtherState = (state.staleSince === null) !== (wasStale === null) || isOtherGap
     if (!isOtherState && failures.length === 0) return
     // Rows may be written while a flush is under way.
-    const at = { before: this.#positions, positions: this.#positions, isAhead: true }
+    const at = { before: positions, positions, isAhead: true }
     const { page } = group.content
-    for (const frame of group.writer.frames([], { ...at, reset: false, page, failures })) {
+    for (const frame of group.frames.written([], { ...at, reset: false, page, failures })) {
       group.frames.push(frame)
     }
     group.announce()
     group.written()
-  }
-
-  async #flushOnce(due: readonly GroupList[]): Promise<void> {
-    const { leaving } = this.#group
-    const by = { enter: () => this.#group.enter(), again: this.#flushSoon, leaving }
-    const taken: TakenChanges[] = []
-    // oxlint-disable-next-line no-await-in-loop -- all lists share the time of one group
-    for (const list of due) taken.push(await list.take(by))
-    await this.#write(taken)
   }
 
   /** Writes taken changes, after some that are there already. */
@@ -374,11 +336,12 @@ export class GroupChanges {
     first: () => readonly SentChange[] = () => [],
   ): Promise<void> {
     const group = this.#group
-    const { content, writer, frames } = group
+    const state = this.#state
+    const { content, frames } = group
     let { page: sent } = content
     let further = first()
-    const before = this.#positions
-    const after = Object.assign({}, before, ...taken.map(({ positions }) => positions)) as Positions
+    const before = state.positions
+    const after = positionsAfter(before, taken)
     let isPageOpen = false
     await this.#inChunks(taken, after, (written, isLast) => {
       const changes = further.length === 0 ? written : [...further, ...written]
@@ -389,12 +352,12 @@ export class GroupChanges {
       if (changes.length > 0 || isOther || (isLast && isPageOpen)) {
         isPageOpen = page !== undefined
         sent = page
-        const isAhead = this.#isAheadOf(after)
+        const isAhead = state.isAheadOf(after)
         const at = { reset: false, before, positions: reached, isAhead, page }
-        for (const frame of writer.frames(changes, at)) frames.push(frame)
+        for (const frame of frames.written(changes, at)) frames.push(frame)
         group.announce()
       }
-      this.#positions = reached
+      state.positions = reached
       group.written()
     })
     for (const { done } of taken) done()
@@ -406,16 +369,22 @@ export class GroupChanges {
    */
   async #inChunks(
     rows: readonly RowKeys[],
-    after: Positions,
+    after: GroupPositions,
     send: (changes: readonly SentChange[], isLast: boolean) => void,
   ): Promise<void> {
-    const { maxFrameObjects, content } = this.#group
-    for (const { chunk, isLast } of chunksOf(rows, maxFrameObjects)) {
+    const { content } = this.#group
+    for (const { chunk, isLast } of chunksOf(rows, this.#state.limits.maxFrameObjects)) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       await this.#inTurn(chunk, (reads) => {
         const due = chunk
           .filter(({ list }) => list.isFollowing)
-          .map((one) => ({ ...one, keys: this.#due(one, reads) }))
+          .map((one) => {
+            const { list, keys, affected = noKeys } = one
+            const asked = affected.size === 0 ? [] : keys.filter((key) => affected.has(key))
+            if (asked.length === 0) return one
+            const changed = new Set(content.changedMatches(list, reads.of(list), asked))
+            return { ...one, keys: keys.filter((key) => !affected.has(key) || changed.has(key)) }
+          })
         let changes: readonly SentChange[]
         try {
           changes = content.changes(due, reads)
@@ -424,27 +393,21 @@ export class GroupChanges {
           reads.check()
           throw error
         }
-        for (const { list, keys } of due) list.wrote(keys, reads.of(list).part, after)
+        for (const { list, keys } of due) {
+          list.wrote(keys, reads.of(list).part, after.get(list) ?? {})
+        }
         send(changes, isLast)
       })
     }
   }
 
-  #due({ list, keys, affected }: RowKeys, reads: ListReads): readonly string[] {
-    if (affected === undefined || affected.size === 0) return keys
-    const asked = keys.filter((key) => affected.has(key))
-    if (asked.length === 0) return keys
-    const changed = new Set(this.#group.content.changedMatches(list, reads.of(list), asked))
-    return keys.filter((key) => !affected.has(key) || changed.has(key))
-  }
-
   /** Calls `write` in the group's turn. If an index or a permission is lacking, prepares it and calls `write` again. */
   async #inTurn(rows: readonly RowKeys[], write: (reads: ListReads) => void): Promise<void> {
-    const { leaving, lists } = this.#group
+    const { leaving, lists, isOptional } = this.#state
     const means = new Map<GroupList, RunMeans>()
     for (let round = 1; ; round += 1) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other
-      await this.#group.enter()
+      await enterLive(this.#group.users)
       if (leaving.aborted) return
       const reads = new TurnReads(lists, means, round > maxLackingRounds)
       try {
@@ -453,22 +416,21 @@ export class GroupChanges {
         runLive(() => write(reads))
         return
       } catch (error) {
-        if (!(error instanceof LackingError) && !this.#isOfLostLists(error)) throw error
+        if (!(error instanceof LackingError)) {
+          if (!isOptional || !(error instanceof ClientError)) throw error
+          // Some of several lists may have become unreadable. These begin anew.
+          const lost = lists.filter((list) => list.isFollowing && unreadable(list) !== undefined)
+          for (const list of lost) this.restart(list)
+          if (lost.length === 0) throw error
+        }
       }
       // oxlint-disable-next-line no-await-in-loop -- as above
       await reads.more()
     }
   }
-
-  /** Whether the error is that some of several lists have become unreadable. Begins these anew. */
-  #isOfLostLists(error: unknown): boolean {
-    const { lists, isPlural } = this.#group
-    if (!isPlural || !(error instanceof ClientError)) return false
-    const lost = lists.filter((list) => list.isFollowing && unreadable(list) !== undefined)
-    for (const list of lost) this.restart(list)
-    return lost.length > 0
-  }
 }
+
+const noKeys: ReadonlySet<string> = new Set()
 
 /** The error of a list that cannot be read now. */
 function unreadable({ reading }: GroupList): ClientError | undefined {
@@ -512,28 +474,26 @@ class TurnReads implements ListReads {
     const snapshot = (this.#snapshot ??= list.reading.now())
     const part = list.reading.followed(snapshot)
     let run: GroupRun | undefined
-    const runOf = (): GroupRun => (run ??= this.#runOf(list, snapshot))
+    const runOf = (): GroupRun => {
+      const { reading } = list
+      let means = this.#means.get(list)
+      if (means === undefined) {
+        means = { decisions: reading.decisions(), extensions: reading.extensions() }
+        this.#means.set(list, means)
+      }
+      const others = list.list.problems && ((at: ClusterKind) => this.#otherParts(list, at))
+      const made = reading.run(snapshot, { ...means, isLast: this.#isLast, others })
+      this.#runs.push(made)
+      return made
+    }
     const read = {
       part,
       get run() {
-        return runOf()
+        return (run ??= runOf())
       },
     }
     this.#reads.set(list, read)
     return read
-  }
-
-  #runOf(list: GroupList, snapshot: ReadSnapshot): GroupRun {
-    const { reading } = list
-    let means = this.#means.get(list)
-    if (means === undefined) {
-      means = { decisions: reading.decisions(), extensions: reading.extensions() }
-      this.#means.set(list, means)
-    }
-    const others = list.list.problems && ((at: ClusterKind) => this.#otherParts(list, at))
-    const run = reading.run(snapshot, { ...means, isLast: this.#isLast, others })
-    this.#runs.push(run)
-    return run
   }
 
   #otherParts(list: GroupList, { cluster, kind }: ClusterKind): ReadParts | undefined {

@@ -24,37 +24,47 @@ const maxWaitingChanges = 10_000
 /** The share of time for deciding all rows again. */
 const allShare = 1 / 20
 
+/** A kind that a filter reads, followed. */
+export interface FilterListener {
+  readonly type: string
+  readonly position: string
+  readonly listener: Listener
+}
+
 /**
- * Follows the objects that a filter on related objects reads, and finds the rows that their changes affect. It examines
- * every change, because any state in between may have decided a row. With too many waiting changes, too many affected
- * rows or too much work to find them, the group decides all rows again, in at most a twentieth of the time.
+ * The objects that a filter on related objects reads, and the rows that their changes affect. Every change counts, because
+ * any state in between may have decided a row. With too many waiting changes, too many affected rows or too much work to
+ * find them, the group decides all rows again, in at most a twentieth of the time.
  */
 export class GroupFilter {
-  readonly #list: FollowedList
   readonly #filter: ListFilter
-  readonly #listeners: Listener[] = []
-  readonly #views = new Map<string, StoreView>()
+  readonly listeners: readonly FilterListener[]
+  readonly #views: ReadonlyMap<string, StoreView>
   #rows = new Set<string>()
   #isAll = false
   readonly #all = new TimeShare(allShare)
   #positions: Record<string, string> = {}
-  #hasNews = false
-  #wake: PromiseWithResolvers<void> | undefined
-  readonly #leaving = new AbortController()
-  #failure: unknown
 
-  constructor(list: FollowedList, filter: ListFilter) {
-    this.#list = list
+  /** Make it in the tick that first decides the rows. Throws if a kind cannot be read. */
+  constructor({ at: own, needs }: FollowedList, filter: ListFilter, snapshot: ReadSnapshot) {
     this.#filter = filter
-  }
-
-  get #isOver(): boolean {
-    return this.#leaving.signal.aborted
+    this.#views = new Map(
+      [own, ...needs].map((at) => [at.kind.typeName, snapshot.informer(at, { watch: true }).store]),
+    )
+    this.listeners = filter.kinds.map(({ position, at }) => {
+      const listener = snapshot.informer(at, { watch: true }).listen({
+        bufferLimit: maxWaitingChanges,
+        overflow: 'reset',
+        replay: false,
+        readsStore: true,
+      })
+      return { type: at.kind.typeName, position, listener }
+    })
   }
 
   get isDrained(): boolean {
     const isEmpty = !this.#isAll && Object.keys(this.#positions).length === 0
-    return isEmpty && this.#listeners.every(({ isDrained }) => isDrained)
+    return isEmpty && this.listeners.every(({ listener }) => listener.isDrained)
   }
 
   /** Whether there are rows or positions to take now. */
@@ -65,43 +75,29 @@ export class GroupFilter {
 
   get positions(): Readonly<Record<string, string>> {
     return Object.fromEntries(
-      this.#filter.kinds.map(({ position, at }) => [
-        position,
-        this.#viewOf(at.kind.typeName).resourceVersion,
-      ]),
+      this.listeners.map(({ type, position }) => [position, this.#viewOf(type).resourceVersion]),
     )
   }
 
-  /** Call in the tick that first decides the rows. Throws if a kind cannot be read. */
-  listen(snapshot: Pick<ReadSnapshot, 'informer'>): void {
-    for (const at of [this.#list.at, ...this.#list.needs]) {
-      this.#views.set(at.kind.typeName, snapshot.informer(at, { watch: true }).store)
+  /** Finds the rows that changes affect. Calls `due` when they are to be taken. */
+  find(
+    { type, position }: FilterListener,
+    batch: ListenerBatch,
+    due: () => void,
+    leaving: AbortSignal,
+  ): void {
+    this.#positions[position] = batch.position
+    if (!this.#isAll) {
+      const viewOf = (name: string): StoreView => this.#viewOf(name)
+      const keys = batch.reset ? undefined : affectedRows(this.#filter, type, batch.changes, viewOf)
+      for (const key of keys ?? []) this.#rows.add(key)
+      if (keys === undefined || this.#rows.size > maxAffectedRows) {
+        this.#isAll = true
+        this.#rows = new Set()
+      }
     }
-    for (const { position, at } of this.#filter.kinds) {
-      const listener = snapshot.informer(at, { watch: true }).listen({
-        bufferLimit: maxWaitingChanges,
-        overflow: 'reset',
-        replay: false,
-        readsStore: true,
-      })
-      this.#listeners.push(listener)
-      void this.#follow(at.kind.typeName, position, listener)
-    }
-  }
-
-  /**
-   * Resolves to true when there is more to take or it became due; to false when following has ended. Rejects with the
-   * error that stopped it.
-   */
-  async changed(): Promise<boolean> {
-    while (!this.#hasNews && !this.#isOver) {
-      this.#wake ??= Promise.withResolvers()
-      // oxlint-disable-next-line no-await-in-loop -- until there is news
-      await this.#wake.promise
-    }
-    this.#hasNews = false
-    if (this.#failure !== undefined) throw this.#failure
-    return !this.#isOver
+    if (this.isDue) due()
+    else this.#all.plan(due, leaving)
   }
 
   /** Takes the rows to decide; nothing while deciding all rows is not yet due. */
@@ -120,50 +116,13 @@ export class GroupFilter {
   }
 
   close(): void {
-    this.#leaving.abort()
-    for (const listener of this.#listeners) listener.close()
-    this.#notify()
-  }
-
-  async #follow(type: string, position: string, listener: Listener): Promise<void> {
-    try {
-      for await (const batch of listener) {
-        this.#positions[position] = batch.position
-        this.#find(type, batch)
-        this.#notify()
-      }
-    } catch (error) {
-      this.#failure ??= error
-    }
-    // The informer has stopped.
-    this.#leaving.abort()
-    this.#notify()
-  }
-
-  #find(type: string, { changes, reset }: ListenerBatch): void {
-    if (this.#isAll) return
-    const viewOf = (name: string): StoreView => this.#viewOf(name)
-    const keys = reset ? undefined : affectedRows(this.#filter, type, changes, viewOf)
-    for (const key of keys ?? []) this.#rows.add(key)
-    if (keys !== undefined && this.#rows.size <= maxAffectedRows) return
-    this.#isAll = true
-    this.#rows = new Set()
+    for (const { listener } of this.listeners) listener.close()
   }
 
   #viewOf(type: string): StoreView {
     const view = this.#views.get(type)
     if (view === undefined) throw new TypeError(`${type} is not followed`)
     return view
-  }
-
-  #notify(): void {
-    if (this.#isAll && !this.#all.isDue && !this.#isOver) {
-      this.#all.plan(() => this.#notify(), this.#leaving.signal)
-      return
-    }
-    this.#hasNews = true
-    this.#wake?.resolve()
-    this.#wake = undefined
   }
 }
 

@@ -1,9 +1,45 @@
-import type { ClientError } from '../../errors/client-error.ts'
-import type { Positions } from '../../reads/resume-token.ts'
-import type { FrameWriter, WrittenFrame } from '../frame-writer.ts'
-import type { GroupContent } from './group-list.ts'
+import { type GraphQLFormattedError, locatedError } from 'graphql'
+import { boundedFormatted } from '../../errors/bounded-errors.ts'
+import {
+  type ClientError,
+  clientResult,
+  withoutTransportDetails,
+} from '../../errors/client-error.ts'
 import type { NoRoomError } from '../../prepare/held-bytes.ts'
+import type { PageState, SentChange } from '../frame-plan.ts'
 import type { LiveCounts, LiveLimits } from '../live-limits.ts'
+import type { GroupContent } from './group-list.ts'
+import type { GroupPositions, GroupState } from './group-state.ts'
+
+/*
+ * The frames of a group. Changes are written as frames once for all members, into a ring of the last ones (`push`). A
+ * member reads the ring by its place. What it cannot read there is a backlog, which it takes first: the snapshot, if it is
+ * new or the ring has dropped its place; what it missed since its resume token; or the frames of the ring merged into
+ * fewer, if it is behind.
+ */
+
+/** The state of some frames: the last one leads to `positions`, those before it stay at `before`. */
+export interface FramesAt {
+  /** Whether the changes are a snapshot. Then only its last frame is synced. */
+  readonly reset: boolean
+  /** The positions of the tokens before the last frame; equal to `positions` if further frames lead there. */
+  readonly before: GroupPositions
+  readonly positions: GroupPositions
+  /** Whether some rows were written in a state later than `positions`. */
+  readonly isAhead: boolean
+  readonly page: PageState | undefined
+  /** What the first of the frames reports as errors. */
+  readonly failures?: readonly ClientError[] | undefined
+}
+
+export interface WrittenFrame {
+  readonly changes: readonly SentChange[]
+  readonly payload: Buffer
+  readonly positions: GroupPositions
+  readonly isAhead: boolean
+  /** Whether it reports errors besides those of rows. */
+  readonly hasFailures: boolean
+}
 
 /** Where the frames of a backlog lead. */
 export interface BacklogEnd {
@@ -11,7 +47,7 @@ export interface BacklogEnd {
   readonly rows: number
   /** The number of the ring's frame that follows them. */
   readonly next: number
-  readonly positions: Positions
+  readonly positions: GroupPositions
 }
 
 /** A frame as members take it. */
@@ -31,7 +67,7 @@ const changeBytes = 100
  */
 export class Backlog {
   readonly next: number
-  readonly positions: Positions
+  readonly positions: GroupPositions
   /** Whether the members of the group share it. */
   readonly isSnapshot: boolean
   readonly #rows: number
@@ -100,14 +136,8 @@ export class Backlog {
 
 /** The parts of a group that its frames are made from. */
 export interface FramedGroup {
+  readonly state: GroupState
   readonly content: Pick<GroupContent, 'all' | 'merged' | 'page'>
-  readonly writer: FrameWriter
-  readonly changes: {
-    readonly positions: Positions
-    readonly isAhead: boolean
-    /** The errors that a new member gets. */
-    readonly failures: readonly ClientError[]
-  }
   readonly counts: Pick<LiveCounts, 'written' | 'writtenBytes'>
   /** The error if the group has no room for `bytes` more. */
   roomProblem(bytes?: number): NoRoomError | undefined
@@ -139,7 +169,10 @@ export class GroupFrames {
   /** All snapshots that members may still read. */
   #snapshots: WeakRef<Backlog>[] = []
   /** By the place of the members, with the positions of the members that they are for. */
-  readonly #merged = new Map<number, { readonly before: Positions; readonly backlog: Backlog }>()
+  readonly #merged = new Map<
+    number,
+    { readonly before: GroupPositions; readonly backlog: Backlog }
+  >()
   #snapshotTimer: NodeJS.Timeout | undefined
   #mergedTimer: NodeJS.Timeout | undefined
 
@@ -169,6 +202,85 @@ export class GroupFrames {
     return bytesAhead(members, all)
   }
 
+  /**
+   * Changes as frames within the limits, at least one. Each frame is written when it is taken. Only the last one has
+   * all changes up to its positions, so the others keep the positions before.
+   */
+  *written(changes: readonly SentChange[], at: FramesAt): Generator<WrittenFrame, void> {
+    const { wanted, limits } = this.#group.state
+    const { plan } = wanted
+    let { reset, failures } = at
+    let fields = plan.changes.map((): string[] => [])
+    let length = 0
+    let start = 0
+    for (const [number, change] of changes.entries()) {
+      const texts = plan.changes.map((write) => write(change))
+      const more = texts.reduce((sum, text) => sum + text.length + 1, 0)
+      const isFull =
+        number - start >= limits.maxFrameObjects || length + more > limits.maxFrameBytes
+      if (number > start && isFull) {
+        const within = { reset, synced: !at.reset, positions: at.before, isAhead: true }
+        yield this.#frame(changes.slice(start, number), fields, { ...at, ...within, failures })
+        reset = false
+        failures = undefined
+        fields = plan.changes.map(() => [])
+        ;[length, start] = [0, number]
+      }
+      for (const [field, text] of texts.entries()) fields[field]?.push(text)
+      length += more
+    }
+    // Within a change, a page has several states at one position.
+    const isAhead = at.isAhead || at.positions === at.before
+    const last = { ...at, reset, failures, synced: true, isAhead }
+    yield this.#frame(changes.slice(start), fields, last)
+  }
+
+  #frame(
+    changes: readonly SentChange[],
+    fields: readonly (readonly string[])[],
+    {
+      reset,
+      synced,
+      positions,
+      isAhead,
+      page,
+      failures = [],
+    }: FramesAt & { readonly synced: boolean },
+  ): WrittenFrame {
+    const { state } = this.#group
+    const { plan } = state.wanted
+    const payload = plan.payload({
+      reset,
+      synced,
+      totalCount: page?.totalCount,
+      counts: page?.counts ?? [],
+      // Most frames are written without these, and not every subscriber selects the token.
+      get lookedAt() {
+        return state.lookedAt().lookedAt
+      },
+      get notLookedAt() {
+        return state.lookedAt().notLookedAt
+      },
+      get complete() {
+        return state.lookedAt().notLookedAt.length === 0
+      },
+      get resumeToken() {
+        return state.tokenAt(positions, isAhead)
+      },
+      facets: page?.facets,
+      changes: fields.map((texts) => `[${texts.join(',')}]`),
+      resourceVersion: state.versionAt(positions),
+      staleSince: state.staleSince,
+      incomplete: state.gaps.map(({ gap }) => gap),
+      errors: errorsOf(plan.key, changes, failures),
+      explained: state.explanation(),
+    })
+    // A buffer with its own memory: a slice of the shared pool would keep the whole pool in memory.
+    const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(payload))
+    bytes.write(payload)
+    return { changes, payload: bytes, positions, isAhead, hasFailures: failures.length > 0 }
+  }
+
   push(frame: WrittenFrame): void {
     const { maxFrames, maxBytes } = this.#limits
     if (this.#next - this.#first === maxFrames) this.#drop()
@@ -194,12 +306,14 @@ export class GroupFrames {
   snapshot(): Backlog {
     this.dropSnapshots()
     if (this.#snapshot !== undefined) return this.#snapshot
-    const { content, writer, changes: written } = this.#group
-    const { positions, isAhead, failures } = written
+    const { content, state } = this.#group
+    const { failures } = state
+    const positions = state.reachPresent()
+    const isAhead = state.isAheadOf(positions)
     const changes = content.all()
-    const at = { reset: true, before: {}, positions, isAhead, page: content.page, failures }
+    const at = { reset: true, before: new Map(), positions, isAhead, page: content.page, failures }
     const end = { rows: changes.length, next: this.#next, positions }
-    const frames = writer.frames(changes, at)
+    const frames = this.written(changes, at)
     const snapshot = new Backlog(frames, end, () => this.#group.roomProblem())
     this.#snapshot = snapshot
     const reference = new WeakRef(snapshot)
@@ -263,7 +377,7 @@ export class GroupFrames {
    * The frames from a place in the ring to its end as fewer frames, for a member at the positions `before`. All members
    * at the place share them, because load that delays one reader delays all. `undefined` if there is no room.
    */
-  merged(place: number, before: Positions): Backlog | undefined {
+  merged(place: number, before: GroupPositions): Backlog | undefined {
     const known = this.#merged.get(place)
     if (known?.before === before) return known.backlog
     const backlog = this.#merge(place, before)
@@ -276,8 +390,8 @@ export class GroupFrames {
     return backlog
   }
 
-  #merge(place: number, before: Positions): Backlog {
-    const { writer, content, changes: written } = this.#group
+  #merge(place: number, before: GroupPositions): Backlog {
+    const { content, state } = this.#group
     const changes = []
     let hasFailures = false
     let positions = before
@@ -295,9 +409,9 @@ export class GroupFrames {
     const merged = content.merged(changes)
     // A frame of a list without changes says that its caches have become stale, or are in step again.
     const isNothing = merged.length === 0 && page === undefined && !isStalenessTold
-    const failures = hasFailures ? written.failures : undefined
+    const failures = hasFailures ? state.failures : undefined
     const at = { reset: false, before, positions, isAhead, page, failures }
-    const frames = isNothing ? [].values() : writer.frames(merged, at)
+    const frames = isNothing ? [].values() : this.written(merged, at)
     return new Backlog(frames, { rows: merged.length, next: this.#next, positions })
   }
 
@@ -322,3 +436,24 @@ export function bytesAhead(
   for (const { bytes } of all) sum += bytes
   return sum
 }
+
+/** The errors of a frame and its rows as JSON, with paths from the root; `undefined` without errors. */
+function errorsOf(
+  key: string,
+  changes: readonly SentChange[],
+  failures: readonly ClientError[],
+): string | undefined {
+  const located = failures.map((error) => locatedError(error, undefined, [key]))
+  const ofFrame = clientResult({ data: null, errors: located }).errors
+  const ofRows = changes.flatMap((change, at) => {
+    if (change.errors === '') return none
+    return (JSON.parse(change.errors) as readonly GraphQLFormattedError[]).map((error) => {
+      const [field = '', ...rest] = error.path ?? []
+      return { ...error, path: [key, field, at, ...rest] }
+    })
+  })
+  const errors = [...ofFrame.map((error) => withoutTransportDetails(error).toJSON()), ...ofRows]
+  return errors.length === 0 ? undefined : JSON.stringify(boundedFormatted(errors))
+}
+
+const none: readonly GraphQLFormattedError[] = []

@@ -13,7 +13,6 @@ import { type ClientError, unlessRefused } from '../../errors/client-error.ts'
 import type { ClusterKind, KindView } from '../../prepare/kind-view.ts'
 import { runLive } from '../../prepare/operation-turns.ts'
 import { maxRounds } from '../../prepare/preparation.ts'
-import type { ReadSnapshot } from '../../prepare/read-snapshot.ts'
 import {
   gapOfError,
   gapsOfParts,
@@ -29,7 +28,7 @@ import type { ServedSchema } from '../../served/served-schema.ts'
 import type { FollowedList } from '../followed-list.ts'
 import type { FramePlan, PageState, SentChange } from '../frame-plan.ts'
 import type { ListAccess } from './group-access.ts'
-import { type FilterChanges, GroupFilter } from './group-filter.ts'
+import { GroupFilter } from './group-filter.ts'
 import type { GroupReading, GroupRun } from './group-reading.ts'
 import { RowDependencies } from './row-dependencies.ts'
 
@@ -118,8 +117,6 @@ export interface GroupListOptions {
   readonly cache: ClusterCache | undefined
   readonly access: ListAccess
   readonly reading: GroupReading
-  /** Before the names of its positions, and unique in the group; `''` for the only list of a group. */
-  readonly prefix: string
 }
 
 /** What the members lack of a list, or have from before the gateway lost its cluster. */
@@ -152,19 +149,7 @@ export interface TakenChanges extends RowKeys {
   readonly done: () => void
 }
 
-/** What a list needs to have its changes taken. */
-interface TakenBy {
-  readonly enter: () => Promise<void> | undefined
-  readonly again: () => void
-  /** Aborted when the group is over. */
-  readonly leaving: AbortSignal
-}
-
 const noRows: ReadonlySet<string> = new Set()
-
-function isAnyRow({ rows, isAll }: FilterChanges): boolean {
-  return isAll || rows.size > 0
-}
 
 /**
  * One list of a group: one kind in one cluster, with a condition. Listens to the objects that its rows are written from,
@@ -179,9 +164,6 @@ export class GroupList {
   readonly dependencies: RowDependencies = new RowDependencies()
   readonly #content: GroupContent
   readonly #served: ServedSchema
-  readonly prefix: string
-  /** The name of the position of its kind among the positions of the group. */
-  readonly ownPosition: string
   #filter: GroupFilter | undefined
   #listeners: readonly { readonly at: ClusterKind; readonly listener: Listener }[] = []
   #unsubscribe: (() => void)[] = []
@@ -208,8 +190,6 @@ export class GroupList {
     this.cache = options.cache
     this.access = options.access
     this.reading = options.reading
-    this.prefix = options.prefix
-    this.ownPosition = options.prefix + options.list.at.kind.typeName
   }
 
   get at(): ClusterKind {
@@ -251,17 +231,6 @@ export class GroupList {
     return error && { gap: gapOfError(this.#served, at, error), error }
   }
 
-  /** Its part of positions of the group, by type name. */
-  positionsIn(positions: Positions): Positions {
-    const { prefix } = this
-    if (prefix === '') return positions
-    return Object.fromEntries(
-      Object.entries(positions).flatMap(([name, version]) =>
-        name.startsWith(prefix) ? [[name.slice(prefix.length), version]] : [],
-      ),
-    )
-  }
-
   get #wide(): TimeShare {
     return this.#content.whole ?? this.#ownShare
   }
@@ -283,16 +252,9 @@ export class GroupList {
 
   /** The present positions. Call if the rows have reached them. */
   reachPresent(): Positions {
-    const positions = this.#prefixed({ ...this.reading.positions(), ...this.#filter?.positions })
+    const positions = { ...this.reading.positions(), ...this.#filter?.positions }
     this.#latest = this.#versionAt(positions)
     return positions
-  }
-
-  #prefixed(positions: Positions): Positions {
-    if (this.prefix === '') return positions
-    return Object.fromEntries(
-      Object.entries(positions).map(([name, version]) => [this.prefix + name, version]),
-    )
   }
 
   /**
@@ -312,8 +274,14 @@ export class GroupList {
         if (measured !== undefined) requireUsages(run, part, measured, within)
         const keys = this.#content.matching(this, { part, run })
         this.close()
-        if (filter !== undefined) this.#filter = new GroupFilter(this.list, filter)
-        this.#listen(snapshot)
+        this.#listeners = this.reading.readable(snapshot).map((at) => {
+          return { at, listener: this.reading.listen(snapshot, at) }
+        })
+        const byType = new Map(
+          this.#listeners.map(({ at, listener }) => [at.kind.typeName, listener] as const),
+        )
+        this.dependencies.listen((type) => byType.get(type)?.hasWaiting === true)
+        if (filter !== undefined) this.#filter = new GroupFilter(this.list, filter, snapshot)
         const unsubscribe = this.cache?.onSynced(synced)
         if (unsubscribe !== undefined) this.#unsubscribe.push(unsubscribe)
         this.#pending = nothingPending()
@@ -328,18 +296,6 @@ export class GroupList {
         await run.more()
       }
     }
-  }
-
-  #listen(snapshot: ReadSnapshot): void {
-    const { reading } = this
-    this.#listeners = reading.readable(snapshot).map((at) => {
-      return { at, listener: reading.listen(snapshot, at) }
-    })
-    const byType = new Map(
-      this.#listeners.map(({ at, listener }) => [at.kind.typeName, listener] as const),
-    )
-    this.dependencies.listen((type) => byType.get(type)?.hasWaiting === true)
-    this.#filter?.listen(snapshot)
   }
 
   /** Its listeners by kind. Their changes are for {@link gather}. */
@@ -399,30 +355,35 @@ export class GroupList {
         if (what === 'DELETED' && !finalStateKnown) unseen.add(uid)
       }
     }
-    const name = this.prefix + type
     if (isWhole || dependencies.isWide(type)) {
       this.#isWide = true
-      this.#widePositions[name] = position
+      this.#widePositions[type] = position
       return
     }
     for (const change of changes) {
       for (const row of dependencies.affectedBy(type, change)) keys.add(row)
     }
     for (const row of dependencies.takeDoubtful(type)) keys.add(row)
-    positions[name] = position
+    positions[type] = position
   }
 
   /**
    * Takes the gathered changes, to be written now. `enter` waits for the group's turn. What may have changed any row
    * is taken once its share of time allows, when it calls `again`.
    */
-  async take({ enter, again, leaving }: TakenBy): Promise<TakenChanges> {
+  async take(
+    enter: () => Promise<void> | undefined,
+    again: () => void,
+    leaving: AbortSignal,
+  ): Promise<TakenChanges> {
     const startMs = performance.now()
     const { keys: all, unseen, previous, positions } = this.#pending
     this.#pending = nothingPending()
     const filter = this.#filter?.take()
     const isWhole = this.#content.whole !== undefined
-    if (isWhole && filter !== undefined && isAnyRow(filter)) this.#isWide = true
+    if (isWhole && filter !== undefined && (filter.isAll || filter.rows.size > 0)) {
+      this.#isWide = true
+    }
     const isWideDue = this.#isWide && this.#wide.isDue
     if (isWideDue) {
       for (const key of this.#content.keys(this)) all.add(key)
@@ -433,10 +394,22 @@ export class GroupList {
     let affected = noRows
     if (filter !== undefined) {
       if (!isWhole) {
-        const others = filter.isAll ? await this.#changedMatches(enter) : [...filter.rows]
-        affected = new Set(others.filter((key) => !all.has(key)))
+        let others: Iterable<string> = filter.rows
+        if (filter.isAll) {
+          await enter()
+          const snapshot = await this.reading.snapshot()
+          const allMs = performance.now()
+          others = runLive(() =>
+            this.#content.changedMatches(this, {
+              part: this.reading.followed(snapshot),
+              run: this.reading.run(snapshot),
+            }),
+          )
+          this.#filter?.decidedAll(allMs)
+        }
+        affected = new Set([...others].filter((key) => !all.has(key)))
       }
-      Object.assign(positions, this.#prefixed(filter.positions))
+      Object.assign(positions, filter.positions)
     }
     return {
       list: this,
@@ -453,23 +426,9 @@ export class GroupList {
     }
   }
 
-  async #changedMatches(enter: TakenBy['enter']): Promise<readonly string[]> {
-    await enter()
-    const snapshot = await this.reading.snapshot()
-    const startMs = performance.now()
-    const changed = runLive(() =>
-      this.#content.changedMatches(this, {
-        part: this.reading.followed(snapshot),
-        run: this.reading.run(snapshot),
-      }),
-    )
-    this.#filter?.decidedAll(startMs)
-    return changed
-  }
-
-  /** The version of the followed kind in positions of the group. */
+  /** The version of the followed kind in positions of the list. */
   #versionAt(positions: Positions): ResourceVersion {
-    return resourceVersion(positions[this.ownPosition] ?? '')
+    return resourceVersion(positions[this.at.kind.typeName] ?? '')
   }
 
   #isAheadOf(version: ResourceVersion): boolean {
@@ -478,7 +437,7 @@ export class GroupList {
     return !isBefore(this.#latest, version)
   }
 
-  /** Whether some rows would be newer than positions of the group. */
+  /** Whether some rows would be newer than positions of the list. */
   isAheadOf(positions: Positions): boolean {
     return this.#isFollowing && this.#isAheadOf(this.#versionAt(positions))
   }

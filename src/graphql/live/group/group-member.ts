@@ -1,7 +1,7 @@
 import { inSlices } from '../../../lib/event-loop.ts'
-import type { StreamEnd } from '../../../lib/frame-stream.ts'
-import type { Positions } from '../../reads/resume-token.ts'
+import { FrameStream } from '../../../lib/frame-stream.ts'
 import type { Backlog, GroupFrames } from './group-frames.ts'
+import type { GroupPositions } from './group-state.ts'
 import type { LiveCounts } from '../live-limits.ts'
 
 /** The parts of a group that a member reads. */
@@ -30,7 +30,7 @@ const maxFramesBehind = 2
  * has room. A member that is some frames behind receives them merged. If the ring has dropped its place, it starts
  * again with a snapshot.
  */
-export class GroupMember {
+export class GroupMember extends FrameStream {
   #group: MemberGroup
   #gate: MemberGate
   /** The frames to take before those of the ring. */
@@ -39,28 +39,15 @@ export class GroupMember {
   #taken = 0
   /** The number of the next frame in the ring. */
   #next = 0
-  #positions: Positions = {}
-  #end: StreamEnd | undefined
-  #isClosed = false
-  #ready: () => void = () => {}
-  #left: () => void = () => {}
+  #positions: GroupPositions = new Map()
   #rows = 0
 
   /** Starts with a snapshot, or with frames that lead from a resume token to a place in the ring. */
   constructor(group: MemberGroup, backlog: Backlog, gate: MemberGate = alwaysOpen) {
+    super()
     this.#group = group
     this.#gate = gate
     this.#begin(backlog)
-  }
-
-  /** How the subscription has ended. After `complete`, frames may remain to take. */
-  get end(): StreamEnd | undefined {
-    return this.#end
-  }
-
-  /** Whether the member takes no more frames because it has left or failed. */
-  get isClosed(): boolean {
-    return this.#isClosed || (this.#end !== undefined && this.#end.form !== 'complete')
   }
 
   /** The frames still to take before those of the ring. */
@@ -73,7 +60,7 @@ export class GroupMember {
   }
 
   /** The number of changes in the frames that it has taken. */
-  get rows(): number {
+  override get rows(): number {
     return this.#rows
   }
 
@@ -85,33 +72,6 @@ export class GroupMember {
   /** Whether the group has frames that the member has not taken. */
   get isBehind(): boolean {
     return this.#backlog !== undefined || this.#next < this.#group.frames.next
-  }
-
-  onLeft(left: () => void): void {
-    this.#left = left
-  }
-
-  /** Sets a callback for when there may be a frame to take, and for the end. */
-  onReady(ready: () => void): void {
-    this.#ready = ready
-  }
-
-  /** Called by the group when there may be a frame to take. A callback that throws ends this member alone. */
-  announce(): void {
-    try {
-      this.#ready()
-    } catch (error) {
-      this.#end ??= { form: 'failed', errors: [error] }
-      // Calls it once more, for the end.
-      this.close()
-    }
-  }
-
-  /** Called by the group to end the subscription. */
-  finish(end: StreamEnd): void {
-    this.#end ??= end
-    if (this.isClosed) this.#backlog = undefined
-    this.announce()
   }
 
   /** The payload of the next frame, UTF-8; `undefined` if there is none yet or the subscription has ended. */
@@ -176,35 +136,24 @@ export class GroupMember {
     this.#begin(group.frames.snapshot())
   }
 
-  /** Leaves the group. The member takes no more frames. */
-  close(): void {
-    if (this.#isClosed) return
-    this.#isClosed = true
-    this.#end ??= { form: 'complete' }
+  protected leave(): void {
     this.#backlog = undefined
     this.#group.leave(this)
-    this.announce()
-    this.#left()
   }
 }
 
-/** The part of a subscriber that the transport uses. */
-export type MemberStream = Pick<
-  GroupMember,
-  'take' | 'end' | 'isClosed' | 'rows' | 'onReady' | 'onLeft' | 'close'
->
-
 /** A subscription that failed before its first frame. */
-export function failedStream(errors: readonly unknown[]): MemberStream {
-  return {
-    end: { form: 'failed', errors },
-    isClosed: true,
-    rows: 0,
-    take: () => undefined,
-    onReady() {},
-    onLeft: (left) => left(),
-    close() {},
+export class FailedStream extends FrameStream {
+  constructor(errors: readonly unknown[]) {
+    super()
+    this.finish({ form: 'failed', errors })
   }
+
+  take(): undefined {
+    return undefined
+  }
+
+  protected leave(): void {}
 }
 
 /**

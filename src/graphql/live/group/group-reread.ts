@@ -1,27 +1,24 @@
 import { TimeShare } from '../../../lib/event-loop.ts'
 import { comparePositions, type OrderPosition } from '../../../query/page/list-order.ts'
 import { listPage } from '../../../query/page/page.ts'
-import { foldProblems } from '../../../query/problems/problem-fold.ts'
 import { problemPage, problemPosition } from '../../../query/problems/problem-page.ts'
 import { foldedState, nextTurnMs } from '../../../query/problems/problem-part.ts'
 import { PlanRun } from '../../plan/plan-run.ts'
-import type { CountedList } from '../../reads/connection-read.ts'
-import { ownerReferencesOf } from '../../reads/owner-read.ts'
 import {
   countedAs,
   type LookedAtPart,
-  ProblemCounts,
-  ProblemFields,
+  problemCounts,
   problemId,
-  problemTest,
+  problemsOf,
+  problemValue,
 } from '../../reads/over-kinds/problems-read.ts'
 import type { FacetArguments } from '../../schema/read-arguments.ts'
 import type { ProblemCount } from '../../schema/read-context.ts'
-import type { OperationLimits, ServedSchema } from '../../served/served-schema.ts'
 import type { FollowedProblems } from '../followed-list.ts'
-import type { FramePlan, PageState, RowText, SentChange, SentListChange } from '../frame-plan.ts'
+import type { PageState, RowText, SentChange, SentListChange } from '../frame-plan.ts'
 import type { GroupContent, GroupList, ListReads, RowKeys } from './group-list.ts'
 import { mergedChanges, rowErrors } from './group-rows.ts'
+import type { GroupState } from './group-state.ts'
 
 // What the members of a group hold that is not rows of objects: counts and sums, and problems. It is read again as a whole,
 // by indexes, whenever something that it is read from may have changed, and compared with what was sent. That is done at
@@ -60,14 +57,13 @@ abstract class GroupReread {
  * indexes, at most once a flush, and sent if it differs from before. Each frame has all of it.
  */
 export class GroupFacets extends GroupReread implements GroupContent {
-  readonly #plan: FramePlan
+  readonly #state: GroupState
   readonly #facets: FacetArguments
-  readonly #lists = new Set<GroupList>()
-  #sent: { readonly text: string; readonly errors: string } = { text: '', errors: '' }
+  #sent: RowText = { text: '', errors: '' }
 
-  constructor(plan: FramePlan, facets: FacetArguments) {
+  constructor(state: GroupState, facets: FacetArguments) {
     super()
-    this.#plan = plan
+    this.#state = state
     this.#facets = facets
   }
 
@@ -80,12 +76,7 @@ export class GroupFacets extends GroupReread implements GroupContent {
     return (this.#sent.text.length + this.#sent.errors.length) * 2
   }
 
-  override follow(lists: readonly GroupList[]): void {
-    for (const list of lists) this.#lists.add(list)
-  }
-
-  drop(lists: readonly GroupList[]): readonly SentListChange[] {
-    for (const list of lists) this.#lists.delete(list)
+  drop(): readonly SentListChange[] {
     // The next counts are without them.
     return []
   }
@@ -95,17 +86,8 @@ export class GroupFacets extends GroupReread implements GroupContent {
     if (due === undefined) return []
     const options = reads.of(due.list).run
     const run = new PlanRun(options)
-    const text = this.#plan.facets?.(run, this.#counted(run, reads), this.#facets) ?? ''
-    const errors = rowErrors(run, options.unexpected)
-    reads.check()
-    if (text === this.#sent.text && errors === this.#sent.errors) return []
-    this.#sent = { text, errors }
-    return this.all()
-  }
-
-  /** The lists that can be read. What is missing of several is a gap of the frame. */
-  #counted(run: PlanRun, reads: ListReads): CountedList {
-    const parts = [...this.#lists]
+    // What is missing of several lists is a gap of the frame.
+    const parts = this.#state.lists
       .filter(({ isFollowing }) => isFollowing)
       .map((one) => {
         const { part, run: own } = reads.of(one)
@@ -114,14 +96,15 @@ export class GroupFacets extends GroupReread implements GroupContent {
         const related = new PlanRun(own).related(part.cluster)
         return { ...part, name: part.cluster, condition, related }
       })
-    const page = listPage({
-      parts,
-      budget: run.budget,
-      identity: { list: 'facets' },
-      first: 0,
-      maxPageSize: 0,
-    })
-    return { kind: this.#plan.kind, page }
+    const { plan } = this.#state.wanted
+    const identity = { list: 'facets' }
+    const page = listPage({ parts, budget: run.budget, identity, first: 0, maxPageSize: 0 })
+    const text = plan.facets?.(run, { kind: plan.kind, page }, this.#facets) ?? ''
+    const errors = rowErrors(run, options.unexpected)
+    reads.check()
+    if (text === this.#sent.text && errors === this.#sent.errors) return []
+    this.#sent = { text, errors }
+    return this.all()
   }
 
   all(): readonly SentListChange[] {
@@ -141,16 +124,6 @@ export class GroupFacets extends GroupReread implements GroupContent {
   merged(): readonly SentListChange[] {
     return this.all()
   }
-}
-
-/** The parts of a group that its problems use. */
-export interface ProblemsGroup {
-  readonly lists: readonly GroupList[]
-  readonly options: { readonly served: ServedSchema; readonly limits: OperationLimits }
-  /** Aborted when the group is over. */
-  readonly leaving: AbortSignal
-  flush(): Promise<void>
-  failed(error: unknown): void
 }
 
 /** One of the first problems of a cluster, as the members hold it. */
@@ -191,8 +164,8 @@ const maxWaitMs = 3_600_000
  * index has not changed, and in a bounded share of time.
  */
 export class GroupProblems extends GroupReread implements GroupContent {
-  readonly #group: ProblemsGroup
-  readonly #plan: FramePlan
+  readonly #state: GroupState
+  readonly #flushSoon: () => void
   readonly #problems: FollowedProblems
   readonly #clusters = new Map<string, ClusterProblems>()
   /** The clusters to fold again although nothing may have changed. */
@@ -204,12 +177,12 @@ export class GroupProblems extends GroupReread implements GroupContent {
   #page: PageState = { totalCount: 0, counts: [] }
   #timer: NodeJS.Timeout | undefined
 
-  constructor(group: ProblemsGroup, plan: FramePlan, problems: FollowedProblems) {
+  constructor(state: GroupState, problems: FollowedProblems, flushSoon: () => void) {
     super()
-    this.#group = group
-    this.#plan = plan
+    this.#state = state
     this.#problems = problems
-    group.leaving.addEventListener('abort', () => clearTimeout(this.#timer), { once: true })
+    this.#flushSoon = flushSoon
+    state.leaving.addEventListener('abort', () => clearTimeout(this.#timer), { once: true })
   }
 
   get page(): PageState {
@@ -235,7 +208,7 @@ export class GroupProblems extends GroupReread implements GroupContent {
   }
 
   drop(lists: readonly GroupList[]): readonly SentListChange[] {
-    const followed = new Set(this.#group.lists.map(({ at }) => at.cluster))
+    const followed = new Set(this.#state.lists.map(({ at }) => at.cluster))
     for (const { at } of lists) {
       if (followed.has(at.cluster)) this.#stale.add(at.cluster)
       else this.#clusters.delete(at.cluster)
@@ -273,13 +246,17 @@ export class GroupProblems extends GroupReread implements GroupContent {
     for (const cluster of folded) this.#stale.delete(cluster)
     for (const [cluster, problems] of all) this.#clusters.set(cluster, problems)
     this.#wait()
-    this.#count()
+    const now = [...this.#clusters.values()]
+    const totalCount = now.reduce((sum, { keys }) => sum + keys.size, 0)
+    const page = { totalCount, counts: problemCounts(now.flatMap((one) => one.counts)) }
+    // The same counts as before if none has changed.
+    if (JSON.stringify(page) !== JSON.stringify(this.#page)) this.#page = page
     return this.#send()
   }
 
   /** The lists of a cluster that can be read; none while one that had been read begins anew, but for some seconds. */
   #readable(cluster: string, nowMs: number): readonly GroupList[] {
-    const lists = this.#group.lists.filter(({ at }) => at.cluster === cluster)
+    const lists = this.#state.lists.filter(({ at }) => at.cluster === cluster)
     const from = this.#clusters.get(cluster)?.from
     const isLost = lists.some(({ at, isFollowing, gap }) => {
       return !isFollowing && from?.has(at.kind.typeName) === true && gap?.gap.code !== 'NOT_SERVED'
@@ -301,13 +278,17 @@ export class GroupProblems extends GroupReread implements GroupContent {
     nowMs: number,
   ): ClusterProblems {
     const problems = this.#problems
-    const { served, limits } = this.#group.options
+    const { served, limits, wanted } = this.#state
     const from = new Map(
       lists.map((one) => [one.at.kind.typeName, foldedState(reads.of(one).part)]),
     )
     const before = this.#clusters.get(cluster)
     if (before !== undefined && !this.#stale.has(cluster) && nowMs <= before.turnMs) {
-      if (isSameState(before.from, from)) return before
+      const isSame = Array.from(from).every(([type, state]) => {
+        const was = before.from.get(type)
+        return was !== undefined && state.every((value, at) => value === was[at])
+      })
+      if (isSame && from.size === before.from.size) return before
     }
     const parts = lists
       .filter(({ list }) => list.problems?.counts === true)
@@ -318,16 +299,7 @@ export class GroupProblems extends GroupReread implements GroupContent {
     const run = new PlanRun({ ...options, followed: undefined })
     const { budget } = run
     const afterMs = limits.problemAfterMs
-    const found = foldProblems<LookedAtPart>({
-      parts,
-      namespaces: problems.namespaces,
-      nowMs,
-      afterMs,
-      readOwners: (part, id) => ownerReferencesOf(run, part, id),
-      budget,
-    })
-      .map((problem) => ({ ...problem, cluster }))
-      .filter(problemTest(served, problems.args))
+    const found = problemsOf(run, { cluster, parts, args: problems.args, nowMs })
     const { rows } = problemPage({
       problems: found,
       orderBy: problems.args.orderBy,
@@ -336,33 +308,19 @@ export class GroupProblems extends GroupReread implements GroupContent {
       maxPageSize: problems.size,
       budget,
     })
-    const counts = new ProblemCounts()
-    for (const { severity, root } of found) counts.add(countedAs(served, severity, root), 1)
     return {
       first: rows.map((problem) => {
         budget.spend('rows', 1)
         const position = problemPosition(problem, problems.terms)
-        const text = this.#plan.problem?.(run, new ProblemFields(run, problem)) ?? 'null'
+        const text = wanted.plan.problem?.(run, problemValue(run, problem)) ?? 'null'
         const errors = rowErrors(run, options.unexpected)
         return { key: position.key, id: problemId(problem), cluster, position, text, errors }
       }),
       keys: new Set(found.map((problem) => problemPosition(problem, []).key)),
-      counts: counts.all(),
+      counts: problemCounts(found.map((problem) => countedAs(served, problem))),
       from,
       turnMs: nextTurnMs(parts, { nowMs, afterMs, budget }),
     }
-  }
-
-  /** Counts the problems of all clusters. The same counts as before if none has changed. */
-  #count(): void {
-    const counts = new ProblemCounts()
-    let totalCount = 0
-    for (const { keys, counts: own } of this.#clusters.values()) {
-      totalCount += keys.size
-      for (const { count, ...of } of own) counts.add(of, count)
-    }
-    const page = { totalCount, counts: counts.all() }
-    if (JSON.stringify(page) !== JSON.stringify(this.#page)) this.#page = page
   }
 
   /** The changes that lead to the first problems of all clusters. */
@@ -395,35 +353,24 @@ export class GroupProblems extends GroupReread implements GroupContent {
     clearTimeout(this.#timer)
     const turnMs = Math.min(...Array.from(this.#clusters.values(), (one) => one.turnMs))
     const leftMs = this.#lostMs.size > 0 ? unreadMs : turnMs - Date.now() + 1
-    if (leftMs === Infinity || this.#group.leaving.aborted) return
+    if (leftMs === Infinity || this.#state.leaving.aborted) return
     // Of a cluster that cannot be read, the time may have passed already.
     const waitMs = leftMs > 0 ? Math.min(Math.max(leftMs, 10), maxWaitMs) : unreadMs
-    this.#timer = setTimeout(() => this.#turn(), waitMs).unref()
+    this.#timer = setTimeout(() => {
+      const nowMs = Date.now()
+      let isDue = false
+      for (const [cluster, { turnMs: ofCluster }] of this.#clusters) {
+        if (ofCluster >= nowMs && !this.#lostMs.has(cluster)) continue
+        const list = this.#state.lists.find(({ at, isFollowing }) => {
+          return at.cluster === cluster && isFollowing
+        })
+        list?.mark([anyKey])
+        isDue ||= list !== undefined
+      }
+      if (isDue) this.#flushSoon()
+      else this.#wait()
+    }, waitMs).unref()
   }
-
-  #turn(): void {
-    const nowMs = Date.now()
-    let isDue = false
-    for (const [cluster, { turnMs }] of this.#clusters) {
-      if (turnMs >= nowMs && !this.#lostMs.has(cluster)) continue
-      const list = this.#group.lists.find(({ at, isFollowing }) => {
-        return at.cluster === cluster && isFollowing
-      })
-      list?.mark([anyKey])
-      isDue ||= list !== undefined
-    }
-    if (isDue) void this.#group.flush().catch((error: unknown) => this.#group.failed(error))
-    else this.#wait()
-  }
-}
-
-function isSameState(one: ClusterProblems['from'], other: ClusterProblems['from']): boolean {
-  if (one.size !== other.size) return false
-  for (const [type, state] of other) {
-    const before = one.get(type)
-    if (before === undefined || !state.every((value, at) => value === before[at])) return false
-  }
-  return true
 }
 
 function changeOf(

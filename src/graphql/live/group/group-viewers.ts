@@ -3,13 +3,8 @@ import type { Change } from '../../../informer/store/change.ts'
 import { splitObjectKey } from '../../../kubernetes/object.ts'
 import { Backoff, sleep } from '../../../lib/backoff.ts'
 import { DeadlineError, withDeadline } from '../../../lib/deadline.ts'
-import { ClientError } from '../../errors/client-error.ts'
-import type { KindLeases } from '../../prepare/kind-leases.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
-import { notLoaded } from '../../prepare/read-snapshot.ts'
 import { ViewerAccess } from '../../prepare/viewer-access.ts'
-import type { ServedSchema } from '../../served/served-schema.ts'
-import type { FollowedList } from '../followed-list.ts'
 import {
   type AccessRequest,
   type DiscoveredKinds,
@@ -19,36 +14,22 @@ import {
   type NameDecisions,
   resolveAccess,
   resolveGroupAccess,
-  type WantedGroup,
-  type WantedList,
+  type SeenList,
 } from './group-access.ts'
 import type { GroupMember, MemberGate } from './group-member.ts'
+import type { GroupState } from './group-state.ts'
 
 /*
- * Who the members of a group are, and how they come to see the same while permissions and clusters change. The members are
- * kept by viewer (`GroupMemberships`). When the permissions of a viewer may have changed, that viewer's members get no
- * frames until a review says what the viewer may see now (`ViewerMembership`): the same as the group, or else the members
- * move to another group. When clusters join the fleet, the group gets their lists as soon as it is known what most of its
- * viewers may see of them (`JoiningClusters`); the other viewers then leave it by their own reviews.
+ * Who the members of a group are, and how they come to see the same while permissions change. The members are kept by
+ * viewer (`GroupMemberships`). When the permissions of a viewer may have changed, that viewer's members get no frames until
+ * a review says what the viewer may see now (`ViewerMembership`): the same as the group, or else the members move to another
+ * group. When clusters join the fleet, the group takes what most of its viewers may see of them (`sharedAccess`); the other
+ * viewers then leave it by their own reviews.
  */
 
 /** The parts of a group that depend on what its viewers may see. */
 export interface ViewedGroup {
-  readonly wanted: WantedGroup
-  readonly groupAccess: GroupAccess
-  /** What the lists of the group read. */
-  readonly requests: readonly AccessRequest[]
-  readonly isOver: boolean
-  readonly memberships: Iterable<{ readonly access: ViewerAccess }>
-  readonly options: {
-    readonly isViewed: boolean
-    /** Set if rows depend on the viewer's identity; then all members have the same viewer. */
-    readonly onlyViewer: ViewerAccess | undefined
-    /** What the group reads: its clusters change in place. */
-    readonly served: ServedSchema
-    readonly prepared: KindLeases
-  }
-  readonly changes: { stateChanged(): void }
+  readonly state: GroupState
   /**
    * Rewrites all rows after a change of the viewer's permissions. Resolves to whether it has: a failure ends the group
    * or moves its members. Never rejects.
@@ -56,11 +37,6 @@ export interface ViewedGroup {
   rewrite(): Promise<boolean>
   /** Moves the members of a viewer to another group. Rejects if no group can take them. */
   regroup(membership: ViewerMembership): Promise<void>
-  /** The reads of lists to review a viewer's access for. */
-  requestsOf(lists: readonly WantedList[]): readonly AccessRequest[]
-  /** Resolves when the group has begun. */
-  begun(): Promise<void>
-  failed(error: unknown): void
 }
 
 /**
@@ -206,7 +182,7 @@ export class ViewerMembership implements MemberGate {
     group: ViewedGroup,
     withheld: ReadonlyMap<string, WithheldName>,
   ) {
-    this.access = new ViewerAccess(group.options.served, access.viewer)
+    this.access = new ViewerAccess(group.state.served, access.viewer)
     this.#group = group
     this.#withheld = withheld
     this.#followClusters()
@@ -219,8 +195,9 @@ export class ViewerMembership implements MemberGate {
   }
 
   #followClusters(): void {
+    const { requests } = this.#group.state
     const clusters = new Set(
-      this.#group.requests.map(({ list }) => this.access.in(list.at.cluster)),
+      requests.map(({ wanted: { list } }) => this.access.in(list.at.cluster)),
     )
     for (const [cluster, unfollow] of this.#followed) {
       if (clusters.has(cluster)) continue
@@ -321,8 +298,7 @@ export class ViewerMembership implements MemberGate {
 
   async #checkOnce(): Promise<void> {
     const group = this.#group
-    const { requests, groupAccess: shared } = group
-    const { onlyViewer } = group.options
+    const { requests, access: shared, onlyViewer } = group.state
     const groupAccess = await resolveGroupAccess(this.access, requests)
     if (this.#isStale || this.#leaving.signal.aborted) return
     const isOther = groupAccess.fingerprint !== shared.fingerprint
@@ -343,19 +319,15 @@ export class ViewerMembership implements MemberGate {
       : Infinity
     const now = performance.now()
     this.#openUntilMs = Math.max(Math.min(groupAccess.untilMs, now + longestMs), now + minHoldsMs)
-    this.#recheckAfter(this.#openUntilMs - now)
-    for (const member of this.members) member.announce()
-  }
-
-  #recheckAfter(delayMs: number): void {
     clearTimeout(this.#timer)
-    if (delayMs === Number.POSITIVE_INFINITY) return
-    this.#timer = setTimeout(() => {
-      this.#refused.clear()
-      this.#hasChanged = true
-      this.recheck()
-    }, delayMs)
-    this.#timer.unref()
+    if (this.#openUntilMs < Infinity) {
+      this.#timer = setTimeout(() => {
+        this.#refused.clear()
+        this.#hasChanged = true
+        this.recheck()
+      }, this.#openUntilMs - now).unref()
+    }
+    for (const member of this.members) member.announce()
   }
 
   /** Whether the viewer may see an object that the group withholds. Such a viewer needs separate rows. */
@@ -377,130 +349,25 @@ export class ViewerMembership implements MemberGate {
   }
 }
 
-/** A list, and what the members may see of it. */
-export interface ListEntry {
-  readonly wanted: WantedList
-  readonly access: ListAccess | ClientError
-  readonly request: AccessRequest
-}
-
-interface JoiningList {
-  readonly wanted: WantedList
-  readonly error: ClientError
-}
-
 /**
- * The lists of clusters that join a group: each becomes one of the group's as soon as it is known what the members may
- * see of it. A change of the fleet begins anew.
+ * What most viewers in a group may see of further lists. `wanted`: what the first member asks for, which counts while there
+ * is none.
  */
-export class JoiningClusters {
-  readonly #group: ViewedGroup
-  #lists: readonly JoiningList[] = []
-  #change = new AbortController()
-
-  constructor(group: ViewedGroup) {
-    this.#group = group
-  }
-
-  /** The lists that wait, and why. */
-  get waiting(): readonly { readonly list: FollowedList; readonly error: ClientError }[] {
-    return this.#lists.map(({ wanted: { list }, error }) => ({ list, error }))
-  }
-
-  /** These lists join now, and no others. `joined` receives those of one cluster after the other. */
-  begin(lists: readonly WantedList[], joined: (entries: readonly ListEntry[]) => void): void {
-    this.close()
-    this.#change = new AbortController()
-    const names = new Set(lists.map(nameOfList))
-    this.#lists = this.#lists.filter(({ wanted }) => names.has(nameOfList(wanted)))
-    for (const ofCluster of Map.groupBy(lists, ({ list }) => list.at.cluster).values()) {
-      void this.#join(ofCluster, joined).catch((error: unknown) => this.#group.failed(error))
-    }
-  }
-
-  close(): void {
-    this.#change.abort()
-  }
-
-  async #join(
-    lists: readonly WantedList[],
-    joined: (entries: readonly ListEntry[]) => void,
-  ): Promise<void> {
-    const group = this.#group
-    const { signal } = this.#change
-    await group.begun()
-    const backoff = new Backoff({ initialMs: 100, maxMs: 5_000 })
-    const requests = group.requestsOf(lists)
-    // A look at the state tells of it, if it takes longer.
-    this.#wait(lists, (wanted) => notLoaded(wanted.list.at))
-    while (!signal.aborted && !group.isOver) {
-      // oxlint-disable-next-line no-await-in-loop -- tries again and again
-      const access = await this.#known(requests)
-      if (signal.aborted || group.isOver) return
-      const entries = lists.flatMap((wanted, at): ListEntry[] => {
-        const [of, request] = [access[at], requests[at]]
-        return of && request ? [{ wanted, access: of, request }] : []
-      })
-      const errors = new Map(
-        entries.flatMap(({ wanted, access: of }) =>
-          of instanceof ClientError && isPassing(of) ? [[wanted, of]] : [],
-        ),
-      )
-      this.#wait(lists, (wanted) => errors.get(wanted))
-      if (errors.size === 0) {
-        joined(entries)
-        return
-      }
-      group.changes.stateChanged()
-      // oxlint-disable-next-line no-await-in-loop -- as above
-      await sleep(backoff.nextMs(), signal)
-    }
-  }
-
-  #wait(
-    lists: readonly WantedList[],
-    errorOf: (wanted: WantedList) => ClientError | undefined,
-  ): void {
-    const names = new Set(lists.map(nameOfList))
-    const others = this.#lists.filter(({ wanted }) => !names.has(nameOfList(wanted)))
-    const waiting = lists.flatMap((wanted): JoiningList[] => {
-      const error = errorOf(wanted)
-      return error === undefined ? [] : [{ wanted, error }]
-    })
-    this.#lists = [...others, ...waiting]
-  }
-
-  async #known(requests: readonly AccessRequest[]): Promise<readonly (ListAccess | ClientError)[]> {
-    const { isViewed, prepared } = this.#group.options
-    const access = await this.#shared(requests)
-    if (!isViewed) return access
-    await prepared.prepare(new GroupAccess(access).visible)
-    // The namespaces that have objects are known now.
-    return await this.#shared(requests)
-  }
-
-  /** What most viewers in the group may see of lists. The others leave it. */
-  async #shared(
-    requests: readonly AccessRequest[],
-  ): Promise<readonly (ListAccess | ClientError)[]> {
-    const { options, wanted, memberships } = this.#group
-    const { viewer } = wanted
-    if (!options.isViewed || viewer === undefined) return await resolveAccess(undefined, requests)
-    const members = Array.from(memberships, ({ access }) => access)
-    const viewers = members.length > 0 ? members : [new ViewerAccess(options.served, viewer)]
-    const all = await Promise.all(
-      viewers.map((access) => {
-        access.begin()
-        return resolveAccess(access, requests)
-      }),
-    )
-    const alike = Map.groupBy(all, (lists) => new GroupAccess(lists).fingerprint)
-    const [most = []] = [...alike.values()].toSorted((a, b) => b.length - a.length)
-    return most[0] ?? []
-  }
-}
-
-/** The name of a list among those of a group. */
-export function nameOfList({ list: { at } }: WantedList): string {
-  return JSON.stringify([at.cluster, at.kind.typeName])
+export async function sharedAccess(
+  memberships: GroupMemberships,
+  { wanted: { viewer }, served }: Pick<GroupState, 'wanted' | 'served'>,
+  requests: readonly AccessRequest[],
+): Promise<readonly SeenList[]> {
+  if (viewer === undefined) return await resolveAccess(undefined, requests)
+  const members = Array.from(memberships, ({ access }) => access)
+  const viewers = members.length > 0 ? members : [new ViewerAccess(served, viewer)]
+  const all = await Promise.all(
+    viewers.map((access) => {
+      access.begin()
+      return resolveAccess(access, requests)
+    }),
+  )
+  const alike = Map.groupBy(all, (lists) => new GroupAccess(lists).fingerprint)
+  const [most = []] = [...alike.values()].toSorted((a, b) => b.length - a.length)
+  return most[0] ?? []
 }

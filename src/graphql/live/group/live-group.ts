@@ -1,49 +1,40 @@
 import { CodedError } from '../../../lib/coded-error.ts'
+import { Backoff, sleep } from '../../../lib/backoff.ts'
 import type { FairSlots } from '../../../lib/concurrency.ts'
 import type { StreamEnd } from '../../../lib/frame-stream.ts'
-import { ReadReport } from '../../../query/condition/read-report.ts'
-import { explain } from '../../answer/explanation.ts'
-import type { Kind } from '../../model/kind.ts'
 import { ClientError } from '../../errors/client-error.ts'
+import type { Kind } from '../../model/kind.ts'
 import { type ByteHolder, type HeldBytes, NoRoomError } from '../../prepare/held-bytes.ts'
-import { enterLive } from '../../prepare/operation-turns.ts'
+import { notLoaded } from '../../prepare/read-snapshot.ts'
 import type { ViewerAccess } from '../../prepare/viewer-access.ts'
-import {
-  positionOfLists,
-  positionPrefix,
-  type Positions,
-  type ResumePosition,
-} from '../../reads/resume-token.ts'
-import { closedGaps, gapOfError, staleSince } from '../../reads/places.ts'
-import type { FollowedList } from '../followed-list.ts'
-import type { FleetParts, FrameParts } from '../frame-plan.ts'
-import { FrameWriter } from '../frame-writer.ts'
+import type { FleetParts } from '../frame-plan.ts'
+import type { LiveCounts, LiveLimits } from '../live-limits.ts'
+import type { OpenSubscription } from '../open-subscriptions.ts'
 import {
   type AccessRequest,
   type DiscoveredReads,
   GroupAccess,
+  isPassing,
   ListAccess,
   MissingKindError,
+  type SeenList,
   type WantedGroup,
   type WantedList,
 } from './group-access.ts'
 import { type ChangingGroup, GroupChanges } from './group-changes.ts'
 import { bytesAhead, type FramedGroup, GroupFrames } from './group-frames.ts'
+import { type GroupContent, GroupList } from './group-list.ts'
 import { type GroupMember, type MemberGroup, MemberNotifier } from './group-member.ts'
-import { type GroupContent, GroupList, type ListGap } from './group-list.ts'
 import { GroupReading, type GroupReadingOptions } from './group-reading.ts'
 import { GroupFacets, GroupProblems } from './group-reread.ts'
 import { GroupRows } from './group-rows.ts'
+import { type GroupEntry, GroupState } from './group-state.ts'
 import {
   GroupMemberships,
-  JoiningClusters,
-  type ListEntry,
-  nameOfList,
+  sharedAccess,
   type ViewedGroup,
   type ViewerMembership,
 } from './group-viewers.ts'
-import type { LiveCounts, LiveLimits } from '../live-limits.ts'
-import type { OpenSubscription } from '../open-subscriptions.ts'
 
 /*
  * The life of a group. It starts for its first subscriber: it reads the rows of its lists and follows their changes
@@ -72,9 +63,8 @@ export interface GroupOwner {
   forget(group: LiveGroup): void
   /** The reads of lists to review a viewer's access for. */
   requestsOf(
-    group: Pick<LiveGroupOptions, 'wanted' | 'discovered'>,
+    group: Pick<LiveGroupOptions, 'wanted' | 'discovered' | 'identity'>,
     lists: readonly WantedList[],
-    identity: string | undefined,
   ): readonly AccessRequest[]
   /** The group follows these lists now: new members who ask for these join it. Returns what it follows. */
   rename(group: LiveGroup, lists: readonly WantedList[]): WantedGroup
@@ -92,8 +82,6 @@ export interface LiveGroupOptions extends Omit<
   readonly groupAccess: GroupAccess
   /** The viewer whose reads the requests are; absent without viewers. */
   readonly identity: string | undefined
-  /** The reads to review a viewer's access for, list by list. */
-  readonly requests: readonly AccessRequest[]
   readonly discovered: DiscoveredReads
   /** The group among the open subscriptions. */
   readonly subscription: OpenSubscription
@@ -111,19 +99,9 @@ export class LiveGroup implements ByteHolder, ChangingGroup, FramedGroup, Member
   readonly options: LiveGroupOptions
   /** As {@link LiveGroupOptions.key}, for the present clusters. */
   key: string
-  /** What the members follow, of the present clusters. So are their access and its requests. */
-  wanted: WantedGroup
-  groupAccess: GroupAccess
-  requests: readonly AccessRequest[]
-  readonly maxFrameObjects: number
-  readonly coalesceMs: number
+  readonly state: GroupState
   readonly counts: LiveCounts
-  readonly isPlural: boolean
-  readonly tellsStaleness: boolean
-  readonly tellsGaps: boolean
-  readonly leaving: AbortSignal
   readonly content: GroupContent
-  readonly writer: FrameWriter
   readonly frames: GroupFrames
   readonly changes: GroupChanges
   readonly memberships: GroupMemberships
@@ -131,12 +109,10 @@ export class LiveGroup implements ByteHolder, ChangingGroup, FramedGroup, Member
   readonly #members = new Set<GroupMember>()
   readonly #notifier = new MemberNotifier(this.#members)
   readonly #leaving = new AbortController()
-  #lists: readonly GroupList[] = []
-  /** The lists that the group has had so far. Each has a number of its own. */
-  #begun = 0
-  readonly #joining: JoiningClusters = new JoiningClusters(this)
-  #report = new ReadReport()
-  #token: { readonly text: string; readonly token: LiveGroup['token'] } | undefined
+  /** Aborted when the lists that join are others. */
+  #joining = new AbortController()
+  /** The order of the lists that there are or that join, by name. */
+  #order: ReadonlyMap<string, number> = new Map()
   #started: Promise<void> | undefined
   #expected = 0
   #end: StreamEnd | undefined
@@ -144,93 +120,55 @@ export class LiveGroup implements ByteHolder, ChangingGroup, FramedGroup, Member
   #isLeft = false
 
   constructor(options: LiveGroupOptions) {
-    const { wanted, limits } = options
-    const { plan } = wanted
+    const { page, facets, problems } = options.wanted
     this.options = options
     this.key = options.key
-    this.wanted = wanted
-    this.groupAccess = options.groupAccess
-    this.requests = options.requests
     this.#owner = options.owner
-    this.maxFrameObjects = limits.maxFrameObjects
-    this.coalesceMs = wanted.coalesceMs
     this.counts = options.owner.counts
-    this.leaving = this.#leaving.signal
+    this.state = new GroupState(options, this.#leaving.signal)
     this.memberships = new GroupMemberships(this)
-    this.content = this.#newContent()
-    this.#lists = this.#listsOf(wanted.lists, options.groupAccess)
-    this.content.follow(this.lists)
-    this.isPlural = wanted.isPlural
-    this.tellsStaleness = plan.tellsStaleness
-    this.tellsGaps = plan.tellsGaps
-    this.writer = new FrameWriter({
-      ...limits,
-      plan,
-      token: () => this.token,
-      positionsIn: (positions) => this.#inToken(positions),
-      ownPosition: wanted.isPlural ? undefined : this.lists[0]?.ownPosition,
-      explanation: () => this.#explanation(),
-      staleSince: () => this.changes.staleSince,
-      gaps: () => this.changes.gaps,
-      lookedAt: () => this.#lookedAt(),
-    })
+    if (facets !== undefined) this.content = new GroupFacets(this.state, facets)
+    else if (problems === undefined) this.content = new GroupRows(page)
+    else this.content = new GroupProblems(this.state, problems, () => this.changes.flushSoon())
+    this.state.entries = options.groupAccess.lists.map((seen) => this.#entryOf(seen))
+    this.content.follow(this.state.lists)
     this.frames = new GroupFrames(this, options.live)
     this.changes = new GroupChanges(this)
   }
 
-  /** The lists that the members may see, in part or whole. */
-  get lists(): readonly GroupList[] {
-    return this.#lists
-  }
-
-  #newContent(): GroupContent {
-    const { plan, page, facets, problems } = this.wanted
-    if (facets !== undefined) return new GroupFacets(plan, facets)
-    if (problems === undefined) return new GroupRows(page)
-    return new GroupProblems(this, plan, problems)
-  }
-
-  /** The lists that the members may see, in part or whole. */
-  #listsOf(lists: readonly WantedList[], groupAccess: GroupAccess): readonly GroupList[] {
-    const { wanted, served, discovered } = this.options
-    return lists.flatMap(({ plan, list }, at) => {
-      const number = this.#begun++
-      const listAccess = groupAccess.lists[at]
-      if (!(listAccess instanceof ListAccess)) return []
-      const ofKind = discovered.of(list.at.kind)
-      const reading = new GroupReading({
-        ...this.options,
-        list,
-        listAccess,
-        leadsBack: plan.leadsBack || ofKind.leadsBack,
-        names: this.memberships.decisions(ofKind),
-        report: () => this.#report,
-      })
-      // The list is within no namespace, and stays empty.
-      if (reading.isNowhere) return []
-      const cache = served.clusters.get(list.at.cluster)
-      const prefix = wanted.isPlural ? positionPrefix(number) : ''
-      const { content } = this
-      const own = { content, served, list, plan, cache, access: listAccess, reading, prefix }
-      return [new GroupList(own)]
+  #entryOf(seen: SeenList): GroupEntry {
+    const { request, access } = seen
+    const { plan, list } = request.wanted
+    const { served, discovered } = this.options
+    if (!(access instanceof ListAccess)) return { ...seen, list: undefined }
+    const ofKind = discovered.of(list.at.kind)
+    const reading = new GroupReading({
+      ...this.options,
+      list,
+      listAccess: access,
+      leadsBack: plan.leadsBack || ofKind.leadsBack,
+      names: this.memberships.decisions(ofKind),
+      report: () => this.state.report,
     })
+    if (reading.isNowhere) return { ...seen, list: undefined }
+    const cache = served.clusters.get(list.at.cluster)
+    const { content } = this
+    return { ...seen, list: new GroupList({ content, served, list, plan, cache, access, reading }) }
   }
 
   /** Reads the current objects and follows their changes. Rejects with the error that prevents this. */
   start(): Promise<void> {
-    this.#started ??= this.#owner.starts.run(this.#user ?? '', () => this.#start())
+    this.#started ??= this.#owner.starts.run(this.#user ?? '', async () => {
+      if (this.#end !== undefined) return
+      try {
+        await this.changes.start()
+      } catch (error) {
+        if (error instanceof MissingKindError) this.#learn(error)
+        this.end({ form: 'failed', errors: [error] })
+        throw error
+      }
+    })
     return this.#started
-  }
-
-  async #start(): Promise<void> {
-    if (this.#end !== undefined) return
-    try {
-      await this.changes.start()
-    } catch (error) {
-      if (error instanceof MissingKindError) this.#learn(error)
-      this.end({ form: 'failed', errors: [error] })
-      throw error
-    }
   }
 
   /** Records reads that the rows need and the group does not follow. Later groups of the operation follow them. */
@@ -293,10 +231,6 @@ export class LiveGroup implements ByteHolder, ChangingGroup, FramedGroup, Member
     if (this.#members.size + this.#expected === 0) this.end({ form: 'complete' })
   }
 
-  enter(): Promise<void> | undefined {
-    return enterLive(this.users)
-  }
-
   announce(): void {
     this.#notifier.announce()
   }
@@ -309,7 +243,7 @@ export class LiveGroup implements ByteHolder, ChangingGroup, FramedGroup, Member
   }
 
   stopped(groupList: GroupList, kind: Kind | undefined): void {
-    if (this.isPlural) {
+    if (groupList.at.isOptional === true) {
       this.changes.restart(groupList)
       return
     }
@@ -339,9 +273,9 @@ export class LiveGroup implements ByteHolder, ChangingGroup, FramedGroup, Member
     } else this.end({ form: 'failed', errors: [error] })
   }
 
-  /** One list of several begins anew by itself. Members of a single one find another group. */
+  /** An optional list begins anew by itself. Members of a single one find another group. */
   outdated(list: GroupList): void {
-    if (this.isPlural) this.changes.restart(list)
+    if (list.at.isOptional === true) this.changes.restart(list)
     else this.#outdated()
   }
 
@@ -365,73 +299,100 @@ export class LiveGroup implements ByteHolder, ChangingGroup, FramedGroup, Member
 
   /** Follows a change of the fleet: removes the rows of clusters that are gone, and adds those of clusters that join. */
   fleetChanged(now: FleetParts): void {
-    if (!this.isPlural || this.isOver) return
-    const { served } = this.options
+    const { state } = this
+    if (!state.isOptional || this.isOver) return
+    const { served, wanted } = state
     const { clusters, access, members } = now
-    const kept = this.wanted.lists.filter(
-      ({ list: { at } }) => clusters.get(at.cluster) === served.clusters.get(at.cluster),
-    )
-    const lists = listsIn(this.wanted, now) ?? kept
+    const kept = state.entries.filter(({ request }) => {
+      const { cluster } = request.wanted.list.at
+      return clusters.get(cluster) === served.clusters.get(cluster)
+    })
+    const lists = listsIn(wanted, now) ?? kept.map(({ request }) => request.wanted)
     Object.assign(served, { clusters, access, members })
-    this.wanted = { ...this.wanted, served: { ...this.wanted.served, clusters, access, members } }
-    const order = new Map(lists.map((one, at) => [nameOfList(one), at]))
-    const stay = new Set(kept.filter((one) => order.has(nameOfList(one))))
-    const known = new Set(Array.from(stay, nameOfList))
-    const joining = lists.filter((one) => !known.has(nameOfList(one)))
+    state.wanted = { ...wanted, served: { ...wanted.served, clusters, access, members } }
+    this.#order = new Map(lists.map((one, at) => [nameOfList(one), at]))
+    const stay = new Map(
+      kept
+        .map((one) => [nameOfList(one.request.wanted), one] as const)
+        .filter(([name]) => this.#order.has(name)),
+    )
+    const joining = lists.filter((one) => !stay.has(nameOfList(one)))
     if (joining.length > 0 && this.#started === undefined) {
-      this.wanted = this.#owner.rename(this, lists)
+      state.wanted = this.#owner.rename(this, lists)
       this.#outdated()
       return
     }
-    this.#adopt(
-      this.#entries().filter(({ wanted }) => stay.has(wanted)),
-      order,
-    )
-    this.#joining.begin(joining, (entries) => this.#adopt([...this.#entries(), ...entries], order))
+    this.#adopt([...stay.values()])
+    this.#joining.abort()
+    this.#joining = new AbortController()
+    const names = new Set(joining.map(nameOfList))
+    for (const name of state.joining.keys()) if (!names.has(name)) state.joining.delete(name)
+    for (const ofCluster of Map.groupBy(joining, ({ list }) => list.at.cluster).values()) {
+      void this.#join(ofCluster, this.#joining.signal).catch((error: unknown) => this.failed(error))
+    }
   }
 
-  requestsOf(lists: readonly WantedList[]): readonly AccessRequest[] {
-    return this.#owner.requestsOf(this.options, lists, this.options.identity)
-  }
-
-  async begun(): Promise<void> {
+  /** Tries until it is known what the members may see of lists of a cluster that joins. Then they are the group's. */
+  async #join(lists: readonly WantedList[], signal: AbortSignal): Promise<void> {
+    const { state, memberships, options } = this
+    const { isViewed, prepared } = options
     await this.#started
+    const backoff = new Backoff({ initialMs: 100, maxMs: 5_000 })
+    const requests = this.#owner.requestsOf(options, lists)
+    // A look at the state tells of it, if it takes longer.
+    for (const one of lists) this.#waits(one, notLoaded(one.list.at))
+    while (!signal.aborted && !this.isOver) {
+      // oxlint-disable-next-line no-await-in-loop -- tries again and again
+      let seen = await sharedAccess(memberships, state, requests)
+      if (isViewed) {
+        // oxlint-disable-next-line no-await-in-loop -- as above
+        await prepared.prepare(new GroupAccess(seen).visible)
+        // The namespaces that have objects are known now.
+        // oxlint-disable-next-line no-await-in-loop -- as above
+        seen = await sharedAccess(memberships, state, requests)
+      }
+      if (signal.aborted || this.isOver) return
+      let isKnown = true
+      for (const { request, access } of seen) {
+        const isLost = access instanceof ClientError && isPassing(access)
+        this.#waits(request.wanted, isLost ? access : undefined)
+        if (isLost) isKnown = false
+      }
+      if (isKnown) {
+        this.#adopt([...state.entries, ...seen.map((one) => this.#entryOf(one))])
+        return
+      }
+      this.changes.stateChanged()
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      await sleep(backoff.nextMs(), signal)
+    }
   }
 
-  #entries(): readonly ListEntry[] {
-    return this.wanted.lists.flatMap((wanted, at) => {
-      const [access, request] = [this.groupAccess.lists[at], this.requests[at]]
-      return access && request ? [{ wanted, access, request }] : []
-    })
+  /** Records why a list that joins is not there yet. */
+  #waits(wanted: WantedList, error: ClientError | undefined): void {
+    const { joining } = this.state
+    const name = nameOfList(wanted)
+    if (error === undefined) joining.delete(name)
+    else joining.set(name, { list: wanted.list, error })
   }
 
-  /** Follows these lists from now on. `order`: their order, by name. */
-  #adopt(entries: readonly ListEntry[], order: ReadonlyMap<string, number>): void {
-    const before = new Set(this.wanted.lists)
-    if (entries.length === before.size && entries.every(({ wanted }) => before.has(wanted))) return
-    const placeOf = ({ wanted }: ListEntry): number => order.get(nameOfList(wanted)) ?? 0
-    const ordered = entries.toSorted((a, b) => placeOf(a) - placeOf(b))
-    const added = ordered.filter(({ wanted }) => !before.has(wanted))
-    const joined = this.#listsOf(
-      added.map(({ wanted }) => wanted),
-      new GroupAccess(added.map(({ access }) => access)),
-    )
-    const places = new Map(ordered.map(({ wanted }, at) => [wanted.list, at]))
-    const gone = this.#lists.filter(({ list }) => !places.has(list))
-    this.#lists = [...this.#lists, ...joined]
-      .filter(({ list }) => places.has(list))
-      .toSorted((a, b) => (places.get(a.list) ?? 0) - (places.get(b.list) ?? 0))
-    this.groupAccess = new GroupAccess(ordered.map(({ access }) => access))
-    this.requests = ordered.map(({ request }) => request)
-    this.wanted = this.#owner.rename(
-      this,
-      ordered.map(({ wanted }) => wanted),
-    )
-    this.#token = undefined
+  /** Follows these lists from now on. */
+  #adopt(entries: readonly GroupEntry[]): void {
+    const { state, changes } = this
+    const before = new Set(state.entries)
+    if (entries.length === before.size && entries.every((one) => before.has(one))) return
+    const placeOf = ({ request }: GroupEntry): number =>
+      this.#order.get(nameOfList(request.wanted)) ?? 0
+    const listsBefore = state.lists
+    state.entries = entries.toSorted((a, b) => placeOf(a) - placeOf(b))
+    const lists = state.entries.map(({ request }) => request.wanted)
+    state.wanted = this.#owner.rename(this, lists)
     // A member gets rows of a new cluster once its access there is known to equal the others'.
     for (const membership of this.memberships) membership.followClusters()
-    if (gone.length > 0) this.changes.remove(gone)
-    if (joined.length > 0) this.changes.add(joined)
+    const gone = listsBefore.filter((list) => !state.lists.includes(list))
+    const joined = state.lists.filter((list) => !listsBefore.includes(list))
+    if (gone.length > 0) changes.remove(gone)
+    if (joined.length > 0) changes.add(joined)
   }
 
   /** Finds another group for all members. */
@@ -439,6 +400,7 @@ export class LiveGroup implements ByteHolder, ChangingGroup, FramedGroup, Member
     if (this.isOver) return
     this.#isLeft = true
     this.#leaving.abort()
+    this.#joining.abort()
     this.#owner.forget(this)
     const withViewer = [...this.memberships]
     const others = new Set(this.#members)
@@ -459,7 +421,7 @@ export class LiveGroup implements ByteHolder, ChangingGroup, FramedGroup, Member
     if (this.#end !== undefined) return
     this.#end = end
     this.#leaving.abort()
-    this.#joining.close()
+    this.#joining.abort()
     this.changes.close()
     this.frames.close()
     this.options.prepared[Symbol.dispose]()
@@ -467,132 +429,6 @@ export class LiveGroup implements ByteHolder, ChangingGroup, FramedGroup, Member
     this.#owner.ended(this)
     for (const member of this.#members) member.finish(end)
     this.#members.clear()
-  }
-
-  /** The contents of the group's resume tokens besides the positions. */
-  get token(): Omit<ResumePosition, 'positions' | 'isAhead'> {
-    const incarnations = this.lists.map((list) => list.incarnation)
-    const text = incarnations.join(' ')
-    if (this.#token?.text !== text) this.#token = { text, token: this.#tokenOf(incarnations) }
-    return this.#token.token
-  }
-
-  #tokenOf(incarnations: readonly string[]): LiveGroup['token'] {
-    const { wanted, groupAccess } = this
-    const { onlyViewer } = this.options
-    const access = [groupAccess.fingerprint, ...(onlyViewer ? [onlyViewer.identity] : [])].join(' ')
-    const [first] = wanted.lists
-    const [incarnation = ''] = incarnations
-    if (first !== undefined && !wanted.isPlural) {
-      const { list, at } = first.list
-      return { cluster: at.cluster, incarnation, list, access }
-    }
-    return positionOfLists({
-      lists: wanted.lists.map((one) => one.list.list),
-      incarnations,
-      access,
-    })
-  }
-
-  /** Positions of the group as its tokens have them: with the numbers of the present lists. */
-  #inToken(positions: Positions): Positions {
-    return this.isPlural
-      ? this.#renamed(positions, ({ prefix }, number) => [prefix, number])
-      : positions
-  }
-
-  /** Positions of a token as the group has them. */
-  positionsOf(token: Positions): Positions {
-    return this.isPlural ? this.#renamed(token, ({ prefix }, number) => [number, prefix]) : token
-  }
-
-  #renamed(
-    positions: Positions,
-    names: (list: GroupList, number: string) => readonly [from: string, to: string],
-  ): Positions {
-    const numbers = new Map(this.wanted.lists.map(({ list }, at) => [list, positionPrefix(at)]))
-    const prefixes = new Map(this.lists.map((one) => names(one, numbers.get(one.list) ?? '')))
-    return Object.fromEntries(
-      Object.entries(positions).flatMap(([name, position]) => {
-        const end = name.indexOf(' ') + 1
-        const prefix = prefixes.get(name.slice(0, end))
-        return prefix === undefined ? [] : [[prefix + name.slice(end), position]]
-      }),
-    )
-  }
-
-  /** How rows were read since the last call, as JSON; `undefined` if frames carry no explanation. */
-  #explanation(): string | undefined {
-    const { wanted, served, onlyViewer: access } = this.options
-    if (!wanted.explains) return undefined
-    const report = this.#report
-    this.#report = new ReadReport()
-    const kinds = this.lists.flatMap(({ reading }) => reading.needs)
-    return JSON.stringify(explain({ served, report, access, kinds }))
-  }
-
-  staleSince(): string | null {
-    const reads = this.lists.flatMap(({ reading, list }) => [...reading.needs, ...list.needs])
-    return staleSince(this.options.served, reads)
-  }
-
-  gaps(): readonly ListGap[] {
-    const { wanted } = this
-    const missing = this.#unreadable().map(({ list, error }) => {
-      return { list, gap: { gap: gapOfError(this.options.served, list.at, error), error } }
-    })
-    const held = this.lists.map(({ list, gap }) => ({ list, gap }))
-    const all = [...missing, ...held].flatMap(({ list, gap }) => (gap ? [{ list, gap }] : []))
-    if (wanted.problems === undefined) return all.map(({ gap }) => gap)
-    const told = new Set<string>()
-    const refused: string[] = []
-    const gaps = all.flatMap(({ list: { at, problems }, gap: { gap, error } }): ListGap[] => {
-      // The viewer need not be allowed to list what the arguments do not name.
-      if (gap.code === 'FORBIDDEN' && problems?.isNamed !== true) {
-        refused.push(at.cluster)
-        return []
-      }
-      const name = `${at.cluster} ${gap.code}`
-      const isAsked = problems?.isNamed === true || problems?.isOver === true
-      if (error === undefined || !isAsked || told.has(name)) return [{ gap }]
-      told.add(name)
-      return [{ gap, error }]
-    })
-    const read = this.lists.flatMap(({ at, isFollowing }) => (isFollowing ? [at] : []))
-    const others = gaps.map(({ gap }) => gap)
-    return [...gaps, ...closedGaps(refused, read, others).map((gap) => ({ gap }))]
-  }
-
-  /** The lists that the members may not read, or not yet. */
-  #unreadable(): readonly { readonly list: FollowedList; readonly error: ClientError }[] {
-    const refused = this.wanted.lists.flatMap(({ list }, at) => {
-      const error = this.groupAccess.lists[at]
-      return error instanceof ClientError ? [{ list, error }] : []
-    })
-    return [...refused, ...this.#joining.waiting]
-  }
-
-  #lookedAt(): Pick<FrameParts, 'lookedAt' | 'notLookedAt'> {
-    const { wanted } = this
-    if (wanted.problems === undefined) return { lookedAt: [], notLookedAt: [] }
-    const lists = (): readonly GroupList[] => this.lists
-    const unreadable = (): readonly FollowedList[] => this.#unreadable().map(({ list }) => list)
-    // Most frames are written without them.
-    return {
-      get lookedAt() {
-        return countedTypes(lists().flatMap(({ isFollowing, list }) => (isFollowing ? [list] : [])))
-      },
-      get notLookedAt() {
-        const missing = lists().filter(
-          ({ isFollowing, gap }) => !isFollowing && gap?.gap.code !== 'NOT_SERVED',
-        )
-        return countedTypes([...unreadable(), ...missing.map(({ list }) => list)])
-      },
-    }
-  }
-
-  flush(): Promise<void> {
-    return this.changes.flush()
   }
 
   /** The memory of the rows and of unread frames. */
@@ -649,8 +485,7 @@ function listsIn(
   }
 }
 
-/** The types of the lists whose objects count as problems. */
-function countedTypes(lists: readonly FollowedList[]): readonly string[] {
-  const counted = lists.filter(({ problems }) => problems?.counts === true)
-  return [...new Set(counted.map(({ at }) => at.kind.typeName))].toSorted()
+/** The name of a list among those of a group. */
+function nameOfList({ list: { at } }: WantedList): string {
+  return JSON.stringify([at.cluster, at.kind.typeName])
 }

@@ -119,6 +119,8 @@ export class DirectReads {
   readonly #options: DirectReadsOptions
   readonly #outcomes = new Map<string, Outcome>()
   readonly #noted = new Map<string, Need>()
+  /** The objects that the viewer may not get, by the keys of their outcomes. */
+  readonly #refused = new Set<string>()
   readonly #logs = new Map<string, PodLogsSource | Error>()
   readonly #notedLogs = new Map<string, PodLogsArguments>()
   #reads = 0
@@ -148,6 +150,12 @@ export class DirectReads {
     const found = this.#outcome('object', at, asked) ?? undefined
     if (reads !== undefined && found !== undefined) reads.returned += 1
     return found
+  }
+
+  /** Whether the viewer may not get an object, whether or not it exists. A refusal counts until the operation ends. */
+  isRefused(at: ClusterKind, asked: ObjectPlace): boolean {
+    const known = this.#options.access?.looks(at, asked)
+    return known === undefined ? this.#refused.has(outcomeKey('object', at, asked)) : !known
   }
 
   /** A part of a list; `undefined` until it is read. Throws `ClientError`. */
@@ -201,7 +209,7 @@ export class DirectReads {
     at: ClusterKind,
     asked: Forms[F]['asked'],
   ): Forms[F]['outcome'] | undefined {
-    const key = JSON.stringify([form, at.cluster, at.kind.typeName, asked])
+    const key = outcomeKey(form, at, asked)
     const outcome = this.#outcomes.get(key)
     if (outcome instanceof Error) throw outcome
     if (outcome === undefined && !this.#noted.has(key)) {
@@ -239,6 +247,7 @@ export class DirectReads {
     const allowed = noted.filter(([key], at) => {
       const refusal = refusals[at]
       if (refusal !== undefined) this.#outcomes.set(key, refusal)
+      if (refusal === null) this.#refused.add(key)
       return refusal === undefined
     })
     // Objects of one kind are printed together.
@@ -350,6 +359,10 @@ export class DirectReads {
   }
 }
 
+function outcomeKey(form: keyof Forms, { cluster, kind }: ClusterKind, asked: object): string {
+  return JSON.stringify([form, cluster, kind.typeName, asked])
+}
+
 /** Stores these objects alone, so that plans read them as they read a cache. */
 function storedApart(
   { cluster, kind }: ClusterKind,
@@ -366,7 +379,7 @@ function storedApart(
   return { cluster, kind, view: store, scope: unrestricted, incarnation: '', isDirect: true }
 }
 
-/** An object in a store of its own. */
+/** A found object as a value: the value writer writes it from its store. */
 export class StoredObject implements FoundObject {
   readonly part: KindView
   readonly id: ObjectId

@@ -1,0 +1,263 @@
+import { ReadReport } from '../../../query/condition/read-report.ts'
+import { explain } from '../../answer/explanation.ts'
+import { ClientError } from '../../errors/client-error.ts'
+import type { ViewerAccess } from '../../prepare/viewer-access.ts'
+import { closedGaps, gapOfError, staleSince } from '../../reads/places.ts'
+import {
+  encodeResumeToken,
+  positionOfLists,
+  positionName,
+  type Positions,
+  type ResumePosition,
+} from '../../reads/resume-token.ts'
+import type { OperationLimits, ServedSchema } from '../../served/served-schema.ts'
+import type { FollowedList } from '../followed-list.ts'
+import type { FrameParts } from '../frame-plan.ts'
+import { type AccessRequest, GroupAccess, type SeenList, type WantedGroup } from './group-access.ts'
+import type { GroupList, ListGap } from './group-list.ts'
+
+/*
+ * What a group follows, and what its frames say besides rows: the lists that there are and what the members may see of
+ * them, how far the rows have come (positions, resume tokens), and what is missing or may be out of date. All parts of a
+ * group read it. The group itself changes the lists (`LiveGroup`), and its changes say how far it has come
+ * (`GroupChanges`).
+ */
+
+/** A list of a group, and what the members may see of it. */
+export interface GroupEntry extends SeenList {
+  /** Absent if the members may not read it, and if it is within no namespace: then it stays empty. */
+  readonly list: GroupList | undefined
+}
+
+interface UnreadList {
+  readonly list: FollowedList
+  readonly error: ClientError
+}
+
+/** The positions of the lists of a group. */
+export type GroupPositions = ReadonlyMap<GroupList, Positions>
+
+export interface GroupStateOptions {
+  readonly wanted: WantedGroup
+  readonly served: ServedSchema
+  readonly limits: OperationLimits
+  readonly onlyViewer: ViewerAccess | undefined
+}
+
+export class GroupState {
+  /** What the members follow, of the present clusters. */
+  wanted: WantedGroup
+  /** What the group reads: its clusters change in place. */
+  readonly served: ServedSchema
+  readonly limits: OperationLimits
+  /** Set if rows depend on the viewer's identity; then all members have the same viewer. */
+  readonly onlyViewer: ViewerAccess | undefined
+  /** Aborted when the group is over, which stops all following and writing. */
+  readonly leaving: AbortSignal
+  /** By name, the lists of clusters that join and are not entries yet, and why. */
+  readonly joining: Map<string, UnreadList> = new Map<string, UnreadList>()
+  /**
+   * Since when the rows may be out of date, by RFC 3339; `null` while their caches are in step. The ring has a frame for
+   * each beginning and each end.
+   */
+  staleSince: string | null = null
+  /** What is missing, or may be out of date. The ring has a frame for each beginning and each end. */
+  gaps: readonly ListGap[] = []
+  /** How far the frames of the ring have come. */
+  positions: GroupPositions = new Map()
+  /** Whether changes are being written. */
+  isWriting = false
+  /** How rows were read since the last frame. */
+  report: ReadReport = new ReadReport()
+  #entries: readonly GroupEntry[] = []
+  #lists: readonly GroupList[] = []
+  #access = new GroupAccess([])
+  #token: { readonly text: string; readonly token: GroupState['token'] } | undefined
+
+  constructor({ wanted, served, limits, onlyViewer }: GroupStateOptions, leaving: AbortSignal) {
+    this.wanted = wanted
+    this.served = served
+    this.limits = limits
+    this.onlyViewer = onlyViewer
+    this.leaving = leaving
+  }
+
+  /** Whether it can do without each list: these follow the clusters that come and go, and there may be none. */
+  get isOptional(): boolean {
+    return this.wanted.lists.every(({ list }) => list.at.isOptional === true)
+  }
+
+  get entries(): readonly GroupEntry[] {
+    return this.#entries
+  }
+
+  set entries(entries: readonly GroupEntry[]) {
+    this.#entries = entries
+    this.#lists = entries.flatMap(({ list }) => list ?? [])
+    this.#access = new GroupAccess(entries)
+    this.#token = undefined
+  }
+
+  /** The lists that the members may see, in part or whole. */
+  get lists(): readonly GroupList[] {
+    return this.#lists
+  }
+
+  get access(): GroupAccess {
+    return this.#access
+  }
+
+  /** What the lists read. */
+  get requests(): readonly AccessRequest[] {
+    return this.#entries.map(({ request }) => request)
+  }
+
+  /** The positions of a member that has read every frame, brought up to the present where no change waits. */
+  reachPresent(): GroupPositions {
+    if (this.isWriting || this.leaving.aborted) return this.positions
+    // A list without waiting changes has sent everything up to the present.
+    const drained = this.#lists.filter((list) => list.isDrained)
+    if (drained.length > 0) {
+      const reached = drained.map((list) => ({ list, positions: list.reachPresent() }))
+      this.positions = positionsAfter(this.positions, reached)
+    }
+    return this.positions
+  }
+
+  /** Whether some rows were written in a state newer than positions. */
+  isAheadOf(positions: GroupPositions): boolean {
+    return this.#lists.some((list) => list.isAheadOf(positions.get(list) ?? {}))
+  }
+
+  /** The resource version that frames name: of the only list. */
+  versionAt(positions: GroupPositions): string {
+    const [only] = this.#lists
+    return (!this.isOptional && only && positions.get(only)?.[only.at.kind.typeName]) || ''
+  }
+
+  /** A resume token of the group. Its positions have the numbers of the present lists. */
+  tokenAt(positions: GroupPositions, isAhead: boolean): string {
+    const named = this.#entries.flatMap(({ list }, number) => {
+      const own = (list && positions.get(list)) ?? {}
+      return Object.entries(own).map(([name, version]) => [positionName(number, name), version])
+    })
+    return encodeResumeToken({ ...this.token, positions: Object.fromEntries(named), isAhead })
+  }
+
+  /** The positions of a token. */
+  positionsOf(token: Positions): GroupPositions {
+    const positions = new Map<GroupList, Record<string, string>>()
+    for (const [name, version] of Object.entries(token)) {
+      const list = this.#entries[Number.parseInt(name, 10)]?.list
+      if (list === undefined) continue
+      const own = positions.get(list) ?? {}
+      own[name.slice(name.indexOf(' ') + 1)] = version
+      positions.set(list, own)
+    }
+    return positions
+  }
+
+  /** The contents of the group's resume tokens besides the positions. */
+  get token(): Omit<ResumePosition, 'positions' | 'isAhead'> {
+    const incarnations = this.#lists.map((list) => list.incarnation)
+    const text = incarnations.join(' ')
+    if (this.#token?.text !== text) this.#token = { text, token: this.#tokenOf(incarnations) }
+    return this.#token.token
+  }
+
+  #tokenOf(incarnations: readonly string[]): GroupState['token'] {
+    const { onlyViewer } = this
+    const access = [this.access.fingerprint, ...(onlyViewer ? [onlyViewer.identity] : [])].join(' ')
+    const lists = this.wanted.lists.map((one) => one.list.list)
+    return positionOfLists({ lists, incarnations, access })
+  }
+
+  /** How rows were read since the last call, as JSON; `undefined` if frames carry no explanation. */
+  explanation(): string | undefined {
+    const { served, report, onlyViewer: access } = this
+    if (!this.wanted.explains) return undefined
+    this.report = new ReadReport()
+    const kinds = this.#lists.flatMap(({ reading }) => reading.needs)
+    return JSON.stringify(explain({ served, report, access, kinds }))
+  }
+
+  /** Since when the caches that the group reads may be out of date now. */
+  staleSinceNow(): string | null {
+    const reads = this.#lists.flatMap(({ reading, list }) => [...reading.needs, ...list.needs])
+    return staleSince(this.served, reads)
+  }
+
+  /** The errors of the gaps among several lists. */
+  get failures(): readonly ClientError[] {
+    return this.isOptional ? this.gaps.flatMap(({ error }) => error ?? []) : []
+  }
+
+  /** What is missing now, or may be out of date. */
+  gapsNow(): readonly ListGap[] {
+    const missing = this.#unreadable().map(({ list, error }) => {
+      return { list, gap: { gap: gapOfError(this.served, list.at, error), error } }
+    })
+    const held = this.#lists.map(({ list, gap }) => ({ list, gap }))
+    const all = [...missing, ...held].flatMap(({ list, gap }) => (gap ? [{ list, gap }] : []))
+    if (this.wanted.problems === undefined) return all.map(({ gap }) => gap)
+    const told = new Set<string>()
+    const refused: string[] = []
+    const gaps = all.flatMap(({ list: { at, problems }, gap: { gap, error } }): ListGap[] => {
+      // The viewer need not be allowed to list what the arguments do not name.
+      if (gap.code === 'FORBIDDEN' && problems?.isNamed !== true) {
+        refused.push(at.cluster)
+        return []
+      }
+      const name = `${at.cluster} ${gap.code}`
+      const isAsked = problems?.isNamed === true || problems?.isOver === true
+      if (error === undefined || !isAsked || told.has(name)) return [{ gap }]
+      told.add(name)
+      return [{ gap, error }]
+    })
+    const read = this.#lists.flatMap(({ at, isFollowing }) => (isFollowing ? [at] : []))
+    const others = gaps.map(({ gap }) => gap)
+    return [...gaps, ...closedGaps(refused, read, others).map((gap) => ({ gap }))]
+  }
+
+  /** The lists that the members may not read, or not yet. */
+  #unreadable(): readonly UnreadList[] {
+    const refused = this.#entries.flatMap(({ request: { wanted }, access: error }) =>
+      error instanceof ClientError ? [{ list: wanted.list, error }] : [],
+    )
+    return [...refused, ...this.joining.values()]
+  }
+
+  /** The types of the kinds that are looked at for problems, and of those that should be. */
+  lookedAt(): Pick<FrameParts, 'lookedAt' | 'notLookedAt'> {
+    if (this.wanted.problems === undefined) return { lookedAt: [], notLookedAt: [] }
+    const followed = this.#lists.filter(({ isFollowing }) => isFollowing)
+    const missing = this.#lists.filter(
+      ({ isFollowing, gap }) => !isFollowing && gap?.gap.code !== 'NOT_SERVED',
+    )
+    return {
+      lookedAt: countedTypes(followed),
+      notLookedAt: countedTypes([...this.#unreadable(), ...missing]),
+    }
+  }
+}
+
+/** A list that has come to positions. */
+export interface ReachedList {
+  readonly list: GroupList
+  readonly positions: Positions
+}
+
+export function positionsAfter(
+  before: GroupPositions,
+  reached: readonly ReachedList[],
+): GroupPositions {
+  const after = new Map(before)
+  for (const { list, positions } of reached) after.set(list, { ...after.get(list), ...positions })
+  return after
+}
+
+/** The types of the lists whose objects count as problems. */
+function countedTypes(lists: readonly { readonly list: FollowedList }[]): readonly string[] {
+  const counted = lists.filter(({ list: { problems } }) => problems?.counts === true)
+  return [...new Set(counted.map(({ list: { at } }) => at.kind.typeName))].toSorted()
+}

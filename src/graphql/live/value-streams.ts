@@ -1,0 +1,200 @@
+import { sleep } from '../../lib/backoff.ts'
+import { FrameStream } from '../../lib/frame-stream.ts'
+import { OperationExtensionContext, shownError } from '../extensions/extension-calls.ts'
+import type { ExtensionContext } from '../extensions/extension.ts'
+import type { KindCachesOptions } from '../extensions/kind-caches.ts'
+import type { FleetChanges } from '../served/served-schema.ts'
+import type { Drain, DrainProgress } from '../writes/drain.ts'
+
+/*
+ * The subscriptions that follow no list: the clusters of the fleet, a drain, and the events of an extension. Each is a
+ * source of events, whose next one is taken when the subscriber has taken the frame of the one before (`EventFrames`).
+ * Clusters and drains have a state: its changes are gathered for a while, and a slow subscriber skips those in between.
+ */
+
+/**
+ * A subscription to `gatewayClusters`: the answer for the present clusters, and after changes of the clusters the answer
+ * again, if it is another one. Rejects with the error that prevents the first answer.
+ */
+export async function clustersStream(
+  fleet: FleetChanges,
+  coalesceMs: number,
+  read: () => Promise<string>,
+): Promise<FrameStream> {
+  const leaving = new AbortController()
+  const { signal } = leaving
+  let change = Promise.withResolvers<void>()
+  // Listens before it reads, so that no change is missed.
+  const forget = fleet.onChanged(() => change.resolve())
+  signal.addEventListener('abort', () => {
+    forget()
+    change.resolve()
+  })
+  async function* texts(first: string): AsyncGenerator<string, void, void> {
+    let last = first
+    yield last
+    while (!signal.aborted) {
+      // oxlint-disable-next-line no-await-in-loop -- one change after the other
+      await change.promise
+      // oxlint-disable-next-line no-await-in-loop -- gathers the changes
+      await sleep(coalesceMs, signal)
+      if (signal.aborted) return
+      change = Promise.withResolvers()
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      const text = await read()
+      if (text !== last) yield (last = text)
+    }
+  }
+  try {
+    const events = texts(await read())
+    return new EventFrames({ events, write: (text) => Buffer.from(text), leaving })
+  } catch (error) {
+    leaving.abort()
+    throw error
+  }
+}
+
+/** How long changes of a drain are gathered. */
+const drainCoalesceMs = 100
+
+/**
+ * The progress of a drain, whole in each frame. The drain begins with the subscription and stops when the subscriber
+ * leaves: the node stays cordoned, and evicted pods stay evicted.
+ */
+export function drainStream(drain: Drain, write: (progress: DrainProgress) => Buffer): FrameStream {
+  const leaving = new AbortController()
+  const { signal } = leaving
+  let change = Promise.withResolvers<void>()
+  let isOver = false
+  const over = drain
+    .run(() => change.resolve(), signal)
+    .then(() => {
+      isOver = true
+      change.resolve()
+    })
+  async function* states(): AsyncGenerator<DrainProgress, void, void> {
+    for (;;) {
+      const isLast = isOver
+      change = Promise.withResolvers()
+      yield drain.progress
+      if (isLast) return
+      // oxlint-disable-next-line no-await-in-loop -- one change after the other
+      await change.promise
+      // oxlint-disable-next-line no-await-in-loop -- gathers the changes
+      await Promise.race([sleep(drainCoalesceMs, signal), over])
+    }
+  }
+  return new EventFrames({ events: states(), write, leaving })
+}
+
+export interface ExtensionStreamOptions {
+  readonly caller: KindCachesOptions
+  /** The resolver's signal aborts if it gives no events by then, `performance.now()`. */
+  readonly endsAtMs: number
+  /** Begins the events. */
+  readonly subscribe: (
+    context: ExtensionContext,
+  ) => AsyncIterable<unknown> | Promise<AsyncIterable<unknown>>
+  /** The answer to one event. */
+  readonly write: (event: unknown) => Promise<string>
+}
+
+/** A subscription of an extension. Rejects with the error of the resolver. */
+export async function extensionStream({
+  caller,
+  endsAtMs,
+  subscribe,
+  write,
+}: ExtensionStreamOptions): Promise<FrameStream> {
+  const leaving = new AbortController()
+  const late = setTimeout(() => leaving.abort(), Math.max(0, endsAtMs - performance.now()))
+  const context = new OperationExtensionContext(caller, leaving.signal)
+  try {
+    const events = await subscribe(context)
+    return new EventFrames({
+      events: events[Symbol.asyncIterator](),
+      write: async (event) => Buffer.from(await write(event)),
+      leaving,
+      taken: () => context.renew(),
+      shown: shownError,
+    })
+  } catch (error) {
+    leaving.abort()
+    throw shownError(error)
+  } finally {
+    clearTimeout(late)
+  }
+}
+
+interface EventFramesOptions<T> {
+  readonly events: AsyncIterator<T>
+  readonly write: (event: T) => Buffer | Promise<Buffer>
+  /** Aborted when the subscriber leaves, and when the events fail. */
+  readonly leaving: AbortController
+  /** Called when the subscriber has taken a frame, before the next event is taken. */
+  readonly taken?: () => void
+  /** The error that the subscriber receives. */
+  readonly shown?: (error: unknown) => unknown
+}
+
+/** Frames of events, one after the other: a slow subscriber slows the events, and one frame is held. */
+class EventFrames<T> extends FrameStream {
+  readonly #options: EventFramesOptions<T>
+  #frame: Buffer | undefined
+  #taken: () => void = () => {}
+  #rows = 0
+
+  constructor(options: EventFramesOptions<T>) {
+    super()
+    this.#options = options
+    void this.#follow()
+  }
+
+  /** The events that were taken. */
+  override get rows(): number {
+    return this.#rows
+  }
+
+  take(): Buffer | undefined {
+    const frame = this.#frame
+    if (frame === undefined) return undefined
+    this.#frame = undefined
+    this.#rows += 1
+    this.#taken()
+    return frame
+  }
+
+  protected leave(): void {
+    const { events, leaving } = this.#options
+    this.#frame = undefined
+    leaving.abort()
+    this.#taken()
+    // Not awaited: an iterator that waits for an event may end only after it.
+    void (async () => await events.return?.())().catch(() => {})
+  }
+
+  async #follow(): Promise<void> {
+    const { events, write, leaving, taken = () => {}, shown = (error) => error } = this.#options
+    try {
+      for (;;) {
+        // oxlint-disable-next-line no-await-in-loop -- one event after the other
+        const next = await events.next()
+        if (next.done === true || this.isClosed) break
+        // oxlint-disable-next-line no-await-in-loop -- one event after the other
+        const frame = await write(next.value)
+        if (this.isClosed) return
+        const { promise, resolve } = Promise.withResolvers<void>()
+        this.#taken = resolve
+        this.#frame = frame
+        this.announce()
+        // oxlint-disable-next-line no-await-in-loop -- the subscriber sets the pace
+        await promise
+        taken()
+      }
+      if (!this.isClosed) this.finish({ form: 'complete' })
+    } catch (error) {
+      leaving.abort()
+      if (!this.isClosed) this.finish({ form: 'failed', errors: [shown(error)] })
+    }
+  }
+}
