@@ -94,7 +94,9 @@ export class LiveGroups implements GroupOwner {
       access,
       resumeFrom,
       place: (group, membership, backlog) => {
-        if (!joining.isPlural) for (const { reading } of group.state.lists) reading.requireCovered()
+        for (const { at, reading } of group.state.lists) {
+          if (at.isOptional !== true) reading.requireCovered()
+        }
         // Members share a snapshot, but not these frames.
         const problem = backlog && this.held.hold(group, backlog.bytes, viewer?.username)
         const begun = problem === undefined ? backlog : undefined
@@ -150,9 +152,7 @@ export class LiveGroups implements GroupOwner {
     const { operationDeadlineMs: deadlineMs } = this.#options.limits
     return lists.map((one) => {
       const ofKind = discovered.of(one.list.at.kind)
-      const needed = neededBy(one, wanted.variables, ofKind.further)
-      // A cluster that cannot be reached does not hold up the others.
-      const needs = wanted.isPlural ? needed.map((at) => ({ ...at, isOptional: true })) : needed
+      const needs = neededBy(one, wanted.variables, ofKind.further)
       const named = ofKind.namedBy(identity)
       return { wanted: one, needs, wide: new Set(ofKind.wide), named, deadlineMs }
     })
@@ -286,7 +286,6 @@ export class LiveGroups implements GroupOwner {
       get kinds() {
         return group.state.wanted.lists.flatMap((one) => neededBy(one, wanted.variables))
       },
-      isPlural: wanted.isPlural,
       fleetChanged: (now) => group.fleetChanged(now),
       end: (error) => group.end({ form: 'failed', errors: [error] }),
     }

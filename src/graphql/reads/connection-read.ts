@@ -20,7 +20,7 @@ import type { ClusterGap, Facet, IndexSum, PageInfo } from '../schema/read-conte
 import type { OperationLimits } from '../served/served-schema.ts'
 import { gapsOfParts, staleSince } from './places.ts'
 import type { ReadRun } from './read-run.ts'
-import { encodeResumeToken, positionOfLists, positionPrefix } from './resume-token.ts'
+import { encodeResumeToken, positionName, positionOfLists } from './resume-token.ts'
 import { isUsageIndex, requireUsage } from './usage-read.ts'
 
 /** The rows of a page. The answer pays for each. */
@@ -131,32 +131,26 @@ export class ReadPage {
     const { budget } = run
     const { kind } = this
     const { parts } = this.page
-    const { identity, gaps } = this.#of
-    const [only] = parts
-    if (only?.isDirect === true) {
-      throw notOfDirectList(only, 'resumeToken', 'a subscription cannot follow it')
+    const { identity } = this.#of
+    const direct = parts.find(({ isDirect }) => isDirect)
+    if (direct !== undefined) {
+      throw notOfDirectList(direct, 'resumeToken', 'a subscription cannot follow it')
     }
     budget.spend('tests', testsPerToken * parts.length)
     const lists = parts.map(({ cluster }) =>
       listHash({ ...identity, list: `${cluster}/${identity.list}`, orderBy: null }, budget),
     )
-    if (gaps === undefined && only !== undefined) {
-      const { cluster, view, incarnation } = only
-      const [list = ''] = lists
-      const positions = { [kind.typeName]: view.resourceVersion }
-      const access = accessFingerprint([only])
-      return encodeResumeToken({ cluster, incarnation, list, access, positions, isAhead: false })
-    }
     const positions = parts.map(
-      ({ view }, number) => [positionPrefix(number) + kind.typeName, view.resourceVersion] as const,
+      ({ view }, number) => [positionName(number, kind.typeName), view.resourceVersion] as const,
     )
+    const isWhole = this.#of.gaps === undefined || this.incomplete({}, run).length === 0
     return encodeResumeToken({
       ...positionOfLists({
         lists,
         incarnations: parts.map(({ incarnation }) => incarnation),
         access: joinedFingerprint(parts.map((part) => accessFingerprint([part]))),
       }),
-      positions: this.incomplete({}, run).length === 0 ? Object.fromEntries(positions) : {},
+      positions: isWhole ? Object.fromEntries(positions) : {},
       isAhead: false,
     })
   }

@@ -6,17 +6,15 @@ export type Positions = Readonly<Record<string, string>>
 
 /** The position of a subscription, which a client sends as `resumeFrom`. */
 export interface ResumePosition {
-  /** `''` for several lists, whose clusters are part of `list`. */
-  readonly cluster: string
-  /** The identity and history of the cluster, or a hash of those of several clusters; `''` if unknown. */
+  /** A hash of the identities and histories of the clusters of the lists. */
   readonly incarnation: string
-  /** The hash of the list: of its arguments, without the selection; or of several lists. */
+  /** A hash of the lists: of their clusters and arguments, without the selection. */
   readonly list: string
   /** A fingerprint of the access of the viewer. */
   readonly access: string
   /**
-   * The resource version of each kind, by type name; of several lists, by the number of the list and the type name. A client that has applied all frames up to the token holds all
-   * changes up to these versions. Empty within an incomplete snapshot, which cannot be resumed.
+   * The resource version of each kind of each list, by {@link positionName}. A client that has applied all frames up to
+   * the token holds all changes up to these versions. Empty within an incomplete snapshot, which cannot be resumed.
    */
   readonly positions: Positions
   /**
@@ -26,7 +24,7 @@ export interface ResumePosition {
   readonly isAhead: boolean
 }
 
-/** The contents of a token of several lists besides the positions, from those of each list. */
+/** The contents of a token besides the positions, from those of each list. */
 export function positionOfLists(of: {
   readonly lists: readonly string[]
   readonly incarnations: readonly string[]
@@ -34,16 +32,16 @@ export function positionOfLists(of: {
   readonly access: string
 }): Omit<ResumePosition, 'positions' | 'isAhead'> {
   const [list, incarnation] = [joinedHash(of.lists), joinedHash(of.incarnations)]
-  return { cluster: '', incarnation, list, access: of.access }
+  return { incarnation, list, access: of.access }
 }
 
-/** What the names of the positions of one of several lists begin with. */
-export function positionPrefix(listNumber: number): string {
-  return `${listNumber} `
+/** The name of a position of a list, from its name there. */
+export function positionName(listNumber: number, name: string): string {
+  return `${listNumber} ${name}`
 }
 
 /** Raise when the fields of a token change. */
-const version = 4
+const version = 5
 const maxLength = 16_384
 
 /** A `resumeFrom` that is no token of a gateway. */
@@ -61,8 +59,8 @@ export class ResumeTokenError extends ArgumentError {
  * its own client.
  */
 export function encodeResumeToken(position: ResumePosition): string {
-  const { cluster, incarnation, list, access, positions, isAhead } = position
-  const fields = [version, cluster, incarnation, list, access, positions, Number(isAhead)]
+  const { incarnation, list, access, positions, isAhead } = position
+  const fields = [version, incarnation, list, access, positions, Number(isAhead)]
   return Buffer.from(JSON.stringify(fields)).toString('base64url')
 }
 
@@ -70,11 +68,11 @@ export function encodeResumeToken(position: ResumePosition): string {
 export function decodeResumeToken(token: string): ResumePosition | undefined {
   const fields = fieldsOf(token)
   if (fields === undefined) throw new ResumeTokenError(token)
-  const [, cluster, incarnation, list, access, positions, ahead] = fields
+  const [, incarnation, list, access, positions, ahead] = fields
   if (fields[0] !== version) return undefined
-  if (!isText(cluster) || !isText(incarnation)) throw new ResumeTokenError(token)
-  if (!isText(list) || !isText(access) || !isPositions(positions)) throw new ResumeTokenError(token)
-  return { cluster, incarnation, list, access, positions, isAhead: ahead !== 0 }
+  const isWhole = isText(incarnation) && isText(list) && isText(access) && isPositions(positions)
+  if (!isWhole) throw new ResumeTokenError(token)
+  return { incarnation, list, access, positions, isAhead: ahead !== 0 }
 }
 
 function fieldsOf(token: string): readonly unknown[] | undefined {

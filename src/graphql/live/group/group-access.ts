@@ -466,13 +466,9 @@ export interface WantedList {
 }
 
 /** A subscription that is about to start. */
-export interface Joining extends Pick<
-  Followed,
-  'plan' | 'isPlural' | 'page' | 'facets' | 'problems'
-> {
+export interface Joining extends Pick<Followed, 'plan' | 'page' | 'facets' | 'problems'> {
   readonly served: ServedSchema
   readonly document: DocumentNode
-  /** The lists. Among several kinds and clusters, one that cannot be read is a gap, not an error. */
   readonly lists: readonly WantedList[]
   /** The lists after a change of the fleet. Throws if the arguments name a cluster that is gone. */
   readonly listsIn: (fleet: FleetParts) => readonly WantedList[]
@@ -495,11 +491,12 @@ export interface WantedGroup extends Omit<Joining, 'resumeFrom'> {
 }
 
 /** Details of an error about a subscription. */
-export function placeOf({ plan, lists, isPlural }: WantedGroup): {
+export function placeOf({ plan, lists }: WantedGroup): {
   cluster?: string
   type: string
 } {
-  const cluster = isPlural ? undefined : lists[0]?.list.at.cluster
+  const [only] = lists
+  const cluster = only?.list.at.isOptional === true ? undefined : only?.list.at.cluster
   return { ...(cluster === undefined ? {} : { cluster }), type: plan.kind.typeName }
 }
 
@@ -512,7 +509,7 @@ export function neededBy(
   variables: VariableValues,
   further: readonly RelatedNeed[] = [],
 ): readonly ClusterKind[] {
-  const { cluster } = list.at
+  const { cluster, isOptional } = list.at
   const named = neededKinds({ kinds: plan.needs, asked: plan.asked }, cluster, variables)
   const needs = new Map<
     Kind,
@@ -522,7 +519,8 @@ export function neededBy(
     const known = needs.get(kind)
     const needed = known?.indexes.needed ?? new Set<string>()
     for (const name of indexes?.needed ?? []) needed.add(name)
-    if (known === undefined) needs.set(kind, { cluster, kind, indexes: { ...indexes, needed } })
+    if (known === undefined)
+      needs.set(kind, { cluster, kind, isOptional, indexes: { ...indexes, needed } })
   }
   return [...needs.values()]
 }

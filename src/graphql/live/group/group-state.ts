@@ -6,7 +6,7 @@ import { closedGaps, gapOfError, staleSince } from '../../reads/places.ts'
 import {
   encodeResumeToken,
   positionOfLists,
-  positionPrefix,
+  positionName,
   type Positions,
   type ResumePosition,
 } from '../../reads/resume-token.ts'
@@ -82,8 +82,9 @@ export class GroupState {
     this.leaving = leaving
   }
 
-  get isPlural(): boolean {
-    return this.wanted.isPlural
+  /** Whether it can do without each list: these follow the clusters that come and go, and there may be none. */
+  get isOptional(): boolean {
+    return this.wanted.lists.every(({ list }) => list.at.isOptional === true)
   }
 
   get entries(): readonly GroupEntry[] {
@@ -131,15 +132,14 @@ export class GroupState {
   /** The resource version that frames name: of the only list. */
   versionAt(positions: GroupPositions): string {
     const [only] = this.#lists
-    return (!this.isPlural && only && positions.get(only)?.[only.at.kind.typeName]) || ''
+    return (!this.isOptional && only && positions.get(only)?.[only.at.kind.typeName]) || ''
   }
 
   /** A resume token of the group. Its positions have the numbers of the present lists. */
   tokenAt(positions: GroupPositions, isAhead: boolean): string {
     const named = this.#entries.flatMap(({ list }, number) => {
       const own = (list && positions.get(list)) ?? {}
-      const prefix = this.isPlural ? positionPrefix(number) : ''
-      return Object.entries(own).map(([name, version]) => [prefix + name, version] as const)
+      return Object.entries(own).map(([name, version]) => [positionName(number, name), version])
     })
     return encodeResumeToken({ ...this.token, positions: Object.fromEntries(named), isAhead })
   }
@@ -148,12 +148,11 @@ export class GroupState {
   positionsOf(token: Positions): GroupPositions {
     const positions = new Map<GroupList, Record<string, string>>()
     for (const [name, version] of Object.entries(token)) {
-      const end = this.isPlural ? name.indexOf(' ') + 1 : 0
-      const entry = this.isPlural ? this.#entries[Number.parseInt(name, 10)] : this.#entries[0]
-      if (entry?.list === undefined) continue
-      const own = positions.get(entry.list) ?? {}
-      own[name.slice(end)] = version
-      positions.set(entry.list, own)
+      const list = this.#entries[Number.parseInt(name, 10)]?.list
+      if (list === undefined) continue
+      const own = positions.get(list) ?? {}
+      own[name.slice(name.indexOf(' ') + 1)] = version
+      positions.set(list, own)
     }
     return positions
   }
@@ -167,15 +166,10 @@ export class GroupState {
   }
 
   #tokenOf(incarnations: readonly string[]): GroupState['token'] {
-    const { lists, isPlural } = this.wanted
     const { onlyViewer } = this
     const access = [this.access.fingerprint, ...(onlyViewer ? [onlyViewer.identity] : [])].join(' ')
-    const [first] = lists
-    if (first === undefined || isPlural) {
-      return positionOfLists({ lists: lists.map((one) => one.list.list), incarnations, access })
-    }
-    const { list, at } = first.list
-    return { cluster: at.cluster, incarnation: incarnations[0] ?? '', list, access }
+    const lists = this.wanted.lists.map((one) => one.list.list)
+    return positionOfLists({ lists, incarnations, access })
   }
 
   /** How rows were read since the last call, as JSON; `undefined` if frames carry no explanation. */
@@ -195,7 +189,7 @@ export class GroupState {
 
   /** The errors of the gaps among several lists. */
   get failures(): readonly ClientError[] {
-    return this.isPlural ? this.gaps.flatMap(({ error }) => error ?? []) : []
+    return this.isOptional ? this.gaps.flatMap(({ error }) => error ?? []) : []
   }
 
   /** What is missing now, or may be out of date. */

@@ -158,19 +158,17 @@ export class LiveGroup implements ByteHolder, ChangingGroup, FramedGroup, Member
 
   /** Reads the current objects and follows their changes. Rejects with the error that prevents this. */
   start(): Promise<void> {
-    this.#started ??= this.#owner.starts.run(this.#user ?? '', () => this.#start())
+    this.#started ??= this.#owner.starts.run(this.#user ?? '', async () => {
+      if (this.#end !== undefined) return
+      try {
+        await this.changes.start()
+      } catch (error) {
+        if (error instanceof MissingKindError) this.#learn(error)
+        this.end({ form: 'failed', errors: [error] })
+        throw error
+      }
+    })
     return this.#started
-  }
-
-  async #start(): Promise<void> {
-    if (this.#end !== undefined) return
-    try {
-      await this.changes.start()
-    } catch (error) {
-      if (error instanceof MissingKindError) this.#learn(error)
-      this.end({ form: 'failed', errors: [error] })
-      throw error
-    }
   }
 
   /** Records reads that the rows need and the group does not follow. Later groups of the operation follow them. */
@@ -245,7 +243,7 @@ export class LiveGroup implements ByteHolder, ChangingGroup, FramedGroup, Member
   }
 
   stopped(groupList: GroupList, kind: Kind | undefined): void {
-    if (this.state.isPlural) {
+    if (groupList.at.isOptional === true) {
       this.changes.restart(groupList)
       return
     }
@@ -275,9 +273,9 @@ export class LiveGroup implements ByteHolder, ChangingGroup, FramedGroup, Member
     } else this.end({ form: 'failed', errors: [error] })
   }
 
-  /** One list of several begins anew by itself. Members of a single one find another group. */
+  /** An optional list begins anew by itself. Members of a single one find another group. */
   outdated(list: GroupList): void {
-    if (this.state.isPlural) this.changes.restart(list)
+    if (list.at.isOptional === true) this.changes.restart(list)
     else this.#outdated()
   }
 
@@ -302,7 +300,7 @@ export class LiveGroup implements ByteHolder, ChangingGroup, FramedGroup, Member
   /** Follows a change of the fleet: removes the rows of clusters that are gone, and adds those of clusters that join. */
   fleetChanged(now: FleetParts): void {
     const { state } = this
-    if (!state.isPlural || this.isOver) return
+    if (!state.isOptional || this.isOver) return
     const { served, wanted } = state
     const { clusters, access, members } = now
     const kept = state.entries.filter(({ request }) => {
