@@ -246,7 +246,11 @@ export class GroupProblems extends GroupReread implements GroupContent {
     for (const cluster of folded) this.#stale.delete(cluster)
     for (const [cluster, problems] of all) this.#clusters.set(cluster, problems)
     this.#wait()
-    this.#count()
+    const now = [...this.#clusters.values()]
+    const totalCount = now.reduce((sum, { keys }) => sum + keys.size, 0)
+    const page = { totalCount, counts: problemCounts(now.flatMap((one) => one.counts)) }
+    // The same counts as before if none has changed.
+    if (JSON.stringify(page) !== JSON.stringify(this.#page)) this.#page = page
     return this.#send()
   }
 
@@ -280,7 +284,11 @@ export class GroupProblems extends GroupReread implements GroupContent {
     )
     const before = this.#clusters.get(cluster)
     if (before !== undefined && !this.#stale.has(cluster) && nowMs <= before.turnMs) {
-      if (isSameState(before.from, from)) return before
+      const isSame = Array.from(from).every(([type, state]) => {
+        const was = before.from.get(type)
+        return was !== undefined && state.every((value, at) => value === was[at])
+      })
+      if (isSame && from.size === before.from.size) return before
     }
     const parts = lists
       .filter(({ list }) => list.problems?.counts === true)
@@ -313,14 +321,6 @@ export class GroupProblems extends GroupReread implements GroupContent {
       from,
       turnMs: nextTurnMs(parts, { nowMs, afterMs, budget }),
     }
-  }
-
-  /** Counts the problems of all clusters. The same counts as before if none has changed. */
-  #count(): void {
-    const all = [...this.#clusters.values()]
-    const totalCount = all.reduce((sum, { keys }) => sum + keys.size, 0)
-    const page = { totalCount, counts: problemCounts(all.flatMap((one) => one.counts)) }
-    if (JSON.stringify(page) !== JSON.stringify(this.#page)) this.#page = page
   }
 
   /** The changes that lead to the first problems of all clusters. */
@@ -356,32 +356,21 @@ export class GroupProblems extends GroupReread implements GroupContent {
     if (leftMs === Infinity || this.#state.leaving.aborted) return
     // Of a cluster that cannot be read, the time may have passed already.
     const waitMs = leftMs > 0 ? Math.min(Math.max(leftMs, 10), maxWaitMs) : unreadMs
-    this.#timer = setTimeout(() => this.#turn(), waitMs).unref()
+    this.#timer = setTimeout(() => {
+      const nowMs = Date.now()
+      let isDue = false
+      for (const [cluster, { turnMs: ofCluster }] of this.#clusters) {
+        if (ofCluster >= nowMs && !this.#lostMs.has(cluster)) continue
+        const list = this.#state.lists.find(({ at, isFollowing }) => {
+          return at.cluster === cluster && isFollowing
+        })
+        list?.mark([anyKey])
+        isDue ||= list !== undefined
+      }
+      if (isDue) this.#flushSoon()
+      else this.#wait()
+    }, waitMs).unref()
   }
-
-  #turn(): void {
-    const nowMs = Date.now()
-    let isDue = false
-    for (const [cluster, { turnMs }] of this.#clusters) {
-      if (turnMs >= nowMs && !this.#lostMs.has(cluster)) continue
-      const list = this.#state.lists.find(({ at, isFollowing }) => {
-        return at.cluster === cluster && isFollowing
-      })
-      list?.mark([anyKey])
-      isDue ||= list !== undefined
-    }
-    if (isDue) this.#flushSoon()
-    else this.#wait()
-  }
-}
-
-function isSameState(one: ClusterProblems['from'], other: ClusterProblems['from']): boolean {
-  if (one.size !== other.size) return false
-  for (const [type, state] of other) {
-    const before = one.get(type)
-    if (before === undefined || !state.every((value, at) => value === before[at])) return false
-  }
-  return true
 }
 
 function changeOf(
