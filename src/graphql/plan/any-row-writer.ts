@@ -65,6 +65,7 @@ export function anyRowWriter(field: PlanField, expected?: readonly Kind[]): RowW
   const { compiler, selections } = field
   const rows = rowsByKind(field)
   if (!compiler.isOfNamedKinds(rows.needs)) {
+    for (const kind of expected ?? []) if (!kind.uncached) compiler.reads(kind)
     for (const kind of expected ?? kindsNamed(selections, compiler))
       compiler.needs(rows.needs(kind))
   }

@@ -1,30 +1,27 @@
 import { getNullableType, isObjectType } from 'graphql'
 import { objectKey } from '../../kubernetes/object.ts'
 import type { Kind } from '../model/kind.ts'
-import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
-import type { ClusterKind, FoundObject } from '../prepare/kind-view.ts'
+import type { ClusterKind } from '../prepare/kind-view.ts'
 import { anyKindsPlaces } from '../reads/over-kinds/any-kinds-list.ts'
-import { entityOf, entityPlaces } from '../reads/entity-read.ts'
+import { entityPlaces } from '../reads/entity-read.ts'
+import { graphKinds } from '../reads/graph/graph-request.ts'
 import { type ListRequest, type NamedList, namedList, readList } from '../reads/list-read.ts'
-import { foundByKey, identified, kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
+import { foundByKey, identityAt, objectByRefAt } from '../reads/object-read.ts'
 import { QueryValues } from '../reads/query-values.ts'
 import type {
+  GraphArguments,
   KubernetesObjectsArguments,
   LookupArguments,
   ObjectByRefArguments,
   ObjectListArguments,
 } from '../schema/read-arguments.ts'
 import type { ExtensionField } from '../schema/field-source.ts'
-import type { EntitiesArguments } from '../schema/federation-fields.ts'
-import { ofAnotherKind } from '../schema/relay-fields.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
 import { kindNamed } from '../served/named-kinds.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
-import { compiledByKind, rowsByKind } from './any-row-writer.ts'
-import { graphWriter } from './graph-writer.ts'
+import { compiledByKind } from './any-row-writer.ts'
 import { neededIn, neededKinds, type PlanField, type RootWriter } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
-import { listText } from './value-run.ts'
 import { extensionWriter, memberWriter, valueWriter } from './value-writer.ts'
 
 /** Compiles a field of `Query`. Throws `NotCoveredError`, and the GraphQLError of a constant argument. */
@@ -36,20 +33,16 @@ export function rootWriter(field: PlanField): RootWriter {
       return listRoot(source.kind, field)
     case 'lookup':
       return lookupRoot(source.kind, field)
-    case 'objectById':
-      return objectById(field)
-    case 'objectsByIds':
-      return objectsByIds(field)
-    case 'entities':
-      return entities(field)
-    case 'objectByRef':
-      return objectByRef(field)
     case 'objectList':
       return objectListRoot(field)
+    case 'objectById':
+    case 'objectsByIds':
+    case 'objectByRef':
+    case 'entities':
     case 'kubernetesObjects':
-      return anyKindsRoot(field)
+      return placedRoot(source.form, field)
     case 'aroundObjects':
-      return graphWriter(field)
+      return graphRoot(field)
     case 'write':
       return writeRoot(field)
     case 'extension':
@@ -115,6 +108,8 @@ function listPageWriter(
   }
 }
 
+type Values = Readonly<Record<string, unknown>>
+
 function lookupRoot(kind: Kind, { compiler, args, selections }: PlanField): RootWriter {
   const write = compiler.row(kind, selections)
   const at = (served: ServedSchema, { cluster }: Partial<LookupArguments>): ClusterKind => ({
@@ -131,80 +126,6 @@ function lookupRoot(kind: Kind, { compiler, args, selections }: PlanField): Root
       return found === undefined ? 'null' : write(run, found.part, found.id)
     },
   }
-}
-
-type Values = Readonly<Record<string, unknown>>
-
-/** Compiles `object(id:)`, and the fields by which Relay fetches objects of one type. */
-function objectById(field: PlanField): RootWriter {
-  const type = getNullableType(field.type)
-  const meant = (served: ServedSchema, values: Values): readonly IdentityAt[] => {
-    const id = String(values['id'])
-    const { group, kind } = decodeObjectId(id)
-    const isOther = isObjectType(type) && served.kindOf(group, kind)?.typeName !== type.name
-    if (isOther) throw ofAnotherKind(id, type.name)
-    const found = identityAt(served, id)
-    return found === undefined ? [] : [found]
-  }
-  return objectRoot(field, {
-    kinds: (served, values) => meant(served, values).map(({ at }) => at),
-    write(run, written) {
-      const [found] = meant(run.served, run.argumentsOf(field.args))
-      return written(found && identified(run, found.at, found.identity))
-    },
-  })
-}
-
-/** Compiles `objects(ids:)`. An id that fails becomes null with an error; the others have their answers. */
-function objectsByIds(field: PlanField): RootWriter {
-  return objectRoot(field, {
-    kinds: (served, { ids }) =>
-      (ids as readonly string[]).flatMap((id) => identityAt(served, id)?.at ?? []),
-    write(run, written) {
-      const { ids } = run.argumentsOf(field.args) as { readonly ids: readonly string[] }
-      return listText(run, ids, (id) =>
-        run.errors.item(field.nodes, () => {
-          const found = identityAt(run.served, id)
-          return written(found && identified(run, found.at, found.identity))
-        }),
-      )
-    },
-  })
-}
-
-/** Compiles `_entities`. A representation that fails becomes null with an error; the others have their answers. */
-function entities(field: PlanField): RootWriter {
-  return objectRoot(field, {
-    kinds: (served, { representations }) =>
-      entityPlaces(served, representations as readonly unknown[]),
-    write(run, written) {
-      const { representations } = run.argumentsOf(field.args) as unknown as EntitiesArguments
-      return listText(run, representations, (one) =>
-        run.errors.item(field.nodes, () => written(entityOf(run.served, one)?.find(run))),
-      )
-    },
-  })
-}
-
-/** Compiles `objectByRef`. */
-function objectByRef(field: PlanField): RootWriter {
-  return objectRoot(field, {
-    kinds: (served, values) => [keyMeant(served, values).at],
-    write(run, written) {
-      const { at, key } = keyMeant(run.served, run.argumentsOf(field.args))
-      return written(foundByKey(run, at, key))
-    },
-  })
-}
-
-/** Throws `ClientError`. */
-function keyMeant(
-  served: ServedSchema,
-  values: Values,
-): { readonly at: ClusterKind; readonly key: string } {
-  const asked = values as unknown as ObjectByRefArguments
-  const { kind, cluster, ...object } = resolveObjectRef(served, asked)
-  return { at: { cluster: clusterNamed(served, cluster), kind }, key: objectKey(object) }
 }
 
 /** Compiles `objectList`: the list of each kind that a request names. */
@@ -231,58 +152,75 @@ function objectListRoot(field: PlanField): RootWriter {
   }
 }
 
-/** Compiles `kubernetesObjects`: a member of {@link QueryValues} whose arguments name the kinds. */
-function anyKindsRoot(field: PlanField): RootWriter {
-  const { compiled, rowNeeds } = field.compiler.ofNamedKinds(() => valueRoot(field))
+/** The kinds that the arguments of a member of {@link QueryValues} name, each in its cluster. Throws as the member does. */
+const placesOf = {
+  objectById: (served, { id }, typeName) => placeOfId(served, id, typeName),
+  objectsByIds: (served, { ids }) =>
+    (ids as readonly string[]).flatMap((id) => placeOfId(served, id)),
+  objectByRef: (served, values) => [
+    objectByRefAt(served, values as unknown as ObjectByRefArguments).at,
+  ],
+  entities: (served, { representations }) =>
+    entityPlaces(served, representations as readonly unknown[]),
+  kubernetesObjects: (served, values) =>
+    anyKindsPlaces(served, values as unknown as KubernetesObjectsArguments),
+} satisfies Record<
+  string,
+  (served: ServedSchema, values: Values, typeName?: string) => readonly ClusterKind[]
+>
+
+function placeOfId(served: ServedSchema, id: unknown, typeName?: string): readonly ClusterKind[] {
+  const named = identityAt(served, String(id), typeName)
+  return named === undefined ? [] : [named.at]
+}
+
+/**
+ * Compiles a member of {@link QueryValues} whose arguments name the kinds of its objects. Each request determines the kinds to
+ * read. The fields by which Relay fetches objects of one type are `object(id:)` for that type.
+ */
+function placedRoot(form: keyof typeof placesOf, field: PlanField): RootWriter {
+  const type = getNullableType(field.type)
+  const typeName = form === 'objectById' && isObjectType(type) ? type.name : undefined
+  const { compiled, rowNeeds } = field.compiler.ofNamedKinds(() =>
+    typeName === undefined ? valueRoot(field) : fetchedRoot(typeName, field),
+  )
   return {
     ...compiled,
     further(served, values, variables) {
-      const places = anyKindsPlaces(served, values as unknown as KubernetesObjectsArguments)
-      return places.flatMap((at) => [
-        at,
-        ...rowNeeds
-          .flatMap((needs) => neededKinds(needs(at.kind), at.cluster, variables))
-          .map((need) => ({ ...need, isOptional: true })),
-      ])
+      const places = new Map<string, ClusterKind>()
+      for (const at of placesOf[form](served, values, typeName)) {
+        places.set(`${at.cluster}/${at.kind.typeName}`, at)
+      }
+      return Array.from(places.values(), (at) => {
+        const { cluster, kind, isOptional = false } = at
+        const needed = rowNeeds.flatMap((needs) => neededKinds(needs(kind), cluster, variables))
+        const rows = needed.map((need) => (isOptional ? { ...need, isOptional } : need))
+        return kind.uncached ? rows : [at, ...rows]
+      }).flat()
     },
   }
 }
 
-interface IdentityAt {
-  readonly identity: ObjectIdentity
-  readonly at: ClusterKind
-}
-
-/** Decodes an `id`. Returns `undefined` if the server does not serve its kind. Throws `ObjectIdError`. */
-function identityAt(served: ServedSchema, id: string): IdentityAt | undefined {
-  const identity = decodeObjectId(id)
-  const at = kindOfIdentity(served, identity)
-  return at && { identity, at }
-}
-
-interface ObjectRoot {
-  /** The kinds of the objects that the arguments name. */
-  kinds(served: ServedSchema, values: Values): readonly ClusterKind[]
-  write(run: PlanRun, written: (found: FoundObject | undefined) => string): string
-}
-
-/** Compiles a field whose arguments name objects. Each request determines the kinds to read. */
-function objectRoot(field: PlanField, root: ObjectRoot): RootWriter {
-  const rows = rowsByKind(field)
+function fetchedRoot(typeName: string, field: PlanField): RootWriter {
+  const write = valueWriter(field)
   return {
-    further(served, values, variables) {
-      const places = new Map<string, ClusterKind>()
-      for (const at of root.kinds(served, values)) {
-        places.set(`${at.cluster}/${at.kind.typeName}`, at)
-      }
-      return [...places.values()].flatMap((at) => [
-        ...(at.kind.uncached ? [] : [at]),
-        ...neededKinds(rows.needs(at.kind), at.cluster, variables),
-      ])
+    write(run) {
+      const { id } = run.argumentsOf(field.args)
+      return write(run, new QueryValues(run).objectOf(String(id), typeName))
     },
-    write: (run) =>
-      root.write(run, (found) =>
-        found === undefined ? 'null' : rows.write(run, found.part, found.id),
-      ),
+  }
+}
+
+/** Compiles `graph`, a member of {@link QueryValues}. It may contain objects of other clusters than the default one. */
+function graphRoot(field: PlanField): RootWriter {
+  const { compiled, needs } = field.compiler.apart(() => valueRoot(field))
+  return {
+    ...compiled,
+    further(served, values, variables) {
+      const kinds = graphKinds(served, values as unknown as GraphArguments)
+      const clusters = new Set(kinds.map(({ cluster }) => cluster))
+      const rows = Array.from(clusters, (cluster) => neededKinds(needs, cluster, variables))
+      return [...kinds, ...rows.flat()]
+    },
   }
 }

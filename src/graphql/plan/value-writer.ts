@@ -19,9 +19,8 @@ import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { type ExtensionParent, StoredObject } from '../reads/direct/direct-reads.ts'
 import { foundByKey } from '../reads/object-read.ts'
-import { completionNeeds } from '../reads/over-kinds/completion-read.ts'
 import { lastEventNeeds, problemNeeds } from '../reads/over-kinds/problems-read.ts'
-import { searchNeeds } from '../reads/over-kinds/search-read.ts'
+import { completionNeeds, searchNeeds } from '../reads/over-kinds/search-read.ts'
 import type { ExtensionField, FieldSource } from '../schema/field-source.ts'
 import type { ObjectRef } from '../schema/read-context.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
@@ -82,7 +81,7 @@ export function itemWriter(field: PlanField): ValueWriter {
  * been paid by the reads that made them.
  */
 export function memberWriter(field: PlanField): ValueWriter {
-  const { args, name, definition, compiler } = field
+  const { args, definition, compiler } = field
   needsOf(field)
   const before = compiler.scope.writtenBefore?.(field)
   if (before !== undefined) return before as ValueWriter
@@ -111,18 +110,26 @@ export function memberWriter(field: PlanField): ValueWriter {
       return write(run, resolve(value, run.argumentsOf(args), run, info), cluster)
     }
   }
-  const mayReport = isObjectType(getNullableType(field.type))
-  const report = mayReport ? reporting(field, write) : write
-  return (
-    staleInRow(field) ??
-    ((run, value, cluster) => {
-      const values = value as Readonly<Record<string, unknown>>
-      const member = values[name]
-      const own =
-        typeof member === 'function' ? member.call(values, run.argumentsOf(args), run) : member
-      return report(run, own, cluster)
-    })
-  )
+  return staleInRow(field) ?? ownMemberWriter(field, write)
+}
+
+/** Compiles a member of an own value. Most are short texts, which need no completion. */
+function ownMemberWriter(field: PlanField, write: ValueWriter): ValueWriter {
+  const { args, name } = field
+  const type = getNullableType(field.type)
+  const isText = type === GraphQLString || type === GraphQLID
+  const report = isObjectType(type) ? reporting(field, write) : write
+  return (run, value, cluster) => {
+    const values = value as Readonly<Record<string, unknown>>
+    const member = values[name]
+    if (isText) {
+      if (typeof member === 'string' && member.length < shortText) return JSON.stringify(member)
+      if (member instanceof JsonText) return member.text
+    }
+    const own =
+      typeof member === 'function' ? member.call(values, run.argumentsOf(args), run) : member
+    return report(run, own, cluster)
+  }
 }
 
 type Needs = (
@@ -236,11 +243,14 @@ function presentWriter(type: GraphQLOutputType, field: PlanField): ValueWriter {
     const write = objectRefWriter(field)
     return (run, ref) => write(planRunOf(run), ref as ObjectRef)
   }
-  if (named.name === 'KubernetesObject' || served.kinds.has(named.name)) return kindWriter(field)
+  if (anyKind.has(named.name) || served.kinds.has(named.name)) return kindWriter(field)
   return isAbstractType(type)
     ? abstractWriter(type, field)
     : objectWriter(type as GraphQLObjectType, field)
 }
+
+/** The types of objects of any kind. */
+const anyKind: ReadonlySet<string> = new Set(['KubernetesObject', '_Entity'])
 
 function listWriter(of: GraphQLOutputType, field: PlanField): ValueWriter {
   const write = completed(of, field)
@@ -283,6 +293,9 @@ function paidItems(
 /** Texts of this length are paid before they are joined. The object or list around them pays for shorter ones. */
 const longText = 256
 
+/** JSON writes a character as six at most. */
+const shortText = longText / 6
+
 function leafWriter(type: GraphQLLeafType): ValueWriter {
   const isText = type === GraphQLString || type === GraphQLID
   return (run, value) => {
@@ -299,7 +312,6 @@ function leafWriter(type: GraphQLLeafType): ValueWriter {
 function kindWriter(field: PlanField): ValueWriter {
   const kind = field.compiler.served.kinds.get(getNamedType(field.type).name)
   const write = anyRowWriter(field, kind && [kind])
-  if (kind?.uncached === false) field.compiler.reads(kind)
   return (valueRun, value, cluster) => {
     const run = planRunOf(valueRun)
     if (value instanceof StoredObject) return write(run, value.part, value.id)

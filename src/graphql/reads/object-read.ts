@@ -4,10 +4,11 @@ import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
 import { hasKey } from '../../query/condition/condition.ts'
 import { objectByKey, objectByUid, sameObject } from '../../query/page/lookup.ts'
 import { mayBeMirrored, mirrored, mirroredUidOf } from '../../query/relation/events-relation.ts'
-import type { ObjectIdentity } from '../model/object-id.ts'
+import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
 import type { ClusterKind, FoundObject, KindView } from '../prepare/kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import type { LookupArguments, ObjectByRefArguments } from '../schema/read-arguments.ts'
+import { ofAnotherKind } from '../schema/relay-fields.ts'
 import type { Kind } from '../model/kind.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
 import type { ObjectRef } from '../schema/read-context.ts'
@@ -23,6 +24,33 @@ export function kindOfIdentity(
 ): ClusterKind | undefined {
   const kind = served.kindOf(group, name)
   return kind === undefined || !served.clusters.has(cluster) ? undefined : { cluster, kind }
+}
+
+/**
+ * Decodes an `id`. Returns `undefined` if the server does not serve its kind. Throws `ObjectIdError`, and `ArgumentError` for
+ * that of another type than `typeName`.
+ */
+export function identityAt(
+  served: ServedSchema,
+  id: string,
+  typeName?: string,
+): { readonly identity: ObjectIdentity; readonly at: ClusterKind } | undefined {
+  const identity = decodeObjectId(id)
+  const { group, kind } = identity
+  if (typeName !== undefined && served.kindOf(group, kind)?.typeName !== typeName) {
+    throw ofAnotherKind(id, typeName)
+  }
+  const at = kindOfIdentity(served, identity)
+  return at && { identity, at }
+}
+
+/** The place of the object that `objectByRef` names. Throws `ClientError`. */
+export function objectByRefAt(
+  served: ServedSchema,
+  args: ObjectByRefArguments,
+): { readonly at: ClusterKind; readonly key: string } {
+  const { kind, cluster, ...object } = resolveObjectRef(served, args)
+  return { at: { cluster: clusterNamed(served, cluster), kind }, key: objectKey(object) }
 }
 
 /**

@@ -379,7 +379,7 @@ function storedApart(
   return { cluster, kind, view: store, scope: unrestricted, incarnation: '', isDirect: true }
 }
 
-/** An object in a store of its own. */
+/** A found object as a value: the value writer writes it from its store. */
 export class StoredObject implements FoundObject {
   readonly part: KindView
   readonly id: ObjectId

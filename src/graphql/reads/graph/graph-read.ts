@@ -1,5 +1,6 @@
 import type { ObjectId, StoreView } from '../../../informer/store/store-view.ts'
-import { objectKey } from '../../../kubernetes/object.ts'
+import { objectKey, splitObjectKey } from '../../../kubernetes/object.ts'
+import { JsonText } from '../../../lib/json.ts'
 import { type Condition, hasValue } from '../../../query/condition/condition.ts'
 import type { CostlyArgument } from '../../../query/condition/work-budget.ts'
 import { objectByKey, objectByUid } from '../../../query/page/lookup.ts'
@@ -7,30 +8,39 @@ import {
   type Lead,
   type Walk,
   walkGraph,
+  type WalkNode,
   type WalkStep,
 } from '../../../query/relation/graph-walk.ts'
 import { siblingsOf } from '../../../query/relation/relation.ts'
 import type { Kind } from '../../model/kind.ts'
 import { ClientError, unlessRefused } from '../../errors/client-error.ts'
 import { type GraphLink, graphLinksOf } from './graph-links.ts'
-import { followsOwnership, type GraphRequest } from './graph-request.ts'
+import type { GraphArguments } from '../../schema/read-arguments.ts'
+import { followsOwnership, type GraphRequest, graphRequest } from './graph-request.ts'
 import type { KindView } from '../../prepare/kind-view.ts'
 import { unnamedKinds } from '../../served/named-kinds.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
-import { kindOfIdentity } from '../object-read.ts'
-import { partOfType } from '../over-kinds/kinds-page.ts'
+import { objectIdOf } from '../../model/object-id.ts'
+import { StoredObject } from '../direct/direct-reads.ts'
+import { kindOfIdentity, referenced, refOf } from '../object-read.ts'
+import { partOfType } from '../over-kinds/kinds-connection.ts'
 import { typesNotRead, unnamedPart } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 
-/** A graph that was read. Valid within the tick. */
-export interface ReadGraph extends Pick<Walk<KindView>, 'nodes' | 'edges'> {
+/*
+ * `Query.graph`: objects and the relations between them. The walk (`query/relation/graph-walk.ts`) asks for the steps that lead
+ * from the objects of each kind that it reaches; `GraphReader` makes them from the links of the schema, and accounts for the
+ * kinds and relations that it could not follow. Nodes and edges come from the stores' keys and UIDs, without decoding an object.
+ */
+
+/** What the value of a graph says besides its nodes and edges. */
+interface GraphAccount {
   /** The type names of the kinds read, sorted. */
   readonly types: readonly string[]
   /**
    * Relations of reached kinds that were not followed, because a kind or index that they read is unavailable; sorted.
    */
   readonly notFollowed: readonly string[]
-  readonly truncated: boolean
   /** The type names of the kinds that may hold more, but were not read, sorted. */
   readonly notLookedAt: () => readonly string[]
   readonly complete: () => boolean
@@ -38,18 +48,109 @@ export interface ReadGraph extends Pick<Walk<KindView>, 'nodes' | 'edges'> {
   readonly failures: readonly ClientError[]
 }
 
+/** A graph as the value of its type, valid within the tick: the members have the names of the fields. */
+interface Graph extends GraphAccount {
+  readonly truncated: boolean
+  readonly nodes: () => readonly GraphNode[]
+  readonly edges: () => readonly object[]
+}
+
 /** Reads a graph. Throws the `ClientError` of a root kind that cannot be read, and `QueryTooCostlyError`. */
-export function readGraph(run: ReadRun, request: GraphRequest): ReadGraph {
+export function readGraph(run: ReadRun, args: GraphArguments): Graph {
   const { budget } = run
+  const request = graphRequest(run.served, args)
   const { depth, maxNodes } = request
   const reader = new GraphReader(run, request)
   const roots = reader.roots()
   const stepsOf = (part: KindView): readonly WalkStep<KindView>[] => reader.stepsOf(part)
-  const walk = budget.because(costlyArgument(request), () =>
+  const { nodes, edges, isCut } = budget.because(costlyArgument(request), () =>
     walkGraph({ roots, depth, maxNodes, budget, stepsOf }),
   )
-  const { nodes, edges, isCut } = walk
-  return { nodes, edges, truncated: isCut, ...reader.account() }
+  const values = nodes.map((node) => new GraphNode(run, node))
+  return {
+    ...reader.account(),
+    truncated: isCut,
+    nodes() {
+      budget.spend('fields', fieldsPerNode * values.length)
+      return values
+    },
+    edges: () => edgeValues(edges, values),
+  }
+}
+
+/** A node has seven fields from its key and UID. */
+const fieldsPerNode = 7
+
+/** An object of a graph as a value. */
+class GraphNode {
+  readonly depth: number
+  readonly #run: ReadRun
+  readonly #part: KindView
+  readonly #id: ObjectId
+  #text: JsonText | undefined
+  #split: { readonly namespace: string; readonly name: string } | undefined
+
+  constructor(run: ReadRun, { part, id, depth }: WalkNode<KindView>) {
+    this.#run = run
+    this.#part = part
+    this.#id = id
+    this.depth = depth
+  }
+
+  /** Encoded once for the node and all of its edges. base64url needs no escapes. */
+  get id(): JsonText {
+    if (this.#text === undefined) {
+      const { view } = this.#part
+      const place = { key: view.keyOf(this.#id), uid: view.uidOf(this.#id) }
+      this.#text = new JsonText(`"${objectIdOf(this.#part, place)}"`)
+    }
+    return this.#text
+  }
+
+  get clusterName(): string {
+    return this.#part.cluster
+  }
+
+  get apiVersion(): string {
+    return this.#part.kind.apiVersion
+  }
+
+  get kind(): string {
+    return this.#part.kind.resource.kind
+  }
+
+  get namespace(): string | null {
+    return this.#place().namespace || null
+  }
+
+  get name(): string {
+    return this.#place().name
+  }
+
+  #place(): { readonly namespace: string; readonly name: string } {
+    return (this.#split ??= splitObjectKey(this.#part.view.keyOf(this.#id)))
+  }
+
+  /** The viewer may see a reached object, yet may lack the access to look it up. */
+  object(): StoredObject | undefined {
+    const found = referenced(this.#run, refOf({ part: this.#part, id: this.#id }))
+    return found && new StoredObject(found)
+  }
+}
+
+/** A thousand edges share some hundred objects and a dozen relations, so each text is made once. */
+function edgeValues(
+  edges: Walk<KindView>['edges'],
+  nodes: readonly GraphNode[],
+): readonly object[] {
+  const relations = new Map<string, JsonText>()
+  return edges.map(({ from, to, relation: name }) => {
+    let relation = relations.get(name)
+    if (relation === undefined) {
+      relations.set(name, (relation = new JsonText(JSON.stringify(name))))
+    }
+    return { from: nodes[from]?.id, to: nodes[to]?.id, relation }
+  })
 }
 
 /** The argument that shortens the walk. */
@@ -164,7 +265,7 @@ class GraphReader {
     return steps
   }
 
-  account(): Omit<ReadGraph, 'nodes' | 'edges' | 'truncated'> {
+  account(): GraphAccount {
     const failures = [...this.#failures]
     return {
       types: [...this.#types].toSorted(),

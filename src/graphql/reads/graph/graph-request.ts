@@ -33,19 +33,8 @@ export interface GraphRequest {
   readonly picks: GraphPicks | undefined
 }
 
-/** Requests by the identity of their arguments: preparing a request and reading it use the same arguments. */
-const read = new WeakMap<GraphArguments, { readonly by: ServedSchema; readonly is: GraphRequest }>()
-
 /** Reads the arguments of `graph`. Throws `ArgumentError`, which names the invalid one. */
 export function graphRequest(served: ServedSchema, args: GraphArguments): GraphRequest {
-  const known = read.get(args)
-  if (known?.by === served) return known.is
-  const is = requestOf(served, args)
-  read.set(args, { by: served, is })
-  return is
-}
-
-function requestOf(served: ServedSchema, args: GraphArguments): GraphRequest {
   const depth = bounded('depth', args.depth ?? graphBounds.depth, 0, graphBounds.maxDepth)
   const maxNodes = bounded('maxNodes', args.maxNodes ?? graphBounds.nodes, 1, graphBounds.maxNodes)
   if (args.roots.length > maxNodes) {
