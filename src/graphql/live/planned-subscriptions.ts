@@ -436,7 +436,6 @@ export interface PlannedOperations {
     request: QueryRequest,
     origin: Pick<SubscriptionOrigin, 'viewer' | 'callerToken' | 'trace' | 'mayWrite'>,
   ): Promise<FrameStream>
-  /** The state of the subscriptions, for metrics. */
   liveState(): LiveState
 }
 

@@ -145,7 +145,6 @@ export class FollowedLogs extends FrameStream implements ByteHolder, Disposable 
     return this.#pageBytes + this.#buffer.bytes + this.#followers.size * followerBytes + pods
   }
 
-  /** The lines that the reader has taken. */
   override get rows(): number {
     return this.#rows
   }
@@ -169,7 +168,6 @@ export class FollowedLogs extends FrameStream implements ByteHolder, Disposable 
     return turns.run(() => this.#options.write(frame), this.#lane)
   }
 
-  /** All that was read. It counts as held until the logs are disposed. */
   page(): PodLogsSource {
     this.#pageBytes = this.#buffer.bytes
     const { lines, skipped } = this.#buffer.take({ lines: Infinity, bytes: Infinity })

@@ -40,7 +40,6 @@ import type { ResumePosition } from '../../reads/resume-token.ts'
 
 export interface GroupKindAccess {
   readonly at: ClusterKind
-  /** The scope that they may list. */
   readonly scope: Scope
   /** The error that a list gets, if they may list nothing. */
   readonly refusal: ClientError | undefined
@@ -63,7 +62,6 @@ export interface MissingRead {
 
 /** The rows need reads that their group does not follow. */
 export class MissingKindError extends Error {
-  /** The kind whose rows need them. */
   readonly followed: Kind
   readonly missing: readonly MissingRead[]
 
@@ -191,7 +189,6 @@ export class GroupAccess {
     )
   }
 
-  /** The kinds that the group reads. */
   get visible(): readonly ClusterKind[] {
     return this.lists.flatMap(({ access }) => (access instanceof ListAccess ? access.visible : []))
   }
@@ -465,7 +462,6 @@ export interface WantedList {
   readonly list: FollowedList
 }
 
-/** A subscription that is about to start. */
 export interface Joining extends Pick<Followed, 'plan' | 'page' | 'facets' | 'problems'> {
   readonly served: ServedSchema
   readonly document: DocumentNode
@@ -474,7 +470,6 @@ export interface Joining extends Pick<Followed, 'plan' | 'page' | 'facets' | 'pr
   readonly listsIn: (fleet: FleetParts) => readonly WantedList[]
   readonly variables: VariableValues
   readonly coalesceMs: number
-  /** Where the subscriber goes on. */
   readonly resumeFrom: ResumePosition | undefined
   /** A hash of the variables that decide the rows. */
   readonly asked: string
@@ -490,7 +485,6 @@ export interface WantedGroup extends Omit<Joining, 'resumeFrom'> {
   readonly operation: string
 }
 
-/** Details of an error about a subscription. */
 export function placeOf({ plan, lists }: WantedGroup): {
   cluster?: string
   type: string
@@ -536,7 +530,6 @@ export class DiscoveredReads {
   readonly operations: Set<string> = new Set<string>()
   readonly #of = new Map<Kind, DiscoveredKinds>()
 
-  /** The reads for the rows of a kind. */
   of(followed: Kind): DiscoveredKinds {
     let found = this.#of.get(followed)
     if (found === undefined) this.#of.set(followed, (found = new DiscoveredKinds()))
@@ -578,7 +571,6 @@ export class DiscoveredKinds {
     return Array.from(this.#further, ([kind, needed]) => ({ kind, indexes: { needed } }))
   }
 
-  /** A text that is equal for equal reads. */
   get text(): string {
     const kinds = Array.from(this.#further, ([{ typeName }, needed]) =>
       [typeName, ...needed].join(' '),
@@ -587,7 +579,6 @@ export class DiscoveredKinds {
     return [...kinds, ...wide, ...(this.leadsBack ? ['back'] : [])].toSorted().join()
   }
 
-  /** The kinds of which a viewer may see single objects by name. */
   namedBy(identity: string | undefined): ReadonlySet<Kind> {
     return this.#named.get(identity ?? '') ?? noKinds
   }

@@ -81,7 +81,6 @@ export class LackingError extends Error {}
 
 /** The reads of a list of a group: the kinds that its members may see in part or whole, limited to their access. */
 export class GroupReading {
-  /** The kinds, the followed kind first. */
   readonly needs: readonly ClusterKind[]
   /** Whether the written rows depend on which kinds are in memory. */
   looksAround = false
@@ -145,7 +144,6 @@ export class GroupReading {
     return this.#options.listAccess.followed(snapshot)
   }
 
-  /** The kinds that can be read in this tick. */
   readable(snapshot: ReadSnapshot = this.now()): readonly ClusterKind[] {
     return this.needs.filter((at) => {
       try {
@@ -158,7 +156,6 @@ export class GroupReading {
     })
   }
 
-  /** The positions of the readable stores. */
   positions(): Positions {
     const snapshot = this.now()
     const own = this.readable(snapshot).map((at) => {
@@ -347,7 +344,6 @@ class GroupParts implements ReadParts {
     return this.#decisions?.isLacking === true || this.#snapshot.neededIndexes.length > 0
   }
 
-  /** See {@link GroupRun.check}. */
   check(): void {
     if (this.#missing.size > 0) throw this.#missingError([...this.#missing.values()])
     if (this.#isUnprepared) throw new LackingError()
@@ -394,7 +390,6 @@ class GroupParts implements ReadParts {
     this.#reading.looksAround = true
   }
 
-  /** Notes a read that the group does not follow. */
   note(one: MissingRead): void {
     const { form, at } = one
     this.#missing.set([form, at.kind.typeName, ...(at.indexes?.needed ?? [])].join(' '), one)

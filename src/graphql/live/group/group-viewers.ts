@@ -65,7 +65,6 @@ export class GroupMemberships {
     return membership
   }
 
-  /** Rechecks a viewer that has members. */
   recheck({ identity }: ViewerAccess): void {
     this.#memberships.get(identity)?.recheck()
   }
@@ -130,7 +129,6 @@ export class GroupMemberships {
     for (const membership of this.#memberships.values()) membership.recheck()
   }
 
-  /** The group is over. */
   retire(): void {
     for (const membership of this.#memberships.values()) {
       membership.retire()
@@ -170,7 +168,6 @@ export class ViewerMembership implements MemberGate {
   /** The expiry of the latest review that found the viewer's access equal to the group's. */
   #openUntilMs = Number.NEGATIVE_INFINITY
   #isStale = false
-  /** Whether permissions may have changed since rows were written. */
   #hasChanged = false
   #checking: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined

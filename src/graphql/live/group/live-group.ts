@@ -51,7 +51,6 @@ export interface LeavingMembers {
   readonly members: ReadonlySet<GroupMember>
 }
 
-/** The owner of the groups. */
 export interface GroupOwner {
   readonly counts: LiveCounts
   readonly held: HeldBytes
@@ -59,7 +58,6 @@ export interface GroupOwner {
   readonly starts: FairSlots
   /** Moves members that are still there to another group. Rejects if no group can take them. */
   regroup(group: LiveGroup, leaving: LeavingMembers): Promise<void>
-  /** The group takes no more members. */
   forget(group: LiveGroup): void
   /** The reads of lists to review a viewer's access for. */
   requestsOf(
@@ -68,7 +66,6 @@ export interface GroupOwner {
   ): readonly AccessRequest[]
   /** The group follows these lists now: new members who ask for these join it. Returns what it follows. */
   rename(group: LiveGroup, lists: readonly WantedList[]): WantedGroup
-  /** The group has ended. Called once. */
   ended(group: LiveGroup): void
 }
 
@@ -83,7 +80,6 @@ export interface LiveGroupOptions extends Omit<
   /** The viewer whose reads the requests are; absent without viewers. */
   readonly identity: string | undefined
   readonly discovered: DiscoveredReads
-  /** The group among the open subscriptions. */
   readonly subscription: OpenSubscription
   readonly live: LiveLimits
 }
@@ -181,7 +177,6 @@ export class LiveGroup implements ByteHolder, ChangingGroup, FramedGroup, Member
     return this.#members.size
   }
 
-  /** Whether the group takes no more members. */
   get isOver(): boolean {
     return this.#end !== undefined || this.#isLeft
   }
@@ -376,7 +371,6 @@ export class LiveGroup implements ByteHolder, ChangingGroup, FramedGroup, Member
     else joining.set(name, { list: wanted.list, error })
   }
 
-  /** Follows these lists from now on. */
   #adopt(entries: readonly GroupEntry[]): void {
     const { state, changes } = this
     const before = new Set(state.entries)
@@ -395,7 +389,6 @@ export class LiveGroup implements ByteHolder, ChangingGroup, FramedGroup, Member
     if (joined.length > 0) changes.add(joined)
   }
 
-  /** Finds another group for all members. */
   #outdated(): void {
     if (this.isOver) return
     this.#isLeft = true
@@ -431,7 +424,6 @@ export class LiveGroup implements ByteHolder, ChangingGroup, FramedGroup, Member
     this.#members.clear()
   }
 
-  /** The memory of the rows and of unread frames. */
   get heldBytes(): number {
     return this.#sharedBytes + this.frames.bytesAhead(this.#members)
   }
@@ -485,7 +477,6 @@ function listsIn(
   }
 }
 
-/** The name of a list among those of a group. */
 function nameOfList({ list: { at } }: WantedList): string {
   return JSON.stringify([at.cluster, at.kind.typeName])
 }
