@@ -12,11 +12,9 @@ import type { LiveCounts, LiveLimits } from '../live-limits.ts'
 import type { OpenSubscription } from '../open-subscriptions.ts'
 import {
   type AccessRequest,
-  type DiscoveredReads,
   GroupAccess,
   isPassing,
   ListAccess,
-  MissingKindError,
   type SeenList,
   type WantedGroup,
   type WantedList,
@@ -25,11 +23,12 @@ import { type ChangingGroup, GroupChanges } from './group-changes.ts'
 import { bytesAhead, type FramedGroup, GroupFrames } from './group-frames.ts'
 import { type GroupContent, GroupList } from './group-list.ts'
 import { type GroupMember, type MemberGroup, MemberNotifier } from './group-member.ts'
-import { GroupReading, type GroupReadingOptions } from './group-reading.ts'
+import { GroupReading, type GroupReadingOptions, MissingKindError } from './group-reading.ts'
 import { GroupFacets, GroupProblems } from './group-reread.ts'
 import { GroupRows } from './group-rows.ts'
 import { type GroupEntry, GroupState } from './group-state.ts'
 import {
+  type DiscoveredReads,
   GroupMemberships,
   sharedAccess,
   type ViewedGroup,
