@@ -15,10 +15,7 @@ const heading = '## All options'
 /** Where the options of each part are declared, each with a comment that says what it is. */
 const declaredIn: Readonly<Record<string, readonly string[]>> = {
   '': ['src/config/gateway-config.ts', 'src/config/config.ts'],
-  documents: [
-    'src/graphql/documents/document-bounds.ts',
-    'src/graphql/documents/selection-bounds.ts',
-  ],
+  documents: ['src/graphql/documents/document-bounds.ts'],
   work: ['src/query/condition/work-budget.ts'],
   cache: ['src/cache/cache-bounds.ts', 'src/cache/account-namespaces.ts'],
   writes: ['src/graphql/writes/write-limits.ts'],

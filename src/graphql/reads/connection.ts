@@ -15,7 +15,7 @@ export interface ConnectionRead<R> extends PlacesRead<unknown> {
  * value writer writes it as it stands. Each part is computed when a field asks for it, within the tick that read the page:
  * every `nodes` and every `edges` of a document pays for its rows, and a cursor is made only where it is selected.
  *
- * Of a list of one kind, `plan/connection-writer.ts` writes the rows from their bare ids (`ReadPage`).
+ * Of a list of one kind, `plan/plan.ts` writes the rows from their bare ids (`ReadPage`).
  */
 export class Connection<R, T> {
   readonly #run: ReadRun
