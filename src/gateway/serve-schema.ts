@@ -35,7 +35,6 @@ import { indexersByType } from '../query/relation/relations.ts'
 import type { ClusterApi } from './cluster-api.ts'
 import type { ClusterMember } from './cluster-member.ts'
 
-/** Options of the schema of a gateway. */
 export interface SchemaOptions {
   /** Prefixes of API groups in names, by group. */
   readonly aliases?: GroupAliases
@@ -55,7 +54,7 @@ export interface SchemaOptions {
   readonly problemKinds?: readonly string[]
   /** The part of the clusters' API that becomes the schema; by default all of it. */
   readonly profile?: SchemaProfile
-  /** Whether the schema supports refetching by relay-compiler. Default false. */
+  /** Whether the schema supports refetching by relay-compiler: `fetch__Pod(id:)` and `@fetchable`. Default false. */
   readonly relay?: boolean
   /**
    * Whether the schema is a subgraph of Apollo Federation 2, whose router may resolve every kind by `_entities`: see

@@ -10,18 +10,16 @@ export function resourcesFile(): string {
     .filter(({ watchable }) => watchable)
     .map((kind) => ({ kind, name: nameOfResource(kind) }))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-  const imports = Map.groupBy(kinds, ({ kind }) => fileOf(kind.definition))
-  const importLines = Array.from(imports, ([file, of]) => {
-    const types = of.map(({ kind }) => nameOfKind(kind)).toSorted()
-    return `import type { ${types.join(', ')} } from './wire/${file}'`
-  })
+  const used = new Set(kinds.map(({ kind }) => fileOf(kind.definition)))
+  const files = [...used].toSorted((a, b) => (a < b ? -1 : 1))
+  const imports = files.map((file) => `import type * as ${moduleOf(file)} from './wire/${file}'`)
   return `${header}
-import type { Resource } from './api-resource.ts'
-${importLines.toSorted().join('\n')}
+import { type Resource, splitApiVersion } from './api-resource.ts'
+${imports.join('\n')}
 
 /** The resources of a built-in kind, with the types of their objects. */
 export interface BuiltInResources {
-${kinds.map(({ kind, name }) => `readonly ${name}: Resource<${nameOfKind(kind)}>`).join('\n')}
+${kinds.map(({ kind, name }) => `readonly ${name}: Resource<${typeOf(kind)}>`).join('\n')}
 }
 
 /**
@@ -30,6 +28,14 @@ ${kinds.map(({ kind, name }) => `readonly ${name}: Resource<${nameOfKind(kind)}>
  */
 export const resources: BuiltInResources = {
 ${kinds.map(({ kind, name }) => `${name}: ${resourceText(kind)},`).join('\n')}
+}
+
+function namespaced(apiVersion: string, kind: string, resource: string): Resource<never> {
+  return { ...splitApiVersion(apiVersion), resource, kind, namespaced: true }
+}
+
+function clusterScoped(apiVersion: string, kind: string, resource: string): Resource<never> {
+  return { ...namespaced(apiVersion, kind, resource), namespaced: false }
 }
 `
 }
@@ -42,7 +48,13 @@ function nameOfResource(kind: CapturedKind): string {
   return `${pluralOf(plain, kind.kind, kind.resource)}${name.slice(at)}`
 }
 
+/** `appsV1` of `apps-v1.ts`. */
+const moduleOf = (file: string): string => file.slice(0, -'.ts'.length).replace('-v', 'V')
+
+const typeOf = (kind: CapturedKind): string =>
+  `${moduleOf(fileOf(kind.definition))}.${nameOfKind(kind)}`
+
 function resourceText({ apiVersion, kind, resource, namespaced }: CapturedKind): string {
-  const [version = '', group = ''] = apiVersion.split('/').toReversed()
-  return `{ group: '${group}', version: '${version}', resource: '${resource}', kind: '${kind}', namespaced: ${namespaced} }`
+  const scope = namespaced ? 'namespaced' : 'clusterScoped'
+  return `${scope}('${apiVersion}', '${kind}', '${resource}')`
 }

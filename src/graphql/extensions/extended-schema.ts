@@ -1,6 +1,5 @@
 import {
   getNamedType,
-  type GraphQLField,
   type GraphQLNamedType,
   type GraphQLSchema,
   isAbstractType,
@@ -20,12 +19,7 @@ import { type FieldSource, fromSource } from '../schema/field-source.ts'
 import { extendedBySdl } from '../schema/scalars.ts'
 import { ExtensionError } from './extension.ts'
 import { kindByName } from './kind-caches.ts'
-import {
-  type ExtensionDefinition,
-  fieldsOf,
-  type ReadExtension,
-  type ReadField,
-} from './extension-document.ts'
+import { type ExtensionDefinition, fieldsOf, type ReadExtension } from './extension-document.ts'
 
 /** A part of an extension that waits for a type which no cluster serves. */
 export interface DormantPart {
@@ -97,7 +91,9 @@ export function missingKinds(
 function withMutationRoot(
   definitions: readonly ExtensionDefinition[],
 ): readonly TypeSystemExtensionOrDefinition[] {
-  const first = definitions.find(isMutation)
+  const first = definitions.find(
+    ({ kind, name }) => kind === NodeKind.OBJECT_TYPE_EXTENSION && name.value === 'Mutation',
+  )
   if (first === undefined) return definitions
   const root = { ...first, kind: NodeKind.OBJECT_TYPE_DEFINITION } as ObjectTypeDefinitionNode
   const type: NamedTypeNode = { kind: NodeKind.NAMED_TYPE, name: first.name }
@@ -110,10 +106,6 @@ function withMutationRoot(
   ]
   const rest = definitions.filter((one) => one !== first)
   return [root, { kind: NodeKind.SCHEMA_EXTENSION, operationTypes }, ...rest]
-}
-
-function isMutation({ kind, name }: ExtensionDefinition): boolean {
-  return kind === NodeKind.OBJECT_TYPE_EXTENSION && name.value === 'Mutation'
 }
 
 type TypeSystemExtensionOrDefinition = ExtensionDefinition | SchemaExtensionNode
@@ -179,7 +171,13 @@ class PartSearch {
     }
     if (present === undefined) return definition
     if (this.#taken.get(extension)?.has(name) === true) return undefined
-    if (!isObjectType(present) || !this.#isExtensible(name)) {
+    const roots = [
+      this.#base.getQueryType(),
+      this.#base.getMutationType(),
+      this.#base.getSubscriptionType(),
+    ]
+    const isExtensible = this.#kinds.has(name) || roots.some((root) => root?.name === name)
+    if (!isObjectType(present) || !isExtensible) {
       const message = `${name} is a type of the gateway that cannot be extended`
       const hint = 'extend Query, Mutation, Subscription or the type of a kind'
       this.problems.push(new ExtensionError('unsupported', extension, name, message, hint))
@@ -192,10 +190,6 @@ class PartSearch {
       return isFree
     })
     return fields.length === 0 ? undefined : { ...definition, fields }
-  }
-
-  #isExtensible(typeName: string): boolean {
-    return this.#kinds.has(typeName) || isRootOf(this.#base, typeName)
   }
 
   #unlessDormant(
@@ -244,11 +238,6 @@ function definedIn(definitions: readonly ExtensionDefinition[]): ReadonlySet<str
 
 const scalars: ReadonlySet<string> = new Set(['String', 'Int', 'Float', 'Boolean', 'ID'])
 
-function isRootOf(schema: GraphQLSchema, typeName: string): boolean {
-  const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()]
-  return roots.some((root) => root?.name === typeName)
-}
-
 function namedTypesIn(node: Parameters<typeof visit>[0]): readonly string[] {
   const names: string[] = []
   visit(node, {
@@ -273,51 +262,35 @@ function resolve(
     const { coerceOutputValue, coerceInputValue, coerceInputLiteral, valueToLiteral } = scalar
     Object.assign(type, { coerceOutputValue, coerceInputValue, coerceInputLiteral, valueToLiteral })
   }
-  if (isAbstractType(type)) type.resolveType = typeResolver(extension, typeName)
+  if (isAbstractType(type)) {
+    // A value names its type by `__typename`, unless a resolver says otherwise.
+    const given = extension.resolveTypes.get(typeName)
+    const info = { typeName, fieldName: '__resolveType', fieldNodes: [] }
+    type.resolveType = (value: unknown) =>
+      (given === undefined
+        ? (value as { readonly __typename?: string }).__typename
+        : given(value, {}, undefined as never, info)) as string
+  }
   if (!isObjectType(type) && !isInterfaceType(type)) return
   for (const node of fieldsOf(definition)) {
     const coordinate = `${typeName}.${node.name.value}`
     const field = type.getFields()[node.name.value]
     const read = extension.fields.get(coordinate)
     if (field === undefined || read === undefined) continue
-    requireResolvable(extension.name, coordinate, getNamedType(field.type), isGiven)
-    giveSource(field, read)
+    const of = getNamedType(field.type)
+    if (!isInputType(of) && !isGiven(of)) {
+      const message = isAbstractType(of)
+        ? `${coordinate} is of ${of.name}, which has types of the gateway among its own`
+        : `${coordinate} is of ${of.name}, which only the gateway can make`
+      const hint =
+        'use types of its own, scalars, the types of kinds, and KubernetesObject for any kind'
+      throw new ExtensionError('unsupported', extension.name, coordinate, message, hint)
+    }
+    const { subscribe, ...own } = read
+    const source: FieldSource =
+      subscribe === undefined
+        ? { form: 'extension', field: own }
+        : { form: 'extensionEvents', field: own, subscribe }
+    Object.assign(field, fromSource(source))
   }
-}
-
-/** How a value of an interface or union names its type: by `__typename`, unless a resolver says otherwise. */
-function typeResolver(
-  { resolveTypes }: ReadExtension,
-  typeName: string,
-): (value: unknown) => string {
-  const given = resolveTypes.get(typeName)
-  const info = { typeName, fieldName: '__resolveType', fieldNodes: [] }
-  return (value) =>
-    (given === undefined
-      ? (value as { readonly __typename?: string }).__typename
-      : given(value, {}, undefined as never, info)) as string
-}
-
-function requireResolvable(
-  extension: string,
-  coordinate: string,
-  type: GraphQLNamedType,
-  isGiven: (type: GraphQLNamedType) => boolean,
-): void {
-  if (isInputType(type) || isGiven(type)) return
-  const message = isAbstractType(type)
-    ? `${coordinate} is of ${type.name}, which has types of the gateway among its own`
-    : `${coordinate} is of ${type.name}, which only the gateway can make`
-  const hint =
-    'use types of its own, scalars, the types of kinds, and KubernetesObject for any kind'
-  throw new ExtensionError('unsupported', extension, coordinate, message, hint)
-}
-
-function giveSource(field: GraphQLField<unknown, unknown>, read: ReadField): void {
-  const { subscribe, ...own } = read
-  const source: FieldSource =
-    subscribe === undefined
-      ? { form: 'extension', field: own }
-      : { form: 'extensionEvents', field: own, subscribe }
-  Object.assign(field, fromSource(source))
 }

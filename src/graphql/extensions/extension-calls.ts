@@ -121,7 +121,9 @@ export class OperationExtensions implements ExtensionCalls {
       return { key: `${typeof source} ${String(source)}`, cluster, source }
     }
     if (cluster !== undefined) this.#clusters.set(source, cluster)
-    return { key: this.#numberOf(source), cluster: this.#clusters.get(source), source }
+    let number = this.#numbers.get(source)
+    if (number === undefined) this.#numbers.set(source, (number = ++this.#count))
+    return { key: `#${number}`, cluster: this.#clusters.get(source), source }
   }
 
   value(
@@ -140,7 +142,11 @@ export class OperationExtensions implements ExtensionCalls {
     const outcome = this.#outcomes.get(key)
     if (outcome instanceof Error) throw outcome
     if (outcome === undefined && !this.#noted.has(key)) {
-      if (this.#rounds >= maxRounds) throw tooDeep(field)
+      if (this.#rounds >= maxRounds) {
+        const message = `${field.coordinate} is more than ${maxRounds} levels of extension fields deep`
+        const hint = 'nest fewer fields of extensions, or use several queries'
+        throw new ClientError('QUERY_TOO_COSTLY', message, { value: maxRounds, hint })
+      }
       this.#noted.set(key, { field, args, parent, nodes })
     }
     return outcome
@@ -188,13 +194,6 @@ export class OperationExtensions implements ExtensionCalls {
       clearTimeout(timer)
     }
   }
-
-  /** A number for each object, as its key. */
-  #numberOf(source: object): string {
-    let number = this.#numbers.get(source)
-    if (number === undefined) this.#numbers.set(source, (number = ++this.#count))
-    return `#${number}`
-  }
 }
 
 /** Calls a resolver. Never throws: rejects. */
@@ -205,22 +204,18 @@ async function called(
   const [typeName = '', fieldName = ''] = field.coordinate.split('.')
   const info = { typeName, fieldName, fieldNodes: nodes, cluster: parent.cluster }
   const { source } = parent
-  const resolve = field.resolve ?? memberResolver(fieldName)
-  const value: unknown = await resolve(source, args, context as never, info)
+  let value: unknown
+  if (field.resolve === undefined) {
+    const member = memberOf(source, fieldName)
+    value = await (typeof member === 'function'
+      ? (member as (...given: readonly unknown[]) => unknown).call(source, args, context, info)
+      : member)
+  } else value = await field.resolve(source, args, context as never, info)
   if (value instanceof Error) throw value
   if (!Array.isArray(value) || !value.some(isThenable)) return { value }
   const settled = await Promise.allSettled(value)
   return {
     value: settled.map((one) => (one.status === 'fulfilled' ? one.value : shownError(one.reason))),
-  }
-}
-
-function memberResolver(name: string): NonNullable<ExtensionField['resolve']> {
-  return (source, args, context, info) => {
-    const member = memberOf(source, name)
-    return typeof member === 'function'
-      ? (member as (...given: readonly unknown[]) => unknown).call(source, args, context, info)
-      : member
   }
 }
 
@@ -275,10 +270,4 @@ function lateCall({ coordinate }: ExtensionField, deadlineMs: number): ClientErr
   const hint = 'ask for fewer objects, or again in a moment'
   const message = `${coordinate} was not resolved within ${deadlineMs} ms`
   return new ClientError('DEADLINE_EXCEEDED', message, { value: deadlineMs, hint })
-}
-
-function tooDeep({ coordinate }: ExtensionField): ClientError {
-  const message = `${coordinate} is more than ${maxRounds} levels of extension fields deep`
-  const hint = 'nest fewer fields of extensions, or use several queries'
-  return new ClientError('QUERY_TOO_COSTLY', message, { value: maxRounds, hint })
 }

@@ -1,6 +1,5 @@
 import {
   type ConstDirectiveNode,
-  type DefinitionNode,
   type DocumentNode,
   type EnumTypeDefinitionNode,
   type FieldDefinitionNode,
@@ -155,21 +154,19 @@ function definitionsOf(
     const message = `typeDefs, line ${place?.line ?? 1}: ${cause.message}`
     throw new ExtensionError('sdl', name, 'typeDefs', message, 'write SDL of GraphQL', cause)
   }
-  for (const definition of document.definitions) requireAllowed(name, definition)
+  for (const definition of document.definitions) {
+    const own = 'name' in definition ? (definition.name?.value ?? '') : ''
+    const isRoot = definition.kind === NodeKind.OBJECT_TYPE_DEFINITION && roots.has(own)
+    if (allowed.has(definition.kind) && !isRoot) continue
+    const message = isRoot
+      ? `typeDefs defines type ${own}, which the gateway has`
+      : `typeDefs has a definition that extensions cannot have: ${definition.kind} ${own}`.trimEnd()
+    const hint = isRoot
+      ? `write \`extend type ${own}\``
+      : 'define types, and extend Query, Mutation, Subscription and the types of kinds'
+    throw new ExtensionError('unsupported', name, own, message, hint)
+  }
   return document.definitions as readonly ExtensionDefinition[]
-}
-
-function requireAllowed(extension: string, definition: DefinitionNode): void {
-  const name = 'name' in definition ? (definition.name?.value ?? '') : ''
-  const isRoot = definition.kind === NodeKind.OBJECT_TYPE_DEFINITION && roots.has(name)
-  if (allowed.has(definition.kind) && !isRoot) return
-  const message = isRoot
-    ? `typeDefs defines type ${name}, which the gateway has`
-    : `typeDefs has a definition that extensions cannot have: ${definition.kind} ${name}`.trimEnd()
-  const hint = isRoot
-    ? `write \`extend type ${name}\``
-    : 'define types, and extend Query, Mutation, Subscription and the types of kinds'
-  throw new ExtensionError('unsupported', extension, name, message, hint)
 }
 
 /** The fields of an object type, an interface, or an extension of an object type. */
@@ -237,18 +234,6 @@ function resolverOf(
   return { resolve, subscribe: undefined }
 }
 
-function isResolver(given: unknown): boolean {
-  return (
-    typeof given === 'function' || (isRecord(given) && typeof given['subscribe'] === 'function')
-  )
-}
-
-function noResolver(extension: string, coordinate: string): ExtensionError {
-  const message = `the resolver of ${coordinate} is not a function`
-  const hint = 'write (source, args, context) => …, or { subscribe } for a subscription'
-  return new ExtensionError('no-resolver', extension, coordinate, message, hint)
-}
-
 /** The resolvers of scalars, interfaces and unions. Throws for any resolver without a field. */
 function resolversOfTypes(
   extension: string,
@@ -278,10 +263,16 @@ function resolversOfTypes(
         NodeKind.INTERFACE_TYPE_DEFINITION,
         NodeKind.UNION_TYPE_DEFINITION,
       )
-      if (!isResolver(resolver)) throw noResolver(extension, `${typeName}.${fieldName}`)
+      const coordinate = `${typeName}.${fieldName}`
+      const isBoth = isRecord(resolver) && typeof resolver['subscribe'] === 'function'
+      if (typeof resolver !== 'function' && !isBoth) {
+        const message = `the resolver of ${coordinate} is not a function`
+        const hint = 'write (source, args, context) => …, or { subscribe } for a subscription'
+        throw new ExtensionError('no-resolver', extension, coordinate, message, hint)
+      }
       if (fieldName === '__resolveType' && isAbstract) {
         resolveTypes.set(typeName, resolver as FieldResolver)
-      } else if (!fields.has(`${typeName}.${fieldName}`)) throw unknown(`${typeName}.${fieldName}`)
+      } else if (!fields.has(coordinate)) throw unknown(coordinate)
     }
   }
   return { scalars, resolveTypes }

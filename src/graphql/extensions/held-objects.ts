@@ -11,6 +11,7 @@ export interface HeldPlace {
 }
 
 const places = new WeakMap<object, HeldPlace>()
+const codecs = new WeakMap<Kind, ObjectCodec>()
 
 /** The place of an object that {@link heldObject} gave; `undefined` for any other value. */
 export function placeOfHeld(value: unknown): HeldPlace | undefined {
@@ -20,9 +21,14 @@ export function placeOfHeld(value: unknown): HeldPlace | undefined {
 /** The object with an id as a program reads it: decoded when it is first touched. It may be kept beyond the tick. */
 export function heldObject({ cluster, kind, view }: KindView, id: ObjectId): KubernetesObject {
   const held = view.held(id)
-  const codec = codecOf(kind)
+  let codec = codecs.get(kind)
+  if (codec === undefined) {
+    const { resource, metadataOnly } = kind
+    codecs.set(kind, (codec = createObjectCodec({ resource, metadataOnly })))
+  }
+  const by = codec
   let decoded: KubernetesObject | undefined
-  const object = (): KubernetesObject => (decoded ??= codec.decode(held))
+  const object = (): KubernetesObject => (decoded ??= by.decode(held))
   const lazy = new Proxy({} as KubernetesObject, {
     get: (_, name) => readOnlyValue(Reflect.get(object(), name)),
     has: (_, name) => Reflect.has(object(), name),
@@ -49,34 +55,19 @@ const refusesWrites = {
 const readers = new WeakMap<object, object>()
 
 /**
- * An object that throws a TypeError when a resolver writes to it or to anything in it. Decoded objects share structure
- * with the caches, so a write would show in the answers of other callers.
+ * A value that throws a TypeError when a resolver writes to it or to anything in it. Decoded objects share structure with
+ * the caches, so a write would show in the answers of other callers.
  */
-function readOnly<T extends object>(object: T): T {
-  let reader = readers.get(object)
-  if (reader === undefined) {
-    reader = new Proxy(object, {
-      get: (target, name) => readOnlyValue(Reflect.get(target, name)),
-      ...refusesWrites,
-    })
-    readers.set(object, reader)
-  }
-  return reader as T
-}
-
 function readOnlyValue(value: unknown): unknown {
   // A frozen value, such as a long integer, can be given as it is.
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
-  return readOnly(value)
-}
-
-const codecs = new WeakMap<Kind, ObjectCodec>()
-
-function codecOf(kind: Kind): ObjectCodec {
-  let codec = codecs.get(kind)
-  if (codec === undefined) {
-    const { resource, metadataOnly } = kind
-    codecs.set(kind, (codec = createObjectCodec({ resource, metadataOnly })))
+  let reader = readers.get(value)
+  if (reader === undefined) {
+    reader = new Proxy(value, {
+      get: (target, name) => readOnlyValue(Reflect.get(target, name)),
+      ...refusesWrites,
+    })
+    readers.set(value, reader)
   }
-  return codec
+  return reader
 }

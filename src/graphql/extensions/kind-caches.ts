@@ -21,7 +21,7 @@ import { foundByKey } from '../reads/object-read.ts'
 import { ReadRun } from '../reads/read-run.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
-import type { CacheListArguments, CacheLookup, ExtensionCache, KindCache } from './extension.ts'
+import type { CacheListArguments, ExtensionCache, KindCache } from './extension.ts'
 import { heldObject } from './held-objects.ts'
 
 /** The most objects of one list without `first`. */
@@ -62,7 +62,13 @@ export class KindCaches {
       const known = Object.hasOwn(resources, name)
         ? resources[name as keyof typeof resources]
         : undefined
-      return this.#cacheOf(() => kindNeeded(this.#options.served, name, known))
+      return this.#cacheOf(() => {
+        const { served } = this.#options
+        const kind = kindByName(served.kinds.values(), name)
+        if (kind !== undefined) return kind
+        if (known === undefined) throw notServed(name)
+        return kindOfResource(served, known)
+      })
     }
     return new Proxy({}, { get: named }) as ExtensionCache
   }
@@ -73,7 +79,12 @@ export class KindCaches {
         const most = args.first ?? args.last ?? undefined
         const asked = most === undefined ? { ...args, first: maxListed } : args
         return await this.#page(kind(), asked, ({ page }) => {
-          if (most === undefined && pageInfoOf(page).hasNextPage) throw tooLong(kind())
+          if (most === undefined && pageInfoOf(page).hasNextPage) {
+            const { typeName: type, listField } = kind()
+            const message = `context.cache.${listField}.list finds more than ${maxListed} objects`
+            const hint = 'narrow it by namespace, labelSelector or where, or name how many: first'
+            throw new ClientError('QUERY_TOO_COSTLY', message, { type, value: maxListed, hint })
+          }
           return Array.from(paidRows(this.#budget, page), (id, at) =>
             heldObject(page.partAt(at), id),
           )
@@ -81,7 +92,14 @@ export class KindCaches {
       },
       count: async (args = {}) =>
         await this.#page(kind(), { ...args, first: 0 }, ({ page }) => page.totalCount()),
-      get: async (place) => await this.#object(kind(), place),
+      get: async ({ cluster, namespace, name }) => {
+        const at = { cluster: clusterNamed(this.#options.served, cluster), kind: kind() }
+        const key = objectKey(namespace === undefined ? { name } : { namespace, name })
+        return await this.#run([{ ...at, keys: [key] }], (run) => {
+          const found = foundByKey(run, at, key)
+          return found && heldObject(found.part, found.id)
+        })
+      },
     }
   }
 
@@ -95,18 +113,6 @@ export class KindCaches {
     return await this.#run(isNowhere(need) ? [] : [need, ...further], (run) => {
       const found = readList(run, kind, request)
       return found && read(found)
-    })
-  }
-
-  async #object(
-    kind: Kind,
-    { cluster, namespace, name }: CacheLookup,
-  ): Promise<KubernetesObject | undefined> {
-    const at = { cluster: clusterNamed(this.#options.served, cluster), kind }
-    const key = objectKey(namespace === undefined ? { name } : { namespace, name })
-    return await this.#run([{ ...at, keys: [key] }], (run) => {
-      const found = foundByKey(run, at, key)
-      return found && heldObject(found.part, found.id)
     })
   }
 
@@ -158,13 +164,6 @@ function kindOfResource(
   throw notServed(group === '' ? resource : `${resource}.${group}`)
 }
 
-function kindNeeded(served: ServedSchema, name: string, resource: ApiResource | undefined): Kind {
-  const kind = kindByName(served.kinds.values(), name)
-  if (kind !== undefined) return kind
-  if (resource !== undefined) return kindOfResource(served, resource)
-  throw notServed(name)
-}
-
 /** The kind with a list field or a type; `undefined` if it is not served. */
 export function kindByName(kinds: Iterable<Kind>, name: string): Kind | undefined {
   for (const kind of kinds) if (kind.listField === name || kind.typeName === name) return kind
@@ -176,10 +175,4 @@ function notServed(name: string): ClientError {
     value: name,
     hint: 'name it in needs.required if the extension cannot do without',
   })
-}
-
-function tooLong({ typeName, listField }: Kind): ClientError {
-  const message = `context.cache.${listField}.list finds more than ${maxListed} objects`
-  const hint = 'narrow it by namespace, labelSelector or where, or name how many: first'
-  return new ClientError('QUERY_TOO_COSTLY', message, { type: typeName, value: maxListed, hint })
 }

@@ -87,7 +87,6 @@ export interface FollowedLists {
 /** The first problems in an order. */
 export interface FollowedProblems extends FollowedPage {
   readonly args: ProblemsSubscriptionArguments
-  readonly namespaces: ReadonlySet<string> | undefined
 }
 
 export interface ListFilter {
@@ -123,20 +122,28 @@ export function followedLists(
   switch (source.form) {
     case 'listFrames':
       return listsToFollow(served, source.kind, args)
-    case 'clusterFrames':
-      throw new TypeError('clusters are no list')
     case 'problemFrames':
       return problemsToFollow(served, args, limits)
+    case 'clusterFrames':
     case 'drainFrames':
     case 'logFrames':
     case 'extensionEvents':
-      throw new TypeError('drains, logs and events are no lists')
+      throw new TypeError(`${source.form} follow no list`)
     case 'lookupFrames':
       return alone(objectToFollow(served, source.kind, args as LookupSubscriptionArguments))
     case 'livePages':
       return pageToFollow(served, source.kind, args, limits)
-    case 'objectFrames':
-      return alone(identifiedToFollow(served, args as ObjectSubscriptionArguments))
+    case 'objectFrames': {
+      // The object with the UID, or by the name if it has no UID.
+      const { id } = args as ObjectSubscriptionArguments
+      const { object, at } = identifiedBy(served, 'id', id)
+      const { cluster, kind } = at
+      return alone(
+        'uid' in object
+          ? listToFollow(served, kind, { cluster, ids: [id] })
+          : objectToFollow(served, kind, { cluster, ...object }),
+      )
+    }
     case 'kubernetesObjectsFrames':
       return anyKindsFollowed(served, args as KubernetesObjectsSubscriptionArguments, limits)
         .followed
@@ -211,25 +218,24 @@ function listToFollow(
   const at = { cluster: clusterNamed(served, args.cluster), kind }
   const { condition, identity } = filterOf(served, kind, args)
   const list = listHash({ list: `${at.cluster}/${kind.listField}`, ...identity })
-  const followed = { at, condition, within: namespacesOf(condition), list }
-  const measured = measuredKinds(served, kind, condition)
-  return measuredList(served, relatedList(served, followed), measured)
-}
-
-/** With the kinds that a filter on related objects reads. */
-function relatedList(served: ServedSchema, followed: Omit<FollowedList, 'needs'>): FollowedList {
-  const { at, condition } = followed
-  if (relatedIn(condition) === undefined) return { ...followed, needs: [] }
-  const { cluster } = at
-  const affected = new AffectedRows(condition, {
-    definitionsOf: (type) => served.kinds.get(type)?.indexes ?? [],
-    has: (type) => isServed(served, cluster, type),
-  })
-  const needs = conditionNeeds(served, at, condition).map((need) => ({ cluster, ...need }))
-  const kinds = needs
-    .map((need) => ({ at: { cluster, kind: need.kind }, position: `where:${need.kind.typeName}` }))
-    .filter(({ at: of }) => affected.types.includes(of.kind.typeName))
-  return { ...followed, needs, filter: { affected, kinds } }
+  let followed: FollowedList = { at, condition, within: namespacesOf(condition), list, needs: [] }
+  if (relatedIn(condition) !== undefined) {
+    // The kinds that a filter on related objects reads.
+    const { cluster } = at
+    const affected = new AffectedRows(condition, {
+      definitionsOf: (type) => served.kinds.get(type)?.indexes ?? [],
+      has: (type) => isServed(served, cluster, type),
+    })
+    const needs = conditionNeeds(served, at, condition).map((need) => ({ cluster, ...need }))
+    const kinds = needs
+      .map((need) => ({
+        at: { cluster, kind: need.kind },
+        position: `where:${need.kind.typeName}`,
+      }))
+      .filter(({ at: of }) => affected.types.includes(of.kind.typeName))
+    followed = { ...followed, needs, filter: { affected, kinds } }
+  }
+  return measuredList(served, followed, measuredKinds(served, kind, condition))
 }
 
 function pageToFollow(
@@ -350,8 +356,7 @@ function problemsToFollow(
   if (kind === undefined) throw new ClientError('NOT_SYNCED', 'no kind is served yet')
   const { size } = pageSizeOf({ first: args.first }, maxPageSize)
   const terms = problemOrder(args.orderBy)
-  const namespaces = within && new Set(within)
-  return { ...several(lists, kind), problems: { size, terms, args, namespaces } }
+  return { ...several(lists, kind), problems: { size, terms, args } }
 }
 
 /** The lists of several kinds, in each cluster that the arguments name. */
@@ -361,7 +366,12 @@ function anyKindsFollowed(
   limits: FollowLimits,
 ): { readonly followed: FollowedLists; readonly terms: FollowedPage['terms'] } {
   const { kind, parts, terms } = anyKindsToFollow(served, args, limits)
-  if (parts.length > maxListsOfKinds) throw tooManyLists(parts.length)
+  if (parts.length > maxListsOfKinds) {
+    const value = parts.length
+    const message = `kinds: make ${value} lists of one kind in one cluster, and a subscription follows at most ${maxListsOfKinds}`
+    const hint = 'name fewer kinds or clusters, or follow them by several subscriptions'
+    throw new ClientError('BAD_USER_INPUT', message, { argument: 'kinds', value, hint })
+  }
   const lists = parts.map(({ at, condition, identity }) => ({
     at,
     condition,
@@ -375,12 +385,6 @@ function anyKindsFollowed(
 /** The number of lists that a subscription over kinds follows. */
 const maxListsOfKinds = 256
 
-function tooManyLists(lists: number): ClientError {
-  const message = `kinds: make ${lists} lists of one kind in one cluster, and a subscription follows at most ${maxListsOfKinds}`
-  const hint = 'name fewer kinds or clusters, or follow them by several subscriptions'
-  return new ClientError('BAD_USER_INPUT', message, { argument: 'kinds', value: lists, hint })
-}
-
 /** One object, whether or not it exists. */
 function objectToFollow(
   served: ServedSchema,
@@ -393,18 +397,6 @@ function objectToFollow(
   const { namespace } = args
   const within = namespace === undefined ? undefined : [namespace]
   return { at, condition: hasKey([key]), within, list, needs: [] }
-}
-
-/** One object by its `id`: the object with the UID, or by the name if it has no UID. */
-function identifiedToFollow(
-  served: ServedSchema,
-  { id }: ObjectSubscriptionArguments,
-): FollowedList {
-  const { object, at } = identifiedBy(served, 'id', id)
-  const { cluster, kind } = at
-  return 'uid' in object
-    ? listToFollow(served, kind, { cluster, ids: [id] })
-    : objectToFollow(served, kind, { cluster, ...object })
 }
 
 /** The number of lists that one subscription follows: its kinds, in each cluster. */
@@ -424,26 +416,22 @@ function objectsToFollow(
     else known.ids.add(id)
   }
   const [first] = lists.values()
-  if (first === undefined || lists.size > maxLists) throw notFollowed(lists.size)
+  if (first === undefined || lists.size > maxLists) {
+    const value = lists.size
+    const [problem, hint] =
+      value === 0
+        ? ['names no object', 'subscribe when there is one']
+        : [
+            `are of ${value} kinds and clusters, and a subscription follows at most ${maxLists}`,
+            'follow them by several subscriptions',
+          ]
+    const details = { argument: 'ids', value, hint }
+    throw new ClientError('BAD_USER_INPUT', `ids: ${problem}`, details)
+  }
   const followed = Array.from(lists.values(), ({ at, ids: ofList }) =>
     listToFollow(served, at.kind, { cluster: at.cluster, ids: [...ofList] }),
   )
   return several(followed, first.at.kind)
-}
-
-function notFollowed(lists: number): ClientError {
-  const [problem, hint] =
-    lists === 0
-      ? ['names no object', 'subscribe when there is one']
-      : [
-          `are of ${lists} kinds and clusters, and a subscription follows at most ${maxLists}`,
-          'follow them by several subscriptions',
-        ]
-  return new ClientError('BAD_USER_INPUT', `ids: ${problem}`, {
-    argument: 'ids',
-    value: lists,
-    hint,
-  })
 }
 
 /** When to try again where a kind is not served. */

@@ -24,7 +24,7 @@ import { itemWriter, valueWriter } from '../plan/value-writer.ts'
 import { type CountedList, facetsOf, sumsOf } from '../reads/connection-read.ts'
 import { type FollowSource, followSourceOf } from '../schema/field-source.ts'
 import type { FacetArguments } from '../schema/read-arguments.ts'
-import type { ClusterGap, ProblemCount, ProblemSource } from '../schema/read-context.ts'
+import type { ClusterGap, ProblemCount } from '../schema/read-context.ts'
 import {
   type FollowedList,
   type FollowedLists,
@@ -96,7 +96,7 @@ type Write<T> = (parts: T) => string
 
 type FacetsWriter = (run: PlanRun, read: CountedList, args: FacetArguments) => string
 
-type ProblemWriter = (run: PlanRun, problem: ProblemSource) => string
+type ProblemWriter = (run: PlanRun, problem: object) => string
 
 type PreviousWriter = (run: PlanRun, view: StoreView, held: HeldObject) => string
 
@@ -123,9 +123,9 @@ export interface FramePlan {
   readonly row: RowWriter | undefined
   readonly previous: readonly PreviousWriter[]
   /** Writes the counts and sums of a list, for frames that consist of these. */
-  readonly facets?: FacetsWriter
+  readonly facets: FacetsWriter | undefined
   /** Writes all fields `object` of a change of a problem, as {@link row} does those of an object. */
-  readonly problem?: ProblemWriter
+  readonly problem: ProblemWriter | undefined
   /** Writes a change, for each field `changes` of a frame. */
   readonly changes: readonly Write<SentChange>[]
   /** Writes a frame as members take it. */
@@ -164,7 +164,8 @@ const between = '\0'
 export class FramePlans {
   readonly key: string
   readonly nodes: readonly FieldNode[]
-  readonly #source: FollowSource
+  /** Those of drains, logs, events and the clusters themselves have no lists. */
+  readonly source: FollowSource
   readonly #field: PlanField
   readonly #plans = new Map<Kind, FramePlan>()
   #ofProblems: FramePlan | undefined
@@ -182,7 +183,7 @@ export class FramePlans {
     if (source === undefined) throw field.notCovered()
     this.key = key
     this.nodes = nodes
-    this.#source = source
+    this.source = source
     this.#field = field
   }
 
@@ -199,45 +200,23 @@ export class FramePlans {
     const args = this.arguments(variables)
     const { clusters, access, members, problemKinds } = fleet
     const served = { ...this.#field.compiler.served, clusters, access, members, problemKinds }
-    const followed = followedLists(served, this.#source, args, limits)
+    const followed = followedLists(served, this.source, args, limits)
     const { kind, page, facets, problems } = followed
     if (problems !== undefined) {
       const plan = (this.#ofProblems ??= this.#compile(kind))
-      const isRead = new Set(plan.needs.map((need) => need.kind))
+      const own = new Map(plan.needs.map((need) => [need.kind, need.indexes?.needed ?? []]))
       const lists = followed.lists
-        .filter((list) => list.problems?.counts === true || isRead.has(list.at.kind))
-        .map((list) => ({ list, plan: this.#lookedAtPlan(plan, list.at.kind) }))
+        .filter((list) => list.problems?.counts === true || own.has(list.at.kind))
+        .map((list) => {
+          // Only the objects of the kind itself are read for it.
+          const { kind: of } = list.at
+          const needs = [{ kind: of, indexes: { needed: [problemIndex, ...(own.get(of) ?? [])] } }]
+          return { list, plan: this.#planOf(of, () => ({ ...plan, kind: of, needs })) }
+        })
       return { args, lists, plan, page, facets, problems }
     }
     const lists = followed.lists.map((list) => ({ list, plan: this.#planOf(list.at.kind) }))
     return { args, lists, plan: this.#planOf(kind), page, facets, problems }
-  }
-
-  /** The plan of a kind whose objects are looked at for problems: only its own objects are read for them. */
-  #lookedAtPlan(plan: FramePlan, kind: Kind): FramePlan {
-    let known = this.#plans.get(kind)
-    if (known === undefined) {
-      const own = plan.needs.find((need) => need.kind === kind)
-      const needed = [problemIndex, ...(own?.indexes?.needed ?? [])]
-      known = { ...plan, kind, needs: [{ kind, indexes: { needed } }] }
-      this.#plans.set(kind, known)
-    }
-    return known
-  }
-
-  /** Whether it follows the clusters themselves: then there are no lists. */
-  get followsClusters(): boolean {
-    return this.#source.form === 'clusterFrames'
-  }
-
-  /** Whether it drains a node: then there are no lists. */
-  get drains(): boolean {
-    return this.#source.form === 'drainFrames'
-  }
-
-  /** Whether it follows logs: then there are no lists. */
-  get followsLogs(): boolean {
-    return this.#source.form === 'logFrames'
   }
 
   /** Compiles frames that are values, such as those of logs and drains. */
@@ -247,14 +226,9 @@ export class FramePlans {
     return (frame) => Buffer.from(`{"data":{${key}:${valueText(write, frame)}}}`)
   }
 
-  /** The field of an extension, if it is one: then there are no lists. */
-  get extension(): (FollowSource & { readonly form: 'extensionEvents' }) | undefined {
-    return this.#source.form === 'extensionEvents' ? this.#source : undefined
-  }
-
-  #planOf(kind: Kind): FramePlan {
+  #planOf(kind: Kind, made = (): FramePlan => this.#compile(kind)): FramePlan {
     let plan = this.#plans.get(kind)
-    if (plan === undefined) this.#plans.set(kind, (plan = this.#compile(kind)))
+    if (plan === undefined) this.#plans.set(kind, (plan = made()))
     return plan
   }
 
@@ -262,11 +236,10 @@ export class FramePlans {
     const { key, nodes } = this
     const { parent, compiler: shared } = this.#field
     const compiler = shared.another()
-    if (this.#source.form !== 'problemFrames') compiler.reads(kind)
+    if (this.source.form !== 'problemFrames') compiler.reads(kind)
     const compiled = new FrameCompiler(kind, new PlanField(parent, key, nodes, compiler))
     const frame = compiled.frame()
     const { kinds: needs, asked } = compiler.takeNeeds()
-    const { rows } = compiled
     const payload = (parts: FrameParts): string => {
       const { errors, explained } = parts
       const before = errors === undefined ? '' : `"errors":${errors},`
@@ -285,28 +258,23 @@ export class FramePlans {
       },
       tellsStaleness: compiled.tellsStaleness,
       tellsGaps: compiled.tellsGaps,
-      row: joined(rows),
+      row: joined(compiled.rows),
       previous: compiled.previous,
-      ...(compiled.facets.length === 0 ? {} : { facets: joinedFacets(compiled.facets) }),
-      ...(compiled.problems.length === 0 ? {} : { problem: joinedProblem(compiled.problems) }),
+      facets: joined(compiled.facets),
+      problem: joined(compiled.problems),
       changes: compiled.changes,
       payload,
     }
   }
 }
 
-function joined(rows: readonly RowWriter[]): RowWriter | undefined {
-  const [only] = rows
-  if (rows.length <= 1) return only
-  return (run, part, id) => rows.map((write) => write(run, part, id)).join(between)
-}
-
-function joinedFacets(writers: readonly FacetsWriter[]): FacetsWriter {
-  return (run, read, args) => writers.map((write) => write(run, read, args)).join(between)
-}
-
-function joinedProblem(writers: readonly ProblemWriter[]): ProblemWriter {
-  return (run, problem) => writers.map((write) => write(run, problem)).join(between)
+/** Joins the texts of some writers of one kind; `undefined` without any. */
+function joined<A extends readonly unknown[]>(
+  writers: readonly ((...of: A) => string)[],
+): ((...of: A) => string) | undefined {
+  return writers.length <= 1
+    ? writers[0]
+    : (...of) => writers.map((write) => write(...of)).join(between)
 }
 
 /**
@@ -332,52 +300,39 @@ class FrameCompiler {
 
   frame(): Write<FrameParts> {
     const { objectType } = this.#frame
-    return this.#written<FrameParts>(this.#frame, (field) =>
-      field.parent === objectType ? this.#ofFrame(field) : undefined,
-    )
-  }
-
-  /** Compiles an object of the type of a field, whose fields may be written before. */
-  #written<T>(
-    field: PlanField,
-    writtenBefore: (field: PlanField) => TextOf<T> | undefined,
-  ): Write<T> {
-    const write = this.#in({ writtenBefore }, () => itemWriter(field))
-    return (parts) => valueText(write, parts)
-  }
-
-  /** Compiles a part of the frame. Places of rows begin with the key of the frame. */
-  #in<T>(scope: Pick<CompileScope, 'writtenBefore'>, compile: () => T): T {
-    const { compiler, key } = this.#frame
-    return compiler.in({ place: key, isLive: true, ...scope }, compile)
-  }
-
-  #ofFrame(field: PlanField): TextOf<FrameParts> | undefined {
-    const { name, parent } = field
-    switch (name) {
-      case 'changes': {
-        const at = this.changes.push(this.#change(field)) - 1
-        return (_run, { changes }) => changes[at] ?? '[]'
+    return this.#written<FrameParts>(this.#frame, (field) => {
+      const { name, parent } = field
+      if (parent !== objectType) return undefined
+      switch (name) {
+        case 'changes': {
+          const at = this.changes.push(this.#change(field)) - 1
+          return (_run, { changes }) => changes[at] ?? '[]'
+        }
+        case 'staleSince':
+          this.tellsStaleness = true
+          return undefined
+        case 'complete':
+        case 'lookedAt':
+        case 'notLookedAt':
+        case 'incomplete':
+          this.tellsGaps = true
+          return undefined
+        case 'totalCount':
+        case 'sums':
+        case 'facets': {
+          if (parent.name !== 'FacetsFrame') return undefined
+          const write = name === 'totalCount' ? undefined : valueWriter(field)
+          const at = this.facets.push((run, read, args) => {
+            if (write === undefined) return String(read.page.totalCount())
+            if (name === 'facets') return write(run, facetsOf(run, read, args))
+            return write(run, sumsOf(run, read, { of: args.sum ?? [] }))
+          })
+          return (_run, { facets = '' }) => facets.split(between)[at - 1] ?? 'null'
+        }
+        default:
+          return undefined
       }
-      case 'staleSince':
-        this.tellsStaleness = true
-        return undefined
-      case 'complete':
-      case 'lookedAt':
-      case 'notLookedAt':
-      case 'incomplete':
-        this.tellsGaps = true
-        return undefined
-      case 'totalCount':
-      case 'sums':
-      case 'facets': {
-        if (parent.name !== 'FacetsFrame') return undefined
-        const at = this.facets.push(facetsWriter(name, field)) - 1
-        return (_run, { facets = '' }) => facets.split(between)[at] ?? 'null'
-      }
-      default:
-        return undefined
-    }
+    })
   }
 
   #change(changes: PlanField): Write<SentChange> {
@@ -401,6 +356,21 @@ class FrameCompiler {
       return partOf(this.rows, inChanges(field, changes.key, row))
     })
   }
+
+  /** Compiles an object of the type of a field, whose fields may be written before. */
+  #written<T>(
+    field: PlanField,
+    writtenBefore: (field: PlanField) => TextOf<T> | undefined,
+  ): Write<T> {
+    const write = this.#in({ writtenBefore }, () => itemWriter(field))
+    return (parts) => valueText(write, parts)
+  }
+
+  /** Compiles a part of the frame. Places of rows begin with the key of the frame. */
+  #in<T>(scope: Pick<CompileScope, 'writtenBefore'>, compile: () => T): T {
+    const { compiler, key } = this.#frame
+    return compiler.in({ place: key, isLive: true, ...scope }, compile)
+  }
 }
 
 /** Finds the text of a field that was written before the value around it. */
@@ -411,15 +381,6 @@ function partOf<T>(writers: T[], writer: T): TextOf<SentChange> {
   const at = writers.push(writer) - 1
   return (_run, { object }) =>
     writers.length === 1 ? object : (object.split(between)[at] ?? 'null')
-}
-
-function facetsWriter(part: 'totalCount' | 'sums' | 'facets', field: PlanField): FacetsWriter {
-  if (part === 'totalCount') return (_run, read) => String(read.page.totalCount())
-  const write = valueWriter(field)
-  if (part === 'sums') {
-    return (run, counted, { sum }) => write(run, sumsOf(run, counted, { of: sum ?? [] }))
-  }
-  return (run, counted, args) => write(run, facetsOf(run, counted, args))
 }
 
 /**

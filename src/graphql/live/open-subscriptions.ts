@@ -58,8 +58,15 @@ export class OpenSubscriptions {
     const { kindOf } = subscription.served
     own.kindOf = (group, kind) => {
       const found = kindOf(group, kind)
-      if (found === undefined) this.#missed(subscription, { group, kind })
-      return found
+      if (found !== undefined || !this.#open.has(subscription)) return found
+      const named = { group, kind }
+      const problem = this.#now && nowServed(named, this.#now)
+      // Lets the current read finish first.
+      if (problem !== undefined) queueMicrotask(() => this.#end(subscription, problem))
+      let unserved = this.#unserved.get(subscription)
+      if (unserved === undefined) this.#unserved.set(subscription, (unserved = new Map()))
+      if (unserved.size < maxUnserved) unserved.set(`${group}/${kind}`, named)
+      return undefined
     }
   }
 
@@ -71,13 +78,28 @@ export class OpenSubscriptions {
   }
 
   #check(subscription: OpenSubscription, now: ServedSchema): void {
-    const problem =
+    let problem =
       lostKind(subscription, now) ??
-      otherReading(subscription, now, this.#readings) ??
-      furtherSupport(subscription, now) ??
-      this.#servedNow(subscription, now)
+      this.#otherReading(subscription, now) ??
+      furtherSupport(subscription, now)
+    for (const named of this.#unserved.get(subscription)?.values() ?? []) {
+      problem ??= nowServed(named, now)
+    }
     if (problem === undefined) subscription.fleetChanged(now)
     else this.#end(subscription, problem)
+  }
+
+  /** The first difference in a document's reads, computed once per document and schema. */
+  #otherReading(
+    { document, served: { schema } }: OpenSubscription,
+    now: ServedSchema,
+  ): Problem | undefined {
+    if (schema === now.schema) return undefined
+    let ofDocument = this.#readings.get(document)
+    if (ofDocument === undefined) this.#readings.set(document, (ofDocument = new Map()))
+    if (!ofDocument.has(schema)) ofDocument.set(schema, difference(document, schema, now.schema))
+    const message = ofDocument.get(schema)
+    return message === undefined ? undefined : { message }
   }
 
   #end(subscription: OpenSubscription, problem: Problem): void {
@@ -85,24 +107,6 @@ export class OpenSubscriptions {
     const hint = 'read the schema again, and subscribe anew'
     const message = `the schema has changed: ${problem.message}`
     subscription.end(new ClientError('SCHEMA_CHANGED', message, { ...problem, hint }))
-  }
-
-  #missed(subscription: OpenSubscription, named: NamedKind): void {
-    if (!this.#open.has(subscription)) return
-    const problem = this.#now && nowServed(named, this.#now)
-    // Lets the current read finish first.
-    if (problem !== undefined) queueMicrotask(() => this.#end(subscription, problem))
-    let unserved = this.#unserved.get(subscription)
-    if (unserved === undefined) this.#unserved.set(subscription, (unserved = new Map()))
-    if (unserved.size < maxUnserved) unserved.set(`${named.group}/${named.kind}`, named)
-  }
-
-  #servedNow(subscription: OpenSubscription, now: ServedSchema): Problem | undefined {
-    for (const named of this.#unserved.get(subscription)?.values() ?? []) {
-      const problem = nowServed(named, now)
-      if (problem !== undefined) return problem
-    }
-    return undefined
   }
 }
 
@@ -133,14 +137,20 @@ function lostKind({ kinds }: OpenSubscription, now: ServedSchema): Problem | und
       return { message: `cluster ${cluster} is no longer served`, cluster }
     const place = { cluster, type: kind.typeName }
     const next = now.kinds.get(kind.typeName)
-    if (next === undefined || isOfAnotherGroup(kind, next))
+    const { group, resource } = kind.resource
+    const isSame = next?.resource.group === group && next.resource.resource === resource
+    if (next === undefined || !isSame)
       return { message: `${kind.typeName} is no longer served`, ...place }
     if (next.resource.version !== kind.resource.version)
       return { message: `${kind.typeName} is ${apiVersionOf(next.resource)} now`, ...place }
     const isConnected = cache?.connection.state === 'connected'
     if (isConnected && !isOptional && !cache.serves(kind.resource))
       return { message: `cluster ${cluster} no longer serves ${kind.typeName}`, ...place }
-    const index = otherIndex(kind, next)
+    const texts = new Map(next.indexes.map((index) => [index.name, JSON.stringify(index)]))
+    const index = kind.indexes.find((one) => {
+      const text = texts.get(one.name)
+      return text !== undefined && text !== JSON.stringify(one)
+    })?.name
     if (index !== undefined)
       return { message: `index ${index} of ${kind.typeName} has changed`, ...place }
   }
@@ -155,7 +165,13 @@ function furtherSupport(
   { kinds, served, supporting }: OpenSubscription,
   now: ServedSchema,
 ): Problem | undefined {
-  if (served === now || !kinds.some(({ kind }) => leadsFurther(kind, served, now))) return undefined
+  if (served === now) return undefined
+  const isFurther = kinds.some(({ kind }) => {
+    const next = now.kinds.get(kind.typeName)
+    const before = new Set(ledTo(kind, served))
+    return next !== undefined && ledTo(next, now).some((typeName) => !before.has(typeName))
+  })
+  if (!isFurther) return undefined
   const known = new Set(kinds.map(({ kind }) => kind.typeName))
   for (const { cluster, kind } of supporting(now)) {
     if (known.has(kind.typeName)) continue
@@ -165,48 +181,14 @@ function furtherSupport(
   return undefined
 }
 
-function leadsFurther(kind: Kind, before: ServedSchema, now: ServedSchema): boolean {
-  const next = now.kinds.get(kind.typeName)
-  if (next === undefined) return false
-  const known = new Set(ledTo(kind, before))
-  return ledTo(next, now).some((typeName) => !known.has(typeName))
-}
-
 /** The kinds that may use an object of a kind, or be owned by it. */
 function ledTo(kind: Kind, { relations }: ServedSchema): readonly string[] {
   const users = relations.usesOf(kind).map(({ user }) => user)
   return [...users, ...relations.ownedKinds(kind)].map(({ typeName }) => typeName)
 }
 
-function isOfAnotherGroup({ resource }: Kind, { resource: next }: Kind): boolean {
-  return resource.group !== next.group || resource.resource !== next.resource
-}
-
-function otherIndex(before: Kind, now: Kind): string | undefined {
-  const texts = new Map(now.indexes.map((index) => [index.name, JSON.stringify(index)]))
-  return before.indexes.find((index) => {
-    const text = texts.get(index.name)
-    return text !== undefined && text !== JSON.stringify(index)
-  })?.name
-}
-
 /** The first difference of the latest schema in a document's reads, by document and its schema. */
 type Readings = WeakMap<DocumentNode, Map<GraphQLSchema, string | undefined>>
-
-/** The first difference in a document's reads, computed once per document and schema. */
-function otherReading(
-  { document, served }: OpenSubscription,
-  now: ServedSchema,
-  known: Readings,
-): Problem | undefined {
-  const { schema } = served
-  if (schema === now.schema) return undefined
-  let ofDocument = known.get(document)
-  if (ofDocument === undefined) known.set(document, (ofDocument = new Map()))
-  if (!ofDocument.has(schema)) ofDocument.set(schema, difference(document, schema, now.schema))
-  const message = ofDocument.get(schema)
-  return message === undefined ? undefined : { message }
-}
 
 function difference(
   document: DocumentNode,

@@ -38,17 +38,12 @@ import type { PlanCompiler } from '../plan/plan-compiler.ts'
 import { PlannedQueries, type QueryOrigin, type QueryRequest } from '../answer/planned-queries.ts'
 import type { DrainArguments, Drains } from '../writes/drain.ts'
 import { checkedCoalesceMs } from './followed-list.ts'
-import { type FleetParts, type Followed, FramePlans } from './frame-plan.ts'
-import { type Joining, neededBy } from './group/group-access.ts'
+import { FramePlans } from './frame-plan.ts'
+import { neededBy } from './group/group-access.ts'
 import { FailedStream } from './group/group-member.ts'
 import type { LiveState } from './live-limits.ts'
 import { LiveGroups, type LiveGroupsOptions } from './live-groups.ts'
-import {
-  clustersStream,
-  drainStream,
-  extensionStream,
-  type ExtensionStreamOptions,
-} from './value-streams.ts'
+import { clustersStream, drainStream, extensionStream } from './value-streams.ts'
 
 export interface PlannedSubscriptionsOptions extends LiveGroupsOptions {
   readonly served: () => ServedSchema
@@ -134,7 +129,9 @@ export class PlannedSubscriptions {
     const deadline = { deadlineMs: limits.operationDeadlineMs, beganMs }
     const answer =
       'schema' in validated
-        ? await inTime(this.#joined(served, request, validated, caller), deadline, closeLate)
+        ? await inTime(this.#joined(served, request, validated, caller), deadline, (late) => {
+            if ('take' in late) late.close()
+          })
         : { errors: validated }
     const stream =
       'take' in answer
@@ -143,6 +140,13 @@ export class PlannedSubscriptions {
             clientResult({ errors: answer.errors }, unexpected, trace?.requestId).errors,
           )
     if (observer === undefined && trace?.follower === undefined) return stream
+    const codes = (): readonly string[] => {
+      const { end } = stream
+      if (end?.form !== 'failed') return []
+      const located = end.errors.map((error) => locatedError(error, undefined))
+      const { errors } = clientResult({ data: null, errors: located })
+      return [...new Set(errors.map(({ extensions }) => String(extensions['code'])))]
+    }
     const report = (): OperationReport => ({
       operation: 'subscription',
       document,
@@ -151,7 +155,7 @@ export class PlannedSubscriptions {
       requestId: trace?.requestId,
       by: 'plan',
       kinds: () => ('schema' in validated ? subscribedKinds(served, validated) : []),
-      codes: codesOf(stream),
+      codes: codes(),
       logs: [...logged.values()],
       rows: stream.rows,
       durationMs: performance.now() - beganMs,
@@ -169,7 +173,13 @@ export class PlannedSubscriptions {
     const now = served()
     const document = documents.parse(query)
     const errors = documents.validate(now.schema, document)
-    if (errors.length > 0) return new FailedStream([unfit(errors[0])])
+    const [unfit] = errors
+    if (unfit !== undefined) {
+      // A profile of the schema leaves it out.
+      const message = `the gateway's schema leaves out a field that this needs: ${unfit.message}`
+      const hint = 'ask its operator to serve all fields of Pod'
+      return new FailedStream([new ClientError('UNSUPPORTED', message, { hint })])
+    }
     const validated = this.#validated(now, { ...request, document })
     if (!('schema' in validated))
       return new FailedStream(clientResult({ errors: validated }).errors)
@@ -209,100 +219,76 @@ export class PlannedSubscriptions {
     validated: ValidatedSubscriptionArgs,
     caller: SubscriptionOrigin & { readonly logged?: LoggedObjects },
   ): Promise<FrameStream | Refusal> {
-    const { viewer, beganMs = performance.now(), logged = new Map() } = caller
-    const endsAtMs = beganMs + this.#options.limits.operationDeadlineMs
+    const { viewer, callerToken, beganMs = performance.now(), logged = new Map() } = caller
+    const { limits, drains, logs } = this.#options
     const { variableValues, operation } = validated
     const pages = { document, operationName, variables: variableValues }
-    const tooLarge = checkPageSizes(served, this.#options.limits, pages)
+    const tooLarge = checkPageSizes(served, limits, pages)
     if (tooLarge !== undefined) return { errors: [tooLarge] }
     let plans: FramePlans | undefined
     try {
       const known = this.#known(served, document, operation)
-      plans = known.plan.variation(variableValues)
-      const asked = plans
-      if (asked.followsClusters) {
-        const { coalesceMs } = asked.arguments(variableValues) as StreamArguments
-        const ms = checkedCoalesceMs(coalesceMs) ?? this.#options.limits.coalesceMs
-        const read = this.#answers({ document, variables }, validated, caller)
-        return await clustersStream(served.fleet, ms, read)
+      const asked = (plans = known.plan.variation(variableValues))
+      const args = asked.arguments(variableValues) as StreamArguments
+      const coalesceMs = checkedCoalesceMs(args.coalesceMs) ?? limits.coalesceMs
+      const { source } = asked
+      switch (source.form) {
+        case 'clusterFrames': {
+          const read = this.#answers({ document, variables }, validated, caller)
+          return await clustersStream(served.fleet, coalesceMs, read)
+        }
+        case 'drainFrames': {
+          if (caller.mayWrite !== true) throw writeByGet()
+          const drain = await drains.open(served, args as DrainArguments, caller)
+          return drainStream(drain, asked.valueFrames())
+        }
+        case 'logFrames': {
+          const write = asked.valueFrames()
+          return await logs.follow(args as PodLogsArguments, caller, { write, logged })
+        }
+        case 'extensionEvents': {
+          const [typeName = '', fieldName = ''] = source.field.coordinate.split('.')
+          const info = { typeName, fieldName, fieldNodes: asked.nodes }
+          const { served: servedNow } = this.#options
+          return await extensionStream({
+            endsAtMs: beganMs + limits.operationDeadlineMs,
+            write: this.#answers({ document, variables }, validated, caller),
+            caller: {
+              // The resolver reads by the schema of the day, as its events are answered.
+              get served() {
+                return servedNow()
+              },
+              limits,
+              viewer,
+              callerToken,
+            },
+            subscribe: (context) =>
+              source.subscribe(undefined, { ...args }, context as never, info),
+          })
+        }
+        default: {
+          const { args: _, ...followed } = asked.of(variableValues, limits, served)
+          const { resumeFrom: token } = args
+          return await this.#groups.join({
+            ...followed,
+            served,
+            document,
+            variables: variableValues,
+            listsIn: (fleet) => asked.of(variableValues, limits, fleet).lists,
+            asked: askedBy(variables ?? {}, variableValues, known.otherVariables),
+            explains,
+            viewer,
+            supporting: (schema) => subscribedKinds(schema, validated),
+            coalesceMs,
+            resumeFrom: typeof token === 'string' ? decodeResumeToken(token) : undefined,
+          })
+        }
       }
-      if (asked.drains) {
-        if (caller.mayWrite !== true) throw writeByGet()
-        const args = asked.arguments(variableValues) as DrainArguments
-        const drain = await this.#options.drains.open(served, args, caller)
-        return drainStream(drain, asked.valueFrames())
-      }
-      if (asked.extension !== undefined) {
-        const write = this.#answers({ document, variables }, validated, caller)
-        return await this.#followExtension(asked, variableValues, { endsAtMs, write }, caller)
-      }
-      if (asked.followsLogs) {
-        const write = asked.valueFrames()
-        const args = asked.arguments(variableValues) as PodLogsArguments
-        return await this.#options.logs.follow(args, caller, { write, logged })
-      }
-      const { limits } = this.#options
-      const followed = asked.of(variableValues, limits, served)
-      const joining = {
-        served,
-        document,
-        variables: variableValues,
-        listsIn: (fleet: FleetParts) => asked.of(variableValues, limits, fleet).lists,
-        asked: askedBy(variables ?? {}, variableValues, known.otherVariables),
-        explains,
-        viewer,
-      }
-      return await this.#follow(followed, joining, validated)
     } catch (error) {
       const nodes = plans?.nodes ?? operation.selectionSet.selections
       const path = plans === undefined ? undefined : [plans.key]
       return { errors: [locatedError(error, nodes, path)] }
     }
-  }
-
-  #follow(
-    { args, ...followed }: Followed,
-    joining: Omit<Joining, keyof Followed | 'supporting' | 'coalesceMs' | 'resumeFrom'>,
-    validated: ValidatedSubscriptionArgs,
-  ): Promise<FrameStream> {
-    const { limits } = this.#options
-    const { coalesceMs, resumeFrom: token } = args as StreamArguments
-    return this.#groups.join({
-      ...joining,
-      ...followed,
-      supporting: (schema) => subscribedKinds(schema, validated),
-      coalesceMs: checkedCoalesceMs(coalesceMs) ?? limits.coalesceMs,
-      resumeFrom: typeof token === 'string' ? decodeResumeToken(token) : undefined,
-    })
-  }
-
-  /** The events of an extension. */
-  async #followExtension(
-    asked: FramePlans,
-    variables: VariableValues,
-    how: Pick<ExtensionStreamOptions, 'endsAtMs' | 'write'>,
-    { viewer, callerToken }: SubscriptionOrigin,
-  ): Promise<FrameStream> {
-    const { served, limits } = this.#options
-    const { extension, nodes } = asked
-    if (extension === undefined) throw new TypeError('a field of an extension')
-    const { field, subscribe } = extension
-    const [typeName = '', fieldName = ''] = field.coordinate.split('.')
-    const info = { typeName, fieldName, fieldNodes: nodes }
-    const args = asked.arguments(variables) as Readonly<Record<string, unknown>>
-    return await extensionStream({
-      ...how,
-      caller: {
-        // The resolver reads by the schema of the day, as its events are answered.
-        get served() {
-          return served()
-        },
-        limits,
-        viewer,
-        callerToken,
-      },
-      subscribe: (context) => subscribe(undefined, args, context as never, info),
-    })
   }
 
   /** Answers the events of a subscription, each by the present schema. Rejects if that lacks what is selected. */
@@ -315,7 +301,11 @@ export class PlannedSubscriptions {
     return async (event) => {
       const now = served()
       const isOther = now.schema !== first
-      if (isOther && documents.validate(now.schema, document).length > 0) throw schemaChanged()
+      if (isOther && documents.validate(now.schema, document).length > 0) {
+        const message = 'the schema has changed, and no longer has what this subscription selects'
+        const hint = 'subscribe again by the present schema'
+        throw new ClientError('SCHEMA_CHANGED', message, { hint })
+      }
       const at = { served: now, document, operation }
       return await this.#queries.answerEvent(at, variables ?? {}, event, { viewer, callerToken })
     }
@@ -342,24 +332,6 @@ export class PlannedSubscriptions {
   }
 }
 
-/** The error of a schema that lacks a part of what the gateway itself subscribes to: its profile leaves it out. */
-function unfit(cause: GraphQLError | undefined): ClientError {
-  const message = `the gateway's schema leaves out a field that this needs: ${cause?.message}`
-  return new ClientError('UNSUPPORTED', message, {
-    hint: 'ask its operator to serve all fields of Pod',
-  })
-}
-
-function schemaChanged(): ClientError {
-  const message = 'the schema has changed, and no longer has what this subscription selects'
-  const hint = 'subscribe again by the present schema'
-  return new ClientError('SCHEMA_CHANGED', message, { hint })
-}
-
-function closeLate(late: FrameStream | Refusal): void {
-  if ('take' in late) late.close()
-}
-
 /** The kinds that a subscription names by a schema; none if its arguments are refused. */
 function subscribedKinds(
   served: ServedSchema,
@@ -377,16 +349,6 @@ function subscribedKinds(
 
 function framePlans(operation: OperationDefinitionNode, compiler: PlanCompiler): FramePlans {
   return new FramePlans(operation, compiler)
-}
-
-/** The codes of the errors that ended a subscription. */
-function codesOf({ end }: FrameStream): readonly string[] {
-  if (end?.form !== 'failed') return []
-  const { errors } = clientResult({
-    data: null,
-    errors: end.errors.map((error) => locatedError(error, undefined)),
-  })
-  return [...new Set(errors.map(({ extensions }) => String(extensions['code'])))]
 }
 
 /** A hash of the variables that decide the rows. Requests of one plan with the same hash get the same answer. */

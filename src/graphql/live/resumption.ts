@@ -10,7 +10,6 @@ import { isInScope } from '../../query/condition/scope.ts'
 import { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
 import { affectedRows } from './group/group-filter.ts'
-import type { KindView } from '../prepare/kind-view.ts'
 import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 import type { Positions, ResumePosition } from '../reads/resume-token.ts'
 import type { SentChange, SentListChange } from './frame-plan.ts'
@@ -41,9 +40,21 @@ export async function resumed(
   if (incarnation !== token.incarnation) return undefined
   if (list !== token.list || access !== token.access || lists.length === 0) return undefined
   const asked = state.positionsOf(from.positions)
+  // Loads the changes since then. The histories reach back to the positions, or as far as they can.
   await Promise.all(
     lists.map(async (one) => {
-      if (one.isFollowing) await reachHistories(one, asked.get(one) ?? {})
+      const positions = asked.get(one)
+      if (!one.isFollowing || positions === undefined) return
+      const snapshot = await one.reading.snapshot()
+      const ofRows = one.reading
+        .readable(snapshot)
+        .map((at) => ({ position: at.kind.typeName, at }))
+      await Promise.all(
+        [...ofRows, ...(one.list.filter?.kinds ?? [])].map(async ({ position, at }) => {
+          const version = positions[position]
+          if (version !== undefined) await snapshot.history(at).reach(resourceVersion(version))
+        }),
+      )
     }),
   )
   if (!(await hasReached(state, asked))) return undefined
@@ -69,18 +80,6 @@ export async function resumed(
   const at = { before: asked, positions, isAhead, page, failures }
   const frames = group.frames.written(missed, { reset: false, ...at })
   return new Backlog(frames, { rows: missed.length, next: group.frames.next, positions })
-}
-
-/** Loads the changes since positions. The histories then reach back to them, or as far as they can. */
-async function reachHistories({ list, reading }: GroupList, positions: Positions): Promise<void> {
-  const snapshot = await reading.snapshot()
-  const ofRows = reading.readable(snapshot).map((at) => ({ position: at.kind.typeName, at }))
-  await Promise.all(
-    [...ofRows, ...(list.filter?.kinds ?? [])].map(async ({ position, at }) => {
-      const version = positions[position]
-      if (version !== undefined) await snapshot.history(at).reach(resourceVersion(version))
-    }),
-  )
 }
 
 /** The changes of all lists for a subscriber that held them at a position; `undefined` if unknown or too many. */
@@ -116,7 +115,13 @@ function missedBy(
     if (ofRows !== undefined) {
       rows += ofRows.size
       ofList = missedOf(list, ofRows, seen, isOfViewer)
-    } else ofList = missedOfPage(list, seen, isOfViewer)
+    } else {
+      // A page is the same, or the server must send it again.
+      const since = changesSince(list, seen, isOfViewer)
+      if (seen.isAhead || since === undefined || since.isAnyRow) return undefined
+      const isSame = [since.changes, ...since.related].every((changes) => changes?.length === 0)
+      ofList = isSame && affectedSince(list, seen)?.size === 0 ? [] : undefined
+    }
     if (ofList === undefined) return undefined
     for (const change of ofList) missed.push(change)
   }
@@ -134,38 +139,24 @@ interface SeenUpTo extends Pick<ResumePosition, 'positions' | 'isAhead'> {
 async function hasReached(state: GroupState, wanted: GroupPositions): Promise<boolean> {
   const { leaving } = state
   const deadlineMs = performance.now() + 2 * state.wanted.coalesceMs + reachMs
-  while (!isReached(wanted, state.reachPresent())) {
+  const isReached = (): boolean => {
+    const positions = state.reachPresent()
+    return Array.from(wanted).every(([list, ofList]) =>
+      Object.entries(positions.get(list) ?? {}).every(([type, position]) => {
+        const version = ofList[type]
+        if (version === undefined || version === position) return true
+        const order = compareResourceVersions(resourceVersion(version), resourceVersion(position))
+        // Without an order, the history decides later.
+        return order === undefined || order <= 0
+      }),
+    )
+  }
+  while (!isReached()) {
     if (leaving.aborted || performance.now() > deadlineMs) return false
     // oxlint-disable-next-line no-await-in-loop -- looks again and again
     await sleep(10, leaving)
   }
   return !leaving.aborted
-}
-
-/** Whether `positions` have reached the wanted positions, as far as the two compare. */
-function isReached(wanted: GroupPositions, positions: GroupPositions): boolean {
-  return Array.from(wanted).every(([list, ofList]) =>
-    Object.entries(positions.get(list) ?? {}).every(([type, position]) => {
-      const version = ofList[type]
-      if (version === undefined || version === position) return true
-      const order = compareResourceVersions(resourceVersion(version), resourceVersion(position))
-      // Without an order, the history decides later.
-      return order === undefined || order <= 0
-    }),
-  )
-}
-
-/** No changes if the page is the same; `undefined` if the server must send the page again. */
-function missedOfPage(
-  list: GroupList,
-  from: SeenUpTo,
-  isOfViewer: boolean,
-): readonly SentChange[] | undefined {
-  const since = changesSince(list, from, isOfViewer)
-  if (from.isAhead || since === undefined || since.isAnyRow) return undefined
-  const isSame = [since.changes, ...since.related].every((changes) => changes?.length === 0)
-  if (!isSame || affectedSince(list, from)?.size !== 0) return undefined
-  return []
 }
 
 /**
@@ -189,8 +180,19 @@ function missedOf(
   const byKey = Map.groupBy(since.changes, ({ key }) => key)
   for (const [key, ofKey] of byKey) {
     if (!isInScope(part.scope, key)) continue
-    const held = heldBefore(ofKey, matched)
-    const maybeHeld = from.isAhead ? matchedSince(ofKey, matched) : [held]
+    const [first] = ofKey
+    const wasHeld = first !== undefined && first.type !== 'ADDED' && matchedBefore(first, matched)
+    const held = wasHeld ? first.uid : undefined
+    let maybeHeld: Iterable<string | undefined> = [held]
+    if (from.isAhead) {
+      // The subscriber may hold any object that may have matched before or after any of these changes.
+      const mayMatch = ofKey.filter(
+        (change) =>
+          matched(change.object) !== false ||
+          (change.type !== 'ADDED' && matchedBefore(change, matched)),
+      )
+      maybeHeld = new Set(mayMatch.map(({ uid }) => uid))
+    }
     const now = rows.sentOf(key)
     for (const uid of maybeHeld) {
       if (uid !== undefined && uid !== now?.uid) missed.push(removalNow(part, { key, uid }))
@@ -204,18 +206,14 @@ function missedOf(
     missed.push({ ...additionOf(now), type: 'MODIFIED' })
   }
   for (const key of affected) {
-    if (!byKey.has(key) && isInScope(part.scope, key)) missed.push(...asItIsNow(key, part, rows))
+    if (byKey.has(key) || !isInScope(part.scope, key)) continue
+    // The row may or may not have matched before: its current state, or its removal.
+    const now = rows.sentOf(key)
+    const id = part.view.idOf(key)
+    if (now !== undefined) missed.push(additionOf(now))
+    else if (id !== undefined) missed.push(removalNow(part, { key, uid: part.view.uidOf(id) }))
   }
   return missed
-}
-
-/** The change for a row that may or may not have matched before: its current state, or its removal. */
-function asItIsNow(key: string, part: KindView, rows: ListRows): readonly SentListChange[] {
-  const now = rows.sentOf(key)
-  if (now !== undefined) return [additionOf(now)]
-  const id = part.view.idOf(key)
-  if (id === undefined) return []
-  return [removalNow(part, { key, uid: part.view.uidOf(id) })]
 }
 
 /** The changes of the followed kind and of the other kinds that its rows read, in the order of the needs. */
@@ -311,29 +309,6 @@ function affectedSince(
     for (const key of keys) rows.add(key)
   }
   return rows
-}
-
-/** The UID of the object before these changes of one key, if it may have matched. */
-function heldBefore(changes: readonly Change[], matched: ObjectTest): string | undefined {
-  const [first] = changes
-  if (first === undefined || first.type === 'ADDED') return undefined
-  return matchedBefore(first, matched) ? first.uid : undefined
-}
-
-/**
- * The UIDs of all objects that may have matched before or after any of these changes. A subscriber that is ahead may
- * hold each.
- */
-function matchedSince(changes: readonly Change[], matched: ObjectTest): readonly string[] {
-  const mayMatch = changes.filter((change) => mayHaveMatched(change, matched))
-  return [...new Set(mayMatch.map(({ uid }) => uid))]
-}
-
-/** Whether the state before or after a change may have matched. */
-function mayHaveMatched(change: Change, matched: ObjectTest): boolean {
-  return (
-    matched(change.object) !== false || (change.type !== 'ADDED' && matchedBefore(change, matched))
-  )
 }
 
 /** Whether the state before a change may have matched. An unknown state may. */

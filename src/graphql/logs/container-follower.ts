@@ -166,19 +166,35 @@ export class ContainerFollower implements LineReader {
   }
 
   async #step(): Promise<void> {
-    if (this.#isGone) return this.#end({ state: 'ENDED', reason: 'PodDeleted', message: null })
+    if (this.#isGone) {
+      this.#set(podDeleted)
+      this.#isOver = true
+      this.#means.changed('state')
+      return
+    }
     const { follows, request } = this.#means
-    const { run, previousRun } = this.#view
+    const { run, previousRun, phase, reason = null, message = null } = this.#view
     const wanted = request.previous ? previousRun : run
     if (wanted === undefined || wanted === this.#done) {
-      this.#set(this.#restState(wanted))
+      // There is nothing to read.
+      const isWaiting = phase === 'waiting' && (follows || wanted === undefined)
+      if (!request.previous) this.#set({ state: isWaiting ? 'WAITING' : 'ENDED', reason, message })
+      else this.#set(wanted === undefined ? noPreviousRun : ended)
       return await this.#rest(!follows || request.previous)
     }
     const change = this.#change.promise
     const isAllowed = await this.#isAllowed()
     // Nothing is opened that no close would end.
     if (this.#isOver) return
-    if (!isAllowed) return await this.#refused(change)
+    if (!isAllowed) {
+      const { namespace, cluster } = this.#view
+      const refusal = `you may not get pods/log in namespace ${namespace} of cluster ${cluster}`
+      this.#freePlace()
+      this.#set({ state: 'FAILED', reason: 'FORBIDDEN', message: this.#refusal ?? refusal })
+      if (follows) await change
+      else this.#isOver = true
+      return
+    }
     if (!this.#hasPlace) {
       const full = this.#means.take()
       if (full !== undefined) {
@@ -191,17 +207,6 @@ export class ContainerFollower implements LineReader {
     await this.#read(wanted)
   }
 
-  /** The state while there is nothing to read. */
-  #restState(read: string | undefined): State {
-    const { follows, request } = this.#means
-    const { phase, reason = null, message = null } = this.#view
-    if (request.previous) {
-      return { state: 'ENDED', reason: read === undefined ? 'NoPreviousRun' : null, message: null }
-    }
-    const isWaiting = phase === 'waiting' && (follows || read === undefined)
-    return { state: isWaiting ? 'WAITING' : 'ENDED', reason, message }
-  }
-
   /** Reads one stream of a run to its end. */
   async #read(run: string): Promise<void> {
     const { follows, request } = this.#means
@@ -212,7 +217,22 @@ export class ContainerFollower implements LineReader {
       using at = this.#means.server(this.#view.cluster)
       const log = await openPodLog(at.server, this.#request(), stream.signal)
       this.#set(streaming)
-      await this.#pass(log, stream.signal)
+      const lines = new LogLines(this.#means.limits.maxLineBytes)
+      const isNew = this.#newLines()
+      const pass = (entries: () => readonly LogEntry[]): Promise<boolean> =>
+        this.#means.inTurn(() => {
+          // The permission may have been taken away meanwhile.
+          if (stream.signal.aborted) return 0
+          const all = entries()
+          for (const entry of all) if (isNew(entry)) this.#push(entry)
+          return all.length
+        })
+      let isRead = true
+      for await (const chunk of log) {
+        isRead = await pass(() => lines.take(chunk))
+        if (!isRead) break
+      }
+      if (isRead) await pass(() => lines.rest())
     } catch (error) {
       clearTimeout(isOpen)
       if (this.#isOver) return
@@ -244,21 +264,6 @@ export class ContainerFollower implements LineReader {
     this.#freePlace()
   }
 
-  async #pass(log: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void> {
-    const lines = new LogLines(this.#means.limits.maxLineBytes)
-    const isNew = this.#newLines()
-    const pass = (entries: () => readonly LogEntry[]): Promise<boolean> =>
-      this.#means.inTurn(() => {
-        // The permission may have been taken away meanwhile.
-        if (signal.aborted) return 0
-        const all = entries()
-        for (const entry of all) if (isNew(entry)) this.#push(entry)
-        return all.length
-      })
-    for await (const chunk of log) if (!(await pass(() => lines.take(chunk)))) return
-    await pass(() => lines.rest())
-  }
-
   /** Says of each line of a stream whether it is new. The server compares whole seconds: it sends some lines again. */
   #newLines(): (line: LogEntry) => boolean {
     const resumed = this.#last && { ...this.#last }
@@ -269,7 +274,9 @@ export class ContainerFollower implements LineReader {
         again += 1
         if (again <= resumed.lines) return false
       }
-      this.#passed(time)
+      const last = this.#last
+      if (time !== '' && last?.time === time) last.lines += 1
+      else if (time !== '') this.#last = { time, lines: 1 }
       return true
     }
   }
@@ -283,13 +290,6 @@ export class ContainerFollower implements LineReader {
     const shown = timestamps && time !== '' ? `${time} ${text}` : text
     const line = { cluster, namespace, pod, container, text: shown, truncated, of: this }
     buffer.push(new HeldLine({ ...line, time: time === '' ? null : time }))
-  }
-
-  #passed(time: string): void {
-    if (time === '') return
-    const last = this.#last
-    if (last?.time === time) last.lines += 1
-    else this.#last = { time, lines: 1 }
   }
 
   #request(): Parameters<typeof openPodLog>[1] {
@@ -314,44 +314,30 @@ export class ContainerFollower implements LineReader {
 
   async #failed(error: unknown, run: string): Promise<void> {
     const { follows } = this.#means
-    if (isNotStarted(error)) {
-      this.#set({
-        state: 'WAITING',
-        reason: this.#view.reason ?? 'Pending',
-        message: messageOf(error),
-      })
+    const { cluster, pod, reason = 'Pending' } = this.#view
+    const status = error instanceof ApiStatusError ? error.httpStatus : undefined
+    const text = messageOf(error)
+    if (status === 400 && /waiting to start|is not available/.test(text)) {
+      this.#set({ state: 'WAITING', reason, message: text })
       return await (follows ? this.#pause() : this.#rest(true))
     }
-    if (error instanceof ApiStatusError && error.httpStatus === 400) {
+    if (status === 400) {
       // There is no such run any more.
       this.#done = run
       this.#freePlace()
       return
     }
-    if (
-      error instanceof ApiStatusError &&
-      error.httpStatus === 404 &&
-      !isOfNode(error, this.#view)
-    ) {
+    // A node that does not exist is answered with its name as that of a pod.
+    if (status === 404 && text.includes(`"${pod}"`)) {
       this.#done = run
-      this.#set({ state: 'ENDED', reason: 'PodDeleted', message: null })
+      this.#set(podDeleted)
       return await this.#rest(!follows)
     }
-    const { code, message, isLasting } = failureOf(error, this.#view.cluster)
+    const { code, message, isLasting } = failureOf(error, cluster)
     this.#set({ state: 'FAILED', reason: code, message })
     if (isLasting || !follows) return await this.#rest(!follows)
     await this.#pause()
     this.#means.changed('reopened')
-  }
-
-  async #refused(change: Promise<void>): Promise<void> {
-    const { follows } = this.#means
-    const { namespace, cluster } = this.#view
-    const message = `you may not get pods/log in namespace ${namespace} of cluster ${cluster}`
-    this.#freePlace()
-    this.#set({ state: 'FAILED', reason: 'FORBIDDEN', message: this.#refusal ?? message })
-    if (follows) await change
-    else this.#isOver = true
   }
 
   async #isAllowed(): Promise<boolean> {
@@ -386,12 +372,6 @@ export class ContainerFollower implements LineReader {
     clearTimeout(timer)
   }
 
-  #end(state: State): void {
-    this.#set(state)
-    this.#isOver = true
-    this.#means.changed('state')
-  }
-
   #set(state: State): void {
     const { state: before, reason, message } = this.#state
     if (this.#isClosed) return
@@ -409,19 +389,9 @@ export class ContainerFollower implements LineReader {
 }
 
 const streaming: State = { state: 'STREAMING', reason: null, message: null }
-
-function isNotStarted(error: unknown): boolean {
-  return (
-    error instanceof ApiStatusError &&
-    error.httpStatus === 400 &&
-    /waiting to start|is not available/.test(error.message)
-  )
-}
-
-/** A node that does not exist is answered with its name as that of a pod. */
-function isOfNode(error: ApiStatusError, { pod }: ContainerView): boolean {
-  return !messageOf(error).includes(`"${pod}"`)
-}
+const ended: State = { state: 'ENDED', reason: null, message: null }
+const noPreviousRun: State = { ...ended, reason: 'NoPreviousRun' }
+const podDeleted: State = { ...ended, reason: 'PodDeleted' }
 
 /** Why a log cannot be read. `isLasting`: another try would fail in the same way. */
 function failureOf(

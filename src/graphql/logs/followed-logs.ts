@@ -107,7 +107,11 @@ export class FollowedLogs extends FrameStream implements ByteHolder, Disposable 
       deadlineMs: limits.liveDeadlineMs,
       beganAt: new Date().toISOString(),
       server: (cluster) => this.#serverOf(cluster),
-      mayRead: (view) => this.#mayRead(view),
+      mayRead: async ({ cluster, namespace, pod }) => {
+        const place = { namespace, name: pod, subresource: 'log' }
+        const question = questionOf('get', { group: '', resource: 'pods' }, place)
+        return (await this.#access?.may(cluster, question)) ?? true
+      },
       take: () => places.take(user ?? ''),
       free: () => places.free(user ?? ''),
       inTurn: (read) => this.#inTurn(read),
@@ -244,8 +248,14 @@ export class FollowedLogs extends FrameStream implements ByteHolder, Disposable 
     if (full !== undefined) return this.#fail(full)
     this.#access?.begin()
     this.#follow(wanted, !isFirst)
-    if (isFirst) this.#begin()
-    else this.#changed(false)
+    if (!isFirst) return this.#changed(false)
+    const { follows, limits } = this.#options
+    const ms = follows ? firstFrameMs : limits.liveDeadlineMs
+    this.#firstTimer = setTimeout(() => this.#nowBegun(), ms)
+    if (this.#access !== undefined && follows) {
+      this.#reviewTimer = setInterval(() => void this.#review(), reviewMs).unref()
+    }
+    this.#look()
   }
 
   #follow(wanted: readonly ContainerView[], areLate: boolean): void {
@@ -270,7 +280,12 @@ export class FollowedLogs extends FrameStream implements ByteHolder, Disposable 
       this.#followers.set(key, follower)
       const { cluster, namespace, pod: name, uid } = view
       this.#name(loggedKey(view.cluster, view.uid), { cluster, type: 'Pod', namespace, name, uid })
-      this.#followAccess(view.cluster)
+      const { viewer } = this.#options.caller
+      const access = this.#access?.in(cluster)
+      if (viewer !== undefined && access !== undefined && !this.#accessFollowed.has(cluster)) {
+        const stop = access.onChange(viewer, () => void this.#review())
+        this.#accessFollowed.set(cluster, stop)
+      }
       void follower.run()
     }
     for (const [key, follower] of this.#followers) {
@@ -292,16 +307,6 @@ export class FollowedLogs extends FrameStream implements ByteHolder, Disposable 
 
   #endedKeys(): readonly string[] {
     return Array.from(this.#followers, ([key, { isOver }]) => (isOver ? key : '')).filter(Boolean)
-  }
-
-  #begin(): void {
-    const { follows, limits } = this.#options
-    const ms = follows ? firstFrameMs : limits.liveDeadlineMs
-    this.#firstTimer = setTimeout(() => this.#nowBegun(), ms)
-    if (this.#access !== undefined && follows) {
-      this.#reviewTimer = setInterval(() => void this.#review(), reviewMs).unref()
-    }
-    this.#look()
   }
 
   /** Begins when it is known of each container whether it can be read. Ends when all runs before the last have ended. */
@@ -381,20 +386,6 @@ export class FollowedLogs extends FrameStream implements ByteHolder, Disposable 
       else await sleep(fullPauseMs)
     }
     return false
-  }
-
-  async #mayRead({ cluster, namespace, pod }: ContainerView): Promise<boolean> {
-    const place = { namespace, name: pod, subresource: 'log' }
-    const question = questionOf('get', { group: '', resource: 'pods' }, place)
-    return (await this.#access?.may(cluster, question)) ?? true
-  }
-
-  #followAccess(cluster: string): void {
-    const { viewer } = this.#options.caller
-    if (viewer === undefined || this.#access === undefined) return
-    if (this.#accessFollowed.has(cluster)) return
-    const stop = this.#access.in(cluster).onChange(viewer, () => void this.#review())
-    this.#accessFollowed.set(cluster, stop)
   }
 
   /** Sends nothing until it is known which logs the caller may still read. */

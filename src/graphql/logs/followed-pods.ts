@@ -1,6 +1,6 @@
 import { isObjectType } from 'graphql'
 import { valueBytes } from '../../informer/codec/template.ts'
-import type { StreamEnd } from '../../lib/frame-stream.ts'
+import type { FrameStream } from '../../lib/frame-stream.ts'
 import { ClientError, type ClientErrorCode } from '../errors/client-error.ts'
 import { decodeObjectId } from '../model/object-id.ts'
 import type { Caller } from '../prepare/caller-server.ts'
@@ -8,19 +8,11 @@ import type { PodLogsArguments } from '../schema/read-arguments.ts'
 import type { ClusterGap } from '../schema/read-context.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 
-/** The frames of a subscription. */
-export interface Frames {
-  take(): Buffer | undefined
-  readonly end: StreamEnd | undefined
-  onReady(ready: () => void): void
-  close(): void
-}
-
 /** Subscribes as a caller does. Never rejects. */
 export type Subscribe = (
   request: { readonly query: string; readonly variables: Readonly<Record<string, unknown>> },
   caller: Caller,
-) => Promise<Frames>
+) => Promise<FrameStream>
 
 /** A container of a pod, as the pod's status says. */
 export interface ContainerView {
@@ -43,7 +35,7 @@ export interface ContainerView {
 
 /** The pods that are followed: read from a subscription, as the caller may see them. */
 export class FollowedPods {
-  readonly #frames: Frames
+  readonly #frames: FrameStream
   readonly #inTurn: (work: () => void) => Promise<void>
   readonly #changed: () => void
   #isPumping = false
@@ -87,7 +79,7 @@ export class FollowedPods {
   }
 
   private constructor(
-    frames: Frames,
+    frames: FrameStream,
     inTurn: (work: () => void) => Promise<void>,
     changed: () => void,
   ) {
@@ -159,12 +151,17 @@ export class FollowedPods {
 
   #apply({ data, errors }: Payload): void {
     const [error] = errors ?? []
-    if (error !== undefined) this.#error ??= told(error)
+    if (error !== undefined) {
+      const { code = 'INTERNAL', ...details } = error.extensions ?? {}
+      this.#error ??= new ClientError(code as ClientErrorCode, error.message, details)
+    }
     const frame = data?.pods
     if (frame === undefined || frame === null) return
     if (frame.reset) for (const id of this.#objects.keys()) this.#put(id, undefined)
     for (const { type, removal, objectId, object } of frame.changes) {
-      if (removal === 'HIDDEN') this.#hide(objectId)
+      if (removal === 'HIDDEN') {
+        for (const { uid } of this.#objects.get(objectId)?.pods ?? []) this.#hidden.add(uid)
+      }
       if (type === 'REMOVED') this.#put(objectId, undefined)
       else if (object !== null) this.#put(objectId, followedObject(object))
     }
@@ -177,22 +174,11 @@ export class FollowedPods {
     if (object === undefined) this.#objects.delete(objectId)
     else this.#objects.set(objectId, object)
   }
-
-  #hide(objectId: string): void {
-    for (const { uid } of this.#objects.get(objectId)?.pods ?? []) this.#hidden.add(uid)
-  }
-}
-
-function told({
-  message,
-  extensions: { code, ...details } = { code: 'INTERNAL' },
-}: ToldError): unknown {
-  return new ClientError(code as ClientErrorCode, message, details)
 }
 
 interface ToldError {
   readonly message: string
-  readonly extensions?: { readonly code: string; readonly [detail: string]: unknown }
+  readonly extensions?: { readonly code?: string; readonly [detail: string]: unknown }
 }
 
 interface Payload {
@@ -246,18 +232,18 @@ interface OwnerText {
 type ObjectText = PodText | OwnerText
 
 function followedObject(object: ObjectText): FollowedObject {
-  if (!('pods' in object)) {
-    const pods = 'spec' in object ? [followedPod(object)] : []
-    return { pods, owner: undefined, bytes: valueBytes(pods) }
-  }
-  const { __typename: type, clusterName: cluster, namespace, name, uid } = object
-  const pods = (object.pods?.nodes ?? []).map(followedPod)
-  return { pods, owner: { cluster, type, namespace, name, uid }, bytes: valueBytes(pods) }
-}
-
-function followedPod(pod: PodText): FollowedPod {
-  const { uid, clusterName, namespace, name } = pod
-  return { uid, order: [clusterName, namespace, name].join('\n'), containers: containersOf(pod) }
+  let owner: Owner | undefined
+  let texts: readonly PodText[] = []
+  if ('pods' in object) {
+    const { __typename: type, clusterName: cluster, namespace, name, uid } = object
+    owner = { cluster, type, namespace, name, uid }
+    texts = object.pods?.nodes ?? []
+  } else if ('spec' in object) texts = [object]
+  const pods = texts.map((pod): FollowedPod => {
+    const { uid, clusterName, namespace, name } = pod
+    return { uid, order: [clusterName, namespace, name].join('\n'), containers: containersOf(pod) }
+  })
+  return { pods, owner, bytes: valueBytes(pods) }
 }
 
 interface ContainerText {

@@ -69,7 +69,16 @@ export function logRequest(args: PodLogsArguments, limits: LogLimits): LogReques
   if (typeof contains === 'string' && (contains === '' || contains.length > maxContains)) {
     throw invalid('contains', contains.length, `a text of 1 to ${maxContains} characters`)
   }
-  const sinceTime = typeof since === 'string' ? sinceTimeOf(since) : undefined
+  let sinceTime: string | undefined
+  if (typeof since === 'string') {
+    const isTime = instantKey(since) !== undefined
+    const ms = isTime ? 0 : (parseDurationMs(since) ?? 0)
+    const at = new Date(isTime ? since : Date.now() - ms)
+    if ((!isTime && ms <= 0) || Number.isNaN(at.getTime())) {
+      throw invalid('since', since, 'a time like "2026-01-31T12:00:00Z", or a duration like "15m"')
+    }
+    sinceTime = at.toISOString()
+  }
   return {
     container: container ?? undefined,
     previous: previous === true,
@@ -104,14 +113,6 @@ function requirePods(args: PodLogsArguments): void {
     argument: 'ids',
     hint: 'give the ids of pods or workloads, or a namespace, labelSelector or where',
   })
-}
-
-function sinceTimeOf(since: string): string {
-  if (instantKey(since) !== undefined) return new Date(since).toISOString()
-  const ms = parseDurationMs(since) ?? 0
-  const at = new Date(Date.now() - ms)
-  if (ms > 0 && !Number.isNaN(at.getTime())) return at.toISOString()
-  throw invalid('since', since, 'a time like "2026-01-31T12:00:00Z", or a duration like "15m"')
 }
 
 function invalid(argument: string, value: unknown, wanted: string): ClientError {

@@ -255,7 +255,7 @@ function flagsOf(document: DocumentNode): readonly string[] {
 /**
  * Compiles the pages of a list of a kind. A page is the value of its connection, but for its rows: they are written from
  * their bare ids, without an object for each, as most answers consist of them. Pages of several kinds are values with
- * their rows (`reads/connection.ts`).
+ * their rows (`reads/over-kinds/kinds-connection.ts`).
  */
 function listWriter(kind: Kind, field: PlanField): (run: PlanRun, read: ReadPage) => string {
   const { compiler, args } = field

@@ -1,6 +1,5 @@
 import type { JsonText } from '../../lib/json.ts'
 import type { ProblemSeverity } from '../../kubernetes/problems/problem-fact.ts'
-import type { ProblemObjectsArguments } from './read-arguments.ts'
 
 /** One column of an object in `kubectl get`. */
 export interface PrinterColumn {
@@ -147,26 +146,6 @@ export interface SearchResultSource {
 export interface TypeCount {
   readonly type: string
   readonly count: number
-}
-
-/** A problem: a topmost owner and a reason. */
-export interface ProblemSource {
-  readonly id: string
-  readonly cluster: string
-  /** The topmost owner. */
-  readonly object: ObjectRef
-  readonly kind: string
-  /** `null` if the kind is not served. */
-  readonly type: string | null
-  readonly severity: ProblemSeverity
-  readonly reason: string
-  readonly message: string | null
-  /** By RFC 3339. */
-  readonly since: string | null
-  readonly count: number
-  /** The objects that have it. */
-  objects(args: ProblemObjectsArguments): readonly ObjectRef[]
-  lastEvent(): ProblemEvent | null
 }
 
 /** A Warning Event. */

@@ -378,7 +378,13 @@ export class GroupChanges {
       await this.#inTurn(chunk, (reads) => {
         const due = chunk
           .filter(({ list }) => list.isFollowing)
-          .map((one) => ({ ...one, keys: this.#due(one, reads) }))
+          .map((one) => {
+            const { list, keys, affected = noKeys } = one
+            const asked = affected.size === 0 ? [] : keys.filter((key) => affected.has(key))
+            if (asked.length === 0) return one
+            const changed = new Set(content.changedMatches(list, reads.of(list), asked))
+            return { ...one, keys: keys.filter((key) => !affected.has(key) || changed.has(key)) }
+          })
         let changes: readonly SentChange[]
         try {
           changes = content.changes(due, reads)
@@ -395,17 +401,9 @@ export class GroupChanges {
     }
   }
 
-  #due({ list, keys, affected }: RowKeys, reads: ListReads): readonly string[] {
-    if (affected === undefined || affected.size === 0) return keys
-    const asked = keys.filter((key) => affected.has(key))
-    if (asked.length === 0) return keys
-    const changed = new Set(this.#group.content.changedMatches(list, reads.of(list), asked))
-    return keys.filter((key) => !affected.has(key) || changed.has(key))
-  }
-
   /** Calls `write` in the group's turn. If an index or a permission is lacking, prepares it and calls `write` again. */
   async #inTurn(rows: readonly RowKeys[], write: (reads: ListReads) => void): Promise<void> {
-    const { leaving, lists } = this.#state
+    const { leaving, lists, isOptional } = this.#state
     const means = new Map<GroupList, RunMeans>()
     for (let round = 1; ; round += 1) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other
@@ -418,22 +416,21 @@ export class GroupChanges {
         runLive(() => write(reads))
         return
       } catch (error) {
-        if (!(error instanceof LackingError) && !this.#isOfLostLists(error)) throw error
+        if (!(error instanceof LackingError)) {
+          if (!isOptional || !(error instanceof ClientError)) throw error
+          // Some of several lists may have become unreadable. These begin anew.
+          const lost = lists.filter((list) => list.isFollowing && unreadable(list) !== undefined)
+          for (const list of lost) this.restart(list)
+          if (lost.length === 0) throw error
+        }
       }
       // oxlint-disable-next-line no-await-in-loop -- as above
       await reads.more()
     }
   }
-
-  /** Whether the error is that some of several lists have become unreadable. Begins these anew. */
-  #isOfLostLists(error: unknown): boolean {
-    const { lists, isOptional } = this.#state
-    if (!isOptional || !(error instanceof ClientError)) return false
-    const lost = lists.filter((list) => list.isFollowing && unreadable(list) !== undefined)
-    for (const list of lost) this.restart(list)
-    return lost.length > 0
-  }
 }
+
+const noKeys: ReadonlySet<string> = new Set()
 
 /** The error of a list that cannot be read now. */
 function unreadable({ reading }: GroupList): ClientError | undefined {
@@ -477,28 +474,26 @@ class TurnReads implements ListReads {
     const snapshot = (this.#snapshot ??= list.reading.now())
     const part = list.reading.followed(snapshot)
     let run: GroupRun | undefined
-    const runOf = (): GroupRun => (run ??= this.#runOf(list, snapshot))
+    const runOf = (): GroupRun => {
+      const { reading } = list
+      let means = this.#means.get(list)
+      if (means === undefined) {
+        means = { decisions: reading.decisions(), extensions: reading.extensions() }
+        this.#means.set(list, means)
+      }
+      const others = list.list.problems && ((at: ClusterKind) => this.#otherParts(list, at))
+      const made = reading.run(snapshot, { ...means, isLast: this.#isLast, others })
+      this.#runs.push(made)
+      return made
+    }
     const read = {
       part,
       get run() {
-        return runOf()
+        return (run ??= runOf())
       },
     }
     this.#reads.set(list, read)
     return read
-  }
-
-  #runOf(list: GroupList, snapshot: ReadSnapshot): GroupRun {
-    const { reading } = list
-    let means = this.#means.get(list)
-    if (means === undefined) {
-      means = { decisions: reading.decisions(), extensions: reading.extensions() }
-      this.#means.set(list, means)
-    }
-    const others = list.list.problems && ((at: ClusterKind) => this.#otherParts(list, at))
-    const run = reading.run(snapshot, { ...means, isLast: this.#isLast, others })
-    this.#runs.push(run)
-    return run
   }
 
   #otherParts(list: GroupList, { cluster, kind }: ClusterKind): ReadParts | undefined {

@@ -6,11 +6,7 @@ import type { Listener, ListenerRoute } from '../../../informer/delivery/listene
 import type { UnknownIndexError } from '../../../informer/store/store-errors.ts'
 import { splitObjectKey } from '../../../kubernetes/object.ts'
 import type { ResourceVersion } from '../../../kubernetes/resource-version.ts'
-import {
-  type Condition,
-  type IndexReference,
-  namespacesOf,
-} from '../../../query/condition/condition.ts'
+import { type Condition, namespacesOf } from '../../../query/condition/condition.ts'
 import { isInScope, type Scope, unrestricted } from '../../../query/condition/scope.ts'
 import type { ReadReport } from '../../../query/condition/read-report.ts'
 import { problemIndex } from '../../../query/problems/problem-part.ts'
@@ -23,7 +19,6 @@ import { namespacesOfKeys, requireCovered } from '../../prepare/covered-parts.ts
 import type { KindLeases } from '../../prepare/kind-leases.ts'
 import type { ClusterKind, KindView, ListReading } from '../../prepare/kind-view.ts'
 import { maxRounds } from '../../prepare/preparation.ts'
-import type { FollowedRelation } from '../../reads/read-run.ts'
 import { needOfAny, type ReadParts, type ReadSnapshot } from '../../prepare/read-snapshot.ts'
 import type { KindNeed, ViewerAccess } from '../../prepare/viewer-access.ts'
 import { plannedWork, type PlanRunOptions } from '../../plan/plan-run.ts'
@@ -201,6 +196,8 @@ export class GroupReading {
     const { decisions = this.decisions(), extensions } = means
     const { served, limits, fragments, unexpected, wanted, prepared } = this.#options
     const { variables, explains } = wanted
+    const { at } = this.#list
+    const route = this.#route
     const work = plannedWork(limits.work)
     const parts = new GroupParts(this.#options, this, snapshot, { ...means, decisions })
     return {
@@ -212,8 +209,15 @@ export class GroupReading {
       budget: explains ? new ReportingBudget(work, this.#options.report()) : new WorkBudget(work),
       parts,
       extensions,
-      followed: (relation) => {
-        if (this.#leadsBack(relation)) parts.note({ form: 'own', at: this.#list.at })
+      followed: ({ reads, condition, isSaid }) => {
+        // A relation may lead to objects of the followed kind that the listener does not report.
+        if (route === undefined || 'valued' in route || !reads.includes(at.kind)) return
+        const isReported = (key: string): boolean => {
+          if ('keys' in route) return route.keys.includes(key)
+          return route.index === 'namespace' && route.values.includes(splitObjectKey(key).namespace)
+        }
+        const isKeys = isSaid && condition.form === 'keys'
+        if (!isKeys || !condition.keys.every(isReported)) parts.note({ form: 'own', at })
       },
       check: () => {
         parts.check()
@@ -225,18 +229,6 @@ export class GroupReading {
         await extensions?.fetch()
       },
     }
-  }
-
-  /** Whether a relation leads to objects of the followed kind that the listener does not report. */
-  #leadsBack({ reads, condition, isSaid }: FollowedRelation): boolean {
-    const route = this.#route
-    if (route === undefined || 'valued' in route || !reads.includes(this.#list.at.kind))
-      return false
-    if (!isSaid || condition.form !== 'keys') return true
-    return !condition.keys.every((key) => {
-      if ('keys' in route) return route.keys.includes(key)
-      return route.index === 'namespace' && route.values.includes(splitObjectKey(key).namespace)
-    })
   }
 
   /** The permissions that rows need besides lists; `undefined` if rows do not depend on the viewer's identity. */
@@ -453,12 +445,10 @@ function listenerRoute(condition: Condition): ListenerRoute | undefined {
   const parts = condition.form === 'and' ? condition.conditions : [condition]
   const keys = parts.find((one) => one.form === 'keys')?.keys
   if (keys !== undefined) return { keys }
-  const uids = parts.find((one) => one.form === 'values' && isUid(one.index))
+  const uids = parts.find(
+    (one) => one.form === 'values' && one.index.form === 'index' && one.index.name === 'uid',
+  )
   if (uids?.form === 'values') return { index: 'uid', values: uids.values }
   const namespaces = namespacesOf(condition)
   return namespaces === undefined ? undefined : { index: 'namespace', values: namespaces }
-}
-
-function isUid({ form, name }: IndexReference): boolean {
-  return form === 'index' && name === 'uid'
 }

@@ -1,18 +1,16 @@
 import { TimeShare } from '../../../lib/event-loop.ts'
 import { comparePositions, type OrderPosition } from '../../../query/page/list-order.ts'
 import { listPage } from '../../../query/page/page.ts'
-import { foldProblems } from '../../../query/problems/problem-fold.ts'
 import { problemPage, problemPosition } from '../../../query/problems/problem-page.ts'
 import { foldedState, nextTurnMs } from '../../../query/problems/problem-part.ts'
 import { PlanRun } from '../../plan/plan-run.ts'
-import { ownerReferencesOf } from '../../reads/owner-read.ts'
 import {
   countedAs,
   type LookedAtPart,
-  ProblemCounts,
-  ProblemFields,
+  problemCounts,
   problemId,
-  problemTest,
+  problemsOf,
+  problemValue,
 } from '../../reads/over-kinds/problems-read.ts'
 import type { FacetArguments } from '../../schema/read-arguments.ts'
 import type { ProblemCount } from '../../schema/read-context.ts'
@@ -248,7 +246,11 @@ export class GroupProblems extends GroupReread implements GroupContent {
     for (const cluster of folded) this.#stale.delete(cluster)
     for (const [cluster, problems] of all) this.#clusters.set(cluster, problems)
     this.#wait()
-    this.#count()
+    const now = [...this.#clusters.values()]
+    const totalCount = now.reduce((sum, { keys }) => sum + keys.size, 0)
+    const page = { totalCount, counts: problemCounts(now.flatMap((one) => one.counts)) }
+    // The same counts as before if none has changed.
+    if (JSON.stringify(page) !== JSON.stringify(this.#page)) this.#page = page
     return this.#send()
   }
 
@@ -282,7 +284,11 @@ export class GroupProblems extends GroupReread implements GroupContent {
     )
     const before = this.#clusters.get(cluster)
     if (before !== undefined && !this.#stale.has(cluster) && nowMs <= before.turnMs) {
-      if (isSameState(before.from, from)) return before
+      const isSame = Array.from(from).every(([type, state]) => {
+        const was = before.from.get(type)
+        return was !== undefined && state.every((value, at) => value === was[at])
+      })
+      if (isSame && from.size === before.from.size) return before
     }
     const parts = lists
       .filter(({ list }) => list.problems?.counts === true)
@@ -293,16 +299,7 @@ export class GroupProblems extends GroupReread implements GroupContent {
     const run = new PlanRun({ ...options, followed: undefined })
     const { budget } = run
     const afterMs = limits.problemAfterMs
-    const found = foldProblems<LookedAtPart>({
-      parts,
-      namespaces: problems.namespaces,
-      nowMs,
-      afterMs,
-      readOwners: (part, id) => ownerReferencesOf(run, part, id),
-      budget,
-    })
-      .map((problem) => ({ ...problem, cluster }))
-      .filter(problemTest(served, problems.args))
+    const found = problemsOf(run, { cluster, parts, args: problems.args, nowMs })
     const { rows } = problemPage({
       problems: found,
       orderBy: problems.args.orderBy,
@@ -311,33 +308,19 @@ export class GroupProblems extends GroupReread implements GroupContent {
       maxPageSize: problems.size,
       budget,
     })
-    const counts = new ProblemCounts()
-    for (const { severity, root } of found) counts.add(countedAs(served, severity, root), 1)
     return {
       first: rows.map((problem) => {
         budget.spend('rows', 1)
         const position = problemPosition(problem, problems.terms)
-        const text = wanted.plan.problem?.(run, new ProblemFields(run, problem)) ?? 'null'
+        const text = wanted.plan.problem?.(run, problemValue(run, problem)) ?? 'null'
         const errors = rowErrors(run, options.unexpected)
         return { key: position.key, id: problemId(problem), cluster, position, text, errors }
       }),
       keys: new Set(found.map((problem) => problemPosition(problem, []).key)),
-      counts: counts.all(),
+      counts: problemCounts(found.map((problem) => countedAs(served, problem))),
       from,
       turnMs: nextTurnMs(parts, { nowMs, afterMs, budget }),
     }
-  }
-
-  /** Counts the problems of all clusters. The same counts as before if none has changed. */
-  #count(): void {
-    const counts = new ProblemCounts()
-    let totalCount = 0
-    for (const { keys, counts: own } of this.#clusters.values()) {
-      totalCount += keys.size
-      for (const { count, ...of } of own) counts.add(of, count)
-    }
-    const page = { totalCount, counts: counts.all() }
-    if (JSON.stringify(page) !== JSON.stringify(this.#page)) this.#page = page
   }
 
   /** The changes that lead to the first problems of all clusters. */
@@ -373,32 +356,21 @@ export class GroupProblems extends GroupReread implements GroupContent {
     if (leftMs === Infinity || this.#state.leaving.aborted) return
     // Of a cluster that cannot be read, the time may have passed already.
     const waitMs = leftMs > 0 ? Math.min(Math.max(leftMs, 10), maxWaitMs) : unreadMs
-    this.#timer = setTimeout(() => this.#turn(), waitMs).unref()
+    this.#timer = setTimeout(() => {
+      const nowMs = Date.now()
+      let isDue = false
+      for (const [cluster, { turnMs: ofCluster }] of this.#clusters) {
+        if (ofCluster >= nowMs && !this.#lostMs.has(cluster)) continue
+        const list = this.#state.lists.find(({ at, isFollowing }) => {
+          return at.cluster === cluster && isFollowing
+        })
+        list?.mark([anyKey])
+        isDue ||= list !== undefined
+      }
+      if (isDue) this.#flushSoon()
+      else this.#wait()
+    }, waitMs).unref()
   }
-
-  #turn(): void {
-    const nowMs = Date.now()
-    let isDue = false
-    for (const [cluster, { turnMs }] of this.#clusters) {
-      if (turnMs >= nowMs && !this.#lostMs.has(cluster)) continue
-      const list = this.#state.lists.find(({ at, isFollowing }) => {
-        return at.cluster === cluster && isFollowing
-      })
-      list?.mark([anyKey])
-      isDue ||= list !== undefined
-    }
-    if (isDue) this.#flushSoon()
-    else this.#wait()
-  }
-}
-
-function isSameState(one: ClusterProblems['from'], other: ClusterProblems['from']): boolean {
-  if (one.size !== other.size) return false
-  for (const [type, state] of other) {
-    const before = one.get(type)
-    if (before === undefined || !state.every((value, at) => value === before[at])) return false
-  }
-  return true
 }
 
 function changeOf(

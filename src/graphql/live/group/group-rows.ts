@@ -223,15 +223,13 @@ export class ListRows {
     }
     const keep = (): void => {
       this.matching.sent(due)
-      for (const [key, now] of sent) this.#keep(key, now)
+      for (const [key, now] of sent) {
+        this.#units += unitsOf(now) - unitsOf(this.#sent.get(key))
+        if (now === undefined) this.#sent.delete(key)
+        else this.#sent.set(key, now)
+      }
     }
     return { changes, keep }
-  }
-
-  #keep(key: string, now: SentObject | undefined): void {
-    this.#units += unitsOf(now) - unitsOf(this.#sent.get(key))
-    if (now === undefined) this.#sent.delete(key)
-    else this.#sent.set(key, now)
   }
 }
 
@@ -501,19 +499,15 @@ export function mergedChanges(changes: Iterable<SentListChange>): readonly SentL
     const before = merged.get(objectId)
     // Moves the object to the end, after the removal of its namesake.
     merged.delete(objectId)
-    const both = before === undefined ? change : joinedChange(before, change)
-    if (both === undefined) continue
+    let { type } = change
+    if (before?.type === 'ADDED') {
+      if (type === 'REMOVED') continue
+      type = 'ADDED'
+    } else if (before?.type === 'REMOVED' && type === 'ADDED') type = 'MODIFIED'
     // The state before the first of the changes.
-    merged.set(objectId, { ...both, previous: before?.previous ?? change.previous })
+    merged.set(objectId, { ...change, type, previous: before?.previous ?? change.previous })
   }
   return [...merged.values()]
-}
-
-function joinedChange(before: SentListChange, change: SentListChange): SentListChange | undefined {
-  if (before.type === 'ADDED' && change.type === 'REMOVED') return undefined
-  if (before.type === 'ADDED') return { ...change, type: 'ADDED' }
-  if (before.type === 'REMOVED' && change.type === 'ADDED') return { ...change, type: 'MODIFIED' }
-  return change
 }
 
 /** What a live set reads in a run. */

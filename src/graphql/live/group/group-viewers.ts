@@ -319,19 +319,15 @@ export class ViewerMembership implements MemberGate {
       : Infinity
     const now = performance.now()
     this.#openUntilMs = Math.max(Math.min(groupAccess.untilMs, now + longestMs), now + minHoldsMs)
-    this.#recheckAfter(this.#openUntilMs - now)
-    for (const member of this.members) member.announce()
-  }
-
-  #recheckAfter(delayMs: number): void {
     clearTimeout(this.#timer)
-    if (delayMs === Number.POSITIVE_INFINITY) return
-    this.#timer = setTimeout(() => {
-      this.#refused.clear()
-      this.#hasChanged = true
-      this.recheck()
-    }, delayMs)
-    this.#timer.unref()
+    if (this.#openUntilMs < Infinity) {
+      this.#timer = setTimeout(() => {
+        this.#refused.clear()
+        this.#hasChanged = true
+        this.recheck()
+      }, this.#openUntilMs - now).unref()
+    }
+    for (const member of this.members) member.announce()
   }
 
   /** Whether the viewer may see an object that the group withholds. Such a viewer needs separate rows. */

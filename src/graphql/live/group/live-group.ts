@@ -158,19 +158,17 @@ export class LiveGroup implements ByteHolder, ChangingGroup, FramedGroup, Member
 
   /** Reads the current objects and follows their changes. Rejects with the error that prevents this. */
   start(): Promise<void> {
-    this.#started ??= this.#owner.starts.run(this.#user ?? '', () => this.#start())
+    this.#started ??= this.#owner.starts.run(this.#user ?? '', async () => {
+      if (this.#end !== undefined) return
+      try {
+        await this.changes.start()
+      } catch (error) {
+        if (error instanceof MissingKindError) this.#learn(error)
+        this.end({ form: 'failed', errors: [error] })
+        throw error
+      }
+    })
     return this.#started
-  }
-
-  async #start(): Promise<void> {
-    if (this.#end !== undefined) return
-    try {
-      await this.changes.start()
-    } catch (error) {
-      if (error instanceof MissingKindError) this.#learn(error)
-      this.end({ form: 'failed', errors: [error] })
-      throw error
-    }
   }
 
   /** Records reads that the rows need and the group does not follow. Later groups of the operation follow them. */

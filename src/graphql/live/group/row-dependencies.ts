@@ -76,7 +76,7 @@ export class RowDependencies {
     }
     if (change.type === 'MODIFIED' && change.previousHeld === undefined) {
       // The owners before the change are unknown.
-      for (const anchor of rowsOf.keys()) if (isOfOwner(anchor)) add(anchor)
+      for (const anchor of rowsOf.keys()) if (anchor.startsWith(ownerAnchor)) add(anchor)
     } else {
       for (const uid of [...ownersOf(change.object), ...ownersOf(change.previous)]) {
         add(anchorOfOwner(uid))
@@ -124,10 +124,6 @@ const ownerAnchor = 'owner '
 
 function anchorOfOwner(uid: string): string {
   return ownerAnchor + uid
-}
-
-function isOfOwner(anchor: string): boolean {
-  return anchor.startsWith(ownerAnchor)
 }
 
 function ownersOf(object: KubernetesObject | undefined): readonly string[] {

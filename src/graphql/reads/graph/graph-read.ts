@@ -23,7 +23,7 @@ import type { RelatedNeed } from '../../served/schema-relations.ts'
 import { objectIdOf } from '../../model/object-id.ts'
 import { StoredObject } from '../direct/direct-reads.ts'
 import { kindOfIdentity, referenced, refOf } from '../object-read.ts'
-import { partOfType } from '../over-kinds/kinds-page.ts'
+import { partOfType } from '../over-kinds/kinds-connection.ts'
 import { typesNotRead, unnamedPart } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 

@@ -1,90 +1,73 @@
 import { ArgumentError } from '../../../query/condition/argument-error.ts'
 import { namespacesOf } from '../../../query/condition/condition.ts'
 import { compileOrder, type OrderTerm } from '../../../query/page/list-order.ts'
-import { listPage } from '../../../query/page/page.ts'
 import { ClientError, isLostCluster } from '../../errors/client-error.ts'
 import type { Kind } from '../../model/kind.ts'
 import { commonIndexes } from '../../model/sdl-indexes.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
 import type { KubernetesObjectsArguments } from '../../schema/read-arguments.ts'
-import type { ClusterGap } from '../../schema/read-context.ts'
 import { clustersNamed, clustersPrepared } from '../../served/cluster-argument.ts'
-import { kindsCalled, noSuchKind, unnamedKinds } from '../../served/named-kinds.ts'
-import type { OperationLimits, ServedSchema } from '../../served/served-schema.ts'
+import { type ErrorNames, kindsCalled, noSuchKind, unnamedKinds } from '../../served/named-kinds.ts'
+import type { ServedSchema } from '../../served/served-schema.ts'
 import { isServed } from '../condition-needs.ts'
 import { filterOf, type ListFilter } from '../list-arguments.ts'
-import { testsPerPage } from '../list-read.ts'
-import {
-  failuresOfParts,
-  lostCluster,
-  lostGap,
-  placePart,
-  Places,
-  typesNotRead,
-} from '../places.ts'
-import type { ListedPart } from '../connection-read.ts'
+import { failuresOfParts, placePart, Places, typesNotRead } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
-import { type KindsConnection, kindsConnection } from './kinds-page.ts'
+import { kindsConnection, type PlacedPart } from './kinds-connection.ts'
+
+/*
+ * `kubernetesObjects`, in a query and in a subscription: the list of each kind that the arguments name in each cluster that
+ * they name, as parts of one list, ordered by the indexes that all kinds have.
+ */
 
 /** A list has a part for each kind in each cluster. */
 const maxParts = 2_000
 
+/** The tests that each kind in a cluster costs, besides those of its part. */
+const testsPerPlace = 50
+
 /**
- * A page of the objects of the kinds that the arguments name, in the clusters that they name. What cannot be read is a
- * gap. Throws as `listPage` does, and `ArgumentError` and `ClientError` for wrong arguments.
+ * A page of the objects of the kinds. What cannot be read is a gap. Throws as `listPage` does, and `ArgumentError` and
+ * `ClientError` for wrong arguments.
  */
-export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): KindsConnection {
+export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): object {
   const { served, budget, limits } = run
-  const named = kindsNamedBy(served, args.kinds, limits)
-  const isNamed = (kind: Kind): boolean => named.isNamed(kind)
-  const clusters = clustersNamed(served, args)
-  const indexes = lazyIndexesIn(args)
+  const {
+    isNamed,
+    isOpen,
+    places: asked,
+    clusters,
+  } = kindsAsked(served, args, limits, clustersNamed)
   const filterIn = filtersOf(served, args)
-  const places = new Places<ListedPart>(served, {
+  const places = new Places<PlacedPart>(served, {
     isNamed,
     fails: ({ kind }, { code }) => isNamed(kind) || isLostCluster(code),
   })
-  for (const at of placesIn(served, named, clusters)) {
-    const { cluster, kind } = at
-    budget.spend('tests', testsPerPage)
-    const { condition } = filterIn(kind)
+  for (const at of asked) {
+    budget.spend('tests', testsPerPlace)
+    const { condition } = filterIn(at.kind)
     places.add(at, () => {
-      if (kind.uncached) throw notListed(at)
-      const within = (): readonly string[] | undefined => namespacesOf(condition)
-      const part = placePart(run, { ...at, indexes, isOptional: true }, within)
-      // Sorts before every longer name of a cluster.
-      return part && { ...part, name: `${cluster}\0${kind.typeName}`, condition }
+      if (at.kind.uncached) throw notListed(at)
+      const part = placePart(run, at, () => namespacesOf(condition))
+      return part && { ...part, condition }
     })
   }
-  const { parts, failures } = places
-  // Without a connection, the gateway does not know which kinds a cluster has.
-  const unknown = named.isOpen ? clusters.filter((one) => isUnknown(served, one)) : []
-  const { first, after, last, before, offset, namespaces = null, ...identity } = args
-  const page = listPage({
-    parts,
-    terms: compileOrder(orderOf(args), commonIndexes),
-    budget,
-    maxPageSize: limits.maxPageSize,
-    identity: { list: '*/*', namespaces, ...identity },
-    first,
-    after,
-    last,
-    before,
-    offset,
-  })
-  const outdated = failuresOfParts(served, parts)
-  failures.push(...outdated, ...unknown.map((one) => lostCluster(served, one)))
+  const outdated = failuresOfParts(served, places.parts)
+  places.failures.push(...outdated)
+  for (const cluster of isOpen ? clusters : []) {
+    // Without a connection, the gateway does not know which kinds a cluster has.
+    if (served.clusters.get(cluster)?.connection.state !== 'connected') places.lose(cluster)
+  }
   const read = places.read(() => [
-    ...(named.isOpen ? typesNotRead(served, clusters, parts) : []),
+    ...(isOpen ? typesNotRead(served, clusters, places.parts) : []),
     ...outdated.flatMap(({ type }) => type ?? []),
   ])
-  const lost = (): readonly ClusterGap[] => unknown.map((one) => lostGap(served, one))
-  const incomplete = (): readonly ClusterGap[] => [...read.incomplete(), ...lost()]
-  return kindsConnection(run, { ...read, page, incomplete })
-}
-
-function isUnknown({ clusters }: ServedSchema, name: string): boolean {
-  return clusters.get(name)?.connection.state !== 'connected'
+  const { first, after, last, before, offset, namespaces = null, ...identity } = args
+  return kindsConnection(run, read, {
+    identity: { list: '*/*', namespaces, ...identity },
+    bounds: { first, after, last, before, offset },
+    terms: orderOf(args),
+  })
 }
 
 /** The list of one kind in one cluster, among those of a list over kinds. */
@@ -99,30 +82,28 @@ interface AnyKindsPart extends ListFilter {
 export function anyKindsToFollow(
   served: ServedSchema,
   args: KubernetesObjectsArguments,
-  limits: Pick<OperationLimits, 'introspection'>,
+  limits: ErrorNames,
 ): {
   readonly kind: Kind
   readonly parts: readonly AnyKindsPart[]
   readonly terms: readonly OrderTerm[]
 } {
-  const named = kindsNamedBy(served, args.kinds, limits)
+  const { isNamed, kinds, places } = kindsAsked(served, args, limits, clustersNamed)
   const filterIn = filtersOf(served, args)
-  const parts = placesIn(served, named, clustersNamed(served, args))
+  const parts = places
     .filter(
       ({ cluster, kind }) =>
-        named.isNamed(kind) || (!kind.uncached && isServed(served, cluster, kind.typeName)),
+        isNamed(kind) || (!kind.uncached && isServed(served, cluster, kind.typeName)),
     )
-    .map((at) => ({ at, ...filterIn(at.kind) }))
-  const [kind] = [...named.kinds, ...parts.map(({ at }) => at.kind), ...served.commonKinds]
+    .map(({ cluster, kind }) => ({ at: { cluster, kind }, ...filterIn(kind) }))
+  const [kind] = [...kinds, ...parts.map(({ at }) => at.kind), ...served.commonKinds]
   const uncached = parts.find(({ at }) => at.kind.uncached)
   if (uncached !== undefined) throw notListed(uncached.at)
-  if (kind === undefined) throw namesNoKind(args.kinds)
-  return { kind, parts, terms: compileOrder(orderOf(args), commonIndexes) }
-}
-
-function namesNoKind(kinds: readonly string[]): ArgumentError {
-  const hint = 'name a kind, such as "Deployment"'
-  return new ArgumentError('kinds', 'names no kind', { value: kinds, hint })
+  if (kind === undefined) {
+    const hint = 'name a kind, such as "Deployment"'
+    throw new ArgumentError('kinds', 'names no kind', { value: args.kinds, hint })
+  }
+  return { kind, parts, terms: orderOf(args) }
 }
 
 /** The kinds that a list over kinds prepares, with their indexes. Ignores wrong arguments, which the field reports. */
@@ -130,93 +111,81 @@ export function anyKindsPlaces(
   served: ServedSchema,
   args: KubernetesObjectsArguments,
 ): readonly ClusterKind[] {
-  const named = kindsNamedBy(served, args.kinds, { introspection: false })
-  const indexes = lazyIndexesIn(args)
-  return placesIn(served, named, clustersPrepared(served, args))
-    .filter(({ cluster, kind }) => !kind.uncached && isServed(served, cluster, kind.typeName))
-    .map((at) => ({ ...at, indexes, isOptional: true }))
+  const { places } = kindsAsked(served, args, { introspection: false }, clustersPrepared)
+  return places.filter(
+    ({ cluster, kind }) => !kind.uncached && isServed(served, cluster, kind.typeName),
+  )
 }
 
-const otherwise =
-  'write the kind, its type or its resource: "Deployment", "deployments.apps"; or a group: "*.example.com"'
-
-interface NamedKinds {
+interface AskedKinds {
   /** By patterns or names. */
   readonly kinds: ReadonlySet<Kind>
   /** Whether `*` stands for the kinds that are common or in memory. */
   readonly isOpen: boolean
   /** Whether a name, not a pattern, leads to a kind. */
-  isNamed(kind: Kind): boolean
+  readonly isNamed: (kind: Kind) => boolean
+  readonly clusters: readonly string[]
+  /** Each kind in each cluster, by the names of the clusters and types, with the indexes that the arguments read. */
+  readonly places: readonly ClusterKind[]
 }
 
 /**
- * The kinds that names and patterns mean. A name is that of a kind, a type or a resource, with or without its group;
- * `*.example.com` stands for all kinds of the group and its subgroups. Throws `ArgumentError` for one that means none.
+ * The kinds that names and patterns mean, in the clusters that the arguments name. A name is that of a kind, a type or a
+ * resource, with or without its group; `*.example.com` stands for all kinds of the group and its subgroups. Throws
+ * `ArgumentError` for a name that means none, and for too many places.
  */
-function kindsNamedBy(
+function kindsAsked(
   served: ServedSchema,
-  names: readonly string[],
-  limits: Pick<OperationLimits, 'introspection'>,
-): NamedKinds {
+  args: KubernetesObjectsArguments,
+  limits: ErrorNames,
+  clustersOf: typeof clustersNamed,
+): AskedKinds {
   const exact = new Set<Kind>()
-  const all = new Set<Kind>()
-  let isOpen = false
+  const kinds = new Set<Kind>()
   const seen = new Set<string>()
-  for (const [at, name] of names.entries()) {
+  for (const [at, name] of args.kinds.entries()) {
     const spelled = name.startsWith('*') ? name : name.toLowerCase()
-    if (seen.has(spelled)) continue
+    if (seen.has(spelled) || name === '*') continue
     seen.add(spelled)
-    if (name === '*') isOpen = true
-    else {
-      const group = name.startsWith('*.') ? name.slice(2) : undefined
-      const found =
-        group === undefined
-          ? kindsCalled(served, name)
-          : [...served.kinds.values()].filter(({ resource }) => isWithin(resource.group, group))
-      if (found.length === 0) throw noSuchKind(served, `kinds[${at}]`, { name, otherwise }, limits)
-      for (const kind of found) {
-        all.add(kind)
-        if (group === undefined) exact.add(kind)
-      }
+    const group = name.startsWith('*.') ? name.slice(2) : undefined
+    const found =
+      group === undefined
+        ? kindsCalled(served, name)
+        : [...served.kinds.values()].filter(
+            ({ resource }) => resource.group === group || resource.group.endsWith(`.${group}`),
+          )
+    if (found.length === 0) throw noSuchKind(served, `kinds[${at}]`, { name, otherwise }, limits)
+    for (const kind of found) {
+      kinds.add(kind)
+      if (group === undefined) exact.add(kind)
     }
   }
-  return { kinds: all, isOpen, isNamed: (kind) => exact.has(kind) }
-}
-
-function isWithin(group: string, wanted: string): boolean {
-  return group === wanted || group.endsWith(`.${wanted}`)
-}
-
-/** Each kind in each cluster, by the names of the clusters and types. Throws `ArgumentError` for too many. */
-function placesIn(
-  served: ServedSchema,
-  { kinds, isOpen }: NamedKinds,
-  clusters: readonly string[],
-): readonly ClusterKind[] {
+  const isOpen = args.kinds.includes('*')
+  const clusters = clustersOf(served, args)
+  const indexes = lazyIndexesIn(args)
   const places = clusters.flatMap((cluster) => {
-    const open = isOpen ? [...unnamedKinds(served, cluster)].filter(isListedUnnamed) : []
-    return [...new Set([...kinds, ...open])]
+    const open = isOpen ? unnamedKinds(served, cluster) : []
+    // Events would crowd out the objects that they are about.
+    const listed = [...open].filter((kind) => kind.resource.kind !== 'Event' && !kind.uncached)
+    return [...new Set([...kinds, ...listed])]
       .toSorted((a, b) => (a.typeName < b.typeName ? -1 : 1))
-      .map((kind) => ({ cluster, kind }))
+      .map((kind) => ({ cluster, kind, indexes, isOptional: true }))
   })
-  if (places.length <= maxParts) return places
-  const problem = `make ${places.length} lists of one kind in one cluster, and at most ${maxParts} are read`
-  const hint = 'name fewer kinds or clusters'
-  throw new ArgumentError('kinds', problem, { value: places.length, hint })
+  if (places.length > maxParts) {
+    const problem = `make ${places.length} lists of one kind in one cluster, and at most ${maxParts} are read`
+    const hint = 'name fewer kinds or clusters'
+    throw new ArgumentError('kinds', problem, { value: places.length, hint })
+  }
+  return { kinds, isOpen, isNamed: (kind) => exact.has(kind), clusters, places }
 }
 
-/** Events would crowd out the objects that they are about. */
-function isListedUnnamed({ resource, uncached }: Kind): boolean {
-  return resource.kind !== 'Event' && !uncached
-}
+const otherwise =
+  'write the kind, its type or its resource: "Deployment", "deployments.apps"; or a group: "*.example.com"'
 
 /** The common indexes that are built on first use. */
 const lazy = commonIndexes.flatMap((index) => (index.lazy === true ? index.name : []))
 
-function lazyIndexesIn({
-  where,
-  orderBy,
-}: KubernetesObjectsArguments): { readonly needed: readonly string[] } | undefined {
+function lazyIndexesIn({ where, orderBy }: KubernetesObjectsArguments): ClusterKind['indexes'] {
   const named = new Set<string>()
   const search = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return
@@ -232,12 +201,13 @@ function lazyIndexesIn({
 }
 
 /** The order by indexes: the youngest are those that were created last. */
-function orderOf({ orderBy }: KubernetesObjectsArguments): KubernetesObjectsArguments['orderBy'] {
-  return orderBy?.map((key) => {
+function orderOf({ orderBy }: KubernetesObjectsArguments): readonly OrderTerm[] {
+  const byIndexes = orderBy?.map((key) => {
     const { age } = key
     if (age === undefined) return key
-    return { creationTimestamp: age === 'ASC' ? 'DESC' : 'ASC' }
+    return { creationTimestamp: age === 'ASC' ? 'DESC' : 'ASC' } as const
   })
+  return compileOrder(byIndexes, commonIndexes)
 }
 
 /** The condition of the objects of each kind, and what binds cursors and tokens to the list. Compiles each kind once. */
@@ -248,9 +218,7 @@ function filtersOf(
   const ofKinds = new Map<Kind, ListFilter>()
   return (kind) => {
     let filter = ofKinds.get(kind)
-    if (filter === undefined) {
-      ofKinds.set(kind, (filter = filterOf(served, kind, args)))
-    }
+    if (filter === undefined) ofKinds.set(kind, (filter = filterOf(served, kind, args)))
     return filter
   }
 }

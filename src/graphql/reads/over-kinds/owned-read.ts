@@ -7,11 +7,8 @@ import type { OwnedArguments } from '../../schema/read-arguments.ts'
 import { commonKindsOf, knownKinds, namedKinds, unnamedKinds } from '../../served/named-kinds.ts'
 import { Places, type PlacesRead, typesNotRead, unnamedPart } from '../places.ts'
 import { OncePerRun, type ReadRun } from '../read-run.ts'
-import { type KindsConnection, kindsConnection, kindsPage } from './kinds-page.ts'
+import { kindsConnection } from './kinds-connection.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
-
-/** An owner: its cluster, namespace and UID. */
-type Owner = Pick<KindView, 'cluster'> & { readonly namespace: string; readonly uid: string }
 
 /**
  * `owned` of the objects of a kind: the objects that one owns directly. Loads the kinds that the SDL relates to the
@@ -49,22 +46,29 @@ export class OwnedRead {
    * A page of the objects that an object owns. Throws as `listPage` does, and `ClientError` for an unknown type
    * name.
    */
-  page(run: ReadRun, object: FoundObject, args: OwnedArguments): KindsConnection {
-    const owner = ownerOf(object)
-    const { cluster, namespace, uid } = owner
+  page(run: ReadRun, object: FoundObject, args: OwnedArguments): object {
+    const { cluster, view } = object.part
+    const { namespace } = splitObjectKey(view.keyOf(object.id))
+    const uid = view.uidOf(object.id)
     const names = args.types?.join() ?? ''
     const places = this.#places.of(run, `${cluster}/${namespace}/${names}`, () =>
-      this.#look(run, owner, namedKinds(this.#served, args.types)),
+      this.#look(run, cluster, namespace, namedKinds(this.#served, args.types)),
     )
     const condition = hasValue('ownerUid', uid === '' ? [] : [uid])
     const reads = places.parts.map(({ kind }) => kind)
     run.followed?.({ reads, condition, isSaid: false, owner: uid })
     const parts = places.parts.map((part) => ({ ...part, condition }))
-    const list = `${cluster}/owned/${uid}`
-    return kindsConnection(run, kindsPage(run, list, { ...places, parts }, args))
+    const identity = { list: `${cluster}/owned/${uid}` }
+    return kindsConnection(run, { ...places, parts }, { identity, bounds: args })
   }
 
-  #look(run: ReadRun, { cluster, namespace }: Owner, named: readonly Kind[]): PlacesRead<KindView> {
+  /** The places of the objects that an owner in a namespace (`''` if cluster-scoped) may own. */
+  #look(
+    run: ReadRun,
+    cluster: string,
+    namespace: string,
+    named: readonly Kind[],
+  ): PlacesRead<KindView> {
     const served = this.#served
     const reading = { within: () => (namespace === '' ? undefined : [namespace]) }
     const wanted = new Set([...this.related(cluster), ...named])
@@ -81,12 +85,6 @@ export class OwnedRead {
     let others: readonly string[] | undefined
     return places.read(() => (others ??= typesNotRead(served, [cluster], places.parts, isOther)))
   }
-}
-
-/** A found object as an owner. */
-function ownerOf({ part: { cluster, view }, id }: FoundObject): Owner {
-  const { namespace } = splitObjectKey(view.keyOf(id))
-  return { cluster, namespace, uid: view.uidOf(id) }
 }
 
 /** Every kind may have owners, except Events. What an object in a namespace owns is in its namespace. */

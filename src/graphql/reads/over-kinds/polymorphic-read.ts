@@ -31,13 +31,7 @@ import { commonKindsOf, kindsServedBy, knownKinds, namedKinds } from '../../serv
 import type { RelatedNeed, SchemaRelation, SchemaRelations } from '../../served/schema-relations.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
 import { originOf } from '../object-read.ts'
-import {
-  type KindsConnection,
-  kindsConnection,
-  kindsPage,
-  partOnTheWay,
-  type PlacedPart,
-} from './kinds-page.ts'
+import { kindsConnection, partOnTheWay, type PlacedPart } from './kinds-connection.ts'
 import { Places, type PlacesRead, unnamedPart } from '../places.ts'
 import { OncePerRun, type ReadRun } from '../read-run.ts'
 
@@ -85,36 +79,29 @@ export class PolymorphicRead {
   /**
    * A page of the related objects; empty where the object is gone. Throws as `listPage` does, and `ClientError`.
    */
-  page(run: ReadRun, object: FoundObject, args: OwnedArguments): KindsConnection {
+  page(run: ReadRun, object: FoundObject, args: OwnedArguments): object {
     const named = this.#named.of(run, args.types?.join() ?? '', () =>
       namedKinds(this.#served, args.types),
     )
     const found = originOf(run, object)
     const { cluster } = object.part
-    const places =
-      found === undefined
-        ? nowhere(this.#served)
-        : this.#places({ run, cluster, object: found, named })
-    run.followed?.({ reads: places.reads, condition: everything, isSaid: false })
-    const list = `${cluster}/${this.#from.typeName}.${this.#field.name}/${nameOf(object)}`
-    return kindsConnection(run, kindsPage(run, list, places, args))
-  }
-
-  #places(origin: Origin): PolymorphicParts {
     const field = this.#field
-    if (field.sameLabel !== undefined) return labelledParts(field.sameLabel, origin)
-    if (field.chosen !== undefined || field.chosenBy !== undefined)
-      return choiceParts(field, origin)
-    return relatedParts(field, origin)
+    const origin = found && { run, cluster, object: found, named }
+    let places: PolymorphicParts
+    if (origin === undefined) places = nowhere(this.#served)
+    else if (field.sameLabel !== undefined) places = labelledParts(field.sameLabel, origin)
+    else if (field.chosen ?? field.chosenBy) places = choiceParts(field, origin)
+    else places = relatedParts(field, origin)
+    run.followed?.({ reads: places.reads, condition: everything, isSaid: false })
+    const { view } = object.part
+    const name = view.uidOf(object.id) || view.keyOf(object.id)
+    const identity = { list: `${cluster}/${this.#from.typeName}.${field.name}/${name}` }
+    return kindsConnection(run, places, { identity, bounds: args })
   }
 }
 
 function nowhere(served: ServedSchema): PolymorphicParts {
   return { ...new Places<PlacedPart>(served).read(), reads: [] }
-}
-
-function nameOf({ part: { view }, id }: FoundObject): string {
-  return view.uidOf(id) || view.keyOf(id)
 }
 
 /** The places that may hold the related objects. */

@@ -1,34 +1,53 @@
+import { ArgumentError } from '../../../query/condition/argument-error.ts'
 import { everything, hasValue } from '../../../query/condition/condition.ts'
+import { completionsOf } from '../../../query/page/completions.ts'
 import { labelName } from '../../../query/page/search-match.ts'
-import { type SearchHit, searchPage } from '../../../query/page/search-page.ts'
-import { type SearchWords, searchWords } from '../../../query/page/search-text.ts'
+import { searchPage } from '../../../query/page/search-page.ts'
+import { type SearchWords, searchWords, unfinishedText } from '../../../query/page/search-text.ts'
+import { unlessRefused } from '../../errors/client-error.ts'
 import type { Kind } from '../../model/kind.ts'
 import { workloadPlace } from '../../model/workload-order.ts'
-import type { FoundObject } from '../../prepare/kind-view.ts'
-import type { SearchArguments } from '../../schema/read-arguments.ts'
+import type { KindView } from '../../prepare/kind-view.ts'
+import type {
+  CompleteArguments,
+  SearchArguments,
+  SearchedPlaces,
+} from '../../schema/read-arguments.ts'
 import type { SearchResultSource } from '../../schema/read-context.ts'
-import { isOverClusters } from '../../served/cluster-argument.ts'
+import { clustersNamed, isOverClusters, isReachable } from '../../served/cluster-argument.ts'
+import {
+  commonKindsOf,
+  kindsCalled,
+  knownKinds,
+  namedKinds,
+  namesOf,
+  noSuchKind,
+  unnamedKinds,
+} from '../../served/named-kinds.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
-import { Connection } from '../connection.ts'
 import { refOf } from '../object-read.ts'
-import { partOfType } from './kinds-page.ts'
+import { placePart, Places, type PlacesRead, readUnnamed, typesNotRead } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
-import { searchedKinds, searchedNeeds } from './searched-kinds.ts'
+import { partOfType, rowMembers } from './kinds-connection.ts'
 
-/** Searches what {@link searchedKinds} finds. Throws as it does, and as `searchPage` does. */
-export function readSearch(
-  run: ReadRun,
-  args: SearchArguments,
-): Connection<SearchHit, SearchResultSource> {
+/*
+ * `search` and `complete`. Both read the words of a text, find the kinds that their arguments and the words name (or else
+ * the common kinds and those in memory), and look into the parts: a search for objects, by the words; a completion for
+ * the terms that begin with the last word, among the objects that the words before it find.
+ */
+
+/** The value of `search`. Throws as {@link searchedKinds} does, and as `searchPage` does. */
+export function readSearch(run: ReadRun, args: SearchArguments): object {
   const { budget, limits } = run
   const words = searchWords(args.text)
-  const searched = searchedKinds(run, words, args, searchableIndexes)
-  const { parts, clusters, named, namespaces } = searched
-  const byPlace = new Map(parts.map((part) => [`${part.cluster}/${part.kind.typeName}`, part]))
+  const { places, clusters, named, namespaces } = searchedKinds(run, words, args, searchableIndexes)
+  const byPlace = new Map(
+    places.parts.map((part) => [`${part.cluster}/${part.kind.typeName}`, part]),
+  )
   const { texts, labels } = words
   const page = searchPage({
-    parts: parts.map(({ kind, cluster, view, scope }) => ({
+    parts: places.parts.map(({ kind, cluster, view, scope }) => ({
       type: kind.typeName,
       cluster,
       place: workloadPlace(kind),
@@ -52,37 +71,173 @@ export function readSearch(
     after: args.after,
     maxPageSize: limits.maxPageSize,
   })
-  return new Connection(run, { ...searched, page, counts: () => page.counts() }, (hit) => {
+  /** Why words without texts find an object: by its first label that they name, its namespace, or its kind. */
+  const matchOfWords = (
+    { kind, view }: KindView,
+    id: number,
+  ): Omit<SearchResultSource, 'object'> => {
+    const own = view.labelsOf(id)
+    const label = labels.find(({ key }) => own[key] !== undefined)
+    if (label !== undefined) return { matched: labelName(label.key), value: own[label.key] ?? '' }
+    const [namespace] = view.index('namespace').valuesOf(id)
+    return words.namespaces !== null && namespace !== undefined
+      ? { matched: 'namespace', value: namespace }
+      : { matched: 'kind', value: kind.resource.kind }
+  }
+  const rows = rowMembers(run, page, (hit): SearchResultSource => {
+    const { id } = hit
     const part = partOfType(byPlace, `${hit.part.cluster}/${hit.part.type}`)
-    const found = { part, id: hit.id }
-    return { object: refOf(found), ...(page.matchOf(hit) ?? matchOfWords(found, words)) }
+    return { object: refOf({ part, id }), ...(page.matchOf(hit) ?? matchOfWords(part, id)) }
   })
+  return { ...places, ...rows, counts: () => page.counts() }
 }
 
-/** The kinds that a search loads, with the indexes that it reads. Ignores unknown names. */
-export function searchNeeds(
+/**
+ * The value of `complete`: the ways to complete the last word of a text, from what the words before it find. `from`: where
+ * that word begins. Throws as {@link searchedKinds} does, and as `completionsOf` does.
+ */
+export function readCompletions(run: ReadRun, args: CompleteArguments): object {
+  const { budget, served } = run
+  const { before, last: word, from } = unfinishedText(args.text)
+  const { places, namespaces } = searchedKinds(run, before, args, noIndexes)
+  const found = completionsOf({
+    parts: places.parts.map(({ kind, view, scope }) => {
+      const { resource, typeName } = kind
+      const isAlone = ![...served.kinds.values()].some(
+        (other) => other !== kind && other.resource.kind === resource.kind,
+      )
+      return {
+        type: typeName,
+        place: workloadPlace(kind),
+        kind: resource.kind,
+        kindWord: isAlone ? resource.kind : typeName,
+        kindNames: namesOf(kind),
+        view,
+        scope,
+      }
+    }),
+    word,
+    terms: args.terms ?? null,
+    namespaces,
+    first: args.first,
+    budget,
+  })
+  return { ...places, ...found, from }
+}
+
+type IndexesOf = (kind: Kind) => readonly string[]
+
+const searchableIndexes: IndexesOf = ({ indexes }) =>
+  indexes.flatMap(({ name, searchable }) => (searchable === true ? [name] : []))
+
+/** Names, namespaces and labels, which completions read, are in every store. */
+const noIndexes: IndexesOf = () => []
+
+interface SearchedKinds {
+  readonly places: PlacesRead<KindView>
+  readonly clusters: readonly string[]
+  /** `null`: any. */
+  readonly namespaces: readonly string[] | null
+  /** The type names of the named kinds, sorted; `null` if none are named. */
+  readonly named: readonly string[] | null
+}
+
+/**
+ * The kinds that the arguments and the words name or, without names, the common ones and those in memory. Throws
+ * `ArgumentError`, also for a name that no kind has. The error of a named kind that cannot be read is among the failures.
+ */
+function searchedKinds(
+  run: ReadRun,
+  words: SearchWords,
+  args: SearchedPlaces,
+  indexesOf: IndexesOf,
+): SearchedKinds {
+  const { served, limits, budget } = run
+  const clusters = clustersNamed(served, args)
+  const isOver = isOverClusters(args)
+  const namespaces = common(args.namespaces ?? null, words.namespaces)
+  const within = (): readonly string[] | undefined => namespaces ?? undefined
+  const inTypes = args.types ? namedKinds(served, args.types, (at) => `types[${at}]`) : null
+  const otherwise = 'write the kind, the type or the resource: kind:Pod, kind:pods or kind:po'
+  const inText = words.kinds.flatMap((name) => {
+    const kinds = kindsCalled(served, name)
+    if (kinds.length > 0) return kinds
+    throw noSuchKind(served, 'text', { name, prefix: 'kind:', otherwise }, limits)
+  })
+  const named = common(inTypes, words.kinds.length === 0 ? null : inText)
+  const places = new Places(served, { isNamed: () => named !== null })
+  for (const cluster of clusters) {
+    const isLost = isOver && !isReachable(served, cluster)
+    if (isLost) places.lose(cluster)
+    const kinds = named ?? [...unnamedKinds(served, cluster)].filter(isSearchedUnnamed)
+    for (const kind of new Set(kinds)) {
+      const needed = indexesOf(kind)
+      const at = { cluster, kind, isOptional: isOver, indexes: { needed } }
+      if (isLost) {
+        const held = unlessRefused(() => placePart(run, { ...at, indexes: undefined }, within))
+        if (held !== undefined) places.parts.push(held)
+      } else if (named !== null) places.add(at, () => placePart(run, at, within))
+      else {
+        places.add(at, () => {
+          budget.spend('tests', within()?.length ?? 0)
+          const part = readUnnamed(run, { cluster, kind }, { within })
+          const isIndexed = part === undefined || needed.every((name) => part.view.hasIndex(name))
+          // Asks for missing indexes, so that another round waits for them.
+          return isIndexed
+            ? part
+            : run.parts.part({ cluster, kind, indexes: { needed } }, { within })
+        })
+      }
+    }
+  }
+  return {
+    places: places.read(() =>
+      named === null ? typesNotRead(served, clusters, places.parts, isSearchedUnnamed) : [],
+    ),
+    clusters,
+    namespaces,
+    named: named && [...new Set(named.map(({ typeName }) => typeName))].toSorted(),
+  }
+}
+
+/** Whether a search without names may look into a kind. Events would crowd out the objects whose names they carry. */
+function isSearchedUnnamed({ resource }: Kind): boolean {
+  return resource.kind !== 'Event'
+}
+
+/** What both allow; `null` allows everything. */
+function common<T>(one: readonly T[] | null, other: readonly T[] | null): readonly T[] | null {
+  if (one === null || other === null) return one ?? other
+  return one.filter((value) => other.includes(value))
+}
+
+type SearchNeeds = (
   served: ServedSchema,
-  args: Readonly<Record<string, unknown>>,
+  args: { readonly types?: unknown; readonly text?: unknown },
   cluster: string,
-): readonly RelatedNeed[] {
-  return searchedNeeds(served, args, cluster, searchableIndexes)
-}
+) => readonly RelatedNeed[]
 
-/** The names of the indexes that a search reads. */
-function searchableIndexes({ indexes }: Kind): readonly string[] {
-  return indexes.flatMap(({ name, searchable }) => (searchable === true ? [name] : []))
-}
+/** The kinds that a search loads, with the indexes that it reads. Ignores unknown names, which the field reports. */
+export const searchNeeds: SearchNeeds = needsOf(searchWords, searchableIndexes)
 
-/** Why words without texts find an object: by its first label that they name, its namespace, or its kind. */
-function matchOfWords(
-  { part: { kind, view }, id }: FoundObject,
-  { labels, namespaces }: SearchWords,
-): Omit<SearchResultSource, 'object'> {
-  const own = view.labelsOf(id)
-  const named = labels.find(({ key }) => own[key] !== undefined)
-  if (named !== undefined) return { matched: labelName(named.key), value: own[named.key] ?? '' }
-  const [namespace] = view.index('namespace').valuesOf(id)
-  return namespaces !== null && namespace !== undefined
-    ? { matched: 'namespace', value: namespace }
-    : { matched: 'kind', value: kind.resource.kind }
+/** The same for a completion. */
+export const completionNeeds: SearchNeeds = needsOf(
+  (text) => unfinishedText(text).before,
+  noIndexes,
+)
+
+function needsOf(wordsOf: (text: string) => SearchWords, indexesOf: IndexesOf): SearchNeeds {
+  return (served, { types, text }, cluster) => {
+    let inText: readonly Kind[] | null = []
+    try {
+      const { kinds } = wordsOf(String(text))
+      inText = kinds.length === 0 ? null : kinds.flatMap((name) => kindsCalled(served, name))
+    } catch (error) {
+      if (!(error instanceof ArgumentError)) throw error
+    }
+    const inTypes = types === null || types === undefined ? null : knownKinds(served, types)
+    return (common(inTypes, inText) ?? commonKindsOf(served, cluster))
+      .filter(({ uncached }) => !uncached)
+      .map((kind) => ({ kind, indexes: { needed: indexesOf(kind) } }))
+  }
 }

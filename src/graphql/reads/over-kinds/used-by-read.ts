@@ -1,26 +1,18 @@
-import type { ObjectId } from '../../../informer/store/store-view.ts'
 import { splitObjectKey } from '../../../kubernetes/object.ts'
 import { LeftOutUsersError } from '../../../query/condition/argument-error.ts'
 import { allOf, anyOf, everything } from '../../../query/condition/condition.ts'
 import { isInScope } from '../../../query/condition/scope.ts'
 import { type Kind, usedByField } from '../../model/kind.ts'
 import { ClientError } from '../../errors/client-error.ts'
-import type { ClusterKind, KindView, FoundObject } from '../../prepare/kind-view.ts'
+import type { FoundObject, KindView } from '../../prepare/kind-view.ts'
 import { notWhole } from '../../prepare/covered-parts.ts'
 import { hiddenUsers } from '../../prepare/read-failures.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
 import type { UsedByArguments } from '../../schema/read-arguments.ts'
 import type { UseSource } from '../../schema/read-context.ts'
-import { Connection } from '../connection.ts'
 import { originOf, refOf } from '../object-read.ts'
 import { Places } from '../places.ts'
-import {
-  type KindsPage,
-  kindsPage,
-  partOfType,
-  partOnTheWay,
-  type PlacedPart,
-} from './kinds-page.ts'
+import { kindsConnection, partOfType, partOnTheWay, type PlacedPart } from './kinds-connection.ts'
 import { OncePerRun, type ReadRun } from '../read-run.ts'
 import type { RelatedNeed, UseWay } from '../../served/schema-relations.ts'
 
@@ -53,11 +45,13 @@ export class UsedByRead {
    * A page of the users of an object; empty where the object is gone. Throws the error of the first kind that cannot be
    * read, is not in the schema, or that the viewer may see only in part: otherwise some of the users would pass for all.
    */
-  page(run: ReadRun, object: FoundObject, args: UsedByArguments): Connection<ObjectId, UseSource> {
+  page(run: ReadRun, object: FoundObject, args: UsedByArguments): object {
     const { budget, followed } = run
     const found = originOf(run, object)
+    /** It reads every kind of users, or fails: it never answers with some of them. */
+    const places = new Places<PlacedPart>(this.#served)
     if (found === undefined) {
-      return new Connection(run, this.#pageOf(run, 'usedBy', [], args), noUse)
+      return kindsConnection(run, places.read(), { identity: { list: 'usedBy' }, bounds: args })
     }
     const { part: used, id } = found
     const { cluster, kind, view } = used
@@ -69,40 +63,27 @@ export class UsedByRead {
       followed({ reads, condition: everything, isSaid: false })
     }
     const read = this.#users(run, used, splitObjectKey(key).namespace, args.types)
-    const parts = Array.from(read.values(), ({ part, ways }) => {
+    for (const { part, ways } of read.values()) {
       const conditions = ways.map(({ relation, condition }) => {
         const onTheWay = (type: string): KindView =>
           type === part.kind.typeName ? part : partOnTheWay(relation, type, run.parts, cluster)
         const origin = { view, id, budget, part: onTheWay }
         return allOf([relation.relation.follow(origin), condition])
       })
-      return { ...part, condition: anyOf(conditions) }
-    })
-    const list = `${cluster}/usedBy/${view.uidOf(id) || `${kind.typeName}/${key}`}`
-    const users = this.#pageOf(run, list, parts, args)
-    return new Connection(run, users, (userId: ObjectId, at): UseSource => {
-      const part = users.page.partAt(at)
-      const { ways } = partOfType(read, part.kind.typeName)
-      return {
-        object: refOf({ part, id: userId }),
+      places.parts.push({ ...part, condition: anyOf(conditions) })
+    }
+    return kindsConnection(run, places.read(), {
+      identity: { list: `${cluster}/usedBy/${view.uidOf(id) || `${kind.typeName}/${key}`}` },
+      bounds: args,
+      toValue: (user): UseSource => ({
+        object: refOf(user),
         paths() {
-          const user = part.view.object(userId)
-          return [...new Set(ways.flatMap(({ places }) => places(user, key)))]
+          const { ways } = partOfType(read, user.part.kind.typeName)
+          const using = user.part.view.object(user.id)
+          return [...new Set(ways.flatMap((way) => way.places(using, key)))]
         },
-      }
+      }),
     })
-  }
-
-  /** It reads every kind of users, or fails: it never answers with some of them. */
-  #pageOf(
-    run: ReadRun,
-    list: string,
-    parts: readonly PlacedPart[],
-    args: UsedByArguments,
-  ): KindsPage {
-    const places = new Places<PlacedPart>(this.#served)
-    places.parts.push(...parts)
-    return kindsPage(run, list, places.read(), args)
   }
 
   /** The kinds whose objects may use an object of a namespace (`''` if cluster-scoped), by type name. */
@@ -115,34 +96,31 @@ export class UsedByRead {
     const byUser = Map.groupBy(this.#ways(cluster, names), ({ user }) => user)
     const users = Array.from(byUser, ([user, ways]) => {
       const indexes = {
-        needed: ways.flatMap(({ needs }) => [...(indexesOf(needs, user)?.needed ?? [])]),
+        needed: ways.flatMap(({ needs }) => [
+          ...(needs.find((need) => need.kind === user)?.indexes.needed ?? []),
+        ]),
       }
       const isWithin = namespace !== '' && ways.every(({ relation }) => relation.relation.isLocal)
       const within = (): readonly string[] | undefined => (isWithin ? [namespace] : undefined)
       const at = { cluster, kind: user, indexes }
-      const part = this.#listed(run, at, within)
+      const hidden = (message: string): ClientError =>
+        this.#refusals.of(run, `${cluster} ${message}`, () => hiddenUsers(at, message))
+      let part: KindView
+      try {
+        part = run.parts.part(at, { within })
+      } catch (error) {
+        const isForbidden = error instanceof ClientError && error.code === 'FORBIDDEN'
+        throw isForbidden ? hidden(error.message) : error
+      }
       const { scope } = part
       const isWhole =
         scope.form === 'all' ||
         (isWithin && scope.form !== 'names' && isInScope(scope, `${namespace}/`))
       if (!isWhole && part.coverage !== undefined) throw notWhole(at, part.coverage)
-      if (!isWhole) throw this.#hidden(run, at, `you may not see all objects of ${user.typeName}`)
+      if (!isWhole) throw hidden(`you may not see all objects of ${user.typeName}`)
       return [user.typeName, { part, ways }] as const
     })
     return new Map(users)
-  }
-
-  #listed(run: ReadRun, at: ClusterKind, within: () => readonly string[] | undefined): KindView {
-    try {
-      return run.parts.part(at, { within })
-    } catch (error) {
-      const isForbidden = error instanceof ClientError && error.code === 'FORBIDDEN'
-      throw isForbidden ? this.#hidden(run, at, error.message) : error
-    }
-  }
-
-  #hidden(run: ReadRun, at: ClusterKind, message: string): ClientError {
-    return this.#refusals.of(run, `${at.cluster} ${message}`, () => hiddenUsers(at, message))
   }
 
   /** Throws `ClientError` for the name of a kind that never uses these objects. */
@@ -163,15 +141,4 @@ export class UsedByRead {
         (names ?? users).includes(user.typeName) && cache?.serves(user.resource) === true,
     )
   }
-}
-
-function noUse(): never {
-  throw new TypeError('an object that is gone has no users')
-}
-
-function indexesOf(
-  needs: UseWay['needs'],
-  user: Kind,
-): UseWay['needs'][number]['indexes'] | undefined {
-  return needs.find(({ kind }) => kind === user)?.indexes
 }
