@@ -45,7 +45,7 @@ import {
 } from './operation-pipeline.ts'
 import { serverChecks, type ServerOptions } from './server-options.ts'
 import { UnsentBytes } from './unsent-bytes.ts'
-import { WebSocketTransport } from './websocket/web-socket-transport.ts'
+import { webSocketUpgrades } from './websocket/web-socket-transport.ts'
 
 export interface GraphQLServerOptions extends OperationPipelineOptions {
   readonly server: ServerOptions
@@ -134,7 +134,6 @@ class RunningServer implements GraphQLServer {
   readonly #asksWho: boolean
   readonly #pipeline: OperationPipeline
   readonly #server: Server
-  readonly #webSockets: WebSocketTransport
   readonly #certificate: ServerCertificate | undefined
   readonly #trusted: TrustedDocuments | undefined
   readonly #metrics: MetricsServer | undefined
@@ -216,7 +215,6 @@ class RunningServer implements GraphQLServer {
         tellsReasons: !this.#asksWho,
       },
     })
-    this.#webSockets = new WebSocketTransport(parts)
     const httpOptions = {
       maxHeaderSize: 16_384,
       headersTimeout: Math.min(10_000, server.requestDeadlineMs),
@@ -248,9 +246,7 @@ class RunningServer implements GraphQLServer {
       })
       void http.answer(request, response)
     })
-    this.#server.on('upgrade', (request, stream, head) => {
-      this.#webSockets.upgrade(request, stream, head)
-    })
+    this.#server.on('upgrade', webSocketUpgrades(parts))
   }
 
   get port(): number {
