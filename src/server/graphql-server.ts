@@ -28,7 +28,7 @@ import {
   type MakeContext,
   type OperationContext,
   type OperationOrigin,
-  type OperationPipelineOptions,
+  type ServerPlugin,
   type OperationTracer,
   type PlannedQueries,
   type Readiness,
@@ -47,7 +47,20 @@ import { serverChecks, type ServerOptions } from './server-options.ts'
 import { UnsentBytes } from './unsent-bytes.ts'
 import { webSocketUpgrades } from './websocket/web-socket-transport.ts'
 
-export interface GraphQLServerOptions extends OperationPipelineOptions {
+export interface GraphQLServerOptions {
+  /** The plugins that set the schema, parse, validate, execute and subscribe. */
+  readonly plugins: readonly ServerPlugin[]
+  /**
+   * Makes the `contextValue` of one operation; default: an empty context. A thrown error becomes the answer:
+   * `UnauthenticatedError` for an unknown caller.
+   */
+  readonly context?: MakeContext | undefined
+  /**
+   * Whether operations without a viewer are refused with UNAUTHENTICATED; otherwise they see everything. Default: true
+   * with an authenticator or a `context`.
+   */
+  readonly requireViewer?: boolean | undefined
+  readonly log: ServerLog
   readonly server: ServerOptions
   /** The answer of `/readyz`. */
   readonly readiness: () => Readiness
