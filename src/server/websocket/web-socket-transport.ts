@@ -190,7 +190,16 @@ function serveGraphQLSocket(options: GraphQLSocketOptions): void {
     },
     destroy: () => socket.terminate(),
   })
-  const stopPings = keepPinging(socket, limits.pingIntervalMs)
+  // Cuts the socket off when a ping is not answered before the second one after it.
+  let unanswered = 0
+  socket.on('pong', () => {
+    unanswered = 0
+  })
+  const pings = setInterval(() => {
+    unanswered += 1
+    if (unanswered > 2) socket.terminate()
+    else socket.ping()
+  }, limits.pingIntervalMs)
   // ws closes the socket itself. Errors of the other side (a broken frame, a large message) are answered by a close
   // code and not logged, so that clients cannot fill the log.
   socket.on('error', (error: NodeJS.ErrnoException) => {
@@ -198,7 +207,7 @@ function serveGraphQLSocket(options: GraphQLSocketOptions): void {
     log.warn('a WebSocket failed', { requestId, reason: error.message })
   })
   socket.once('close', (code, reason) => {
-    stopPings()
+    clearInterval(pings)
     forget()
     sink.close()
     openedBy.identity[Symbol.dispose]()
@@ -223,21 +232,4 @@ async function send(socket: WebSocket, text: string, output: Output): Promise<vo
     output.measure()
   })
   output.measure()
-}
-
-/** Pings until stopped. Cuts the socket off when a ping is not answered before the second one after it. */
-function keepPinging(socket: WebSocket, intervalMs: number): () => void {
-  let unanswered = 0
-  socket.on('pong', () => {
-    unanswered = 0
-  })
-  const timer = setInterval(() => {
-    if (unanswered >= 2) {
-      socket.terminate()
-      return
-    }
-    unanswered += 1
-    socket.ping()
-  }, intervalMs)
-  return () => clearInterval(timer)
 }
