@@ -13,7 +13,6 @@ import { schemaModelInSteps } from '../graphql/model/schema-model.ts'
 import { resolveRelations, type SchemaRelations } from '../graphql/served/schema-relations.ts'
 import {
   defaultCommonKinds,
-  defaultOperationLimits,
   defaultProblemKinds,
   type OperationLimits,
   type FleetChanges,
@@ -130,7 +129,6 @@ export function* buildSchemaInSteps(
 ): Generator<void, BuiltSchema> {
   const { aliases = {}, uncached = [], profile = {}, relay = false, secretData = false } = options
   const { allowWrites: writes = false, federation = false } = options
-  const { introspection: showsSdl } = { ...defaultOperationLimits, ...options.limits }
   const {
     indexers = {},
     inferReferences = false,
@@ -158,7 +156,7 @@ export function* buildSchemaInSteps(
     relay,
     secretData,
     writes,
-    ...(federation && { federation: { showsSdl } }),
+    federation,
   })
   yield
   if (extensions.length > 0) {

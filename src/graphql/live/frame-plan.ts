@@ -4,8 +4,8 @@ import type { HeldObject, Projection } from '../../informer/codec/object-codec.t
 import type { StoreView } from '../../informer/store/store-view.ts'
 import { problemIndex } from '../../query/problems/problem-part.ts'
 import type { SentStep } from '../../query/page/page-steps.ts'
+import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
-import { NotCoveredError } from '../errors/not-covered.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { collectFields } from '../plan/collected-fields.ts'
@@ -44,7 +44,6 @@ export type SentListChange = {
   readonly type: 'ADDED' | 'MODIFIED' | 'REMOVED'
   readonly removal: 'DELETED' | 'UNMATCHED' | 'HIDDEN' | 'CLUSTER_REMOVED' | null
   readonly objectId: string
-  /** The text of the row. */
   readonly object: string
   readonly errors: string
   readonly finalStateKnown: boolean
@@ -52,7 +51,6 @@ export type SentListChange = {
   readonly previous?: readonly string[] | undefined
 }
 
-/** A step of a page, as members receive it. */
 export type SentPageStep = SentStep & Pick<SentListChange, 'object' | 'errors'>
 
 export type SentChange = SentListChange | SentPageStep
@@ -73,7 +71,6 @@ export interface FrameParts {
   /** The types of the kinds that are looked at for problems, and of those that should be. */
   readonly lookedAt: readonly string[]
   readonly notLookedAt: readonly string[]
-  /** Whether all kinds are looked at that should be. */
   readonly complete: boolean
   /** The text of {@link FramePlan.facets}. */
   readonly facets: string | undefined
@@ -115,9 +112,7 @@ export interface FramePlan {
   readonly leadsBack: boolean
   /** Whether a field depends on the viewer's identity, beyond the viewer's list access. */
   readonly needsViewer: boolean
-  /** Whether frames say since when the caches may be out of date. */
   readonly tellsStaleness: boolean
-  /** Whether frames say what is missing. */
   readonly tellsGaps: boolean
   /** Writes all fields `object` of a change, joined by {@link between}; `undefined` without such a field. */
   readonly row: RowWriter | undefined
@@ -128,17 +123,13 @@ export interface FramePlan {
   readonly problem: ProblemWriter | undefined
   /** Writes a change, for each field `changes` of a frame. */
   readonly changes: readonly Write<SentChange>[]
-  /** Writes a frame as members take it. */
   readonly payload: Write<FrameParts>
 }
 
-/** What a subscription follows. */
 export interface Followed {
-  /** The coerced arguments. */
   readonly args: object
   /** The lists, each with the plan of its rows. */
   readonly lists: readonly { readonly plan: FramePlan; readonly list: FollowedList }[]
-  /** Writes the frames. */
   readonly plan: FramePlan
   readonly page: FollowedLists['page']
   readonly facets: FollowedLists['facets']
@@ -147,6 +138,12 @@ export interface Followed {
 
 /** The clusters of a served schema, and the kinds to look at for problems in them. */
 export type FleetParts = Pick<ServedSchema, 'clusters' | 'access' | 'members' | 'problemKinds'>
+
+/** `@skip` may leave out the one field of a subscription. */
+function notOneField(): ClientError {
+  const hint = 'leave out `@skip` and `@include` at the field'
+  return new ClientError('UNSUPPORTED', 'a subscription has one field', { hint })
+}
 
 /** Separates texts of JSON. Never occurs in one. */
 const between = '\0'
@@ -164,14 +161,14 @@ export class FramePlans {
   readonly #plans = new Map<Kind, FramePlan>()
   #ofProblems: FramePlan | undefined
 
-  /** Throws {@link NotCoveredError}, and the GraphQLError of a constant argument. */
+  /** Throws `ClientError`, and the GraphQLError of a constant argument. */
   constructor(operation: OperationDefinitionNode, compiler: PlanCompiler) {
     const type = compiler.served.schema.getSubscriptionType()
-    if (type === undefined || type === null) throw new NotCoveredError('no Subscription')
+    if (!type) throw new TypeError('the schema has no Subscription')
     const { collect } = compiler
     const roots = [...collectFields([operation.selectionSet], new Set([type.name]), collect)]
     const [[key, nodes] = ['', []]] = roots
-    if (roots.length !== 1) throw new NotCoveredError('a subscription to anything but one field')
+    if (roots.length !== 1) throw notOneField()
     const field = new PlanField(type, key, nodes, compiler)
     const source = followSourceOf(field.definition)
     if (source === undefined) throw field.notCovered()
@@ -187,7 +184,7 @@ export class FramePlans {
   }
 
   /**
-   * What a request follows in the present clusters. Throws {@link NotCoveredError}, and the error of an argument that
+   * What a request follows in the present clusters. Throws the error of an argument that
    * cannot be coerced or that names no kind or no cluster.
    */
   of(variables: VariableValues, limits: FollowLimits, fleet: FleetParts): Followed {
@@ -213,7 +210,7 @@ export class FramePlans {
     return { args, lists, plan: this.#planOf(kind), page, facets, problems }
   }
 
-  /** Compiles frames that are values, such as those of logs and drains. Throws {@link NotCoveredError}. */
+  /** Compiles frames that are values, such as those of logs and drains. */
   valueFrames(): (frame: object) => Buffer {
     const write = valueWriter(this.#field)
     const key = JSON.stringify(this.key)

@@ -1,6 +1,9 @@
+import type { GraphQLSchema } from 'graphql'
+import { CodedError } from '../../lib/coded-error.ts'
 import { QueryTooCostlyError } from '../../query/condition/work-budget.ts'
 import type { FoundObject } from '../prepare/kind-view.ts'
 import type { EntitiesArguments } from '../schema/federation-fields.ts'
+import { printSchemaSdl } from '../schema/print-schema.ts'
 import type {
   CanArguments,
   CompleteArguments,
@@ -42,12 +45,12 @@ export class QueryValues {
     const { access } = run.parts
     if (access === undefined) return null
     const { username, groups } = access.viewer
-    const namespaces = (args: NamespacesArguments) => listedNamespaces(run.served, run, args)
+    const namespaces = (args: NamespacesArguments) => listedNamespaces(run, args)
     return { username, groups, namespaces }
   }
 
   can(args: CanArguments): boolean | undefined {
-    return canAnywhere(this.#run.served, this.#run, args)
+    return canAnywhere(this.#run, args)
   }
 
   gatewayClusters(): readonly object[] {
@@ -78,6 +81,12 @@ export class QueryValues {
   _entities({ representations }: EntitiesArguments): readonly unknown[] {
     const run = this.#run
     return representations.map((one) => orError(() => stored(entityOf(run.served, one)?.find(run))))
+  }
+
+  /** The schema of a subgraph as SDL, unless introspection is off. */
+  _service(): object {
+    const { served, limits } = this.#run
+    return { sdl: () => sdlOf(served.schema, limits.introspection) }
   }
 
   graph(args: GraphArguments): object {
@@ -121,4 +130,17 @@ function orError(read: () => unknown): unknown {
     if (error instanceof QueryTooCostlyError || !(error instanceof Error)) throw error
     return error
   }
+}
+
+const printed = new WeakMap<GraphQLSchema, string>()
+
+function sdlOf(schema: GraphQLSchema, isShown: boolean): string {
+  if (!isShown) {
+    throw new CodedError('UNSUPPORTED', '_service shows no SDL here: introspection is off', {
+      hint: 'informerql schema --federation prints it; the operator may turn introspection on',
+    })
+  }
+  let text = printed.get(schema)
+  if (text === undefined) printed.set(schema, (text = printSchemaSdl(schema)))
+  return text
 }
