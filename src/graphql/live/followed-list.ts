@@ -57,11 +57,9 @@ export interface FollowedList {
   readonly measured?: readonly Kind[]
   /** Absent if the condition reads no related objects. */
   readonly filter?: ListFilter | undefined
-  /** Set if its objects are looked at for problems. */
   readonly problems?: LookedAtList | undefined
 }
 
-/** A list whose objects are looked at for problems. */
 export interface LookedAtList {
   /** Whether the arguments name its kind: then a refusal is a gap and an error. */
   readonly isNamed: boolean
@@ -84,7 +82,6 @@ export interface FollowedLists {
   readonly problems?: FollowedProblems | undefined
 }
 
-/** The first problems in an order. */
 export interface FollowedProblems extends FollowedPage {
   readonly args: ProblemsSubscriptionArguments
 }
@@ -240,7 +237,6 @@ function pageToFollow(
   })
 }
 
-/** The first objects of some lists in an order. */
 function pageOfLists(
   served: ServedSchema,
   followed: FollowedLists,
@@ -375,7 +371,6 @@ function anyKindsFollowed(
 /** The number of lists that a subscription over kinds follows. */
 const maxListsOfKinds = 256
 
-/** One object, whether or not it exists. */
 function objectToFollow(
   served: ServedSchema,
   kind: Kind,

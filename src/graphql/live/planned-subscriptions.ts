@@ -430,7 +430,6 @@ export interface PlannedOperations {
     request: QueryRequest,
     origin: Pick<SubscriptionOrigin, 'viewer' | 'callerToken' | 'trace' | 'mayWrite'>,
   ): Promise<FrameStream>
-  /** The state of the subscriptions, for metrics. */
   liveState(): LiveState
 }
 
