@@ -201,7 +201,17 @@ function deploymentStatus(
   ]
   return {
     availableReplicas: ready || undefined,
-    conditions: now.map((condition) => since(conditions, cluster.now(), condition)),
+    conditions: now.map((condition) => {
+      const was = conditions.find(({ type }) => type === condition.type)
+      const isKept = was?.status === condition.status
+      const isEqual = isKept && was.reason === condition.reason && was.message === condition.message
+      const at = timestamp(cluster.now())
+      return {
+        lastTransitionTime: (isKept ? was.lastTransitionTime : undefined) ?? at,
+        lastUpdateTime: (isEqual ? was.lastUpdateTime : undefined) ?? at,
+        ...condition,
+      }
+    }),
     observedGeneration: deployment.metadata.generation ?? 1,
     readyReplicas: ready || undefined,
     replicas: active || undefined,
@@ -215,25 +225,6 @@ const progressMessages = {
   NewReplicaSetAvailable: 'has successfully progressed.',
   ReplicaSetUpdated: 'is progressing.',
   ProgressDeadlineExceeded: 'has timed out progressing.',
-}
-
-type DeploymentCondition = NonNullable<NonNullable<Deployment['status']>['conditions']>[number]
-
-/** A condition with the times of its last transition and update. */
-function since(
-  previous: readonly DeploymentCondition[],
-  atMs: number,
-  now: DeploymentCondition,
-): DeploymentCondition {
-  const before = previous.find(({ type }) => type === now.type)
-  const isSame = before?.status === now.status
-  const isUnchanged = isSame && before.reason === now.reason && before.message === now.message
-  const at = timestamp(atMs)
-  return {
-    lastTransitionTime: (isSame ? before.lastTransitionTime : undefined) ?? at,
-    lastUpdateTime: (isUnchanged ? before.lastUpdateTime : undefined) ?? at,
-    ...now,
-  }
 }
 
 /** `status` of a Job, which has ended at `finishedAtMs` if that is given. */
