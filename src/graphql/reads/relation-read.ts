@@ -119,8 +119,12 @@ export class RelationRead {
   many(run: ReadRun, part: KindView, id: ObjectId, request: ListRequest): ReadPage {
     if (part.isDirect) {
       const origin = originOf(run, { part, id })
-      if (origin === undefined) return this.nowhere(run, part.cluster, request)
-      return this.many(run, origin.part, origin.id, request)
+      if (origin !== undefined) return this.many(run, origin.part, origin.id, request)
+      // The object is gone: the page is empty.
+      const { name, to } = this.#relation
+      const target = run.parts.part(this.#target(part.cluster))
+      const parts = [listedPart(run, target, request, nothing)]
+      return pageOf(run, to, request, { list: name, parts, reads: [] })
     }
     const { cluster, view } = part
     const withRelated = request.args.related === true
@@ -136,14 +140,6 @@ export class RelationRead {
       parts: [listedPart(run, target, request, condition)],
       reads: filterKinds.length === 0 ? reads : [...reads, ...filterKinds],
     })
-  }
-
-  /** The empty page of a relation from an object that is gone. */
-  nowhere(run: ReadRun, cluster: string, request: ListRequest): ReadPage {
-    const part = run.parts.part(this.#target(cluster))
-    const { name, to } = this.#relation
-    const parts = [listedPart(run, part, request, nothing)]
-    return pageOf(run, to, request, { list: name, parts, reads: [] })
   }
 
   #follow(
