@@ -157,9 +157,15 @@ export function loadConfig({
   const isOfSources = Array.isArray(clusterSources) && clusterSources.length > 0
   const merged = clusters === undefined && isOfSources ? { ...given, clusters: [] } : given
   const result = configSchema.safeParse(withoutUnits(configSchema, merged))
+  // `--kubeconfig`, `--context` and `--server` name other clusters than a file that has some: neither can be meant to win.
+  const flag = flags.find(({ path }) => path[0] === 'clusters')
+  const naming = sources.filter(({ values }) => Object.hasOwn(values, 'clusters'))
+  const isTwice = flag !== undefined && naming.length > 1
+  const before = placeOfOption(naming.slice(0, -1), ['clusters']) ?? ''
+  const twice = `${flag?.place}: ${before} has clusters already; give the flags or these, not both`
   const problems = [
     ...environment.unknown.map((name) => `${name}: there is no such option`),
-    ...clustersTwice(sources, flags),
+    ...(isTwice ? [twice] : []),
     ...(result.success ? [] : result.error.issues.flatMap((issue) => problemsOf(issue, sources))),
   ]
   if (result.success) problems.push(...problemsBetween(result.data))
@@ -167,19 +173,6 @@ export function loadConfig({
   throw new ConfigError(problems)
 }
 
-/** `--kubeconfig`, `--context` and `--server` name other clusters than a file that has some: neither can be meant to win. */
-function clustersTwice(
-  sources: readonly OptionSource[],
-  flags: readonly GivenOption[],
-): readonly string[] {
-  const flag = flags.find(({ path }) => path[0] === 'clusters')
-  const others = sources.filter(({ values }) => Object.hasOwn(values, 'clusters'))
-  if (flag === undefined || others.length < 2) return []
-  const place = placeOfOption(others.slice(0, -1), ['clusters']) ?? ''
-  return [`${flag.place}: ${place} has clusters already; give the flags or these, not both`]
-}
-
-/** The problems of valid options in combination. */
 function problemsBetween({ auth, server, clusters, clusterSources }: Config): readonly string[] {
   const names = clusters.map(({ name }) => name)
   const noCluster = clusters.length === 0 && clusterSources.length === 0
