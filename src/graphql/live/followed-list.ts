@@ -35,9 +35,9 @@ import { conditionNeeds, isServed } from '../reads/condition-needs.ts'
 import { checkFacets } from '../reads/connection-read.ts'
 import { anyKindsToFollow } from '../reads/over-kinds/any-kinds-list.ts'
 import { filterOf, identityIn } from '../reads/list-arguments.ts'
-import { typedArguments } from '../reads/typed-arguments.ts'
+import { namedList } from '../reads/typed-arguments.ts'
 import { lastEventNeeds, namespacesIn, problemIndexes } from '../reads/over-kinds/problems-read.ts'
-import { kindNamed, namedKinds, problemKindsOf } from '../served/named-kinds.ts'
+import { namedKinds, problemKindsOf } from '../served/named-kinds.ts'
 import { kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
 import { isUsageIndex, measuredKinds } from '../reads/usage-read.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
@@ -173,16 +173,6 @@ export function followedLists(
       return pageToFollow(served, kind, typed, limits)
     }
   }
-}
-
-/** The kind that the arguments name, and the arguments as the list of the kind takes them. */
-function namedList(
-  served: ServedSchema,
-  args: ObjectListSubscriptionArguments,
-  limits: FollowLimits,
-): { readonly kind: Kind; readonly typed: LivePageArguments } {
-  const kind = kindNamed(served, args, limits)
-  return { kind, typed: typedArguments(served, kind, args, limits) }
 }
 
 function alone(list: FollowedList): FollowedLists {

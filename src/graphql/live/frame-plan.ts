@@ -126,10 +126,16 @@ export interface FramePlan {
   readonly payload: Write<FrameParts>
 }
 
+/** One list that a subscription follows: one kind in one cluster, and the plan of its rows. */
+export interface WantedList {
+  readonly plan: FramePlan
+  readonly list: FollowedList
+}
+
 export interface Followed {
   readonly args: object
   /** The lists, each with the plan of its rows. */
-  readonly lists: readonly { readonly plan: FramePlan; readonly list: FollowedList }[]
+  readonly lists: readonly WantedList[]
   readonly plan: FramePlan
   readonly page: FollowedLists['page']
   readonly facets: FollowedLists['facets']

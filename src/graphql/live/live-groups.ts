@@ -8,7 +8,7 @@ import { PermissionWait } from '../prepare/preparation.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
 import type { ResumePosition } from '../reads/resume-token.ts'
 import type { OperationLimits } from '../served/served-schema.ts'
-import type { FramePlan } from './frame-plan.ts'
+import type { FramePlan, WantedList } from './frame-plan.ts'
 import {
   type AccessRequest,
   type Joining,
@@ -16,7 +16,6 @@ import {
   placeOf,
   resolveGroupAccess,
   type WantedGroup,
-  type WantedList,
 } from './group/group-access.ts'
 import type { Backlog } from './group/group-frames.ts'
 import { GroupMember } from './group/group-member.ts'

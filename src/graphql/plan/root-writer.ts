@@ -5,7 +5,8 @@ import type { ClusterKind } from '../prepare/kind-view.ts'
 import { anyKindsPlaces } from '../reads/over-kinds/any-kinds-list.ts'
 import { entityPlaces } from '../reads/entity-read.ts'
 import { graphKinds } from '../reads/graph/graph-request.ts'
-import { type ListRequest, type NamedList, namedList, readList } from '../reads/list-read.ts'
+import { type ListRequest, listRequest, readList } from '../reads/list-read.ts'
+import { namedList } from '../reads/typed-arguments.ts'
 import { foundByKey, identityAt, objectByRefAt } from '../reads/object-read.ts'
 import { QueryValues } from '../reads/query-values.ts'
 import type {
@@ -134,7 +135,7 @@ function objectListRoot(field: PlanField): RootWriter {
   const { args } = field
   const listOf = compiledByKind(field, (kind) => listPageWriter(kind, field))
   /** By the coerced arguments, which are the same object in each run of a request. */
-  const lists = new WeakMap<Values, NamedList>()
+  const lists = new WeakMap<Values, { readonly kind: Kind; readonly request: ListRequest }>()
   return {
     further(served, values, variables) {
       const asked = values as unknown as ObjectListArguments
@@ -146,7 +147,9 @@ function objectListRoot(field: PlanField): RootWriter {
       const asked = run.argumentsOf(args)
       let list = lists.get(asked)
       if (list === undefined) {
-        lists.set(asked, (list = namedList(run, asked as unknown as ObjectListArguments)))
+        const { served, limits } = run
+        const { kind, typed } = namedList(served, asked as unknown as ObjectListArguments, limits)
+        lists.set(asked, (list = { kind, request: listRequest(served, kind, typed) }))
       }
       return listOf(list.kind).compiled(run, list.request)
     },

@@ -12,14 +12,24 @@ import { nearestName } from '../../lib/options.ts'
 import { ArgumentError } from '../../query/condition/argument-error.ts'
 import type { Where } from '../../query/condition/where.ts'
 import type { Kind } from '../model/kind.ts'
-import type { OrderKey, UntypedArguments } from '../schema/read-arguments.ts'
-import type { ErrorNames } from '../served/named-kinds.ts'
+import type { KindArguments, OrderKey, UntypedArguments } from '../schema/read-arguments.ts'
+import { type ErrorNames, kindNamed } from '../served/named-kinds.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 
 /** Arguments with their `where` and `orderBy` typed. */
 type TypedArguments<A> = Omit<A, 'where' | 'orderBy'> & {
   readonly where?: Where | null
   readonly orderBy?: readonly OrderKey[] | null
+}
+
+/** The kind that arguments name, and the arguments as the list of that kind takes them. Throws `ArgumentError`. */
+export function namedList<A extends UntypedArguments & KindArguments>(
+  served: ServedSchema,
+  args: A,
+  names: ErrorNames,
+): { readonly kind: Kind; readonly typed: TypedArguments<A> } {
+  const kind = kindNamed(served, args, names)
+  return { kind, typed: typedArguments(served, kind, args, names) }
 }
 
 /**

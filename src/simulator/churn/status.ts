@@ -316,7 +316,19 @@ const endpointsPerSlice = 100
 /** Rewrites changed endpoint slices. Adds and removes slices as needed. */
 function syncService(cluster: Cluster, service: Selecting): void {
   const { namespace, slices } = service
-  const endpoints = cluster.selectedBy(service).flatMap((one) => endpointsOf(cluster, one))
+  const endpoints = cluster.selectedBy(service).flatMap(({ pods }) =>
+    [...pods].flatMap((pod) => {
+      const { name, namespace: within, uid, at, ready, terminating } = pod
+      if (at === undefined || at.podIP === '' || isFinished(pod)) return []
+      return {
+        addresses: [at.podIP],
+        conditions: { ready: ready && !terminating, serving: ready, terminating },
+        nodeName: at.nodeName,
+        targetRef: { kind: 'Pod', name, namespace: within, uid },
+        zone: cluster.nodes.get(at.nodeName)?.zone ?? '',
+      }
+    }),
+  )
   const needed = Math.max(1, Math.ceil(endpoints.length / endpointsPerSlice))
   for (let number = 0; number < needed; number++) {
     const part = endpoints.slice(number * endpointsPerSlice, (number + 1) * endpointsPerSlice)
@@ -331,20 +343,6 @@ function syncService(cluster: Cluster, service: Selecting): void {
   }
   for (const extra of slices.splice(needed))
     cluster.remove(resources.endpointSlices, { namespace, name: extra })
-}
-
-function endpointsOf(cluster: Cluster, { pods }: Controller): object[] {
-  return [...pods].flatMap((pod) => {
-    const { name, namespace, uid, at, ready, terminating } = pod
-    if (at === undefined || at.podIP === '' || isFinished(pod)) return []
-    return {
-      addresses: [at.podIP],
-      conditions: { ready: ready && !terminating, serving: ready, terminating },
-      nodeName: at.nodeName,
-      targetRef: { kind: 'Pod', name, namespace, uid },
-      zone: cluster.nodes.get(at.nodeName)?.zone ?? '',
-    }
-  })
 }
 
 const changeTime = 'endpoints.kubernetes.io/last-change-trigger-time'

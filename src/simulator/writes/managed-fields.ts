@@ -293,7 +293,11 @@ export function withManagers(object: Unstructured, managers: readonly Manager[])
   const entries = managers
     .filter(({ fields }) => fields.size > 0)
     .map((manager) => ({ ...manager, time: manager.time ?? now }))
-    .toSorted(byOperationAndTime)
+    .toSorted((a, b) => {
+      if (a.operation !== b.operation) return a.operation === 'Apply' ? -1 : 1
+      if (a.time !== b.time) return a.time < b.time ? -1 : 1
+      return a.name < b.name ? -1 : 1
+    })
     .map(({ name, operation, apiVersion, subresource, fields, time }) => ({
       manager: name,
       operation,
@@ -308,11 +312,4 @@ export function withManagers(object: Unstructured, managers: readonly Manager[])
   }
   const own = entries.length === 0 ? {} : { managedFields: entries }
   return { ...object, metadata: { ...metadata, ...own } }
-}
-
-function byOperationAndTime(a: Manager, b: Manager): number {
-  if (a.operation !== b.operation) return a.operation === 'Apply' ? -1 : 1
-  const [one = '', other = ''] = [a.time, b.time]
-  if (one !== other) return one < other ? -1 : 1
-  return a.name < b.name ? -1 : 1
 }

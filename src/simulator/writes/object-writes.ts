@@ -10,7 +10,6 @@ import {
   badRequest,
   conflict,
   detailsOf,
-  type FieldProblem,
   forbiddenAt,
   notFound,
   Refusal,
@@ -236,7 +235,13 @@ export function updateObject(
   if (wanted !== '' && wanted !== current.metadata.resourceVersion) throw conflict(subject)
   const next = changedObject(served.stored, current, settled, options.subresource)
   const part = options.subresource === 'status' ? 'status' : 'object'
-  refuseInvalid(subject, finalizerProblems(current.metadata, next.metadata))
+  const { finalizers: held = [] } = current.metadata
+  const added = (next.metadata.finalizers ?? []).filter((one) => !held.includes(one))
+  if (current.metadata.deletionTimestamp !== undefined && added.length > 0) {
+    const list = added.map((one) => JSON.stringify(one)).join(', ')
+    const message = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`
+    refuseInvalid(subject, [forbiddenAt('metadata.finalizers', message)])
+  }
   refuseInvalid(subject, metadataProblems(next.metadata))
   refuseInvalid(subject, rulesOf(storage, served)?.problems(next, current, part) ?? [])
   // A list with one empty entry asks to drop all managers.
@@ -305,15 +310,6 @@ function changedObject(
 
 function contentOf({ metadata: _metadata, status: _status, ...content }: Unstructured): object {
   return content
-}
-
-function finalizerProblems(current: ObjectMeta, next: ObjectMeta): FieldProblem[] {
-  if (current.deletionTimestamp === undefined) return []
-  const added = (next.finalizers ?? []).filter((one) => !(current.finalizers ?? []).includes(one))
-  if (added.length === 0) return []
-  const list = added.map((one) => JSON.stringify(one)).join(', ')
-  const message = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`
-  return [forbiddenAt('metadata.finalizers', message)]
 }
 
 /** The `DeleteOptions` that the simulator supports. */

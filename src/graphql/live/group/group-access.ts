@@ -14,8 +14,7 @@ import { ClientError, isLostCluster } from '../../errors/client-error.ts'
 import { neededKinds } from '../../plan/plan-compiler.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
-import type { FollowedList } from '../followed-list.ts'
-import type { FleetParts, Followed, FramePlan } from '../frame-plan.ts'
+import type { FleetParts, Followed, WantedList } from '../frame-plan.ts'
 import type { ClusterKind, KindView } from '../../prepare/kind-view.ts'
 import { PermissionWait } from '../../prepare/preparation.ts'
 import type { ReadSnapshot } from '../../prepare/read-snapshot.ts'
@@ -379,16 +378,9 @@ function placesOf(scope: Scope): readonly string[] {
   }
 }
 
-/** One list that a subscription follows: one kind in one cluster, and the plan of its rows. */
-export interface WantedList {
-  readonly plan: FramePlan
-  readonly list: FollowedList
-}
-
-export interface Joining extends Pick<Followed, 'plan' | 'page' | 'facets' | 'problems'> {
+export interface Joining extends Omit<Followed, 'args'> {
   readonly served: ServedSchema
   readonly document: DocumentNode
-  readonly lists: readonly WantedList[]
   /** The lists after a change of the fleet. Throws if the arguments name a cluster that is gone. */
   readonly listsIn: (fleet: FleetParts) => readonly WantedList[]
   readonly variables: VariableValues

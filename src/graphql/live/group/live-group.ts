@@ -7,7 +7,7 @@ import type { Kind } from '../../model/kind.ts'
 import { type ByteHolder, type HeldBytes, NoRoomError } from '../../prepare/held-bytes.ts'
 import { notLoaded } from '../../prepare/read-snapshot.ts'
 import type { ViewerAccess } from '../../prepare/viewer-access.ts'
-import type { FleetParts } from '../frame-plan.ts'
+import type { FleetParts, WantedList } from '../frame-plan.ts'
 import type { LiveCounts, LiveLimits } from '../live-limits.ts'
 import type { OpenSubscription } from '../open-subscriptions.ts'
 import {
@@ -17,7 +17,6 @@ import {
   ListAccess,
   type SeenList,
   type WantedGroup,
-  type WantedList,
 } from './group-access.ts'
 import { type ChangingGroup, GroupChanges } from './group-changes.ts'
 import { bytesAhead, type FramedGroup, GroupFrames } from './group-frames.ts'
