@@ -86,6 +86,9 @@ interface OpenBracket {
   readonly key: string | undefined
 }
 
+/** The rules of graphql-js, those of `@defer` and `@stream` aside: schemas have neither, which `KnownDirectivesRule` says. */
+const rules = specifiedRules.filter(({ name }) => !/^(Defer|Stream)/.test(name))
+
 /** Validates a document, up to a limited number of errors: further ones take time and help little. */
 export function validateDocument(
   schema: GraphQLSchema,
@@ -94,7 +97,7 @@ export function validateDocument(
 ): readonly GraphQLError[] {
   const refused = introspection ? undefined : refusedIntrospection(document)
   if (refused !== undefined) return [refused]
-  return validate(schema, document, specifiedRules, {
+  return validate(schema, document, rules, {
     maxErrors: isLong(document) ? documentLimits.errorsOfLong : documentLimits.errors,
     hideSuggestions: !introspection,
   })

@@ -5,8 +5,8 @@ import {
   type GraphQLError,
   Kind as NodeKind,
   type OperationDefinitionNode,
+  type SelectionSetNode,
   type VariableValues,
-  visit,
 } from 'graphql'
 import { QueryTooCostlyError, type WorkLimits } from '../../query/condition/work-budget.ts'
 import { compactText } from '../../lib/text.ts'
@@ -242,13 +242,17 @@ function nullFlag(name: string): ClientError {
 /** The names of the variables in `@skip` and `@include`. */
 function flagsOf(document: DocumentNode): readonly string[] {
   const names = new Set<string>()
-  visit(document, {
-    Directive({ name, arguments: args }) {
-      if (name.value !== 'skip' && name.value !== 'include') return
-      const value = args?.find((one) => one.name.value === 'if')?.value
-      if (value?.kind === NodeKind.VARIABLE) names.add(value.name.value)
-    },
-  })
+  const search = ({ selections }: SelectionSetNode): void => {
+    for (const selection of selections) {
+      for (const { name, arguments: args } of selection.directives ?? []) {
+        if (name.value !== 'skip' && name.value !== 'include') continue
+        const value = args?.find((one) => one.name.value === 'if')?.value
+        if (value?.kind === NodeKind.VARIABLE) names.add(value.name.value)
+      }
+      if ('selectionSet' in selection && selection.selectionSet) search(selection.selectionSet)
+    }
+  }
+  for (const one of document.definitions) if ('selectionSet' in one) search(one.selectionSet)
   return [...names].toSorted()
 }
 

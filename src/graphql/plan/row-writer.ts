@@ -22,7 +22,7 @@ import type { ObjectCanArguments, OwnedArguments } from '../schema/read-argument
 import type { SecretContents } from '../schema/read-context.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import { collectFields } from './collected-fields.ts'
-import { isOwnField, type OwnFieldsContext, ownSelection } from './own-fields.ts'
+import { isOwnField, ownSelection } from './own-fields.ts'
 import { type PlanCompiler, PlanField, type RowWriter } from './plan-compiler.ts'
 import { plannedFields, type PlanRun, refusedBeside } from './plan-run.ts'
 import { listText, objectText } from './value-run.ts'
@@ -287,48 +287,50 @@ function ownFragment(own: OwnFields, compiler: PlanCompiler): RowWriter {
     const text = decoded(run, part, id)
     return isWhole ? text : text.slice(1, -1)
   }
-  const argumentsOf = new Map<FieldNode, FieldArguments>()
+  /** The arguments of the fields, found by the first selection. */
+  let knownArguments: ReadonlyMap<FieldNode, FieldArguments> | undefined
+  let isConstant = false
   let variations = new Map<string, WeakMap<StoreView, StoreFragment>>()
   let variationBytes = 0
   const grown = (bytes: number): void => {
     variationBytes += bytes
     collect.grown(bytes)
   }
-  const select = (
-    { cluster, isDirect }: Pick<KindView, 'cluster' | 'isDirect'>,
-    valuesOf: OwnFieldsContext['argumentsOf'],
-  ) => {
+  const select = (run: PlanRun, { cluster, isDirect }: KindView) => {
     const notes = [cluster]
     let charged = 0
+    const found = new Map<FieldNode, FieldArguments>()
     const selection = ownSelection(type, fields, {
       kind,
       cluster,
       isDirect: isDirect === true,
       collect: { ...collect, grown },
-      argumentsOf: valuesOf,
+      argumentsOf(field, node) {
+        const args = knownArguments?.get(node) ?? new FieldArguments(field, node)
+        found.set(node, args)
+        return run.argumentsOf(args)
+      },
       note: (line) => notes.push(line),
       charge: (extra) => void (charged += extra),
     })
+    if (knownArguments === undefined) {
+      knownArguments = found
+      isConstant = [...found.values()].every(({ constant }) => constant !== undefined)
+    }
     const signature = `${isWhole ? '{}' : ''}${notes.join('\n')}`
     return { selection, signature, fields: fieldsOf(selection) + charged }
   }
-  try {
-    // Collects the fields with arguments.
-    select({ cluster: '' }, (field, node) => {
-      const args = new FieldArguments(field, node)
-      argumentsOf.set(node, args)
-      return args.constant ?? unknownArguments
-    })
-  } catch (error) {
-    if (error instanceof ArgumentError) return writeDecoded
-    throw error
-  }
-  const isConstant = [...argumentsOf.values()].every(({ constant }) => constant !== undefined)
+  const variationOf = (run: PlanRun): string =>
+    isConstant || knownArguments === undefined
+      ? ''
+      : JSON.stringify(Array.from(knownArguments.values(), (args) => run.argumentsOf(args)))
 
   const fragmentOf = (run: PlanRun, part: KindView): StoreFragment => {
     const { view } = part
-    const values = (args: FieldArguments) => run.argumentsOf(args)
-    const variation = isConstant ? '' : JSON.stringify(Array.from(argumentsOf.values(), values))
+    const known = knownArguments && variations.get(variationOf(run))?.get(view)
+    if (known !== undefined) return known
+    const selected = select(run, part)
+    const variation = variationOf(run)
     let ofView = variations.get(variation)
     if (ofView === undefined) {
       if (variations.size >= maxVariations) {
@@ -337,20 +339,13 @@ function ownFragment(own: OwnFields, compiler: PlanCompiler): RowWriter {
       }
       variations.set(variation, (ofView = new WeakMap()))
     }
-    let fragment = ofView.get(view)
-    if (fragment === undefined) {
-      const selected = select(part, (_, node) => {
-        const args = argumentsOf.get(node)
-        return args === undefined ? {} : run.argumentsOf(args)
-      })
-      grown(2 * variation.length)
-      fragment = {
-        memo: run.fragmentsOf(part).memo(selected.signature, view),
-        project: view.projection(selected.selection),
-        fields: selected.fields,
-      }
-      ofView.set(view, fragment)
+    grown(2 * variation.length)
+    const fragment = {
+      memo: run.fragmentsOf(part).memo(selected.signature, view),
+      project: view.projection(selected.selection),
+      fields: selected.fields,
     }
+    ofView.set(view, fragment)
     return fragment
   }
 
@@ -361,11 +356,11 @@ function ownFragment(own: OwnFields, compiler: PlanCompiler): RowWriter {
     let recent = run.recent[place]
     if (recent === undefined || recent.view !== view || recent.of !== fragmentOf) {
       const fragment = readable(fragmentOf, run, part)
-      if (fragment === undefined) return writeDecoded(run, part, id)
       recent = { of: fragmentOf, view, fragment }
       run.recent[place] = recent
     }
     const { fragment } = recent
+    if (fragment === undefined) return writeDecoded(run, part, id)
     const { memo } = fragment
     const held = view.held(id)
     let text = memo.get(id, held)
@@ -411,9 +406,6 @@ function projected(
     throw error
   }
 }
-
-/** Placeholder for arguments that only requests supply. */
-const unknownArguments = { path: null, key: '' }
 
 /** The number of fields that a selection writes if each list has one item. */
 function fieldsOf({ fields }: ObjectSelection): number {
