@@ -181,22 +181,25 @@ export function checkedElection(given: LeaderElectionOptions): LeaderElectionOpt
   anObject('apiServer', apiServer)
   const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = filled(options)
   const jittered = retryPeriodMs * jitterFactor
-  const require = (isValid: boolean, option: string, value: unknown, expected: string): void => {
-    if (!isValid) throw new InvalidOptionError(option, value, expected)
-  }
-  require(namespace !== '', 'namespace', namespace, 'the namespace of the lease')
-  require(name !== '', 'name', name, 'the name of the lease')
-  require(identity !== '', 'identity', identity, 'a text that no other process gives')
+  requireThat(isText(namespace), 'namespace', namespace, 'the namespace of the lease')
+  requireThat(isText(name), 'name', name, 'the name of the lease')
+  requireThat(isText(identity), 'identity', identity, 'a text that no other process gives')
   const isWhole = leaseDurationMs > 0 && leaseDurationMs % 1000 === 0
-  require(isWhole, 'leaseDurationMs', leaseDurationMs, 'whole seconds, such as 15000')
+  requireThat(isWhole, 'leaseDurationMs', leaseDurationMs, 'whole seconds, such as 15000')
   const isShort = leaseDurationMs <= maxTimerMs
-  require(isShort, 'leaseDurationMs', leaseDurationMs, `at most ${maxTimerMs}`)
-  require(retryPeriodMs >= 1, 'retryPeriodMs', retryPeriodMs, 'at least 1')
+  requireThat(isShort, 'leaseDurationMs', leaseDurationMs, `at most ${maxTimerMs}`)
+  requireThat(retryPeriodMs >= 1, 'retryPeriodMs', retryPeriodMs, 'at least 1')
   const most = `less than leaseDurationMs, which is ${leaseDurationMs}`
-  require(renewDeadlineMs < leaseDurationMs, 'renewDeadlineMs', renewDeadlineMs, most)
+  requireThat(renewDeadlineMs < leaseDurationMs, 'renewDeadlineMs', renewDeadlineMs, most)
   const least = `more than ${jitterFactor} times retryPeriodMs, which is ${retryPeriodMs}`
-  require(renewDeadlineMs > jittered, 'renewDeadlineMs', renewDeadlineMs, least)
+  requireThat(renewDeadlineMs > jittered, 'renewDeadlineMs', renewDeadlineMs, least)
   return options
+}
+
+const isText = (value: unknown): boolean => typeof value === 'string' && value !== ''
+
+function requireThat(isValid: boolean, option: string, value: unknown, expected: string): void {
+  if (!isValid) throw new InvalidOptionError(option, value, expected)
 }
 
 function filled(options: LeaderElectionOptions): Timing & { readonly releaseOnStop: boolean } {

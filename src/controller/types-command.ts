@@ -170,10 +170,10 @@ function definitionsIn(file: string, text: string): readonly PlacedDefinition[] 
       throw new CustomTypesError(file, (cause as Error).message, hint)
     }
   })
-  const isList = (object: unknown): object is Readonly<Record<string, unknown>> =>
-    isRecord(object) && String(object['kind']).endsWith('List')
   const all = objects.flatMap((object): readonly unknown[] =>
-    isList(object) ? [object['items'] ?? []].flat() : [object],
+    isRecord(object) && String(object['kind']).endsWith('List')
+      ? [object['items'] ?? []].flat()
+      : [object],
   )
   return all.filter(isRecord).flatMap((definition) => {
     const { kind, metadata, apiVersion } = definition
