@@ -258,7 +258,10 @@ function withPathBeside(folder: string, value: unknown, [step, ...rest]: string[
 function problemsOf(issue: z.core.$ZodIssue, sources: readonly OptionSource[]): readonly string[] {
   const { path } = issue
   if (issue.code === 'unrecognized_keys') {
-    const known = knownOptions(path)
+    const [of] = path
+    const shape = of === undefined ? configSchema.shape : shapeOf(parts[of as keyof typeof parts])
+    const names = path.length > 1 ? '' : Object.keys(shape).join(', ')
+    const known = names === '' ? '' : `; known here: ${names}`
     return issue.keys.map((key) => {
       const name = nameOf([...path, key])
       return `${placed([...path, key], sources)}${name}: there is no such option${known}`
@@ -283,14 +286,6 @@ function nameOf(path: OptionPath): string {
       typeof step === 'number' ? `[${step}]` : `${at === 0 ? '' : '.'}${String(step)}`,
     )
     .join('')
-}
-
-function knownOptions(path: OptionPath): string {
-  const [name] = path
-  if (path.length > 1) return ''
-  const known = name === undefined ? configSchema.shape : shapeOf(parts[name as keyof typeof parts])
-  const names = Object.keys(known).join(', ')
-  return names === '' ? '' : `; known here: ${names}`
 }
 
 /** How an option may be written besides its number, by its name. */

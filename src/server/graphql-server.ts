@@ -217,16 +217,16 @@ class RunningServer implements GraphQLServer {
           : signInRoutes(signIn, origins, refusal)),
         ...options.routes,
       },
-      probes: {
-        readiness() {
-          const answers = options.readiness()
-          const { message } = refusal() ?? {}
-          if (message === undefined) return answers
-          return { ...answers, ready: false, reasons: [message, ...answers.reasons] }
-        },
-        isStopping: () => this.#drained !== undefined,
-        tellsReasons: !this.#asksWho,
+      readiness: () => {
+        if (this.#drained !== undefined) {
+          return { ready: false, reasons: ['the gateway is stopping'] }
+        }
+        const answers = options.readiness()
+        const { message } = refusal() ?? {}
+        if (message === undefined) return answers
+        return { ...answers, ready: false, reasons: [message, ...answers.reasons] }
       },
+      tellsReasons: !this.#asksWho,
     })
     const httpOptions = {
       maxHeaderSize: 16_384,

@@ -123,7 +123,10 @@ function skipped(
     if (of === undefined || world.kind(typeName) === undefined) return false
     const declared = relations.declaration(typeName, field)
     if (declared === undefined || !isCompositeType(getNamedType(of))) return false
-    if (getNamedType(of).name === 'ObjectRef') return false
+    const to = getNamedType(of).name.replace(/Connection$/, '')
+    if (to === 'ObjectRef') return false
+    // What is read from the API server each time is not in the world.
+    if (to !== 'KubernetesObject' && world.kind(to) === undefined) return true
     const name = `${typeName}.${field}`
     let follows = known.get(name)
     if (follows === undefined) known.set(name, (follows = relations.follows(typeName, field)))
