@@ -81,8 +81,10 @@ function mergedSchema(a: OpenApiSchema, b: OpenApiSchema, depth = 0): OpenApiSch
     return one === 'int' && other === 'int64' ? b : anything(a)
   }
   if (a.type !== b.type || isOpen(a) !== isOpen(b)) return anything(a)
-  const both = (one?: OpenApiSchema, two?: OpenApiSchema): OpenApiSchema | undefined =>
-    one === undefined || two === undefined ? (one ?? two) : mergedSchema(one, two, depth + 1)
+  const both = (first?: OpenApiSchema, second?: OpenApiSchema): OpenApiSchema | undefined =>
+    first === undefined || second === undefined
+      ? (first ?? second)
+      : mergedSchema(first, second, depth + 1)
   const required = a.required?.filter((name) => b.required?.includes(name) === true)
   const items = both(a.items, b.items)
   const [mine, theirs] = [a.additionalProperties, b.additionalProperties]
