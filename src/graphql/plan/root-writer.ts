@@ -48,7 +48,9 @@ export function rootWriter(field: PlanField): RootWriter {
     case 'write':
       return writeRoot(field)
     case 'extension':
-      return isMutation(field) ? writeRoot(field) : extensionRoot(source.field, field)
+      return field.parent === field.compiler.served.schema.getMutationType()
+        ? writeRoot(field)
+        : extensionRoot(source.field, field)
     case 'extensionEvents':
       return extensionRoot(source.field, field)
     case 'clusterFrames':
@@ -77,10 +79,6 @@ function valueRoot(field: PlanField): RootWriter {
 function extensionRoot(extension: ExtensionField, field: PlanField): RootWriter {
   const write = extensionWriter(extension, field)
   return { write: (run) => write(run, run.extensions.of(run.event, undefined)) }
-}
-
-function isMutation({ parent, compiler }: PlanField): boolean {
-  return parent === compiler.served.schema.getMutationType()
 }
 
 /** Compiles a field of `Mutation`. Its write was made before the answer is read. */

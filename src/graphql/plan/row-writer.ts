@@ -6,7 +6,7 @@ import {
 } from 'graphql'
 import { objectKey, splitObjectKey, type Unstructured } from '../../kubernetes/object.ts'
 import { ClientError } from '../errors/client-error.ts'
-import type { Kind, ObjectRefField, RelationField } from '../model/kind.ts'
+import type { Kind, RelationField } from '../model/kind.ts'
 import { usageKindOf } from '../model/usage-kind.ts'
 import type { FoundObject, KindView } from '../prepare/kind-view.ts'
 import { directObject } from '../reads/direct/direct-reads.ts'
@@ -94,9 +94,9 @@ function unlessDirect(kind: Kind, field: PlanField): RowWriter {
   }
 }
 
-/** Compiles a field that depends on more than the object. */
+/** Compiles a field that depends on more than the object. What it throws in a run is the field's error. */
 function holeWriter(kind: Kind, field: PlanField): RowWriter {
-  const { source, compiler } = field
+  const { args, compiler, name, source } = field
   const { served } = compiler
   switch (source.form) {
     case 'relation':
@@ -107,14 +107,34 @@ function holeWriter(kind: Kind, field: PlanField): RowWriter {
       return severalKindsWriter(field, new OwnedRead(served, kind))
     case 'polymorphic':
       return severalKindsWriter(field, new PolymorphicRead(served, kind, source.field))
-    case 'owners':
-      return ownersWriter(field)
+    case 'owners': {
+      const write = anyRowWriter(field)
+      const refused = refusedBeside(field)
+      return (run, part, id) =>
+        listText(run, ownersOf(run, part, id, refused), (owner) => write(run, owner.part, owner.id))
+    }
     case 'ownerChain':
-    case 'rootOwner':
-      return ownerChainWriter(field, source.form === 'rootOwner')
-    case 'objectRef':
+    case 'rootOwner': {
+      const write = valueWriter(field)
+      const refused = refusedBeside(field)
+      const isRoot = source.form === 'rootOwner'
+      return (run, part, id) => {
+        const chain = ownerChainOf(run, part, id, refused)
+        return write(run, isRoot ? chain.at(-1) : chain)
+      }
+    }
+    case 'objectRef': {
       if (!('field' in source)) break
-      return objectRefsWriter(source.field, field)
+      const { kindAt, many } = source.field
+      const relation = kindAt && compiler.relation(kindAt.relation, field)
+      const read = new ObjectRefRead(source.field, relation)
+      const write = valueWriter(field)
+      const refused = refusedBeside(field)
+      return (run, part, id) => {
+        const refs = read.refs(run, part, id, refused)
+        return write(run, many ? refs : refs[0])
+      }
+    }
     case 'ofRowType':
       // `events` of a kind without a relation to Events, `usedBy` of one that nothing uses.
       return () => 'null'
@@ -124,11 +144,27 @@ function holeWriter(kind: Kind, field: PlanField): RowWriter {
       return (run, { cluster }) => write(run, clusterState(run, cluster))
     }
     case 'secretContents':
-      return secretWriter(field)
-    case 'printerColumns':
-      return serverColumnsWriter(field)
+      compiler.readsDirectly(field)
+      return (run, part, id) => {
+        const contents = run.direct.secret(directObject(part, id), run.budget)
+        return JSON.stringify(contents?.[name as keyof SecretContents] ?? null)
+      }
+    case 'printerColumns': {
+      // Of a kind whose columns only the API server knows.
+      compiler.readsDirectly(field)
+      const write = valueWriter(field)
+      return (run, part, id) => {
+        const wide = run.argumentsOf(args)['wide'] === true
+        return write(run, run.direct.columns(directObject(part, id), wide))
+      }
+    }
     case 'can':
-      return canWriter(field)
+      // The server reviews the unknown permissions of all rows together, then runs again.
+      compiler.dependsOnViewer()
+      return (run, part, id) => {
+        const asked = run.argumentsOf(args) as unknown as ObjectCanArguments
+        return String(canDo(run, part, splitObjectKey(part.view.keyOf(id)), asked) ?? null)
+      }
     case 'usage':
       return usageWriter(kind, field)
     case 'extension': {
@@ -138,36 +174,6 @@ function holeWriter(kind: Kind, field: PlanField): RowWriter {
     default:
   }
   throw field.notCovered()
-}
-
-/** Compiles `owners`. */
-function ownersWriter(field: PlanField): RowWriter {
-  const write = anyRowWriter(field)
-  const refused = refusedBeside(field)
-  return (run, part, id) =>
-    listText(run, ownersOf(run, part, id, refused), (owner) => write(run, owner.part, owner.id))
-}
-
-/** Compiles `ownerChain`, or `rootOwner`, which is the last of it. */
-function ownerChainWriter(field: PlanField, isRoot: boolean): RowWriter {
-  const write = valueWriter(field)
-  const refused = refusedBeside(field)
-  return (run, part, id) => {
-    const chain = ownerChainOf(run, part, id, refused)
-    return write(run, isRoot ? chain.at(-1) : chain)
-  }
-}
-
-/** Compiles a field that refers to objects of any kind, such as `Event.involved`. */
-function objectRefsWriter(refers: ObjectRefField, field: PlanField): RowWriter {
-  const { kindAt, many } = refers
-  const write = valueWriter(field)
-  const read = new ObjectRefRead(refers, kindAt && field.compiler.relation(kindAt.relation, field))
-  const refused = refusedBeside(field)
-  return (run, part, id) => {
-    const refs = read.refs(run, part, id, refused)
-    return write(run, many ? refs : refs[0])
-  }
 }
 
 /** Compiles the objects of one kind that a relation leads to. */
@@ -200,15 +206,6 @@ function severalKindsWriter(field: PlanField, read: SeveralKinds): RowWriter {
   return (run, part, id) => write(run, read.page(run, { part, id }, run.argumentsOf(args)))
 }
 
-/** Compiles `can` of an object. The server reviews the unknown permissions of all rows together, then runs again. */
-function canWriter({ args, compiler }: PlanField): RowWriter {
-  compiler.dependsOnViewer()
-  return (run, part, id) => {
-    const asked = run.argumentsOf(args) as unknown as ObjectCanArguments
-    return String(canDo(run, part, splitObjectKey(part.view.keyOf(id)), asked) ?? null)
-  }
-}
-
 /** Compiles `usage`. Why it is not known stands beside the answer, once for all rows. */
 function usageWriter(kind: Kind, field: PlanField): RowWriter {
   const { compiler } = field
@@ -230,27 +227,6 @@ function usageWriter(kind: Kind, field: PlanField): RowWriter {
     const used = usageOf(run, part, id)
     if (used instanceof ClientError) refused(run, used)
     return used === undefined || used instanceof ClientError ? 'null' : write(run, used)
-  }
-}
-
-/** Compiles `data` or `type` of a Secret, which the server reads from the API server. */
-function secretWriter(field: PlanField): RowWriter {
-  const { name, compiler } = field
-  compiler.readsDirectly(field)
-  return (run, part, id) => {
-    const contents = run.direct.secret(directObject(part, id), run.budget)
-    return JSON.stringify(contents?.[name as keyof SecretContents] ?? null)
-  }
-}
-
-/** Compiles `printerColumns` of a kind whose columns only the API server knows. */
-function serverColumnsWriter(field: PlanField): RowWriter {
-  const { args, compiler } = field
-  compiler.readsDirectly(field)
-  const write = valueWriter(field)
-  return (run, part, id) => {
-    const wide = run.argumentsOf(args)['wide'] === true
-    return write(run, run.direct.columns(directObject(part, id), wide))
   }
 }
 
