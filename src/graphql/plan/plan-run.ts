@@ -1,5 +1,5 @@
 import { type FieldNode, type GraphQLSchema, isEnumType, type VariableValues } from 'graphql'
-import type { StoreView } from '../../informer/store/store-view.ts'
+import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { defaultWorkLimits, type WorkLimits } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
 import { type ListRequest, listRequest } from '../reads/list-read.ts'
@@ -8,7 +8,7 @@ import type { WriteResults } from '../schema/read-context.ts'
 import { ReadRun, type ReadRunOptions } from '../reads/read-run.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { FieldErrors } from './field-errors.ts'
-import { FragmentCache, type StoreFragment } from './fragment-cache.ts'
+import { FragmentCache, type FragmentMemo, type StoreFragment } from './fragment-cache.ts'
 import type { ValueRun } from './value-run.ts'
 
 const directFragmentBytes = 1 << 20
@@ -100,6 +100,7 @@ export class PlanRun extends ReadRun implements ValueRun {
   readonly writes: WriteResults | undefined
   readonly variables: VariableValues
   #directFragments: FragmentCache | undefined
+  readonly #ids = new Map<StoreView, FragmentMemo>()
   readonly #requests = new Map<FieldArguments, ListRequest>()
 
   constructor(options: PlanRunOptions) {
@@ -117,6 +118,19 @@ export class PlanRun extends ReadRun implements ValueRun {
   fragmentsOf(part: KindView): FragmentCache {
     if (!part.isDirect) return this.#fragments
     return (this.#directFragments ??= new FragmentCache(directFragmentBytes))
+  }
+
+  override idText(part: KindView, id: ObjectId): string {
+    const { view } = part
+    let memo = this.#ids.get(view)
+    if (memo === undefined) {
+      memo = this.fragmentsOf(part).memo(`\0id ${part.cluster}`, view)
+      this.#ids.set(view, memo)
+    }
+    const held = view.held(id)
+    let text = memo.get(id, held)
+    if (text === undefined) memo.set(id, held, (text = super.idText(part, id)))
+    return text
   }
 
   /** The coerced arguments of a field. Throws the GraphQLError of the first invalid one. */

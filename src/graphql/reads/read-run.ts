@@ -1,4 +1,4 @@
-import type { StoreView } from '../../informer/store/store-view.ts'
+import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type {
   Condition,
   RelatedBy,
@@ -10,6 +10,7 @@ import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { LastSteps } from '../../query/relation/last-steps.ts'
 import { ClientError, type ClientErrorCode } from '../errors/client-error.ts'
 import { type Kind, usedByField } from '../model/kind.ts'
+import { objectIdOf } from '../model/object-id.ts'
 import type { ClusterKind, KindView, CachedParts } from '../prepare/kind-view.ts'
 import { notWhole } from '../prepare/covered-parts.ts'
 import { hiddenUsers } from '../prepare/read-failures.ts'
@@ -101,6 +102,12 @@ export class ReadRun {
   /** The calls of resolvers of extensions. */
   get extensions(): ExtensionCalls {
     return this.#extensions ?? this.direct.extensions
+  }
+
+  /** The `id` of an object as JSON. Runs of plans keep it for as long as the object has this version. base64url needs no escapes. */
+  idText(part: KindView, id: ObjectId): string {
+    const { view } = part
+    return `"${objectIdOf(part, { key: view.keyOf(id), uid: view.uidOf(id) })}"`
   }
 
   /** Whether `followed` or the report of the budget records the reads. */

@@ -19,7 +19,6 @@ import { followsOwnership, type GraphRequest, graphRequest } from './graph-reque
 import type { KindView } from '../../prepare/kind-view.ts'
 import { unnamedKinds } from '../../served/named-kinds.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
-import { objectIdOf } from '../../model/object-id.ts'
 import { StoredObject } from '../direct/direct-reads.ts'
 import { kindOfIdentity, referenced, refOf } from '../object-read.ts'
 import { partOfType } from '../over-kinds/kinds-connection.ts'
@@ -101,14 +100,9 @@ class GraphNode {
     this.depth = depth
   }
 
-  /** Encoded once for the node and all of its edges. base64url needs no escapes. */
+  /** Made once for the node and all of its edges. */
   get id(): JsonText {
-    if (this.#text === undefined) {
-      const { view } = this.#part
-      const place = { key: view.keyOf(this.#id), uid: view.uidOf(this.#id) }
-      this.#text = new JsonText(`"${objectIdOf(this.#part, place)}"`)
-    }
-    return this.#text
+    return (this.#text ??= new JsonText(this.#run.idText(this.#part, this.#id)))
   }
 
   get clusterName(): string {
