@@ -13,7 +13,6 @@ export interface AccessLimits {
   readonly denyMs: number
   /** The maximum number of cached answers per cluster. Beyond it, users with the most answers lose their oldest. */
   readonly maxDecisions: number
-  /** The deadline of one review. */
   readonly reviewDeadlineMs: number
   /** The maximum number of running reviews per cluster. */
   readonly maxReviewsInFlight: number
@@ -28,7 +27,6 @@ export interface AccessLimits {
   readonly maxReviewsPerOperation: number
 }
 
-/** The defaults of {@link AccessLimits}. */
 export const defaultAccessLimits: AccessLimits = {
   allowMs: 45_000,
   denyMs: 10_000,
@@ -180,7 +178,6 @@ interface Asked {
   readonly question: AccessQuestion
 }
 
-/** A unique text for each question and viewer. */
 function askedKey({ viewer, question }: Asked): string {
   return `${viewerKey(viewer)}\n${questionKey(question)}`
 }

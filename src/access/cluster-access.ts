@@ -78,7 +78,6 @@ export class ClusterAccess implements AsyncDisposable {
     return this.#reviews.decisions.changes.isSettled ? 'FOLLOWING' : 'SETTLING'
   }
 
-  /** The positions up to which RBAC is followed. */
   get positions(): readonly FollowedResource[] {
     return this.#watch?.positions ?? []
   }
@@ -89,7 +88,6 @@ export class ClusterAccess implements AsyncDisposable {
     return listed?.length === 0 ? (this.#options.namespaces?.() ?? listed) : listed
   }
 
-  /** The number of sent reviews and of cached answers. */
   get counts(): { readonly sent: number; readonly kept: number } {
     return { sent: this.#reviews.sent, kept: this.#reviews.decisions.size }
   }

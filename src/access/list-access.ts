@@ -2,7 +2,6 @@ import type { ApiResource } from '../kubernetes/api-resource.ts'
 import { nothingVisible, type Scope, unrestricted } from '../query/condition/scope.ts'
 import { type AccessQuestion, questionOf } from './access-question.ts'
 
-/** A question about listing a kind. */
 export interface ListQuestion {
   readonly resource: ApiResource
   /** `list`, and also `watch` for changes. */

@@ -207,7 +207,6 @@ export function roleSubject(kind: string, namespace: string, name: string): stri
   return kind === 'Role' ? `Role ${namespace}/${name}` : `${kind} ${name}`
 }
 
-/** A binding; its namespace is `''` for a ClusterRoleBinding. */
 export function bindingSubject(namespace: string, name: string): string {
   return namespace === '' ? `ClusterRoleBinding ${name}` : `RoleBinding ${namespace}/${name}`
 }

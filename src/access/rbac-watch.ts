@@ -15,7 +15,6 @@ import {
 } from './rbac-changes.ts'
 
 export interface WatchedCluster {
-  /** The resources of the cluster, all versions. */
   readonly resources: readonly ApiResource[]
   readonly source: (
     resource: ApiResource,

@@ -117,7 +117,6 @@ export class AuditLog implements OperationObserver, ServerObserver, AsyncDisposa
     this.#logger.info({ event: 'refused', ...whoOf(refusal), transport, code, address })
   }
 
-  /** Writes the remaining lines. */
   async [Symbol.asyncDispose](): Promise<void> {
     process.off('SIGHUP', this.#reopen)
     await this.#file[Symbol.asyncDispose]()
@@ -225,7 +224,6 @@ class AuditFile implements AsyncDisposable {
     this.#isStale = false
   }
 
-  /** Opens the file again, for log rotation. */
   reopen(): void {
     this.#isStale = true
     this.#run()
@@ -297,7 +295,6 @@ class AuditFile implements AsyncDisposable {
     }
   }
 
-  /** Logs the first of the failures in a row. */
   #fail(error: Error): void {
     this.#options.failed()
     if (this.#failure === undefined) {

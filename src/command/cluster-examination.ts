@@ -66,7 +66,6 @@ function rightsHintOf({ resource: { group, resource } }: NamedResource): keyof t
 const hubHint = 'rbac.clusterSecretNamespaces of the chart grants them by a Role (docs/fleet.md)'
 const metadataList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
 
-/** A list of one object. */
 interface ListedOne {
   readonly items?: readonly unknown[]
   /** `remainingItemCount` is absent where nothing remains, and with a selector. */
@@ -147,7 +146,6 @@ export class ClusterExamination {
     }
   }
 
-  /** Whether the server answers with its version. */
   async #reach({ server, cluster }: ClusterConfig, transport: Transport): Promise<boolean> {
     const { hostname, port, protocol } = new URL(server)
     if (cluster.proxyUrl === undefined) {

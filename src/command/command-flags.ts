@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander'
 import { variableOptions } from '../config/config.ts'
-import type { GivenOption } from '../config/option-source.ts'
-import type { NamedOption } from '../config/variable-source.ts'
+import type { GivenOption, NamedOption } from '../config/option-source.ts'
 
 /** A command-line flag that sets one option. Repeated flags of a list are its items. */
 export interface Flag extends NamedOption {
@@ -106,7 +105,6 @@ function flagTable(table: string): readonly Flag[] {
     })
 }
 
-/** Declares flags. {@link givenFlags} reads their values. */
 export function addFlags(command: Command, flags: readonly Flag[]): Command {
   for (const { flags: syntax, description, type } of flags) {
     const option = new Option(syntax, description)
@@ -121,7 +119,6 @@ export function append(value: string, before: readonly string[] = []): readonly 
   return [...before, value]
 }
 
-/** The options that flags set. */
 export function givenFlags(command: Command, flags: readonly Flag[]): readonly GivenOption[] {
   return flags.flatMap(({ flags: syntax, path, type }) => {
     const option = new Option(syntax)

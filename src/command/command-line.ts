@@ -190,7 +190,6 @@ async function schemaText(
 
 const print = (text: string): void => void process.stdout.write(text)
 
-/** The options of single commands. */
 interface CommandOptions {
   readonly port: number
   readonly for?: SchemaClient
@@ -228,7 +227,6 @@ function addCommand(
   })
 }
 
-/** The clusters of the flags, as an option. */
 function clusterFlagsOf(command: Command): readonly GivenOption[] {
   const { kubeconfig, context, server } = command.opts<ClusterFlags>()
   const given = present({ kubeconfig, context, server })

@@ -14,7 +14,6 @@ import { HostNames } from '../lib/host-names.ts'
 import { isRecord } from '../lib/json.ts'
 import { isLoopback } from '../server/guard/origin-check.ts'
 
-/** A person of the demo to sign in as. */
 export interface DemoPerson {
   readonly email: string
   readonly name: string
@@ -23,7 +22,6 @@ export interface DemoPerson {
   readonly groups: readonly string[]
 }
 
-/** The client that the demo's gateway is. */
 export const demoClient = 'informerql-demo'
 
 const tokenSeconds = 3_600
@@ -34,7 +32,6 @@ const maxBodyBytes = 16_384
 const host = '127.0.0.1'
 const hosts = new HostNames(host)
 
-/** What was asked for with a code. */
 interface Granted {
   readonly person: DemoPerson
   readonly nonce: string | undefined

@@ -180,7 +180,6 @@ const signals: Readonly<Record<string, NodeJS.Signals>> = {
   '\u001C': 'SIGQUIT',
 }
 
-/** The path of the demo's faults. */
 const faultsPath = '/faults'
 
 /**
@@ -342,7 +341,6 @@ function namespacesOf(storage: Storage): readonly Unstructured[] {
   return [...storage.list({ group: '', version: 'v1', resource: 'namespaces' })]
 }
 
-/** Binds groups to a role, within one namespace if one is given. */
 function bind(
   storage: Storage,
   role: string,

@@ -45,7 +45,6 @@ export interface DoctorReport {
   readonly warnings: number
 }
 
-/** How many clusters are examined side by side. */
 const mostClusters = 8
 /** For all steps of one cluster, its dry start included. */
 const clusterDeadlineMs = 90_000

@@ -15,7 +15,6 @@ interface LogOptions {
   readonly stream: LogStream
 }
 
-/** Whether the lines on this stream are JSON. */
 export function isJsonLog({ format, stream }: Omit<LogOptions, 'level'>): boolean {
   return format === 'json' || (format === 'auto' && stream.isTTY !== true)
 }

@@ -24,7 +24,6 @@ import {
 } from '../graphql/documents/document-breaks.ts'
 import { readTrustedDocuments } from '../server/guard/trusted-documents.ts'
 
-/** The clients that a schema can be printed for. */
 export type SchemaClient = 'apollo' | 'urql' | 'relay'
 
 const writers: Readonly<Record<SchemaClient, (schema: GraphQLSchema) => string>> = {
@@ -88,12 +87,10 @@ export async function printSchemaFrom(
 
 const schemaDeadlineMs = 60_000
 
-/** A gateway does not show its schema. */
 function schemaRefused(place: string, problem: string, hint: string, cause?: unknown): CodedError {
   return new CodedError('SCHEMA_REFUSED', `${place}: ${problem}`, { value: place, hint, cause })
 }
 
-/** The schema of the built-in kinds. */
 export async function printBuiltInSchema(
   config: Config,
   log: GatewayLog,
@@ -210,7 +207,6 @@ function keyOf({ cached }: CachedType): string {
  */
 type CachedForm = 'id' | 'name' | 'value' | 'page' | 'frame'
 
-/** A type of a schema, for a normalising cache. */
 interface CachedType {
   readonly name: string
   readonly cached: CachedForm
@@ -218,7 +214,6 @@ interface CachedType {
   readonly lists: readonly string[]
 }
 
-/** The types of a schema, without its root types, sorted by name. */
 function cachedTypes(schema: GraphQLSchema): readonly CachedType[] {
   return Object.values(schema.getTypeMap())
     .filter(

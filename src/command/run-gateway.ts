@@ -17,7 +17,6 @@ import type { Routes } from '../server/operation-options.ts'
 import { AuditLog } from './audit-log.ts'
 import { exampleOperations } from './example-operations.ts'
 
-/** The inputs of a command. */
 export interface CommandContext {
   readonly config: Config
   /** The configuration file, if any, and how to read and check it again: `load` throws `ConfigError`. */
@@ -182,7 +181,6 @@ function followConfig(
   signal.addEventListener('abort', () => unwatchFile(file), { once: true })
 }
 
-/** Resolves when the signal aborts. */
 export async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort')
 }

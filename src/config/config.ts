@@ -21,9 +21,10 @@ import {
   type OptionSource,
   placeOfOption,
   valueAt,
+  type NamedOption,
+  variableSource,
+  yamlSource,
 } from './option-source.ts'
-import { type NamedOption, variableSource } from './variable-source.ts'
-import { yamlSource } from './yaml-source.ts'
 
 /** Options of the simulator, for `demo` and `simulate`. */
 export interface SimulatorConfig {
@@ -40,7 +41,6 @@ export interface SimulatorConfig {
   readonly eventsPerSecond: number
 }
 
-/** Options of the audit log. */
 export interface AuditConfig {
   /** A file to append to, or `-` for the standard output. Absent: no audit log. */
   readonly file?: string | undefined
@@ -50,7 +50,6 @@ export interface AuditConfig {
   readonly required: boolean
 }
 
-/** All options. */
 export interface Config extends GatewayConfig {
   readonly server: ServerOptions
   readonly auth: AuthenticationOptions
@@ -64,12 +63,10 @@ export interface Config extends GatewayConfig {
 
 /** The sources of a configuration. Later sources override earlier ones. */
 export interface ConfigSources {
-  /** A YAML file. */
   readonly file?: string | undefined
   /** Whether an empty file is an {@link EmptyConfigFileError}. Absent: it sets no options. */
   readonly refuseEmptyFile?: boolean
   readonly variables: Readonly<Record<string, string | undefined>>
-  /** The options of the command line. */
   readonly flags: readonly GivenOption[]
 }
 
@@ -90,7 +87,6 @@ export class EmptyConfigFileError extends ConfigError {
 const variablePrefix = 'INFORMERQL_'
 /** Stands for the standard output in place of a file. */
 const standardOutput = '-'
-/** The variable that names the configuration file. */
 const fileVariable = 'INFORMERQL_CONFIG'
 
 const simulatorSchema: z.ZodType<SimulatorConfig> = z.strictObject({
@@ -132,7 +128,6 @@ function part<T>(schema: z.ZodType<T>): z.ZodPrefault<z.ZodType<T>> {
   return schema.prefault({} as T)
 }
 
-/** The configuration file; `undefined` if none is given. */
 export function configFileOf({
   file,
   variables,
@@ -143,20 +138,24 @@ export function configFileOf({
 
 /** Reads and checks a configuration. Throws {@link ConfigError} with all invalid options. */
 export function loadConfig({
-  file: given,
+  file: named,
   refuseEmptyFile = false,
   variables,
   flags,
 }: ConfigSources): Config {
   const { [fileVariable]: _named, ...others } = variables
-  const file = configFileOf({ file: given, variables })
+  const file = configFileOf({ file: named, variables })
   const environment = variableSource(variablePrefix, variableOptions(), others)
   const sources = [
     ...(file === undefined ? [] : [fileSource(file, refuseEmptyFile)]),
     environment,
     givenSource(flags),
   ]
-  const merged = withoutDefaultCluster(mergeOptions(sources))
+  const given = mergeOptions(sources)
+  // With sources of clusters, no cluster is looked for as kubectl does unless it is named.
+  const { clusters, clusterSources } = given
+  const isOfSources = Array.isArray(clusterSources) && clusterSources.length > 0
+  const merged = clusters === undefined && isOfSources ? { ...given, clusters: [] } : given
   const result = configSchema.safeParse(withoutUnits(configSchema, merged))
   const problems = [
     ...environment.unknown.map((name) => `${name}: there is no such option`),
@@ -205,29 +204,15 @@ function problemsBetween({ auth, server, clusters, clusterSources }: Config): re
   const isUnaddressed =
     auth.mode === 'oidc-login' && server.publicUrl === undefined && !isLoopback(server.host)
   const untrusting = auth.mode === 'request-header' && server.tlsClientCa === undefined
+  const address = 'needs the address at which browsers see the gateway'
+  const trust = 'trusts only callers with a certificate of this CA'
   return [
     ...(noCluster ? ['clusters = []: there must be at least one, or a source of clusters'] : []),
     ...unknownHubs,
     ...unknownClusters,
-    ...(isUnaddressed
-      ? [
-          'server.publicUrl: auth.mode oidc-login needs the address at which browsers see the gateway',
-        ]
-      : []),
-    ...(untrusting
-      ? [
-          'server.tlsClientCa: auth.mode request-header trusts only callers with a certificate of this CA',
-        ]
-      : []),
+    ...(isUnaddressed ? [`server.publicUrl: auth.mode oidc-login ${address}`] : []),
+    ...(untrusting ? [`server.tlsClientCa: auth.mode request-header ${trust}`] : []),
   ]
-}
-
-/** With sources of clusters, no cluster is looked for as kubectl does unless it is named. */
-function withoutDefaultCluster(given: Readonly<Record<string, unknown>>): typeof given {
-  const { clusters, clusterSources } = given
-  return clusters === undefined && Array.isArray(clusterSources) && clusterSources.length > 0
-    ? { ...given, clusters: [] }
-    : given
 }
 
 function fileSource(file: string, refuseEmpty: boolean): OptionSource {
@@ -235,10 +220,8 @@ function fileSource(file: string, refuseEmpty: boolean): OptionSource {
   try {
     text = readFileSync(file, 'utf8')
   } catch (error) {
-    throw new ConfigError(
-      [`--config ${file}: ${(error as Error).message}`],
-      'name a YAML file that can be read',
-    )
+    const problem = `--config ${file}: ${(error as Error).message}`
+    throw new ConfigError([problem], 'name a YAML file that can be read')
   }
   if (refuseEmpty && text.trim() === '') throw new EmptyConfigFileError(file)
   const source = yamlSource(file, text)

@@ -4,12 +4,12 @@ import type { CachedNamespaces } from '../cache/account-namespaces.ts'
 import { type CacheLimits, cacheOptions } from '../cache/cache-bounds.ts'
 import type { ClusterSourceOptions } from '../gateway/fleet.ts'
 import type { GatewayOptions } from '../gateway/gateway.ts'
+import type { SchemaOptions } from '../gateway/serve-schema.ts'
 import { defaultPreloadDeadlineMs } from '../gateway/preload.ts'
 import { commandLineOf } from '../gateway/sources/exec-commands.ts'
 import { defaultLiveLimits, type LiveLimits, liveOptions } from '../graphql/live/live-limits.ts'
 import { type LogLimits, logOptions } from '../graphql/logs/log-limits.ts'
-import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
-import { type GroupAliases, groupAliasHint, isGroupAlias } from '../graphql/naming/api-groups.ts'
+import { groupAliasHint, isGroupAlias } from '../graphql/naming/api-groups.ts'
 import type { DocumentLimits } from '../graphql/documents/document-bounds.ts'
 import {
   defaultCommonKinds,
@@ -24,36 +24,37 @@ import { type NumberOption, type NumberOptions, present, withDefaults } from '..
 import { labelsProblem, parseLabelSelector } from '../kubernetes/label-selector.ts'
 import { type WorkLimits, workOptions } from '../query/condition/work-budget.ts'
 
-/** The options of the gateway, without those of its server. */
-export interface GatewayConfig {
-  /** The first cluster is the default. */
-  readonly clusters: readonly NamedClusterSelection[]
-  /** Directories of kubeconfigs, and Secrets of hub clusters, that name further clusters: see docs/fleet.md. */
-  readonly clusterSources: readonly ClusterSourceOptions[]
-  /** The share of the clusters of the sources, where several gateways serve them: see docs/scale.md. */
-  readonly shard: Shard
-  /** List fields (`pods`) whose informers start with the gateway. */
-  readonly preload: readonly string[]
-  /** How long `/readyz` waits for these kinds. */
-  readonly preloadDeadlineMs: number
-  /** List fields of the kinds that `search`, `graph`, `owned` and relations by a label load by themselves, and keep. */
-  readonly commonKinds: readonly string[]
-  /** What `problems` looks at by itself, loads and keeps: list fields of kinds, and `*.GROUP` for those of an API group. */
-  readonly problemKinds: readonly string[]
-  /** How long an operation may take until its answer, or until its subscription starts. */
-  readonly operationDeadlineMs: number
-  /** How long an operation waits for the first sync of its kinds. */
-  readonly syncDeadlineMs: number
-  /** How long a live read of the API server may take. */
-  readonly liveDeadlineMs: number
-  /** Largest `first`. */
-  readonly maxPageSize: number
-  /** The largest product of the page sizes of nested lists, in rows. */
-  readonly maxPathRows: number
-  /** How long ongoing work may go on until `problems` has it, and how long what is over counts there. */
-  readonly problemAfterMs: number
+/** The options of `createGateway` that a configuration has under the same name, with the same meaning. */
+type SameOptions = Omit<SchemaOptions, 'indexers' | 'allowWrites'> &
+  Pick<
+    GatewayOptions,
+    'clusters' | 'clusterSources' | 'shard' | 'preload' | 'preloadDeadlineMs' | 'schemaFiles'
+  >
+
+type OperationConfig = Pick<
+  OperationLimits,
+  | 'operationDeadlineMs'
+  | 'syncDeadlineMs'
+  | 'liveDeadlineMs'
+  | 'maxPageSize'
+  | 'maxPathRows'
+  | 'problemAfterMs'
+>
+
+/**
+ * The options of the gateway, without those of its server: those of `createGateway` under their own names, the limits of an operation,
+ * and the parts.
+ */
+export interface GatewayConfig extends Required<SameOptions>, OperationConfig {
   /** Whether introspection is allowed. Absent: only on loopback without authentication. */
   readonly introspection?: boolean | undefined
+  /** A directory of such files. The gateway serves edits while it runs. */
+  readonly schema: string | undefined
+  /**
+   * Whether there are mutations, which write with the caller's own credentials. Absent: only in the demo. See
+   * docs/writes.md.
+   */
+  readonly allowWrites?: boolean | undefined
   /** Bounds of documents: see `DocumentLimits`. */
   readonly documents: Omit<DocumentLimits, 'introspection'>
   /** Bounds of the work of one operation: see `WorkLimits`. */
@@ -64,29 +65,6 @@ export interface GatewayConfig {
   readonly live: LiveConfig
   /** Bounds of the logs of pods: see `LogLimits`. */
   readonly logs: LogLimits
-  /** Files of SDL with further indexes and relations. */
-  readonly schemaFiles: readonly string[]
-  /** A directory of such files. The gateway serves edits while it runs. */
-  readonly schema: string | undefined
-  /** Prefixes of API groups in names, by group. */
-  readonly aliases: GroupAliases
-  /** Kinds that are read live instead of cached: `apps/Deployment`, `Secret`. */
-  readonly uncached: readonly string[]
-  /** The part of the clusters' API that becomes the schema. */
-  readonly profile: SchemaProfile
-  /** Whether fields of custom kinds with names in `…Ref` become relations. */
-  readonly inferReferences: boolean
-  /** Whether the schema has `fetch__Pod(id:)` and `@fetchable`, for Relay. */
-  readonly relay: boolean
-  /** Whether the schema is a subgraph of Apollo Federation 2: see docs/federation.md. */
-  readonly federation: boolean
-  /** Whether Secrets have `data` and `type`, read live with the caller's token. */
-  readonly secretData: boolean
-  /**
-   * Whether there are mutations, which write with the caller's own credentials. Absent: only in the demo. See
-   * docs/writes.md.
-   */
-  readonly allowWrites?: boolean | undefined
   /** Bounds of writes: see `WriteLimits`. */
   readonly writes: WriteLimits
 }
@@ -164,27 +142,30 @@ const clusters = z
     error: 'two clusters have the same name; give each a name',
   })
 
-/** A whole number within bounds. */
 function whole({ byDefault, least, most = Infinity }: NumberOption): z.ZodType<number> {
   return z.int().min(least).max(most).default(byDefault)
 }
 
-/** Checks limits, and holds all their defaults. */
+function numbers<T>(options: NumberOptions<T>): Readonly<Record<keyof T, z.ZodType<number>>> {
+  const entries = Object.entries<NumberOption>(options)
+  const shape = Object.fromEntries(entries.map(([name, option]) => [name, whole(option)]))
+  return shape as Record<keyof T, z.ZodType<number>>
+}
+
 function limitsSchema<T>(
   options: NumberOptions<T>,
   others: Readonly<Record<string, z.ZodType>> = {},
 ): z.ZodType<T> {
-  const entries = Object.entries<NumberOption>(options)
-  const shape = Object.fromEntries(entries.map(([name, option]) => [name, whole(option)]))
-  return z.strictObject({ ...shape, ...others }) as unknown as z.ZodType<T>
+  return z.strictObject({ ...numbers(options), ...others }) as unknown as z.ZodType<T>
 }
 
-/** The options of subscriptions. */
 export type LiveConfig = LiveLimits &
   Pick<OperationLimits, 'coalesceMs' | 'maxFrameObjects' | 'maxFrameBytes'>
 
 const { maxTokens, maxDepth, maxFields, maxAliases, maxDirectives } = operationOptions
 const { coalesceMs, maxFrameObjects, maxFrameBytes } = operationOptions
+const { operationDeadlineMs, syncDeadlineMs, liveDeadlineMs } = operationOptions
+const { maxPageSize, maxPathRows, problemAfterMs } = operationOptions
 const frameOptions = { coalesceMs, maxFrameObjects, maxFrameBytes }
 
 const mostShards = 1_000
@@ -248,13 +229,9 @@ export const gatewayConfigShape: {
   preloadDeadlineMs: whole({ byDefault: defaultPreloadDeadlineMs, least: 0, most: 3_600_000 }),
   commonKinds: z.array(z.string().min(1)).default([...defaultCommonKinds]),
   problemKinds: z.array(z.string().min(1)).default([...defaultProblemKinds]),
-  operationDeadlineMs: whole(operationOptions.operationDeadlineMs),
+  ...numbers({ operationDeadlineMs, syncDeadlineMs, liveDeadlineMs }),
+  ...numbers({ maxPageSize, maxPathRows, problemAfterMs }),
   introspection: z.boolean().optional(),
-  syncDeadlineMs: whole(operationOptions.syncDeadlineMs),
-  liveDeadlineMs: whole(operationOptions.liveDeadlineMs),
-  maxPageSize: whole(operationOptions.maxPageSize),
-  maxPathRows: whole(operationOptions.maxPathRows),
-  problemAfterMs: whole(operationOptions.problemAfterMs),
   schemaFiles: z.array(z.string().min(1)).default([]),
   schema: z.string().min(1).optional(),
   aliases: z
@@ -275,36 +252,18 @@ export const gatewayConfigShape: {
   inferReferences: z.boolean().default(false),
 }
 
-/** The options of `createGateway` that have the same name and type here. */
-const passedOn = [
-  'clusters',
-  'clusterSources',
-  'shard',
-  'preload',
-  'preloadDeadlineMs',
-  'commonKinds',
-  'problemKinds',
-  'schemaFiles',
-  'inferReferences',
-  'aliases',
-  'uncached',
-  'profile',
-  'relay',
-  'federation',
-  'secretData',
-  'cache',
-  'writes',
-  'logs',
-] as const satisfies readonly (keyof GatewayConfig & keyof GatewayOptions)[]
-
 /** The options of `createGateway` for a configuration. */
 export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
-  const { schema, allowWrites = false, introspection = true, documents, live } = config
-  const same = Object.fromEntries(passedOn.map((name) => [name, config[name]]))
+  const { introspection = true, documents, live, shard, cache, writes, logs } = config
+  const same = Object.keys(gatewayConfigShape)
+    .filter((name) => name !== 'introspection' && !Object.hasOwn(operationOptions, name))
+    .map((name) => [name, config[name as keyof GatewayConfig]])
   return {
-    ...(same as Pick<GatewayConfig, (typeof passedOn)[number]>),
-    ...present({ schema }),
-    allowWrites,
+    ...(present(Object.fromEntries(same)) as Required<SameOptions>),
+    shard,
+    cache,
+    writes,
+    logs,
     live: withDefaults(defaultLiveLimits, live),
     limits: withDefaults(defaultOperationLimits, {
       ...config,

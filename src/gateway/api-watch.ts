@@ -52,7 +52,6 @@ export class ApiWatch {
   readonly #follower: ApiFollower
   readonly #reflector: ReflectorOptions
   readonly #times: ApiWatchTimes
-  /** The definitions that have changed since the last request. */
   readonly #changed = new Set<string>()
   #isDue = false
   #wake: PromiseWithResolvers<void> | undefined
@@ -94,12 +93,21 @@ export class ApiWatch {
     if (services !== undefined) {
       running.push(
         this.#watch(this.#informer(services), signal, (change) => {
-          if (change.isInInitialList || isAutomanaged(change)) return
-          this.#touch()
+          const { metadata } = change.object
+          const isAutomanaged = metadata.labels?.[automanaged] !== undefined
+          if (!change.isInInitialList && !isAutomanaged) this.#touch()
         }),
       )
     }
-    await Promise.all([...running, this.#answer(signal)])
+    const answering = async (): Promise<void> => {
+      while (!signal.aborted) {
+        await this.#due(signal)
+        if (signal.aborted) return
+        await sleep(this.#times.gatherMs, signal)
+        await this.#askUntilSettled(signal)
+      }
+    }
+    await Promise.all([...running, answering()])
   }
 
   #informer(resource: ApiResource): SharedInformer {
@@ -149,15 +157,6 @@ export class ApiWatch {
     this.#wake?.resolve()
   }
 
-  async #answer(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      await this.#due(signal)
-      if (signal.aborted) return
-      await sleep(this.#times.gatherMs, signal)
-      await this.#askUntilSettled(signal)
-    }
-  }
-
   /** Waits for a change, or for the next poll. */
   async #due(signal: AbortSignal): Promise<void> {
     while (!this.#isDue && !signal.aborted) {
@@ -202,10 +201,6 @@ export class ApiWatch {
       await sleep(pauseMs ?? times.gatherMs, signal)
     }
   }
-}
-
-function isAutomanaged({ object }: Change): boolean {
-  return object.metadata.labels?.[automanaged] !== undefined
 }
 
 function metadataOf({ store }: SharedInformer): readonly DefinitionMetadata[] {

@@ -71,7 +71,18 @@ export async function askAgain(api: ClusterApi, signal: AbortSignal): Promise<Cl
     apiServer.openApi({ signal }),
   ])
   signal.throwIfAborted()
-  const resources = [...resourcesByPreference(discovery), ...lostResources(api, discovery)]
+  const { failures: lost } = discovery
+  const served = new Set(discovery.resources.map(({ group, version }) => `${group}/${version}`))
+  // The known resources of group versions whose discovery fails now.
+  const kept = api.resources.filter(
+    ({ group, version }) =>
+      !served.has(`${group}/${version}`) &&
+      lost.some((failure) => {
+        const isGroup = failure.group === '*' ? group !== '' : failure.group === group
+        return isGroup && (failure.version === '' || failure.version === version)
+      }),
+  )
+  const resources = [...resourcesByPreference(discovery), ...kept]
   const openapi = documentsOf(api, openApi)
   const crds = crdsOf(definitions)
   const isSame =
@@ -109,22 +120,6 @@ function crdsOf({ byName }: ClusterDefinitions): readonly unknown[] {
   return [...byName.values()]
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .map(({ object }) => object)
-}
-
-/** The known resources of group versions whose discovery fails now. */
-function lostResources(
-  { resources }: ClusterApi,
-  { failures, resources: found }: Discovery,
-): readonly ApiResource[] {
-  if (failures.length === 0) return []
-  const versions = new Set(found.map(({ group, version }) => `${group}/${version}`))
-  const isLost = ({ group, version }: ApiResource): boolean =>
-    !versions.has(`${group}/${version}`) &&
-    failures.some((failure) => {
-      const isGroup = failure.group === '*' ? group !== '' : failure.group === group
-      return isGroup && (failure.version === '' || failure.version === version)
-    })
-  return resources.filter(isLost)
 }
 
 /** Keeps the known document object for equal content, even if its hash has changed. */

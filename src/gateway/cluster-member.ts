@@ -31,7 +31,6 @@ interface ClusterMemberOptions {
   readonly connection: Partial<ApiServerLimits>
   readonly reflector: ReflectorOptions
   readonly access: AccessLimits
-  /** How often to retry a cluster that cannot be reached. */
   readonly retryMs: number
   readonly watch: Partial<ApiWatchTimes>
   readonly log: GatewayLog
@@ -85,7 +84,13 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
     this.access = new ClusterAccess({
       cluster: name,
       isDefault: () => options.isDefault(name),
-      connection: () => accessConnectionOf(this.#cluster),
+      connection: () => {
+        if (this.#cluster.state !== 'connected') throw this.#cluster.error
+        const { apiServer, resources, resourceVersionsComparable } = this.#cluster.api
+        const source: AccessConnection['source'] = (resource, how) =>
+          apiServer.resource(resource, how)
+        return { server: apiServer, resources, source, resourceVersionsComparable }
+      },
       limits: options.access,
       namespaces: () => this.cache.accountNamespaces,
       reflector: options.reflector,
@@ -173,7 +178,13 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
       return true
     }
     if (next.form === 'selection' || place.form !== 'config') return isDeepStrictEqual(place, next)
-    if (isSameConnection(place.config, next.config)) return true
+    const parts = [place, next].map(({ config: { server, cluster, user, impersonation } }) => [
+      server,
+      cluster,
+      user,
+      impersonation,
+    ])
+    if (isDeepStrictEqual(parts[0], parts[1])) return true
     if (this.#cluster.state !== 'connected') return false
     try {
       if (!this.#cluster.api.apiServer.rotate(next.config)) return false
@@ -303,13 +314,29 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
   /** The first result decides whether the configuration can be used; later ones only whether the cluster is there. */
   async #connect(signal: AbortSignal): Promise<void> {
     const isFirst = isNotTried(this.#cluster)
+    const { name } = this
+    const { connection, log } = this.#options
     const observer: ApiServerObserver = {
-      ...observerOf(this.name, this.#options.log),
-      ...this.#options.observer?.(this.name),
+      warned: (text) => log.warn(`the API server warns: ${text}`, { cluster: name }),
+      ...this.#options.observer?.(name),
       reachable: () => this.#tellState(),
     }
-    const { connection } = this.#options
-    const cluster = await connectCluster(this.#described, connection, observer, signal)
+    let apiServer: ApiServer | undefined
+    let cluster: Cluster
+    try {
+      apiServer = createApiServer({
+        ...connection,
+        name,
+        observer,
+        config: configOf(this.#described),
+      })
+      cluster = { name, state: 'connected', api: await askApi(apiServer, signal) }
+    } catch (cause) {
+      await apiServer?.[Symbol.asyncDispose]()
+      const state = cause instanceof ClusterConfigError ? 'misconfigured' : 'unreachable'
+      const error = cause instanceof Error ? cause : new Error(String(cause))
+      cluster = { name, state, error }
+    }
     if (this.#stop.signal.aborted && cluster.state === 'connected') {
       await cluster.api.apiServer[Symbol.asyncDispose]()
       return
@@ -374,15 +401,6 @@ function isConnected(cluster: Cluster): boolean {
   return cluster.state === 'connected'
 }
 
-/** Whether two configurations reach the same server with the same credentials. */
-function isSameConnection(one: ClusterConfig, other: ClusterConfig): boolean {
-  return isDeepStrictEqual(connectionParts(one), connectionParts(other))
-}
-
-function connectionParts({ server, cluster, user, impersonation }: ClusterConfig): unknown {
-  return [server, cluster, user, impersonation]
-}
-
 function configOf({ place }: SourcedCluster): ClusterConfig {
   if (place.form === 'unusable') throw place.error
   if (place.form === 'selection') return loadClusterConfig(place.selection)
@@ -390,29 +408,6 @@ function configOf({ place }: SourcedCluster): ClusterConfig {
   return place.config
 }
 
-/**
- * Connects to a cluster and asks for its API. Never rejects: a failure or an aborted signal becomes the state of the
- * cluster.
- */
-async function connectCluster(
-  described: SourcedCluster,
-  limits: Partial<ApiServerLimits>,
-  observer: ApiServerObserver,
-  signal: AbortSignal,
-): Promise<Cluster> {
-  const { name } = described
-  let apiServer: ApiServer | undefined
-  try {
-    apiServer = createApiServer({ ...limits, name, observer, config: configOf(described) })
-    return { name, state: 'connected', api: await askApi(apiServer, signal) }
-  } catch (cause) {
-    await apiServer?.[Symbol.asyncDispose]()
-    const state = cause instanceof ClusterConfigError ? 'misconfigured' : 'unreachable'
-    return { name, state, error: cause instanceof Error ? cause : new Error(String(cause)) }
-  }
-}
-
-/** The connection by which caches read the cluster. */
 export function connectionOf(cluster: Cluster): ClusterConnection {
   if (cluster.state !== 'connected') return { state: 'unreachable', error: cluster.error }
   const { apiServer, version, resourceVersionsComparable, uid } = cluster.api
@@ -437,22 +432,6 @@ export function connectionOf(cluster: Cluster): ClusterConnection {
 }
 
 const nothingHeld = (): Promise<void> => Promise.resolve()
-
-/** The connection by which permissions are reviewed and followed. Throws if the cluster cannot be reached. */
-function accessConnectionOf(cluster: Cluster): AccessConnection {
-  if (cluster.state !== 'connected') throw cluster.error
-  const { apiServer, resources, resourceVersionsComparable } = cluster.api
-  return {
-    server: apiServer,
-    resources,
-    source: (resource, how) => apiServer.resource(resource, how),
-    resourceVersionsComparable,
-  }
-}
-
-function observerOf(name: string, log: GatewayLog): ApiServerObserver {
-  return { warned: (text) => log.warn(`the API server warns: ${text}`, { cluster: name }) }
-}
 
 /** Whether the API shows a definition, or no longer serves a deleted one. */
 function isSettled(name: string, before: ClusterApi, api: ClusterApi): boolean {

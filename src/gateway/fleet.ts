@@ -26,12 +26,15 @@ import {
 } from './sources/cluster-source.ts'
 import { isInShard, type Shard, wholeFleet } from './sources/shard.ts'
 import { DirectorySource, type DirectorySourceOptions } from './sources/directory-source.ts'
-import { type Hub, HubSource, type HubSourceOptions } from './sources/hub-source.ts'
+import {
+  type HubConnection,
+  type Hubs,
+  HubSource,
+  type HubSourceOptions,
+} from './sources/hub-source.ts'
 
-/** A place that names clusters. */
 export type ClusterSourceOptions = DirectorySourceOptions | HubSourceOptions
 
-/** No cluster can be used. */
 export class NoClusterError extends CodedError {
   constructor(clusters: readonly Cluster[]) {
     const errors = clusters.flatMap((one) => (one.state === 'connected' ? [] : [one.error]))
@@ -49,7 +52,10 @@ export class NoClusterError extends CodedError {
 export interface FleetOptions {
   /** The clusters to serve; the first one is the default. May be empty if there are sources. */
   readonly clusters: readonly NamedClusterSelection[]
-  /** Places that name further clusters, which may change while the gateway runs. */
+  /**
+   * Directories of kubeconfigs, and Secrets of hub clusters, that name further clusters, which may change while the gateway runs: see
+   * docs/fleet.md.
+   */
   readonly clusterSources?: readonly ClusterSourceOptions[]
   /** The share of the clusters of the sources, where several gateways serve them. Default: all. */
   readonly shard?: Shard
@@ -65,9 +71,7 @@ export interface FleetOptions {
    */
   readonly informers?: LentInformers | Readonly<Record<string, LentInformers>>
   readonly connection?: Partial<ApiServerLimits>
-  /** How often to retry a cluster that cannot be reached. */
   readonly retryMs?: number
-  /** Times for noticing changes of a cluster's API. */
   readonly watch?: Partial<ApiWatchTimes>
   /** Follows operations and requests to API servers by spans of OpenTelemetry. */
   readonly traces?: GatewayTraces
@@ -95,7 +99,7 @@ type InformerObserverOf = (cluster: string, resource: ApiResource) => InformerOb
  * The clusters of the gateway: those of the configuration in their order, then those of sources. Both may change while
  * the gateway runs.
  */
-export class Fleet implements AsyncDisposable, FleetChanges {
+export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
   readonly #options: FleetOptions
   readonly #log: GatewayLog
   readonly #failures: FailureLog
@@ -109,7 +113,6 @@ export class Fleet implements AsyncDisposable, FleetChanges {
   /** The clusters that were left out because their name is taken, as logged. */
   #leftOut: ReadonlySet<string> = new Set()
   #configured: readonly SourcedCluster[]
-  /** The last logged namespaces of each resource. */
   readonly #told = new Map<string, string>()
   #members: readonly ClusterMember[] = []
   #configuring: Promise<unknown> = Promise.resolve()
@@ -135,7 +138,7 @@ export class Fleet implements AsyncDisposable, FleetChanges {
     this.#sources = clusterSources.map((source) =>
       source.type === 'directory'
         ? new DirectorySource(source)
-        : new HubSource(source, this.#hub(source.hub), reflector),
+        : new HubSource(source, this, reflector),
     )
   }
 
@@ -146,6 +149,13 @@ export class Fleet implements AsyncDisposable, FleetChanges {
   /** The sources, with what they name now; `undefined` before their first attempt. */
   get sources(): readonly { readonly name: string; readonly state: SourceState | undefined }[] {
     return this.#sources.map((source) => ({ name: source.name, state: this.#states.get(source) }))
+  }
+
+  /** The connection of a hub, or why there is none: only a cluster of the configuration can be one. */
+  hub(name: string): HubConnection | Error {
+    const cluster = this.#members.find((one) => one.name === name && one.isConfigured)?.cluster
+    if (cluster?.state === 'connected') return cluster.api
+    return cluster?.error ?? new CodedError('NO_HUB', `the configuration has no cluster ${name}`)
   }
 
   onChanged(listener: () => void): () => void {
@@ -254,9 +264,15 @@ export class Fleet implements AsyncDisposable, FleetChanges {
     const first = Promise.withResolvers<void>()
     const follow = async (): Promise<void> => {
       for await (const state of source.follow(this.#stop.signal)) {
-        const before = this.#states.get(source)
+        const { problem: before } = this.#states.get(source) ?? {}
         this.#states.set(source, state)
-        this.#tellSource(source, before, state)
+        const { problem, clusters } = state
+        if (problem === undefined) {
+          if (before !== undefined) this.#log.info(`${source.name}: is followed again`)
+        } else if (problem.message !== before?.message) {
+          const stay = `its ${clusters.length} clusters stay`
+          this.#log.error(`${source.name}: ${problem.message}; ${stay}`, codeOf(problem))
+        }
         first.resolve()
         void this.#reconcile(this.#stop.signal)
       }
@@ -264,19 +280,6 @@ export class Fleet implements AsyncDisposable, FleetChanges {
     }
     this.#following = [...this.#following, follow()]
     return first.promise
-  }
-
-  #tellSource(source: ClusterSource, before: SourceState | undefined, now: SourceState): void {
-    const { problem } = now
-    if (problem === undefined) {
-      if (before?.problem !== undefined) this.#log.info(`${source.name}: is followed again`)
-      return
-    }
-    if (problem.message === before?.problem?.message) return
-    this.#log.error(
-      `${source.name}: ${problem.message}; its ${now.clusters.length} clusters stay`,
-      codeOf(problem),
-    )
   }
 
   /** Makes the members those that the configuration and the sources name now. Never rejects. */
@@ -305,9 +308,10 @@ export class Fleet implements AsyncDisposable, FleetChanges {
       const member = known.get(cluster.name)
       return member?.adopt(cluster, problem) === true ? member : this.#member(cluster)
     })
-    await this.#connectReplacements(
-      wanted.filter((one) => known.has(one.name) && known.get(one.name) !== one),
-    )
+    // The previous connections of these clusters answer until the new ones are there, for a bounded time.
+    const replaced = wanted.filter((one) => known.has(one.name) && known.get(one.name) !== one)
+    const connecting = Promise.all(replaced.map((member) => member.connect(this.#stop.signal)))
+    await withDeadline('connecting', connecting, replacementDeadlineMs).catch(() => {})
     this.#members = wanted
     const added = this.#members.filter((member) => !before.includes(member))
     const removed = before.filter((member) => !this.#members.includes(member))
@@ -320,13 +324,6 @@ export class Fleet implements AsyncDisposable, FleetChanges {
     }
     await Promise.all(removed.map((member) => member[Symbol.asyncDispose]()))
     return added
-  }
-
-  /** The previous connections of these clusters answer until the new ones are there, for a bounded time. */
-  async #connectReplacements(members: readonly ClusterMember[]): Promise<void> {
-    if (members.length === 0) return
-    const connecting = Promise.all(members.map((member) => member.connect(this.#stop.signal)))
-    await withDeadline('connecting', connecting, replacementDeadlineMs).catch(() => {})
   }
 
   /**
@@ -359,20 +356,6 @@ export class Fleet implements AsyncDisposable, FleetChanges {
       ...wanted.filter(isConfigured),
       ...sourced.toSorted((a, b) => (a.cluster.name < b.cluster.name ? -1 : 1)),
     ]
-  }
-
-  /** The hub of a source: only a cluster of the configuration. */
-  #hub(name: string): Hub {
-    return {
-      connection: () => {
-        const cluster = this.#members.find((one) => one.name === name && one.isConfigured)?.cluster
-        if (cluster?.state === 'connected') return cluster.api
-        return (
-          cluster?.error ?? new CodedError('NO_HUB', `the configuration has no cluster ${name}`)
-        )
-      },
-      onChanged: (listener) => this.onChanged(listener),
-    }
   }
 
   /** Calls the listeners soon, once for all changes of one moment. */
@@ -469,7 +452,6 @@ export class Fleet implements AsyncDisposable, FleetChanges {
 
 interface WantedCluster {
   readonly cluster: SourcedCluster
-  /** Why the source cannot be followed. */
   readonly problem: Error | undefined
 }
 
@@ -496,16 +478,11 @@ function nameProblem(
       hint: 'rename one of them, or give the source a prefix',
     })
   }
-  if (name === '*' || name.trim() === '' || name.length > longestName || hasControl(name)) {
+  if (name === '*' || name.trim() === '' || name.length > longestName || /\p{Cc}/u.test(name)) {
     const shown = JSON.stringify(name.slice(0, longestName))
-    return new CodedError(
-      'CLUSTER_NAME_INVALID',
-      `${source}: no cluster can have the name ${shown}`,
-      {
-        value: name,
-        hint: 'give it another name',
-      },
-    )
+    const problem = `${source}: no cluster can have the name ${shown}`
+    const details = { value: name, hint: 'give it another name' }
+    return new CodedError('CLUSTER_NAME_INVALID', problem, details)
   }
   if (source !== configuration && taken.size >= maxClusters) {
     const problem = `${source}: cluster ${name} is left out: there are ${maxClusters} clusters already`
@@ -522,8 +499,4 @@ const shownNamespaces = 20
 /** For logs: `Deployment.apps`. */
 function kindOf({ kind, group }: ApiResource): string {
   return group === '' ? kind : `${kind}.${group}`
-}
-
-function hasControl(name: string): boolean {
-  return /\p{Cc}/u.test(name)
 }

@@ -69,8 +69,7 @@ import { heapShare } from '../lib/process-memory.ts'
 import { type ExecuteRequest, InProcessOperations, type SubscriptionResults } from './in-process.ts'
 import type { GatewayMetrics } from './metrics/gateway-metrics.ts'
 import { codeOf, FailureLog, type GatewayLog, observersOf, silentLog } from './observers.ts'
-import type { ServerPlugin } from '../server/operation-options.ts'
-import type { Readiness } from '../server/http/probes.ts'
+import type { ServerPlugin, Readiness } from '../server/operation-options.ts'
 import { defaultApiWatchTimes } from './api-watch.ts'
 import { type ClusterSourceOptions, Fleet, type FleetOptions } from './fleet.ts'
 import type { Shard } from './sources/shard.ts'
@@ -90,7 +89,7 @@ import { UserSdl } from './user-sdl.ts'
 export interface GatewayOptions extends FleetOptions, SchemaOptions {
   /** List fields (`pods`) whose informers start with the gateway and never stop. */
   readonly preload?: readonly string[]
-  /** How long `readiness` waits for the kinds of `preload`; default 5 minutes. */
+  /** How long `readiness`, and so `/readyz`, waits for the kinds of `preload`; default 5 minutes. */
   readonly preloadDeadlineMs?: number
   /** Files of SDL with further indexes and relations, read again when they change. */
   readonly schemaFiles?: readonly string[]
@@ -115,11 +114,8 @@ export interface GatewayOptions extends FleetOptions, SchemaOptions {
   readonly fragmentBytes?: number
   /** The maximum memory for cached documents and their plans, in bytes; default 64 MiB, and at most 5 % of the heap. */
   readonly documentBytes?: number
-  /** Bounds of writes. */
   readonly writes?: Partial<WriteLimits>
-  /** Bounds of subscriptions. */
   readonly live?: Partial<LiveLimits>
-  /** Bounds of the logs of pods. */
   readonly logs?: Partial<LogLimits>
   readonly log?: GatewayLog
   /** Counts the gateway's work. Give the same metrics to the server. */
@@ -132,7 +128,6 @@ export interface GatewayOptions extends FleetOptions, SchemaOptions {
 
 /** A running gateway. It has no port of its own. */
 export interface Gateway extends AsyncDisposable {
-  /** The present schema. */
   readonly schema: GraphQLSchema
   /**
    * Answers operations: a plugin for yoga and other envelop servers. The `contextValue` of an operation may have a
@@ -320,7 +315,6 @@ class RunningGateway implements OpenedGateway {
   readonly #preload: Preload
   readonly #subscriptions = new OpenSubscriptions()
   readonly #history = new SchemaHistory()
-  /** The served SDL of the user. */
   #sdl: readonly SdlSource[]
   /** The problems of the served schema, and the kinds that it waits for. */
   #problems: ReadonlySet<string> = new Set()
@@ -570,13 +564,10 @@ class RunningGateway implements OpenedGateway {
     this.#served = now
     this.#subscriptions.follow(now)
     this.#preload.hold(now)
-    if (before !== undefined && !isReused) this.#tellSchema(now.schema)
-  }
-
-  #tellSchema(schema: GraphQLSchema): void {
+    if (before === undefined || isReused) return
     for (const listener of this.#schemaListeners) {
       try {
-        listener(schema)
+        listener(now.schema)
       } catch (error) {
         this.#log.error('a listener of schema changes has failed', { error })
       }

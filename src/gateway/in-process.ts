@@ -86,7 +86,7 @@ export class InProcessOperations {
     const { variables, operationName, explain = false } = request
     const { viewer, callerToken } = await callerOf(request)
     if (requireViewer && viewer === undefined) throw noViewer()
-    const query = textOf(request.query)
+    const query = typeof request.query === 'string' ? request.query : textOf(request.query)
     if (!explain) {
       const text = await planned.answer(
         { query, variables, operationName },
@@ -130,7 +130,11 @@ async function callerOf(
     if (token !== undefined || headers !== undefined) throw new InvalidCallerError()
     return { viewer, callerToken }
   }
-  const sentHeaders = headersOf(headers ?? {})
+  const given = headers instanceof Headers ? [...headers] : Object.entries(headers ?? {})
+  const sentHeaders: Record<string, readonly string[]> = {}
+  for (const [name, value] of given) {
+    if (value !== undefined) sentHeaders[name.toLowerCase()] = [value].flat()
+  }
   const authorization = token === undefined ? sentHeaders['authorization']?.[0] : `Bearer ${token}`
   const credentials = { authorization, headers: () => sentHeaders }
   const admitted = await authenticator.authenticate(credentials)
@@ -140,23 +144,9 @@ async function callerOf(
   }
 }
 
-function headersOf(
-  headers: NonNullable<RequestCaller['headers']>,
-): Readonly<Record<string, readonly string[] | undefined>> {
-  const entries = headers instanceof Headers ? [...headers] : Object.entries(headers)
-  return Object.fromEntries(
-    entries.flatMap(([name, value]) =>
-      value === undefined
-        ? []
-        : [[name.toLowerCase(), typeof value === 'string' ? [value] : value] as const],
-    ),
-  )
-}
-
 const texts = new WeakMap<DocumentNode, string>()
 
-function textOf(query: string | DocumentNode): string {
-  if (typeof query === 'string') return query
+function textOf(query: DocumentNode): string {
   let text = texts.get(query)
   if (text === undefined) texts.set(query, (text = query.loc?.source.body ?? print(query)))
   return text
@@ -174,15 +164,14 @@ async function unlessAborted<T extends object>(
   try {
     return await Promise.race([answering, aborted.promise])
   } catch (error) {
-    void answering.then(endOf, () => {})
+    const end = (answer: object): void => {
+      if (Symbol.asyncIterator in answer) void (answer as Frames).return()
+    }
+    void answering.then(end, () => {})
     throw error
   } finally {
     signal.removeEventListener('abort', abort)
   }
-}
-
-function endOf(answer: object): void {
-  if (Symbol.asyncIterator in answer) void (answer as Frames).return()
 }
 
 /** The frames as clients see them, until the signal aborts. */

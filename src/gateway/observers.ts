@@ -94,7 +94,6 @@ export function observersOf(
   return combined(observers, ['answered', 'wrote', 'rejected', 'ended'])
 }
 
-/** Combines the observers of a server. */
 export function serverObserverOf(
   observers: readonly (ServerObserver | undefined)[],
 ): ServerObserver | undefined {

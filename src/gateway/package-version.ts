@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 
 let version: string | undefined
 
-/** The version of this package. */
 export function packageVersion(): string {
   version ??= read()
   return version

@@ -39,7 +39,15 @@ export class Preload implements Disposable {
     const before = this.#kinds
     if (this.#served === undefined) this.#sinceMs = performance.now()
     this.#served = served
-    this.#tellUnknown([...kinds.values()].map(({ listField }) => listField))
+    const known = [...kinds.values()].map(({ listField }) => listField)
+    for (const name of this.#listFields) {
+      if (this.#unknown.has(name) || known.includes(name)) continue
+      this.#unknown.add(name)
+      const nearest = nearestName(name, known)
+      const way =
+        nearest === undefined ? 'it is loaded once a cluster serves it' : `give ${nearest}`
+      this.#log.warn(`preload: no served kind has the list field ${name}; ${way}`)
+    }
     const wanted = [...kinds.values()].filter(({ listField }) => this.#listFields.has(listField))
     this.#kinds = [...clusters.values()].flatMap((cluster) =>
       wanted
@@ -78,17 +86,6 @@ export class Preload implements Disposable {
       })
     }
     return []
-  }
-
-  #tellUnknown(known: readonly string[]): void {
-    for (const name of this.#listFields) {
-      if (this.#unknown.has(name) || known.includes(name)) continue
-      this.#unknown.add(name)
-      const nearest = nearestName(name, known)
-      const way =
-        nearest === undefined ? 'it is loaded once a cluster serves it' : `give ${nearest}`
-      this.#log.warn(`preload: no served kind has the list field ${name}; ${way}`)
-    }
   }
 
   [Symbol.dispose](): void {

@@ -21,7 +21,6 @@ export class SchemaServing {
   #refusal: readonly string[] = []
   /** The running remake of the schema. */
   #serving: Promise<void> | undefined
-  /** Whether something has changed since the remake began. */
   #isDue = false
   /** Whether the clusters or their API have changed since the served schema was made. */
   #areClustersOther = false

@@ -13,7 +13,6 @@ import { schemaModelInSteps } from '../graphql/model/schema-model.ts'
 import { resolveRelations, type SchemaRelations } from '../graphql/served/schema-relations.ts'
 import {
   defaultCommonKinds,
-  defaultOperationLimits,
   defaultProblemKinds,
   type OperationLimits,
   type FleetChanges,
@@ -36,7 +35,6 @@ import { indexersByType } from '../query/relation/relations.ts'
 import type { ClusterApi } from './cluster-api.ts'
 import type { ClusterMember } from './cluster-member.ts'
 
-/** Options of the schema of a gateway. */
 export interface SchemaOptions {
   /** Prefixes of API groups in names, by group. */
   readonly aliases?: GroupAliases
@@ -56,7 +54,7 @@ export interface SchemaOptions {
   readonly problemKinds?: readonly string[]
   /** The part of the clusters' API that becomes the schema; by default all of it. */
   readonly profile?: SchemaProfile
-  /** Whether the schema supports refetching by relay-compiler. Default false. */
+  /** Whether the schema supports refetching by relay-compiler: `fetch__Pod(id:)` and `@fetchable`. Default false. */
   readonly relay?: boolean
   /**
    * Whether the schema is a subgraph of Apollo Federation 2, whose router may resolve every kind by `_entities`: see
@@ -132,7 +130,6 @@ export function* buildSchemaInSteps(
 ): Generator<void, BuiltSchema> {
   const { aliases = {}, uncached = [], profile = {}, relay = false, secretData = false } = options
   const { allowWrites: writes = false, federation = false } = options
-  const { introspection: showsSdl } = { ...defaultOperationLimits, ...options.limits }
   const {
     indexers = {},
     inferReferences = false,
@@ -160,7 +157,7 @@ export function* buildSchemaInSteps(
     relay,
     secretData,
     writes,
-    ...(federation && { federation: { showsSdl } }),
+    federation,
   })
   yield
   if (extensions.length > 0) {

@@ -1,6 +1,5 @@
 import {
   type Attributes,
-  type Context,
   context,
   propagation,
   ProxyTracerProvider,
@@ -142,8 +141,10 @@ export class GatewayTraces implements OperationTracer {
       },
       active,
     )
+    const headers: Record<string, string> = {}
+    propagation.inject(trace.setSpan(active, span), headers)
     return {
-      headers: carrierOf(trace.setSpan(active, span)),
+      headers,
       answered(httpStatus) {
         span.setAttribute('http.response.status_code', httpStatus)
         if (httpStatus >= 400) span.setStatus({ code: SpanStatusCode.ERROR })
@@ -154,12 +155,6 @@ export class GatewayTraces implements OperationTracer {
       },
     }
   }
-}
-
-function carrierOf(of: Context): Readonly<Record<string, string>> {
-  const headers: Record<string, string> = {}
-  propagation.inject(of, headers)
-  return headers
 }
 
 /** The kind of an error alone: its message may name what a trace must not. */

@@ -19,7 +19,6 @@ interface UserSdlOptions {
 /** How often to check the files for changes. */
 const intervalMs = 1_000
 
-/** The user's SDL. It may change while the gateway runs. */
 export class UserSdl {
   readonly #options: UserSdlOptions
   #sources: readonly SdlSource[] = []
@@ -35,8 +34,22 @@ export class UserSdl {
   /** Reads all files. Rejects with SCHEMA_FILE. */
   async read(): Promise<readonly SdlSource[]> {
     const { files, directory } = this.#options
-    const names = directory === undefined ? [] : await filesIn(directory)
-    return (this.#sources = await Promise.all([...files, ...names].map(sourceIn)))
+    let names: readonly string[] = []
+    if (directory !== undefined) {
+      const found = await readdir(directory).catch((cause: unknown) => {
+        throw unreadable(directory, cause)
+      })
+      const sdl = found.filter((name) => name.endsWith('.graphql')).toSorted()
+      names = sdl.map((name) => join(directory, name))
+    }
+    const reading = [...files, ...names].map(async (file): Promise<SdlSource> => {
+      try {
+        return { file, text: await readFile(file, 'utf8') }
+      } catch (cause) {
+        throw unreadable(file, cause)
+      }
+    })
+    return (this.#sources = await Promise.all(reading))
   }
 
   /**
@@ -50,7 +63,7 @@ export class UserSdl {
   ): Promise<void> {
     const { files, directory } = this.#options
     if (files.length === 0 && directory === undefined) return
-    let text = textOf(this.#sources)
+    let text = JSON.stringify(this.#sources)
     while (!signal.aborted) {
       // oxlint-disable-next-line no-await-in-loop -- one look after the other
       await sleep(intervalMs, signal)
@@ -58,8 +71,9 @@ export class UserSdl {
       try {
         // oxlint-disable-next-line no-await-in-loop -- one look after the other
         const sources = await this.read()
-        if (textOf(sources) === text) continue
-        text = textOf(sources)
+        const now = JSON.stringify(sources)
+        if (now === text) continue
+        text = now
         changed(sources)
       } catch (error) {
         if (text === String(error)) continue
@@ -68,26 +82,4 @@ export class UserSdl {
       }
     }
   }
-}
-
-async function filesIn(directory: string): Promise<readonly string[]> {
-  try {
-    const names = await readdir(directory)
-    const sdl = names.filter((name) => name.endsWith('.graphql')).toSorted()
-    return sdl.map((name) => join(directory, name))
-  } catch (cause) {
-    throw unreadable(directory, cause)
-  }
-}
-
-async function sourceIn(file: string): Promise<SdlSource> {
-  try {
-    return { file, text: await readFile(file, 'utf8') }
-  } catch (cause) {
-    throw unreadable(file, cause)
-  }
-}
-
-function textOf(sources: readonly SdlSource[]): string {
-  return JSON.stringify(sources)
 }

@@ -30,7 +30,6 @@ export class Backoff {
     this.#delayMs = this.#options.initialMs
   }
 
-  /** Resets the delay to `initialMs`. */
   restart(): void {
     this.#delayMs = this.#options.initialMs
   }

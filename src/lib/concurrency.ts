@@ -73,7 +73,6 @@ export class FairSlots {
     this.#waiting -= 1
   }
 
-  /** Hands the slot to the next waiting work. */
   #leave(): void {
     for (const [lane, waiting] of this.#lanes) {
       const next = waiting.shift()

@@ -6,41 +6,54 @@ import { statSync } from 'node:fs'
 const intervalMs = 2_000
 
 /**
- * Watches files by polling their state. Create it before the first read, so that no change is missed. Does not keep the
- * process alive.
+ * What is read of files, now and within two seconds after one was changed, created or removed. While they cannot be read, the value
+ * before stays. Does not keep the process alive.
  */
-export class FileWatcher implements Disposable {
-  readonly #files: readonly string[]
+export class FollowedFiles<Value> implements Disposable {
   readonly #timer: NodeJS.Timeout
-  #state: string
+  #value: Value
 
-  /** Calls `changed` within two seconds after a file was changed, created or removed. `changed` must not throw. */
-  constructor(files: readonly string[], changed: () => void) {
-    this.#files = files
-    this.#state = this.#stateNow()
+  /** Throws as `read` does. `failed` receives what a later `read` throws, `changed` each further value. */
+  constructor(
+    files: readonly string[],
+    read: () => Value,
+    failed: (error: unknown) => void,
+    changed: (value: Value) => void = () => {},
+  ) {
+    // Before the first read, so that no change is missed.
+    let state = stateOf(files)
+    this.#value = read()
     this.#timer = setInterval(() => {
-      const now = this.#stateNow()
-      if (now === this.#state) return
-      this.#state = now
-      changed()
+      const now = stateOf(files)
+      if (now === state) return
+      state = now
+      try {
+        this.#value = read()
+        changed(this.#value)
+      } catch (error) {
+        failed(error)
+      }
     }, intervalMs)
     this.#timer.unref()
+  }
+
+  get value(): Value {
+    return this.#value
   }
 
   [Symbol.dispose](): void {
     clearInterval(this.#timer)
   }
-
-  #stateNow(): string {
-    return this.#files.map(stateOf).join()
-  }
 }
 
-function stateOf(file: string): string {
-  try {
-    const { ino, size, mtimeMs, ctimeMs } = statSync(file)
-    return [ino, size, mtimeMs, ctimeMs].join(':')
-  } catch {
-    return 'none'
-  }
+function stateOf(files: readonly string[]): string {
+  const states = files.map((file) => {
+    try {
+      const { ino, size, mtimeMs, ctimeMs } = statSync(file)
+      return [ino, size, mtimeMs, ctimeMs].join(':')
+    } catch {
+      return 'none'
+    }
+  })
+  return states.join()
 }

@@ -23,9 +23,13 @@ export abstract class FrameStream {
     return this.#isClosed || this.#end?.form === 'failed'
   }
 
-  /** The rows in the frames that were taken. */
   get rows(): number {
     return 0
+  }
+
+  /** Whether the next frame is in memory for this reader alone, so that waiting for room would save nothing. */
+  get isHeld(): boolean {
+    return false
   }
 
   /** The payload of the next frame, UTF-8; `undefined` if there is none now. */

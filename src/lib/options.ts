@@ -1,7 +1,6 @@
 import { CodedError } from './coded-error.ts'
 import { isRecord } from './json.ts'
 
-/** An option has an invalid value. */
 export class InvalidOptionError extends CodedError {
   readonly option: string
 
@@ -159,7 +158,6 @@ export function oneOf(...values: readonly unknown[]): OptionCheck {
   )
 }
 
-/** Nested options. */
 export function optionsOf<T extends object>(checks: OptionChecks<T>): OptionCheck {
   return (option, value) => {
     anObject(option, value)
@@ -204,7 +202,6 @@ export interface NumberOption {
 
 export type NumberOptions<T> = { readonly [Name in keyof T]-?: NumberOption }
 
-/** The default of each option. */
 export function defaultsOf<T>(options: NumberOptions<T>): T {
   const entries = Object.entries<NumberOption>(options)
   return Object.fromEntries(entries.map(([name, { byDefault }]) => [name, byDefault])) as T

@@ -18,7 +18,6 @@ export interface DocumentRequest {
 /** An operation of a request, which may name its document by an id. */
 export type RequestedOperation = Omit<QueryRequest, 'query'> & DocumentRequest
 
-/** The members that every operation may have. */
 export const requestMembers: ReadonlySet<string> = new Set([
   'query',
   'operationName',
@@ -37,7 +36,6 @@ export interface DocumentSource {
   documentOf(request: DocumentRequest, learns: boolean): string | undefined
 }
 
-/** How a document is asked for, and the observer of refusals. */
 interface DocumentAsked {
   readonly learns: boolean
   readonly viewer: Viewer | undefined

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { Authenticator } from '../access/authentication/authenticator.ts'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import { type Authenticator, noViewer } from '../access/authentication/authenticator.ts'
 import { SignIn } from '../access/sign-in/sign-in.ts'
 import { sleep } from '../lib/backoff.ts'
 import type { CodedError } from '../lib/coded-error.ts'
@@ -22,13 +22,16 @@ import { UserQuotas } from './guard/user-quotas.ts'
 import { HttpTransport } from './http/http-transport.ts'
 import { metricsPath, MetricsServer, type MetricsSource } from './http/metrics-endpoint.ts'
 import { PortalFiles } from './http/portal-files.ts'
-import type { Readiness } from './http/probes.ts'
 import { signInRoutes, withoutSignIn } from './http/sign-in-routes.ts'
 import {
-  contextWithViewer,
   graphqlPath,
+  type MakeContext,
+  type OperationContext,
+  type OperationOrigin,
   type OperationPipelineOptions,
   type OperationTracer,
+  type PlannedQueries,
+  type Readiness,
   type Routes,
   type ServerLog,
   type ServerObserver,
@@ -38,14 +41,12 @@ import { LongLivedConnections } from './long-lived-connections.ts'
 import {
   createOperationPipeline,
   type OperationPipeline,
-  type PlannedQueries,
   type ServerParts,
 } from './operation-pipeline.ts'
 import { serverChecks, type ServerOptions } from './server-options.ts'
 import { UnsentBytes } from './unsent-bytes.ts'
 import { WebSocketTransport } from './websocket/web-socket-transport.ts'
 
-/** Options of a server. */
 export interface GraphQLServerOptions extends OperationPipelineOptions {
   readonly server: ServerOptions
   /** The answer of `/readyz`. */
@@ -61,7 +62,6 @@ export interface GraphQLServerOptions extends OperationPipelineOptions {
   readonly planned?: PlannedQueries
   /** Served if `server.metricsPort` or `server.metricsOnApiPort` are set. */
   readonly metrics?: MetricsSource | undefined
-  /** Observes refusals and connections. */
   readonly observer?: ServerObserver | undefined
   /** Follows operations by spans of OpenTelemetry: the same `GatewayTraces` as the gateway's. */
   readonly traces?: OperationTracer | undefined
@@ -165,7 +165,17 @@ class RunningServer implements GraphQLServer {
         ? undefined
         : new TrustedDocuments(trustedDocuments, log, this.#portal?.documents)
     const documents = this.#trusted ?? new KnownDocuments()
-    const contextOf = contextWithViewer(options.context, requireViewer)
+    const { context = () => ({}) } = options
+    // With a viewer: that of the program's own context, or else the authenticator's.
+    const whole = (made: OperationContext, origin: OperationOrigin): OperationContext => {
+      const viewer = made.viewer ?? origin.viewer
+      if (viewer === undefined && requireViewer) throw noViewer()
+      return { ...made, viewer }
+    }
+    const contextOf: MakeContext = (origin) => {
+      const made = context(origin)
+      return made instanceof Promise ? made.then((one) => whole(one, origin)) : whole(made, origin)
+    }
     const shared = { documents, contextOf, observer, log }
     this.#pipeline = createOperationPipeline(options.plugins, shared)
     const origins = new OriginCheck(server)
@@ -196,7 +206,12 @@ class RunningServer implements GraphQLServer {
         ...options.routes,
       },
       probes: {
-        readiness: () => readinessOf(options),
+        readiness() {
+          const answers = options.readiness()
+          const { message } = refusal() ?? {}
+          if (message === undefined) return answers
+          return { ...answers, ready: false, reasons: [message, ...answers.reasons] }
+        },
         isStopping: () => this.#drained !== undefined,
         tellsReasons: !this.#asksWho,
       },
@@ -223,7 +238,16 @@ class RunningServer implements GraphQLServer {
     }
     this.#server.maxHeadersCount = 100
     this.#server.maxConnections = server.maxConnections
-    this.#server.on('request', (request, response) => this.#serve(http, request, response))
+    this.#server.on('request', (request, response) => {
+      this.#underWay.add(response)
+      if (this.#drained !== undefined) response.shouldKeepAlive = false
+      response.once('close', () => {
+        this.#underWay.delete(response)
+        // Its head may have kept the connection, which would delay the stop until its idle timeout.
+        if (this.#drained !== undefined) request.socket.end()
+      })
+      void http.answer(request, response)
+    })
     this.#server.on('upgrade', (request, stream, head) => {
       this.#webSockets.upgrade(request, stream, head)
     })
@@ -274,17 +298,6 @@ class RunningServer implements GraphQLServer {
     return (this.#stopped ??= this.#end())
   }
 
-  #serve(http: HttpTransport, request: IncomingMessage, response: ServerResponse): void {
-    this.#underWay.add(response)
-    if (this.#drained !== undefined) response.shouldKeepAlive = false
-    response.once('close', () => {
-      this.#underWay.delete(response)
-      // Its head may have kept the connection, which would delay the stop until its idle timeout.
-      if (this.#drained !== undefined) request.socket.end()
-    })
-    void http.answer(request, response)
-  }
-
   async #drain(): Promise<void> {
     const { drainDelayMs, drainSpreadMs } = this.#options
     for (const response of this.#underWay) response.shouldKeepAlive = false
@@ -331,13 +344,6 @@ function plannedAlone({ planned, plugins, log }: GraphQLServerOptions): PlannedQ
     hint: 'give `plugins: [gateway.plugin]` alone, or leave `planned` out',
   })
   return undefined
-}
-
-function readinessOf({ readiness, refusal }: GraphQLServerOptions): Readiness {
-  const answers = readiness()
-  const refused = refusal?.()
-  if (refused === undefined) return answers
-  return { ...answers, ready: false, reasons: [refused.message, ...answers.reasons] }
 }
 
 function portalOf({ portalFolder, server, log }: GraphQLServerOptions): PortalFiles | undefined {

@@ -1,10 +1,8 @@
 import { sleep } from '../lib/backoff.ts'
 
-/** A WebSocket or an event stream. */
 export interface LongLivedConnection {
   /** Asks the client to reconnect as soon as the answers under way have been sent. Idempotent. */
   dismiss(): void
-  /** Ends it at once. */
   destroy(): void
 }
 
@@ -23,7 +21,6 @@ export class LongLivedConnections {
     return this.#isClosed
   }
 
-  /** Holds a connection until the returned function is called. */
   add(connection: LongLivedConnection): () => void {
     this.#open.add(connection)
     if (this.#isClosed) connection.dismiss()

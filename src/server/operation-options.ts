@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import { noViewer } from '../access/authentication/authenticator.ts'
 import type { Viewer } from '../access/viewer.ts'
+import type { OperationOptions } from '../graphql/answer/execution.ts'
+import type { QueryRequest } from '../graphql/answer/planned-queries.ts'
+import type { FrameStream } from '../lib/frame-stream.ts'
 import type { OperationFollower } from '../graphql/prepare/operation-trace.ts'
 import type { RefusedDocument } from '../graphql/answer/operation-observer.ts'
 
@@ -43,7 +45,6 @@ export interface ServerObserver {
   certificate?(endMs: () => number | undefined): void
 }
 
-/** A request whose operation may be followed by a trace. */
 export interface FollowedRequest {
   readonly method: string
   readonly path: string
@@ -67,13 +68,10 @@ export interface OperationTracer {
   begin(request: FollowedRequest): TracedOperation | undefined
 }
 
-/** The path of the API, for both transports. */
 export const graphqlPath = '/graphql'
 
-/** The path of the schema as SDL. */
 export const sdlPath = '/graphql/schema'
 
-/** The origin of an operation, from which its context is made. */
 export interface OperationOrigin {
   readonly transport: 'http' | 'websocket'
   /** The headers of the request, or of the request that opened the WebSocket. */
@@ -103,7 +101,6 @@ export type ServerPlugin = object
  */
 export type MakeContext = (origin: OperationOrigin) => OperationContext | Promise<OperationContext>
 
-/** Options of the operation pipeline. */
 export interface OperationPipelineOptions {
   /** The plugins that set the schema, parse, validate, execute and subscribe. */
   readonly plugins: readonly ServerPlugin[]
@@ -120,21 +117,36 @@ export interface OperationPipelineOptions {
   readonly log: ServerLog
 }
 
-/**
- * Makes contexts with a viewer: that of the program's own context, or else the authenticator's. Throws
- * `UnauthenticatedError` if a viewer is required and missing.
- */
-export function contextWithViewer(
-  context: MakeContext = () => ({}),
-  requireViewer: boolean,
-): MakeContext {
-  const whole = (made: OperationContext, origin: OperationOrigin): OperationContext => {
-    const viewer = made.viewer ?? origin.viewer
-    if (viewer === undefined && requireViewer) throw noViewer()
-    return { ...made, viewer }
-  }
-  return (origin) => {
-    const made = context(origin)
-    return made instanceof Promise ? made.then((one) => whole(one, origin)) : whole(made, origin)
-  }
+export interface Readiness {
+  readonly ready: boolean
+  /** The reasons why it waits or fails, one line each. */
+  readonly reasons: readonly string[]
+  /**
+   * The lag of each cache that may be out of date, in milliseconds. A lag is not a failure: the gateway answers from
+   * its caches, and other replicas have nothing newer.
+   */
+  readonly lagsBehindMs?: readonly number[]
+}
+
+/** The caller's token, the callback for an answer that no browser may keep, and the request. */
+type OperationCaller = Pick<OperationOptions, 'callerToken' | 'forbidKeeping' | 'trace'>
+
+/** Answers operations that have a plan, as most queries do. */
+export interface PlannedQueries {
+  /** The plugin that it replaces. */
+  readonly plugin?: ServerPlugin | undefined
+  /**
+   * The JSON text of the answer; `undefined` if the pipeline has to answer: the operation is not a query, has no plan,
+   * or has errors. Returns a promise only if it has to wait. Never rejects.
+   */
+  answer(
+    operation: QueryRequest,
+    origin: OperationOrigin & OperationCaller,
+  ): string | undefined | Promise<string | undefined>
+  /** The frames of a subscription. The last are its errors, if it fails. Never rejects. */
+  subscribe?(
+    operation: QueryRequest,
+    origin: OperationOrigin &
+      Omit<OperationCaller, 'forbidKeeping'> & { readonly mayWrite: boolean },
+  ): Promise<FrameStream>
 }

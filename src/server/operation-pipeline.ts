@@ -25,7 +25,6 @@ import { quoted } from '../lib/text.ts'
 import { asksForExplanation } from './guard/operation-request.ts'
 import type { OriginCheck } from './guard/origin-check.ts'
 import type { UserQuotas } from './guard/user-quotas.ts'
-import type { QueryRequest } from '../graphql/answer/planned-queries.ts'
 import type { DocumentSource } from './document-source.ts'
 import type { SentOperation } from './http/http-operation.ts'
 import type { LongLivedConnections } from './long-lived-connections.ts'
@@ -37,34 +36,11 @@ import {
   type OperationTracer,
   type ServerLog,
   type ServerObserver,
+  type PlannedQueries,
   type ServerPlugin,
 } from './operation-options.ts'
-import type { PlannedStream } from './planned-stream.ts'
 import type { ServerOptions } from './server-options.ts'
 import type { UnsentBytes } from './unsent-bytes.ts'
-
-/** The caller's token, the callback for an answer that no browser may keep, and the request. */
-type OperationCaller = Pick<OperationOptions, 'callerToken' | 'forbidKeeping' | 'trace'>
-
-/** Answers operations that have a plan, as most queries do. */
-export interface PlannedQueries {
-  /** The plugin that it replaces. */
-  readonly plugin?: ServerPlugin | undefined
-  /**
-   * The JSON text of the answer; `undefined` if the pipeline has to answer: the operation is not a query, has no plan,
-   * or has errors. Returns a promise only if it has to wait. Never rejects.
-   */
-  answer(
-    operation: QueryRequest,
-    origin: OperationOrigin & OperationCaller,
-  ): string | undefined | Promise<string | undefined>
-  /** The frames of a subscription. The last are its errors, if it fails. Never rejects. */
-  subscribe?(
-    operation: QueryRequest,
-    origin: OperationOrigin &
-      Omit<OperationCaller, 'forbidKeeping'> & { readonly mayWrite: boolean },
-  ): Promise<PlannedStream>
-}
 
 /** The context that a transport passes to the pipeline. For HTTP, yoga's node adapter fills it in. */
 export interface TransportContext {
@@ -93,7 +69,6 @@ export type MadeContext = { readonly context: OperationContext } | { readonly er
 /** Yoga with all checks that both transports share. */
 export type OperationPipeline = YogaServerInstance<TransportContext, object>
 
-/** What the transports of one server share. */
 export interface ServerParts {
   readonly limits: ServerOptions
   /** See `GraphQLServerOptions`. */
@@ -111,7 +86,6 @@ export interface ServerParts {
   /** Answers operations that have a plan. The pipeline answers the others. */
   readonly planned: PlannedQueries | undefined
   readonly observer: ServerObserver | undefined
-  /** `undefined`: operations are not followed. */
   readonly tracer: OperationTracer | undefined
   readonly log: ServerLog
 }

@@ -4,7 +4,6 @@ import { z } from 'zod'
 import type { UserQuotaLimits } from './guard/user-quotas.ts'
 import type { UnsentLimits } from './unsent-bytes.ts'
 
-/** Options of the server. */
 export interface ServerOptions extends UserQuotaLimits, UnsentLimits {
   /** The address to listen on: loopback, unless callers are authenticated or `insecureNoAuth` is set. */
   readonly host: string
@@ -159,12 +158,10 @@ export const serverOptionsSchema: z.ZodType<ServerOptions> = z.strictObject({
   stopDeadlineMs: milliseconds.default(10_000),
 })
 
-/** The defaults of {@link ServerOptions}. */
 export function defaultServerOptions(): ServerOptions {
   return serverOptionsSchema.parse({})
 }
 
-/** Checks for options that a program passes. */
 export const serverChecks: OptionChecks<ServerOptions> = {
   ...checksLike(defaultServerOptions()),
   tlsCert: aString,

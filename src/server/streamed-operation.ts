@@ -11,16 +11,15 @@ import type { Viewer } from '../access/viewer.ts'
 import type { OperationOptions } from '../graphql/answer/execution.ts'
 import type { OperationTrace } from '../graphql/prepare/operation-trace.ts'
 import { queryLane, turns } from '../graphql/prepare/operation-turns.ts'
+import { interruptible } from '../lib/generators.ts'
 import { clientErrorOf, writeByGet } from '../graphql/errors/client-error.ts'
 import { type RequestedOperation, requestedDocument } from './document-source.ts'
 import type { MadeContext, OperationPipeline, ServerParts } from './operation-pipeline.ts'
-import type { StreamEnd } from '../lib/frame-stream.ts'
-import { oneFrame, type PlannedStream, streamedResults } from './planned-stream.ts'
+import type { FrameStream, StreamEnd } from '../lib/frame-stream.ts'
+import { OneFrame } from './planned-stream.ts'
 
-/** The results of one operation, in their order. */
 export type Answers = AsyncGenerator<ExecutionResult, void, void>
 
-/** An operation of a WebSocket, or of a request for an event stream. */
 export interface StreamedRequest {
   readonly transport: 'http' | 'websocket'
   /** The request, or the one that opened the WebSocket. */
@@ -41,7 +40,6 @@ export interface StreamedRequest {
 export interface StreamedOperation extends ExecutionArgs {
   readonly asked: StreamedRequest
   readonly enveloped: ReturnType<OperationPipeline['getEnveloped']>
-  /** The document, as sent or as named by its hash. */
   readonly query: string
   readonly viewer: Viewer | undefined
   readonly isSubscription: boolean
@@ -101,10 +99,17 @@ function isGet({ transport, request }: StreamedRequest): boolean {
 export async function answerOperation(
   { planned }: ServerParts,
   operation: StreamedOperation,
-  sendFrames: (stream: PlannedStream) => Promise<StreamEnd>,
+  sendFrames: (stream: FrameStream) => Promise<StreamEnd>,
 ): Promise<Answers | ExecutionResult> {
   const stream = await streamOf(planned, operation)
-  if (stream !== undefined) return streamedResults(stream, sendFrames)
+  if (stream !== undefined) {
+    const results = async function* (): Answers {
+      const end = await sendFrames(stream)
+      stream.close()
+      if (end.form === 'failed') yield { errors: end.errors.map(clientErrorOf) }
+    }
+    return interruptible(results(), () => stream.close())
+  }
   const { subscribe, execute } = operation.enveloped
   const { beganMs, asked, contextValue } = operation
   const options = { beganMs, mayWrite: !isGet(asked) }
@@ -117,7 +122,7 @@ export async function answerOperation(
 async function streamOf(
   planned: ServerParts['planned'],
   { asked, contextValue, query, operationName, viewer, isSubscription }: StreamedOperation,
-): Promise<PlannedStream | undefined> {
+): Promise<FrameStream | undefined> {
   if (planned === undefined || (contextValue as OperationOptions).explain === true) return undefined
   const { transport, request, connectionParams, callerToken, trace, operation } = asked
   const planAsked = { query, operationName, variables: operation.variables ?? {} }
@@ -127,5 +132,5 @@ async function streamOf(
     return await planned.subscribe?.(planAsked, { ...caller, mayWrite: !isGet(asked) })
   }
   const text = await planned.answer(planAsked, caller)
-  return text === undefined ? undefined : oneFrame(text)
+  return text === undefined ? undefined : new OneFrame(text)
 }

@@ -57,15 +57,11 @@ export class UnsentBytes {
 
   /** Counts the waiting bytes of a channel, from the next {@link Output.measure} until {@link Output.close}. */
   open(channel: OutputChannel): Output {
-    const output: Output = new Output(channel, {
-      writeDeadlineMs: this.#limits.writeDeadlineMs,
-      changed: (difference) => this.#changed(output, difference),
-      late: () => this.#cutOff(output),
-    })
-    return output
+    return new Output(channel, this, this.#limits.writeDeadlineMs)
   }
 
-  #changed(output: Output, difference: number): void {
+  /** Takes over that the waiting bytes of an output have changed. */
+  changed(output: Output, difference: number): void {
     const { user, bytes } = output
     const ofUser = (this.#byUser.get(user) ?? 0) + difference
     if (ofUser === 0) this.#byUser.delete(user)
@@ -73,10 +69,7 @@ export class UnsentBytes {
     this.#total += difference
     if (difference < 0) this.#waiting.delete(output)
     if (bytes > 0) this.#waiting.add(output)
-    if (difference > 0) this.#makeRoom(user)
-  }
-
-  #makeRoom(user: string | undefined): void {
+    if (difference <= 0) return
     const { maxUnsentBytesPerUser, maxUnsentBytes } = this.#limits
     const bytesOf = (): number => (user === undefined ? 0 : (this.#byUser.get(user) ?? 0))
     while (bytesOf() > maxUnsentBytesPerUser) this.#cutOffOneOf(user)
@@ -89,13 +82,13 @@ export class UnsentBytes {
   #cutOffOneOf(user: string | undefined): void {
     for (const output of this.#waiting) {
       if (output.user === user) {
-        this.#cutOff(output)
+        this.cutOff(output)
         return
       }
     }
   }
 
-  #cutOff(output: Output): void {
+  cutOff(output: Output): void {
     const { channel } = output
     output.close()
     this.#observer?.cutOff?.(channel.transport)
@@ -103,26 +96,20 @@ export class UnsentBytes {
   }
 }
 
-interface OutputOptions {
-  readonly writeDeadlineMs: number
-  /** Called with the change of the number of waiting bytes. */
-  readonly changed: (difference: number) => void
-  /** Called when the reader has taken nothing for too long. */
-  readonly late: () => void
-}
-
 /** One channel, and its last measured number of waiting bytes. */
 export class Output {
   readonly channel: OutputChannel
-  readonly #options: OutputOptions
+  readonly #all: UnsentBytes
+  readonly #writeDeadlineMs: number
   #bytes = 0
   #user: string | undefined
   #isClosed = false
   #timer: NodeJS.Timeout | undefined
 
-  constructor(channel: OutputChannel, options: OutputOptions) {
+  constructor(channel: OutputChannel, all: UnsentBytes, writeDeadlineMs: number) {
     this.channel = channel
-    this.#options = options
+    this.#all = all
+    this.#writeDeadlineMs = writeDeadlineMs
   }
 
   get bytes(): number {
@@ -136,7 +123,16 @@ export class Output {
   /** Measures the waiting bytes. Call it after each write, and after bytes have been sent. */
   measure(): number {
     const now = this.#isClosed ? 0 : this.channel.waitingBytes()
-    if (now !== this.#bytes) this.#found(now)
+    const before = this.#bytes
+    if (now === before) return now
+    // The user stays the same until nothing waits.
+    if (before === 0) this.#user = this.channel.viewer()?.username
+    this.#bytes = now
+    if (now === 0) {
+      clearTimeout(this.#timer)
+      this.#timer = undefined
+    } else this.#timer ??= this.#deadline()
+    this.#all.changed(this, now - before)
     return now
   }
 
@@ -145,25 +141,13 @@ export class Output {
     this.measure()
   }
 
-  #found(now: number): void {
-    const before = this.#bytes
-    // The user stays the same until nothing waits.
-    if (before === 0) this.#user = this.channel.viewer()?.username
-    this.#bytes = now
-    if (now === 0) {
-      clearTimeout(this.#timer)
-      this.#timer = undefined
-    } else this.#timer ??= this.#deadline()
-    this.#options.changed(now - before)
-  }
-
   #deadline(): NodeJS.Timeout {
     const sent = this.#sentBytes()
-    const deadlineMs = this.#options.writeDeadlineMs + (this.#bytes * 1_000) / bytesPerSecond
+    const deadlineMs = this.#writeDeadlineMs + (this.#bytes * 1_000) / bytesPerSecond
     return setTimeout(() => {
       this.#timer = undefined
       if (this.measure() === 0) return
-      if (this.#sentBytes() === sent) this.#options.late()
+      if (this.#sentBytes() === sent) this.#all.cutOff(this)
       else this.#timer ??= this.#deadline()
     }, deadlineMs)
   }

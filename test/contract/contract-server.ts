@@ -197,7 +197,7 @@ export function describeContract(
         },
       }))
     },
-    tokens === undefined ? {} : { tokens },
+    tokens === undefined ? { isShared: true } : { tokens },
   )
 }
 

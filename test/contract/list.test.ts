@@ -199,7 +199,7 @@ describeContract('LIST', (server) => {
       expect(pods.json.message).toBe('field label not supported: spec.foo')
     })
 
-    it.each(['', '&resourceVersionMatch=Exact', '&resourceVersionMatch=NotOlderThan'])(
+    it.concurrent.each(['', '&resourceVersionMatch=Exact', '&resourceVersionMatch=NotOlderThan'])(
       'a resource version of the future%s: 504',
       async (match) => {
         const answer = await ask(server(), `${path}?resourceVersion=99999999${match}`)

@@ -2,10 +2,12 @@ import { type Simulator, startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { loadAll, namedObjects } from '../plan/known-objects.ts'
 import { neverTooCostly } from '../plan/random-operation.ts'
+import type { Fields } from '../gateway/test-cluster.ts'
 import { company } from '../support/company.ts'
 import { type GraphQLAnswer, type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
-import { kindsIn, kindsQuery, Oracle } from './oracle.ts'
+import { kindsIn, kindsQuery, Oracle, unordered } from './oracle.ts'
+import { expectSearch } from './plain-search.ts'
 import { PlainWorld } from './plain-world.ts'
 
 const operations = Number(process.env['OPERATIONS'] ?? 400)
@@ -13,6 +15,7 @@ const operations = Number(process.env['OPERATIONS'] ?? 400)
 let cluster: Simulator
 let served: ServedGateway
 let oracle: Oracle
+let world: PlainWorld
 
 beforeAll(async () => {
   // Nothing changes in it: what is listed once is what every answer is about.
@@ -27,7 +30,8 @@ beforeAll(async () => {
   const { schema } = served.gateway
   await loadAll(served.query, schema)
   const kinds = kindsIn(await served.data(kindsQuery))
-  oracle = new Oracle(await PlainWorld.read(cluster.url, 'test', kinds), schema)
+  world = await PlainWorld.read(cluster.url, 'test', kinds)
+  oracle = new Oracle(world, schema)
 }, 120_000)
 
 afterAll(async () => {
@@ -91,3 +95,79 @@ it(`pages forwards and backwards through what the objects say, seed ${runSeed}`,
     }
   }
 }, 120_000)
+
+const problemFields = `totalCount lookedAt complete notLookedAt counts { severity type kind count }
+  nodes { severity reason message since count kind type object { id kind namespace name }
+    objects(first: 30) { id kind namespace name } lastEvent { reason message count lastSeen } }`
+
+it('lists what is wrong, each cause once', async () => {
+  const { problems } = await served.data(`{ problems(first: 500) { ${problemFields} } }`)
+  expect(problems.nodes.length).toBeGreaterThan(3)
+  const namespaces: readonly string[] = problems.nodes.map(({ object }: Fields) => object.namespace)
+  for (const args of [
+    'first: 500',
+    'severity: CRITICAL, orderBy: [{ count: DESC }, { since: ASC }]',
+    'types: ["Pod", "ConfigMap"], orderBy: [{ since: DESC }]',
+    'types: ["Deployment", "Node"], first: 2',
+    ...[...new Set(namespaces)].map(
+      (namespace) => `namespaces: ["${namespace ?? ''}", "kube-system"]`,
+    ),
+  ]) {
+    const query = `{ problems(${args}) { ${problemFields} } }`
+    expect(await oracle.answer(query, {}), query).toEqual(await served.query(query))
+  }
+}, 60_000)
+
+const graphQuery = `query ($roots: [ID!]!, $relations: [String!], $depth: Int) {
+  graph(roots: $roots, relations: $relations, depth: $depth, maxNodes: 5000) {
+    nodes { id clusterName apiVersion kind namespace name depth object { id } } edges { from to relation } truncated } }`
+
+it('finds what is around objects', async () => {
+  const objects = await namedObjects(served.query)
+  const random = seededRandom(runSeed)
+  let isBackwards = false
+  for (const relations of [
+    ['Deployment.replicaSets', 'ReplicaSet.pods', 'Pod.node', 'services', 'configMaps'],
+    ['Node.pods', 'Pod.deployment', 'Deployment.pods', 'ReplicaSet.deployment'],
+    ['owners', 'owned', 'secrets', 'serviceAccount'],
+    ['pods', 'owners', 'namespaceObject', 'events'],
+    ['Pod.owners', 'ReplicaSet.owned', 'Service.pods', 'Pod.services', 'persistentVolumeClaims'],
+  ]) {
+    for (let depth = 0; depth < 5; depth++) {
+      const roots = Array.from(
+        { length: 1 + Math.floor(random() * 3) },
+        () => objects[Math.floor(random() * objects.length)]?.id,
+      )
+      const variables = { roots, relations, depth }
+      const answer = await served.query(graphQuery, variables)
+      const expected = await oracle.answer(graphQuery, variables)
+      if (expected === undefined) continue
+      expect(unordered(expected), JSON.stringify(variables)).toEqual(unordered(answer))
+      isBackwards ||= answer.data.graph.edges.some(
+        ({ relation }: Fields) => relation === 'Pod.node',
+      )
+    }
+  }
+  expect(isBackwards).toBe(true)
+}, 60_000)
+
+const searchQuery = `query ($text: String!, $types: [String!], $namespaces: [String!]) {
+  search(text: $text, types: $types, namespaces: $namespaces, first: 500) {
+    totalCount counts { type count } nodes { matched value object { id } } } }`
+
+it('finds what has all words of a text', async () => {
+  for (const variables of [
+    ...['a', 'web', 'SHOP', 'kube sys', 'web a', 'nginx:', '10.', 'kind:po,svc e'].map((text) => ({
+      text,
+    })),
+    ...['app=', 'app=web', 'ns:shop', 'ns:shop,payments kind:deploy a', 'app!=web s'].map(
+      (text) => ({ text }),
+    ),
+    { text: 's', types: ['Event', 'ConfigMap'] },
+    { text: 'e', namespaces: ['shop', 'kube-system'] },
+  ]) {
+    const { search } = await served.data(searchQuery, variables)
+    expectSearch(world, variables, search)
+    expect(search.nodes).toHaveLength(Math.min(500, search.totalCount))
+  }
+}, 60_000)

@@ -12,11 +12,11 @@ import type { Variables } from '../support/gateway.ts'
 import { indexesOf } from './plain-indexes.ts'
 import { NotFollowedError, PlainRelations } from './plain-relations.ts'
 import { PlainValues } from './plain-values.ts'
-import type { PlainKind, PlainWorld } from './plain-world.ts'
+import type { Json, PlainKind, PlainWorld } from './plain-world.ts'
 
 /** Reads the kinds of a cluster that are cached from the gateway's catalogue, which is all that the oracle asks a gateway. */
 export const kindsQuery = `{ gatewayClusters { resources {
-  type group version apiVersion kind resource namespaced listField state } } }`
+  type group version apiVersion kind resource namespaced shortNames listField state } } }`
 
 /** The kinds in an answer to {@link kindsQuery}, without those that are read from the API server each time. */
 export function kindsIn(data: {
@@ -95,7 +95,7 @@ function skipped(
     'requests',
     'limits',
   ])
-  const roots = new Set(['graph', 'search', 'complete', 'problems', 'viewer'])
+  const roots = new Set(['graph', 'search', 'complete', 'viewer'])
   const known = new Map<string, boolean>()
   const isKind = (type: string): boolean =>
     schema.getType(`${type}Where`) !== undefined && type !== 'KubernetesObject'
@@ -108,6 +108,8 @@ function skipped(
         ) ?? ''
       return roots.has(field) || (isKind(type) && world.kind(type) === undefined)
     }
+    if (typeName === 'Problem') return field === 'id'
+    if (typeName === 'ProblemConnection') return field === 'incomplete'
     if (own.has(field)) return true
     if (typeName === 'GatewayCluster') return field !== 'name'
     if (typeName === 'UsedBy') return field === 'paths'
@@ -144,4 +146,15 @@ export function refusedIn(
     }
     ;[to, from] = [to[key] as Members, from[key] as Members]
   }
+}
+
+/** An answer without the orders that docs/graph-and-search.md leaves open: those of a graph within one distance. */
+export function unordered(answer: Json): Json {
+  if (Array.isArray(answer)) {
+    return answer
+      .map(unordered)
+      .toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
+  }
+  if (typeof answer !== 'object' || answer === null) return answer
+  return Object.fromEntries(Object.entries(answer).map(([name, one]) => [name, unordered(one)]))
 }

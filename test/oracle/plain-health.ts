@@ -1,8 +1,32 @@
-// Imports internals: a rule of health is a pure function of one object, and reads nothing; test/gateway/health.test.ts holds the rules.
+// Imports internals: the rules of health and of problems are pure functions of one object, and read nothing; test/gateway/health.test.ts and test/problems hold them.
 import { type Health, ruledHealth } from '../../src/kubernetes/health/health.ts'
 import { healthRuleOf } from '../../src/kubernetes/health/health-rules.ts'
+import {
+  decodeFact,
+  lastSuccessIn,
+  type ProblemFact,
+  waitsForPod,
+} from '../../src/kubernetes/problems/problem-fact.ts'
+import { problemValuesOf } from '../../src/kubernetes/problems/problem-rules.ts'
 import type { Plain } from './plain-world.ts'
+
+export type { ProblemFact }
 
 export function healthOf({ kind, object }: Plain): Health {
   return ruledHealth(healthRuleOf({ group: kind.group, kind: kind.kind }), object)
+}
+
+/** What may be wrong with an object, as it alone tells. */
+export interface PlainFacts {
+  readonly facts: readonly ProblemFact[]
+  /** The last success of a CronJob, in milliseconds. */
+  readonly successMs: number | undefined
+  /** Whether a StorageClass binds volumes when a pod uses them. */
+  readonly waits: boolean
+}
+
+export function factsOf({ kind, object }: Plain): PlainFacts {
+  const values = problemValuesOf(kind)(object)
+  const facts = values.map(decodeFact).filter((fact) => fact !== undefined)
+  return { facts, successMs: lastSuccessIn(values), waits: values.includes(waitsForPod) }
 }

@@ -7,8 +7,21 @@ import {
   isListType,
   isObjectType,
 } from 'graphql'
-import { healthOf } from './plain-health.ts'
+import { factsOf, healthOf } from './plain-health.ts'
+import { plainGraph } from './plain-graph.ts'
 import { indexesOf, type PlainIndex } from './plain-indexes.ts'
+import {
+  byType,
+  countsOf,
+  listOf,
+  meetsFilter,
+  orderOf,
+  pageOf,
+  type PlainKey,
+  termsOf,
+  type Value,
+} from './plain-lists.ts'
+import { placeOf, type PlainPlace, plainProblems, type PlainProblem } from './plain-problems.ts'
 import {
   groupOfReference,
   listed,
@@ -17,8 +30,8 @@ import {
   PlainRelations,
 } from './plain-relations.ts'
 import {
-  byKey,
   compared,
+  idOf,
   type Json,
   type Plain,
   type PlainKind,
@@ -26,8 +39,12 @@ import {
   valuesAt,
 } from './plain-world.ts'
 
-/** A value whose members are named as the fields of its type: graphql-js resolves them in its default way. */
-type Value = Readonly<Record<string, unknown>>
+/** The types that `problems` looks at by itself: docs/problems.md. */
+const lookedAt =
+  `Pod Deployment ReplicaSet StatefulSet DaemonSet Job CronJob Node Namespace Service PersistentVolumeClaim
+  PersistentVolume StorageClass HorizontalPodAutoscaler APIService CustomResourceDefinition Event CertManagerCertificate
+  CertManagerIssuer CertManagerClusterIssuer ExternalSecretsExternalSecret`.split(/\s+/)
+const problemAfterMs = 600_000
 
 /** What the viewer may not list. */
 class RefusedError extends Error {}
@@ -67,6 +84,8 @@ export class PlainValues {
         if (kind === undefined) throw new NotFollowedError(args.kind)
         return this.#list(kind, this.#world.of(kind.type), args)
       },
+      graph: (args: Json) => this.#graph(args),
+      problems: (args: Json) => this.#problems(args),
       kubernetesObjects: ({ kinds, ...args }: Json) => {
         const types = new Set<string>(kinds)
         const rows = [...types].flatMap((type) => this.#world.of(type))
@@ -108,15 +127,127 @@ export class PlainValues {
     })
   }
 
+  /** What is around objects: docs/graph-and-search.md. The order of nodes and edges is left open. */
+  #graph({ roots, ...args }: Json): Value {
+    const of = (roots as readonly string[]).map((id) =>
+      this.#world.known().find((one) => this.#idOf(one) === id),
+    )
+    const found = of.filter((one) => one !== undefined)
+    const { depths, edges } = plainGraph(this.#world, this.#relations, found, args)
+    return {
+      nodes: [...depths].map(([row, depth]) => ({
+        ...this.#refTo(placeOf(row)),
+        clusterName: this.#world.cluster,
+        depth,
+      })),
+      edges: edges.map(({ from, to, relation }) => ({
+        from: this.#idOf(from),
+        to: this.#idOf(to),
+        relation,
+      })),
+      truncated: false,
+    }
+  }
+
+  /** What is wrong: docs/problems.md. */
+  #problems({ types, severity, orderBy, first, after, namespace, namespaces }: Json): Value {
+    const { cluster, kinds } = this.#world
+    if (after) throw new NotFollowedError('cursors')
+    const looked = kinds.filter(({ type }) => [...lookedAt, ...(types ?? [])].includes(type))
+    const places = namespace
+      ? (namespaces ?? [namespace]).filter((one: string) => one === namespace)
+      : (namespaces ?? undefined)
+    const [read, unread] = [true, false].map((may) =>
+      looked
+        .filter((kind) => this.#world.mayList(kind, { namespaces: places }) === may)
+        .map(({ type }) => type)
+        .toSorted(compared),
+    )
+    const typeOf = ({ ref }: PlainPlace): string | null =>
+      this.#world.kindOf(groupOfReference(ref), ref.kind)?.type ?? null
+    const all = plainProblems(this.#world, {
+      types: read ?? [],
+      namespaces: places,
+      nowMs: Date.now(),
+      afterMs: problemAfterMs,
+    }).filter(
+      (one) =>
+        (!severity || severity.includes(one.severity)) &&
+        (!types || [one.root, ...one.objects].some((place) => types.includes(typeOf(place)))),
+    )
+    const keys: Readonly<Record<string, (one: PlainProblem) => string | number | undefined>> = {
+      severity: (one) => (one.severity === 'CRITICAL' ? 1 : 0),
+      since: ({ sinceMs }) => sinceMs,
+      count: ({ objects }) => objects.length,
+    }
+    const terms = termsOf(orderBy ?? [{ severity: 'DESC' }, { since: 'DESC' }])
+    const ordered = all.toSorted(
+      (a, b) =>
+        orderOf(terms, (name) => [keys[name]?.(a), keys[name]?.(b)]) || compared(a.key, b.key),
+    )
+    const valueOf = (one: PlainProblem): Value => ({
+      cluster,
+      object: this.#refTo(one.root),
+      kind: one.root.ref.kind,
+      type: typeOf(one.root),
+      severity: one.severity,
+      reason: one.reason,
+      message: one.message,
+      since: one.sinceMs === undefined ? null : new Date(one.sinceMs).toISOString(),
+      count: one.objects.length,
+      objects: (asked: Json) =>
+        one.objects.slice(0, asked.first ?? 10).map((place) => this.#refTo(place)),
+      lastEvent: () => this.#lastEvent(one),
+    })
+    const counts = new Map<
+      string,
+      { severity: string; type: string | null; kind: string; count: number }
+    >()
+    for (const { severity: of, root } of all) {
+      const type = typeOf(root)
+      const key = `${of} ${type ?? ''} ${root.ref.kind}`
+      const count = (counts.get(key)?.count ?? 0) + 1
+      counts.set(key, { severity: of, type, kind: root.ref.kind, count })
+    }
+    return {
+      ...pageOf(ordered, { first }, valueOf),
+      counts: [...counts]
+        .toSorted(([a, x], [b, y]) => y.count - x.count || compared(a, b))
+        .map(([, count]) => count),
+      lookedAt: read,
+      notLookedAt: unread,
+      complete: unread?.length === 0,
+    }
+  }
+
+  /** The newest Warning Event about what has a problem. */
+  #lastEvent({ root, objects }: PlainProblem): Value | null {
+    const about = [root, ...objects.slice(0, 20)].map(({ ref }) => ref)
+    const warnings = this.#world.of('Event').flatMap((event) => {
+      const { uid, kind } = event.object.involvedObject
+      const isAbout = about.some(
+        (ref) =>
+          uid && (uid === ref.uid || (kind === 'Node' && ref.kind === kind && uid === ref.name)),
+      )
+      return isAbout ? factsOf(event).facts : []
+    })
+    const [newest, next] = warnings.toSorted((a, b) => compared(b.at ?? '', a.at ?? ''))
+    if (newest?.role?.form !== 'report') return null
+    if (objects.length > 20 || newest.at === next?.at) throw new NotFollowedError('lastEvent')
+    const { reason, message = null, at, role } = newest
+    return { reason, message, count: role.count, lastSeen: at }
+  }
+
+  #refTo({ from, ref }: PlainPlace): Value {
+    return this.#ref(from, ref)
+  }
+
   #byId(id: string): Value | null {
     return this.#row(this.#world.known().find((one) => this.#idOf(one) === id))
   }
 
-  #idOf({ kind: { group, kind }, object: { metadata } }: Plain): string {
-    const last = metadata.uid || `${metadata.namespace ?? ''}\0${metadata.name}`
-    return Buffer.from(['1', this.#world.cluster, group, kind, last].join('\0')).toString(
-      'base64url',
-    )
+  #idOf(plain: Plain): string {
+    return idOf(this.#world.cluster, plain)
   }
 
   /** An object as the value of its type. */
@@ -351,25 +482,18 @@ export class PlainValues {
 
   /** The rows in an order. Ties are by type, namespace and name. */
   #ordered(rows: readonly Plain[], orderBy: Json): readonly Plain[] {
-    const terms = listOf(orderBy ?? []).flatMap((term) =>
-      Object.entries(term as Record<string, Json>),
+    const keyOf = (row: Plain, name: string, isDown: boolean): PlainKey | undefined => {
+      const index = indexesOf(this.#world, row.kind).get(name)
+      if (index === undefined) throw new NotFollowedError(`order by ${name}`)
+      return index
+        .keysOf(row)
+        .toSorted(compared)
+        .at(isDown ? -1 : 0)
+    }
+    const terms = termsOf(orderBy)
+    return rows.toSorted(
+      (a, b) => orderOf(terms, (...by) => [keyOf(a, ...by), keyOf(b, ...by)]) || byType(a, b),
     )
-    return rows.toSorted((a, b) => {
-      for (const [name, direction] of terms) {
-        const [left, right] = [a, b].map((row) => {
-          const index = indexesOf(this.#world, row.kind).get(name)
-          if (index === undefined) throw new NotFollowedError(`order by ${name}`)
-          const keys = index.keysOf(row).toSorted(compared)
-          return direction === 'DESC' ? keys.at(-1) : keys[0]
-        })
-        if (left === right) continue
-        if (left === undefined) return 1
-        if (right === undefined) return -1
-        const order = compared(left, right)
-        if (order !== 0) return direction === 'DESC' ? -order : order
-      }
-      return byType(a, b)
-    })
   }
 
   /** A page of rows, which are in their order. */
@@ -379,18 +503,8 @@ export class PlainValues {
     kind?: PlainKind,
     valueOf: (row: Plain) => unknown = (row) => this.#row(row),
   ): Value {
-    const { first, last, offset = 0, after, before } = args
-    if (after || before) throw new NotFollowedError('cursors')
-    const start = typeof last === 'number' ? Math.max(0, all.length - last) : (offset ?? 0)
-    const end = typeof last === 'number' ? all.length : start + (first ?? 100)
-    const rows = all.slice(start, end)
     return {
-      nodes: () => rows.map(valueOf),
-      edges: () => rows.map((row) => ({ node: valueOf(row) })),
-      pageInfo: { hasNextPage: end < all.length, hasPreviousPage: start > 0 && all.length > 0 },
-      totalCount: all.length,
-      staleSince: null,
-      incomplete: [],
+      ...pageOf(all, args, valueOf),
       type: kind?.type,
       counts: () => countsOf(all),
       facets: (asked: Json) => kind && this.#facets(kind, all, asked),
@@ -458,60 +572,6 @@ export class PlainValues {
 function jsonNameOf(name: string): string {
   return name.replaceAll(/_x([0-9A-F]+)_/g, (_, digits: string) =>
     String.fromCodePoint(Number.parseInt(digits, 16)),
-  )
-}
-
-type PlainKey = string | number | bigint
-
-function listOf(value: Json): readonly Json[] {
-  return Array.isArray(value) ? value : [value]
-}
-
-function byType(a: Plain, b: Plain): number {
-  return compared(a.kind.type, b.kind.type) || byKey(a, b)
-}
-
-function countsOf(rows: readonly Plain[]): readonly Value[] {
-  const counts = new Map<string, number>()
-  for (const { kind } of rows) counts.set(kind.type, (counts.get(kind.type) ?? 0) + 1)
-  return [...counts]
-    .toSorted(([a, x], [b, y]) => y - x || compared(a, b))
-    .map(([type, count]) => ({ type, count }))
-}
-
-/** Whether one value meets all comparisons, and the whole filter `exists` and `not`. */
-function meetsFilter(index: PlainIndex, row: Plain, filter: Json): boolean {
-  const keys = index.keysOf(row)
-  const { exists, not, ...comparisons } = filter
-  if (typeof exists === 'boolean' && exists !== keys.length > 0) return false
-  if (not && meetsFilter(index, row, not)) return false
-  const given = Object.entries(comparisons as Record<string, Json>).filter(
-    ([, value]) => value !== null,
-  )
-  if (given.length === 0) return true
-  return keys.some((key) =>
-    given.every(([operator, value]) => {
-      if (operator === 'in') return listOf(value).some((one) => index.keyOf(one) === key)
-      const other = index.keyOf(value)
-      switch (operator) {
-        case 'eq':
-          return key === other
-        case 'lt':
-          return compared(key, other) < 0
-        case 'lte':
-          return compared(key, other) <= 0
-        case 'gt':
-          return compared(key, other) > 0
-        case 'gte':
-          return compared(key, other) >= 0
-        case 'startsWith':
-          return String(key).startsWith(String(other))
-        case 'endsWith':
-          return String(key).endsWith(String(other))
-        default:
-          return String(key).includes(String(other))
-      }
-    }),
   )
 }
 

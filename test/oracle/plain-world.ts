@@ -27,6 +27,7 @@ export interface PlainKind {
   readonly resource: string
   readonly namespaced: boolean
   readonly listField: string | null
+  readonly shortNames: readonly string[]
 }
 
 /** Who asks: their rights by RBAC, evaluated naively. */
@@ -142,6 +143,15 @@ export class PlainWorld {
     return this.kinds.find((one) => one.group === group && one.kind === kind)
   }
 
+  /** The kinds that kubectl means by a name, or that have it as their type. */
+  kindsCalled(name: string): readonly PlainKind[] {
+    return this.kinds.filter(({ kind, type, resource, group, shortNames }) =>
+      [kind, type, resource, `${resource}.${group}`, ...shortNames].some(
+        (one) => one.toLowerCase() === name.toLowerCase(),
+      ),
+    )
+  }
+
   /** Finds an object by its type, namespace and name. A cluster-scoped kind ignores the namespace. */
   named(type: string, namespace: string | undefined, name: string): Plain | undefined {
     return this.#named
@@ -151,6 +161,15 @@ export class PlainWorld {
           metadata.name === name && (!kind.namespaced || metadata.namespace === namespace),
       )
   }
+}
+
+/** The `id` of an object. */
+export function idOf(
+  cluster: string,
+  { kind: { group, kind }, object: { metadata } }: Plain,
+): string {
+  const last = metadata.uid || `${metadata.namespace ?? ''}\0${metadata.name}`
+  return Buffer.from(['1', cluster, group, kind, last].join('\0')).toString('base64url')
 }
 
 /** Compares by namespace, then name, both by code units. */

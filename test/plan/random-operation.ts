@@ -375,6 +375,7 @@ const ofAnyKind: ReadonlySet<string> = new Set([
   'objects',
   'objectByRef',
   'objectList',
+  'problems',
   'graph',
   'search',
   'complete',

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Fields } from '../gateway/test-cluster.ts'
 import { gets, reads, type SmallWorld, startSmallWorld } from '../access/small-world.ts'
-import { kindsIn, kindsQuery, Oracle, refusedIn } from '../oracle/oracle.ts'
+import { kindsIn, kindsQuery, Oracle, refusedIn, unordered } from '../oracle/oracle.ts'
 import { type PlainKind, type PlainViewer, PlainWorld } from '../oracle/plain-world.ts'
+import { expectSearch } from '../oracle/plain-search.ts'
 import type { Variables } from '../support/gateway.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
 import { type Caller, caller, serveViewers, type ViewedGateway } from '../support/viewed-gateway.ts'
@@ -103,7 +104,9 @@ async function compared(viewer: Caller, query: string, variables: Variables): Pr
   if (expected?.data === undefined) return false
   const answer = { data: expected.data }
   for (const { path = [] } of errors) refusedIn(answer, { data }, ['data', ...path])
-  expect(data, `${about}, expected errors ${JSON.stringify(expected.errors)}`).toEqual(answer.data)
+  const told = `${about}, expected errors ${JSON.stringify(expected.errors)}`
+  const inOrder = 'graph' in data ? unordered : (answered: unknown) => answered
+  expect(inOrder(data), told).toEqual(inOrder(answer.data))
   return true
 }
 
@@ -131,6 +134,44 @@ describe('a viewer is answered what the objects that they may see say, and refus
       for (const { id, apiVersion, kind, namespace, name } of objects) {
         const variables = { ids, id, apiVersion, kind, namespace, name }
         expect(await compared(viewer, query, variables), `${viewer.username} ${id}`).toBe(true)
+      }
+    }
+  }, 60_000)
+
+  it('around objects of whatever kind', async () => {
+    const query = `query ($roots: [ID!]!, $relations: [String!]) { graph(roots: $roots, relations: $relations) {
+      nodes { id kind namespace name depth object { metadata { name } } } edges { from to relation } truncated } }`
+    let count = 0
+    for (const viewer of viewers) {
+      for (const relations of [
+        ['Pod.node', 'Pod.replicaSet', 'ReplicaSet.deployment', 'services'],
+        ['pods', 'replicaSets', 'configMaps'],
+        ['owners', 'owned', 'Node.pods', 'events'],
+      ]) {
+        for (const { id } of objects) {
+          if (await compared(viewer, query, { roots: [id], relations })) count += 1
+        }
+      }
+    }
+    expect(count).toBeGreaterThan(objects.length * 3 * 3)
+  }, 60_000)
+
+  it('that have all words of a text', async () => {
+    const query = `query ($text: String!, $types: [String!]) { search(text: $text, types: $types, first: 500) {
+      totalCount counts { type count } complete notLookedAt nodes { matched value object { id } } } }`
+    for (const viewer of viewers) {
+      for (const variables of [
+        ...['s', 'shop', 'settings', 'app=', 'ns:one shop', 'kind:pod,deploy 1'].map((text) => ({
+          text,
+        })),
+        { text: 'shop', types: ['Pod', 'Service'] },
+      ]) {
+        const { data, errors = [] } = await served.query(viewer, query, variables)
+        const codes = errors.map(({ extensions }) => extensions.code)
+        expect(codes.filter((code) => code !== 'FORBIDDEN')).toEqual([])
+        const visible = seen.get(viewer) as PlainWorld
+        // Who may list nothing of what is named is refused.
+        expectSearch(visible, variables, data?.search ?? { totalCount: 0, nodes: [], counts: [] })
       }
     }
   }, 60_000)

@@ -6,19 +6,22 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { commandFlags } from '../../src/command/command-flags.ts'
 import { loadConfig, variableOptions } from '../../src/config/config.ts'
-import { valueAt } from '../../src/config/option-source.ts'
-import { variableNameOf } from '../../src/config/variable-source.ts'
+import { valueAt, variableNameOf } from '../../src/config/option-source.ts'
 
 const document = 'docs/configuration.md'
 const heading = '## All options'
 
 /** Where the options of each part are declared, each with a comment that says what it is. */
 const declaredIn: Readonly<Record<string, readonly string[]>> = {
-  '': ['src/config/gateway-config.ts', 'src/config/config.ts'],
-  documents: [
-    'src/graphql/documents/document-bounds.ts',
-    'src/graphql/documents/selection-bounds.ts',
+  '': [
+    'src/config/gateway-config.ts',
+    'src/config/config.ts',
+    'src/gateway/gateway.ts',
+    'src/gateway/fleet.ts',
+    'src/gateway/serve-schema.ts',
+    'src/graphql/served/served-schema.ts',
   ],
+  documents: ['src/graphql/documents/document-bounds.ts'],
   work: ['src/query/condition/work-budget.ts'],
   cache: ['src/cache/cache-bounds.ts', 'src/cache/account-namespaces.ts'],
   writes: ['src/graphql/writes/write-limits.ts'],

@@ -17,13 +17,30 @@ const skippedSuite = (name: string, reason: string): void => {
   })
 }
 
-const livingSuite = (name: string, body: SuiteBody, options: ControlPlaneOptions): void => {
+/** What a suite needs of its plane. */
+export interface PlaneOptions extends ControlPlaneOptions {
+  /**
+   * Whether further suites of the process that ask for it, with no other options, have the same plane, one after the other: with
+   * what the suites before it have left in it. It ends with the process.
+   */
+  readonly isShared?: boolean
+}
+
+let shared: Promise<ControlPlane> | undefined
+
+const livingSuite = (
+  name: string,
+  body: SuiteBody,
+  { isShared = false, ...options }: PlaneOptions,
+): void => {
   let plane: ControlPlane | undefined
   describe(`${name}, on a real API server`, () => {
     beforeAll(async () => {
-      plane = await startControlPlane(options)
+      plane = await (isShared
+        ? (shared ??= startControlPlane(options))
+        : startControlPlane(options))
     }, startDeadlineMs)
-    afterAll(async () => plane?.[Symbol.asyncDispose](), stopDeadlineMs)
+    afterAll(async () => (isShared ? undefined : plane?.[Symbol.asyncDispose]()), stopDeadlineMs)
     body(() => {
       if (plane === undefined) throw new Error('the control plane starts before the first test')
       return plane
@@ -39,7 +56,7 @@ const livingSuite = (name: string, body: SuiteBody, options: ControlPlaneOptions
 export const describeWithControlPlane = (
   name: string,
   body: SuiteBody,
-  options: ControlPlaneOptions = {},
+  options: PlaneOptions = {},
 ): void => {
   const found = findControlPlane(options)
   return 'missing' in found

@@ -19,9 +19,7 @@ export interface Credentials {
   readonly clientCertificate?: ClientCertificate | undefined
 }
 
-/** A verified client certificate. */
 export interface ClientCertificate {
-  /** The common name of its subject. */
   readonly commonName: string
   /** Its expiry, in Unix milliseconds. */
   readonly notAfterMs: number
@@ -35,12 +33,10 @@ export interface Admitted {
   readonly expiresAtMs: number | undefined
 }
 
-/** An authenticated caller. */
 export interface Authenticated extends Admitted {
   readonly viewer: Viewer
 }
 
-/** Authenticates callers. */
 export interface Authenticator {
   /**
    * Authenticates a caller. Returns a promise only if it has to ask a server. Throws or rejects with {@link
@@ -130,7 +126,6 @@ export class CallerToken {
   }
 }
 
-/** Observes authentication, for metrics and logs. */
 export interface AuthenticationObserver {
   /** A token that was not cached was verified. */
   verified(outcome: 'accepted' | 'refused' | 'unavailable'): void

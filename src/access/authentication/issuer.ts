@@ -55,7 +55,6 @@ export class IssuerKeys {
     })
   }
 
-  /** The body of a 200 answer. */
   async #get(url: string): Promise<string> {
     const answer = await askIssuer(this.#options, url)
     if (answer.status !== 200) throw new IssuerError(url, `it answers ${answer.status}`)
@@ -63,7 +62,6 @@ export class IssuerKeys {
   }
 }
 
-/** How an OpenID Connect issuer is reached. */
 export interface IssuerConnection {
   /** The value of `iss`: `https://id.example.com`. */
   readonly issuer: string
@@ -73,7 +71,6 @@ export interface IssuerConnection {
   readonly deadlineMs: number
 }
 
-/** The issuer does not answer, or not as an issuer does. */
 export class IssuerError extends CodedError {
   constructor(url: string, problem: string, cause?: unknown) {
     super('OIDC_ISSUER', `${url}: ${problem}`, {

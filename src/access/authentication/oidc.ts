@@ -30,7 +30,6 @@ interface ClaimMapping {
   readonly requiredClaims: Readonly<Record<string, string>>
 }
 
-/** The trusted issuer, and the mapping of its claims. */
 export interface OidcOptions extends ClaimMapping {
   /** The value of `iss`, and the location of the discovery document. */
   readonly issuer: string

@@ -9,7 +9,6 @@ export interface IdentityProviderOptions
   readonly clientSecret: string | undefined
 }
 
-/** What the provider issues for a code or a refresh token. */
 export interface IssuedTokens {
   readonly accessToken: string
   readonly idToken: string | undefined

@@ -173,7 +173,6 @@ export class SealedCookies {
   }
 }
 
-/** The longest token that a session can hold. */
 export const maxSessionToken: number = (maxChunk * maxChunks * 3) / 4
 
 /** The error of tokens that need so many bytes. */

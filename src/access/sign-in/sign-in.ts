@@ -27,7 +27,6 @@ import {
 } from './sealed-cookies.ts'
 import type { SignInOptions } from '../authentication/authentication-options.ts'
 
-/** The paths of browser sign-in. */
 export const signInPaths = {
   login: '/auth/login',
   callback: '/auth/callback',
@@ -52,15 +51,11 @@ export interface SignInParts extends Pick<
   readonly tokens: Authenticator
   /** Authenticates callers with an `Authorization` header. */
   readonly bearers: Authenticator
-  /** Authenticates callers with a trusted client certificate. */
   readonly proxies: Authenticator
-  /** Observes failures of the provider. */
   readonly failed: (error: unknown) => void
-  /** Receives each sign-in, renewal and sign-out. */
   readonly report: (step: SignInReport) => void
 }
 
-/** The request for a step of a session, for its report. */
 export interface SignInVisit {
   readonly address: string | undefined
   readonly requestId: string
@@ -71,7 +66,6 @@ interface CallbackVisit extends SignInVisit {
   readonly cookie: string | undefined
 }
 
-/** Where a browser goes next, with `Set-Cookie` values. */
 export interface Redirection {
   readonly location: string
   readonly setCookies: readonly string[]
@@ -279,7 +273,6 @@ export class SignIn implements Authenticator {
     return { me, setCookies }
   }
 
-  /** Ends the browser's session, here and at the provider. */
   end(credentials: Credentials, origin: string, visit: SignInVisit): Promise<Redirection> {
     const { cookies, apiServerToken } = this.#parts
     const { cookie, address } = credentials
@@ -303,7 +296,6 @@ export class SignIn implements Authenticator {
     })
   }
 
-  /** Withdraws a refresh token, if the provider can be reached. */
   async #revoke(refreshToken: string | undefined, lane: string | undefined): Promise<void> {
     if (refreshToken === undefined) return
     await this.#ask(lane, (provider) => provider.revoke(refreshToken)).catch(() => undefined)
@@ -571,7 +563,6 @@ export class SignIn implements Authenticator {
   }
 }
 
-/** Receives whose step it is, as soon as that is known. */
 type Known = (whose: Pick<SignInReport, 'viewer' | 'subject' | 'providerSession'>) => void
 
 function namesOf({ subject, providerSession }: Session): Parameters<Known>[0] {

@@ -20,11 +20,8 @@ export interface MeasuredGateway {
   readonly clusters: () => readonly MeasuredCluster[]
   readonly sources: () => readonly MeasuredSource[]
   readonly fragments: () => FragmentCounts
-  /** The memory of documents and their plans, in bytes. */
   readonly documentBytes: () => number
-  /** The state of planned subscriptions. */
   readonly live: () => LiveState
-  /** The streams of logs. */
   readonly logs: () => LogCounts
 }
 

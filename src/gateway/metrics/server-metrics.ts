@@ -16,7 +16,6 @@ const buckets = [
   10, 30,
 ]
 
-/** The metrics of operations. */
 export function operationMetrics(registry: Registry): OperationObserver {
   const registers = [registry]
   const durations = new Histogram({

@@ -12,7 +12,6 @@ export type ClusterPlace =
   /** What the source holds cannot be used. A cluster that is connected keeps its connection. */
   | { readonly form: 'unusable'; readonly error: Error }
 
-/** A cluster of the fleet, as its source describes it. */
 export interface SourcedCluster {
   readonly name: string
   readonly labels: ClusterLabels
@@ -27,7 +26,6 @@ export interface SourcedCluster {
 export interface SourceState {
   /** While there is a problem, the clusters that the source named last. */
   readonly clusters: readonly SourcedCluster[]
-  /** Why the source cannot be followed at present. */
   readonly problem: Error | undefined
 }
 
@@ -42,7 +40,6 @@ export interface ClusterSource {
   follow(signal: AbortSignal): AsyncIterable<SourceState>
 }
 
-/** The `source` of clusters of the configuration. */
 export const configuration = 'configuration'
 
 /** Puts the prefix of a source before a cluster's name, and the labels of the source below its own. */

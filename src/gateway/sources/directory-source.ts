@@ -16,7 +16,6 @@ import {
   withDefaultsOf,
 } from './cluster-source.ts'
 
-/** A directory of kubeconfig files. */
 export interface DirectorySourceOptions {
   readonly type: 'directory'
   readonly path: string

@@ -12,13 +12,11 @@ import type { KubernetesObject } from '../../kubernetes/object.ts'
 import { present } from '../../lib/options.ts'
 import { isAllowed } from './exec-commands.ts'
 
-/** A Secret, as far as layouts read it. */
 export interface ClusterSecret extends KubernetesObject {
   /** Base64, by key. */
   readonly data?: Readonly<Record<string, string>>
 }
 
-/** How Secrets describe clusters. */
 export interface SecretLayout {
   /** Selects the Secrets of clusters, and no others if possible. */
   readonly labelSelector: string

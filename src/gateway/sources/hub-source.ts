@@ -16,7 +16,6 @@ import {
 } from './cluster-source.ts'
 import { type ClusterSecret, type SecretLayout, secretLayouts } from './hub-secrets.ts'
 
-/** Secrets of a hub cluster. */
 export interface HubSourceOptions {
   readonly type: 'argocd' | 'cluster-api'
   /** The name of a cluster of the configuration. */
@@ -36,10 +35,10 @@ export interface HubSourceOptions {
   readonly labels?: ClusterLabels
 }
 
-/** The hub as the fleet knows it. */
-export interface Hub {
+/** The hubs as the fleet knows them. */
+export interface Hubs {
   /** The connection, or why there is none. */
-  connection(): HubConnection | Error
+  hub(name: string): HubConnection | Error
   /** Calls `listener` after each change of the fleet. Returns a function that removes it. */
   onChanged(listener: () => void): () => void
 }
@@ -49,7 +48,6 @@ export interface HubConnection {
   readonly resourceVersionsComparable: boolean
 }
 
-/** The Secrets of one namespace, or of all. */
 interface FollowedSecrets {
   readonly of: string
   readonly informer: SharedInformer<ClusterSecret>
@@ -60,27 +58,26 @@ interface FollowedSecrets {
 const gatherMs = 100
 const everyNamespace = ''
 
-/** Follows the Secrets of a hub cluster that describe other clusters. */
 export class HubSource implements ClusterSource {
   readonly name: string
   readonly #options: HubSourceOptions
   readonly #layout: SecretLayout
-  readonly #hub: Hub
+  readonly #hubs: Hubs
   readonly #reflector: ReflectorOptions
   /** The clusters of each namespace, as last listed. */
   readonly #known = new Map<string, readonly SourcedCluster[]>()
 
-  constructor(options: HubSourceOptions, hub: Hub, reflector: ReflectorOptions) {
+  constructor(options: HubSourceOptions, hubs: Hubs, reflector: ReflectorOptions) {
     this.name = `${options.type} ${options.hub}`
     this.#options = options
     this.#layout = secretLayouts[options.type]
-    this.#hub = hub
+    this.#hubs = hubs
     this.#reflector = reflector
   }
 
   async *follow(signal: AbortSignal): AsyncIterable<SourceState> {
     while (!signal.aborted) {
-      const connection = this.#hub.connection()
+      const connection = this.#hubs.hub(this.#options.hub)
       if (connection instanceof Error) {
         yield this.#state(connection)
         await this.#connectionOtherThan(undefined, signal)
@@ -141,7 +138,7 @@ export class HubSource implements ClusterSource {
   /** Resolves when the hub has another connection, or when the signal aborts. */
   async #connectionOtherThan(known: HubConnection | undefined, signal: AbortSignal): Promise<void> {
     const isOther = (): boolean => {
-      const now = this.#hub.connection()
+      const now = this.#hubs.hub(this.#options.hub)
       return now instanceof Error ? known !== undefined : now.apiServer !== known?.apiServer
     }
     await new Promise<void>((resolve) => {
@@ -150,7 +147,7 @@ export class HubSource implements ClusterSource {
         signal.removeEventListener('abort', leave)
         resolve()
       }
-      const forget = this.#hub.onChanged(() => {
+      const forget = this.#hubs.onChanged(() => {
         if (isOther()) leave()
       })
       signal.addEventListener('abort', leave, { once: true })
@@ -193,7 +190,6 @@ export class HubSource implements ClusterSource {
     return followed
   }
 
-  /** The clusters of the Secrets, the oldest first. */
   #read({ store }: SharedInformer<ClusterSecret>, of: string): readonly SourcedCluster[] {
     const before = this.#known.get(of) ?? []
     const secrets = Array.from(store.ids(), (id) => store.object(id))

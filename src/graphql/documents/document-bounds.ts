@@ -1,10 +1,16 @@
 import {
   BREAK,
   type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  type FragmentSpreadNode,
   GraphQLError,
   type GraphQLSchema,
+  Kind as NodeKind,
   Lexer,
   parse,
+  type SelectionNode,
+  type SelectionSetNode,
   Source,
   specifiedRules,
   type Token,
@@ -19,8 +25,7 @@ import {
   clientErrorOf,
   requestError,
 } from '../errors/client-error.ts'
-import { hasOverlapsBeyond } from './overlapping-fields.ts'
-import { checkSelections, type SelectionLimits } from './selection-bounds.ts'
+import { fragmentsOf } from './document-fragments.ts'
 
 /** The limits of a document that an operator may configure. */
 export interface DocumentLimits extends SelectionLimits {
@@ -228,4 +233,181 @@ function variableError(name: string, problem: string): GraphQLError {
   const argument = `$${shortened(name)}`
   const details = { argument, hint: 'ask in several queries' }
   return clientErrorOf(new ClientError('BAD_USER_INPUT', `${argument}: ${problem}`, details))
+}
+
+/** The limits of one operation's selections. A fragment counts at each spread: a few lines can make millions. */
+interface SelectionLimits {
+  /** Fields within fields. Readers recurse once per level, until the stack ends. */
+  readonly maxDepth: number
+  /** Fields. */
+  readonly maxFields: number
+  /** Fields with an alias. */
+  readonly maxAliases: number
+  /** Directives on selections. */
+  readonly maxDirectives: number
+}
+
+/** The size of a selection, with its fragments. */
+interface Extent {
+  readonly depth: number
+  readonly fields: number
+  readonly aliases: number
+  readonly directives: number
+}
+
+const nothing: Extent = { depth: 0, fields: 0, aliases: 0, directives: 0 }
+
+/**
+ * Throws a GraphQLError for a document that selects too much, or that spreads an unknown fragment or one that spreads
+ * itself. Later readers of the document rely on this. Measures each fragment once, however often it is spread.
+ */
+function checkSelections(document: DocumentNode, limits: SelectionLimits): void {
+  const extents = new Extents(document)
+  for (const definition of document.definitions) {
+    if (!('selectionSet' in definition)) continue
+    const { depth, fields, aliases, directives } = extents.of(definition.selectionSet)
+    checkExtent('fields within fields', depth, limits.maxDepth)
+    checkExtent('fields', fields, limits.maxFields)
+    checkExtent('aliases', aliases, limits.maxAliases)
+    const own = definition.directives?.length ?? 0
+    checkExtent('directives', directives + own, limits.maxDirectives)
+  }
+}
+
+class Extents {
+  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>
+  /** `undefined` while a fragment is being measured. */
+  readonly #measured = new Map<string, Extent | undefined>()
+
+  constructor(document: DocumentNode) {
+    this.#fragments = fragmentsOf(document)
+  }
+
+  of(set: SelectionSetNode | undefined): Extent {
+    let { depth, fields, aliases, directives } = nothing
+    for (const selection of set?.selections ?? []) {
+      const inner = this.#within(selection)
+      const isField = selection.kind === NodeKind.FIELD
+      depth = Math.max(depth, inner.depth + (isField ? 1 : 0))
+      fields += inner.fields + (isField ? 1 : 0)
+      aliases += inner.aliases + (isField && selection.alias !== undefined ? 1 : 0)
+      directives += inner.directives + (selection.directives?.length ?? 0)
+    }
+    return { depth, fields, aliases, directives }
+  }
+
+  #within(selection: SelectionNode): Extent {
+    if (selection.kind !== NodeKind.FRAGMENT_SPREAD) return this.of(selection.selectionSet)
+    const name = selection.name.value
+    const fragment = this.#fragments.get(name)
+    if (fragment === undefined) throw spreadError(selection, 'is not in the document')
+    if (!this.#measured.has(name)) {
+      this.#measured.set(name, undefined)
+      this.#measured.set(name, this.of(fragment.selectionSet))
+    }
+    const extent = this.#measured.get(name)
+    if (extent === undefined) throw spreadError(selection, 'spreads itself')
+    return extent
+  }
+}
+
+function spreadError(spread: FragmentSpreadNode, problem: string): GraphQLError {
+  const message = `the fragment ${shortened(spread.name.value)} ${problem}`
+  return requestError(new GraphQLError(message, { nodes: [spread] }))
+}
+
+function checkExtent(what: string, amount: number, limit: number): void {
+  if (amount <= limit) return
+  const message = `the operation selects ${amount} ${what}, and at most ${limit} are answered`
+  const details = { value: amount, hint: 'ask in several queries' }
+  throw clientErrorOf(new ClientError('QUERY_TOO_COSTLY', message, details))
+}
+
+/** The cost of visiting a selection, in comparisons of two fields with their selections (some 6 us each). */
+const lookCost = 0.1
+/** The cost of comparing two fields without selections, or two fragments without a common field. */
+const leafCost = 0.1
+
+/**
+ * Whether validation would compare more than `most` pairs of fields to find out whether they can be merged. It compares
+ * all fields with the same name in the same place, fragments included. A visited selection, a pair of plain leaves and
+ * a pair of fragments in one place count a tenth. The document must not have unknown fragments or fragments that spread
+ * themselves.
+ */
+function hasOverlapsBeyond(document: DocumentNode, most: number): boolean {
+  const overlaps = new Overlaps(document, most)
+  for (const one of document.definitions) {
+    if (one.kind === NodeKind.OPERATION_DEFINITION) overlaps.count([one.selectionSet])
+  }
+  // Validation refuses unused fragments, but compares their fields first.
+  for (const one of document.definitions) {
+    if (one.kind !== NodeKind.FRAGMENT_DEFINITION || overlaps.reached.has(one.name.value)) continue
+    overlaps.count([one.selectionSet])
+  }
+  return overlaps.cost > most
+}
+
+class Overlaps {
+  cost = 0
+  readonly reached = new Set<string>()
+  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>
+  readonly #most: number
+
+  constructor(document: DocumentNode, most: number) {
+    this.#fragments = fragmentsOf(document)
+    this.#most = most
+  }
+
+  /** Counts the selections of one place. Stops when the cost exceeds the limit. */
+  count(sets: readonly SelectionSetNode[]): void {
+    const fields = new Map<string, FieldNode[]>()
+    const spread = new Set<string>()
+    for (const set of sets) this.#collect(set, fields, spread)
+    this.cost += leafCost * pairsOf(spread.size)
+    for (const same of fields.values()) {
+      this.cost += (areOneLeaf(same) ? leafCost : 1) * pairsOf(same.length)
+      if (this.cost > this.#most) return
+      const inner = same.flatMap(({ selectionSet }) => selectionSet ?? [])
+      if (inner.length > 0) this.count(inner)
+    }
+  }
+
+  #collect(
+    { selections }: SelectionSetNode,
+    fields: Map<string, FieldNode[]>,
+    spread: Set<string>,
+  ): void {
+    this.cost += lookCost * selections.length
+    if (this.cost > this.#most) return
+    for (const selection of selections) {
+      if (selection.kind === NodeKind.FIELD) {
+        const name = (selection.alias ?? selection.name).value
+        const same = fields.get(name)
+        if (same === undefined) fields.set(name, [selection])
+        else same.push(selection)
+      } else if (selection.kind === NodeKind.INLINE_FRAGMENT) {
+        this.#collect(selection.selectionSet, fields, spread)
+      } else {
+        const name = selection.name.value
+        const fragment = this.#fragments.get(name)
+        if (fragment === undefined || spread.has(name)) continue
+        spread.add(name)
+        this.reached.add(name)
+        this.#collect(fragment.selectionSet, fields, spread)
+      }
+    }
+  }
+}
+
+function pairsOf(count: number): number {
+  return (count * (count - 1)) / 2
+}
+
+/** Whether all are the same field, without arguments and selections. Such fields need no further comparison. */
+function areOneLeaf(same: readonly FieldNode[]): boolean {
+  const [first] = same
+  return same.every(
+    ({ selectionSet, arguments: args, name }) =>
+      selectionSet === undefined && (args?.length ?? 0) === 0 && name.value === first?.name.value,
+  )
 }

@@ -4,8 +4,8 @@ import type { HeldObject, Projection } from '../../informer/codec/object-codec.t
 import type { StoreView } from '../../informer/store/store-view.ts'
 import { problemIndex } from '../../query/problems/problem-part.ts'
 import type { SentStep } from '../../query/page/page-steps.ts'
+import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
-import { NotCoveredError } from '../errors/not-covered.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { collectFields } from '../plan/collected-fields.ts'
@@ -148,6 +148,12 @@ export interface Followed {
 /** The clusters of a served schema, and the kinds to look at for problems in them. */
 export type FleetParts = Pick<ServedSchema, 'clusters' | 'access' | 'members' | 'problemKinds'>
 
+/** `@skip` may leave out the one field of a subscription. */
+function notOneField(): ClientError {
+  const hint = 'leave out `@skip` and `@include` at the field'
+  return new ClientError('UNSUPPORTED', 'a subscription has one field', { hint })
+}
+
 /** Separates texts of JSON. Never occurs in one. */
 const between = '\0'
 
@@ -164,14 +170,14 @@ export class FramePlans {
   readonly #plans = new Map<Kind, FramePlan>()
   #ofProblems: FramePlan | undefined
 
-  /** Throws {@link NotCoveredError}, and the GraphQLError of a constant argument. */
+  /** Throws `ClientError`, and the GraphQLError of a constant argument. */
   constructor(operation: OperationDefinitionNode, compiler: PlanCompiler) {
     const type = compiler.served.schema.getSubscriptionType()
-    if (type === undefined || type === null) throw new NotCoveredError('no Subscription')
+    if (!type) throw new TypeError('the schema has no Subscription')
     const { collect } = compiler
     const roots = [...collectFields([operation.selectionSet], new Set([type.name]), collect)]
     const [[key, nodes] = ['', []]] = roots
-    if (roots.length !== 1) throw new NotCoveredError('a subscription to anything but one field')
+    if (roots.length !== 1) throw notOneField()
     const field = new PlanField(type, key, nodes, compiler)
     const source = followSourceOf(field.definition)
     if (source === undefined) throw field.notCovered()
@@ -187,7 +193,7 @@ export class FramePlans {
   }
 
   /**
-   * What a request follows in the present clusters. Throws {@link NotCoveredError}, and the error of an argument that
+   * What a request follows in the present clusters. Throws the error of an argument that
    * cannot be coerced or that names no kind or no cluster.
    */
   of(variables: VariableValues, limits: FollowLimits, fleet: FleetParts): Followed {
@@ -213,7 +219,7 @@ export class FramePlans {
     return { args, lists, plan: this.#planOf(kind), page, facets, problems }
   }
 
-  /** Compiles frames that are values, such as those of logs and drains. Throws {@link NotCoveredError}. */
+  /** Compiles frames that are values, such as those of logs and drains. */
   valueFrames(): (frame: object) => Buffer {
     const write = valueWriter(this.#field)
     const key = JSON.stringify(this.key)

@@ -22,7 +22,6 @@ import type { SubscriptionSource } from '../answer/execution.ts'
 import { maxCoercionErrors, variableError } from '../errors/argument-place.ts'
 import { ClientError, clientErrorOf, clientResult, writeByGet } from '../errors/client-error.ts'
 import { problemOfVariables } from '../documents/document-bounds.ts'
-import { NotCoveredError } from '../errors/not-covered.ts'
 import { inTime } from '../answer/operation-deadline.ts'
 import type { OperationDocuments } from '../documents/operation-documents.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
@@ -288,12 +287,7 @@ export class PlannedSubscriptions {
     } catch (error) {
       const nodes = plans?.nodes ?? operation.selectionSet.selections
       const path = plans === undefined ? undefined : [plans.key]
-      const shown = !(error instanceof NotCoveredError)
-        ? error
-        : new ClientError('UNSUPPORTED', `subscriptions do not cover this: ${error.message}`, {
-            hint: 'read it by a query',
-          })
-      return { errors: [locatedError(shown, nodes, path)] }
+      return { errors: [locatedError(error, nodes, path)] }
     }
   }
 
@@ -326,7 +320,7 @@ export class PlannedSubscriptions {
     // The plans of a schema are the same for whatever clusters there are.
     if (known?.schema !== served.schema) {
       if (operation.operation !== OperationTypeNode.SUBSCRIPTION) {
-        throw new NotCoveredError(`a ${operation.operation}`)
+        throw new TypeError(`a ${operation.operation} is no subscription`)
       }
       const { documents } = this.#options
       const grown = (bytes: number): void => documents.grown(document, bytes)

@@ -1,38 +1,27 @@
 import { Kind as NodeKind, type SelectionSetNode } from 'graphql'
 import type { Kind } from '../model/kind.ts'
-import { NotCoveredError } from '../errors/not-covered.ts'
 import type { Compiled, PlanCompiler, PlanField, PlanNeeds, RowWriter } from './plan-compiler.ts'
 
 /** Rows of any kind. */
 interface RowsByKind {
-  /** The needs of a kind's row. Throws {@link NotCoveredError}. */
+  /** The needs of a kind's row. */
   readonly needs: (kind: Kind) => PlanNeeds
-  /** Throws {@link NotCoveredError} if plans do not cover the selection for the object's kind. */
   readonly write: RowWriter
 }
 
-/**
- * The part of a plan that a field compiles for each kind. The first use of a kind compiles it. Throws
- * {@link NotCoveredError}.
- */
+/** The part of a plan that a field compiles for each kind. The first use of a kind compiles it. */
 export function compiledByKind<T>(
   { compiler }: PlanField,
   compile: (kind: Kind) => T,
 ): (kind: Kind) => Compiled<T> {
   const { scope } = compiler
-  const known = new Map<Kind, Compiled<T> | NotCoveredError>()
-  const compiled = (kind: Kind): Compiled<T> | NotCoveredError => {
-    try {
-      return compiler.apart(() => compiler.in(scope, () => compile(kind)))
-    } catch (error) {
-      if (error instanceof NotCoveredError) return error
-      throw error
-    }
-  }
+  const known = new Map<Kind, Compiled<T>>()
   return (kind) => {
     let part = known.get(kind)
-    if (part === undefined) known.set(kind, (part = compiled(kind)))
-    if (part instanceof NotCoveredError) throw part
+    if (part === undefined) {
+      part = compiler.apart(() => compiler.in(scope, () => compile(kind)))
+      known.set(kind, part)
+    }
     return part
   }
 }

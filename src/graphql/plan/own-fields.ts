@@ -27,7 +27,6 @@ import { type Health, ruledHealth } from '../../kubernetes/health/health.ts'
 import { type KubernetesObject, objectKey, type Unstructured } from '../../kubernetes/object.ts'
 import { valuesAt } from '../../query/index/path.ts'
 import { type PodAmounts, podAmountsOf } from '../../query/index/pod-total.ts'
-import { NotCoveredError } from '../errors/not-covered.ts'
 import type { Kind } from '../model/kind.ts'
 import { encodeObjectId, objectIdOf } from '../model/object-id.ts'
 import { fieldSourceOf, type ScalarForm, type ValueShape } from '../schema/field-source.ts'
@@ -72,7 +71,7 @@ const fieldsPerAmounts = 30
 
 /**
  * Selects an object's own fields, which depend on the object alone: fields of a kind's type, or of a plain JSON type
- * within it. Throws {@link NotCoveredError} for a field that plans do not cover.
+ * within it.
  */
 export function ownSelection(
   type: GraphQLObjectType,
@@ -121,7 +120,8 @@ function ownField(
   const name = node?.name.value ?? ''
   if (name === '__typename') return whole(constant(type.name))
   const field = type.getFields()[name]
-  if (node === undefined || field === undefined) throw new NotCoveredError(`${type.name}.${name}`)
+  if (node === undefined || field === undefined)
+    throw new TypeError(`no writer of ${type.name}.${name}`)
   const source = fieldSourceOf(field)
   switch (source.form) {
     case 'id': {
@@ -195,7 +195,7 @@ function ownField(
     default:
       break
   }
-  throw new NotCoveredError(`${type.name}.${name}`)
+  throw new TypeError(`no writer of ${type.name}.${name}`)
 }
 
 /** The signature of fields without arguments. */
@@ -235,7 +235,7 @@ function valueOf(
         }
       }
   }
-  throw new NotCoveredError(`${String(type)} of the form ${shape.form}`)
+  throw new TypeError(`no writer of ${String(type)} of the form ${shape.form}`)
 }
 
 function entryFields(
@@ -254,7 +254,7 @@ function entryFields(
       if (source.form === 'entryKey') fields.push({ key, value: 'key' })
       else if (source.form === 'entryValue') {
         fields.push({ key, value: valueOf(field.type, source.shape, same, context) })
-      } else throw new NotCoveredError(`${type.name}.${name}`)
+      } else throw new TypeError(`no writer of ${type.name}.${name}`)
     }
   }
   return fields
@@ -282,7 +282,7 @@ function made(make: (object: Readonly<Record<string, unknown>>) => string): Fiel
 
 const columnMembers = ['name', 'type', 'format', 'priority', 'value', 'since'] as const
 
-/** Writes the selected members of a plain object. Throws {@link NotCoveredError} for other fields. */
+/** Writes the selected members of a plain object. */
 function madeText<T extends object>(
   type: GraphQLObjectType,
   fields: Iterable<readonly [string, readonly FieldNode[]]>,
@@ -296,7 +296,7 @@ function madeText<T extends object>(
       return () => text
     }
     const member = members.find((one) => one === name)
-    if (member === undefined) throw new NotCoveredError(`${type.name}.${name}`)
+    if (member === undefined) throw new TypeError(`no writer of ${type.name}.${name}`)
     return (source: T) => before + JSON.stringify(source[member] ?? null)
   })
   return (source) => `{${writers.map((write) => write(source)).join(',')}}`

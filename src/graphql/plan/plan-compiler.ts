@@ -10,7 +10,7 @@ import {
 } from 'graphql'
 import type { WantedIndexes } from '../../cache/cached-resource.ts'
 import type { ObjectId } from '../../informer/store/store-view.ts'
-import { NotCoveredError } from '../errors/not-covered.ts'
+import { ClientError } from '../errors/client-error.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
 import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
 import { isServed } from '../reads/condition-needs.ts'
@@ -22,8 +22,9 @@ import type { ClusterArguments } from '../schema/read-arguments.ts'
 import { clustersPrepared, isOverClusters } from '../served/cluster-argument.ts'
 import { type RelatedNeed, relationNeeds } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
-import { type CollectContext, selectionsOf } from './collected-fields.ts'
+import { type CollectContext, collectFields, selectionsOf } from './collected-fields.ts'
 import { FieldArguments } from './field-arguments.ts'
+import { answered } from './field-errors.ts'
 import type { PlanRun } from './plan-run.ts'
 import type { ValueRun } from './value-run.ts'
 
@@ -147,9 +148,40 @@ export class PlanField {
     return selectionsOf(this.nodes)
   }
 
-  notCovered(): NotCoveredError {
-    return new NotCoveredError(`${this.parent.name}.${this.name}`)
+  /** The error of a field without a writer, which is a fault of the gateway. */
+  notCovered(): TypeError {
+    return new TypeError(`no writer of ${this.parent.name}.${this.name}`)
   }
+}
+
+/**
+ * Compiles the members of an object, each as a field that may fail. `compile` does not get `__typename`. `abstract`:
+ * the names of unions that fragments may name besides the type.
+ */
+export function writtenMembers<W extends (run: never, ...source: never[]) => string>(
+  type: GraphQLObjectType,
+  selections: readonly SelectionSetNode[],
+  compiler: PlanCompiler,
+  compile: (field: PlanField) => W | undefined,
+  abstract: readonly string[] = [],
+): { readonly before: string; readonly write: W | (() => string) }[] {
+  // Response paths omit the keys of connections.
+  const isPart = /(Connection|Edge)$/.test(type.name)
+  const names = [type.name, ...type.getInterfaces().map(({ name }) => name), ...abstract]
+  const fields = collectFields(selections, new Set(names), compiler.collect)
+  return Array.from(fields, ([key, nodes], position) => {
+    const before = `${position === 0 ? '' : ','}${JSON.stringify(key)}:`
+    if (nodes[0]?.name.value === '__typename') {
+      return { before, write: () => JSON.stringify(type.name) }
+    }
+    const written = (): W => {
+      const field = new PlanField(type, key, nodes, compiler)
+      const write = compile(field)
+      if (write === undefined) throw field.notCovered()
+      return answered(field, write)
+    }
+    return { before, write: isPart ? written() : compiler.within(key, written) }
+  })
 }
 
 /** The compilers of rows and connections, which contain each other. */
@@ -268,22 +300,25 @@ export class PlanCompiler {
     return this.#ledTo.has(kind)
   }
 
-  /** Allows a direct read of a field. Throws {@link NotCoveredError} in a subscription. */
-  readsDirectly(field: string): void {
-    if (this.#scope.isLive) throw new NotCoveredError(`${field}, which is read directly`)
+  /** Allows a direct read of a field. Throws `ClientError` in a subscription. */
+  readsDirectly({ parent, name }: PlanField): void {
+    if (!this.#scope.isLive) return
+    const message = `${parent.name}.${name} is read live, so subscriptions do not include it`
+    const hint = 'leave the field out, and read it by a query after a change'
+    throw new ClientError('UNSUPPORTED', message, { hint })
   }
 
-  /** Compiles the read of a relation and records the kinds that it needs. Throws {@link NotCoveredError}. */
-  relation(field: RelationField): RelationRead {
-    const relation = this.served.relations.byField.get(field)
-    if (relation === undefined) throw new NotCoveredError(field.definition.name)
-    const { reads, to, name } = relation
-    if (to.uncached) this.readsDirectly(name)
+  /** Compiles the read of a relation for a field, and records the kinds that it needs. Throws as {@link readsDirectly}. */
+  relation(relationField: RelationField, field: PlanField): RelationRead {
+    const relation = this.served.relations.byField.get(relationField)
+    if (relation === undefined) throw field.notCovered()
+    const { reads, to } = relation
+    if (to.uncached) this.readsDirectly(field)
     this.leadsTo(reads)
-    for (const { kind, indexes } of relationNeeds(this.served.relations, field)) {
+    for (const { kind, indexes } of relationNeeds(this.served.relations, relationField)) {
       this.reads(kind, indexes)
     }
-    return new RelationRead(field, relation)
+    return new RelationRead(relationField, relation)
   }
 
   /** Records the kinds that the filter of a list reads. */
@@ -349,10 +384,10 @@ export class PlanCompiler {
     return this.#rowNeeds !== undefined
   }
 
-  /** The type of a kind. Throws {@link NotCoveredError} if the schema lacks it. */
+  /** The type of a kind. */
   typeOf({ typeName }: Kind): GraphQLObjectType {
     const type = this.served.schema.getType(typeName)
-    if (!isObjectType(type)) throw new NotCoveredError(`type ${typeName}`)
+    if (!isObjectType(type)) throw new TypeError(`the schema has no type ${typeName}`)
     return type
   }
 }

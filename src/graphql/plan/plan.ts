@@ -14,21 +14,26 @@ import { fragmentsOf } from '../documents/document-fragments.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { ClientError } from '../errors/client-error.ts'
-import { listWriter } from './connection-writer.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { nullBelow } from './field-errors.ts'
-import { writtenMembers } from './plain-writer.ts'
 import {
   neededIn,
   PlanCompiler,
+  type PlanField,
   type PlanNeeds,
   type PlanWriters,
   type RootWriter,
+  type RowWriter,
+  writtenMembers,
 } from './plan-compiler.ts'
 import { plannedWork, type PlanRun, schemaWork } from './plan-run.ts'
 import { rootWriter } from './root-writer.ts'
 import { rowWriter } from './row-writer.ts'
-import { objectText, type WrittenMember } from './value-run.ts'
+import { leastLengthOf, listText, objectText, type WrittenMember } from './value-run.ts'
+import type { Kind } from '../model/kind.ts'
+import type { ObjectId } from '../../informer/store/store-view.ts'
+import { paidEdges, paidRows, type ReadPage } from '../reads/connection-read.ts'
+import { memberWriter } from './value-writer.ts'
 
 /** The number of variations that a plan keeps. A further one replaces the oldest. */
 const maxVariations = 64
@@ -245,4 +250,49 @@ function flagsOf(document: DocumentNode): readonly string[] {
     },
   })
   return [...names].toSorted()
+}
+
+/**
+ * Compiles the pages of a list of a kind. A page is the value of its connection, but for its rows: they are written from
+ * their bare ids, without an object for each, as most answers consist of them. Pages of several kinds are values with
+ * their rows (`reads/over-kinds/kinds-connection.ts`).
+ */
+function listWriter(kind: Kind, field: PlanField): (run: PlanRun, read: ReadPage) => string {
+  const { compiler, args } = field
+  compiler.reads(kind)
+  compiler.filters(kind, args)
+  const rowOf = ({ selections }: PlanField): RowWriter => compiler.row(kind, selections)
+  type MemberWriter = (run: PlanRun, read: ReadPage) => string
+  const { objectType, selections } = field
+  const members = writtenMembers(objectType, selections, compiler, (member): MemberWriter => {
+    if (member.name === 'nodes') {
+      const write = rowOf(member)
+      return (run, { page }) =>
+        listText(run, paidRows(run.budget, page), (id, at) => write(run, page.partAt(at), id))
+    }
+    return member.name === 'edges' ? edgesWriter(member, rowOf) : memberWriter(member)
+  })
+  return (run, read) => objectText(run, members, read)
+}
+
+function edgesWriter(
+  { objectType, selections, compiler }: PlanField,
+  rowOf: (field: PlanField) => RowWriter,
+): (run: PlanRun, read: ReadPage) => string {
+  type MemberWriter = (run: PlanRun, read: ReadPage, id: ObjectId, at: number) => string
+  let cursors = 0
+  const members = writtenMembers(objectType, selections, compiler, (field): MemberWriter => {
+    if (field.name === 'node') {
+      const write = rowOf(field)
+      return (run, { page }, id, at) => write(run, page.partAt(at), id)
+    }
+    if (field.name !== 'cursor') throw field.notCovered()
+    cursors += 1
+    return (_run, { page }, _id, at) => JSON.stringify(page.cursorAt(at))
+  })
+  const leastLength = leastLengthOf(members)
+  return (run, read) => {
+    const rows = paidEdges(run.budget, read.page, cursors)
+    return listText(run, rows, (id, at) => objectText(run, members, read, id, at), leastLength)
+  }
 }

@@ -24,9 +24,10 @@ import { neededIn, neededKinds, type PlanField, type RootWriter } from './plan-c
 import type { PlanRun } from './plan-run.ts'
 import { extensionWriter, memberWriter, valueWriter } from './value-writer.ts'
 
-/** Compiles a field of `Query`. Throws `NotCoveredError`, and the GraphQLError of a constant argument. */
+/** Compiles a field of `Query`. Throws the GraphQLError of a constant argument. */
 export function rootWriter(field: PlanField): RootWriter {
-  if (field.name === '__schema' || field.name === '__type') return schemaRoot(field)
+  const ofSchema = schemaFields.get(field.name)
+  if (ofSchema !== undefined) return { ...valueRoot(field), ofSchema }
   const { source } = field
   switch (source.form) {
     case 'list':
@@ -52,11 +53,18 @@ export function rootWriter(field: PlanField): RootWriter {
     case 'clusterFrames':
       return valueRoot(field)
     case 'value':
-      return field.name === '_service' ? schemaRoot(field) : valueRoot(field)
+      return valueRoot(field)
     default:
       throw field.notCovered()
   }
 }
+
+/** The fields that only tell of the schema, each of the whole of it or of one type. */
+const schemaFields: ReadonlyMap<string, 'whole' | 'type'> = new Map([
+  ['__schema', 'whole'],
+  ['__type', 'type'],
+  ['_service', 'whole'],
+])
 
 /** Compiles a field that is a member of {@link QueryValues}. */
 function valueRoot(field: PlanField): RootWriter {
@@ -68,13 +76,6 @@ function valueRoot(field: PlanField): RootWriter {
 function extensionRoot(extension: ExtensionField, field: PlanField): RootWriter {
   const write = extensionWriter(extension, field)
   return { write: (run) => write(run, run.extensions.of(run.event, undefined)) }
-}
-
-/** Compiles a field that only tells of the schema: of introspection, or `_service`. */
-function schemaRoot(field: PlanField): RootWriter {
-  const write = memberWriter(field)
-  const ofSchema = field.name === '__type' ? 'type' : 'whole'
-  return { ofSchema, write: (run) => write(run, undefined) }
 }
 
 function isMutation({ parent, compiler }: PlanField): boolean {

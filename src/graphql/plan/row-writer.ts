@@ -1,34 +1,48 @@
-import type { SelectionSetNode } from 'graphql'
-import { splitObjectKey } from '../../kubernetes/object.ts'
+import {
+  type FieldNode,
+  GraphQLError,
+  type GraphQLObjectType,
+  type SelectionSetNode,
+} from 'graphql'
+import { objectKey, splitObjectKey, type Unstructured } from '../../kubernetes/object.ts'
 import { ClientError } from '../errors/client-error.ts'
-import { NotCoveredError } from '../errors/not-covered.ts'
-import type { Kind, RelationField } from '../model/kind.ts'
+import type { Kind, ObjectRefField, RelationField } from '../model/kind.ts'
 import { usageKindOf } from '../model/usage-kind.ts'
-import type { FoundObject } from '../prepare/kind-view.ts'
+import type { FoundObject, KindView } from '../prepare/kind-view.ts'
 import { directObject } from '../reads/direct/direct-reads.ts'
 import { OwnedRead } from '../reads/over-kinds/owned-read.ts'
 import { clusterState } from '../reads/fleet-state.ts'
 import { canDo } from '../reads/permissions.ts'
 import { PolymorphicRead } from '../reads/over-kinds/polymorphic-read.ts'
 import { usageOf } from '../reads/usage-read.ts'
+import { ObjectRefRead, ownerChainOf, ownersOf } from '../reads/owner-read.ts'
+import { anyRowWriter } from './any-row-writer.ts'
 import { UsedByRead } from '../reads/over-kinds/used-by-read.ts'
 import type { ObjectCanArguments, OwnedArguments } from '../schema/read-arguments.ts'
 import type { SecretContents } from '../schema/read-context.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import { collectFields } from './collected-fields.ts'
-import {
-  objectRefsWriter,
-  ownerChainWriter,
-  ownersWriter,
-  rootOwnerWriter,
-} from './object-ref-writer.ts'
-import { isOwnField } from './own-fields.ts'
-import { ownFragment } from './own-fragment.ts'
-import { fragmentedMembers } from './plain-writer.ts'
-import type { PlanCompiler, PlanField, RowWriter } from './plan-compiler.ts'
-import { type PlanRun, refusedBeside } from './plan-run.ts'
-import { objectText } from './value-run.ts'
+import { isOwnField, type OwnFieldsContext, ownSelection } from './own-fields.ts'
+import { type PlanCompiler, PlanField, type RowWriter } from './plan-compiler.ts'
+import { plannedFields, type PlanRun, refusedBeside } from './plan-run.ts'
+import { listText, objectText } from './value-run.ts'
 import { extensionWriter, reportingWriter, valueWriter } from './value-writer.ts'
+import {
+  AnswerTooLongError,
+  type ObjectSelection,
+  type SelectedValue,
+} from '../../informer/codec/projection.ts'
+import type { StoreView } from '../../informer/store/store-view.ts'
+import { ArgumentError } from '../../query/condition/argument-error.ts'
+import type { WorkBudget } from '../../query/condition/work-budget.ts'
+import { FieldArguments } from './field-arguments.ts'
+import type { StoreFragment } from './fragment-cache.ts'
+import { ruledHealth } from '../../kubernetes/health/health.ts'
+import { podAmountsOf } from '../../query/index/pod-total.ts'
+import { objectIdOf } from '../model/object-id.ts'
+import { printedColumns } from '../schema/object-fields.ts'
+import { answered } from './field-errors.ts'
+import { jsonAt, jsonReader } from './json-values.ts'
 
 /**
  * Compiles the objects of a kind. Adjacent own fields form one fragment, whose text the cache keeps. The other fields,
@@ -43,36 +57,39 @@ export function rowWriter(
   // Type conditions match a type by its own name, and those of its interfaces and of the union of all kinds.
   const names = new Set([type.name, ...type.getInterfaces().map(({ name }) => name), '_Entity'])
   const fields = collectFields(selectionSets, names, compiler.collect)
-  const isOwn = (name: string): boolean => isOwnField(type, name)
-  const own = [...fields].filter(([, [node]]) => isOwn(node?.name.value ?? ''))
-  if (own.length === fields.size) {
-    return own.length === 0
-      ? () => '{}'
-      : ownFragment({ kind, type, fields: own, isWhole: true }, compiler)
+  if (fields.size === 0) return () => '{}'
+  const members: { readonly before: string; readonly write: RowWriter }[] = []
+  // Joins separators and names in advance: the answer copies each piece once more.
+  const add = (name: string, write: RowWriter): void =>
+    void members.push({ before: `${members.length === 0 ? '' : ','}${name}`, write })
+  let own: [string, readonly FieldNode[]][] = []
+  for (const [key, nodes] of fields) {
+    if (isOwnField(type, nodes[0]?.name.value ?? '')) {
+      own.push([key, nodes])
+      continue
+    }
+    if (own.length > 0) add('', ownFragment({ kind, type, fields: own, isWhole: false }, compiler))
+    own = []
+    const write = compiler.within(key, () => {
+      const field = new PlanField(type, key, nodes, compiler)
+      const { isLive } = compiler.scope
+      return answered(field, isLive ? unlessDirect(kind, field) : holeWriter(kind, field))
+    })
+    add(`${JSON.stringify(key)}:`, write)
   }
-  const members = fragmentedMembers<RowWriter>(type, fields, compiler, {
-    isOwn,
-    fragment: (adjacent) => ownFragment({ kind, type, fields: adjacent, isWhole: false }, compiler),
-    hole: (field) => (compiler.scope.isLive ? unlessDirect(kind, field) : holeWriter(kind, field)),
-  })
+  if (members.length === 0) return ownFragment({ kind, type, fields: own, isWhole: true }, compiler)
+  if (own.length > 0) add('', ownFragment({ kind, type, fields: own, isWhole: false }, compiler))
   return (run, part, id) => objectText(run, members, part, id)
 }
 
-/** In a subscription, a field that plans do not cover fails: frames do not wait for direct reads. */
+/** A field that a subscription cannot have fails by itself: frames do not wait for direct reads. */
 function unlessDirect(kind: Kind, field: PlanField): RowWriter {
   try {
     return holeWriter(kind, field)
   } catch (error) {
-    if (!(error instanceof NotCoveredError)) throw error
+    if (!(error instanceof ClientError) || error.code !== 'UNSUPPORTED') throw error
     return () => {
-      const name = `${field.parent.name}.${field.name}`
-      throw new ClientError(
-        'UNSUPPORTED',
-        `${name} is read live, so subscriptions do not include it`,
-        {
-          hint: 'leave the field out, and read it by a query after a change',
-        },
-      )
+      throw error
     }
   }
 }
@@ -93,9 +110,8 @@ function holeWriter(kind: Kind, field: PlanField): RowWriter {
     case 'owners':
       return ownersWriter(field)
     case 'ownerChain':
-      return ownerChainWriter(field)
     case 'rootOwner':
-      return rootOwnerWriter(field)
+      return ownerChainWriter(field, source.form === 'rootOwner')
     case 'objectRef':
       if (!('field' in source)) break
       return objectRefsWriter(source.field, field)
@@ -124,10 +140,40 @@ function holeWriter(kind: Kind, field: PlanField): RowWriter {
   throw field.notCovered()
 }
 
+/** Compiles `owners`. */
+function ownersWriter(field: PlanField): RowWriter {
+  const write = anyRowWriter(field)
+  const refused = refusedBeside(field)
+  return (run, part, id) =>
+    listText(run, ownersOf(run, part, id, refused), (owner) => write(run, owner.part, owner.id))
+}
+
+/** Compiles `ownerChain`, or `rootOwner`, which is the last of it. */
+function ownerChainWriter(field: PlanField, isRoot: boolean): RowWriter {
+  const write = valueWriter(field)
+  const refused = refusedBeside(field)
+  return (run, part, id) => {
+    const chain = ownerChainOf(run, part, id, refused)
+    return write(run, isRoot ? chain.at(-1) : chain)
+  }
+}
+
+/** Compiles a field that refers to objects of any kind, such as `Event.involved`. */
+function objectRefsWriter(refers: ObjectRefField, field: PlanField): RowWriter {
+  const { kindAt, many } = refers
+  const write = valueWriter(field)
+  const read = new ObjectRefRead(refers, kindAt && field.compiler.relation(kindAt.relation, field))
+  const refused = refusedBeside(field)
+  return (run, part, id) => {
+    const refs = read.refs(run, part, id, refused)
+    return write(run, many ? refs : refs[0])
+  }
+}
+
 /** Compiles the objects of one kind that a relation leads to. */
 function relationWriter(relation: RelationField, field: PlanField): RowWriter {
   const { compiler, args, selections } = field
-  const read = compiler.relation(relation)
+  const read = compiler.relation(relation, field)
   const { to } = read
   if (relation.many) {
     const write = compiler.list(to, field)
@@ -188,8 +234,9 @@ function usageWriter(kind: Kind, field: PlanField): RowWriter {
 }
 
 /** Compiles `data` or `type` of a Secret, which the server reads from the API server. */
-function secretWriter({ name, compiler }: PlanField): RowWriter {
-  compiler.readsDirectly(name)
+function secretWriter(field: PlanField): RowWriter {
+  const { name, compiler } = field
+  compiler.readsDirectly(field)
   return (run, part, id) => {
     const contents = run.direct.secret(directObject(part, id), run.budget)
     return JSON.stringify(contents?.[name as keyof SecretContents] ?? null)
@@ -199,10 +246,265 @@ function secretWriter({ name, compiler }: PlanField): RowWriter {
 /** Compiles `printerColumns` of a kind whose columns only the API server knows. */
 function serverColumnsWriter(field: PlanField): RowWriter {
   const { args, compiler } = field
-  compiler.readsDirectly('printerColumns')
+  compiler.readsDirectly(field)
   const write = valueWriter(field)
   return (run, part, id) => {
     const wide = run.argumentsOf(args)['wide'] === true
     return write(run, run.direct.columns(directObject(part, id), wide))
   }
+}
+
+/** Fragments share these places of a run. Two at one place only look each other's up again. */
+const recentFragments = 64
+let fragments = 0
+
+/** The number of argument values that a fragment keeps. */
+const maxVariations = 64
+
+/** Adjacent own fields of an object, by response key. */
+type AdjacentFields = readonly (readonly [string, readonly FieldNode[]])[]
+
+/** Adjacent own fields of the objects of a kind. */
+interface OwnFields {
+  readonly kind: Kind
+  readonly type: GraphQLObjectType
+  readonly fields: AdjacentFields
+  /** Whether the fields are the whole object: its text then includes the braces. */
+  readonly isWhole: boolean
+}
+
+/**
+ * Compiles adjacent own fields of an object. Their text depends on the held row alone, so each version of an object is
+ * written once. The cache keys the text by the signature of the selection: all plans with this selection share it. What a
+ * projection cannot write is written from the decoded object below.
+ */
+function ownFragment(own: OwnFields, compiler: PlanCompiler): RowWriter {
+  const { kind, type, fields, isWhole } = own
+  const { collect, scope } = compiler
+  let decoded: RowWriter | undefined
+  const writeDecoded: RowWriter = (run, part, id) => {
+    decoded ??= compiler.in(scope, () => decodedFields(type, fields, compiler))
+    const text = decoded(run, part, id)
+    return isWhole ? text : text.slice(1, -1)
+  }
+  const argumentsOf = new Map<FieldNode, FieldArguments>()
+  let variations = new Map<string, WeakMap<StoreView, StoreFragment>>()
+  let variationBytes = 0
+  const grown = (bytes: number): void => {
+    variationBytes += bytes
+    collect.grown(bytes)
+  }
+  const select = (
+    { cluster, isDirect }: Pick<KindView, 'cluster' | 'isDirect'>,
+    valuesOf: OwnFieldsContext['argumentsOf'],
+  ) => {
+    const notes = [cluster]
+    let charged = 0
+    const selection = ownSelection(type, fields, {
+      kind,
+      cluster,
+      isDirect: isDirect === true,
+      collect: { ...collect, grown },
+      argumentsOf: valuesOf,
+      note: (line) => notes.push(line),
+      charge: (extra) => void (charged += extra),
+    })
+    const signature = `${isWhole ? '{}' : ''}${notes.join('\n')}`
+    return { selection, signature, fields: fieldsOf(selection) + charged }
+  }
+  try {
+    // Collects the fields with arguments.
+    select({ cluster: '' }, (field, node) => {
+      const args = new FieldArguments(field, node)
+      argumentsOf.set(node, args)
+      return args.constant ?? unknownArguments
+    })
+  } catch (error) {
+    if (error instanceof ArgumentError) return writeDecoded
+    throw error
+  }
+  const isConstant = [...argumentsOf.values()].every(({ constant }) => constant !== undefined)
+
+  const fragmentOf = (run: PlanRun, part: KindView): StoreFragment => {
+    const { view } = part
+    const values = (args: FieldArguments) => run.argumentsOf(args)
+    const variation = isConstant ? '' : JSON.stringify(Array.from(argumentsOf.values(), values))
+    let ofView = variations.get(variation)
+    if (ofView === undefined) {
+      if (variations.size >= maxVariations) {
+        variations = new Map()
+        grown(-variationBytes)
+      }
+      variations.set(variation, (ofView = new WeakMap()))
+    }
+    let fragment = ofView.get(view)
+    if (fragment === undefined) {
+      const selected = select(part, (_, node) => {
+        const args = argumentsOf.get(node)
+        return args === undefined ? {} : run.argumentsOf(args)
+      })
+      grown(2 * variation.length)
+      fragment = {
+        memo: run.fragmentsOf(part).memo(selected.signature, view),
+        project: view.projection(selected.selection),
+        fields: selected.fields,
+      }
+      ofView.set(view, fragment)
+    }
+    return fragment
+  }
+
+  // The next row mostly reuses the fragment of the last one. The run remembers it, not the plan, which outlives the stores it reads.
+  const place = ++fragments % recentFragments
+  return (run, part, id) => {
+    const { view } = part
+    let recent = run.recent[place]
+    if (recent === undefined || recent.view !== view || recent.of !== fragmentOf) {
+      const fragment = readable(fragmentOf, run, part)
+      if (fragment === undefined) return writeDecoded(run, part, id)
+      recent = { of: fragmentOf, view, fragment }
+      run.recent[place] = recent
+    }
+    const { fragment } = recent
+    const { memo } = fragment
+    const held = view.held(id)
+    let text = memo.get(id, held)
+    if (text === undefined) {
+      text = projected(run.budget, fragment, held)
+      if (text === undefined) return writeDecoded(run, part, id)
+      if (!isWhole) text = text.slice(1, -1)
+      memo.set(id, held, text)
+    }
+    run.budget.spend('bytes', text.length)
+    return text
+  }
+}
+
+/** The fragment; `undefined` if its arguments cannot be read. */
+function readable(
+  fragmentOf: (run: PlanRun, part: KindView) => StoreFragment,
+  run: PlanRun,
+  part: KindView,
+): StoreFragment | undefined {
+  try {
+    return fragmentOf(run, part)
+  } catch (error) {
+    if (error instanceof ArgumentError || error instanceof GraphQLError) return undefined
+    throw error
+  }
+}
+
+/**
+ * Projects a held row; `undefined` if it has a value that GraphQL refuses. The text is limited to the bytes left in the
+ * budget, which pays for one that exceeds them. Apart from the writer, whose calls would allocate what a closure captures.
+ */
+function projected(
+  budget: WorkBudget,
+  { project, fields }: StoreFragment,
+  held: Parameters<StoreFragment['project']>[0],
+): string | undefined {
+  budget.spend('fields', fields)
+  try {
+    return project(held, budget.left('bytes'))
+  } catch (error) {
+    if (error instanceof AnswerTooLongError) budget.spend('bytes', error.length)
+    throw error
+  }
+}
+
+/** Placeholder for arguments that only requests supply. */
+const unknownArguments = { path: null, key: '' }
+
+/** The number of fields that a selection writes if each list has one item. */
+function fieldsOf({ fields }: ObjectSelection): number {
+  return fields.reduce((sum, { value }) => sum + 1 + innerFieldsOf(value), 0)
+}
+
+function innerFieldsOf(value: SelectedValue): number {
+  switch (value.form) {
+    case 'object':
+      return fieldsOf(value.selection)
+    case 'list':
+      return innerFieldsOf(value.of)
+    case 'entries':
+      return value.fields.length
+    case 'leaf':
+    case 'made':
+    case 'text':
+      return 0
+  }
+}
+
+/**
+ * Writes own fields of an object one by one, from the decoded object. This is the slow way, for what a projection cannot
+ * write: a value that the schema forbids, such as text where it has an integer, and arguments that cannot be read. Then each
+ * field fails by itself, with the error that graphql-js words, and what is around it becomes null as section 6.4.4 of the
+ * GraphQL specification says. Nothing of it is kept.
+ */
+
+/** Compiles adjacent own fields of the objects of a type, with the braces around them. */
+function decodedFields(
+  type: GraphQLObjectType,
+  fields: AdjacentFields,
+  compiler: PlanCompiler,
+): RowWriter {
+  const members = fields.map(([key, nodes], position) => {
+    const before = `${position === 0 ? '' : ','}${JSON.stringify(key)}:`
+    if (nodes[0]?.name.value === '__typename') {
+      return { before, write: () => JSON.stringify(type.name) }
+    }
+    return compiler.within(key, () => {
+      const field = new PlanField(type, key, nodes, compiler)
+      return { before, write: answered(field, memberWriter(field)) }
+    })
+  })
+  return (run, part, id) => {
+    run.budget.spend('fields', members.length * plannedFields)
+    return objectText(run, members, part, part.view.object(id) as Unstructured)
+  }
+}
+
+type MemberWriter = (run: Parameters<RowWriter>[0], part: KindView, object: Unstructured) => string
+
+function memberWriter(field: PlanField): MemberWriter {
+  const { args } = field
+  const read = readerOf(field)
+  const write = valueWriter(field)
+  return (run, part, object) => write(run, read(object, run.argumentsOf(args), part))
+}
+
+type Read = (
+  object: Unstructured,
+  args: Readonly<Record<string, unknown>>,
+  part: KindView,
+) => unknown
+
+/** Reads an own field: `isOwnField` says which there are. */
+function readerOf(field: PlanField): Read {
+  const { source } = field
+  switch (source.form) {
+    case 'id':
+      return ({ metadata }, _args, part) =>
+        objectIdOf(part, { key: objectKey(metadata), uid: metadata.uid ?? '' })
+    case 'clusterName':
+      return (_object, _args, { cluster }) => cluster
+    case 'constant':
+      return () => source.value
+    case 'json':
+      return (object, args) => jsonAt(object, args[source.argument] as string | null | undefined)
+    case 'health':
+      return (object) => ruledHealth(source.rule, object)
+    case 'podAmounts':
+      return (object) => podAmountsOf(source.list, object)
+    case 'printerColumns': {
+      const { printed, argument } = source
+      if (printed === undefined) break
+      return (object, args) => printedColumns(printed, object, args[argument] === true)
+    }
+    default: {
+      const read = jsonReader(source)
+      if (read !== undefined) return read
+    }
+  }
+  throw field.notCovered()
 }

@@ -18,19 +18,18 @@ import { JsonText } from '../../lib/json.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { type ExtensionParent, StoredObject } from '../reads/direct/direct-reads.ts'
-import { foundByKey } from '../reads/object-read.ts'
+import { foundByKey, referenced } from '../reads/object-read.ts'
 import { lastEventNeeds, problemNeeds } from '../reads/over-kinds/problems-read.ts'
 import { completionNeeds, searchNeeds } from '../reads/over-kinds/search-read.ts'
 import type { ExtensionField, FieldSource } from '../schema/field-source.ts'
+import { idOfObjectRef } from '../schema/object-ref.ts'
 import type { ObjectRef } from '../schema/read-context.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { anyRowWriter } from './any-row-writer.ts'
-import { objectRefWriter } from './object-ref-writer.ts'
 import { jsonReader } from './json-values.ts'
-import { writtenMembers } from './plain-writer.ts'
-import type { PlanField } from './plan-compiler.ts'
-import { type PlanRun, planRunOf, plannedFields } from './plan-run.ts'
+import { type PlanField, writtenMembers } from './plan-compiler.ts'
+import { type PlanRun, planRunOf, plannedFields, refusedBeside } from './plan-run.ts'
 import {
   leastLengthOf,
   listText,
@@ -359,4 +358,36 @@ function abstractWriter(type: GraphQLAbstractType, field: PlanField): ValueWrite
 
 function placeOf({ parent, name }: PlanField): string {
   return `${parent.name}.${name}`
+}
+
+/** Compiles an `ObjectRef`. */
+function objectRefWriter(field: PlanField): (run: PlanRun, ref: ObjectRef) => string {
+  const { objectType, selections, compiler } = field
+  type MemberWriter = (run: PlanRun, ref: ObjectRef) => string
+  const members = writtenMembers(objectType, selections, compiler, (member): MemberWriter => {
+    const { name } = member
+    switch (name) {
+      case 'id':
+        return (_run, ref) => JSON.stringify(idOfObjectRef(ref))
+      case 'apiVersion':
+      case 'kind':
+      case 'namespace':
+      case 'name':
+        return (_run, ref) => JSON.stringify(ref[name])
+      case 'object': {
+        const write = anyRowWriter(member)
+        const refused = refusedBeside(member)
+        return (run, ref) => {
+          const found = referenced(run, ref, refused)
+          return found === undefined ? 'null' : write(run, found.part, found.id)
+        }
+      }
+      default:
+        throw member.notCovered()
+    }
+  })
+  return (run, ref) => {
+    run.budget.spend('fields', members.length)
+    return objectText(run, members, ref)
+  }
 }

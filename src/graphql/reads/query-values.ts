@@ -1,6 +1,9 @@
+import type { GraphQLSchema } from 'graphql'
+import { CodedError } from '../../lib/coded-error.ts'
 import { QueryTooCostlyError } from '../../query/condition/work-budget.ts'
 import type { FoundObject } from '../prepare/kind-view.ts'
 import type { EntitiesArguments } from '../schema/federation-fields.ts'
+import { printSchemaSdl } from '../schema/print-schema.ts'
 import type {
   CanArguments,
   CompleteArguments,
@@ -80,6 +83,12 @@ export class QueryValues {
     return representations.map((one) => orError(() => stored(entityOf(run.served, one)?.find(run))))
   }
 
+  /** The schema of a subgraph as SDL, unless introspection is off. */
+  _service(): object {
+    const { served, limits } = this.#run
+    return { sdl: () => sdlOf(served.schema, limits.introspection) }
+  }
+
   graph(args: GraphArguments): object {
     return readGraph(this.#run, args)
   }
@@ -121,4 +130,17 @@ function orError(read: () => unknown): unknown {
     if (error instanceof QueryTooCostlyError || !(error instanceof Error)) throw error
     return error
   }
+}
+
+const printed = new WeakMap<GraphQLSchema, string>()
+
+function sdlOf(schema: GraphQLSchema, isShown: boolean): string {
+  if (!isShown) {
+    throw new CodedError('UNSUPPORTED', '_service shows no SDL here: introspection is off', {
+      hint: 'informerql schema --federation prints it; the operator may turn introspection on',
+    })
+  }
+  let text = printed.get(schema)
+  if (text === undefined) printed.set(schema, (text = printSchemaSdl(schema)))
+  return text
 }

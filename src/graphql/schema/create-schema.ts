@@ -1,9 +1,12 @@
 import {
   getNamedType,
   type GraphQLInputObjectType,
+  GraphQLList,
   type GraphQLNamedType,
-  type GraphQLObjectType,
+  GraphQLNonNull,
+  GraphQLObjectType,
   GraphQLSchema,
+  GraphQLString,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
@@ -13,17 +16,21 @@ import {
   specifiedDirectives,
 } from 'graphql'
 import { atOnce } from '../../lib/event-loop.ts'
-import type { Kind } from '../model/kind.ts'
-import { buildKindType } from './kind-type.ts'
-import { buildKubernetesObjectType, objectFields } from './object-fields.ts'
+import {
+  describeRelation,
+  type Kind,
+  type ObjectRefField,
+  type PolymorphicRelationField,
+  type RelationField,
+} from '../model/kind.ts'
+import { buildKubernetesObjectType, eventsConfig, objectFields } from './object-fields.ts'
 import { objectMetaType, OpenApiTypes, semanticNonNullDirective } from './open-api-types.ts'
-import { buildMutationType, buildQueryType, buildSubscriptionType } from './root-types.ts'
 import { fieldsOfProfile } from '../model/schema-profile.ts'
-import { federationFields, type FederationOptions } from './federation-fields.ts'
+import { federationFields } from './federation-fields.ts'
 import { fetchableDirective, relayFields } from './relay-fields.ts'
 import type { SchemaModel } from '../model/schema-model.ts'
-import { OwnTypes, type SchemaTypes } from './own-types.ts'
-import { sortedSchema } from './scalars.ts'
+import { type FieldConfig, OwnTypes, type SchemaTypes, without } from './own-types.ts'
+import { GraphQLStringMap, sortedSchema } from './scalars.ts'
 import { TypeNames } from './type-names.ts'
 import {
   buildOrderType,
@@ -32,14 +39,19 @@ import {
   objectWhereType,
   sortDirection,
 } from './where-type.ts'
-import { workloadTypes } from './workload-type.ts'
+import { workloadTypes, type WorkloadTypes } from './workload-type.ts'
+import { type FieldConfigs, fromSource } from './field-source.ts'
+import { graphqlNameOf } from '../naming/field-name.ts'
+import type { Definitions } from '../model/definitions.ts'
+import { usageKindOf } from '../model/usage-kind.ts'
+import { nativePropertiesOf } from '../model/kind-catalog.ts'
 
 /** Additions to the content of the model. */
 export interface SchemaOptions {
   /** Whether Relay can fetch objects again: `fetch__Pod(id:)`. Off by default. */
   readonly relay?: boolean | undefined
-  /** Makes it a subgraph of Apollo Federation 2. Absent: it is none. */
-  readonly federation?: FederationOptions | undefined
+  /** Whether it is a subgraph of Apollo Federation 2. Off by default. */
+  readonly federation?: boolean | undefined
   /** Whether Secrets have `data` and `type`, which each answer reads with the viewer's token. Off by default. */
   readonly secretData?: boolean | undefined
   /** Whether there are mutations. Off by default. */
@@ -54,20 +66,20 @@ export function createSchema(model: SchemaModel, options: SchemaOptions = {}): G
 /** {@link createSchema} in steps: it yields so that the event loop can run between them. */
 export function* schemaInSteps(
   model: SchemaModel,
-  { relay = false, federation, secretData = false, writes = false }: SchemaOptions = {},
+  { relay = false, federation = false, secretData = false, writes = false }: SchemaOptions = {},
 ): Generator<void, GraphQLSchema> {
   const { kinds, profile } = model
   const types = schemaTypes(model, secretData)
   const query = buildQueryType(kinds, types, {
     ...(relay && { further: () => relayFields(kinds, types) }),
-    ...(federation && { protocol: () => federationFields(kinds, types, federation) }),
+    ...(federation && { protocol: () => federationFields(kinds, types) }),
   })
   const subscription =
     kinds.length === 0 ? undefined : buildSubscriptionType(kinds, types, { writes })
   const mutation = writes && kinds.length > 0 ? buildMutationType(types) : undefined
   yield* resolveFields([query, mutation, subscription].filter((root) => root !== undefined))
   const schema = new GraphQLSchema({
-    description,
+    description: schemaDescription,
     directives: [
       ...specifiedDirectives,
       semanticNonNullDirective,
@@ -81,7 +93,7 @@ export function* schemaInSteps(
   return profile.descriptions === false ? withoutDescriptions(schema) : schema
 }
 
-const description = [
+const schemaDescription = [
   "The objects of Kubernetes clusters as a typed API, served from informer caches. A viewer sees what the cluster's RBAC lets them see.",
   'Each kind has a list (`pods`) and a look-up (`pod`), relations lead from object to object (`pod.node`), and the same fields of `Subscription` bring the objects and then every change.',
   '`gatewayClusters { resources { listField } }` lists the kinds; the guides are at https://github.com/informerql/informerql#readme.',
@@ -199,4 +211,295 @@ function withoutDescriptions(schema: GraphQLSchema): GraphQLSchema {
 
 function silence(described: Described): void {
   described.description = undefined
+}
+
+/** Fields of `Query` besides those of the kinds and of the gateway. */
+interface FurtherFields {
+  readonly further?: () => FieldConfigs
+  /** Fields that a protocol demands, so that no profile leaves them out. */
+  readonly protocol?: () => FieldConfigs
+}
+
+/** `Query`: lists and look-ups of every kind, the gateway's own fields, and further ones. */
+function buildQueryType(
+  kinds: readonly Kind[],
+  types: SchemaTypes,
+  { further, protocol }: FurtherFields = {},
+): GraphQLObjectType {
+  return new GraphQLObjectType({
+    name: 'Query',
+    description:
+      'Lists and look-ups of every kind. A field whose kind or cluster cannot be read is null and has an error; the other fields have their values.',
+    fields(): FieldConfigs {
+      const fields = types.own.rootFields('Query')
+      for (const kind of kinds) Object.assign(fields, queryFields(kind, types))
+      const pods = kinds.find(isPods)
+      if (pods !== undefined) {
+        fields['podLogs'] = {
+          ...types.own.kindField('logs', pods),
+          ...fromSource({ form: 'value' }),
+        }
+      }
+      Object.assign(fields, further?.())
+      return { ...rootFieldsOf('Query', fields, types), ...protocol?.() }
+    },
+  })
+}
+
+function rootFieldsOf(
+  typeName: string,
+  fields: FieldConfigs,
+  { hasField }: SchemaTypes,
+): FieldConfigs {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => hasField(typeName, name)))
+}
+
+function queryFields(kind: Kind, { own }: SchemaTypes): FieldConfigs {
+  return {
+    [kind.listField]: {
+      ...own.kindField('list', kind),
+      deprecationReason: kind.deprecation,
+      ...fromSource({ form: 'list', kind }),
+    },
+    [kind.lookupField]: {
+      ...own.kindField('lookup', kind),
+      deprecationReason: kind.deprecation,
+      ...fromSource({ form: 'lookup', kind }),
+    },
+  }
+}
+
+/** `Mutation`: writes to API servers with the credentials of the caller. */
+function buildMutationType(types: SchemaTypes): GraphQLObjectType {
+  return new GraphQLObjectType({
+    name: 'Mutation',
+    description:
+      'Writes, each with the credentials of the caller. They are made one after the other, in the order of the document; a write that fails is null and has an error, and those after it are made all the same.',
+    fields: () => rootFieldsOf('Mutation', types.own.rootFields('Mutation'), types),
+  })
+}
+
+function isPods({ resource }: Kind): boolean {
+  return resource.group === '' && resource.resource === 'pods'
+}
+
+/**
+ * `Subscription`: every list and look-up, live pages and counts, and the same for any kind.
+ */
+function buildSubscriptionType(
+  kinds: readonly Kind[],
+  types: SchemaTypes,
+  { writes }: { readonly writes: boolean },
+): GraphQLObjectType {
+  return new GraphQLObjectType({
+    name: 'Subscription',
+    description:
+      'The matching objects, then their changes. The snapshot comes in frames: the first one resets, the last one is synced.',
+    fields(): FieldConfigs {
+      const fields = types.own.rootFields('Subscription')
+      if (writes) Object.assign(fields, types.own.rootFields('WriteSubscription'))
+      const add = (name: string, form: SubscriptionForm, kind: Kind): void => {
+        fields[name] ??= {
+          ...types.own.kindField(form, kind),
+          deprecationReason: kind.deprecation,
+          ...fromSource({ form, kind }),
+        }
+      }
+      for (const kind of kinds) {
+        add(kind.listField, 'listFrames', kind)
+        add(kind.lookupField, 'lookupFrames', kind)
+      }
+      for (const kind of kinds) add(`${kind.listField}Page`, 'livePages', kind)
+      for (const kind of kinds) add(`${kind.lookupField}Facets`, 'facetFrames', kind)
+      const pods = kinds.find(isPods)
+      if (pods !== undefined) {
+        fields['podLogs'] = {
+          ...types.own.kindField('logs', pods),
+          ...fromSource({ form: 'logFrames' }),
+        }
+      }
+      return rootFieldsOf('Subscription', fields, types)
+    },
+  })
+}
+
+type SubscriptionForm = 'listFrames' | 'lookupFrames' | 'livePages' | 'facetFrames'
+
+/** The options of {@link buildKindType}. */
+interface KindTypeOptions {
+  readonly types: SchemaTypes
+  readonly definitions: Definitions
+  readonly openApiTypes: OpenApiTypes
+  readonly workload: WorkloadTypes
+}
+
+/** The type of a kind: the fields of every object, those of its API, and its relations. */
+function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObjectType {
+  const { types, definitions, openApiTypes, workload } = options
+  return new GraphQLObjectType({
+    name: kind.typeName,
+    description:
+      definitions.schemaOf(kind.resource)?.description ??
+      `${kind.resource.kind} of ${kind.apiVersion}.`,
+    interfaces: () =>
+      workload.fieldsOf(kind) === undefined
+        ? [types.kubernetesObject]
+        : [types.kubernetesObject, workload.type],
+    fields: () => ({
+      ...objectFields(types, kind),
+      ...partOf(kind, types, {
+        ...nativeFields(kind, definitions, openApiTypes),
+        ...workload.fieldsOf(kind),
+        ...(types.secretData ? secretFields(kind) : {}),
+        ...amountFields(kind, types),
+        ...usageField(kind, types),
+        ...Object.fromEntries(
+          kind.relations.map((relation) => [
+            relation.definition.name,
+            relationField(kind, relation, types),
+          ]),
+        ),
+        ...Object.fromEntries(
+          kind.objectRefs.map((field) => [field.name, objectRefField(field, types)]),
+        ),
+        ...Object.fromEntries(
+          kind.polymorphic.map((field) => [field.name, polymorphicField(field, types)]),
+        ),
+      }),
+    }),
+  })
+}
+
+/** The fields that the profile includes. */
+function partOf({ typeName }: Kind, { hasField }: SchemaTypes, fields: FieldConfigs): FieldConfigs {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => hasField(typeName, name)))
+}
+
+function nativeFields(
+  kind: Kind,
+  definitions: Definitions,
+  openApiTypes: OpenApiTypes,
+): FieldConfigs {
+  const fields: FieldConfigs = {}
+  const { resource, typeName } = kind
+  const place = {
+    scope: definitions.scopeOf(resource),
+    group: resource.group,
+    parent: typeName,
+  }
+  const parent = definitions.schemaOf(resource) ?? {}
+  for (const property of nativePropertiesOf(kind, definitions)) {
+    fields[graphqlNameOf(property)] = openApiTypes.fieldOf(property, parent, { ...place, property })
+  }
+  return fields
+}
+
+function relationField(
+  from: Kind,
+  relation: RelationField,
+  types: SchemaTypes,
+): FieldConfigs[string] {
+  const to = types.kind(relation.definition.to)
+  const description = describeRelation(relation, to)
+  if (!relation.many) {
+    return {
+      type: types.objectType(to),
+      description,
+      ...fromSource({ form: 'relation', relation }),
+    }
+  }
+  return {
+    ...(isOfEvents(relation) ? eventsConfig(to, types) : relationConfig(from, to, types)),
+    description,
+    ...fromSource({ form: 'relation', relation }),
+  }
+}
+
+/** Only relations from a cluster-scoped to a namespaced kind take namespaces. */
+function relationConfig(from: Kind, to: Kind, { own }: SchemaTypes): FieldConfig {
+  const config = own.kindField('relation', to)
+  if (!from.resource.namespaced) return config
+  return { ...config, args: without(config.args, ['namespace', 'namespaces']) }
+}
+
+/** Whether the last step of a relation is `events`. */
+function isOfEvents({ definition }: RelationField): boolean {
+  return definition.form === 'through' && definition.steps.at(-1)?.endsWith('.events') === true
+}
+
+function polymorphicField(
+  field: PolymorphicRelationField,
+  types: SchemaTypes,
+): FieldConfigs[string] {
+  const { description } = field
+  return {
+    ...types.own.objectField('owned'),
+    description,
+    ...fromSource({ form: 'polymorphic', field }),
+  }
+}
+
+function objectRefField(field: ObjectRefField, types: SchemaTypes): FieldConfigs[string] {
+  const { many } = field
+  const description =
+    field.description ??
+    `${many ? 'The objects' : 'The object'} that it refers to: ${field.paths.map((path) => `\`${path}\``).join(', ')}.`
+  const type = types.own.object('ObjectRef')
+  return {
+    type: many ? new GraphQLList(new GraphQLNonNull(type)) : type,
+    description,
+    ...fromSource({ form: 'objectRef', field }),
+  }
+}
+
+/** The fields `requests` and `limits` of pods. */
+function amountFields({ resource }: Kind, { own }: SchemaTypes): FieldConfigs {
+  if (resource.group !== '' || resource.kind !== 'Pod') return {}
+  const field = (list: 'requests' | 'limits', description: string): FieldConfigs[string] => ({
+    type: own.object('ResourceAmounts'),
+    description,
+    ...fromSource({ form: 'podAmounts', list }),
+  })
+  return {
+    requests: field(
+      'requests',
+      'What the scheduler reserves for the pod as a whole: the values of `cpuRequests` and `memoryRequests`.',
+    ),
+    limits: field(
+      'limits',
+      'The limits of the pod as a whole: the values of `cpuLimits` and `memoryLimits`. Containers without a limit count nothing.',
+    ),
+  }
+}
+
+/** The field `usage` of the kinds that metrics.k8s.io measures. Others have none. */
+function usageField(kind: Kind, { own }: SchemaTypes): FieldConfigs {
+  if (usageKindOf(kind) === undefined) return {}
+  return {
+    usage: {
+      type: own.object('ResourceUsage'),
+      description:
+        'What it used when it was last measured, by metrics.k8s.io. The gateway reads the measurements of a cluster at an interval while they are asked for. Null if there is none, as of a pod that has just started, and with an error if the cluster does not serve them or the viewer may not see them.',
+      ...fromSource({ form: 'usage' }),
+    },
+  }
+}
+
+/** The fields `data` and `type` of Secrets, which the caches leave out. Other kinds have none of them. */
+function secretFields({ resource, metadataOnly }: Kind): FieldConfigs {
+  if (!metadataOnly || resource.group !== '' || resource.kind !== 'Secret') return {}
+  return {
+    data: {
+      type: GraphQLStringMap,
+      description:
+        'The values of the Secret in base64, by key. The gateway reads them from the API server for each answer, with the bearer token of the caller. Null if the Secret is gone.',
+      ...fromSource({ form: 'secretContents' }),
+    },
+    type: {
+      type: GraphQLString,
+      description:
+        'The purpose of `data`: `kubernetes.io/tls`. The gateway reads it as it reads `data`.',
+      ...fromSource({ form: 'secretContents' }),
+    },
+  }
 }

@@ -3,21 +3,13 @@ import {
   GraphQLNonNull,
   GraphQLObjectType,
   GraphQLScalarType,
-  type GraphQLSchema,
   GraphQLString,
   GraphQLUnionType,
 } from 'graphql'
-import { CodedError } from '../../lib/coded-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { type FieldConfigs, fromSource } from './field-source.ts'
 import type { SchemaTypes } from './own-types.ts'
-import { type EntityKeys, printSchemaSdl } from './print-schema.ts'
-
-/** How a schema is a subgraph. */
-export interface FederationOptions {
-  /** Whether `_service` shows the SDL: whether introspection is on. */
-  readonly showsSdl: boolean
-}
+import type { EntityKeys } from './print-schema.ts'
 
 /** Any value: routers send objects with `__typename` and the fields of one key. */
 const any = new GraphQLScalarType({
@@ -30,11 +22,7 @@ const any = new GraphQLScalarType({
  * (https://www.apollographql.com/docs/graphos/schema-design/federated-schemas/reference/subgraph-spec). Every kind is an
  * entity. `_Entity` says in its extensions which keys each type has.
  */
-export function federationFields(
-  kinds: readonly Kind[],
-  types: SchemaTypes,
-  { showsSdl }: FederationOptions,
-): FieldConfigs {
+export function federationFields(kinds: readonly Kind[], types: SchemaTypes): FieldConfigs {
   const entity = new GraphQLUnionType({
     name: '_Entity',
     description: 'An object that other subgraphs may refer to, or add fields to.',
@@ -45,7 +33,6 @@ export function federationFields(
     _service: {
       type: new GraphQLNonNull(serviceType()),
       description: 'The schema of this subgraph, for the composition of a supergraph.',
-      resolve: (_source, _args, _context, { schema }) => ({ sdl: () => sdlOf(schema, showsSdl) }),
       ...fromSource({ form: 'value' }),
     },
     ...(kinds.length > 0 && {
@@ -97,17 +84,4 @@ function serviceType(): GraphQLObjectType {
       },
     },
   })
-}
-
-const printed = new WeakMap<GraphQLSchema, string>()
-
-function sdlOf(schema: GraphQLSchema, showsSdl: boolean): string {
-  if (!showsSdl) {
-    throw new CodedError('UNSUPPORTED', '_service shows no SDL here: introspection is off', {
-      hint: 'informerql schema --federation prints it; the operator may turn introspection on',
-    })
-  }
-  let text = printed.get(schema)
-  if (text === undefined) printed.set(schema, (text = printSchemaSdl(schema)))
-  return text
 }

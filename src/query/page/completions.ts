@@ -80,13 +80,23 @@ export function completionsOf(options: CompletionsOptions): Completions {
     .toSorted((a, b) => a.place - b.place || (a.type < b.type ? -1 : a.type > b.type ? 1 : 0))
   const found = completionTerms
     .filter((term) => isWanted(term, options))
-    .map((term) => foundTerms(term, { parts, word, limit: size + 1, budget }))
+    .map((term) => searches[term]({ parts, word, limit: size + 1, budget }))
   const shares = sharesOf(
     found.map(({ length }) => length),
     size,
   )
   const completions = found.flatMap((terms, at) => {
-    return terms.slice(0, shares[at]).map((one) => counted(one, parts, budget))
+    return terms.slice(0, shares[at]).map(({ field, value, ...term }) => {
+      budget.spend('tests', testsPerAnswered)
+      let count = 0
+      for (const part of parts) {
+        const most = maxCounted - count
+        if (most === 0) break
+        if (field !== undefined) count += part.terms.count(field, value, most)
+        else if (part.type === term.type) count += Math.min(part.terms.size, most)
+      }
+      return { ...term, count }
+    })
   })
   const hasMore = found.some(({ length }, at) => length > (shares[at] ?? 0))
   return { completions, hasMore }
@@ -141,21 +151,6 @@ interface FoundTerm extends Omit<Completion, 'count'> {
   /** What is counted; absent: all objects of the type. */
   readonly field?: TermField
   readonly value?: string
-}
-
-function foundTerms(term: CompletionTerm, search: TermSearch): readonly FoundTerm[] {
-  switch (term) {
-    case 'NAME':
-      return names(search)
-    case 'NAMESPACE':
-      return namespacesOf(search)
-    case 'LABEL_KEY':
-      return labelKeys(search)
-    case 'LABEL_VALUE':
-      return labelValues(search)
-    case 'KIND':
-      return kinds(search)
-  }
 }
 
 /** Names by type, in the order of a search. A name of several types is that of the first. */
@@ -246,20 +241,12 @@ function kinds({ parts, word, limit, budget }: TermSearch): readonly FoundTerm[]
   return first.terms()
 }
 
-function counted(
-  { term, text, insert, type, field, value }: FoundTerm,
-  parts: readonly VisiblePart[],
-  budget: WorkBudget,
-): Completion {
-  budget.spend('tests', testsPerAnswered)
-  let count = 0
-  for (const part of parts) {
-    const most = maxCounted - count
-    if (most === 0) break
-    if (field !== undefined) count += part.terms.count(field, value, most)
-    else if (part.type === type) count += Math.min(part.terms.size, most)
-  }
-  return { term, text, insert, type, count }
+const searches: Readonly<Record<CompletionTerm, (search: TermSearch) => readonly FoundTerm[]>> = {
+  NAME: names,
+  NAMESPACE: namespacesOf,
+  LABEL_KEY: labelKeys,
+  LABEL_VALUE: labelValues,
+  KIND: kinds,
 }
 
 interface OrderedTerm {
@@ -283,7 +270,10 @@ class FirstTerms {
     if (this.#ids.has(id)) return true
     const rows = this.#rows
     let at = rows.length
-    while (at > 0 && isBefore(order, id, rows[at - 1])) at -= 1
+    for (let row = rows[at - 1]; row !== undefined; row = rows[at - 1]) {
+      if (order === row.order ? id >= row.id : order > row.order) break
+      at -= 1
+    }
     if (at >= this.#limit) return false
     rows.splice(at, 0, { order, id, found: found() })
     this.#ids.add(id)
@@ -295,9 +285,4 @@ class FirstTerms {
   terms(): readonly FoundTerm[] {
     return this.#rows.map(({ found }) => found)
   }
-}
-
-function isBefore(order: string, id: string, row: OrderedTerm | undefined): boolean {
-  if (row === undefined) return false
-  return order === row.order ? id < row.id : order < row.order
 }

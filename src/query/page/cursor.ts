@@ -90,14 +90,16 @@ export function encodeCursor(
   budget.spend('tests', testsPerCursor)
   let length = 0
   for (const value of values) length += value?.length ?? 0
-  const kept = length > maxWhole ? values.map(cutValue) : values
+  const kept =
+    length <= maxWhole
+      ? values
+      : values.map((value) =>
+          value === undefined || value.length <= maxCut
+            ? value
+            : [value.slice(0, maxCut), valueHash(value)],
+        )
   // JSON writes a missing value as null.
   return Buffer.from(JSON.stringify([version, hash, part, key, ...kept])).toString('base64url')
-}
-
-function cutValue(value: string | undefined): string | undefined | CutValue {
-  if (value === undefined || value.length <= maxCut) return value
-  return [value.slice(0, maxCut), valueHash(value)]
 }
 
 /** The hash of a {@link CutValue}. */

@@ -85,7 +85,10 @@ export function positionOf(
 }
 
 export function comparePositions(a: OrderPosition, b: OrderPosition, order: ListOrder): number {
-  return compareValues(a, b, order) || compareTies(a.key, b.key, order)
+  const byValues = compareValues(a, b, order)
+  if (byValues !== 0) return byValues
+  const byKey = compareKeys(a.key, b.key)
+  return order.backwards ? -byKey : byKey
 }
 
 /** Compares positions by their values alone: 0 for a tie. */
@@ -113,12 +116,6 @@ export function compareValues(
   return 0
 }
 
-/** Compares two keys of objects with the same values. */
-function compareTies(a: string, b: string, { backwards }: ListOrder): number {
-  const byKey = compareKeys(a, b)
-  return backwards ? -byKey : byKey
-}
-
 const slash = 0x2f
 
 /**
@@ -143,7 +140,12 @@ export function compareKeys(a: string, b: string): number {
 
 /** Sorts objects of a store by key. Skips sorting if they are in order already, as they mostly are. */
 export function inKeyOrder(ids: readonly ObjectId[], view: StoreView): readonly ObjectId[] {
-  const compare = comparedIn(view)
+  const namespaces = view.index('namespace')
+  // Within a namespace, the engine compares whole keys faster.
+  const compare = (a: KeyedObject, b: KeyedObject): number => {
+    if (!namespaces.isSame(a.id, b.id)) return compareKeys(a.key, b.key)
+    return a.key < b.key ? -1 : a.key > b.key ? 1 : 0
+  }
   const keyed = ids.map((id) => ({ id, key: view.keyOf(id) }))
   let before: KeyedObject | undefined
   for (const next of keyed) {
@@ -158,13 +160,4 @@ export function inKeyOrder(ids: readonly ObjectId[], view: StoreView): readonly 
 interface KeyedObject {
   readonly id: ObjectId
   readonly key: string
-}
-
-/** Compares objects of a store by key. Within a namespace it compares keys directly, which is faster. */
-function comparedIn(view: StoreView): (a: KeyedObject, b: KeyedObject) => number {
-  const namespaces = view.index('namespace')
-  return (a, b) => {
-    if (!namespaces.isSame(a.id, b.id)) return compareKeys(a.key, b.key)
-    return a.key < b.key ? -1 : a.key > b.key ? 1 : 0
-  }
 }

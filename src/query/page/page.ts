@@ -11,11 +11,10 @@ import {
   positionIn,
   valueHash,
 } from './cursor.ts'
-import { type Spread, spreadOf } from './facets.ts'
 import { comparePositions, type OrderTerm, orderValue, positionOf } from './list-order.ts'
 import { type ListPart, startIn, VisiblePart } from './list-part.ts'
 import { type FoundRows, mergedRows } from './merged-rows.ts'
-import { type ExactSum, sumOfIndex } from './sums.ts'
+import { type ExactSum, type Spread, spreadOf, sumOfIndex } from './sums.ts'
 
 /*
  * A list is parts, each the objects of one kind in one cluster that meet a condition, merged in an order. Most lists have

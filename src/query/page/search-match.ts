@@ -76,9 +76,17 @@ export class TextSearch {
     budget.report?.reached('postings')
     const set = condition === everything ? undefined : bindCondition(condition, view, budget)
     let within: Pick<IdSet, 'has'> = new ExaminedObjects(set, budget)
-    let left = candidatesOf(set, view)
+    let left: ObjectsLeft = set?.candidates(Math.ceil(view.size / testsPerObject)) ?? {
+      size: view.size,
+      ids: () => view.ids(),
+    }
     let found: IdBytes | undefined
-    for (const matcher of rarestFirst(this.#matchers, view)) {
+    const names = view.index('name')
+    // The texts that the fewest names have are first; of equally rare ones, the longest.
+    const rarestFirst = this.#matchers
+      .map((matcher) => ({ matcher, share: texts.length === 1 ? 0 : shareIn(names, matcher) }))
+      .toSorted((a, b) => a.share - b.share || b.matcher.text.length - a.matcher.text.length)
+    for (const { matcher } of rarestFirst) {
       const ranked = new IdBytes()
       const search = { matcher, within, budget, ranked }
       for (const field of fieldsOf(this.#of)) {
@@ -172,16 +180,6 @@ function shareIn(index: IndexView, matcher: Matcher): number {
   return having / sampled
 }
 
-/** The texts that the fewest names have are first; of equally rare ones, the longest. */
-function rarestFirst(matchers: readonly Matcher[], view: StoreView): readonly Matcher[] {
-  if (matchers.length === 1) return matchers
-  const names = view.index('name')
-  return matchers
-    .map((matcher) => ({ matcher, share: shareIn(names, matcher) }))
-    .toSorted((a, b) => a.share - b.share || b.matcher.text.length - a.matcher.text.length)
-    .map(({ matcher }) => matcher)
-}
-
 /** The objects of a set, all if absent. The budget pays for each object once, when it is first asked for. */
 class ExaminedObjects {
   readonly #set: Pick<IdSet, 'has'> | undefined
@@ -208,11 +206,6 @@ class ExaminedObjects {
 interface ObjectsLeft {
   readonly size: number
   readonly ids: () => Iterable<ObjectId>
-}
-
-function candidatesOf(set: IdSet | undefined, view: StoreView): ObjectsLeft {
-  const candidates = set?.candidates(Math.ceil(view.size / testsPerObject))
-  return candidates ?? { size: view.size, ids: () => view.ids() }
 }
 
 /** The objects that are left without those that were found. */

@@ -1,4 +1,4 @@
-import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import type { ObjectId } from '../../informer/store/store-view.ts'
 import { allOf, type Condition, scopeCondition } from '../condition/condition.ts'
 import { selectorCondition } from '../condition/list-condition.ts'
 import type { Scope } from '../condition/scope.ts'
@@ -64,16 +64,19 @@ export function searchPage(options: SearchPageOptions): SearchPage {
   const parts = options.parts.toSorted(comparePlaces).map((part) => {
     const labelled = { ...part, condition: allOf([part.condition, labels]) }
     return words.texts.length === 0
-      ? new ListedPart(labelled, budget)
-      : new TextPart(labelled, words.texts, budget)
+      ? listedPart(labelled, budget)
+      : textPart(labelled, words.texts, budget)
   })
   const hits: SearchHit[] = []
-  for (const { part, score } of bucketsBehind(after, parts)) {
-    if (hits.length > size) break
-    const isCut = after?.score === score && comparePlaces(part.part, after) === 0
-    const from = isCut ? after.key : undefined
-    for (const id of part.first(score, from, size + 1 - hits.length)) {
-      hits.push({ part: part.part, id, score })
+  // By score, then by part; the position of the cursor is within one of these buckets.
+  const scores = [...new Set(parts.flatMap((part) => part.scores))].toSorted((a, b) => a - b)
+  for (const score of scores) {
+    for (const { part, scores: own, first } of parts) {
+      if (!own.includes(score) || hits.length > size) continue
+      const place = after && (score - after.score || comparePlaces(part, after))
+      if (place !== undefined && place < 0) continue
+      const from = place === 0 ? after?.key : undefined
+      for (const id of first(score, from, size + 1 - hits.length)) hits.push({ part, id, score })
     }
   }
   const page = hits.slice(0, size)
@@ -91,10 +94,11 @@ export function searchPage(options: SearchPageOptions): SearchPage {
       return encodeCursor(hash, { part: type, key: view.keyOf(id), values }, budget)
     },
     matchOf: ({ part: { cluster, type }, id }) => found.get(`${cluster}/${type}`)?.matchOf(id),
-    totalCount: () => parts.reduce((sum, part) => sum + part.size, 0),
+    totalCount: () => parts.reduce((sum, part) => sum + part.size(), 0),
     counts() {
       const counts = new Map<string, number>()
-      for (const { part, size: count } of parts) {
+      for (const { part, size: sizeOf } of parts) {
+        const count = sizeOf()
         if (count > 0) counts.set(part.type, (counts.get(part.type) ?? 0) + count)
       }
       return Array.from(counts, ([type, count]) => ({ type, count })).toSorted(
@@ -128,86 +132,47 @@ function positionAt(cursor: string | null | undefined, hash: string): Position |
   return { score, place, type, key, cluster: values[2] ?? '' }
 }
 
-/** The results of equal score and kind, in order, from the position on. */
-function* bucketsBehind(
-  after: Position | undefined,
-  parts: readonly FoundPart[],
-): IterableIterator<{ readonly part: FoundPart; readonly score: number }> {
-  const scores = [...new Set(parts.flatMap((part) => part.scores))].toSorted((a, b) => a - b)
-  for (const score of scores) {
-    if (after !== undefined && score < after.score) continue
-    for (const part of parts) {
-      if (!part.scores.includes(score)) continue
-      const isAhead = after?.score === score && comparePlaces(part.part, after) < 0
-      if (!isAhead) yield { part, score }
-    }
-  }
-}
-
 /** The results in one part. */
 interface FoundPart {
   readonly part: SearchPart
-  readonly size: number
-  /** The scores that objects have, in order. */
+  readonly size: () => number
+  /** The scores that objects have. */
   readonly scores: readonly number[]
   /** The first objects with a score in key order, behind a key. */
-  first(score: number, after: string | undefined, limit: number): readonly ObjectId[]
-  matchOf(id: ObjectId): SearchMatch | undefined
+  readonly first: (score: number, after: string | undefined, limit: number) => readonly ObjectId[]
+  readonly matchOf: (id: ObjectId) => SearchMatch | undefined
 }
 
 /** The results of a search without texts: a list. */
-class ListedPart implements FoundPart {
-  readonly part: SearchPart
-  readonly scores: readonly number[] = [0]
-  readonly #budget: WorkBudget
-  #size: number | undefined
-
-  constructor(part: SearchPart, budget: WorkBudget) {
-    this.part = part
-    this.#budget = budget
-  }
-
-  get size(): number {
-    return (this.#size ??= countObjects({ ...this.part, budget: this.#budget }))
-  }
-
-  first(_score: number, after: string | undefined, limit: number): readonly ObjectId[] {
-    return listRows({ ...this.part, budget: this.#budget, after, limit })
-  }
-
-  matchOf(): undefined {
-    return undefined
+function listedPart(part: SearchPart, budget: WorkBudget): FoundPart {
+  let size: number | undefined
+  return {
+    part,
+    size: () => (size ??= countObjects({ ...part, budget })),
+    scores: [0],
+    first: (_score, after, limit) => listRows({ ...part, budget, after, limit }),
+    matchOf: () => undefined,
   }
 }
 
-class TextPart implements FoundPart {
-  readonly part: SearchPart
-  readonly scores: readonly number[]
-  readonly size: number
-  readonly #found: TextSearch
-  readonly #view: StoreView
-
-  constructor(part: SearchPart, texts: readonly string[], budget: WorkBudget) {
-    const condition = allOf([part.condition, scopeCondition(part.scope)])
-    this.#found = new TextSearch(part, { texts, condition, budget })
-    this.#view = part.view
-    this.part = part
-    this.size = this.#found.size
-    this.scores = this.#found.scores()
-  }
-
-  first(score: number, after: string | undefined, limit: number): readonly ObjectId[] {
-    const first = new FirstRows<{ readonly id: ObjectId; readonly key: string }>(limit, (a, b) =>
-      compareKeys(a.key, b.key),
-    )
-    for (const id of this.#found.ofScore(score)) {
-      const key = this.#view.keyOf(id)
-      if (after === undefined || compareKeys(key, after) > 0) first.add({ id, key })
-    }
-    return first.rows().map(({ id }) => id)
-  }
-
-  matchOf(id: ObjectId): SearchMatch {
-    return this.#found.matchOf(id)
+function textPart(part: SearchPart, texts: readonly string[], budget: WorkBudget): FoundPart {
+  const { view } = part
+  const condition = allOf([part.condition, scopeCondition(part.scope)])
+  const found = new TextSearch(part, { texts, condition, budget })
+  return {
+    part,
+    size: () => found.size,
+    scores: found.scores(),
+    first(score, after, limit) {
+      const first = new FirstRows<{ readonly id: ObjectId; readonly key: string }>(limit, (a, b) =>
+        compareKeys(a.key, b.key),
+      )
+      for (const id of found.ofScore(score)) {
+        const key = view.keyOf(id)
+        if (after === undefined || compareKeys(key, after) > 0) first.add({ id, key })
+      }
+      return first.rows().map(({ id }) => id)
+    },
+    matchOf: (id) => found.matchOf(id),
   }
 }

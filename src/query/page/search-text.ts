@@ -126,25 +126,17 @@ function wordOf(raw: string): Word {
     if (names.every((one) => one !== '')) {
       return { form: name === 'kind' ? 'kind' : 'namespace', names }
     }
-    throw new ArgumentError('text', `${JSON.stringify(raw)} does not name a ${fullName(name)}`, {
+    const fullName = name === 'kind' ? name : 'namespace'
+    throw new ArgumentError('text', `${JSON.stringify(raw)} does not name a ${fullName}`, {
       value: raw,
       hint: `write ${name}:NAME, or NAME,NAME for several`,
     })
   }
-  return raw.includes('=')
-    ? { form: 'label', selector: labelsOf(raw) }
-    : { form: 'text', text: raw }
-}
-
-function fullName(name: string): string {
-  return name === 'ns' ? 'namespace' : name
-}
-
-/** `team=` asks for the label, and `team=""` for its empty value. */
-function labelsOf(raw: string): LabelSelector {
+  if (!raw.includes('=')) return { form: 'text', text: raw }
+  // `team=` asks for the label, and `team=""` for its empty value.
   const selector = /^[^=!<>,]+=$/u.test(raw) ? raw.slice(0, -1) : raw.replace(/=""$/u, '=')
   try {
-    return parseLabelSelector(selector)
+    return { form: 'label', selector: parseLabelSelector(selector) }
   } catch (error) {
     if (!(error instanceof LabelSelectorError)) throw error
     throw new ArgumentError('text', error.message, {

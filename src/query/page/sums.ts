@@ -2,6 +2,7 @@ import type { IndexView, ObjectId } from '../../informer/store/store-view.ts'
 import type { IdBytes } from '../condition/id-bytes.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 import { type Decimal, decimalOfKey, DecimalTotal, powerOf } from '../index/decimal.ts'
+import { FirstRows } from './ordered-rows.ts'
 import { countValues, examinedPerAsked, type Members } from './value-counts.ts'
 
 /** The sum of a numeric index over some objects. Exact, so that the sums of several lists can be added up. */
@@ -154,9 +155,15 @@ class NumberColumn {
     this.#power = Math.max(minPower, power)
     let units = new Float64Array(index.objectCount * 2).fill(Number.NaN)
     for (const [at, number] of numbers.entries()) {
-      const value = this.#unitsOf(number)
+      const zeros = powerOf(number) - this.#power
+      const isLarge = zeros < 0 || number.digits.length + zeros > maxDigits
+      const value = isLarge ? Infinity : number.sign * Number(number.digits) * 10 ** zeros
       for (const id of index.posting(keys[at] ?? '') ?? []) {
-        if (id >= units.length) units = enlarged(units, id)
+        if (id >= units.length) {
+          const larger = new Float64Array(Math.max(2 * units.length, id + 1)).fill(Number.NaN)
+          larger.set(units)
+          units = larger
+        }
         units[id] = value
         if (value === Infinity) this.#large.set(id, number)
       }
@@ -195,16 +202,75 @@ class NumberColumn {
     total.addUnits(BigInt(sum), power)
     return { total: total.value, count }
   }
+}
 
-  #unitsOf(number: Decimal): number {
-    const zeros = powerOf(number) - this.#power
-    if (zeros < 0 || number.digits.length + zeros > maxDigits) return Infinity
-    return number.sign * Number(number.digits) * 10 ** zeros
+/** A key of an index, and the number of objects that have it. */
+interface ValueCount {
+  readonly value: string
+  readonly count: number
+}
+
+/** The distribution of objects over the values of an index. */
+export interface Spread {
+  /** The most frequent first; equally frequent ones by value. Sums are in the order of the summed indexes. */
+  readonly values: readonly (ValueCount & { readonly sums: readonly ExactSum[] })[]
+  readonly distinctCount: number
+  /** Objects without a value. */
+  readonly missingCount: number
+}
+
+/** The objects of one part of a list, with the indexes to count and add up. */
+export interface SpreadPart extends Members {
+  /** `undefined`: a label that no object has. */
+  readonly index: IndexView | undefined
+  /** The numeric indexes to add up for each value that is answered. All parts have as many. */
+  readonly sums: readonly IndexView[]
+  /** Kept for all sums of the part. */
+  readonly columns: NumberColumns
+}
+
+/**
+ * Counts the values of an index without examining objects, and adds up other indexes for the `top` values. The counts of
+ * one part go straight to the most frequent values; those of several are added up by value first.
+ */
+export function spreadOf(parts: readonly SpreadPart[], top: number): Spread {
+  const first = new FirstRows<ValueCount>(Math.max(1, top), (a, b) => {
+    if (a.count !== b.count) return b.count - a.count
+    return a.value < b.value ? -1 : a.value > b.value ? 1 : 0
+  })
+  let distinctCount = 0
+  let missingCount = 0
+  const rank = (value: string, count: number): void => {
+    distinctCount += 1
+    first.add({ value, count })
+  }
+  const added = parts.length === 1 ? undefined : new Map<string, number>()
+  const add = (value: string, more: number): void => {
+    added?.set(value, (added.get(value) ?? 0) + more)
+  }
+  for (const { index, ...of } of parts) {
+    missingCount += of.members?.size ?? of.view.size
+    if (index !== undefined) missingCount -= countValues(index, of, added ? add : rank)
+  }
+  added?.forEach((times, value) => rank(value, times))
+  const shown = top === 0 ? [] : first.rows()
+  const values = shown.map(({ value }) => value)
+  const sums = parts.map(({ index, sums: indexes, columns, ...of }) => {
+    of.budget.spend('tests', testsPerAnswered * shown.length)
+    if (index === undefined) return values.map(() => indexes.map(() => addedSums([])))
+    return sumsByValue(index, values, indexes, of, columns)
+  })
+  return {
+    values: shown.map((one, at) => ({
+      ...one,
+      sums: (sums[0]?.[at] ?? []).map((only, which) =>
+        sums.length === 1 ? only : addedSums(sums.flatMap((of) => of[at]?.[which] ?? [])),
+      ),
+    })),
+    distinctCount,
+    missingCount,
   }
 }
 
-function enlarged(units: Float64Array<ArrayBuffer>, id: ObjectId): Float64Array<ArrayBuffer> {
-  const larger = new Float64Array(Math.max(2 * units.length, id + 1)).fill(Number.NaN)
-  larger.set(units)
-  return larger
-}
+/** Answering a value and its count takes as long as so many tests. */
+const testsPerAnswered = 3

@@ -56,15 +56,11 @@ export function countValues(
   if (places === index.objectCount) return having
   // Objects with several values were counted several times.
   budget.spend('examined', places)
-  return membersWithValue(index, members)
-}
-
-function membersWithValue(index: IndexView, members: IdBytes): number {
-  const having = new IdBytes()
+  const withValue = new IdBytes()
   for (const value of index.values()) {
-    for (const id of index.posting(value) ?? []) if (members.get(id) === 1) having.set(id, 1)
+    for (const id of index.posting(value) ?? []) if (members.get(id) === 1) withValue.set(id, 1)
   }
-  return having.size
+  return withValue.size
 }
 
 /** Collecting a value and its count takes as long as passing so many ids of postings. */

@@ -131,7 +131,8 @@ class IndexedTerms implements VisibleTerms {
     const index = indexOf(this.#view, field)
     if (index === undefined) return 0
     if (this.#visible !== undefined) return this.#countIn(index, value, most)
-    return Math.min(value === undefined ? index.objectCount : sizeOf(index, value), most)
+    const size = value === undefined ? index.objectCount : (index.posting(value)?.size ?? 0)
+    return Math.min(size, most)
   }
 
   /** The terms of visible objects behind another one. */
@@ -173,10 +174,6 @@ class IndexedTerms implements VisibleTerms {
     this.#budget.spend('tests', looked / objectsPerTest)
     return count
   }
-}
-
-function sizeOf(index: IndexView, value: string): number {
-  return index.posting(value)?.size ?? 0
 }
 
 function compareTerms(a: string, b: string): number {

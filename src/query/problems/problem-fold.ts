@@ -1,4 +1,4 @@
-import type { IndexView, ObjectId } from '../../informer/store/store-view.ts'
+import type { ObjectId } from '../../informer/store/store-view.ts'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
 import {
@@ -131,7 +131,7 @@ class ProblemFold<P extends ProblemPart> {
   constructor(options: FoldOptions<P>) {
     this.#options = options
     this.#owners = new ProblemOwners(options.parts, options.readOwners)
-    this.#nodes = this.#partOf('', 'Node')
+    this.#nodes = this.#owners.partOf('', 'Node')
   }
 
   get #ranges(): readonly FactRange[] {
@@ -150,25 +150,26 @@ class ProblemFold<P extends ProblemPart> {
       }
     }
     this.#down = down
-    return this.#run(this.#everyFound())
-  }
-
-  #run(all: Iterable<Found<P>>): readonly FoldedProblem<P>[] {
     const findings: Finding<P>[] = []
     const reports: Found<P>[] = []
-    for (const found of all) {
-      const { part, id, fact } = found
-      if (fact.role?.form === 'down') this.#foldDownNode(found)
-      else if (fact.role?.form === 'report') reports.push(found)
-      else {
-        const object = this.#owners.of(part, id)
-        if (this.#counts(object, fact)) findings.push({ object, fact })
+    for (const of of this.#options.parts) {
+      for (const range of this.#ranges) {
+        for (const found of this.#foundIn(of, range)) {
+          const { part, id, fact } = found
+          if (fact.role?.form === 'down') this.#foldDownNode(found)
+          else if (fact.role?.form === 'report') reports.push(found)
+          else {
+            const object = this.#owners.of(part, id)
+            if (this.#counts(object, fact)) findings.push({ object, fact })
+          }
+        }
       }
     }
     for (const { object } of findings) this.#mark(object)
     const ofOwners = new Map<OwnedObject<P>, DecodedFact>()
     for (const { object, fact } of findings) {
-      if (object.explainedIn === this) ofOwners.set(object, worse(ofOwners.get(object), fact))
+      if (object.explainedIn !== this) continue
+      if (ofOwners.get(object)?.severity !== 'CRITICAL') ofOwners.set(object, fact)
     }
     for (const { object, fact } of findings) {
       if (object.explainedIn === this) continue
@@ -180,7 +181,11 @@ class ProblemFold<P extends ProblemPart> {
     const problems: FoldedProblem<P>[] = []
     for (const last of this.#gathered.values()) {
       for (let one: Gathering<P> | undefined = last; one !== undefined; one = one.before) {
-        problems.push(finished(one))
+        const { root, rootKey, reason, severity, sinceMs, first } = one
+        const { message } = one.lead
+        const objects = one.all === undefined ? [first] : [...one.all]
+        const key = `${rootKey} ${reason}`
+        problems.push({ root, rootKey, reason, severity, message, sinceMs, objects, key })
       }
     }
     return problems
@@ -189,7 +194,7 @@ class ProblemFold<P extends ProblemPart> {
   /** The pods on a Node that is down are its problem. */
   #foldDownNode({ part: nodes, id, fact }: Found<P>): void {
     const { namespaces, budget } = this.#options
-    const pods = this.#partOf('', 'Pod')
+    const pods = this.#owners.partOf('', 'Pod')
     const node = this.#owners.of(nodes, id)
     const nodeKey = placeKey(node.place)
     let isAlone = true
@@ -211,46 +216,30 @@ class ProblemFold<P extends ProblemPart> {
     this.#mark(node)
   }
 
-  *#everyFound(): Generator<Found<P>, void, void> {
-    for (const part of this.#options.parts) {
-      for (const range of this.#ranges) yield* this.#foundIn(part, range)
-    }
-  }
-
   /** The visible objects of a part with facts in a range of values, without the pods on Nodes that are down. */
   *#foundIn(part: P, range: FactRange): Generator<Found<P>, void, void> {
-    const { budget } = this.#options
+    const { budget, namespaces } = this.#options
+    const { view } = part
     const facts = factsOf(part)
-    for (const value of valuesIn(facts, range)) {
+    // Nodes are looked at whatever the namespaces are: pods are on them.
+    const isOfNodes = part === this.#nodes
+    const mayBeOnNode = this.#down.size > 0 && holds(part, '', 'Pod') && view.hasIndex('nodeName')
+    const nodeOf = mayBeOnNode ? view.index('nodeName') : undefined
+    for (const value of facts.orderedValues(range[0], false)) {
+      if (value >= range[1]) return
       let fact: DecodedFact | undefined
       for (const id of facts.posting(value) ?? []) {
         budget.spend('examined', 1)
-        if (!this.#isShown(part, id) || this.#isOnDownNode(part, id)) continue
+        if (!isShown(part, id, isOfNodes ? undefined : namespaces)) continue
+        const node = nodeOf?.endValue(id, false)
+        if (node !== undefined && this.#down.has(node)) continue
         budget.spend('tests', testsPerFact)
         fact ??= decodeFact(value)
-        if (fact !== undefined && this.#isAsked(part, fact)) yield { part, id, fact }
+        if (fact === undefined) continue
+        if (namespaces !== undefined && isOfNodes && fact.role?.form !== 'down') continue
+        yield { part, id, fact }
       }
     }
-  }
-
-  /** Nodes are looked at whatever the namespaces are: pods are on them. */
-  #isShown(part: P, id: ObjectId): boolean {
-    const { namespaces } = this.#options
-    return isShown(part, id, part === this.#nodes ? undefined : namespaces)
-  }
-
-  #isAsked(part: P, { role }: DecodedFact): boolean {
-    return this.#options.namespaces === undefined || role?.form === 'down' || part !== this.#nodes
-  }
-
-  #partOf(group: string, kind: string): P | undefined {
-    return this.#owners.partOf(group, kind)
-  }
-
-  #isOnDownNode(part: P, id: ObjectId): boolean {
-    if (this.#down.size === 0) return false
-    const name = nodeOf(part, id)
-    return name !== undefined && this.#down.has(name)
   }
 
   /** Whether a fact is a problem, as far as other objects decide that. */
@@ -264,18 +253,16 @@ class ProblemFold<P extends ProblemPart> {
         const successMs = lastSuccessIn(factsOf(part).valuesOf(id))
         return successMs === undefined || successMs < Date.parse(role.began ?? '')
       }
-      case 'claim':
-        return !this.#waitsForPod(role)
+      case 'claim': {
+        const classes = this.#owners.partOf('storage.k8s.io', 'StorageClass')
+        const { storageClass } = role
+        const id = storageClass === undefined ? undefined : classes?.view.idOf(storageClass)
+        if (classes === undefined || id === undefined) return true
+        return !isShown(classes, id, undefined) || !factsOf(classes).has(id, waitsForPod)
+      }
       default:
         return true
     }
-  }
-
-  #waitsForPod({ storageClass }: Extract<ProblemRole, { form: 'claim' }>): boolean {
-    const classes = this.#partOf('storage.k8s.io', 'StorageClass')
-    const id = storageClass === undefined ? undefined : classes?.view.idOf(storageClass)
-    if (classes === undefined || id === undefined) return false
-    return isShown(classes, id, undefined) && factsOf(classes).has(id, waitsForPod)
   }
 
   #mark(object: OwnedObject<P>): void {
@@ -308,7 +295,16 @@ class ProblemFold<P extends ProblemPart> {
       this.#gathered.set(at, problem)
     } else {
       if (place !== problem.first) (problem.all ??= new Set([problem.first])).add(place)
-      if (speaksBefore([fact, place], [problem.lead, problem.leadPlace])) {
+      // The worse fact speaks for a problem; of equal ones, that of longer standing.
+      const { lead } = problem
+      const [since, leadSince] = [fact.since ?? '~', lead.since ?? '~']
+      const isBefore =
+        severity !== lead.severity
+          ? severity === 'CRITICAL'
+          : since === leadSince
+            ? placeKey(place) < placeKey(problem.leadPlace)
+            : since < leadSince
+      if (isBefore) {
         problem.lead = fact
         problem.leadPlace = place
       }
@@ -333,7 +329,11 @@ class ProblemFold<P extends ProblemPart> {
       let of: Affected<P>
       if (about.form === 'object') {
         const object = this.#owners.of(about.part, about.id)
-        if (object.affectedIn === this || this.#hasAffectedOwner(object)) continue
+        // Nor an owner that has a problem of its own, which no other object explains.
+        const isKnown = ownersOf(object).some(
+          ({ affectedIn, explainedIn }) => affectedIn === this && explainedIn !== this,
+        )
+        if (object.affectedIn === this || isKnown) continue
         of = object
       } else {
         const place = this.#references.get(aboutKey) ?? about
@@ -347,13 +347,6 @@ class ProblemFold<P extends ProblemPart> {
     for (const { key, of, fact } of known) {
       if ((counts.get(key) ?? 0) >= minReports) this.#add(of, fact)
     }
-  }
-
-  /** Whether an owner of an object has a problem of its own, which no other object explains. */
-  #hasAffectedOwner(object: OwnedObject<P>): boolean {
-    return ownersOf(object).some(
-      ({ affectedIn, explainedIn }) => affectedIn === this && explainedIn !== this,
-    )
   }
 
   /** The object of an Event. `undefined` if it is gone, or in none of the namespaces. */
@@ -392,22 +385,6 @@ function ownersOf<P extends ProblemPart>(object: OwnedObject<P>): readonly Owned
   return all
 }
 
-/** The name of the Node that a pod is on. */
-function nodeOf(part: ProblemPart, id: ObjectId): string | undefined {
-  if (!holds(part, '', 'Pod') || !part.view.hasIndex('nodeName')) return undefined
-  return part.view.index('nodeName').endValue(id, false)
-}
-
-function* valuesIn(
-  facts: IndexView,
-  [from, until]: readonly [string, string],
-): Generator<string, void, void> {
-  for (const value of facts.orderedValues(from, false)) {
-    if (value >= until) return
-    yield value
-  }
-}
-
 /** Adds what another fact says of severity and time. */
 function include<P extends ProblemPart>(
   problem: Gathering<P>,
@@ -417,33 +394,4 @@ function include<P extends ProblemPart>(
   if (fact.severity === 'CRITICAL') problem.severity = 'CRITICAL'
   const { sinceMs } = fact
   if (sinceMs !== undefined && sinceMs < (problem.sinceMs ?? Infinity)) problem.sinceMs = sinceMs
-}
-
-function worse(one: DecodedFact | undefined, other: DecodedFact): DecodedFact {
-  return one?.severity === 'CRITICAL' ? one : other
-}
-
-/** Whether the first fact speaks for a problem rather than the second: the worse one, then the one of longer standing. */
-function speaksBefore<P extends ProblemPart>(
-  [one, onePlace]: readonly [DecodedFact, ProblemPlace<P>],
-  [other, otherPlace]: readonly [DecodedFact, ProblemPlace<P>],
-): boolean {
-  if (one.severity !== other.severity) return one.severity === 'CRITICAL'
-  const [a, b] = [one.since ?? '~', other.since ?? '~']
-  return a === b ? placeKey(onePlace) < placeKey(otherPlace) : a < b
-}
-
-function finished<P extends ProblemPart>({
-  root,
-  rootKey,
-  reason,
-  severity,
-  lead: { message },
-  sinceMs,
-  first,
-  all,
-}: Gathering<P>): FoldedProblem<P> {
-  const key = `${rootKey} ${reason}`
-  const objects = all === undefined ? [first] : [...all]
-  return { root, rootKey, reason, severity, message, sinceMs, objects, key }
 }

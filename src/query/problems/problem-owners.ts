@@ -1,8 +1,7 @@
-import type { ObjectId } from '../../informer/store/store-view.ts'
+import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type { OwnerReference } from '../../kubernetes/object.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { isInScope } from '../condition/scope.ts'
-import { type KnownOwner, ownersIn } from './known-owners.ts'
 import { holds, placeKey, type ProblemPart, type ProblemPlace } from './problem-part.ts'
 
 /** An object among its owners: the same instance however many objects lead to it. */
@@ -57,25 +56,17 @@ export class ProblemOwners<P extends ProblemPart> {
     return this.#parts.find((part) => holds(part, group, kind))
   }
 
-  of(part: P, id: ObjectId): OwnedObject<P> {
-    return this.#of(part, id, 0)
-  }
-
-  /** `uids`: those of the owners, if they are known. */
-  #of(part: P, id: ObjectId, depth: number, uids?: readonly string[]): OwnedObject<P> {
+  /** `depth`: the steps that led here. `uids`: those of the owners, if they are known. */
+  of(part: P, id: ObjectId, depth = 0, uids?: readonly string[]): OwnedObject<P> {
     let known = this.#known.get(part)
     if (known === undefined) this.#known.set(part, (known = new Map()))
-    let found = known.get(id)
-    if (found === undefined) known.set(id, (found = this.#owned(part, id, depth, uids)))
-    return found
-  }
-
-  #owned(part: P, id: ObjectId, depth: number, uids?: readonly string[]): OwnedObject<P> {
+    const before = known.get(id)
+    if (before !== undefined) return before
     const place = { form: 'object', part, id } as const
     const above = depth < maxChain ? this.#ownerOf(part, id, depth, uids) : undefined
     const isObject = above !== undefined && !('form' in above)
     const root = isObject ? above.root : (above ?? place)
-    return {
+    const found: OwnedObject<P> = {
       place,
       owner: isObject ? above : undefined,
       root,
@@ -83,6 +74,8 @@ export class ProblemOwners<P extends ProblemPart> {
       affectedIn: undefined,
       explainedIn: undefined,
     }
+    known.set(id, found)
+    return found
   }
 
   /** The nearest owner: an object, or a reference where the chain ends. `undefined` for a topmost object. */
@@ -112,30 +105,24 @@ export class ProblemOwners<P extends ProblemPart> {
 
   #followed({ part, known }: FoundOwner<P>, depth: number): OwnedObject<P> | undefined {
     const { id, ownerUids } = known
-    return holds(part, '', 'Node') ? undefined : this.#of(part, id, depth + 1, ownerUids)
+    return holds(part, '', 'Node') ? undefined : this.of(part, id, depth + 1, ownerUids)
   }
 
   /** The object with a UID, if the viewer may list it. `of`: the part that its child is in. */
   #visible(uid: string, of: P): FoundOwner<P> | undefined {
-    const found = this.#find(uid, of)
+    const last = this.#lastOwners.get(of)
+    let found = last === undefined ? undefined : this.#findIn(last, uid)
+    if (found === undefined && !this.#unknown.has(uid)) {
+      for (const part of this.#parts) {
+        found = this.#findIn(part, uid)
+        if (found !== undefined) break
+      }
+      if (found === undefined) this.#unknown.add(uid)
+      else this.#lastOwners.set(of, found.part)
+    }
     if (found === undefined) return undefined
     const { part, known } = found
     return isInScope(part.scope, part.view.keyOf(known.id)) ? found : undefined
-  }
-
-  #find(uid: string, of: P): FoundOwner<P> | undefined {
-    const last = this.#lastOwners.get(of)
-    const there = last === undefined ? undefined : this.#findIn(last, uid)
-    if (there !== undefined) return there
-    if (this.#unknown.has(uid)) return undefined
-    for (const part of this.#parts) {
-      const found = this.#findIn(part, uid)
-      if (found === undefined) continue
-      this.#lastOwners.set(of, part)
-      return found
-    }
-    this.#unknown.add(uid)
-    return undefined
   }
 
   #findIn(part: P, uid: string): FoundOwner<P> | undefined {
@@ -143,5 +130,47 @@ export class ProblemOwners<P extends ProblemPart> {
     if (find === undefined) this.#ownersIn.set(part, (find = ownersIn(part.view)))
     const known = find(uid)
     return known && { part, known }
+  }
+}
+
+/** An object that has been sought by its UID. */
+interface KnownOwner {
+  readonly id: ObjectId
+  /** Of its own owners. */
+  readonly ownerUids: readonly string[]
+}
+
+interface Remembered {
+  readonly uids: IndexView
+  readonly ownerUids: IndexView
+  readonly revision: number
+  readonly owners: Map<string, KnownOwner>
+}
+
+const remembered = new WeakMap<StoreView, Remembered>()
+
+/**
+ * Finds objects of a store by UID, within one tick. What was found is remembered until an object comes, goes, or changes
+ * its owners, which is rare among Deployments and ReplicaSets: every query seeks the same few of them, and in a large
+ * index each search waits for memory several times.
+ */
+function ownersIn(view: StoreView): (uid: string) => KnownOwner | undefined {
+  const uids = view.index('uid')
+  const ownerUids = view.index('ownerUid')
+  const revision = uids.revision + ownerUids.revision
+  let known = remembered.get(view)
+  if (known?.uids !== uids || known.ownerUids !== ownerUids || known.revision !== revision) {
+    known = { uids, ownerUids, revision, owners: new Map() }
+    remembered.set(view, known)
+  }
+  const { owners } = known
+  return (uid) => {
+    let owner = owners.get(uid)
+    if (owner === undefined) {
+      const id = view.idOfUid(uid)
+      if (id === undefined) return undefined
+      owners.set(uid, (owner = { id, ownerUids: ownerUids.valuesOf(id) }))
+    }
+    return owner
   }
 }

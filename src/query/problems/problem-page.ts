@@ -1,4 +1,3 @@
-import type { ProblemSeverity } from '../../kubernetes/problems/problem-fact.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 import type { FilterableIndex } from '../index/index-definition.ts'
 import { encodeCursor, type ListIdentity, listHash, positionIn } from '../page/cursor.ts'
@@ -101,23 +100,12 @@ export function problemPosition<P extends ProblemPart>(
   terms: readonly OrderTerm[],
 ): OrderPosition {
   return {
-    values: terms.map(({ index }) => orderValue(problem, index)),
-    key: `${problem.cluster} ${problem.key}`,
-  }
-}
-
-const severityRanks: Readonly<Record<ProblemSeverity, string>> = { CRITICAL: '1', WARNING: '0' }
-
-function orderValue<P extends ProblemPart>(
-  { severity, sinceMs, objects }: ListedProblem<P>,
-  key: string,
-): string | undefined {
-  switch (key) {
-    case 'severity':
-      return severityRanks[severity]
-    case 'since':
+    values: terms.map(({ index }) => {
+      if (index === 'severity') return problem.severity === 'CRITICAL' ? '1' : '0'
+      const { sinceMs, objects } = problem
+      if (index === 'count') return String(objects.length).padStart(12, '0')
       return sinceMs === undefined ? undefined : String(yearZero + sinceMs)
-    default:
-      return String(objects.length).padStart(12, '0')
+    }),
+    key: `${problem.cluster} ${problem.key}`,
   }
 }

@@ -99,6 +99,10 @@ function sizeRefusal(contentLength: string | undefined, maxBodyBytes: number): R
   return undefined
 }
 
+export function acceptsHtml({ headers }: IncomingMessage): boolean {
+  return headers.accept?.includes('text/html') === true
+}
+
 /** The path of a request without its query. It is neither decoded nor normalised, so each resource has one path. */
 export function pathOf({ url = '' }: IncomingMessage): string {
   const query = url.indexOf('?')

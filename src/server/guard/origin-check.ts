@@ -33,8 +33,18 @@ export class OriginCheck {
         hint: 'name it in server.allowedHosts if it should be one',
       }
     }
-    if (this.#fromOwnPage(headers) || this.allowedOrigin(headers) !== undefined) return undefined
-    const from = headers.origin ?? `a ${String(headers['sec-fetch-site'])} page`
+    const { origin } = headers
+    const site = headers['sec-fetch-site']
+    // Browsers omit the origin of simple GET requests, but always send this header. Other clients send neither.
+    const isFromOwnPage =
+      origin === undefined
+        ? site === undefined ||
+          site === 'same-origin' ||
+          site === 'none' ||
+          (headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document')
+        : origin === this.#publicOrigin || hostOf(origin) === headers.host?.toLowerCase()
+    if (isFromOwnPage || this.allowedOrigin(headers) !== undefined) return undefined
+    const from = origin ?? `a ${String(site)} page`
     return {
       status: 403,
       reason: `Requests from ${JSON.stringify(from)} are refused.`,
@@ -74,17 +84,6 @@ export class OriginCheck {
       return origin === this.ownOrigin(request) && (site === undefined || site === 'same-origin')
     }
     return method === 'GET' && headers.upgrade === undefined && site === 'same-origin'
-  }
-
-  #fromOwnPage(headers: IncomingHttpHeaders): boolean {
-    const { origin } = headers
-    if (origin !== undefined) {
-      return origin === this.#publicOrigin || hostOf(origin) === headers.host?.toLowerCase()
-    }
-    // Browsers omit the origin of simple GET requests, but always send this header. Other clients send neither.
-    const site = headers['sec-fetch-site']
-    if (site === undefined || site === 'same-origin' || site === 'none') return true
-    return headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document'
   }
 }
 

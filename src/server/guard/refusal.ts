@@ -29,7 +29,6 @@ export function answeredRequestId(response: ServerResponse): string {
   return String(response.getHeader(requestIdHeader))
 }
 
-/** A refusal: a status, what is wrong, and the way out. */
 export interface Refusal {
   readonly status: number
   readonly reason: string

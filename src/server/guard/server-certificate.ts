@@ -4,7 +4,7 @@ import { createServer, type Server, type ServerOptions as HttpsOptions } from 'n
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { certificateEnd } from '../../api-server/kubeconfig/client-certificate.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import { FileWatcher } from '../../lib/file-watcher.ts'
+import { FollowedFiles } from '../../lib/file-watcher.ts'
 import type { ServerLog } from '../operation-options.ts'
 
 /** The files of the server's certificate, in PEM. They may change while the server runs. */
@@ -27,33 +27,31 @@ const handshakeDeadlineMs = 10_000
 
 /** The certificate of a server. It follows its files, so a rotated certificate needs no restart. */
 export class ServerCertificate implements Disposable {
-  readonly #files: CertificateFiles
-  readonly #log: ServerLog
+  readonly #options: Pick<HttpsOptions, 'requestCert'>
   readonly #servers: Server[] = []
-  readonly #followed: FileWatcher
-  #context: SecureContextOptions
+  readonly #context: FollowedFiles<SecureContextOptions>
 
   /** Throws TLS_CERTIFICATE. */
   constructor(files: CertificateFiles, log: ServerLog) {
-    this.#files = files
-    this.#log = log
     const { tlsCert, tlsKey, tlsClientCa } = files
-    const all = [tlsCert, tlsKey, ...(tlsClientCa === undefined ? [] : [tlsClientCa])]
-    this.#followed = new FileWatcher(all, () => this.#changed())
-    try {
-      this.#context = readContext(files)
-    } catch (error) {
-      this.#followed[Symbol.dispose]()
-      throw error
-    }
+    this.#options = { requestCert: tlsClientCa !== undefined }
+    this.#context = new FollowedFiles(
+      [tlsCert, tlsKey, ...(tlsClientCa === undefined ? [] : [tlsClientCa])],
+      () => readContext(files),
+      // One file may be replaced before the other.
+      (error) => log.error('the previous certificate stays in use', { error }),
+      (context) => {
+        for (const server of this.#servers) server.setSecureContext(context)
+      },
+    )
   }
 
   createServer(options: HttpsOptions): Server {
     const server = createServer({
       ...options,
-      ...this.#context,
+      ...this.#context.value,
+      ...this.#options,
       handshakeTimeout: handshakeDeadlineMs,
-      requestCert: this.#files.tlsClientCa !== undefined,
       // Clients without a certificate still get an answer. Trust is decided per request.
       rejectUnauthorized: false,
     })
@@ -63,28 +61,24 @@ export class ServerCertificate implements Disposable {
 
   /** When the certificate in use ends, in Unix milliseconds. */
   get endMs(): number | undefined {
-    return certificateEnd(this.#context.cert as string)
+    return certificateEnd(this.#context.value.cert as string)
   }
 
   [Symbol.dispose](): void {
-    this.#followed[Symbol.dispose]()
-  }
-
-  #changed(): void {
-    try {
-      this.#context = readContext(this.#files)
-      for (const server of this.#servers) server.setSecureContext(this.#context)
-    } catch (error) {
-      // One file may be replaced before the other.
-      this.#log.error('the previous certificate stays in use', { error })
-    }
+    this.#context[Symbol.dispose]()
   }
 }
 
 function readContext({ tlsCert, tlsKey, tlsClientCa }: CertificateFiles): SecureContextOptions {
   const [cert, key] = [read(tlsCert), read(tlsKey)]
-  const ca = tlsClientCa === undefined ? {} : { ca: certificatesOf(tlsClientCa, read(tlsClientCa)) }
+  const ca: { ca?: string } = tlsClientCa === undefined ? {} : { ca: read(tlsClientCa) }
   const context = { cert, key, ...ca, minVersion } as const
+  try {
+    // Node accepts any text as a CA, and then trusts no certificate.
+    if (ca.ca !== undefined) new X509Certificate(ca.ca).toString()
+  } catch (cause) {
+    throw certificateError(`${tlsClientCa}: ${(cause as Error).message}`, cause)
+  }
   try {
     createSecureContext(context)
   } catch (cause) {
@@ -98,15 +92,5 @@ function read(file: string): string {
     return readFileSync(file, 'utf8')
   } catch (cause) {
     throw certificateError((cause as Error).message, cause)
-  }
-}
-
-/** Node accepts any text as a CA, and then trusts no certificate. */
-function certificatesOf(file: string, text: string): string {
-  try {
-    new X509Certificate(text).toString()
-    return text
-  } catch (cause) {
-    throw certificateError(`${file}: ${(cause as Error).message}`, cause)
   }
 }

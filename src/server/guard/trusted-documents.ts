@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'graphql'
 import { CodedError } from '../../lib/coded-error.ts'
-import { FileWatcher } from '../../lib/file-watcher.ts'
+import { FollowedFiles } from '../../lib/file-watcher.ts'
 import { ClientError } from '../../graphql/errors/client-error.ts'
 import type { DocumentRequest, DocumentSource } from '../document-source.ts'
 import type { ServerLog } from '../operation-options.ts'
@@ -24,11 +24,7 @@ const idMembers = ['documentId', 'doc_id', 'id'] as const
  */
 export class TrustedDocuments implements DocumentSource, Disposable {
   readonly idMembers: readonly string[] = idMembers
-  readonly #file: string
-  readonly #log: ServerLog
-  readonly #further: ReadonlyMap<string, string>
-  readonly #followed: FileWatcher
-  #byId: ReadonlyMap<string, string> = new Map()
+  readonly #byId: FollowedFiles<ReadonlyMap<string, string>>
   #texts: ReadonlySet<string> = new Set()
 
   /**
@@ -36,16 +32,14 @@ export class TrustedDocuments implements DocumentSource, Disposable {
    * TRUSTED_DOCUMENTS.
    */
   constructor(file: string, log: ServerLog, further: Readonly<Record<string, string>> = {}) {
-    this.#file = file
-    this.#log = log
-    this.#further = new Map(Object.entries(further))
-    this.#followed = new FileWatcher([file], () => this.#changed())
-    try {
-      this.#read()
-    } catch (error) {
-      this.#followed[Symbol.dispose]()
-      throw error
+    const read = (): ReadonlyMap<string, string> => {
+      const byId = new Map([...Object.entries(further), ...readTrustedDocuments(file)])
+      this.#texts = new Set(byId.values())
+      return byId
     }
+    this.#byId = new FollowedFiles([file], read, (error) =>
+      log.error('the previous trusted documents stay in use', { error }),
+    )
   }
 
   documentOf(request: DocumentRequest): string | undefined {
@@ -57,27 +51,14 @@ export class TrustedDocuments implements DocumentSource, Disposable {
       if (this.#texts.has(query)) return query
       throw untrusted('the document is not one of those that may be run')
     }
-    const document = this.#byId.get(id)
+    const document = this.#byId.value.get(id)
     if (document === undefined) throw untrusted('no document of this id may be run', id)
     if (hasText && query !== document) throw untrusted('the document is not that of its id', id)
     return document
   }
 
   [Symbol.dispose](): void {
-    this.#followed[Symbol.dispose]()
-  }
-
-  #changed(): void {
-    try {
-      this.#read()
-    } catch (error) {
-      this.#log.error('the previous trusted documents stay in use', { error })
-    }
-  }
-
-  #read(): void {
-    this.#byId = new Map([...this.#further, ...readTrustedDocuments(this.#file)])
-    this.#texts = new Set(this.#byId.values())
+    this.#byId[Symbol.dispose]()
   }
 }
 
@@ -112,7 +93,15 @@ export function readTrustedDocuments(file: string): ReadonlyMap<string, string> 
     throw manifestError(file, 'the manifest is not an object of documents')
   }
   const documents = new Map<string, string>()
-  for (const [id, document] of entriesOf(manifest)) {
+  const { format, operations } = manifest as { format?: unknown; operations?: unknown }
+  const isApollo = format === 'apollo-persisted-query-manifest' && Array.isArray(operations)
+  const entries: readonly (readonly [unknown, unknown])[] = isApollo
+    ? operations.map((operation: { id?: unknown; body?: unknown } | null) => [
+        operation?.id,
+        operation?.body,
+      ])
+    : Object.entries(manifest)
+  for (const [id, document] of entries) {
     if (typeof id !== 'string' || typeof document !== 'string') {
       throw manifestError(file, `the document of ${JSON.stringify(id)} is not a text`)
     }
@@ -125,15 +114,4 @@ export function readTrustedDocuments(file: string): ReadonlyMap<string, string> 
     documents.set(id.replace(/^sha256:/, ''), document)
   }
   return documents
-}
-
-function entriesOf(manifest: object): readonly (readonly [unknown, unknown])[] {
-  const { format, operations } = manifest as { format?: unknown; operations?: unknown }
-  if (format !== 'apollo-persisted-query-manifest' || !Array.isArray(operations)) {
-    return Object.entries(manifest)
-  }
-  return operations.map((operation: unknown) => {
-    const { id, body } = (operation ?? {}) as { readonly id?: unknown; readonly body?: unknown }
-    return [id, body]
-  })
 }

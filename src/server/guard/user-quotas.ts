@@ -53,7 +53,13 @@ export class UserQuotas {
     const counts = this.#counts[counted]
     const { username } = viewer
     const limit = this.#limits[limitOf[counted]]
-    if (counts.of(username) >= limit) throw tooMany(counted, limit)
+    if (counts.of(username) >= limit) {
+      throw new ClientError('TOO_MANY_OPERATIONS', `this user has ${limit} ${counted} under way`, {
+        value: limit,
+        hint: 'wait until some of them have ended',
+        retryAfterMs,
+      })
+    }
     counts.add(username)
     let taken = true
     return () => {
@@ -62,12 +68,4 @@ export class UserQuotas {
       counts.remove(username)
     }
   }
-}
-
-function tooMany(counted: Counted, limit: number): ClientError {
-  return new ClientError('TOO_MANY_OPERATIONS', `this user has ${limit} ${counted} under way`, {
-    value: limit,
-    hint: 'wait until some of them have ended',
-    retryAfterMs,
-  })
 }

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http'
 import type { ExecutionResult } from 'graphql'
 import { interruptible } from '../../lib/generators.ts'
 import { loggedError, sentResult, type ServerParts } from '../operation-pipeline.ts'
-import type { StreamEnd } from '../../lib/frame-stream.ts'
-import { FrameSink, type PlannedStream } from '../planned-stream.ts'
+import type { FrameStream, StreamEnd } from '../../lib/frame-stream.ts'
+import { FrameSink } from '../planned-stream.ts'
 import {
   answerOperation,
   type Answers,
@@ -35,7 +35,7 @@ export async function answerEvents(
   response.flushHeaders()
   const output = countUnsent(asked.request, response, { unsent, viewer: asked.viewer })
   const sink = new FrameSink(output)
-  const sendFrames = (stream: PlannedStream): Promise<StreamEnd> =>
+  const sendFrames = (stream: FrameStream): Promise<StreamEnd> =>
     sink.send(stream, (payload) => {
       if (response.writableEnded) return
       response.cork()
@@ -78,7 +78,7 @@ export async function answerEvents(
 
 function resultsOf(
   asked: StreamedRequest,
-  sendFrames: (stream: PlannedStream) => Promise<StreamEnd>,
+  sendFrames: (stream: FrameStream) => Promise<StreamEnd>,
   follows: () => void,
   parts: ServerParts,
 ): Answers {

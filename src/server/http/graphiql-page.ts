@@ -1,11 +1,11 @@
-import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
-import { gunzip, gzip } from 'node:zlib'
+import { brotliCompress, constants } from 'node:zlib'
+import { acceptsHtml } from '../guard/operation-request.ts'
 import { graphqlPath } from '../operation-options.ts'
+import { answerAsset, type Asset, assetOf } from './portal-files.ts'
 
-const compress = promisify(gzip)
-const decompress = promisify(gunzip)
+const compress = promisify(brotliCompress)
 
 /** Restricts the page to itself and this server, whatever its scripts contain. */
 const contentSecurityPolicy = [
@@ -21,51 +21,32 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-interface RenderedPage {
-  readonly gzipped: Buffer
-  readonly etag: string
-}
-
 /**
  * GraphiQL from the installed package: rendered at the first request, then kept compressed. It opens the operation of
  * its address, `?query=…&variables=…`, if there is one, and the examples at the first visit.
  */
 export class GraphiqlPage {
   readonly #examples: readonly string[]
-  #rendered: Promise<RenderedPage> | undefined
+  #rendered: Promise<Asset> | undefined
 
   constructor(examples: readonly string[]) {
     this.#examples = examples
   }
 
   /** Whether the request asks for a page instead of an operation's result. */
-  static isAskedFor({ method, headers }: IncomingMessage): boolean {
-    return (method === 'GET' || method === 'HEAD') && headers.accept?.includes('text/html') === true
+  static isAskedFor(request: IncomingMessage): boolean {
+    return (request.method === 'GET' || request.method === 'HEAD') && acceptsHtml(request)
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { gzipped, etag } = await (this.#rendered ??= this.#render())
-    const { headers, method } = request
+    const page = await (this.#rendered ??= this.#render())
     response.setHeader('content-security-policy', contentSecurityPolicy)
-    response.setHeader('etag', etag)
+    response.setHeader('vary', 'accept')
     // The browser keeps the page and revalidates it: its 2 MB change with the version only.
-    response.setHeader('cache-control', 'no-cache')
-    response.setHeader('vary', 'accept, accept-encoding')
-    if (headers['if-none-match']?.includes(etag) === true) {
-      response.writeHead(304).end()
-      return
-    }
-    const accepted = /\bgzip\b/.test(headers['accept-encoding'] ?? '')
-    const body = accepted ? gzipped : await decompress(gzipped)
-    if (accepted) response.setHeader('content-encoding', 'gzip')
-    response.writeHead(200, {
-      'content-type': 'text/html; charset=utf-8',
-      'content-length': body.length,
-    })
-    response.end(method === 'HEAD' ? undefined : body)
+    await answerAsset(page, request, response)
   }
 
-  async #render(): Promise<RenderedPage> {
+  async #render(): Promise<Asset> {
     // Loads 9 MB of source that most processes never need.
     const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql')
     const options = {
@@ -79,11 +60,11 @@ export class GraphiqlPage {
     const written = JSON.stringify(options)
     const [head, ...tail] = renderGraphiQL(options).split(written)
     if (tail.length !== 1) throw new Error('GraphiQL is not rendered with its options')
-    const html = [head, `(${inBrowser})(${written}, ${scriptText(this.#examples)})`, ...tail].join(
-      '',
-    )
-    const etag = `"${createHash('sha256').update(html).digest('base64url')}"`
-    return { gzipped: await compress(html), etag }
+    // JSON that does not end the script in which it stands.
+    const examples = JSON.stringify(this.#examples).replaceAll('<', '\\u003c')
+    const html = [head, `(${inBrowser})(${written}, ${examples})`, ...tail].join('')
+    const params = { [constants.BROTLI_PARAM_QUALITY]: 5 }
+    return assetOf('graphiql.html', await compress(html, { params }), 'br', false)
   }
 }
 
@@ -105,8 +86,3 @@ const inBrowser = `(options, examples) => {
   const variables = new URL(location.href).searchParams.get('variables') ?? undefined
   return { ...options, variables }
 }`
-
-/** JSON that does not end the script in which it stands. */
-function scriptText(value: unknown): string {
-  return JSON.stringify(value).replaceAll('<', '\\u003c')
-}

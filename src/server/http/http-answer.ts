@@ -5,7 +5,6 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Viewer } from '../../access/viewer.ts'
 import type { Output, UnsentBytes } from '../unsent-bytes.ts'
 
-/** The answer to an operation, by plan or by the pipeline. */
 export interface HttpAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -17,7 +16,6 @@ export interface SendOptions {
   readonly revalidates: boolean
   /** Answers from this size on are compressed if the client accepts it; 0 for none. */
   readonly compressFromBytes: number
-  /** Counts the bytes until the reader has taken them. */
   readonly unsent: UnsentBytes
   readonly viewer: Viewer | undefined
 }
@@ -75,7 +73,6 @@ export function sendAnswer(
   })
 }
 
-/** Counts the waiting bytes of a response until it is closed. */
 export function countUnsent(
   request: IncomingMessage,
   response: ServerResponse,
@@ -93,7 +90,6 @@ export function countUnsent(
   return output
 }
 
-/** Adds names of headers to `Vary`. */
 export function vary(response: ServerResponse, names: string): void {
   const before = response.getHeader('vary')
   response.setHeader('vary', before === undefined ? names : `${String(before)}, ${names}`)

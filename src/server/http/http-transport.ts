@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
   type Admitted,
   type CallerToken,
@@ -24,7 +23,7 @@ import {
   requestIdHeader,
   requestIdOf,
 } from '../guard/refusal.ts'
-import { graphqlPath, type Routes, sdlPath } from '../operation-options.ts'
+import { graphqlPath, type Readiness, type Routes, sdlPath } from '../operation-options.ts'
 import { type MadeContext, requestError, type ServerParts } from '../operation-pipeline.ts'
 import { answerEvents } from './event-stream.ts'
 import { GraphiqlPage } from './graphiql-page.ts'
@@ -38,7 +37,7 @@ import {
 } from './http-operation.ts'
 import { answerMetrics, metricsPath, type MetricsSource } from './metrics-endpoint.ts'
 import type { PortalFiles } from './portal-files.ts'
-import { answerProbe, type ProbesOptions } from './probes.ts'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 
 export interface HttpTransportOptions extends ServerParts {
   /** The first documents of GraphiQL; `undefined` for no GraphiQL. */
@@ -53,7 +52,6 @@ export interface HttpTransportOptions extends ServerParts {
   readonly routes: Routes
 }
 
-/** A request whose form is accepted, and what has it answered. */
 interface AcceptedRequest {
   readonly trace: OperationTrace
   /** The type of the answer to an operation; `undefined` if the schema is asked for. */
@@ -228,7 +226,10 @@ export class HttpTransport {
       if ('context' in made) ({ viewer } = made.context)
       ended = this.#options.quotas.take(isStream ? 'subscriptions' : 'operations', viewer)
     } catch (error) {
-      this.#refuse(response, error, viewer)
+      const code = refuseOperation(response, error)
+      const { remoteAddress: address } = request.socket
+      const { requestId } = trace
+      this.#options.observer?.refused({ transport: 'http', code, viewer, address, requestId })
       return
     }
     // An operation counts until the reader has taken its answer.
@@ -254,7 +255,17 @@ export class HttpTransport {
     // The client may have gone while it was authenticated: no `close` would end the answer.
     if (sent === undefined || response.closed || response.destroyed) return
     if (isStream) {
-      await this.#answerEvents(request, response, { ...caller, sent, begun })
+      const { params: operation } = 'params' in sent ? sent : { params: undefined }
+      if (this.#options.connections.isClosed) {
+        refuseRequest(response, { status: 503, reason: 'The gateway is stopping.' })
+      } else if (isOperation(operation)) {
+        const asked = { transport: 'http', request, operation, begun, ...caller } as const
+        const learns = request.method === 'POST'
+        await answerEvents(response, { ...asked, learns }, this.#options)
+      } else {
+        const hint = 'send { "query": "…" } as JSON, or as parameters of the URL'
+        refuseRequest(response, { status: 400, reason: 'The request holds no operation.', hint })
+      }
       return
     }
     const isKept = request.method === 'GET' && 'params' in sent && namesHash(sent.params)
@@ -283,39 +294,6 @@ export class HttpTransport {
     } catch (error) {
       return unlessUnknown(error)
     }
-  }
-
-  #refuse(response: ServerResponse, error: unknown, viewer: Viewer | undefined): void {
-    const code = refuseOperation(response, error)
-    const address = response.req.socket.remoteAddress
-    const requestId = answeredRequestId(response)
-    this.#options.observer?.refused({ transport: 'http', code, viewer, address, requestId })
-  }
-
-  async #answerEvents(
-    request: IncomingMessage,
-    response: ServerResponse,
-    {
-      sent,
-      ...caller
-    }: OperationCaller & {
-      readonly sent: SentOperation
-      readonly begun: (() => void) | undefined
-    },
-  ): Promise<void> {
-    if (this.#options.connections.isClosed) {
-      refuseRequest(response, { status: 503, reason: 'The gateway is stopping.' })
-      return
-    }
-    if ('error' in sent || !isOperation(sent.params)) {
-      const hint = 'send { "query": "…" } as JSON, or as parameters of the URL'
-      refuseRequest(response, { status: 400, reason: 'The request holds no operation.', hint })
-      return
-    }
-    const learns = request.method === 'POST'
-    const operation = sent.params
-    const asked = { transport: 'http', request, operation, learns, ...caller } as const
-    await answerEvents(response, asked, this.#options)
   }
 
   /** The answer of an operation: that of its plan, if it has one, or else the pipeline's. */
@@ -390,4 +368,52 @@ function plannable(params: unknown): QueryRequest | undefined {
 function unlessUnknown(error: unknown): MadeContext {
   if (isOfCaller(error)) throw error
   return { error }
+}
+
+interface ProbesOptions {
+  readonly readiness: () => Readiness
+  readonly isStopping: () => boolean
+  /** Whether to show reasons, which name clusters, addresses and files. */
+  readonly tellsReasons: boolean
+}
+
+/**
+ * Answers `/livez` and `/healthz` (the process runs) and `/readyz` (it can answer). Returns whether the request was a
+ * probe. A kubelet uses the pod's address, so any Host gets a status. Reasons go to `trusted` requests only, and only
+ * without authentication.
+ */
+function answerProbe(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { readiness, isStopping, tellsReasons, trusted }: ProbesOptions & { readonly trusted: boolean },
+): boolean {
+  switch (pathOf(request)) {
+    case '/livez':
+    case '/healthz':
+      sendLines(response, 200, ['ok'])
+      return true
+    case '/readyz': {
+      const {
+        ready,
+        reasons,
+        lagsBehindMs = [],
+      }: Readiness = isStopping()
+        ? { ready: false, reasons: ['the gateway is stopping'] }
+        : readiness()
+      const lines = [ready ? 'ok' : 'not ready', ...(trusted && tellsReasons ? reasons : [])]
+      if (lagsBehindMs.length > 0) {
+        const longestS = Math.round(Math.max(...lagsBehindMs) / 1000)
+        lines.push(`caches behind: ${lagsBehindMs.length}, by up to ${longestS} s`)
+      }
+      sendLines(response, ready ? 200 : 503, lines)
+      return true
+    }
+    default:
+      return false
+  }
+}
+
+function sendLines(response: ServerResponse, status: number, lines: readonly string[]): void {
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' })
+  response.end(`${lines.join('\n')}\n`)
 }

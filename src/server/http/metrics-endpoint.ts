@@ -4,7 +4,6 @@ import { refuseRequest } from '../guard/refusal.ts'
 import { pathOf } from '../guard/operation-request.ts'
 import { listen } from '../listen.ts'
 
-/** A source of metrics in a text format. */
 export interface MetricsSource {
   readonly contentType: string
   text(): Promise<string>
@@ -33,7 +32,6 @@ export async function answerMetrics(
 const deadlineMs = 10_000
 const maxConnections = 100
 
-/** A server for metrics alone, on its own address. */
 export class MetricsServer implements AsyncDisposable {
   readonly #server: Server
   readonly #host: string

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliDecompress, gzip } from 'node:zlib'
 import { CodedError } from '../../lib/coded-error.ts'
-import { pathOf } from '../guard/operation-request.ts'
+import { acceptsHtml, pathOf } from '../guard/operation-request.ts'
 import { refuseRequest } from '../guard/refusal.ts'
 import { acceptedEncoding, isSame, vary } from './http-answer.ts'
 
@@ -62,25 +62,22 @@ export class PortalFiles {
       refuseRequest(response, { status: 405, reason, hint, headers: { allow: 'GET, HEAD' } })
       return true
     }
-    if (asset === undefined) this.#answerPage(request, response)
-    else await answerAsset(asset, request, response)
-    return true
-  }
-
-  /**
-   * Sends the page with a fresh nonce. It has no `ETag` and is never kept: a kept page would come with the nonce of an
-   * earlier answer, which the policy of this one refuses.
-   */
-  #answerPage({ method }: IncomingMessage, response: ServerResponse): void {
+    if (asset !== undefined) {
+      await answerAsset(asset, request, response)
+      return true
+    }
+    // The page has a fresh nonce, no `ETag`, and is never kept: a kept page would come with the nonce of an earlier answer, which the
+    // policy of this one refuses.
     const nonce = randomBytes(16).toString('base64url')
     const body = Buffer.from(this.#page?.join(nonce) ?? notBuilt)
     response.writeHead(this.#page === undefined ? 503 : 200, {
-      'content-type': 'text/html; charset=utf-8',
+      'content-type': html,
       'content-length': body.length,
       'content-security-policy': contentSecurityPolicy(nonce),
       'cross-origin-opener-policy': 'same-origin',
     })
-    response.end(method === 'HEAD' ? undefined : body)
+    response.end(request.method === 'HEAD' ? undefined : body)
+    return true
   }
 }
 
@@ -115,8 +112,8 @@ const notBuilt = `<!doctype html>
 </html>
 `
 
-/** An asset, compressed as it was built, or as it is. */
-interface Asset {
+/** A file that is kept in memory, compressed or as it is. */
+export interface Asset {
   readonly type: string
   readonly etag: string
   readonly bytes: Buffer
@@ -127,6 +124,8 @@ interface Asset {
   gzipped?: Promise<Buffer>
 }
 
+const html = 'text/html; charset=utf-8'
+/** Of the files that a view may have. */
 const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -152,13 +151,14 @@ function readAssets(folder: string): ReadonlyMap<string, Asset> {
   )
 }
 
-function assetOf(
+export function assetOf(
   name: string,
   bytes: Buffer,
   encoding: Asset['encoding'],
   isHashed: boolean,
 ): Asset {
-  const type = types[extname(name)] ?? 'application/octet-stream'
+  const extension = extname(name)
+  const type = extension === '.html' ? html : (types[extension] ?? 'application/octet-stream')
   const etag = createHash('sha256').update(bytes).digest('base64url').slice(0, 22)
   return { type, etag, bytes, encoding, isHashed }
 }
@@ -187,12 +187,18 @@ function readView(folder: string): {
 }
 
 /** Sends an asset. If its name has the hash of its content, a browser asks for it once. */
-async function answerAsset(
+export async function answerAsset(
   asset: Asset,
   { headers, method }: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { encoding, body } = await encoded(asset, headers['accept-encoding'])
+  const accepted = acceptedEncoding(headers['accept-encoding'])
+  let encoding: 'br' | 'gzip' | 'identity' = asset.encoding
+  let body = asset.bytes
+  if (encoding === 'br' && accepted !== 'br') {
+    encoding = accepted ?? 'identity'
+    body = await (accepted === undefined ? inflate(body) : (asset.gzipped ??= gzipped(body)))
+  }
   const etag = `"${asset.etag}-${encoding}"`
   const caching = asset.isHashed ? 'public, max-age=31536000, immutable' : 'no-cache'
   response.setHeader('cache-control', caching)
@@ -210,18 +216,6 @@ async function answerAsset(
 const inflate = promisify(brotliDecompress)
 const deflate = promisify(gzip)
 
-async function encoded(
-  asset: Asset,
-  accepted: string | undefined,
-): Promise<{ readonly encoding: string; readonly body: Buffer }> {
-  const { bytes, encoding } = asset
-  const wanted = acceptedEncoding(accepted)
-  if (encoding === 'identity' || wanted === 'br') return { encoding, body: bytes }
-  if (wanted === undefined) return { encoding: 'identity', body: await inflate(bytes) }
-  asset.gzipped ??= inflate(bytes).then(async (plain) => deflate(plain))
-  return { encoding: wanted, body: await asset.gzipped }
-}
-
-function acceptsHtml({ headers }: IncomingMessage): boolean {
-  return headers.accept?.includes('text/html') === true
+async function gzipped(brotli: Buffer): Promise<Buffer> {
+  return deflate(await inflate(brotli))
 }

@@ -9,9 +9,9 @@ import {
 } from '../../access/sign-in/sign-in.ts'
 import { credentialsOf } from '../guard/followed-identity.ts'
 import type { OriginCheck } from '../guard/origin-check.ts'
+import { acceptsHtml } from '../guard/operation-request.ts'
 import { refuseOperation, refuseRequest, answeredRequestId } from '../guard/refusal.ts'
 import type { Routes } from '../operation-options.ts'
-import { sendSignInPage, signInFailure, signOutQuestion } from './sign-in-pages.ts'
 
 /**
  * The paths of browser sign-in. Browsers are sent to `/auth/login` and `/auth/callback`; pages ask `/auth/me`, and sign
@@ -94,13 +94,15 @@ export function withoutSignIn(required: boolean): Routes {
   return { [signInPaths.me]: route(['GET'], (_, response) => sendJson(response, answer, [])) }
 }
 
-const statuses: Readonly<Record<SignInProblem, number>> = {
-  RETURN_ADDRESS: 400,
-  SIGN_IN_EXPIRED: 400,
-  SIGN_IN_REFUSED: 403,
-  TOKEN_REFUSED: 403,
-  SESSION_TOO_LARGE: 403,
-  PROVIDER_UNAVAILABLE: 503,
+const failures: Readonly<
+  Record<SignInProblem, { readonly status: number; readonly title: string }>
+> = {
+  RETURN_ADDRESS: { status: 400, title: 'This link leads elsewhere' },
+  SIGN_IN_EXPIRED: { status: 400, title: 'This sign-in has expired' },
+  SIGN_IN_REFUSED: { status: 403, title: 'The sign-in was refused' },
+  TOKEN_REFUSED: { status: 403, title: 'The gateway does not accept this identity' },
+  SESSION_TOO_LARGE: { status: 403, title: 'This identity is too large for a session' },
+  PROVIDER_UNAVAILABLE: { status: 503, title: 'Signing in is not possible now' },
 }
 
 /** Answers failures of a sign-in: with a page for people, with an error of GraphQL's form for programs. */
@@ -119,11 +121,20 @@ function route(methods: readonly string[], answer: Routes[string]): Routes[strin
       if (!(error instanceof SignInError)) {
         refuseOperation(response, error)
       } else if (acceptsHtml(request)) {
-        sendSignInPage(response, statuses[error.problem], signInFailure(error))
+        const { problem, message, hint } = error
+        const said = [message, ...(hint === undefined ? [] : [hint])]
+        const html = [
+          ...said.map(
+            (text) => `<p>${escaped(`${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`)}</p>`,
+          ),
+          `<p><a href="${signInPaths.login}">Sign in again</a></p>`,
+          `<p class="code">${problem}</p>`,
+        ].join('\n')
+        sendSignInPage(response, failures[problem].status, { title: failures[problem].title, html })
       } else {
         const { code, message, value, hint } = error
         const body = { errors: [{ message, extensions: { code, value, hint } }] }
-        sendJson(response, body, [], statuses[error.problem])
+        sendJson(response, body, [], failures[error.problem].status)
       }
     }
   }
@@ -159,10 +170,6 @@ function addressOf(request: IncomingMessage, origins: OriginCheck): URL {
   return URL.canParse(address) ? new URL(address) : new URL(origin)
 }
 
-function acceptsHtml({ headers }: IncomingMessage): boolean {
-  return headers.accept?.includes('text/html') === true
-}
-
 const maxBodyBytes = 65_536
 
 /** The body of a form. The server's deadline for requests bounds the wait. */
@@ -180,4 +187,66 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()
+}
+
+interface SignInPage {
+  readonly title: string
+  readonly html: string
+}
+
+/** Asks a person who comes from elsewhere whether they want to sign out. */
+const signOutQuestion: SignInPage = {
+  title: 'Sign out?',
+  html: `<form method="post" action="${signInPaths.logout}"><button>Sign out</button></form>
+<p><a href="/">Stay signed in</a></p>`,
+}
+
+const policy =
+  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
+
+function sendSignInPage(
+  response: ServerResponse,
+  status: number,
+  { title, html }: SignInPage,
+): void {
+  const body = Buffer.from(`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>${escaped(title)}</title>
+<link rel="icon" href="data:,">
+<style>
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 34rem; margin: 15vh auto 0; padding: 0 1rem }
+h1 { font-size: 1.4rem }
+.code { font: 0.8rem ui-monospace, monospace; opacity: 0.7 }
+</style>
+</head>
+<body>
+<h1>${escaped(title)}</h1>
+${html}
+</body>
+</html>
+`)
+  response.writeHead(status, {
+    'content-type': 'text/html; charset=utf-8',
+    'content-length': body.length,
+    'content-security-policy': policy,
+    // The form of this page has to name its origin.
+    'referrer-policy': 'same-origin',
+  })
+  response.end(body)
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (one) => entities[one] ?? one)
 }

@@ -2,16 +2,15 @@ import type { IncomingMessage } from 'node:http'
 import { type ExecutionResult, GraphQLError } from 'graphql'
 import { type Context, makeServer, type Server } from 'graphql-ws'
 import {
+  ClientError,
   clientErrorOf,
-  type ClientErrorCode,
   clientResult,
   withoutTransportDetails,
 } from '../../graphql/errors/client-error.ts'
 import { observedGenerator, interruptible } from '../../lib/generators.ts'
 import { graphqlPath } from '../operation-options.ts'
 import { loggedError, sentResult, type ServerParts } from '../operation-pipeline.ts'
-import type { StreamEnd } from '../../lib/frame-stream.ts'
-import type { PlannedStream } from '../planned-stream.ts'
+import type { FrameStream, StreamEnd } from '../../lib/frame-stream.ts'
 import {
   answerOperation,
   type Answers,
@@ -30,7 +29,7 @@ export interface OpenedBy {
 /** An open WebSocket: its request and caller, its frames, and its running operations. */
 export interface OpenWebSocket extends OpenedBy {
   /** Sends the frames of a stream as messages of the operation with this id. Resolves when the stream has ended. */
-  readonly sendFrames: (id: string, stream: PlannedStream) => Promise<StreamEnd>
+  readonly sendFrames: (id: string, stream: FrameStream) => Promise<StreamEnd>
   /** The running answers, of any id. All end with the WebSocket. */
   readonly begun: Set<Answers>
   /** Call when a subscription has begun, and the returned function when it has ended. */
@@ -109,7 +108,12 @@ export function createWebSocketOperations(parts: ServerParts): Server<OpenWebSoc
     onPing: ({ extra }, payload) => extra.identity.renew(payload),
     async onSubscribe(connection, id, payload) {
       const operations = Object.keys(connection.subscriptions).length
-      if (operations > maxOperationsPerSocket) return [tooManyOperations(maxOperationsPerSocket)]
+      if (operations > maxOperationsPerSocket) {
+        const message = `more than ${maxOperationsPerSocket} operations are under way on this WebSocket`
+        const hint = 'complete some of them, or open another WebSocket'
+        const details = { value: maxOperationsPerSocket, hint }
+        return [clientErrorOf(new ClientError('TOO_MANY_OPERATIONS', message, details))]
+      }
       const { promise: left, resolve } = Promise.withResolvers<undefined>()
       // graphql-ws returns this generator on `complete`, which leaves an operation that is still starting.
       connection.subscriptions[id] = interruptible(none(), () => resolve(undefined))
@@ -174,13 +178,3 @@ async function* none(): Answers {}
 
 /** The error of an operation that was left; it is not sent. */
 const leftError = new GraphQLError('the operation was completed before it had begun')
-
-function tooManyOperations(limit: number): GraphQLError {
-  return new GraphQLError(`more than ${limit} operations are under way on this WebSocket`, {
-    extensions: {
-      code: 'TOO_MANY_OPERATIONS' satisfies ClientErrorCode,
-      value: limit,
-      hint: 'complete some of them, or open another WebSocket',
-    },
-  })
-}

@@ -1,14 +1,22 @@
 import type { IncomingMessage } from 'node:http'
-import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { handleProtocols } from 'graphql-ws'
-import { type WebSocket, WebSocketServer } from 'ws'
+import { handleProtocols, CloseCode, type Server } from 'graphql-ws'
+import { type WebSocket, WebSocketServer, type RawData } from 'ws'
 import { pathOf } from '../guard/operation-request.ts'
 import { refuseUpgrade, startingRefusal, requestIdOf } from '../guard/refusal.ts'
 import { graphqlPath } from '../operation-options.ts'
-import { serveGraphQLSocket } from './graphql-socket.ts'
 import { SocketIdentity } from './socket-identity.ts'
-import { createWebSocketOperations } from './web-socket-operations.ts'
+import {
+  createWebSocketOperations,
+  type OpenedBy,
+  type OpenWebSocket,
+} from './web-socket-operations.ts'
+import type { Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
+import { sleep } from '../../lib/backoff.ts'
+import { FrameSink } from '../planned-stream.ts'
+import type { Output } from '../unsent-bytes.ts'
+import { NextMessages } from './next-messages.ts'
 import type { ServerParts } from '../operation-pipeline.ts'
 
 /** GraphQL over WebSocket (graphql-transport-ws), on the path of the API. */
@@ -40,7 +48,6 @@ export class WebSocketTransport {
     )
   }
 
-  /** Answers an upgrade request with a WebSocket or a refusal. */
   upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void {
     if (this.#parts.connections.isClosed) {
       refuseUpgrade(stream, { status: 503, reason: 'The gateway is stopping.' })
@@ -60,4 +67,188 @@ export class WebSocketTransport {
       this.#server.emit('connection', socket, request, stream)
     })
   }
+}
+
+interface GraphQLSocketOptions {
+  readonly socket: WebSocket
+  /** The connection of the WebSocket, without compression. */
+  readonly connection: Socket
+  readonly openedBy: OpenedBy
+  readonly operations: Server<OpenWebSocket>
+  readonly parts: ServerParts
+}
+
+/** The close code for slow readers (RFC 6455: policy violation). */
+const slowReaderCode = 1008
+/** The close code for too many messages, after HTTP's 429. */
+const tooManyMessagesCode = 4429
+/** How long a WebSocket with too many running messages waits for the first to end. */
+const pileUpMs = 1_000
+
+/** The close code of a gateway that stops (IANA: service restart). Clients of graphql-transport-ws reconnect. */
+const restartCode = 1012
+/** How long a client may take to answer a close frame. */
+const closeDeadlineMs = 2_000
+
+/** Shared by all WebSockets, which get the same messages. */
+const messages = new NextMessages()
+
+/**
+ * Serves one WebSocket until it closes. Sending waits until the bytes have left the process, so a slow reader delays
+ * its own operations first.
+ */
+function serveGraphQLSocket(options: GraphQLSocketOptions): void {
+  const { socket, connection, openedBy, operations, parts } = options
+  const { unsent, limits, log } = parts
+  // A completed operation may still be preparing, so messages may outnumber operations for a short time.
+  const maxPending = 2 * limits.maxOperationsPerSocket + 10
+  const output = unsent.open({
+    transport: 'websocket',
+    connection,
+    viewer: () => openedBy.identity.viewer,
+    waitingBytes: () => connection.writableLength,
+    cutOff: () => cutOff(socket),
+  })
+  const sink = new FrameSink(output)
+  connection.on('drain', () => sink.drained())
+  const sendFrames: OpenWebSocket['sendFrames'] = (id, stream) =>
+    sink.send(stream, (payload) => {
+      // Bypasses the slow `socket.send`. Both write whole messages, since nothing is compressed.
+      if (socket.readyState === socket.OPEN) messages.write(connection, id, payload)
+    })
+  let pending = 0
+  let following = 0
+  let isDismissed = false
+  /** Closes a dismissed socket. Clients send again what was not answered, so a mutation under way is answered first. */
+  const closeIfDismissed = (): void => {
+    if (!isDismissed || pending > following || socket.readyState !== socket.OPEN) return
+    socket.close(restartCode, 'Reconnect: the gateway stops')
+    const timer = setTimeout(() => socket.terminate(), closeDeadlineMs)
+    socket.once('close', () => clearTimeout(timer))
+  }
+  const follows: OpenWebSocket['follows'] = () => {
+    following += 1
+    closeIfDismissed()
+    return () => {
+      following -= 1
+    }
+  }
+  /** Set while the socket waits for a message to end. */
+  let someEnded: AbortController | undefined
+  const busyWith = async (work: Promise<unknown>): Promise<void> => {
+    pending += 1
+    try {
+      await work
+    } catch (error) {
+      log.error('a WebSocket message failed unexpectedly', { requestId: openedBy.requestId, error })
+      socket.close(CloseCode.InternalServerError, 'Internal server error')
+    } finally {
+      pending -= 1
+      someEnded?.abort()
+      closeIfDismissed()
+    }
+  }
+  const begun: OpenWebSocket['begun'] = new Set()
+  const { requestId } = openedBy
+  let operationCount = 0
+  const nextRequestId = (): string => `${requestId}.${++operationCount}`
+
+  const closed = operations.opened(
+    {
+      protocol: socket.protocol,
+      send: (text) => send(socket, text, output),
+      close: (code, reason) => socket.close(code, reason),
+      onMessage: (handle) => {
+        const receive = async (message: RawData): Promise<void> => {
+          if (socket.readyState !== socket.OPEN) return
+          if (pending >= maxPending) {
+            // Operations that the same burst has completed are about to end.
+            someEnded = new AbortController()
+            socket.pause()
+            await sleep(pileUpMs, someEnded.signal)
+            someEnded = undefined
+            socket.resume()
+          }
+          if (pending >= maxPending) {
+            socket.close(tooManyMessagesCode, 'Too many operations')
+            return
+          }
+          // oxlint-disable-next-line typescript/no-base-to-string -- a Buffer, as binaryType is nodebuffer
+          void busyWith(handle(message.toString()))
+          // Lets the operations that a message completes end before the next message, which may reuse their id.
+          await setImmediate()
+        }
+        let received = Promise.resolve()
+        socket.on('message', (message) => {
+          received = received.then(async () => receive(message))
+        })
+      },
+    },
+    {
+      ...openedBy,
+      sendFrames,
+      begun,
+      follows,
+      nextRequestId,
+      busyWith: (work) => void busyWith(work),
+    },
+  )
+
+  const forget = parts.connections.add({
+    dismiss() {
+      isDismissed = true
+      closeIfDismissed()
+    },
+    destroy: () => socket.terminate(),
+  })
+  const stopPings = keepPinging(socket, limits.pingIntervalMs)
+  // ws closes the socket itself. Errors of the other side (a broken frame, a large message) are answered by a close
+  // code and not logged, so that clients cannot fill the log.
+  socket.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code?.startsWith('WS_ERR_') === true) return
+    log.warn('a WebSocket failed', { requestId, reason: error.message })
+  })
+  socket.once('close', (code, reason) => {
+    stopPings()
+    forget()
+    sink.close()
+    openedBy.identity[Symbol.dispose]()
+    for (const answers of begun) void answers.return()
+    closed(code, reason.toString()).catch((error: unknown) => {
+      log.error('the operations of a WebSocket could not be ended', { requestId, error })
+    })
+  })
+}
+
+function cutOff(socket: WebSocket): void {
+  socket.close(slowReaderCode, 'Reader too slow')
+  // The close frame follows all unread bytes and may never arrive.
+  socket.terminate()
+}
+
+async function send(socket: WebSocket, text: string, output: Output): Promise<void> {
+  if (socket.readyState !== socket.OPEN) return
+  // An error closes the socket, which ends the operation.
+  await new Promise<void>((resolve) => {
+    socket.send(text, () => resolve())
+    output.measure()
+  })
+  output.measure()
+}
+
+/** Pings until stopped. Cuts the socket off when a ping is not answered before the second one after it. */
+function keepPinging(socket: WebSocket, intervalMs: number): () => void {
+  let unanswered = 0
+  socket.on('pong', () => {
+    unanswered = 0
+  })
+  const timer = setInterval(() => {
+    if (unanswered >= 2) {
+      socket.terminate()
+      return
+    }
+    unanswered += 1
+    socket.ping()
+  }, intervalMs)
+  return () => clearInterval(timer)
 }

@@ -2,11 +2,13 @@ import { groupResourceOf, splitApiVersion } from '../../kubernetes/api-resource.
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { resources } from '../../kubernetes/resources.ts'
 import { compareVersions } from '../../kubernetes/version-priority.ts'
+import { type CapturedApi, customSchema, type OpenApiDocument } from '../api/captured-api.ts'
 import { equalJson } from '../api/json.ts'
 import type { CustomVersion } from '../api/resource-registry.ts'
+import type { Schema, Schemas } from '../api/schema.ts'
+import type { ServedResource } from '../api/served-resource.ts'
 import { inPasses, type Storage } from '../storage/storage.ts'
-import { type CustomKind, customKinds } from './custom-kind.ts'
-import { customOpenApi } from './custom-open-api.ts'
+import { type CustomKind, customKinds, selectablePaths } from './custom-kind.ts'
 import { type DefinitionSpec, isEstablished, nextStatus, specOf, statusOf } from './definition.ts'
 
 /** A served definition. It is rebuilt when its spec changes. */
@@ -53,11 +55,18 @@ class CustomResources {
     this.#reportStatus(current)
     const before = this.#served
     this.#served = new Map(
-      current
-        .filter(isEstablished)
-        .map((definition) => [definition.metadata.name, this.#serve(definition)]),
+      current.filter(isEstablished).map((definition) => {
+        const { name } = definition.metadata
+        const spec = specOf(definition)
+        const known = before.get(name)
+        const isSame = known !== undefined && equalJson(known.spec, spec)
+        return [name, isSame ? known : { spec, kinds: customKinds(spec) }]
+      }),
     )
-    this.#deleteOrphans(before)
+    for (const [name, { kinds }] of before) {
+      const stored = kinds[0]?.resource.stored
+      if (!this.#definitions.has(name) && stored !== undefined) this.#storage.deleteAll(stored)
+    }
     this.#storage.registry.setCustom(this.#versions())
     for (const [name, old] of before) this.#follow(old, this.#served.get(name))
   }
@@ -73,13 +82,6 @@ class CustomResources {
       // The next status may depend on this write.
       return
     }
-  }
-
-  #serve(definition: Unstructured): ServedDefinition {
-    const spec = specOf(definition)
-    const known = this.#served.get(definition.metadata.name)
-    if (known !== undefined && equalJson(known.spec, spec)) return known
-    return { spec, kinds: customKinds(spec) }
   }
 
   /** The served versions of all definitions, by group and priority. */
@@ -116,11 +118,89 @@ class CustomResources {
     }
     this.#storage.store(stored).wake()
   }
+}
 
-  #deleteOrphans(before: ReadonlyMap<string, ServedDefinition>): void {
-    for (const [name, { kinds }] of before) {
-      const stored = kinds[0]?.resource.stored
-      if (!this.#definitions.has(name) && stored !== undefined) this.#storage.deleteAll(stored)
+const schemaPrefix = '#/components/schemas/'
+const metaPrefix = `${schemaPrefix}io.k8s.apimachinery.pkg.apis.meta.v1.`
+const text = { type: 'string' }
+
+/** The OpenAPI document of one group and version of custom resources, with all schemas that it refers to. */
+function customOpenApi(captured: CapturedApi, kinds: readonly CustomKind[]): OpenApiDocument {
+  const builtIn = captured.openapi['apis/apps/v1']
+  const schemas: Record<string, Schema> = {}
+  const paths: Record<string, unknown> = {}
+  for (const kind of kinds) {
+    const { group, version, kind: name } = kind.resource
+    // `com.example.stable.v1.Widget`
+    const fullName = `${group.split('.').toReversed().join('.')}.${version}.${name}`
+    const fieldPaths = selectablePaths(kind.version).map((fieldPath) => ({ fieldPath }))
+    schemas[fullName] = {
+      ...customSchema(kind.resource.schema ?? {}),
+      'x-kubernetes-group-version-kind': [kindOf(kind.resource)],
+      ...(fieldPaths.length === 0 ? {} : { 'x-kubernetes-selectable-fields': fieldPaths }),
     }
+    schemas[`${fullName}List`] = listSchema(kind.resource, `${schemaPrefix}${fullName}`)
+    Object.assign(paths, pathsOf(kind.resource))
+  }
+  const known = builtIn?.components?.schemas ?? {}
+  for (const schema of Object.values(schemas)) addReferred(schema, known, schemas)
+  return { openapi: '3.0.0', info: builtIn?.info ?? {}, paths, components: { schemas } }
+}
+
+const kindOf = (
+  { group, version, kind }: ServedResource,
+  suffix = '',
+): { group: string; kind: string; version: string } => ({
+  group,
+  kind: `${kind}${suffix}`,
+  version,
+})
+
+const listSchema = (served: ServedResource, item: string): Schema => ({
+  type: 'object',
+  required: ['items'],
+  properties: {
+    apiVersion: text,
+    items: { type: 'array', items: { $ref: item } },
+    kind: text,
+    metadata: { allOf: [{ $ref: `${metaPrefix}ListMeta` }] },
+  },
+  'x-kubernetes-group-version-kind': [kindOf(served, 'List')],
+})
+
+/** The paths by which clients find where a kind is listed. */
+function pathsOf(served: ServedResource): Record<string, unknown> {
+  const { apiVersion, namespaced, resource: plural } = served
+  const action = (name: string): object => ({
+    'x-kubernetes-action': name,
+    'x-kubernetes-group-version-kind': kindOf(served),
+  })
+  const everywhere = `/apis/${apiVersion}/${plural}`
+  const at = namespaced ? `/apis/${apiVersion}/namespaces/{namespace}/${plural}` : everywhere
+  return {
+    ...(namespaced ? { [everywhere]: { get: action('list') } } : {}),
+    [at]: { get: action('list'), post: action('post'), delete: action('deletecollection') },
+    [`${at}/{name}`]: {
+      get: action('get'),
+      put: action('put'),
+      patch: action('patch'),
+      delete: action('delete'),
+    },
+  }
+}
+
+/** Copies the schemas that a schema refers to, directly and indirectly. */
+function addReferred(schema: unknown, known: Schemas, into: Record<string, Schema>): void {
+  if (typeof schema !== 'object' || schema === null) return
+  for (const [name, value] of Object.entries(schema)) {
+    if (name !== '$ref' || typeof value !== 'string') {
+      addReferred(value, known, into)
+      continue
+    }
+    const referred = value.slice(schemaPrefix.length)
+    const found = known[referred]
+    if (found === undefined || into[referred] !== undefined) continue
+    into[referred] = found
+    addReferred(found, known, into)
   }
 }

@@ -73,7 +73,8 @@ const optionsKinds: Readonly<Record<string, string>> = {
 }
 
 /** The options of a write. Throws 422 for invalid options. */
-export function writeOptions({ params, request, warnings, method }: Exchange): WriteOptions {
+export function writeOptions({ exchange, subresource }: ResourceRequest): WriteOptions {
+  const { params, request, warnings, method } = exchange
   const [agent = ''] = (request.headers['user-agent'] ?? '').split('/')
   const manager = params.get('fieldManager') ?? ''
   const fieldValidation = params.get('fieldValidation') ?? ''
@@ -88,6 +89,7 @@ export function writeOptions({ params, request, warnings, method }: Exchange): W
       : [unsupportedAt('fieldValidation', fieldValidation, fieldValidations)]),
   ])
   return {
+    subresource,
     dryRun: dryRun.includes('All'),
     manager: manager === '' ? agent.slice(0, maxManagerBytes) || 'unknown' : manager,
     fieldValidation: (fieldValidation || 'Warn') as WriteOptions['fieldValidation'],
@@ -98,7 +100,13 @@ export function writeOptions({ params, request, warnings, method }: Exchange): W
 /** Reads the `DeleteOptions` of a DELETE from its body, or else from its parameters. Throws 400, 415 and 422. */
 export async function readDeleteOptions({ request, params }: Exchange): Promise<DeleteOptions> {
   const body = parseBody(await readBody(request), contentType(request), 'DeleteOptions')
-  if (body !== undefined) return deleteOptionsOf(checkedOptions(body))
+  if (body !== undefined) {
+    if (!isJsonObject(body)) throw badRequest('DeleteOptions are an object')
+    const { kind = 'DeleteOptions', apiVersion = 'v1' } = body
+    if (kind === 'DeleteOptions') return deleteOptionsOf(body)
+    const version = JSON.stringify(String(apiVersion))
+    throw badRequest(`no kind ${JSON.stringify(kind)} is registered for version ${version}`)
+  }
   // It must be a number, and changes nothing.
   integer(params, 'gracePeriodSeconds')
   return deleteOptionsOf({
@@ -106,15 +114,6 @@ export async function readDeleteOptions({ request, params }: Exchange): Promise<
     propagationPolicy: params.get('propagationPolicy') ?? undefined,
     orphanDependents: params.has('orphanDependents') ? flag(params, 'orphanDependents') : undefined,
   })
-}
-
-function checkedOptions(body: unknown): Fields {
-  if (!isJsonObject(body)) throw badRequest('DeleteOptions are an object')
-  const { kind = 'DeleteOptions', apiVersion = 'v1' } = body
-  if (kind === 'DeleteOptions') return body
-  throw badRequest(
-    `no kind ${JSON.stringify(kind)} is registered for version "${String(apiVersion)}"`,
-  )
 }
 
 export function deleteOptionsOf(given: Fields): DeleteOptions {

@@ -8,15 +8,16 @@ import { isJsonObject } from '../../lib/json.ts'
 import type { Authentication } from '../access/authentication.ts'
 import { type Authorizer, forbidden } from '../access/authorization.ts'
 import { type ReviewContext, reviews } from '../access/reviews.ts'
-import { OpenApi } from '../api/discovery.ts'
+import { aggregatedDiscovery, hashOf, OpenApi, resourceList } from '../api/discovery.ts'
+import type { ResourceRegistry } from '../api/resource-registry.ts'
 import { badRequest, methodNotAllowed, noSuchResource, Refusal } from '../api/status-refusal.ts'
 import { statusOf } from '../faults/fault-effects.ts'
 import type { FaultOrder, ServerFault } from '../faults/fault.ts'
 import { FaultError, Faults } from '../faults/faults.ts'
 import { NodeFailures } from '../faults/node-failures.ts'
 import type { Storage } from '../storage/storage.ts'
-import { serveApiDocument } from './api-documents.ts'
 import {
+  beginJson,
   type Exchange,
   exchangeOf,
   requestTarget,
@@ -26,6 +27,7 @@ import {
   sendText,
 } from './exchange.ts'
 import { serveMetrics } from './metrics-requests.ts'
+import { wantsAggregated } from './representation.ts'
 import { readBody, readFields } from './request-body.ts'
 import type { OpenWatch } from './resource-request.ts'
 import { accessAttributes, serveResource } from './serve-resource.ts'
@@ -73,9 +75,17 @@ export class SimulatedServer {
       },
     })
     this.#server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
-      void this.#serve(exchangeOf(request, response))
+      const exchange = exchangeOf(request, response)
+      this.#answer(exchange).catch((error: unknown) => sendRefusal(exchange, error))
     })
-    this.#server.on('connection', (socket) => this.#accept(socket))
+    this.#server.on('connection', (socket) => {
+      socket.setNoDelay(true)
+      this.#sockets.add(socket)
+      socket.once('close', () => {
+        this.#sockets.delete(socket)
+        this.#frozen.delete(socket)
+      })
+    })
   }
 
   /** Listens and returns the URL. Rejects if the address is in use. */
@@ -99,25 +109,8 @@ export class SimulatedServer {
     await closed
   }
 
-  #accept(socket: Socket): void {
-    socket.setNoDelay(true)
-    this.#sockets.add(socket)
-    socket.once('close', () => {
-      this.#sockets.delete(socket)
-      this.#frozen.delete(socket)
-    })
-  }
-
   #isCut(): boolean {
     return performance.now() < this.#cutUntilMs
-  }
-
-  async #serve(exchange: Exchange): Promise<void> {
-    try {
-      await this.#answer(exchange)
-    } catch (error) {
-      sendRefusal(exchange, error)
-    }
   }
 
   async #answer(exchange: Exchange): Promise<void> {
@@ -161,7 +154,7 @@ export class SimulatedServer {
     const { registry } = this.#storage
     const context = { authentication, authorizer, identity }
     if (target !== undefined && (await serveReview(exchange, target, context))) return
-    if (serveApiDocument(exchange, { registry, openApi: this.#openApi })) return
+    if (serveApiDocument(exchange, registry, this.#openApi)) return
     if (target === undefined || !registry.hasVersion(target.group, target.version)) {
       if (target?.group === '') throw noSuchResource()
       sendText(exchange, 404, '404 page not found\n')
@@ -231,7 +224,14 @@ export class SimulatedServer {
       const body = await readBody(request)
       this.#ordering = request.socket
       try {
-        order(faults, body)
+        const value: unknown = JSON.parse(body.toString())
+        if (!isJsonObject(value) || ![value['fault']].flat().every(isJsonObject)) {
+          throw new FaultError(value)
+        }
+        faults.inject(value as unknown as FaultOrder)
+      } catch (error) {
+        const isWrong = error instanceof SyntaxError || error instanceof FaultError
+        throw isWrong ? badRequest(error.message) : error
       } finally {
         this.#ordering = undefined
       }
@@ -274,19 +274,6 @@ export class SimulatedServer {
 
 const faultsPath = '/simulator/faults'
 
-function order(faults: Faults, body: Buffer): void {
-  try {
-    const value: unknown = JSON.parse(body.toString())
-    if (!isJsonObject(value) || ![value['fault']].flat().every(isJsonObject)) {
-      throw new FaultError(value)
-    }
-    faults.inject(value as unknown as FaultOrder)
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof FaultError) throw badRequest(error.message)
-    throw error
-  }
-}
-
 /** Answers an authentication or authorization review. Stores nothing. Returns `false` for other paths. Throws refusals. */
 async function serveReview(
   exchange: Exchange,
@@ -310,5 +297,59 @@ async function serveReview(
     spec: fieldsOf(spec),
     ...answer,
   })
+  return true
+}
+
+const probes = new Set(['healthz', 'readyz', 'livez'])
+
+/** Answers requests for health, version, discovery and OpenAPI. Returns `false` for other paths. Throws refusals. */
+function serveApiDocument(
+  exchange: Exchange,
+  registry: ResourceRegistry,
+  openApi: OpenApi,
+): boolean {
+  const { method, request, response } = exchange
+  const path = exchange.path.length > 1 ? exchange.path.replace(/\/$/, '') : exchange.path
+  const [root = '', group = '', version, ...more] = path.slice(1).split('/')
+  const sendTagged = (text: string, hash: string, headers: object = {}): void => {
+    const etag = `"${hash}"`
+    const isKnown = request.headers['if-none-match'] === etag
+    if (isKnown) response.writeHead(304, { etag })
+    else beginJson(exchange, 200, { 'cache-control': 'public', etag, ...headers })
+    response.end(isKnown ? undefined : text)
+  }
+  let document: object | undefined
+  if (probes.has(root)) {
+    sendText(exchange, 200, 'ok')
+    return true
+  }
+  if (path === '/version') document = registry.captured.version
+  else if (path === '/openapi/v3') document = openApi.index()
+  else if (path === '/api') document = registry.captured.api
+  else if (path === '/apis') {
+    document = { kind: 'APIGroupList', apiVersion: 'v1', groups: registry.groups() }
+  } else if (root === 'apis' && version === undefined) {
+    const found = registry.groups().find(({ name }) => name === group)
+    document = found && { kind: 'APIGroup', apiVersion: 'v1', ...found }
+  } else if (root === 'api' ? version === undefined : root === 'apis' && more.length === 0) {
+    document = resourceList(registry, path.slice(1))
+    if (document === undefined && root === 'api') throw noSuchResource()
+  }
+  const isOpenApi = path.startsWith('/openapi/v3/')
+  if (document === undefined && !isOpenApi) return false
+  if (method !== 'GET') throw methodNotAllowed()
+  if (isOpenApi) {
+    const found = openApi.document(path.slice(12))
+    if (found !== undefined) sendTagged(found.text, found.hash)
+    else response.writeHead(404).end()
+  } else if (group !== '' || root === 'version' || root === 'openapi') {
+    sendJson(exchange, 200, document ?? {})
+  } else if (wantsAggregated(exchange)) {
+    const text = JSON.stringify(aggregatedDiscovery(registry, path === '/api' ? 'api' : 'apis'))
+    sendTagged(text, hashOf(text), {
+      'content-type': 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList',
+      vary: 'Accept',
+    })
+  } else sendJson(exchange, 200, document ?? {}, { vary: 'Accept' })
   return true
 }

@@ -2,8 +2,13 @@ import { CodedError } from '../../lib/coded-error.ts'
 import { podsPerNode } from '../churn/nodes.ts'
 import { capturedApi, type KubernetesVersion, newestKubernetes } from '../api/captured-api.ts'
 import { createRandom } from '../churn/random.ts'
-import { type Manifest, readScenario, type Scenario } from './scenario.ts'
-import type { BrokenApp, ScenarioApp } from './scenario-file.ts'
+import {
+  type BrokenApp,
+  type Manifest,
+  readScenario,
+  type Scenario,
+  type ScenarioApp,
+} from './scenario.ts'
 import { type Layer, Values } from './template.ts'
 
 /** Options of a population. The same options give the same objects, byte by byte. */

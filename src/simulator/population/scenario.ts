@@ -5,19 +5,218 @@ import { parseAllDocuments } from 'yaml'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { fieldsOf, itemsOf, specOf } from '../../kubernetes/fields.ts'
 import { isRecord } from '../../lib/json.ts'
-import { capturedApi } from '../api/captured-api.ts'
-import type { PopulationResource } from '../churn/object.ts'
 import {
-  type BrokenApp,
-  type BrokenNode,
-  type Environment,
-  readScenarioFile,
-  type ScenarioApp,
-  type ScenarioCluster,
-  type ScenarioFile,
-  type ScenarioNodes,
-} from './scenario-file.ts'
+  capturedApi,
+  type KubernetesVersion,
+  kubernetesVersions,
+  newestKubernetes,
+} from '../api/captured-api.ts'
+import type { Schema } from '../api/schema.ts'
+import type { PopulationResource } from '../churn/object.ts'
+import { schemaProblems } from '../schema/object-validation.ts'
+import { defaulted, unknownFields } from '../schema/pruning-and-defaulting.ts'
 import { type Layer, ScenarioError, type Template, template } from './template.ts'
+
+/**
+ * A scenario is a directory: `scenario.yaml` says which teams, apps and nodes a company has, and manifests say what an
+ * app of a role consists of. This file reads both, with the package's own scenario for the files that a directory
+ * lacks, and fails for what cannot be stamped: an unknown field, role, environment or kind. `plan.ts` then counts the
+ * pods of each app, and `workloads.ts` fills the manifests with values.
+ */
+
+/** An app of a team. Each environment of the team has one. */
+export interface ScenarioApp {
+  readonly name: string
+  /** One of `roles`, which names the manifests. */
+  readonly role: string
+  /** Its share of the pods, relative to other apps with a weight. */
+  readonly weight?: number | undefined
+  /** A fixed number of pods. */
+  readonly replicas?: number | undefined
+  readonly image?: string | undefined
+  /** Additional files of `apps/`. */
+  readonly with: readonly string[]
+  readonly values: Layer
+}
+
+/** A deliberate problem of an app. */
+export interface BrokenApp {
+  /** `NAMESPACE/APP`. */
+  readonly app: string
+  readonly symptom: 'CrashLoopBackOff' | 'ImagePullBackOff' | 'Unschedulable' | 'FailedJob'
+  readonly says: string
+  /** Values of the new, broken version. */
+  readonly values: Layer
+}
+
+interface BrokenNode {
+  readonly node: 'last'
+  readonly symptom: 'NotReady'
+  readonly sinceMinutes: number
+}
+
+interface ScenarioNodes {
+  readonly name: string
+  readonly zones: readonly string[]
+  readonly values: Layer
+  /** Machine types: the values of their nodes. */
+  readonly types: readonly Layer[]
+}
+
+/** One cluster of the company's fleet: what it has instead of the company's, or besides it. */
+interface ScenarioCluster {
+  readonly name: string
+  readonly labels: Readonly<Record<string, string>>
+  /** The Kubernetes version that it serves. */
+  readonly kubernetes: KubernetesVersion
+  readonly pods: number
+  /** Names of the company's environments. Absent: all. */
+  readonly environments?: readonly string[] | undefined
+  /** By how many minor releases its apps are ahead of the company's. */
+  readonly releasesAhead: number
+  readonly zones?: readonly string[] | undefined
+  /** Win over the values of environments, teams and nodes. */
+  readonly values: Layer
+  readonly broken: readonly (BrokenApp | BrokenNode)[]
+}
+
+interface Environment {
+  readonly name: string
+  /** A factor for the weights of its apps. */
+  readonly weight: number
+  readonly values: Layer
+}
+
+/** The contents of `scenario.yaml`. */
+interface ScenarioFile {
+  readonly company: string
+  readonly pods: number
+  readonly values: Layer
+  readonly environments?: readonly Environment[] | undefined
+  readonly nodes?: ScenarioNodes | undefined
+  readonly roles: Readonly<
+    Record<string, { readonly manifests: readonly string[]; readonly values: Layer }>
+  >
+  readonly platform: readonly {
+    readonly namespace: string
+    readonly apps: readonly ScenarioApp[]
+  }[]
+  readonly teams: readonly {
+    readonly name: string
+    readonly values: Layer
+    readonly apps: readonly ScenarioApp[]
+  }[]
+  readonly broken: readonly (BrokenApp | BrokenNode)[]
+  readonly clusters: readonly ScenarioCluster[]
+}
+
+/** What `scenario.yaml` may say, as the structural schema of a custom resource: the file is checked as an object is. */
+const text: Schema = { type: 'string', minLength: 1 }
+const texts: Schema = { type: 'array', items: text, minItems: 1 }
+const count: Schema = { type: 'integer', minimum: 0 }
+const positive: Schema = { type: 'number', minimum: 0, exclusiveMinimum: true }
+const values: Schema = {
+  type: 'object',
+  'x-kubernetes-preserve-unknown-fields': true,
+  default: {},
+}
+
+const oneOf = (...all: readonly string[]): Schema => ({ type: 'string', enum: all })
+const object = (properties: Schema['properties'], ...required: readonly string[]): Schema => ({
+  type: 'object',
+  properties: properties ?? {},
+  required,
+})
+const listOf = (items: Schema): Schema => ({ type: 'array', items, default: [] })
+const mapOf = (additionalProperties: Schema): Schema => ({
+  type: 'object',
+  additionalProperties,
+  default: {},
+})
+
+const app = object(
+  {
+    name: text,
+    role: text,
+    weight: positive,
+    replicas: count,
+    image: text,
+    with: listOf(text),
+    values,
+  },
+  'name',
+  'role',
+)
+
+const broken: Schema = listOf({
+  ...object(
+    {
+      app: { type: 'string', pattern: '^[^/]+/[^/]+$' },
+      node: oneOf('last'),
+      symptom: oneOf(
+        'CrashLoopBackOff',
+        'ImagePullBackOff',
+        'Unschedulable',
+        'FailedJob',
+        'NotReady',
+      ),
+      says: text,
+      sinceMinutes: positive,
+      values,
+    },
+    'symptom',
+  ),
+  oneOf: [
+    { required: ['app', 'says'], properties: { symptom: { not: { enum: ['NotReady'] } } } },
+    { required: ['node', 'sinceMinutes'], properties: { symptom: { enum: ['NotReady'] } } },
+  ],
+})
+
+const cluster = object(
+  {
+    // It is a directory of clusters/, too.
+    name: { type: 'string', pattern: '^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$' },
+    labels: mapOf({ type: 'string' }),
+    kubernetes: { ...oneOf(...kubernetesVersions), default: newestKubernetes },
+    pods: count,
+    environments: texts,
+    releasesAhead: { ...count, default: 0 },
+    zones: texts,
+    values,
+    broken,
+  },
+  'name',
+  'pods',
+)
+
+const scenarioFile = object(
+  {
+    company: text,
+    pods: { ...count, default: 250 },
+    values,
+    environments: {
+      type: 'array',
+      minItems: 1,
+      items: object({ name: text, weight: { ...positive, default: 1 }, values }, 'name'),
+    },
+    nodes: object(
+      { name: text, zones: texts, values, types: { type: 'array', items: values, minItems: 1 } },
+      'name',
+      'zones',
+      'types',
+    ),
+    roles: mapOf(object({ manifests: texts, values }, 'manifests')),
+    platform: listOf(
+      object({ namespace: text, apps: { type: 'array', items: app } }, 'namespace', 'apps'),
+    ),
+    teams: listOf(
+      object({ name: text, values, apps: { type: 'array', items: app } }, 'name', 'apps'),
+    ),
+    broken,
+    clusters: listOf(cluster),
+  },
+  'company',
+)
 
 /** A built-in kind, or one that the scenario defines. */
 interface KnownKind {
@@ -72,7 +271,7 @@ export function readScenario(directory?: string): Scenario {
 class ScenarioReader {
   readonly #directory: string
   readonly #files = new Map<string, readonly Manifest[]>()
-  readonly #kinds = new Map(builtInKinds())
+  readonly #kinds = new Map<string, KnownKind>()
   /** The fields that the API server fills in, by kind. */
   readonly #defaults: Readonly<Record<string, unknown>>
 
@@ -80,6 +279,9 @@ class ScenarioReader {
     this.#directory = directory
     const [defaults] = documents(this.#path('defaults.yaml'))
     this.#defaults = isRecord(defaults) ? defaults : {}
+    for (const { groupVersion, resources } of Object.values(capturedApi().resources))
+      for (const { name, kind, namespaced } of resources)
+        if (!name.includes('/')) this.#know(groupVersion, name, kind, namespaced)
   }
 
   read(): Scenario {
@@ -162,10 +364,18 @@ class ScenarioReader {
     })
   }
 
+  /** What `scenario.yaml` says, with defaults for what it leaves out. */
   #scenarioFile(directory: string): ScenarioFile {
     const path = join(directory, 'scenario.yaml')
-    const [document] = documents(path)
-    return readScenarioFile(document, path)
+    const [document = {}] = documents(path)
+    const file = defaulted(document, scenarioFile) as ScenarioFile
+    const [problem] = schemaProblems(file, scenarioFile)
+    if (problem !== undefined) throw new ScenarioError(path, `${problem.field}: ${problem.message}`)
+    const [unknown] = unknownFields(file, { root: scenarioFile, schemas: {} })
+    if (unknown !== undefined) throw new ScenarioError(path, `there is no field ${unknown}`)
+    const names = new Set(file.clusters.map(({ name }) => name))
+    if (names.size === file.clusters.length) return file
+    throw new ScenarioError(path, 'clusters: two clusters have the same name')
   }
 
   /** The manifests of folders, of which a later one's file wins, with the definitions of custom resources before their objects. */
@@ -192,8 +402,14 @@ class ScenarioReader {
         throw new ScenarioError(place, 'a CustomResourceDefinition without its names')
       const namespaced = scope === 'Namespaced'
       const apiVersion = `${String(group)}/${String(name)}`
-      this.#kinds.set(...knownKind(apiVersion, String(plural), String(kind), namespaced))
+      this.#know(apiVersion, String(plural), String(kind), namespaced)
     }
+  }
+
+  #know(apiVersion: string, resource: string, kind: string, namespaced: boolean): void {
+    const { group, version } = splitApiVersion(apiVersion)
+    const known = { resource: { group, version, resource, kind, apiVersion }, namespaced }
+    this.#kinds.set(`${apiVersion} ${kind}`, known)
   }
 
   #manifests(name: string): readonly Manifest[] {
@@ -251,24 +467,4 @@ function documents(path: string): readonly unknown[] {
     const part: unknown = document.toJS()
     return part === null ? [] : [part]
   })
-}
-
-/** Every built-in kind, by `apiVersion kind`. */
-function builtInKinds(): [string, KnownKind][] {
-  return Object.values(capturedApi().resources).flatMap(({ groupVersion, resources }) =>
-    resources
-      .filter(({ name }) => !name.includes('/'))
-      .map(({ name, kind, namespaced }) => knownKind(groupVersion, name, kind, namespaced)),
-  )
-}
-
-function knownKind(
-  apiVersion: string,
-  resource: string,
-  kind: string,
-  namespaced: boolean,
-): [string, KnownKind] {
-  const { group, version } = splitApiVersion(apiVersion)
-  const known = { resource: { group, version, resource, kind, apiVersion }, namespaced }
-  return [`${apiVersion} ${kind}`, known]
 }

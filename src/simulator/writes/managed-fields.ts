@@ -19,14 +19,6 @@ export const stepOf = (path: string, name: string): string =>
 export const isWithin = (path: string, field: string): boolean =>
   path === field || path.startsWith(`${field}${separator}`)
 
-export const union = (a: FieldSet, b: FieldSet): FieldSet => new Set([...a, ...b])
-
-export const difference = (a: FieldSet, b: FieldSet): FieldSet =>
-  new Set([...a].filter((path) => !b.has(path)))
-
-export const intersection = (a: FieldSet, b: FieldSet): FieldSet =>
-  new Set([...a].filter((path) => b.has(path)))
-
 /** A part of a value that managers own on its own, with its schema. */
 interface Part {
   readonly value: unknown
@@ -125,7 +117,7 @@ export function withItems(set: FieldSet): FieldSet {
     const steps = path.split(separator)
     return steps.map((_, at) => steps.slice(0, at + 1).join(separator)).filter(isItem)
   })
-  return union(set, new Set(items))
+  return set.union(new Set(items))
 }
 
 /** The paths of a set in the notation of messages: `.spec.containers[name="a"].image`. */
@@ -240,7 +232,7 @@ export function ownable(set: FieldSet, { served: { stored }, subresource }: Writ
   const own = withoutUnowned(set, ...(stored.hasStatusSubresource ? ['f:status'] : []))
   // Built-in kinds always have a `spec`, so no manager owns the member itself.
   const hasSpec = [...own].some((path) => path !== 'f:spec' && isWithin(path, 'f:spec'))
-  return stored.custom || !hasSpec ? own : difference(own, new Set(['f:spec']))
+  return stored.custom || !hasSpec ? own : own.difference(new Set(['f:spec']))
 }
 
 /** Updates the managers after a create or an update: the writer owns the fields that it sets, and others lose them. */
@@ -253,10 +245,10 @@ export function withOwners(
   const changes = fieldChanges(previous ?? {}, next, writer.schema)
   const self = managerOf(writer, 'Update', ownable(changes.set, writer))
   const old = managers.find((one) => isSameManager(one, self))
-  const kept = difference(old?.fields ?? new Set(), changes.removed)
+  const kept = (old?.fields ?? new Set()).difference(changes.removed)
   return withManagers(next, [
-    ...managersWithout(managers, old, union(self.fields, changes.removed)),
-    { ...self, fields: union(kept, self.fields) },
+    ...managersWithout(managers, old, self.fields.union(changes.removed)),
+    { ...self, fields: kept.union(self.fields) },
   ])
 }
 
@@ -268,7 +260,7 @@ export const managersWithout = (
 ): Manager[] =>
   managers
     .filter((one) => one !== other)
-    .map((one) => ({ ...one, fields: difference(one.fields, fields) }))
+    .map((one) => ({ ...one, fields: one.fields.difference(fields) }))
 
 /** The managers before an apply. The manager `before-first-apply` owns all fields of an object without managers. */
 export function ownersBeforeApply(current: Unstructured, writer: Writer): Manager[] {

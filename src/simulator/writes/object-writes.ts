@@ -3,7 +3,6 @@ import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { objectKey, type ObjectMeta, type Unstructured } from '../../kubernetes/object.ts'
 import { resources } from '../../kubernetes/resources.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
-import { isJsonObject } from '../../lib/json.ts'
 import { equalJson } from '../api/json.ts'
 import type { ObjectRules, ServedResource, StoredResource } from '../api/served-resource.ts'
 import {
@@ -34,6 +33,8 @@ export interface WriteTarget {
 }
 
 export interface WriteOptions {
+  /** `''`, `status` or `scale`. */
+  readonly subresource: string
   readonly dryRun: boolean
   /** The manager of the fields that the write sets. */
   readonly manager: string
@@ -43,12 +44,6 @@ export interface WriteOptions {
   readonly warn: (text: string) => void
   /** Makes the refusal for unknown fields, if its form differs from that of a decoded body. */
   readonly strictRefusal?: (problem: string) => Error
-}
-
-/** Options of a write to an object or a subresource. */
-export interface UpdateOptions extends WriteOptions {
-  /** `''`, or `status`. */
-  readonly subresource: string
 }
 
 /** The current object in the requested version. Throws 404. */
@@ -61,6 +56,7 @@ export function currentObject(
   return found
 }
 
+/** The rules of a resource's objects; `undefined` for a built-in kind that is stored as it is given. */
 function rulesOf({ registry }: Storage, served: ServedResource): ObjectRules | undefined {
   const { custom, groupResource, isChecked } = served.stored
   if (custom) return served.rules
@@ -71,16 +67,14 @@ function rulesOf({ registry }: Storage, served: ServedResource): ObjectRules | u
 }
 
 /** Fills in defaults and drops unknown fields. Throws if unknown fields are forbidden. */
-export function settledObject(
+function settledObject(
   storage: Storage,
   served: ServedResource,
   given: Unstructured,
   { fieldValidation, strictRefusal, warn }: WriteOptions,
 ): Unstructured {
-  const rules = rulesOf(storage, served)
-  if (rules === undefined) return given
   const unknown: string[] = []
-  const settled = rules.settle(given, unknown)
+  const settled = rulesOf(storage, served)?.settle(given, unknown) ?? given
   if (fieldValidation === 'Strict') refuseUnknown(served, unknown, strictRefusal)
   if (fieldValidation === 'Warn') for (const path of unknown) warn(unknownField(path))
   return settled
@@ -101,38 +95,36 @@ function refuseUnknown(
   )
 }
 
-/** Throws 422 if the object breaks the rules of its kind. */
-function checkRules(
+/**
+ * Makes the new version of an object with its managers; `undefined` if nothing changes. By default the writer owns what
+ * it sets. `current` is the version before; `undefined` for a new object.
+ */
+export type Owned = (
+  next: Unstructured,
+  current: Unstructured | undefined,
+) => Unstructured | undefined
+
+function ownedByWriter(
   storage: Storage,
-  served: ServedResource,
-  object: Unstructured,
-  previous: Unstructured | undefined,
-  part: 'object' | 'status',
-): void {
-  const problems = rulesOf(storage, served)?.problems(object, previous, part) ?? []
-  refuseInvalid({ ...served, name: object.metadata.name }, problems)
+  { served }: Pick<WriteTarget, 'served'>,
+  { manager, subresource }: WriteOptions,
+): Owned {
+  const schema = kindSchema(storage.registry.captured, served)
+  return (next, current) =>
+    current !== undefined && equalJson(next, current)
+      ? undefined
+      : withOwners(current, next, { served, schema, manager, subresource })
 }
 
-/** Creates an object, as POST does. Throws the refusals of a kube-apiserver. */
+/** Creates an object, as POST does; a dry run stores nothing. Throws the refusals of a kube-apiserver. */
 export function createObject(
   storage: Storage,
-  { served, namespace }: Omit<WriteTarget, 'name'>,
+  target: Omit<WriteTarget, 'name'>,
   given: Unstructured,
   options: WriteOptions,
+  owned: Owned = ownedByWriter(storage, target, options),
 ): Unstructured {
-  const object = newObject(storage, { served, namespace }, given, options)
-  const schema = kindSchema(storage.registry.captured, served)
-  const writer = { served, schema, manager: options.manager, subresource: '' }
-  return storeNew(storage, served, withOwners(undefined, object, writer), options)
-}
-
-/** A new object as it will be stored, except for its managers. Throws the refusals of a kube-apiserver. */
-export function newObject(
-  storage: Storage,
-  { served, namespace }: Omit<WriteTarget, 'name'>,
-  given: Unstructured,
-  options: WriteOptions,
-): Unstructured {
+  const { served, namespace } = target
   const { stored } = served
   if (options.fieldValidation === 'Strict' && !stored.custom) {
     // Without this wish, objects of built-in kinds keep unknown fields.
@@ -142,30 +134,20 @@ export function newObject(
   if ((given.metadata.resourceVersion ?? '') !== '') {
     throw new Refusal(500, 'resourceVersion should not be set on objects to be created')
   }
-  if (stored.namespaced) checkNamespace(storage, served, namespace, metadata.name)
-  refuseInvalid({ ...served, name: metadata.name }, metadataProblems(metadata, stored))
-  const object = withFirstStatus(
-    stored,
-    settledObject(storage, served, { ...given, metadata }, options),
-  )
-  checkRules(storage, served, object, undefined, 'object')
-  return object
-}
-
-/** Stores a new object, except in a dry run. Throws 409. */
-export function storeNew(
-  storage: Storage,
-  served: ServedResource,
-  object: Unstructured,
-  { dryRun }: WriteOptions,
-): Unstructured {
-  if (!dryRun) return storage.create(served, object)
-  const { metadata } = object
-  if (storage.store(served.stored).get(objectKey(metadata)) !== undefined) {
-    throw alreadyExists({ ...served, name: metadata.name }, false)
+  const { name } = metadata
+  if (stored.namespaced) checkNamespace(storage, served, namespace, name)
+  refuseInvalid({ ...served, name }, metadataProblems(metadata, stored))
+  const settled = settledObject(storage, served, { ...given, metadata }, options)
+  const object = withFirstStatus(stored, settled)
+  const problems = rulesOf(storage, served)?.problems(object, undefined, 'object') ?? []
+  refuseInvalid({ ...served, name }, problems)
+  const created = owned(object, undefined) ?? object
+  if (!options.dryRun) return storage.create(served, created)
+  if (storage.store(stored).get(objectKey(metadata)) !== undefined) {
+    throw alreadyExists({ ...served, name }, false)
   }
   const creationTimestamp = timestamp(Date.now())
-  return { ...object, metadata: { ...metadata, uid: randomUUID(), creationTimestamp } }
+  return { ...created, metadata: { ...created.metadata, uid: randomUUID(), creationTimestamp } }
 }
 
 function newMetadata(given: ObjectMeta, namespace: string, served: ServedResource): ObjectMeta {
@@ -229,49 +211,45 @@ function withFirstStatus(stored: StoredResource, given: Unstructured): Unstructu
   return { ...object, ...spec, status: stored.firstStatus }
 }
 
-/** Updates an object, as PUT does, and PATCH after the patch is applied. Throws the refusals of a kube-apiserver. */
+/**
+ * Updates an object or its status, as PUT does, and PATCH after the patch is applied; a dry run stores nothing. Deletes
+ * a terminating object that has lost its last finalizer. Throws the refusals of a kube-apiserver.
+ */
 export function updateObject(
   storage: Storage,
   target: WriteTarget,
   given: Unstructured,
-  options: UpdateOptions,
+  options: WriteOptions,
+  owned: Owned = ownedByWriter(storage, target, options),
 ): Unstructured {
-  const { served } = target
-  const { subresource } = options
+  const { served, namespace, name } = target
   checkIdentity(target, given.metadata)
   const settled = settledObject(storage, served, given, options)
   const current = currentObject(storage, target)
-  checkPreconditions(target, given.metadata, current.metadata)
-  const next = nextObject(storage, served, current, settled, subresource)
-  const reset = resetsManagers(given.metadata)
-  if (!reset && equalJson(next, current)) return current
-  const schema = kindSchema(storage.registry.captured, served)
-  const owned = withOwners(current, next, { served, schema, manager: options.manager, subresource })
-  return storeUpdate(storage, target, reset ? withManagers(next, []) : owned, options)
-}
-
-/** Stores a new version of an object, except in a dry run. Deletes a terminating object without finalizers. */
-export function storeUpdate(
-  storage: Storage,
-  { served, namespace, name }: WriteTarget,
-  next: Unstructured,
-  { dryRun }: WriteOptions,
-): Unstructured {
-  if (dryRun) return next
-  const { deletionTimestamp, finalizers = [] } = next.metadata
-  if (deletionTimestamp !== undefined && finalizers.length === 0) {
-    storage.delete(served, namespace, name)
-    return next
+  const { uid = '', resourceVersion: wanted = '' } = given.metadata
+  const subject = { ...served, name }
+  if (uid !== '' && uid !== current.metadata.uid) {
+    const problem = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${current.metadata.uid}`
+    const message = `StorageError: invalid object, Code: 4, AdditionalErrorMsg: ${problem}`
+    throw conflict(subject, message)
   }
-  return storage.update(served, next)
-}
-
-/** A list with one empty entry asks to drop all managers. */
-function resetsManagers(metadata: ObjectMeta): boolean {
-  const { managedFields } = metadata as ObjectMeta & { readonly managedFields?: unknown }
-  if (!Array.isArray(managedFields) || managedFields.length !== 1) return false
-  const [only] = managedFields as readonly unknown[]
-  return isJsonObject(only) && Object.keys(only).length === 0
+  if (wanted !== '' && wanted !== current.metadata.resourceVersion) throw conflict(subject)
+  const next = changedObject(served.stored, current, settled, options.subresource)
+  const part = options.subresource === 'status' ? 'status' : 'object'
+  refuseInvalid(subject, finalizerProblems(current.metadata, next.metadata))
+  refuseInvalid(subject, metadataProblems(next.metadata))
+  refuseInvalid(subject, rulesOf(storage, served)?.problems(next, current, part) ?? [])
+  // A list with one empty entry asks to drop all managers.
+  const { managedFields } = given.metadata as ObjectMeta & { readonly managedFields?: unknown }
+  const changed = equalJson(managedFields, [{}]) ? withManagers(next, []) : owned(next, current)
+  if (changed === undefined) return current
+  if (options.dryRun) return changed
+  const { deletionTimestamp, finalizers = [] } = changed.metadata
+  if (deletionTimestamp === undefined || finalizers.length > 0) {
+    return storage.update(served, changed)
+  }
+  storage.delete(served, namespace, name)
+  return changed
 }
 
 /** Throws 400 if the object is not that of the path. */
@@ -293,41 +271,9 @@ export function checkIdentity({ name, namespace }: WriteTarget, metadata: Object
   }
 }
 
-/** Throws 409 if the UID or the resource version differs from the current object's. */
-export function checkPreconditions(
-  { served, name }: WriteTarget,
-  given: ObjectMeta,
-  current: ObjectMeta,
-): void {
-  if (given.uid !== undefined && given.uid !== '' && given.uid !== current.uid) {
-    const problem = `Precondition failed: UID in precondition: ${given.uid}, UID in object meta: ${current.uid}`
-    const message = `StorageError: invalid object, Code: 4, AdditionalErrorMsg: ${problem}`
-    throw conflict({ ...served, name }, message)
-  }
-  const wanted = given.resourceVersion ?? ''
-  if (wanted !== '' && wanted !== current.resourceVersion) {
-    throw conflict({ ...served, name })
-  }
-}
-
 const kept = new Set([...serverMetadata, 'namespace', 'generateName'])
 
-/** The result of a write, before managers and resource version are set. Throws if it breaks the rules of its kind. */
-export function nextObject(
-  storage: Storage,
-  served: ServedResource,
-  current: Unstructured,
-  given: Unstructured,
-  subresource: string,
-): Unstructured {
-  const next = changedObject(served.stored, current, given, subresource)
-  const subject = { ...served, name: next.metadata.name }
-  refuseInvalid(subject, finalizerProblems(current.metadata, next.metadata))
-  refuseInvalid(subject, metadataProblems(next.metadata))
-  checkRules(storage, served, next, current, subresource === 'status' ? 'status' : 'object')
-  return next
-}
-
+/** The result of a write, before managers and resource version are set. */
 function changedObject(
   stored: StoredResource,
   current: Unstructured,

@@ -2,17 +2,14 @@ import { fieldsOf } from '../../kubernetes/fields.ts'
 import { objectKey, type ObjectMeta, type Unstructured } from '../../kubernetes/object.ts'
 import { equalJson } from '../api/json.ts'
 import { kindSchema, type KindSchema } from '../api/captured-api.ts'
-import type { ServedResource } from '../api/served-resource.ts'
 import { Refusal } from '../api/status-refusal.ts'
 import { unknownFields } from '../schema/pruning-and-defaulting.ts'
 import type { Storage } from '../storage/storage.ts'
 import {
   appliedFields,
-  difference,
   fieldChanges,
   fieldPaths,
   type FieldSet,
-  intersection,
   isSameManager,
   isWithin,
   type Manager,
@@ -22,28 +19,19 @@ import {
   ownersBeforeApply,
   partsOf,
   stepOf,
-  union,
   withItems,
   withManagers,
   type Writer,
 } from './managed-fields.ts'
 import {
   checkIdentity,
-  checkPreconditions,
+  createObject,
   currentObject,
-  newObject,
-  nextObject,
-  settledObject,
-  storeNew,
-  storeUpdate,
-  type UpdateOptions,
+  type Owned,
+  updateObject,
+  type WriteOptions,
   type WriteTarget,
 } from './object-writes.ts'
-
-export interface ApplyOptions extends UpdateOptions {
-  /** Whether to take over fields of other managers. */
-  readonly force: boolean
-}
 
 /**
  * Server-side apply. Sets the fields of the configuration, removes fields that the manager applied before and omits
@@ -54,58 +42,57 @@ export function applyObject(
   storage: Storage,
   target: WriteTarget,
   given: Unstructured,
-  options: ApplyOptions,
+  options: WriteOptions & { readonly force: boolean },
 ): { readonly object: Unstructured; readonly created: boolean } {
   const { served, namespace, name } = target
   const { subresource, manager } = options
   const schema = kindSchema(storage.registry.captured, served)
-  checkDeclared(given, schema, served)
+  const [unknown] = unknownFields(given, schema)
+  if (unknown !== undefined) {
+    const { apiVersion, kind } = served
+    const { namespace: within = '', name: called = '' } = given.metadata as Partial<ObjectMeta>
+    const version = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`
+    const what = `${within}/${called}; ${version}, Kind=${kind}`
+    const problem = `.${unknown}: field not declared in schema`
+    throw new Refusal(500, `failed to create typed patch object (${what}): ${problem}`)
+  }
   const writer: Writer = { served, schema, manager, subresource }
   const self = managerOf(writer, 'Apply', ownable(appliedFields(given, schema), writer))
   const exists = storage.store(served.stored).get(objectKey({ namespace, name })) !== undefined
   if (!exists) checkIdentity(target, given.metadata)
   if (!exists && subresource === '') {
     const { resourceVersion: _, ...metadata } = given.metadata
-    const object = newObject(storage, target, { ...given, metadata }, options)
-    return {
-      object: storeNew(storage, served, withManagers(object, [self]), options),
-      created: true,
-    }
+    const fresh = { ...given, metadata }
+    const owned: Owned = (object) => withManagers(object, [self])
+    return { object: createObject(storage, target, fresh, options, owned), created: true }
   }
   const current = currentObject(storage, target)
-  checkPreconditions(target, given.metadata, current.metadata)
   checkIdentity(target, given.metadata)
   const managers = ownersBeforeApply(current, writer)
   const old = managers.find((one) => isSameManager(one, self))
   const others = managers.filter((one) => one !== old)
-  const applied = onlyPart(given, writer)
-  const merged = mergeApplied(current, applied, schema)
-  const left = withoutFields(merged, droppedFields(old, [...others, self]), schema)
-  const settled = settledObject(storage, served, left as Unstructured, options)
-  const next = nextObject(storage, served, current, settled, subresource)
-  const changes = fieldChanges(current, next, schema)
-  const set = ownable(changes.set, writer)
-  const conflicts = others
-    .map((one) => ({ ...one, fields: intersection(one.fields, set) }))
-    .filter(({ fields }) => fields.size > 0)
-  if (conflicts.length > 0 && !options.force) throw applyConflict(conflicts)
-  const isSame = old !== undefined && isEqual(old.fields, self.fields)
-  if (isSame && equalJson(next, current)) return { object: current, created: false }
-  const owners = [
-    ...managersWithout(managers, old, union(set, changes.removed)),
-    isSame ? { ...self, time: old.time } : self,
-  ]
-  const object = storeUpdate(storage, target, withManagers(next, owners), options)
-  return { object, created: false }
-}
-
-const isEqual = (a: FieldSet, b: FieldSet): boolean =>
-  a.size === b.size && [...a].every((path) => b.has(path))
-
-/** The fields that a manager applied before and omits now, and that no other manager owns. */
-function droppedFields(old: Manager | undefined, owners: readonly Manager[]): FieldSet {
-  const before: FieldSet = old?.fields ?? new Set()
-  return owners.reduce((fields, owner) => difference(fields, withItems(owner.fields)), before)
+  // What the manager applied before and omits now goes, unless another manager owns it.
+  const dropped = [...others, self].reduce<FieldSet>(
+    (fields, owner) => fields.difference(withItems(owner.fields)),
+    old?.fields ?? new Set(),
+  )
+  const merged = mergeApplied(current, onlyPart(given, writer), schema)
+  const left = withoutFields(merged, dropped, schema) as Unstructured
+  const owned: Owned = (next) => {
+    const changes = fieldChanges(current, next, schema)
+    const set = ownable(changes.set, writer)
+    const conflicts = others
+      .map((one) => ({ ...one, fields: one.fields.intersection(set) }))
+      .filter(({ fields }) => fields.size > 0)
+    if (conflicts.length > 0 && !options.force) throw applyConflict(conflicts)
+    const isSame = old?.fields.symmetricDifference(self.fields).size === 0
+    if (isSame && equalJson(next, current)) return undefined
+    return withManagers(next, [
+      ...managersWithout(managers, old, set.union(changes.removed)),
+      isSame ? { ...self, time: old.time } : self,
+    ])
+  }
+  return { object: updateObject(storage, target, left, options, owned), created: false }
 }
 
 /** Applies only the status to the status, and only the rest to the object. */
@@ -113,21 +100,6 @@ function onlyPart(given: Unstructured, { served, subresource }: Writer): object 
   const { status, ...rest } = given
   if (subresource === 'status') return status === undefined ? {} : { status }
   return served.stored.hasStatusSubresource ? rest : given
-}
-
-/** Throws if a configuration has unknown fields. */
-function checkDeclared(
-  given: Unstructured,
-  schema: KindSchema,
-  { apiVersion, kind }: ServedResource,
-): void {
-  const [field] = unknownFields(given, schema)
-  if (field === undefined) return
-  const { namespace = '', name = '' } = given.metadata as Partial<ObjectMeta>
-  const version = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`
-  const what = `${namespace}/${name}; ${version}, Kind=${kind}`
-  const message = `failed to create typed patch object (${what}): .${field}: field not declared in schema`
-  throw new Refusal(500, message)
 }
 
 /** A 409 with a cause for each field of another manager that an apply would change. */
