@@ -80,8 +80,12 @@ export function failedWrite(
       .map((one): FieldConflict => {
         // `conflict with "other" with subresource "status" using v1`
         const form = /conflict with "([^"]*)"(?: with subresource "([^"]*)")?/
-        const [, manager = '', subresource = null] = form.exec(textOf(one['message']) ?? '') ?? []
-        return { manager, field: shortened(textOf(one['field']) ?? '', maxTextLength), subresource }
+        const [, manager = '', part = null] = form.exec(textOf(one['message']) ?? '') ?? []
+        return {
+          manager,
+          field: shortened(textOf(one['field']) ?? '', maxTextLength),
+          subresource: part,
+        }
       })
     if (conflicts.length > 0) return conflictWith(message, conflicts, details)
     const precondition = /UID in precondition/i.test(said) ? 'uid' : 'resourceVersion'
