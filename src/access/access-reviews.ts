@@ -38,13 +38,6 @@ export const defaultAccessLimits: AccessLimits = {
   maxReviewsPerOperation: 2_000,
 }
 
-interface AccessReviewsOptions {
-  readonly cluster: string
-  /** The API server. Throws without a connection. */
-  readonly server: () => ReviewRequests
-  readonly limits: AccessLimits
-}
-
 /** The default deadline of operations: no operation waits longer. */
 const maxWaitMs = 30_000
 
@@ -57,7 +50,9 @@ const maxAttempts = 3
  */
 export class AccessReviews {
   readonly decisions: DecisionCache
-  readonly #options: AccessReviewsOptions
+  readonly #cluster: string
+  readonly #server: () => ReviewRequests
+  readonly #limits: AccessLimits
   readonly #slots: FairSlots
   readonly #underWay = new Map<string, Promise<Decision>>()
   readonly #rate: ReviewRate
@@ -65,9 +60,11 @@ export class AccessReviews {
   #running = 0
   #silentSinceMs = 0
 
-  constructor(options: AccessReviewsOptions) {
-    const { limits } = options
-    this.#options = options
+  /** `server` throws without a connection. */
+  constructor(cluster: string, server: () => ReviewRequests, limits: AccessLimits) {
+    this.#cluster = cluster
+    this.#server = server
+    this.#limits = limits
     this.decisions = new DecisionCache(limits)
     const { maxReviewsInFlight: most, maxReviewsWaiting: mostWaiting } = limits
     this.#slots = new FairSlots({ most, mostWaiting, maxWaitMs })
@@ -111,14 +108,13 @@ export class AccessReviews {
   }
 
   async #review(asked: Asked): Promise<Decision> {
-    const { cluster, limits, server } = this.#options
     try {
       const { viewer, question } = asked
       this.#rate.take(viewer.username)
       return await this.#slots.run(viewer.username, async () => {
         const askedMs = performance.now()
         this.#sent += 1
-        const asking = reviewAccess(server(), viewer, question, limits.reviewDeadlineMs)
+        const asking = reviewAccess(this.#server(), viewer, question, this.#limits.reviewDeadlineMs)
         if (this.#running === 0) this.#silentSinceMs = askedMs
         this.#running += 1
         try {
@@ -131,7 +127,7 @@ export class AccessReviews {
         }
       })
     } catch (cause) {
-      throw new AccessReviewError(cluster, cause)
+      throw new AccessReviewError(this.#cluster, cause)
     }
   }
 }

@@ -63,8 +63,7 @@ export class ClusterAccess implements AsyncDisposable {
   constructor(options: ClusterAccessOptions) {
     this.#options = options
     const { cluster, limits } = options
-    const server = (): ReviewRequests => options.connection().server
-    this.#reviews = new AccessReviews({ cluster, limits, server })
+    this.#reviews = new AccessReviews(cluster, () => options.connection().server, limits)
   }
 
   get limits(): AccessLimits {

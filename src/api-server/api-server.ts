@@ -116,7 +116,10 @@ export class ApiServer implements AsyncDisposable {
       options,
       apiServerChecks,
     )
-    this.#config = configOf(config, server)
+    if ((config === undefined) === (server === undefined)) {
+      throw new InvalidOptionError('config', config, 'either config or server')
+    }
+    this.#config = config ?? serverConfig(server ?? '')
     this.name = name ?? this.#config.server
     this.#limits = withDefaults(apiServerDefaults, limits)
     this.#observer = observer
@@ -282,12 +285,6 @@ export class ApiServer implements AsyncDisposable {
     await this.#callers[Symbol.asyncDispose]()
     await this.#transport.close()
   }
-}
-
-function configOf(config: ClusterConfig | undefined, server: string | undefined): ClusterConfig {
-  if (config !== undefined && server === undefined) return config
-  if (config === undefined && server !== undefined) return serverConfig(server)
-  throw new InvalidOptionError('config', config, 'either config or server')
 }
 
 /** A connection to the cluster, not opened yet. Throws `InvalidOptionError` and `ClusterConfigError`. */

@@ -35,7 +35,10 @@ export class LentServers<S extends AsyncDisposable> implements AsyncDisposable {
     const key = this.#hash.of(token)
     let entry = this.#entries.get(key)
     if (entry === undefined) {
-      if (this.#entries.size >= maxServers) this.#closeIdle()
+      const isFull = this.#entries.size >= maxServers
+      for (const [other, one] of isFull ? this.#entries : []) {
+        if (one.users === 0) void this.#close(other, one)
+      }
       this.#entries.set(key, (entry = { server: this.#open(token), users: 0, timer: undefined }))
     }
     const lent = entry
@@ -48,7 +51,10 @@ export class LentServers<S extends AsyncDisposable> implements AsyncDisposable {
         if (isUsed) {
           isUsed = false
           lent.users -= 1
-          if (lent.users === 0) this.#idle(key, lent)
+          if (lent.users === 0 && this.#entries.get(key) === lent) {
+            lent.timer = setTimeout(() => void this.#close(key, lent), idleMs)
+            lent.timer.unref()
+          }
         }
         return Promise.resolve()
       },
@@ -59,16 +65,6 @@ export class LentServers<S extends AsyncDisposable> implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     const all = [...this.#entries]
     await Promise.allSettled(all.map(([key, entry]) => this.#close(key, entry)))
-  }
-
-  #idle(key: string, entry: Entry<S>): void {
-    if (this.#entries.get(key) !== entry) return
-    entry.timer = setTimeout(() => void this.#close(key, entry), idleMs)
-    entry.timer.unref()
-  }
-
-  #closeIdle(): void {
-    for (const [key, entry] of this.#entries) if (entry.users === 0) void this.#close(key, entry)
   }
 
   async #close(key: string, entry: Entry<S>): Promise<void> {

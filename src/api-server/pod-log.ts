@@ -25,24 +25,13 @@ export async function openPodLog(
   request: PodLogRequest,
   signal: AbortSignal,
 ): Promise<AsyncIterable<Buffer>> {
-  const { responseDeadlineMs } = request
-  return await server.open(pathOf(request), { signal, responseDeadlineMs })
-}
-
-function pathOf({
-  namespace,
-  pod,
-  container,
-  follow,
-  previous,
-  tailLines,
-  sinceTime,
-}: PodLogRequest): string {
+  const { namespace, pod, container, follow, previous, tailLines, sinceTime } = request
   const query = new URLSearchParams({ container, timestamps: 'true' })
   if (follow) query.set('follow', 'true')
   if (previous) query.set('previous', 'true')
   if (tailLines !== undefined) query.set('tailLines', String(tailLines))
   if (sinceTime !== undefined) query.set('sinceTime', sinceTime)
   const at = `namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}`
-  return `/api/v1/${at}/log?${query}`
+  const { responseDeadlineMs } = request
+  return await server.open(`/api/v1/${at}/log?${query}`, { signal, responseDeadlineMs })
 }

@@ -123,8 +123,17 @@ export class ResourceClient {
     return {
       [Symbol.asyncIterator]: () => framesIn(body, frames, received),
       metadata: () => {
-        if (isComplete) return metadataOf(frames)
-        throw new TypeError('the metadata of a list is only known after the list was read')
+        if (!isComplete) {
+          throw new TypeError('the metadata of a list is only known after the list was read')
+        }
+        const metadata = (frames.envelope.metadata ?? {}) as Readonly<Record<string, unknown>>
+        const next = textOf(metadata, 'continue')
+        const { remainingItemCount } = metadata
+        return {
+          resourceVersion: resourceVersion(textOf(metadata, 'resourceVersion')),
+          ...(next === '' ? {} : { continue: next }),
+          ...(typeof remainingItemCount === 'number' ? { remainingItemCount } : {}),
+        }
       },
     }
   }
@@ -191,7 +200,8 @@ export class ResourceClient {
   #checkKind({ envelope: { kind } }: ListFrames): void {
     const expected = this.metadataOnly ? 'PartialObjectMetadataList' : `${this.resource.kind}List`
     if (kind === expected) return
-    if (!this.metadataOnly && !isSameButCase(kind, expected)) return
+    const isSameButCase = typeof kind === 'string' && kind.toLowerCase() === expected.toLowerCase()
+    if (!this.metadataOnly && !isSameButCase) return
     throw new MalformedListError(
       `its kind is ${JSON.stringify(kind)}, not ${expected}`,
       kind,
@@ -235,21 +245,6 @@ async function* framesIn(
   }
   frames.end()
   received?.(true)
-}
-
-function isSameButCase(kind: unknown, expected: string): boolean {
-  return typeof kind === 'string' && kind.toLowerCase() === expected.toLowerCase()
-}
-
-function metadataOf(frames: ListFrames): ListedMetadata {
-  const metadata = (frames.envelope.metadata ?? {}) as Readonly<Record<string, unknown>>
-  const next = textOf(metadata, 'continue')
-  const { remainingItemCount } = metadata
-  return {
-    resourceVersion: resourceVersion(textOf(metadata, 'resourceVersion')),
-    ...(next === '' ? {} : { continue: next }),
-    ...(typeof remainingItemCount === 'number' ? { remainingItemCount } : {}),
-  }
 }
 
 /** `''` if absent. Treating another type as absent could turn a part of a list into a whole one. */

@@ -135,7 +135,12 @@ export class AccountNamespaces {
     const isFresh = performance.now() - this.#readMs < periodMs
     const isWhole = [...this.#rules.values()].every(({ isIncomplete }) => !isIncomplete)
     if (!isAgain && isFresh && isWhole) return
-    await this.#look(signal)
+    // Reads the rules again soon, and waits for a round that begins from now on.
+    const wanted = this.#begun + 1
+    this.#isDue = true
+    this.#wake?.resolve()
+    // oxlint-disable-next-line no-await-in-loop -- one round after the other
+    while (this.#ended < wanted && !signal.aborted) await this.#next.promise
   }
 
   /** The account is another one now, or has other credentials: reads the rules again at once. */
@@ -147,15 +152,6 @@ export class AccountNamespaces {
 
   forget(resource: ApiResource): void {
     this.#kinds.delete(groupResourceOf(resource))
-  }
-
-  /** Reads the rules again soon. Resolves after a round that begins from now on. */
-  async #look(signal: AbortSignal): Promise<void> {
-    const wanted = this.#begun + 1
-    this.#isDue = true
-    this.#wake?.resolve()
-    // oxlint-disable-next-line no-await-in-loop -- one round after the other
-    while (this.#ended < wanted && !signal.aborted) await this.#next.promise
   }
 
   /** Resolves when it has ended, after the signal. */
@@ -175,25 +171,20 @@ export class AccountNamespaces {
       const { resolve } = this.#next
       this.#next = Promise.withResolvers()
       resolve()
-      // oxlint-disable-next-line no-await-in-loop -- one round after the other
-      await this.#pause(signal)
+      // Waits for the next round, or for a sign that something has changed.
+      if (!this.#isDue) {
+        this.#wake = Promise.withResolvers()
+        const woken = new AbortController()
+        void this.#wake.promise.then(() => woken.abort())
+        const slowly = this.#isSettled ? settledFactor : 1
+        const pauseMs = slowly * Math.max(periodMs, this.#rules.size * perNamespaceMs)
+        await sleep(pauseMs, AbortSignal.any([signal, woken.signal]))
+      }
+      // Gathers the signs of one moment, and bounds the rounds of one that lasts.
+      await sleep(soonMs, signal)
     }
     this.#ended = Infinity
     this.#next.resolve()
-  }
-
-  /** Waits for the next round, or for a sign that something has changed. */
-  async #pause(signal: AbortSignal): Promise<void> {
-    if (!this.#isDue) {
-      this.#wake = Promise.withResolvers()
-      const woken = new AbortController()
-      void this.#wake.promise.then(() => woken.abort())
-      const slowly = this.#isSettled ? settledFactor : 1
-      const pauseMs = slowly * Math.max(periodMs, this.#rules.size * perNamespaceMs)
-      await sleep(pauseMs, AbortSignal.any([signal, woken.signal]))
-    }
-    // Gathers the signs of one moment, and bounds the rounds of one that lasts.
-    await sleep(soonMs, signal)
   }
 
   /** Reads the rules once. A failure leaves what was known. */
@@ -201,7 +192,9 @@ export class AccountNamespaces {
     const requests = this.#options.requests()
     if (requests === undefined) return
     try {
-      const candidates = await this.#candidates(requests, signal)
+      const found = this.#options.namespaces ?? (await namespacesOf(requests, signal))
+      const wanted = [...new Set(found)].filter((name) => !this.#excluded.has(name))
+      const candidates = wanted.slice(0, maxNamespaces)
       const rules = new Map<string, NamespaceRules>()
       await boundedParallel(candidates, requestsAtOnce, async (namespace) => {
         rules.set(namespace, await this.#rulesIn(requests, namespace, signal))
@@ -209,7 +202,11 @@ export class AccountNamespaces {
       const isDue = this.#isWideDue || this.#rounds % roundsPerWideReview === 0
       this.#isWideDue = false
       if (isDue && this.#options.namespaces === undefined) {
-        this.#wide = await this.#wideKinds(requests, signal)
+        const wide = new Set<string>()
+        await boundedParallel([...this.#kinds], requestsAtOnce, async ([name, resource]) => {
+          if (await mayList(requests, resource, '', signal)) wide.add(name)
+        })
+        this.#wide = wide
       }
       this.#rounds += 1
       this.#rules = rules
@@ -237,11 +234,6 @@ export class AccountNamespaces {
     })
   }
 
-  async #candidates(requests: AccountRequests, signal: AbortSignal): Promise<readonly string[]> {
-    const found = this.#options.namespaces ?? (await namespacesOf(requests, signal))
-    return [...new Set(found)].filter((name) => !this.#excluded.has(name)).slice(0, maxNamespaces)
-  }
-
   async #rulesIn(
     requests: AccountRequests,
     namespace: string,
@@ -265,14 +257,6 @@ export class AccountNamespaces {
       })
     }
     return { rules, isIncomplete, reviewed }
-  }
-
-  async #wideKinds(requests: AccountRequests, signal: AbortSignal): Promise<ReadonlySet<string>> {
-    const wide = new Set<string>()
-    await boundedParallel([...this.#kinds], requestsAtOnce, async ([name, resource]) => {
-      if (await mayList(requests, resource, '', signal)) wide.add(name)
-    })
-    return wide
   }
 }
 

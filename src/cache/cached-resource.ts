@@ -132,7 +132,11 @@ export class CachedResource {
     const { store } = this.informer
     const missing = names.filter((name) => !store.hasIndex(name))
     if (missing.length === 0 || this.isStopped) return undefined
-    const fresh = missing.filter((name) => !this.#making.has(name) && !this.#hasJustFailed(name))
+    const nowMs = performance.now()
+    const fresh = missing.filter((name) => {
+      const { sinceMs = Number.NEGATIVE_INFINITY } = this.#unmade.get(name) ?? {}
+      return !this.#making.has(name) && nowMs - sinceMs >= retryAfterMs
+    })
     if (fresh.length > 0) {
       const indexers = this.#options.indexersNamed(fresh)
       const made = this.#make(indexers)
@@ -180,11 +184,6 @@ export class CachedResource {
     } finally {
       for (const name of names) this.#making.delete(name)
     }
-  }
-
-  #hasJustFailed(name: string): boolean {
-    const failure = this.#unmade.get(name)
-    return failure !== undefined && performance.now() - failure.sinceMs < retryAfterMs
   }
 
   start(): void {

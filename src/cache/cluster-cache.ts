@@ -129,10 +129,11 @@ export class ClusterCache implements AsyncDisposable {
     this.name = options.name
     this.#options = options
     this.#connection = connection
+    const connectionNow = (): ClusterConnection => this.#connection
     this.#account = new AccountNamespaces({
       ...options.namespaces,
       requests: () => {
-        const now = this.#connection
+        const now = connectionNow()
         return now.state === 'connected' ? now.account : undefined
       },
       changed: () => {
@@ -140,8 +141,17 @@ export class ClusterCache implements AsyncDisposable {
       },
     })
     this.#incarnation = new Incarnation({
-      ask: (signal) => this.#askUid(signal),
-      renewed: () => this.#renew(),
+      async ask(signal) {
+        const now = connectionNow()
+        if (now.state !== 'connected') throw now.error
+        return await now.askUid?.(signal)
+      },
+      renewed: () => {
+        for (const cached of this.#cached.values()) {
+          cached.refuse(renewed({ cluster: this.name, resource: cached.resource }))
+        }
+        for (const listener of this.#renewals) listener()
+      },
     })
     this.connect(connection)
   }
@@ -422,7 +432,10 @@ export class ClusterCache implements AsyncDisposable {
       maxChanges: bounds.limits.maxRecentChanges,
       maxBytes: bounds.limits.maxRecentBytes,
       resourceVersionsComparable,
-      objectBytes: () => averageBytes(cached.informer.store),
+      objectBytes: () => {
+        const { heldBytes, size } = cached.informer.store
+        return size === 0 ? 0 : heldBytes / size
+      },
       signal: stop.signal,
     })
     const incarnation = this.incarnationObserver(resource)
@@ -446,7 +459,12 @@ export class ClusterCache implements AsyncDisposable {
     const idleStopMs = pollMs === undefined ? bounds.limits.idleStopMs : pollMs * idlePolls
     let isChecked = false
     const named = { ...indexers, ...this.#indexersNamed(key, this.#wanted.get(key) ?? []) }
-    const lent = this.#lentInformer(resource, metadataOnly, Object.keys(named), namespaces)
+    // The informer of another part of the program, if it has what the cache needs: all objects as they are, and no index
+    // by the name of another one.
+    const isWhole = Object.keys(namespaces.initial).length === 0
+    const offered = isWhole ? this.#options.lent?.(resource, metadataOnly) : undefined
+    const isTaken = Object.keys(named).some((name) => offered?.store.hasIndex(name) === true)
+    const lent = isTaken ? undefined : offered
     const observing: InformerObserver = {
       ...observer,
       watching: (position, namespace) => {
@@ -528,7 +546,11 @@ export class ClusterCache implements AsyncDisposable {
         lent?.dropIndexers([...built])
         bounds.ended(one)
         if (this.#cached.get(key) === one) this.#cached.delete(key)
-        if (pollMs !== undefined) this.#leave(resource)
+        for (const [target, indexes] of pollMs === undefined ? [] : this.#joinedTo(resource)) {
+          const names = Object.keys(indexes)
+          target.informer.dropIndexers(names)
+          for (const name of names) this.#wanted.get(keyOf(target.resource))?.delete(name)
+        }
         this.#countPartial()
       },
     })
@@ -536,7 +558,10 @@ export class ClusterCache implements AsyncDisposable {
     this.#cached.set(key, cached)
     this.#made.set(cached, indexTexts)
     bounds.started(cached)
-    this.#watchSilence()
+    // One timer for all caches, from the first one on.
+    this.#silenceTimer ??= setInterval(() => {
+      for (const { staleness } of this.#cached.values()) staleness.checkSilence()
+    }, bounds.limits.staleAfterMs / 10).unref()
     cached.start()
     if (lent?.hasSynced() === true) {
       cached.staleness.of(undefined).succeeded()
@@ -550,22 +575,6 @@ export class ClusterCache implements AsyncDisposable {
       () => {},
     )
     return cached
-  }
-
-  /**
-   * The informer of another part of the program, if it has what the cache needs: all objects as they are, and no index by
-   * the name of another one.
-   */
-  #lentInformer(
-    resource: ApiResource,
-    metadataOnly: boolean,
-    indexes: readonly string[],
-    { initial }: ResourceNamespaces,
-  ): SharedInformer | undefined {
-    if (Object.keys(initial).length > 0) return undefined
-    const lent = this.#options.lent?.(resource, metadataOnly)
-    const isTaken = indexes.some((name) => lent?.store.hasIndex(name) === true)
-    return isTaken ? undefined : lent
   }
 
   /** Copies changed values of a polled resource to the indexes that are joined to it. */
@@ -585,15 +594,6 @@ export class ClusterCache implements AsyncDisposable {
     }
   }
 
-  /** A polled resource is no longer read. */
-  #leave(resource: ApiResource): void {
-    for (const [target, indexes] of this.#joinedTo(resource)) {
-      const names = Object.keys(indexes)
-      target.informer.dropIndexers(names)
-      for (const name of names) this.#wanted.get(keyOf(target.resource))?.delete(name)
-    }
-  }
-
   *#joinedTo(
     resource: ApiResource,
   ): Generator<readonly [CachedResource, JoinedIndexes['indexes']]> {
@@ -602,13 +602,6 @@ export class ClusterCache implements AsyncDisposable {
       const joined = this.#served.get(key)?.joined
       if (joined !== undefined && keyOf(joined.resource) === polled) yield [target, joined.indexes]
     }
-  }
-
-  /** One timer for all caches, from the first one on. */
-  #watchSilence(): void {
-    this.#silenceTimer ??= setInterval(() => {
-      for (const { staleness } of this.#cached.values()) staleness.checkSilence()
-    }, this.#options.bounds.limits.staleAfterMs / 10).unref()
   }
 
   #countPartial(): void {
@@ -627,19 +620,6 @@ export class ClusterCache implements AsyncDisposable {
     })
   }
 
-  #askUid(signal: AbortSignal): Promise<string | undefined> {
-    const connection = this.#connection
-    if (connection.state !== 'connected') return Promise.reject(connection.error)
-    return connection.askUid?.(signal) ?? Promise.resolve(undefined)
-  }
-
-  #renew(): void {
-    for (const cached of this.#cached.values()) {
-      cached.refuse(renewed({ cluster: this.name, resource: cached.resource }))
-    }
-    for (const listener of this.#renewals) listener()
-  }
-
   #connected(resource: ApiResource): ClusterConnection & { readonly state: 'connected' } {
     const place = { cluster: this.name, resource }
     if (this.#connection.state === 'unreachable') throw unreachable(place, this.#connection.error)
@@ -647,23 +627,16 @@ export class ClusterCache implements AsyncDisposable {
     return this.#connection
   }
 
-  /** The functions of joined indexes. {@link #join} follows changes of what they read. */
-  #joinedIndexers(joined: JoinedIndexes | undefined): Indexers {
-    if (joined === undefined) return {}
-    const polled = keyOf(joined.resource)
-    const functions = Object.entries(joined.indexes).map(([name, there]) => {
-      const values: IndexFunction = ({ metadata }) => {
-        const view = this.#cached.get(polled)?.informer.store
-        return view === undefined ? noValues : indexedValues(view, there, objectKey(metadata))
-      }
-      return [name, values] as const
-    })
-    return Object.fromEntries(functions)
-  }
-
   #indexersNamed(key: string, names: Iterable<string>): Indexers {
     const { indexers = {}, lazyIndexers, joined } = this.#served.get(key) ?? {}
-    const lazy = { ...lazyIndexers, ...this.#joinedIndexers(joined) }
+    const lazy: Record<string, IndexFunction> = { ...lazyIndexers }
+    // {@link #join} follows changes of what joined indexes read.
+    for (const [name, there] of Object.entries(joined?.indexes ?? {})) {
+      lazy[name] = ({ metadata }) => {
+        const view = joined && this.#cached.get(keyOf(joined.resource))?.informer.store
+        return view === undefined ? noValues : indexedValues(view, there, objectKey(metadata))
+      }
+    }
     let wanted = this.#wanted.get(key)
     if (wanted === undefined) this.#wanted.set(key, (wanted = new Set()))
     const found: Record<string, IndexFunction> = {}
@@ -693,10 +666,6 @@ function redefined(before: IndexTexts, now: IndexTexts): readonly string[] {
   return Object.keys(now).filter(
     (name) => Object.hasOwn(before, name) && before[name] !== now[name],
   )
-}
-
-function averageBytes({ heldBytes, size }: StoreView): number {
-  return size === 0 ? 0 : heldBytes / size
 }
 
 function keyOf(resource: ApiResource): string {

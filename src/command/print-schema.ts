@@ -153,19 +153,11 @@ function rootOf(name: string, fields: readonly string[], policy: string): readon
 }
 
 function policyOf({ cached, lists }: CachedType): string {
-  switch (cached) {
-    case 'id':
-    case 'name': {
-      const fields = lists.map((list) => `${list}: pages`).join(', ')
-      const rest = lists.length === 0 ? '' : `, fields: { ${fields} }`
-      return `{ keyFields: ['${cached}']${rest} }`
-    }
-    case 'value':
-      return 'value'
-    case 'page':
-    case 'frame':
-      return 'whole'
-  }
+  if (cached === 'value') return 'value'
+  if (cached === 'page' || cached === 'frame') return 'whole'
+  const fields = lists.map((list) => `${list}: pages`).join(', ')
+  const rest = lists.length === 0 ? '' : `, fields: { ${fields} }`
+  return `{ keyFields: ['${cached}']${rest} }`
 }
 
 /**
@@ -184,7 +176,10 @@ export function urqlModule(schema: GraphQLSchema): string {
     "const byName: KeyingConfig[string] = ({ name }) => (typeof name === 'string' ? name : null)",
     '',
     'const known: KeyingConfig = {',
-    ...cachedTypes(schema).map((type) => `  ${type.name}: ${keyOf(type)},`),
+    ...cachedTypes(schema).map(({ name, cached }) => {
+      const key = cached === 'id' ? 'byId' : cached === 'name' ? 'byName' : 'part'
+      return `  ${name}: ${key},`
+    }),
     '}',
     '/** A type that is newer than this file is a kind, if it has an `id`, or a part of one. */',
     'export const keys: KeyingConfig = new Proxy(known, {',
@@ -195,10 +190,6 @@ export function urqlModule(schema: GraphQLSchema): string {
     ...possibleTypes(schema),
     '}',
   ].join('\n')}\n`
-}
-
-function keyOf({ cached }: CachedType): string {
-  return cached === 'id' ? 'byId' : cached === 'name' ? 'byName' : 'part'
 }
 
 /**
@@ -215,15 +206,16 @@ interface CachedType {
 }
 
 function cachedTypes(schema: GraphQLSchema): readonly CachedType[] {
+  const roots: readonly unknown[] = [schema.getQueryType(), schema.getSubscriptionType()]
   return Object.values(schema.getTypeMap())
-    .filter(
-      (type) =>
-        (isObjectType(type) || isInterfaceType(type)) &&
-        !type.name.startsWith('__') &&
-        type !== schema.getQueryType() &&
-        type !== schema.getSubscriptionType(),
-    )
-    .map((type) => cachedType(type as GraphQLObjectType | GraphQLInterfaceType))
+    .filter((type) => isObjectType(type) || isInterfaceType(type))
+    .filter((type) => !type.name.startsWith('__') && !roots.includes(type))
+    .map((type) => {
+      const cached = cachedForm(type)
+      // The pages in an edge are parts of its connection.
+      const lists = cached === 'id' || cached === 'name' ? listFields(type) : []
+      return { name: type.name, cached, lists }
+    })
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
@@ -248,19 +240,11 @@ function listFields(
     .toSorted()
 }
 
-function cachedType(type: GraphQLObjectType | GraphQLInterfaceType): CachedType {
-  const cached = cachedForm(type)
-  // The pages in an edge are parts of its connection.
-  return {
-    name: type.name,
-    cached,
-    lists: cached === 'id' || cached === 'name' ? listFields(type) : [],
-  }
-}
-
 /** The form of a type by its fields. The gateway's own types have fields that types of Kubernetes do not have together. */
 function cachedForm(type: GraphQLObjectType | GraphQLInterfaceType): CachedForm {
-  if (isKind(type)) return 'id'
+  const kind = 'KubernetesObject'
+  const isKind = type.name === kind || type.getInterfaces().some(({ name }) => name === kind)
+  if (isKind) return 'id'
   const fields = type.getFields()
   const has = (...names: readonly string[]): boolean => names.every((name) => name in fields)
   if (type.name === 'GatewayCluster') return 'name'
@@ -273,11 +257,6 @@ function cachedForm(type: GraphQLObjectType | GraphQLInterfaceType): CachedForm 
   )
     return 'frame'
   return 'value'
-}
-
-function isKind(type: GraphQLObjectType | GraphQLInterfaceType): boolean {
-  const name = 'KubernetesObject'
-  return type.name === name || type.getInterfaces().some((one) => one.name === name)
 }
 
 /** What `schema --check` checks, and how it reports. */

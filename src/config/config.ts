@@ -157,9 +157,15 @@ export function loadConfig({
   const isOfSources = Array.isArray(clusterSources) && clusterSources.length > 0
   const merged = clusters === undefined && isOfSources ? { ...given, clusters: [] } : given
   const result = configSchema.safeParse(withoutUnits(configSchema, merged))
+  // `--kubeconfig`, `--context` and `--server` name other clusters than a file that has some: neither can be meant to win.
+  const flag = flags.find(({ path }) => path[0] === 'clusters')
+  const naming = sources.filter(({ values }) => Object.hasOwn(values, 'clusters'))
+  const isTwice = flag !== undefined && naming.length > 1
+  const before = placeOfOption(naming.slice(0, -1), ['clusters']) ?? ''
+  const twice = `${flag?.place}: ${before} has clusters already; give the flags or these, not both`
   const problems = [
     ...environment.unknown.map((name) => `${name}: there is no such option`),
-    ...clustersTwice(sources, flags),
+    ...(isTwice ? [twice] : []),
     ...(result.success ? [] : result.error.issues.flatMap((issue) => problemsOf(issue, sources))),
   ]
   if (result.success) problems.push(...problemsBetween(result.data))
@@ -167,19 +173,6 @@ export function loadConfig({
   throw new ConfigError(problems)
 }
 
-/** `--kubeconfig`, `--context` and `--server` name other clusters than a file that has some: neither can be meant to win. */
-function clustersTwice(
-  sources: readonly OptionSource[],
-  flags: readonly GivenOption[],
-): readonly string[] {
-  const flag = flags.find(({ path }) => path[0] === 'clusters')
-  const others = sources.filter(({ values }) => Object.hasOwn(values, 'clusters'))
-  if (flag === undefined || others.length < 2) return []
-  const place = placeOfOption(others.slice(0, -1), ['clusters']) ?? ''
-  return [`${flag.place}: ${place} has clusters already; give the flags or these, not both`]
-}
-
-/** The problems of valid options in combination. */
 function problemsBetween({ auth, server, clusters, clusterSources }: Config): readonly string[] {
   const names = clusters.map(({ name }) => name)
   const noCluster = clusters.length === 0 && clusterSources.length === 0
@@ -265,7 +258,10 @@ function withPathBeside(folder: string, value: unknown, [step, ...rest]: string[
 function problemsOf(issue: z.core.$ZodIssue, sources: readonly OptionSource[]): readonly string[] {
   const { path } = issue
   if (issue.code === 'unrecognized_keys') {
-    const known = knownOptions(path)
+    const [of] = path
+    const shape = of === undefined ? configSchema.shape : shapeOf(parts[of as keyof typeof parts])
+    const names = path.length > 1 ? '' : Object.keys(shape).join(', ')
+    const known = names === '' ? '' : `; known here: ${names}`
     return issue.keys.map((key) => {
       const name = nameOf([...path, key])
       return `${placed([...path, key], sources)}${name}: there is no such option${known}`
@@ -290,14 +286,6 @@ function nameOf(path: OptionPath): string {
       typeof step === 'number' ? `[${step}]` : `${at === 0 ? '' : '.'}${String(step)}`,
     )
     .join('')
-}
-
-function knownOptions(path: OptionPath): string {
-  const [name] = path
-  if (path.length > 1) return ''
-  const known = name === undefined ? configSchema.shape : shapeOf(parts[name as keyof typeof parts])
-  const names = Object.keys(known).join(', ')
-  return names === '' ? '' : `; known here: ${names}`
 }
 
 /** How an option may be written besides its number, by its name. */

@@ -74,12 +74,28 @@ export class SourceStates {
 
   /** The observer of the informers of one resource. */
   observerOf(resource: ApiResource): InformerObserver {
-    const state = this.#stateOf(resource)
+    const none = { counts: new Map(), problem: undefined, isListed: false, isWatched: false }
+    const state: SourceState = this.#states.get(resource) ?? none
+    this.#states.set(resource, state)
     return {
       failed: (failure, error) => {
-        if (failure === 'list' || failure === 'watch')
-          this.#refused(state, resource, failure, error)
-        else this.#failed(state, resource, failure, error)
+        const name = groupResourceOf(resource)
+        if (failure === 'list' || failure === 'watch') {
+          // Logs the first of equal failures in a row.
+          const before = state.problem
+          const problem = problemOf(resource, failure, error)
+          state.problem = problem
+          if (before?.error.message === error.message) return
+          const hint = hintFor(problem)
+          this.#log.warn(`cannot ${failure} ${name}, trying again`, { error, hint })
+          return
+        }
+        // Logs the first, tenth, hundredth… failure of a kind.
+        const count = (state.counts.get(failure) ?? 0) + 1
+        state.counts.set(failure, count)
+        if (!Number.isInteger(Math.log10(count))) return
+        const times = count === 1 ? undefined : count
+        this.#log.error(`the informer of ${name}: ${failure} failed`, { error, times })
       },
       listed: () => void (state.isListed = true),
       watching: () => {
@@ -118,7 +134,10 @@ export class SourceStates {
     signal.throwIfAborted()
     if (problems.length > 0) throw new SourceSyncError(problems, deadlineMs)
     try {
-      await this.#waitForWatches(Math.max(0, endMs - performance.now()), signal)
+      if (this.#unwatched.length === 0) return
+      this.#watched = Promise.withResolvers()
+      const leftMs = Math.max(0, endMs - performance.now())
+      await withDeadline('the watches', this.#watched.promise, leftMs, signal)
     } catch (error) {
       if (!(error instanceof DeadlineError)) throw error
       throw new SourceSyncError(
@@ -130,43 +149,8 @@ export class SourceStates {
     }
   }
 
-  async #waitForWatches(deadlineMs: number, signal: AbortSignal): Promise<void> {
-    if (this.#unwatched.length === 0) return
-    this.#watched = Promise.withResolvers()
-    await withDeadline('the watches', this.#watched.promise, deadlineMs, signal)
-  }
-
   /** The sources that have listed, and do not watch yet. An informer with an observer of its own is not among them. */
   get #unwatched(): readonly (readonly [ApiResource, SourceState])[] {
     return [...this.#states].filter(([, { isListed, isWatched }]) => isListed && !isWatched)
-  }
-
-  #stateOf(resource: ApiResource): SourceState {
-    let state = this.#states.get(resource)
-    if (state === undefined) {
-      state = { counts: new Map(), problem: undefined, isListed: false, isWatched: false }
-      this.#states.set(resource, state)
-    }
-    return state
-  }
-
-  /** Logs the first of equal failures in a row. */
-  #refused(state: SourceState, resource: ApiResource, verb: 'list' | 'watch', error: Error): void {
-    const before = state.problem
-    const problem = problemOf(resource, verb, error)
-    state.problem = problem
-    if (before?.error.message === error.message) return
-    const hint = hintFor(problem)
-    this.#log.warn(`cannot ${verb} ${groupResourceOf(resource)}, trying again`, { error, hint })
-  }
-
-  /** Logs the first, tenth, hundredth… failure of a kind. */
-  #failed(state: SourceState, resource: ApiResource, failure: InformerFailure, error: Error): void {
-    const count = (state.counts.get(failure) ?? 0) + 1
-    state.counts.set(failure, count)
-    if (!Number.isInteger(Math.log10(count))) return
-    const times = count === 1 ? undefined : count
-    const resourceName = groupResourceOf(resource)
-    this.#log.error(`the informer of ${resourceName}: ${failure} failed`, { error, times })
   }
 }

@@ -93,119 +93,26 @@ export class Metrics implements ControllerMetrics {
   }
 
   text(): string {
-    const all = [...this.#controllers]
-    const gauges = all.flatMap(([name, { measured }]) => {
-      return measured === undefined ? [] : [[name, measured] as const]
-    })
-    const lines = [
-      ...family(
-        'controller_runtime_reconcile_total',
-        'counter',
-        'Reconciles by result.',
-        all,
-        ([controller, { results: counts }]) =>
-          Array.from(counts, ([result, count]) => [{ controller, result }, count]),
+    const lines = families.flatMap(({ name, type, help, label, of }) => [
+      `# HELP ${name} ${help}`,
+      `# TYPE ${name} ${type}`,
+      ...Array.from(this.#controllers).flatMap(([controller, counts]) =>
+        Array.from(of(counts), ([value, labels, suffix = '']) =>
+          sample(`${name}${suffix}`, { [label]: controller, ...labels }, value),
+        ),
       ),
-      ...counter(
-        'controller_runtime_reconcile_errors_total',
-        'Reconciles that threw.',
-        all,
-        ({ results: counts }) => counts.get('error') ?? 0,
-      ),
-      ...counter(
-        'controller_runtime_terminal_reconcile_errors_total',
-        'Reconciles that threw a TerminalError.',
-        all,
-        (one) => one.terminalErrors,
-      ),
-      ...counter(
-        'controller_runtime_stuck_reconciles_total',
-        'Reconciles that went on after their deadline.',
-        all,
-        (one) => one.stuck,
-      ),
-      ...histogram(
-        'controller_runtime_reconcile_time_seconds',
-        'How long reconciles took.',
-        'controller',
-        all,
-        (one) => one.took,
-      ),
-      ...family(
-        'controller_runtime_max_concurrent_reconciles',
-        'gauge',
-        'The number of workers.',
-        gauges,
-        ([controller, one]) => [[{ controller }, one.concurrency]],
-      ),
-      ...family(
-        'controller_runtime_active_workers',
-        'gauge',
-        'Workers that reconcile now.',
-        gauges,
-        ([controller, { queue }]) => [[{ controller }, queue.processing.length]],
-      ),
-      ...family('workqueue_adds_total', 'counter', 'Keys that were queued.', all, ([name, one]) => [
-        [{ name }, one.adds],
-      ]),
-      ...family(
-        'workqueue_retries_total',
-        'counter',
-        'Keys that were queued with a delay.',
-        all,
-        ([name, one]) => [[{ name }, one.retries]],
-      ),
-      ...family('workqueue_depth', 'gauge', 'Keys that wait.', gauges, ([name, { queue }]) => [
-        [{ name }, queue.depth],
-      ]),
-      ...family(
-        'workqueue_unfinished_work_seconds',
-        'gauge',
-        'How long all running reconciles have run.',
-        gauges,
-        ([name, { queue }]) => [[{ name }, queue.unfinishedWorkMs / 1000]],
-      ),
-      ...family(
-        'workqueue_longest_running_processor_seconds',
-        'gauge',
-        'How long the oldest running reconcile has run.',
-        gauges,
-        ([name, { queue }]) => [[{ name }, queue.longestRunningMs / 1000]],
-      ),
-      ...histogram(
-        'workqueue_queue_duration_seconds',
-        'How long keys waited for a worker.',
-        'name',
-        all,
-        (one) => one.waited,
-      ),
-      ...(this.#isLeading === undefined
-        ? []
-        : family(
-            'leader_election_master_status',
-            'gauge',
-            'Whether this process leads.',
-            [this.#isLeading],
-            (leads) => [[{}, leads ? 1 : 0]],
-          )),
-      ...(this.#isLeading === undefined
-        ? []
-        : family(
-            'leader_election_slowpath_total',
-            'counter',
-            'Renewals of the lease that had to read it first.',
-            [this.#slowRenewals],
-            (count) => [[{}, count]],
-          )),
-      ...family(
-        'controller_events_dropped_total',
-        'counter',
-        'Events of reconciles that were not written, by reason.',
-        all,
-        ([controller, { droppedEvents }]) =>
-          Array.from(droppedEvents, ([reason, count]) => [{ controller, reason }, count]),
-      ),
-    ]
+    ])
+    if (this.#isLeading !== undefined) {
+      const [leads, slow] = ['leader_election_master_status', 'leader_election_slowpath_total']
+      lines.push(
+        `# HELP ${leads} Whether this process leads.`,
+        `# TYPE ${leads} gauge`,
+        sample(leads, {}, this.#isLeading ? 1 : 0),
+        `# HELP ${slow} Renewals of the lease that had to read it first.`,
+        `# TYPE ${slow} counter`,
+        sample(slow, {}, this.#slowRenewals),
+      )
+    }
     return `${lines.join('\n')}\n`
   }
 
@@ -255,63 +162,141 @@ class Histogram {
     }
   }
 
-  /** The samples: the suffix of the name, the labels beside the given ones, and the value. */
-  *samples(): Generator<readonly [suffix: string, labels: Labels, value: number]> {
+  *samples(): Generator<Sample> {
     for (const [at, bound] of this.#bounds.entries()) {
-      yield ['_bucket', { le: String(bound) }, this.#counts[at] ?? 0]
+      yield [this.#counts[at] ?? 0, { le: String(bound) }, '_bucket']
     }
-    yield ['_bucket', { le: '+Inf' }, this.#count]
-    yield ['_sum', {}, this.#sum]
-    yield ['_count', {}, this.#count]
+    yield [this.#count, { le: '+Inf' }, '_bucket']
+    yield [this.#sum, {}, '_sum']
+    yield [this.#count, {}, '_count']
   }
 }
 
 type Labels = Readonly<Record<string, string>>
 
-function family<T>(
-  name: string,
-  type: 'counter' | 'gauge' | 'histogram',
-  help: string,
-  all: readonly T[],
-  samples: (one: T) => Iterable<readonly [labels: Labels, value: number, suffix?: string]>,
-): readonly string[] {
-  const lines = all.flatMap((one) =>
-    Array.from(samples(one), ([labels, value, suffix = '']) => {
-      return `${name}${suffix}${labelText(labels)} ${value}`
-    }),
-  )
-  return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines]
-}
+/** A value, the labels beside that of the controller, and the suffix of the name. */
+type Sample = readonly [value: number, labels?: Labels, suffix?: string]
 
 /** Names of controllers need no escapes. */
-function labelText(labels: Labels): string {
-  const members = Object.entries(labels).map(([name, value]) => `${name}="${value}"`)
-  return members.length === 0 ? '' : `{${members.join(',')}}`
+function sample(name: string, labels: Labels, value: number): string {
+  const members = Object.entries(labels).map(([label, text]) => `${label}="${text}"`)
+  return `${name}${members.length === 0 ? '' : `{${members.join(',')}}`} ${value}`
 }
 
-type Counted = readonly [name: string, counts: ControllerCounts]
-
-function counter(
-  name: string,
-  help: string,
-  all: readonly Counted[],
-  valueOf: (counts: ControllerCounts) => number,
-): readonly string[] {
-  return family(name, 'counter', help, all, ([controller, counts]) => [
-    [{ controller }, valueOf(counts)],
-  ])
+interface Family {
+  readonly name: string
+  readonly type: 'counter' | 'gauge' | 'histogram'
+  readonly help: string
+  /** The label with the controller's name. */
+  readonly label: 'controller' | 'name'
+  readonly of: (counts: ControllerCounts) => Iterable<Sample>
 }
 
-function histogram(
-  name: string,
-  help: string,
-  label: 'controller' | 'name',
-  all: readonly Counted[],
-  of: (counts: ControllerCounts) => Histogram,
-): readonly string[] {
-  return family(name, 'histogram', help, all, ([controller, counts]) =>
-    Array.from(of(counts).samples(), ([suffix, labels, value]) => {
-      return [{ [label]: controller, ...labels }, value, suffix] as const
-    }),
-  )
-}
+/** What is read of the queue of a controller. */
+const measured =
+  (of: (controller: MeasuredController) => number) =>
+  ({ measured: controller }: ControllerCounts): readonly Sample[] =>
+    controller === undefined ? [] : [[of(controller)]]
+
+/** The metrics of each controller, in the order of their text. */
+const families: readonly Family[] = [
+  {
+    name: 'controller_runtime_reconcile_total',
+    type: 'counter',
+    help: 'Reconciles by result.',
+    label: 'controller',
+    of: (counts) => Array.from(counts.results, ([result, count]) => [count, { result }] as const),
+  },
+  {
+    name: 'controller_runtime_reconcile_errors_total',
+    type: 'counter',
+    help: 'Reconciles that threw.',
+    label: 'controller',
+    of: (counts) => [[counts.results.get('error') ?? 0]],
+  },
+  {
+    name: 'controller_runtime_terminal_reconcile_errors_total',
+    type: 'counter',
+    help: 'Reconciles that threw a TerminalError.',
+    label: 'controller',
+    of: (counts) => [[counts.terminalErrors]],
+  },
+  {
+    name: 'controller_runtime_stuck_reconciles_total',
+    type: 'counter',
+    help: 'Reconciles that went on after their deadline.',
+    label: 'controller',
+    of: (counts) => [[counts.stuck]],
+  },
+  {
+    name: 'controller_runtime_reconcile_time_seconds',
+    type: 'histogram',
+    help: 'How long reconciles took.',
+    label: 'controller',
+    of: (counts) => counts.took.samples(),
+  },
+  {
+    name: 'controller_runtime_max_concurrent_reconciles',
+    type: 'gauge',
+    help: 'The number of workers.',
+    label: 'controller',
+    of: measured(({ concurrency }) => concurrency),
+  },
+  {
+    name: 'controller_runtime_active_workers',
+    type: 'gauge',
+    help: 'Workers that reconcile now.',
+    label: 'controller',
+    of: measured(({ queue }) => queue.processing.length),
+  },
+  {
+    name: 'workqueue_adds_total',
+    type: 'counter',
+    help: 'Keys that were queued.',
+    label: 'name',
+    of: (counts) => [[counts.adds]],
+  },
+  {
+    name: 'workqueue_retries_total',
+    type: 'counter',
+    help: 'Keys that were queued with a delay.',
+    label: 'name',
+    of: (counts) => [[counts.retries]],
+  },
+  {
+    name: 'workqueue_depth',
+    type: 'gauge',
+    help: 'Keys that wait.',
+    label: 'name',
+    of: measured(({ queue }) => queue.depth),
+  },
+  {
+    name: 'workqueue_unfinished_work_seconds',
+    type: 'gauge',
+    help: 'How long all running reconciles have run.',
+    label: 'name',
+    of: measured(({ queue }) => queue.unfinishedWorkMs / 1000),
+  },
+  {
+    name: 'workqueue_longest_running_processor_seconds',
+    type: 'gauge',
+    help: 'How long the oldest running reconcile has run.',
+    label: 'name',
+    of: measured(({ queue }) => queue.longestRunningMs / 1000),
+  },
+  {
+    name: 'workqueue_queue_duration_seconds',
+    type: 'histogram',
+    help: 'How long keys waited for a worker.',
+    label: 'name',
+    of: (counts) => counts.waited.samples(),
+  },
+  {
+    name: 'controller_events_dropped_total',
+    type: 'counter',
+    help: 'Events of reconciles that were not written, by reason.',
+    label: 'controller',
+    of: (counts) =>
+      Array.from(counts.droppedEvents, ([reason, count]) => [count, { reason }] as const),
+  },
+]

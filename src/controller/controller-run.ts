@@ -83,7 +83,10 @@ export class ControllerRun {
     this.#controller = controller
     this.#parts = parts
     this.#log = logWith(parts.log, { controller: name })
-    this.#sources = cachedSources(controller, parts.informers)
+    this.#sources = controller.sources.map((source) => ({
+      ...source,
+      cache: parts.informers.informer(source.resource, source.informer),
+    }))
     this.#caches = cachesOf(name, this.#sources)
     this.queue = createWorkQueue({
       ...present({ rateLimiter: options.rateLimiter }),
@@ -270,8 +273,11 @@ export class ControllerRun {
               if (lease.remainingMs() <= 0)
                 throw new DOMException('the lease has run out', 'AbortError')
               over.throwIfAborted()
-              const ending = both(signal, options.signal)
-              return await apiServer.request(method, path, { ...options, signal: ending })
+              const ends = options.signal === undefined ? [signal] : [signal, options.signal]
+              return await apiServer.request(method, path, {
+                ...options,
+                signal: AbortSignal.any(ends),
+              })
             },
           },
           { fieldManager: this.name },
@@ -288,20 +294,6 @@ export class ControllerRun {
     const message = retried ? 'reconcile failed, trying again' : 'reconcile failed'
     this.#log.error(message, { ...details, error: cause })
   }
-}
-
-function both(signal: AbortSignal, other: AbortSignal | undefined): AbortSignal {
-  return other === undefined || other === signal ? signal : AbortSignal.any([signal, other])
-}
-
-function cachedSources(
-  { sources }: Controller,
-  informers: SharedInformerFactory,
-): readonly WatchedSource[] {
-  return sources.map((source) => ({
-    ...source,
-    cache: informers.informer(source.resource, source.informer),
-  }))
 }
 
 /** Throws `InvalidOptionError` where it is not clear which cache a reader means. */

@@ -52,8 +52,12 @@ const maxNameLength = 253
 
 /** Throws `InvalidOptionError` if the API would refuse events of this reporter. */
 export function eventReporter(controller: string, instance?: string): EventReporter {
-  requireQualifiedName('controller', controller)
-  const own = instance ?? newInstance(controller)
+  if (typeof controller !== 'string' || !qualifiedName.test(controller)) {
+    const expected = 'a qualified name, such as example.com/my-controller'
+    throw new InvalidOptionError('controller', controller, expected)
+  }
+  const name = controller.slice(controller.indexOf('/') + 1)
+  const own = instance ?? cut(`${name}-${hostname()}`, maxReasonBytes)
   requireText('instance', own)
   return { controller, instance: own }
 }
@@ -133,12 +137,6 @@ function eventName(name: string): string {
   return `${start === '' ? 'event' : start}${unique}`
 }
 
-/** The controller's name without its prefix, and the host's. */
-function newInstance(controller: string): string {
-  const name = controller.slice(controller.indexOf('/') + 1)
-  return cut(`${name}-${hostname()}`, maxReasonBytes)
-}
-
 function requireText(option: string, value: unknown): void {
   const isText = typeof value === 'string' && value !== ''
   if (isText && Buffer.byteLength(value) <= maxReasonBytes) return
@@ -147,11 +145,6 @@ function requireText(option: string, value: unknown): void {
 
 const qualifiedName =
   /^(?:(?=.{1,253}\/)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*\/)?[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?$/
-
-function requireQualifiedName(option: string, value: unknown): void {
-  if (typeof value === 'string' && qualifiedName.test(value)) return
-  throw new InvalidOptionError(option, value, 'a qualified name, such as example.com/my-controller')
-}
 
 /** The longest beginning that fits, with a sign where something is missing. */
 function cut(text: string, maxBytes: number): string {

@@ -170,7 +170,13 @@ export class EventRecorder implements AsyncDisposable {
     if (this.#closing !== undefined) return this.#dropped(made, 'closed')
     const key = seriesKey(made)
     const known = this.#series.get(key)
-    if (known !== undefined && !this.#isOver(known)) return this.#repeated(key, known)
+    if (known !== undefined && !this.#isOver(known)) {
+      known.count += 1
+      known.lastAtMs = performance.now()
+      known.lastTime = microTimestamp(Date.now())
+      if (known.written === 1) this.#queue.add(key)
+      return
+    }
     if (this.#queued >= this.#limits.maxQueued) return this.#dropped(made, 'overflow')
     if (!this.#takeToken(made)) return this.#dropped(made, 'rate-limit')
     if (!this.#makeRoom()) return this.#dropped(made, 'overflow')
@@ -209,34 +215,25 @@ export class EventRecorder implements AsyncDisposable {
 
   /** Writes what is unwritten, for `closeDeadlineMs` at most, drops the rest, and ends. Idempotent. Never rejects. */
   close(): Promise<void> {
-    this.#closing ??= this.#close()
+    this.#closing ??= (async () => {
+      try {
+        await this.flush({ deadlineMs: this.#limits.closeDeadlineMs })
+      } catch (error) {
+        if (!(error instanceof DeadlineError)) throw error
+      }
+      this.#stopping.abort()
+      this.#queue.shutDown()
+      await this.#writing
+      for (const [key, { count, written }] of this.#series) {
+        if (count > written) this.#drop(key, 'closed')
+      }
+      this.#series.clear()
+    })()
     return this.#closing
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
-  }
-
-  async #close(): Promise<void> {
-    try {
-      await this.flush({ deadlineMs: this.#limits.closeDeadlineMs })
-    } catch (error) {
-      if (!(error instanceof DeadlineError)) throw error
-    }
-    this.#stopping.abort()
-    this.#queue.shutDown()
-    await this.#writing
-    for (const [key, { count, written }] of this.#series) {
-      if (count > written) this.#drop(key, 'closed')
-    }
-    this.#series.clear()
-  }
-
-  #repeated(key: string, series: Series): void {
-    series.count += 1
-    series.lastAtMs = performance.now()
-    series.lastTime = microTimestamp(Date.now())
-    if (series.written === 1) this.#queue.add(key)
   }
 
   /** Takes one of the tokens of the event's object (client-go's `EventSourceObjectSpamFilter`). */
@@ -252,7 +249,8 @@ export class EventRecorder implements AsyncDisposable {
     // Objects of late events come last; the first one is forgotten.
     this.#buckets.delete(key)
     this.#buckets.set(key, { tokens: isAllowed ? tokens - 1 : tokens, filledAtMs: nowMs })
-    if (this.#buckets.size > maxRemembered) forgetFirst(this.#buckets)
+    const [first] = this.#buckets.keys()
+    if (this.#buckets.size > maxRemembered && first !== undefined) this.#buckets.delete(first)
     return isAllowed
   }
 
@@ -272,23 +270,21 @@ export class EventRecorder implements AsyncDisposable {
     if (this.#writing !== undefined) return
     const { seriesEndMs, seriesRefreshMs } = this.#limits
     const sweepMs = Math.max(10, Math.min(60_000, seriesEndMs / 6, seriesRefreshMs / 6))
-    const handle = (key: string, signal: AbortSignal): Promise<void> | ReconcileResult =>
-      key === sweep ? this.#sweep(sweepMs) : this.#process(key, signal)
+    const handle = (key: string, signal: AbortSignal): Promise<void> | ReconcileResult => {
+      if (key !== sweep) return this.#process(key, signal)
+      // Queues what is due of the series, and forgets those that have ended.
+      for (const [one, series] of this.#series) {
+        if (this.#isDue(series)) this.#queue.add(one)
+        else if (this.#isOver(series)) this.#series.delete(one)
+      }
+      return { requeueAfterMs: sweepMs }
+    }
     this.#queue.addAfter(sweep, sweepMs)
     this.#writing = runWorkers(this.#queue, writers, handle, this.#stopping.signal, {
       drainDeadlineMs: 0,
       // Failures are counted until the deadline of the event.
       onFailure: () => {},
     })
-  }
-
-  /** Queues what is due of the series, and forgets those that have ended. */
-  #sweep(sweepMs: number): ReconcileResult {
-    for (const [key, series] of this.#series) {
-      if (this.#isDue(series)) this.#queue.add(key)
-      else if (this.#isOver(series)) this.#series.delete(key)
-    }
-    return { requeueAfterMs: sweepMs }
   }
 
   #hasEnded({ lastAtMs }: Series): boolean {
@@ -390,11 +386,6 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
 }
 
 type Limits = Record<keyof typeof eventRecorderDefaults, number>
-
-function forgetFirst(map: Map<string, unknown>): void {
-  const { value } = map.keys().next()
-  if (value !== undefined) map.delete(value)
-}
 
 /** Whether the same write may succeed later. */
 function isPassing(error: unknown): boolean {

@@ -6,12 +6,11 @@ import { sleep } from '../lib/backoff.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { DeadlineError, maxTimerMs, withDeadline } from '../lib/deadline.ts'
 import {
-  aDuration,
-  aFlag,
   aFunction,
   anObject,
   aString,
   checkedOptions,
+  checksLike,
   InvalidOptionError,
   type OptionChecks,
   withDefaults,
@@ -145,11 +144,7 @@ const electionChecks: OptionChecks<LeaderElectionOptions> = {
   namespace: aString,
   name: aString,
   identity: aString,
-  leaseDurationMs: aDuration,
-  renewDeadlineMs: aDuration,
-  retryPeriodMs: aDuration,
-  stopDeadlineMs: aDuration,
-  releaseOnStop: aFlag,
+  ...checksLike({ ...leaderElectionDefaults }),
   observer: anObject,
 }
 
@@ -184,17 +179,27 @@ export function checkedElection(given: LeaderElectionOptions): LeaderElectionOpt
   const options = checkedOptions('a leader election', given, electionChecks)
   const { apiServer, namespace, name, identity = newIdentity() } = options
   anObject('apiServer', apiServer)
-  requireText('namespace', namespace, 'the namespace of the lease')
-  requireText('name', name, 'the name of the lease')
-  requireText('identity', identity, 'a text that no other process gives')
-  checkTiming(filled(options))
+  const { leaseDurationMs, renewDeadlineMs, retryPeriodMs } = filled(options)
+  const jittered = retryPeriodMs * jitterFactor
+  requireThat(isText(namespace), 'namespace', namespace, 'the namespace of the lease')
+  requireThat(isText(name), 'name', name, 'the name of the lease')
+  requireThat(isText(identity), 'identity', identity, 'a text that no other process gives')
+  const isWhole = leaseDurationMs > 0 && leaseDurationMs % 1000 === 0
+  requireThat(isWhole, 'leaseDurationMs', leaseDurationMs, 'whole seconds, such as 15000')
+  const isShort = leaseDurationMs <= maxTimerMs
+  requireThat(isShort, 'leaseDurationMs', leaseDurationMs, `at most ${maxTimerMs}`)
+  requireThat(retryPeriodMs >= 1, 'retryPeriodMs', retryPeriodMs, 'at least 1')
+  const most = `less than leaseDurationMs, which is ${leaseDurationMs}`
+  requireThat(renewDeadlineMs < leaseDurationMs, 'renewDeadlineMs', renewDeadlineMs, most)
+  const least = `more than ${jitterFactor} times retryPeriodMs, which is ${retryPeriodMs}`
+  requireThat(renewDeadlineMs > jittered, 'renewDeadlineMs', renewDeadlineMs, least)
   return options
 }
 
-function requireText(option: string, value: unknown, expected: string): void {
-  if (typeof value !== 'string' || value === '') {
-    throw new InvalidOptionError(option, value, expected)
-  }
+const isText = (value: unknown): boolean => typeof value === 'string' && value !== ''
+
+function requireThat(isValid: boolean, option: string, value: unknown, expected: string): void {
+  if (!isValid) throw new InvalidOptionError(option, value, expected)
 }
 
 function filled(options: LeaderElectionOptions): Timing & { readonly releaseOnStop: boolean } {
@@ -230,8 +235,9 @@ class Election {
     const options = checkedElection(given)
     const { apiServer, namespace, name, identity = newIdentity(), observer = {} } = options
     // A name that the API server refuses would be tried for ever.
-    requireName('namespace', namespace, labelPattern)
-    requireName('name', name, subdomainPattern)
+    const form = 'lower case letters, digits and "-"; in a name "." too'
+    if (!labelPattern.test(namespace)) throw new InvalidOptionError('namespace', namespace, form)
+    if (!subdomainPattern.test(name)) throw new InvalidOptionError('name', name, form)
     this.#callbacks = checkedOptions('a leader election', callbacks, callbackChecks)
     aFunction('onStartedLeading', callbacks.onStartedLeading)
     const { releaseOnStop, ...timing } = filled(options)
@@ -292,12 +298,24 @@ class Election {
     this.#observer.leading?.(true)
     const renewing = this.#renewAll(term)
     const work = (async () => onStartedLeading(term.signal, term))().catch((error: unknown) => {
-      if (isAbort(error, term.signal)) return
+      // `timers/promises` and `fetch` reject so where they are asked to end.
+      const isAbort = error instanceof Error && error.name === 'AbortError'
+      if (term.signal.aborted && (isAbort || error === term.signal.reason)) return
       failure = { error }
       term.stop(error)
     })
     await aborted(term.signal)
-    const workEnded = await endsInTime(work, term)
+    const lost = aborted(term.lost).then(() => false)
+    // After a loss, the work gets what is left of the lease.
+    const workEnded =
+      (await Promise.race([work.then(() => true), lost])) ||
+      (await withDeadline('the work of the leader', work, term.graceMs).then(
+        () => true,
+        (error: unknown) => {
+          if (!(error instanceof DeadlineError)) throw error
+          return false
+        },
+      ))
     term.end()
     await renewing
     if (workEnded && this.#releaseOnStop) {
@@ -358,32 +376,6 @@ class Election {
 const labelPattern = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 const subdomainPattern =
   /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
-
-function requireName(option: string, value: string, pattern: RegExp): void {
-  if (pattern.test(value)) return
-  throw new InvalidOptionError(
-    option,
-    value,
-    'lower case letters, digits and "-"; in a name "." too',
-  )
-}
-
-function checkTiming({ leaseDurationMs, renewDeadlineMs, retryPeriodMs }: Timing): void {
-  const isWhole = leaseDurationMs > 0 && leaseDurationMs % 1000 === 0
-  requireThat(isWhole, 'leaseDurationMs', leaseDurationMs, 'whole seconds, such as 15000')
-  const isShort = leaseDurationMs <= maxTimerMs
-  requireThat(isShort, 'leaseDurationMs', leaseDurationMs, `at most ${maxTimerMs}`)
-  requireThat(retryPeriodMs >= 1, 'retryPeriodMs', retryPeriodMs, 'at least 1')
-  const most = `less than leaseDurationMs, which is ${leaseDurationMs}`
-  requireThat(renewDeadlineMs < leaseDurationMs, 'renewDeadlineMs', renewDeadlineMs, most)
-  const isLong = renewDeadlineMs > retryPeriodMs * jitterFactor
-  const least = `more than ${jitterFactor} times retryPeriodMs, which is ${retryPeriodMs}`
-  requireThat(isLong, 'renewDeadlineMs', renewDeadlineMs, least)
-}
-
-function requireThat(isValid: boolean, option: string, value: number, expected: string): void {
-  if (!isValid) throw new InvalidOptionError(option, value, expected)
-}
 
 /** One term of this process. */
 class Term implements LeaderTerm {
@@ -482,28 +474,9 @@ class Term implements LeaderTerm {
   }
 }
 
-/** Whether work has ended because it was asked to: `timers/promises` and `fetch` reject then. */
-function isAbort(error: unknown, signal: AbortSignal): boolean {
-  if (!signal.aborted) return false
-  return error === signal.reason || (error instanceof Error && error.name === 'AbortError')
-}
-
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve()
     else signal.addEventListener('abort', () => resolve(), { once: true })
   })
-}
-
-/** Waits for the work; after a loss, for {@link Term.graceMs} at most. Returns whether the work has ended. */
-async function endsInTime(work: Promise<void>, term: Term): Promise<boolean> {
-  const isEnded = await Promise.race([work.then(() => true), aborted(term.lost).then(() => false)])
-  if (isEnded) return true
-  try {
-    await withDeadline('the work of the leader', work, term.graceMs)
-    return true
-  } catch (error) {
-    if (!(error instanceof DeadlineError)) throw error
-    return false
-  }
 }

@@ -163,13 +163,25 @@ class Run {
       ...runChecks,
       controllers: aList,
     })
-    requireControllers(controllers)
+    if (controllers === undefined || controllers.length === 0) {
+      throw new InvalidOptionError('controllers', controllers, 'at least one controller')
+    }
+    const names = new Set<string>()
+    for (const one of controllers) {
+      if (!(one instanceof Controller)) {
+        throw new InvalidOptionError('controllers', one, 'what defineController returns')
+      }
+      if (names.has(one.name)) throw new DuplicateControllerError(one.name)
+      names.add(one.name)
+    }
     this.#options = options
     this.#deadlines = withDefaults<Deadlines>(runDefaults, options)
     this.log = options.log ?? standardErrorLog
     this.#metrics = options.metrics ?? createControllerMetrics()
     this.#observer = observerOf([this.#metrics, options.observer ?? {}])
-    this.#apiServer = options.apiServer ?? this.#connect()
+    const warned = (text: string): void => this.log.warn('a warning of the API server', { text })
+    this.#apiServer =
+      options.apiServer ?? createApiServer({ config: loadClusterConfig(), observer: { warned } })
     this.#states = new SourceStates(this.log)
     this.#informers =
       options.informers ??
@@ -193,16 +205,26 @@ class Run {
     }
   }
 
-  #connect(): ApiServer {
-    const warned = (text: string) => this.log.warn('a warning of the API server', { text })
-    return createApiServer({ config: loadClusterConfig(), observer: { warned } })
-  }
-
   async run(signal: AbortSignal): Promise<void> {
     let server: HealthServer | undefined
     try {
-      server = await this.#serveHealth()
-      await this.#sync(signal)
+      const { health } = this.#options
+      if (health !== undefined) {
+        server = await HealthServer.listen(health, {
+          notReady: () => this.#notReady(),
+          metrics: () => this.#metrics.text(),
+        })
+        this.log.info('serving health and metrics', { port: server.port })
+        this.#observer.listening(server.port)
+      }
+      this.#phase = 'syncing'
+      const informers = new Set(this.#controllers.flatMap((one) => one.informers))
+      this.#informers.start()
+      await this.#states.waitForSync(informers, this.#deadlines.syncDeadlineMs, signal)
+      this.log.info('caches are filled', {
+        objects: [...informers].reduce((sum, { store }) => sum + store.size, 0),
+        kinds: informers.size,
+      })
       await this.#lead(signal)
     } catch (error) {
       if (!signal.aborted || error !== signal.reason) throw error
@@ -213,30 +235,6 @@ class Run {
       await server?.[Symbol.asyncDispose]()
       this.log.info('ended')
     }
-  }
-
-  async #serveHealth(): Promise<HealthServer | undefined> {
-    const { health } = this.#options
-    if (health === undefined) return undefined
-    const server = await HealthServer.listen(health, {
-      notReady: () => this.#notReady(),
-      metrics: () => this.#metrics.text(),
-    })
-    this.log.info('serving health and metrics', { port: server.port })
-    this.#observer.listening(server.port)
-    return server
-  }
-
-  /** Starts the informers, and waits until each has listed and watches. */
-  async #sync(signal: AbortSignal): Promise<void> {
-    this.#phase = 'syncing'
-    const informers = new Set(this.#controllers.flatMap((one) => one.informers))
-    this.#informers.start()
-    await this.#states.waitForSync(informers, this.#deadlines.syncDeadlineMs, signal)
-    this.log.info('caches are filled', {
-      objects: [...informers].reduce((sum, { store }) => sum + store.size, 0),
-      kinds: informers.size,
-    })
   }
 
   #electionOf({ namespace, ...given }: RunElectionOptions): LeaderElectionOptions {
@@ -308,20 +306,6 @@ class Run {
     return this.#states.problems
       .filter(({ reason }) => reason !== 'NOT_SYNCED')
       .map(({ resource, verb, reason }) => `${groupResourceOf(resource)} (${verb}): ${reason}`)
-  }
-}
-
-function requireControllers(controllers: readonly Controller[] | undefined): void {
-  if (controllers === undefined || controllers.length === 0) {
-    throw new InvalidOptionError('controllers', controllers, 'at least one controller')
-  }
-  const names = new Set<string>()
-  for (const one of controllers) {
-    if (!(one instanceof Controller)) {
-      throw new InvalidOptionError('controllers', one, 'what defineController returns')
-    }
-    if (names.has(one.name)) throw new DuplicateControllerError(one.name)
-    names.add(one.name)
   }
 }
 

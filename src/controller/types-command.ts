@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { parseAllDocuments } from 'yaml'
@@ -58,7 +58,10 @@ Options:
 
 /** `types`: writes the types of custom resources. Rejects with {@link CodedError}s. */
 export async function typesCommand(args: readonly string[], program: TypesProgram): Promise<void> {
-  const { values, positionals } = parsed(args, program)
+  const { values, positionals } = attempt(
+    () => parseArgs({ args: [...args], options: flags, allowPositionals: true }),
+    (error) => usageError(program, (error as Error).message, error),
+  )
   if (values.help === true) {
     program.print(help(program.name, program.importFrom))
     return
@@ -83,35 +86,24 @@ export async function typesCommand(args: readonly string[], program: TypesProgra
   const importFrom = values.import ?? program.importFrom
   const text = customTypes(definitions, { importFrom, ...present({ groups }) })
   if (out === undefined) program.print(text)
-  else if (textOf(out) === text) return
+  else if (existsSync(out) && readFileSync(out, 'utf8') === text) return
   else if (check === true) {
     const hint = 'run the command again without --check'
     throw new CodedError('TYPES_OUTDATED', `${out} is out of date`, { value: out, hint })
-  } else writeTypes(out, text)
-}
-
-function parsed(args: readonly string[], program: TypesProgram) {
-  try {
-    return parseArgs({ args: [...args], options: flags, allowPositionals: true })
-  } catch (error) {
-    throw usageError(program, (error as Error).message, error)
+  } else {
+    const hint = 'give a file that can be written'
+    const refused = (error: unknown): Error =>
+      new CustomTypesError(out, (error as Error).message, hint)
+    attempt(() => writeFileSync(out, text), refused)
   }
 }
 
-function writeTypes(file: string, text: string): void {
+/** What `make` returns. Throws what `refused` makes of its error. */
+function attempt<T>(make: () => T, refused: (error: unknown) => Error): T {
   try {
-    writeFileSync(file, text)
+    return make()
   } catch (error) {
-    throw new CustomTypesError(file, (error as Error).message, 'give a file that can be written')
-  }
-}
-
-/** The text of a file; `undefined` if there is none. */
-function textOf(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch {
-    return undefined
+    throw refused(error)
   }
 }
 
@@ -178,23 +170,19 @@ function definitionsIn(file: string, text: string): readonly PlacedDefinition[] 
       throw new CustomTypesError(file, (cause as Error).message, hint)
     }
   })
-  return objects.flatMap(itemsOf).flatMap((definition) => placedDefinition(file, definition))
-}
-
-/** An object, or the items of a list. */
-function itemsOf(object: unknown): readonly unknown[] {
-  if (!isRecord(object) || !String(object['kind']).endsWith('List')) return [object]
-  return Array.isArray(object['items']) ? object['items'] : []
-}
-
-function placedDefinition(file: string, definition: unknown): readonly PlacedDefinition[] {
-  if (!isRecord(definition) || definition['kind'] !== 'CustomResourceDefinition') return []
-  const { metadata, apiVersion } = definition
-  const name = isRecord(metadata) ? String(metadata['name']) : '?'
-  const place = `${file}: ${name}`
-  if (apiVersion !== 'apiextensions.k8s.io/v1') {
-    const problem = `it has the version ${JSON.stringify(apiVersion)}`
-    throw new CustomTypesError(place, problem, 'give it as apiextensions.k8s.io/v1')
-  }
-  return [{ place, definition }]
+  const all = objects.flatMap((object): readonly unknown[] =>
+    isRecord(object) && String(object['kind']).endsWith('List')
+      ? [object['items'] ?? []].flat()
+      : [object],
+  )
+  return all.filter(isRecord).flatMap((definition) => {
+    const { kind, metadata, apiVersion } = definition
+    if (kind !== 'CustomResourceDefinition') return []
+    const place = `${file}: ${isRecord(metadata) ? String(metadata['name']) : '?'}`
+    if (apiVersion !== 'apiextensions.k8s.io/v1') {
+      const problem = `it has the version ${JSON.stringify(apiVersion)}`
+      throw new CustomTypesError(place, problem, 'give it as apiextensions.k8s.io/v1')
+    }
+    return [{ place, definition }]
+  })
 }

@@ -5,8 +5,12 @@ import type { ApiResource } from '../kubernetes/api-resource.ts'
 import type { ClusterCache } from '../cache/cluster-cache.ts'
 import { ApiStatusError } from '../kubernetes/status.ts'
 import { Backoff, sleep } from '../lib/backoff.ts'
-import { type ClusterApi, definitionsResourceOf, servicesResourceOf } from './cluster-api.ts'
-import type { DefinitionMetadata } from './cluster-definitions.ts'
+import {
+  type ClusterApi,
+  definitionsResourceOf,
+  servicesResourceOf,
+  type DefinitionMetadata,
+} from './cluster-api.ts'
 
 /** The times of {@link ApiWatch}, milliseconds. */
 export interface ApiWatchTimes {

@@ -15,8 +15,14 @@ import type { ServedCluster } from '../graphql/served/served-schema.ts'
 import { sleep } from '../lib/backoff.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { type ApiFollower, ApiWatch, type ApiWatchTimes } from './api-watch.ts'
-import { askAgain, askApi, askClusterUid, type ClusterApi } from './cluster-api.ts'
-import { type DefinitionMetadata, isDiscovered } from './cluster-definitions.ts'
+import {
+  askAgain,
+  askApi,
+  askClusterUid,
+  type ClusterApi,
+  type DefinitionMetadata,
+  isDiscovered,
+} from './cluster-api.ts'
 import { codeOf, type FailureLog, type GatewayLog } from './observers.ts'
 import { type ClusterLabels, configuration, type SourcedCluster } from './sources/cluster-source.ts'
 

@@ -66,7 +66,7 @@ import {
 } from '../lib/options.ts'
 import { inSlices } from '../lib/event-loop.ts'
 import { heapShare } from '../lib/process-memory.ts'
-import { type ExecuteRequest, InProcessOperations, type SubscriptionResults } from './in-process.ts'
+import { type ExecuteRequest, executeInProcess, type SubscriptionResults } from './in-process.ts'
 import type { GatewayMetrics } from './metrics/gateway-metrics.ts'
 import { codeOf, FailureLog, type GatewayLog, observersOf, silentLog } from './observers.ts'
 import type { ServerPlugin, Readiness } from '../server/operation-options.ts'
@@ -322,7 +322,7 @@ class RunningGateway implements OpenedGateway {
   #served: ServedSchema | undefined
   readonly #serving: SchemaServing
   readonly #schemaListeners = new Set<(schema: GraphQLSchema) => void>()
-  readonly #inProcess: InProcessOperations
+  readonly execute: Gateway['execute']
 
   constructor(options: GatewayOptions, packageSdl: readonly SdlSource[], user: UserSdl) {
     const { log = silentLog, metrics, requireViewer = false } = options
@@ -339,9 +339,7 @@ class RunningGateway implements OpenedGateway {
     this.#log = log
     this.#failures = new FailureLog(log)
     this.#preload = new Preload(preload, preloadDeadlineMs, log)
-    const measured = metrics?.informers
-    const observe = measured && measured.observer.bind(measured)
-    this.#fleet = new Fleet(options, log, this.#failures, observe)
+    this.#fleet = new Fleet(options, log, this.#failures, metrics?.informers)
     this.#serving = new SchemaServing({
       serve: (sdl, isEdit) => this.#serveInSteps(sdl, isEdit),
       current: () => this.#sdl,
@@ -409,7 +407,7 @@ class RunningGateway implements OpenedGateway {
     const plugin = operationPlugin(steps)
     this.plugin = plugin
     this.planned = plannedOperations({ queries, subscriptions, plugin, requireViewer })
-    this.#inProcess = new InProcessOperations({ steps, planned: this.planned, requireViewer })
+    this.execute = executeInProcess(steps, this.planned, requireViewer)
   }
 
   get isStarted(): boolean {
@@ -419,8 +417,6 @@ class RunningGateway implements OpenedGateway {
   get schema(): GraphQLSchema {
     return this.#now.schema
   }
-
-  readonly execute: Gateway['execute'] = (request) => this.#inProcess.execute(request)
 
   readonly onSchemaChange: Gateway['onSchemaChange'] = (listener) => {
     this.#schemaListeners.add(listener)

@@ -54,35 +54,17 @@ export type SubscriptionResults = AsyncGenerator<FormattedExecutionResult, void,
 type Answer = ExecutionResult | FormattedExecutionResult | Frames
 type Frames = AsyncGenerator<ExecutionResult, void, void>
 
-interface InProcessOptions {
-  readonly steps: OperationSteps
-  readonly planned: PlannedOperations
-  readonly requireViewer: boolean
-}
-
-/** Answers the operations of the program itself, without a port: the same steps, bounds and access as by HTTP. */
-export class InProcessOperations {
-  readonly #options: InProcessOptions
-
-  constructor(options: InProcessOptions) {
-    this.#options = options
-  }
-
-  /** See `Gateway.execute`. */
-  async execute(request: ExecuteRequest): Promise<FormattedExecutionResult | SubscriptionResults> {
-    const { signal } = request
-    signal?.throwIfAborted()
-    const answering = this.#answer(request).catch((error: unknown): Answer => {
-      if (error instanceof InvalidCallerError) throw error
-      return { errors: [clientErrorOf(error)] }
-    })
-    const answer = await unlessAborted(answering, signal)
-    return Symbol.asyncIterator in answer ? untilAborted(answer, signal) : sent(answer)
-  }
-
-  async #answer(request: ExecuteRequest): Promise<Answer> {
+/**
+ * Answers the operations of the program itself, without a port: the same steps, bounds and access as by HTTP. See
+ * `Gateway.execute`.
+ */
+export function executeInProcess(
+  steps: OperationSteps,
+  planned: PlannedOperations,
+  requireViewer: boolean,
+): (request: ExecuteRequest) => Promise<FormattedExecutionResult | SubscriptionResults> {
+  const answerTo = async (request: ExecuteRequest): Promise<Answer> => {
     const beganMs = performance.now()
-    const { steps, planned, requireViewer } = this.#options
     const { variables, operationName, explain = false } = request
     const { viewer, callerToken } = await callerOf(request)
     if (requireViewer && viewer === undefined) throw noViewer()
@@ -109,6 +91,16 @@ export class InProcessOperations {
     return operation === OperationTypeNode.SUBSCRIPTION
       ? steps.subscribe(whole)
       : steps.execute(served, whole)
+  }
+  return async (request) => {
+    const { signal } = request
+    signal?.throwIfAborted()
+    const answering = answerTo(request).catch((error: unknown): Answer => {
+      if (error instanceof InvalidCallerError) throw error
+      return { errors: [clientErrorOf(error)] }
+    })
+    const answer = await unlessAborted(answering, signal)
+    return Symbol.asyncIterator in answer ? untilAborted(answer, signal) : sent(answer)
   }
 }
 

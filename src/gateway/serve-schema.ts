@@ -22,7 +22,6 @@ import {
 import type { DormantDeclaration } from '../graphql/model/unknown-types.ts'
 import { schemaInSteps } from '../graphql/schema/create-schema.ts'
 import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
-import type { Indexers } from '../informer/store/store-view.ts'
 import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { nearestName } from '../lib/options.ts'
@@ -293,15 +292,6 @@ function measurements(resource: ApiResource, ofSchema: readonly ServedResource[]
 }
 
 /** The indexes of a kind that its measurements have. */
-function joinedIndexes({ resource, indexes }: Kind): Pick<ServedResource, 'joined'> {
-  const measured = usageResourceOf(resource)
-  const names = indexes.flatMap(({ name, measured: there }) =>
-    there === undefined ? [] : [[name, there] as const],
-  )
-  if (measured === undefined || names.length === 0) return {}
-  return { joined: { resource: measured, indexes: Object.fromEntries(names) } }
-}
-
 /** The resources of a schema, with their indexes. Pauses after each. */
 function* resourcesOf(
   kinds: Iterable<Kind>,
@@ -313,13 +303,24 @@ function* resourcesOf(
   for (const kind of kinds) {
     const { resource, metadataOnly, uncached, indexes, typeName, ended, polymorphic } = kind
     const ofRelations = related.get(typeName) ?? {}
+    const relationTexts = Object.keys(ofRelations).flatMap((name) => {
+      const text = indexTexts[name]
+      return text === undefined ? [] : [[name, text] as const]
+    })
+    // The indexes that its measurements have.
+    const measured = usageResourceOf(resource)
+    const joined = indexes.flatMap(({ name, measured: there }) =>
+      there === undefined ? [] : [[name, there] as const],
+    )
     const choices = polymorphic.flatMap(({ chosen }) => (chosen === undefined ? [] : [chosen]))
     resources.set(kind, {
       resource,
       metadataOnly,
       uncached,
       isKept: kept.has(kind),
-      ...joinedIndexes(kind),
+      ...(measured !== undefined && joined.length > 0
+        ? { joined: { resource: measured, indexes: Object.fromEntries(joined) } }
+        : {}),
       indexers: indexersOf(indexes.filter(({ lazy }) => lazy !== true)),
       lazyIndexers: {
         ...indexersOf(
@@ -332,7 +333,7 @@ function* resourcesOf(
       },
       indexTexts: {
         ...Object.fromEntries(indexes.map((index) => [index.name, JSON.stringify(index)])),
-        ...textsOf(ofRelations, indexTexts),
+        ...Object.fromEntries(relationTexts),
         ...(ended === undefined ? {} : { [endedIndexName(ended)]: JSON.stringify(ended) }),
         ...Object.fromEntries(choices.map(({ field, path }) => [choiceIndex(field), path.text])),
         [problemIndex]: problemIndexText,
@@ -367,15 +368,6 @@ function unservedKinds(
     const problem = `${option}: no served kind has the list field ${name}`
     return new CodedError('KIND_NOT_SERVED', problem, { value: name, hint })
   })
-}
-
-function textsOf(indexers: Indexers, texts: Readonly<Record<string, string>>): typeof texts {
-  const own: Record<string, string> = {}
-  for (const name of Object.keys(indexers)) {
-    const text = texts[name]
-    if (text !== undefined) own[name] = text
-  }
-  return own
 }
 
 function resourceName(resource: ApiResource): string {

@@ -47,15 +47,12 @@ export function parseLabelSelector(selector: string): LabelSelector {
     throw new LabelSelectorError(selector, problem, tooLargeHint)
   }
   const requirements = splitAtCommas(selector).map((part) => parseRequirement(selector, part))
-  checkSize(selector, 'values', requirements.reduce(countValues, 0))
+  const values = requirements.flatMap((one) => ('values' in one ? one.values : []))
+  checkSize(selector, 'values', values.length)
   return requirements
 }
 
 const tooLargeHint = 'ask in several queries, or by a label that the objects have in common'
-
-function countValues(sum: number, requirement: LabelRequirement): number {
-  return 'values' in requirement ? sum + requirement.values.length : sum
-}
 
 function checkSize(selector: string, what: 'requirements' | 'values', count: number): void {
   const most = labelSelectorLimits[what]
@@ -181,23 +178,23 @@ export function labelSelectorOf(selector: {
 
 /** A selector as requests have it, `app in (web),!canary`: what {@link parseLabelSelector} reads. */
 export function labelSelectorText(selector: LabelSelector): string {
-  return selector.map(requirementText).join(',')
-}
-
-function requirementText(one: LabelRequirement): string {
-  switch (one.operator) {
-    case 'in':
-    case 'notin':
-      return `${one.key} ${one.operator} (${one.values.join(',')})`
-    case 'exists':
-      return one.key
-    case 'absent':
-      return `!${one.key}`
-    case 'gt':
-      return `${one.key}>${one.value}`
-    case 'lt':
-      return `${one.key}<${one.value}`
-  }
+  return selector
+    .map((one) => {
+      switch (one.operator) {
+        case 'in':
+        case 'notin':
+          return `${one.key} ${one.operator} (${one.values.join(',')})`
+        case 'exists':
+          return one.key
+        case 'absent':
+          return `!${one.key}`
+        case 'gt':
+          return `${one.key}>${one.value}`
+        case 'lt':
+          return `${one.key}<${one.value}`
+      }
+    })
+    .join(',')
 }
 
 /** A selector that requires each of the labels: the form of a Service's `spec.selector`. */

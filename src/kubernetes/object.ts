@@ -104,19 +104,12 @@ function copied(value: unknown): unknown {
   const copy: Record<string, unknown> = {}
   for (const [name, member] of Object.entries(value)) {
     // Assigning a member of that name would set the prototype.
-    if (name === '__proto__') define(copy, name, copied(member))
-    else copy[name] = copied(member)
+    if (name === '__proto__') {
+      const how = { enumerable: true, configurable: true, writable: true }
+      Object.defineProperty(copy, name, { value: copied(member), ...how })
+    } else copy[name] = copied(member)
   }
   return copy
-}
-
-function define(target: object, name: string, value: unknown): void {
-  Object.defineProperty(target, name, {
-    value,
-    enumerable: true,
-    configurable: true,
-    writable: true,
-  })
 }
 
 /** Converts an {@link Int64} with all its digits. */

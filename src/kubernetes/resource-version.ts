@@ -26,7 +26,11 @@ export function compareResourceVersions(
   a: ResourceVersion,
   b: ResourceVersion,
 ): number | undefined {
-  if (!comparable.test(a) || !comparable.test(b)) return compareJointPositions(a, b)
+  if (!comparable.test(a) || !comparable.test(b)) {
+    if (!a.includes('.') || !b.includes('.')) return undefined
+    const [one, other] = [readJointPosition(a), readJointPosition(b)]
+    return one === undefined || one.store !== other?.store ? undefined : one.step - other.step
+  }
   if (a.length !== b.length) return a.length - b.length
   return a === b ? 0 : a < b ? -1 : 1
 }
@@ -66,11 +70,4 @@ export function readJointPosition(text: string): JointPosition | undefined {
   if (low === undefined || extent === undefined || store === undefined) return undefined
   if (step === undefined || rest.length > 0 || !/^[0-9]+$/.test(step)) return undefined
   return { low: low as ResourceVersion, extent, store, step: Number(step) }
-}
-
-function compareJointPositions(a: string, b: string): number | undefined {
-  if (!a.includes('.') || !b.includes('.')) return undefined
-  const [one, other] = [readJointPosition(a), readJointPosition(b)]
-  if (one === undefined || one.store !== other?.store) return undefined
-  return one.step - other.step
 }

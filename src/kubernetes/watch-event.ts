@@ -40,10 +40,6 @@ export function readWatchFrame(frame: Uint8Array): WatchFrame {
       }
     }
   }
-  return readAnyFrame(frame)
-}
-
-function readAnyFrame(frame: Uint8Array): WatchFrame {
   let event: { type?: unknown; object?: unknown }
   try {
     event = parseText(frame) as typeof event

@@ -38,6 +38,11 @@ export class JsonText {
   constructor(text: string) {
     this.text = text
   }
+
+  /** The value, for those that do not write the text: graphql-js takes it as a leaf. */
+  toJSON(): unknown {
+    return JSON.parse(this.text)
+  }
 }
 
 /**

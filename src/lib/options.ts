@@ -39,12 +39,8 @@ export function checkedOptions<T extends object>(
 ): T {
   const given: unknown = options
   if (!isRecord(given)) {
-    throw new InvalidOptionError(
-      'options',
-      given,
-      'an object',
-      `the options of ${of} are ${shown(given)}`,
-    )
+    const problem = `the options of ${of} are ${shown(given)}`
+    throw new InvalidOptionError('options', given, 'an object', problem)
   }
   const entries = Object.entries(given).filter(([, value]) => value !== undefined)
   checkEntries(of, '', entries, checks)
@@ -58,22 +54,14 @@ function checkEntries(
   checks: OptionChecks<Record<string, unknown>>,
 ): void {
   for (const [name, value] of entries) {
-    if (!Object.hasOwn(checks, name))
-      throw unknownOption(of, path, name, value, Object.keys(checks))
+    if (!Object.hasOwn(checks, name)) {
+      const known = Object.keys(checks)
+      const nearest = nearestName(name, known)
+      const way = nearest === undefined ? `one of ${known.join(', ')}` : `${path}${nearest}`
+      throw new InvalidOptionError(path + name, value, way, `${of} has no option ${path}${name}`)
+    }
     if (value !== undefined) checks[name]?.(`${path}${name}`, value)
   }
-}
-
-function unknownOption(
-  of: string,
-  path: string,
-  name: string,
-  value: unknown,
-  known: readonly string[],
-): InvalidOptionError {
-  const nearest = nearestName(name, known)
-  const way = nearest === undefined ? `one of ${known.join(', ')}` : `${path}${nearest}`
-  return new InvalidOptionError(path + name, value, way, `${of} has no option ${path}${name}`)
 }
 
 /** The known name nearest to `name`, by edit distance; `undefined` if none is near. */

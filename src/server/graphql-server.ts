@@ -28,7 +28,7 @@ import {
   type MakeContext,
   type OperationContext,
   type OperationOrigin,
-  type OperationPipelineOptions,
+  type ServerPlugin,
   type OperationTracer,
   type PlannedQueries,
   type Readiness,
@@ -45,9 +45,22 @@ import {
 } from './operation-pipeline.ts'
 import { serverChecks, type ServerOptions } from './server-options.ts'
 import { UnsentBytes } from './unsent-bytes.ts'
-import { WebSocketTransport } from './websocket/web-socket-transport.ts'
+import { webSocketUpgrades } from './websocket/web-socket-transport.ts'
 
-export interface GraphQLServerOptions extends OperationPipelineOptions {
+export interface GraphQLServerOptions {
+  /** The plugins that set the schema, parse, validate, execute and subscribe. */
+  readonly plugins: readonly ServerPlugin[]
+  /**
+   * Makes the `contextValue` of one operation; default: an empty context. A thrown error becomes the answer:
+   * `UnauthenticatedError` for an unknown caller.
+   */
+  readonly context?: MakeContext | undefined
+  /**
+   * Whether operations without a viewer are refused with UNAUTHENTICATED; otherwise they see everything. Default: true
+   * with an authenticator or a `context`.
+   */
+  readonly requireViewer?: boolean | undefined
+  readonly log: ServerLog
   readonly server: ServerOptions
   /** The answer of `/readyz`. */
   readonly readiness: () => Readiness
@@ -134,7 +147,6 @@ class RunningServer implements GraphQLServer {
   readonly #asksWho: boolean
   readonly #pipeline: OperationPipeline
   readonly #server: Server
-  readonly #webSockets: WebSocketTransport
   readonly #certificate: ServerCertificate | undefined
   readonly #trusted: TrustedDocuments | undefined
   readonly #metrics: MetricsServer | undefined
@@ -205,18 +217,17 @@ class RunningServer implements GraphQLServer {
           : signInRoutes(signIn, origins, refusal)),
         ...options.routes,
       },
-      probes: {
-        readiness() {
-          const answers = options.readiness()
-          const { message } = refusal() ?? {}
-          if (message === undefined) return answers
-          return { ...answers, ready: false, reasons: [message, ...answers.reasons] }
-        },
-        isStopping: () => this.#drained !== undefined,
-        tellsReasons: !this.#asksWho,
+      readiness: () => {
+        if (this.#drained !== undefined) {
+          return { ready: false, reasons: ['the gateway is stopping'] }
+        }
+        const answers = options.readiness()
+        const { message } = refusal() ?? {}
+        if (message === undefined) return answers
+        return { ...answers, ready: false, reasons: [message, ...answers.reasons] }
       },
+      tellsReasons: !this.#asksWho,
     })
-    this.#webSockets = new WebSocketTransport(parts)
     const httpOptions = {
       maxHeaderSize: 16_384,
       headersTimeout: Math.min(10_000, server.requestDeadlineMs),
@@ -248,9 +259,7 @@ class RunningServer implements GraphQLServer {
       })
       void http.answer(request, response)
     })
-    this.#server.on('upgrade', (request, stream, head) => {
-      this.#webSockets.upgrade(request, stream, head)
-    })
+    this.#server.on('upgrade', webSocketUpgrades(parts))
   }
 
   get port(): number {

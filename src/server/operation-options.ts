@@ -101,22 +101,6 @@ export type ServerPlugin = object
  */
 export type MakeContext = (origin: OperationOrigin) => OperationContext | Promise<OperationContext>
 
-export interface OperationPipelineOptions {
-  /** The plugins that set the schema, parse, validate, execute and subscribe. */
-  readonly plugins: readonly ServerPlugin[]
-  /**
-   * Makes the `contextValue` of one operation; default: an empty context. A thrown error becomes the answer:
-   * `UnauthenticatedError` for an unknown caller.
-   */
-  readonly context?: MakeContext | undefined
-  /**
-   * Whether operations without a viewer are refused with UNAUTHENTICATED; otherwise they see everything. Default: true
-   * with an authenticator or a `context`.
-   */
-  readonly requireViewer?: boolean | undefined
-  readonly log: ServerLog
-}
-
 export interface Readiness {
   readonly ready: boolean
   /** The reasons why it waits or fails, one line each. */

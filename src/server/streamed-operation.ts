@@ -101,36 +101,31 @@ export async function answerOperation(
   operation: StreamedOperation,
   sendFrames: (stream: FrameStream) => Promise<StreamEnd>,
 ): Promise<Answers | ExecutionResult> {
-  const stream = await streamOf(planned, operation)
-  if (stream !== undefined) {
-    const results = async function* (): Answers {
-      const end = await sendFrames(stream)
-      stream.close()
-      if (end.form === 'failed') yield { errors: end.errors.map(clientErrorOf) }
+  const { asked, contextValue, query, operationName, viewer, isSubscription, beganMs } = operation
+  const { transport, request, connectionParams, callerToken, trace } = asked
+  const mayWrite = !isGet(asked)
+  let stream: FrameStream | undefined
+  if (planned !== undefined && (contextValue as OperationOptions).explain !== true) {
+    const planAsked = { query, operationName, variables: asked.operation.variables ?? {} }
+    const origin = { transport, headers: request.headers, connectionParams, viewer }
+    const caller = { ...origin, callerToken, trace }
+    if (isSubscription) stream = await planned.subscribe?.(planAsked, { ...caller, mayWrite })
+    else {
+      const text = await planned.answer(planAsked, caller)
+      if (text !== undefined) stream = new OneFrame(text)
     }
-    return interruptible(results(), () => stream.close())
   }
-  const { subscribe, execute } = operation.enveloped
-  const { beganMs, asked, contextValue } = operation
-  const options = { beganMs, mayWrite: !isGet(asked) }
-  const begun = { ...operation, contextValue: { ...(contextValue as object), ...options } }
-  const answer = operation.isSubscription ? subscribe(begun) : execute(begun)
-  return (await answer) as Answers | ExecutionResult
-}
-
-/** The frames of the operation's plan; `undefined` if the pipeline has to answer. */
-async function streamOf(
-  planned: ServerParts['planned'],
-  { asked, contextValue, query, operationName, viewer, isSubscription }: StreamedOperation,
-): Promise<FrameStream | undefined> {
-  if (planned === undefined || (contextValue as OperationOptions).explain === true) return undefined
-  const { transport, request, connectionParams, callerToken, trace, operation } = asked
-  const planAsked = { query, operationName, variables: operation.variables ?? {} }
-  const origin = { transport, headers: request.headers, connectionParams, viewer }
-  const caller = { ...origin, callerToken, trace }
-  if (isSubscription) {
-    return await planned.subscribe?.(planAsked, { ...caller, mayWrite: !isGet(asked) })
+  if (stream === undefined) {
+    const { subscribe, execute } = operation.enveloped
+    const options = { ...(contextValue as object), beganMs, mayWrite }
+    const begun = { ...operation, contextValue: options }
+    return (await (isSubscription ? subscribe(begun) : execute(begun))) as Answers | ExecutionResult
   }
-  const text = await planned.answer(planAsked, caller)
-  return text === undefined ? undefined : new OneFrame(text)
+  const frames = stream
+  const results = async function* (): Answers {
+    const end = await sendFrames(frames)
+    frames.close()
+    if (end.form === 'failed') yield { errors: end.errors.map(clientErrorOf) }
+  }
+  return interruptible(results(), () => frames.close())
 }

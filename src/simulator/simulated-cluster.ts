@@ -35,7 +35,8 @@ export async function startSimulatedCluster(
   const options = checkedOptions('a simulated cluster', given, simulatedClusterChecks)
   const {
     churn: changes,
-    onChurnError: onError = warn,
+    onChurnError: onError = (error) =>
+      process.emitWarning(error instanceof Error ? error : String(error)),
     population: populationOptions,
     ...server
   } = options
@@ -59,8 +60,4 @@ export async function startSimulatedCluster(
       await simulator[Symbol.asyncDispose]()
     },
   }
-}
-
-function warn(error: unknown): void {
-  process.emitWarning(error instanceof Error ? error : String(error))
 }

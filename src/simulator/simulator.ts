@@ -92,7 +92,12 @@ export interface Simulator extends AsyncDisposable {
 export async function startSimulator(given: SimulatorOptions = {}): Promise<Simulator> {
   const options = checkedOptions('a simulator', given, simulatorChecks)
   const { users = [], authorization = 'allow', identifyToken } = options
-  checkAuthorization(users, identifyToken, authorization)
+  if (authorization === 'rbac' && users.length === 0 && identifyToken === undefined) {
+    throw new CodedError('SIMULATOR_OPTIONS', 'authorization by RBAC needs users', {
+      value: users,
+      hint: "list them in users, one of them in the group 'system:masters'",
+    })
+  }
   const aggregated = options.metrics === true ? [metricsVersion()] : []
   const registry = new ResourceRegistry(capturedApi(options.kubernetes), aggregated)
   const storage = new Storage(registry, {
@@ -102,7 +107,16 @@ export async function startSimulator(given: SimulatorOptions = {}): Promise<Simu
   storage.withoutHistory(() => {
     serveCustomResources(storage)
     options.populate?.(storage)
-    addSystemObjects(storage)
+    for (const name of ['default', 'kube-node-lease', 'kube-public', 'kube-system']) {
+      if (storage.get(resources.namespaces, '', name) !== undefined) continue
+      storage.create(resources.namespaces, {
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { name, labels: { 'kubernetes.io/metadata.name': name } },
+        spec: { finalizers: ['kubernetes'] },
+        status: { phase: 'Active' },
+      })
+    }
     if (options.metrics === true) addMetricsServer(storage, authorization)
     if (authorization === 'rbac') addDefaultRoles(storage)
     aggregateRoles(storage)
@@ -124,19 +138,6 @@ export async function startSimulator(given: SimulatorOptions = {}): Promise<Simu
     storage,
     faults: server.faults,
     [Symbol.asyncDispose]: async () => server.stop(),
-  }
-}
-
-function checkAuthorization(
-  users: readonly SimulatorUser[],
-  identifyToken: IdentifyToken | undefined,
-  authorization: string,
-): void {
-  if (authorization === 'rbac' && users.length === 0 && identifyToken === undefined) {
-    throw new CodedError('SIMULATOR_OPTIONS', 'authorization by RBAC needs users', {
-      value: users,
-      hint: "list them in users, one of them in the group 'system:masters'",
-    })
   }
 }
 
@@ -171,19 +172,4 @@ function addMetricsServer(storage: Storage, authorization: 'allow' | 'rbac'): vo
     })
   }
   if (authorization === 'rbac') addMetricsReader(storage)
-}
-
-const namespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system']
-
-function addSystemObjects(storage: Storage): void {
-  for (const name of namespaces) {
-    if (storage.get(resources.namespaces, '', name) !== undefined) continue
-    storage.create(resources.namespaces, {
-      apiVersion: 'v1',
-      kind: 'Namespace',
-      metadata: { name, labels: { 'kubernetes.io/metadata.name': name } },
-      spec: { finalizers: ['kubernetes'] },
-      status: { phase: 'Active' },
-    })
-  }
 }

@@ -88,6 +88,8 @@ describeContract('The options of a write', (server) => {
     expect(pod.json.message).toMatch(/^no kind "Pod" is registered for version "v1"/)
     const soon = await send('DELETE', `${path}/other?gracePeriodSeconds=soon`)
     expect(soon.json.message).toBe('strconv.ParseInt: parsing "soon": invalid syntax')
+    const empty = await send('DELETE', `${path}/other?gracePeriodSeconds=`)
+    expect(empty.json.message).toBe('strconv.ParseInt: parsing "": invalid syntax')
     expect(await exists('other')).toBe(true)
   })
 

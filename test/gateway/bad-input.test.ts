@@ -174,13 +174,13 @@ const queries: readonly BadCase[] = [
   {
     title: 'a cursor that somebody made',
     query: 'query ($after: String) { pods(after: $after) { totalCount } }',
-    variables: { after: encode([3, 'AAAAAAAAAAAA', '', 'bad/p-1']) },
+    variables: { after: encode([4, 'AAAAAAAAAAAA', '', 'bad/p-1']) },
     error: { code: bad, argument: 'after', message: /is a cursor of another query/ },
   },
   {
     title: 'a cursor of an older version of the gateway',
     query: 'query ($after: String) { pods(after: $after) { totalCount } }',
-    variables: { after: encode([2, 'AAAAAAAAAAAA', 'bad/p-1']) },
+    variables: { after: encode([3, 'AAAAAAAAAAAA', 'bad/p-1']) },
     error: { code: bad, argument: 'after', message: /another version/, hint: /start again/ },
   },
   {

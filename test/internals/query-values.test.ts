@@ -11,7 +11,6 @@ import {
   parse,
 } from 'graphql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { JsonText } from '../../src/lib/json.ts'
 import { QueryValues } from '../../src/graphql/reads/query-values.ts'
 import { neverTooCostly } from '../plan/random-operation.ts'
 import { loadAll } from '../plan/known-objects.ts'
@@ -23,7 +22,7 @@ import { caller, serveViewers, type ViewedGateway } from '../support/viewed-gate
  * The values that `Query` reads are values in graphql-js's own sense: its `execute`, over a schema without any resolver,
  * answers a document from them byte by byte as the plan does. The value is taken from the run that answers, in its tick.
  *
- * A scalar that is JSON already (`JsonText`) is written as its text. Rows of kinds and references to them (`ObjectRef`) are no such values, but places in the caches, which writers of
+ * Rows of kinds and references to them (`ObjectRef`) are no such values, but places in the caches, which writers of
  * their own write: documents leave them out here. test/oracle compares these.
  */
 let cluster: Simulator
@@ -42,6 +41,7 @@ const members = [
   'complete',
   'problems',
   'podLogs',
+  'graph',
 ] as const
 const own = Object.getOwnPropertyDescriptors(QueryValues.prototype)
 
@@ -94,9 +94,7 @@ async function bothAnswers(
   }
   try {
     const text = await ask()
-    const written = (_name: string, value: unknown): unknown =>
-      value instanceof JsonText ? JSON.parse(value.text) : value
-    return [text, JSON.stringify(result, written)]
+    return [text, JSON.stringify(result)]
   } finally {
     began = undefined
   }
@@ -142,6 +140,15 @@ describe('graphql-js answers without resolvers, from the values of the run, as t
     const ask = async () => JSON.stringify(await viewed.query(who, query))
     const [plan, values] = await bothAnswers(ask, query)
     expect(JSON.parse(plan)).toMatchObject({ data: { viewer: { username: 'somebody' } } })
+    expect(values).toBe(plan)
+  })
+
+  it('around an object', async () => {
+    const { deployments } = await served.data('{ deployments(first: 2) { nodes { id } } }')
+    const roots = JSON.stringify(deployments.nodes.map(({ id }: { readonly id: string }) => id))
+    const query = `{ graph(roots: ${roots}, depth: 2) ${everyField('Graph')} }`
+    const [plan, values] = await bothAnswers(async () => served.queryText(query), query)
+    expect(plan).toContain('"relation":"ReplicaSet.deployment"')
     expect(values).toBe(plan)
   })
 

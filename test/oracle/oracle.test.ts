@@ -1,9 +1,8 @@
-import { type Simulator, startSimulator } from 'informerql/simulator'
+import { population, type Simulator, startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { loadAll, namedObjects } from '../plan/known-objects.ts'
 import { neverTooCostly } from '../plan/random-operation.ts'
 import type { Fields } from '../gateway/test-cluster.ts'
-import { company } from '../support/company.ts'
 import { type GraphQLAnswer, type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
 import { kindsIn, kindsQuery, Oracle, unordered } from './oracle.ts'
@@ -17,15 +16,58 @@ let served: ServedGateway
 let oracle: Oracle
 let world: PlainWorld
 
+/** A pod that uses always the same. */
+function measured(pod: Fields): Fields {
+  const { name, annotations } = pod.metadata
+  const usage = `${(name.length * 37) % 900}m ${16 * (1 + (name.length % 9))}Mi`
+  return {
+    ...pod,
+    metadata: {
+      ...pod.metadata,
+      annotations: { ...annotations, 'simulator.informerql/usage': usage },
+    },
+  }
+}
+
+/** A policy whose settings are ConfigMaps, and bindings that name or select them. */
+const admission = [
+  ['validatingadmissionpolicies', 'limits', { paramKind: { apiVersion: 'v1', kind: 'ConfigMap' } }],
+  [
+    'validatingadmissionpolicybindings',
+    'named',
+    { paramRef: { name: 'kube-root-ca.crt', namespace: 'shop' } },
+  ],
+  ['validatingadmissionpolicybindings', 'anywhere', { paramRef: { name: 'kube-root-ca.crt' } }],
+  [
+    'validatingadmissionpolicybindings',
+    'selected',
+    { paramRef: { selector: { matchExpressions: [{ key: 'app', operator: 'Exists' }] } } },
+  ],
+  ['validatingadmissionpolicybindings', 'unbound', {}],
+].map(([resource, name, spec]) => {
+  const object: Fields = { metadata: { name }, spec: { policyName: 'limits', ...(spec as object) } }
+  return [
+    { group: 'admissionregistration.k8s.io', version: 'v1', resource: resource as string },
+    object,
+  ] as const
+})
+
 beforeAll(async () => {
   // Nothing changes in it: what is listed once is what every answer is about.
   cluster = await startSimulator({
     bookmarkIntervalMs: 0,
-    populate: company({ pods: 150, seed: 'oracle' }),
+    metrics: true,
+    populate: (storage) => {
+      for (const { resource, object } of population({ pods: 150, seed: 'oracle' })) {
+        storage.create(resource, resource.resource === 'pods' ? measured(object) : object)
+      }
+      for (const [resource, object] of admission) storage.create(resource, object)
+    },
   })
   served = await serveGateway({
     clusters: [{ name: 'test', server: cluster.url }],
     limits: { work: neverTooCostly },
+    cache: { usageIntervalMs: 3_600_000 },
   })
   const { schema } = served.gateway
   await loadAll(served.query, schema)
@@ -171,3 +213,14 @@ it('finds what has all words of a text', async () => {
     expect(search.nodes).toHaveLength(Math.min(500, search.totalCount))
   }
 }, 60_000)
+
+it.each([
+  '{ validatingAdmissionPolicyBindings { nodes { name params { id kind namespace name object { id } } paramObjects(first: 100) { totalCount nodes { id name } } } } }',
+  '{ configMaps(first: 150) { nodes { name namespace admissionPolicyBindings(first: 9) { totalCount nodes { name } } usedBy(first: 90) { totalCount nodes { object { name } } } } } }',
+  '{ pods(orderBy: [{ usageMemory: DESC }, { usageCpu: ASC }], first: 90) { nodes { name usage { cpu memory containers { name cpu memory } } } } }',
+  '{ pods(where: { usageCpu: { gt: "300m" } }) { totalCount sum(of: ["usageCpu", "usageMemory", "cpuRequests"]) { of number count } facets(by: ["nodeName"], sum: ["usageMemory"]) { values { value count sums { of number } } } } }',
+  '{ nodes(where: { pods: { some: { usageCpu: { gte: "500m" } } } }) { nodes { name printerColumns(wide: true) { name type format priority value since } } } }',
+  '{ pods { nodes { printerColumns { name value since } } } secrets { nodes { printerColumns { name value } } } jobs { nodes { printerColumns(wide: true) { name value since } } } services { nodes { printerColumns { value type } } } }',
+])('answers as the objects say: %s', async (query) => {
+  expect(await oracle.answer(query, {})).toEqual(await served.query(query))
+})

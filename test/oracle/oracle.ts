@@ -89,9 +89,7 @@ function skipped(
     'types',
     'complete',
     'notLookedAt',
-    'printerColumns',
     'can',
-    'usage',
     'requests',
     'limits',
   ])
@@ -108,6 +106,10 @@ function skipped(
         ) ?? ''
       return roots.has(field) || (isKind(type) && world.kind(type) === undefined)
     }
+    // Nodes are measured again and again.
+    if (field === 'usage') return typeName !== 'Pod'
+    if (typeName === 'ResourceUsage') return field === 'at' || field === 'window'
+    if (field.startsWith('usage')) return !typeName.startsWith('Pod')
     if (typeName === 'Problem') return field === 'id'
     if (typeName === 'ProblemConnection') return field === 'incomplete'
     if (own.has(field)) return true
@@ -121,8 +123,10 @@ function skipped(
     if (of === undefined || world.kind(typeName) === undefined) return false
     const declared = relations.declaration(typeName, field)
     if (declared === undefined || !isCompositeType(getNamedType(of))) return false
-    if (getNamedType(of).name === 'ObjectRef')
-      return declared.directives.some(({ args }) => args.kindAt)
+    const to = getNamedType(of).name.replace(/Connection$/, '')
+    if (to === 'ObjectRef') return false
+    // What is read from the API server each time is not in the world.
+    if (to !== 'KubernetesObject' && world.kind(to) === undefined) return true
     const name = `${typeName}.${field}`
     let follows = known.get(name)
     if (follows === undefined) known.set(name, (follows = relations.follows(typeName, field)))

@@ -1,4 +1,4 @@
-// Imports internals: the rules of health and of problems are pure functions of one object, and read nothing; test/gateway/health.test.ts and test/problems hold them.
+// Imports internals: the rules of health and of problems, and printer columns, are pure functions of one object, and read nothing; test/gateway/health.test.ts, test/problems and test/gateway/printer-columns.test.ts hold them.
 import { type Health, ruledHealth } from '../../src/kubernetes/health/health.ts'
 import { healthRuleOf } from '../../src/kubernetes/health/health-rules.ts'
 import {
@@ -7,6 +7,8 @@ import {
   type ProblemFact,
   waitsForPod,
 } from '../../src/kubernetes/problems/problem-fact.ts'
+import { metadataColumns } from '../../src/kubernetes/printing/column.ts'
+import { printedKindOf } from '../../src/kubernetes/printing/printed-kinds.ts'
 import { problemValuesOf } from '../../src/kubernetes/problems/problem-rules.ts'
 import type { Plain } from './plain-world.ts'
 
@@ -29,4 +31,24 @@ export function factsOf({ kind, object }: Plain): PlainFacts {
   const values = problemValuesOf(kind)(object)
   const facts = values.map(decodeFact).filter((fact) => fact !== undefined)
   return { facts, successMs: lastSuccessIn(values), waits: values.includes(waitsForPod) }
+}
+
+/** The printer columns of an object, as docs/printer-columns.md has them; `undefined` if its kind is not built in. */
+export function columnsOf({ kind, object }: Plain, isWide: boolean): readonly object[] | undefined {
+  const printed = printedKindOf(kind)
+  const { columns } =
+    kind.type === 'Secret' && printed !== undefined ? metadataColumns(printed) : (printed ?? {})
+  return columns
+    ?.filter(({ priority }) => isWide || priority === 0)
+    .map(({ name, type, format, priority, cell }) => {
+      const { value, since = null } = cell(object)
+      return {
+        name,
+        type,
+        format,
+        priority,
+        since,
+        value: type === 'date' ? since : (value ?? null),
+      }
+    })
 }

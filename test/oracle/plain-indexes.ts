@@ -39,6 +39,17 @@ function declaredIndexes(world: PlainWorld, kind: PlainKind): ReadonlyMap<string
     ],
     ['health', typed('HEALTH', (row) => [healthOf(row).status])],
   ])
+  if (kind.type === 'Pod') {
+    for (const [name, of] of [
+      ['usageCpu', 'cpu'],
+      ['usageMemory', 'memory'],
+    ] as const) {
+      indexes.set(
+        name,
+        typed('QUANTITY', (row) => usedOf(row, of)),
+      )
+    }
+  }
   for (const { name, args } of world.declared.get(kind.type)?.directives ?? []) {
     if (name !== 'index') continue
     const type = args.type ?? 'STRING'
@@ -52,6 +63,36 @@ function declaredIndexes(world: PlainWorld, kind: PlainKind): ReadonlyMap<string
     )
   }
   return indexes
+}
+
+/** What the containers of a pod use together: none before the pod has been measured. */
+function usedOf({ measured }: Plain, of: 'cpu' | 'memory'): readonly string[] {
+  if (measured === undefined) return []
+  const used = measured.containers.map(({ usage }: Json) => billionths(usage[of]) ?? 0n)
+  return [exact(used.reduce((sum: bigint, one: bigint) => sum + one, 0n))]
+}
+
+/** What a pod uses, as docs/usage.md has it: quantities in their largest whole unit. */
+export function usageOf(row: Plain): Json {
+  const { measured } = row
+  if (measured === undefined) return null
+  const written = (of: 'cpu' | 'memory', step: bigint, units: readonly string[]): string => {
+    let amount = BigInt(usedOf(row, of)[0]?.slice(0, -1) ?? 0) / (of === 'cpu' ? 1n : 10n ** 9n)
+    let unit = 0
+    while (amount !== 0n && amount % step === 0n && unit < units.length - 1) {
+      amount /= step
+      unit += 1
+    }
+    return amount === 0n ? '0' : `${amount}${units[unit]}`
+  }
+  const { timestamp: at, window, containers } = measured
+  return {
+    cpu: written('cpu', 1000n, ['n', 'u', 'm', '', 'k']),
+    memory: written('memory', 1024n, ['', ...binary]),
+    at,
+    window,
+    containers: containers.map(({ name, usage }: Json) => ({ name, ...usage })),
+  }
 }
 
 function typed(type: string, values: (row: Plain) => readonly Json[]): PlainIndex {

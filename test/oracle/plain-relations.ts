@@ -65,7 +65,12 @@ export class PlainRelations {
       name: '',
       args: {},
     }
-    if (name !== 'objectRef' || args.kindAt) throw new NotFollowedError(`${field}: @${name}`)
+    if (name !== 'objectRef') throw new NotFollowedError(`${field}: @${name}`)
+    if (args.kindAt) {
+      const kind = this.#kindAt(from, args.kindAt)
+      const [ref] = valuesAt(args.path, from.object)
+      return kind === undefined || !ref?.name ? [] : [{ ...kind, ...ref }]
+    }
     if (args.topmost) {
       const builtIn = this.ownerChain(from).map(({ ref }) => ref)
       const end = builtIn.findIndex((ref) => !isBuiltIn(groupOfReference(ref)))
@@ -74,6 +79,13 @@ export class PlainRelations {
     return listed(args.path)
       .flatMap((path) => valuesAt(path, from.object))
       .filter(({ kind, name: own }) => Boolean(kind) && Boolean(own))
+  }
+
+  /** The kind that another object names: `policy.spec.paramKind`. */
+  #kindAt(from: Plain, kindAt: string): Json {
+    const [, field = '', path = ''] = /^([^.]+)\.(.+)$/.exec(kindAt) ?? []
+    const [other] = this.related(from, field)
+    return other && valuesAt(path, other.object)[0]
   }
 
   /** The owners of the owners, each with the object that names it: the controller, or the first owner. */
@@ -128,11 +140,9 @@ export class PlainRelations {
     return world.all().filter((user) => !this.#hasEnded(user) && this.#usedBy(user).has(used))
   }
 
-  /** The types whose objects may use those of a type. `usedBy` is null if there is none. */
+  /** Whether a type may use those of this one, and not any: else `usedBy` is null. */
   mayBeUsed(type: string): boolean {
-    return this.#world.kinds.some((kind) =>
-      this.#usesIn(kind.type).some(({ to }) => to === type || to === '*'),
-    )
+    return this.#world.kinds.some((kind) => this.#usesIn(kind.type).some(({ to }) => to === type))
   }
 
   #hasEnded({ kind, object }: Plain): boolean {
@@ -171,7 +181,7 @@ export class PlainRelations {
       directives.some(({ name, args }) =>
         name === 'reference' ? this.#referenceArguments(args).uses : args.uses,
       )
-        ? [{ to: to === 'ObjectRef' || to === '' ? '*' : to.replace(/Connection$/, ''), field }]
+        ? [{ to: ofAnyKind.has(to) ? '*' : to.replace(/Connection$/, ''), field }]
         : [],
     )
     const named = (declared?.directives ?? [])
@@ -251,6 +261,26 @@ export class PlainRelations {
               (!kind.namespaced || metadata.namespace === namespace),
           )
       }
+      case 'chooses': {
+        const [ref] = valuesAt(args.path, from.object)
+        const named = this.#kindAt(from, args.kindAt)
+        const kind = named && world.kindOf(groupOfReference(named), named.kind)
+        if (!ref || kind === undefined) return []
+        return world
+          .of(kind.type)
+          .filter(
+            ({ object: { metadata } }) =>
+              (!ref.namespace || metadata.namespace === ref.namespace) &&
+              (ref.name
+                ? metadata.name === ref.name
+                : ref.selector && matchesSelector(ref.selector, metadata.labels ?? {})),
+          )
+      }
+      case 'chosenBy':
+        return listed(args.of).flatMap((place) => {
+          const [type = '', other = ''] = place.split('.')
+          return world.of(type).filter((one) => this.related(one, other).includes(from))
+        })
       case 'through': {
         let found: readonly Plain[] = [from]
         for (const step of String(args.path).split('.')) {
@@ -273,17 +303,15 @@ export class PlainRelations {
     const declaration = this.declaration(from.kind.type, field)
     const ofAny = declaration?.directives.find(({ name }) => name === 'objectRef')
     if (ofAny === undefined) return this.related(from, field).includes(to)
-    if (ofAny.args.kindAt || ofAny.args.topmost) throw new NotFollowedError(`${field}: kindAt`)
-    return listed(ofAny.args.path)
-      .flatMap((path) => valuesAt(path, from.object))
-      .some((ref) => {
-        const { kind, object } = to
-        if (ref.kind !== kind.kind || groupOfReference(ref) !== kind.group) return false
-        const namespace = kind.namespaced
-          ? (ref.namespace ?? from.object.metadata.namespace)
-          : undefined
-        return ref.name === object.metadata.name && namespace === object.metadata.namespace
-      })
+    if (ofAny.args.topmost) throw new NotFollowedError(`${field}: topmost`)
+    return this.references(from, field).some((ref) => {
+      const { kind, object } = to
+      if (ref.kind !== kind.kind || groupOfReference(ref) !== kind.group) return false
+      const namespace = kind.namespaced
+        ? (ref.namespace ?? from.object.metadata.namespace)
+        : undefined
+      return ref.name === object.metadata.name && namespace === object.metadata.namespace
+    })
   }
 
   /** With `as`, the paths of another reference. */
@@ -414,6 +442,9 @@ export class PlainRelations {
     })
   }
 }
+
+/** The types of fields that lead to objects of any kind. */
+const ofAnyKind: ReadonlySet<string> = new Set(['', 'ObjectRef', 'KubernetesObjectConnection'])
 
 /** The name in a text, and its namespace where the text has one. */
 function patterned(

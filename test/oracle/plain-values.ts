@@ -7,9 +7,9 @@ import {
   isListType,
   isObjectType,
 } from 'graphql'
-import { factsOf, healthOf } from './plain-health.ts'
+import { columnsOf, factsOf, healthOf } from './plain-health.ts'
 import { plainGraph } from './plain-graph.ts'
-import { indexesOf, type PlainIndex } from './plain-indexes.ts'
+import { indexesOf, type PlainIndex, usageOf } from './plain-indexes.ts'
 import {
   byType,
   countsOf,
@@ -280,6 +280,12 @@ export class PlainValues {
         return path.includes('[*]') ? values : (values[0] ?? null)
       },
       health: () => healthOf(plain),
+      printerColumns: ({ wide }: Json) => {
+        const columns = columnsOf(plain, wide === true)
+        if (columns === undefined) throw new NotFollowedError('columns of the API server')
+        return columns
+      },
+      usage: kind.type === 'Pod' ? usageOf(plain) : null,
       owners: () => this.#relations.owners(plain).map((one) => this.#row(one)),
       ownerChain: () => this.#chain(plain),
       rootOwner: () => this.#chain(plain).at(-1) ?? null,

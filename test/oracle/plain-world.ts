@@ -9,6 +9,8 @@ export type Json = any
 export interface Plain {
   readonly kind: PlainKind
   readonly object: Json
+  /** Of a pod that has been measured: what metrics-server says of it. */
+  readonly measured?: Json
 }
 
 /** A directive of the SDL, with its arguments as they are written. */
@@ -73,12 +75,28 @@ export class PlainWorld {
     headers: Readonly<Record<string, string>> = {},
   ): Promise<PlainWorld> {
     const world = new PlainWorld(cluster, kinds)
+    const list = async (path: string): Promise<readonly Json[]> => {
+      const answer = await fetch(new URL(path, server), { headers })
+      // Not every cluster measures its pods.
+      if (!answer.ok) return []
+      const { items }: Json = await answer.json()
+      return items
+    }
+    const measured = await list('/apis/metrics.k8s.io/v1beta1/pods')
     for (const kind of kinds) {
       const { group, version, resource } = kind
       const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`
-      const answer = await fetch(new URL(`${root}/${resource}`, server), { headers })
-      const { items } = (await answer.json()) as { readonly items: readonly Json[] }
-      const plain = items.map((object): Plain => ({ kind, object: cached(kind, object) }))
+      const plain = (await list(`${root}/${resource}`)).map((object): Plain => {
+        const { name, namespace } = object.metadata
+        const ofPod = measured.find(
+          ({ metadata }) => metadata.name === name && metadata.namespace === namespace,
+        )
+        return {
+          kind,
+          object: cached(kind, object),
+          ...(kind.type === 'Pod' && ofPod !== undefined && { measured: ofPod }),
+        }
+      })
       world.#put(kind, plain.toSorted(byKey), plain)
     }
     return world

@@ -88,10 +88,11 @@ function endpointProblems(cluster: Collected, service: KubernetesObject): string
         valueAt(endpoint, 'conditions.ready'),
       ].join(' '),
     )
+  const selector = valueAt(service, 'spec.selector')
   const selected = cluster
     .all('Pod')
     .filter((pod) => pod.metadata.namespace === namespace)
-    .filter((pod) => hasLabels(pod, valueAt(service, 'spec.selector')))
+    .filter((pod) => hasLabels(pod, selector))
     .filter((pod) => valueAt(pod, 'status.podIP') !== undefined)
     .map((pod) => {
       const ready = isReady(pod) && !isTerminating(pod)

@@ -40,15 +40,31 @@ export function collect(options: PopulationOptions = {}): Collected {
   return collected
 }
 
+type Step = readonly [key: string, isEach: boolean]
+
+/** Paths are few, and read for each object at each step. */
+const known = new Map<string, readonly Step[]>()
+
+function stepsOf(path: string): readonly Step[] {
+  let found = known.get(path)
+  if (found === undefined) {
+    found = path.split('.').map((step): Step => {
+      const [, key = '', each] = /^(\w+)(\[\*\])?$/.exec(step) ?? []
+      return [key, each !== undefined]
+    })
+    known.set(path, found)
+  }
+  return found
+}
+
 /** Every value at a path such as `spec.containers[*].env[*].valueFrom`; an absent one gives nothing. */
 export function valuesAt(object: unknown, path: string): unknown[] {
   let values: unknown[] = [object]
-  for (const step of path.split('.')) {
-    const [, key = '', each] = /^(\w+)(\[\*\])?$/.exec(step) ?? []
+  for (const [key, isEach] of stepsOf(path)) {
     values = values.flatMap((value) => {
       const found = (value as Record<string, unknown> | undefined)?.[key]
       if (found === undefined || found === null) return []
-      return each === undefined ? [found] : found
+      return isEach ? found : [found]
     })
   }
   return values

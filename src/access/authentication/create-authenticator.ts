@@ -8,7 +8,7 @@ import { SealedCookies } from '../sign-in/sealed-cookies.ts'
 import { SignIn } from '../sign-in/sign-in.ts'
 import { IssuerKeys, type IssuerConnection } from './issuer.ts'
 import { oidcAuthenticator, type OidcOptions } from './oidc.ts'
-import { RequestHeaderAuthenticator } from './request-header.ts'
+import { requestHeaderAuthenticator } from './request-header.ts'
 import { type ReviewToken, tokenReviewAuthenticator } from './bearer-token.ts'
 
 interface AuthenticatorSources {
@@ -71,13 +71,13 @@ export function createAuthenticator(
           bearerTokens === 'oidc'
             ? tokens
             : tokenReviewAuthenticator(bearer, reviewToken(cluster, deadlineMs)),
-        proxies: new RequestHeaderAuthenticator(options.requestHeader, systemIdentityClusters),
+        proxies: requestHeaderAuthenticator(options.requestHeader, systemIdentityClusters),
         failed: (error) => observer?.unavailable(error),
         report: (step) => observer?.signedIn?.(step),
       })
     }
     case 'request-header':
-      return new RequestHeaderAuthenticator(options.requestHeader, systemIdentityClusters)
+      return requestHeaderAuthenticator(options.requestHeader, systemIdentityClusters)
   }
 }
 

@@ -123,7 +123,14 @@ export function askIssuer(
         if (bytes > maxAnswerBytes) answer.destroy(new IssuerError(url, 'it is too large'))
       })
       answer.once('error', fail)
-      answer.once('end', () => resolve(responseOf(answer, chunks)))
+      answer.once('end', () => {
+        const { statusCode: status = 502 } = answer
+        const received = Object.entries(answer.headersDistinct).flatMap(([name, values = []]) =>
+          values.map((value): [string, string] => [name, value]),
+        )
+        const whole = bodiless.has(status) ? null : Buffer.concat(chunks)
+        resolve(new Response(whole, { status, headers: received }))
+      })
     }
     try {
       send(url, options, read).once('error', fail).end(text)
@@ -135,11 +142,3 @@ export function askIssuer(
 
 /** Statuses of answers without a body, which `Response` refuses to have one. */
 const bodiless: ReadonlySet<number> = new Set([204, 205, 304])
-
-function responseOf(answer: IncomingMessage, chunks: readonly Buffer[]): Response {
-  const { statusCode: status = 502 } = answer
-  const headers = Object.entries(answer.headersDistinct).flatMap(([name, values = []]) =>
-    values.map((value): [string, string] => [name, value]),
-  )
-  return new Response(bodiless.has(status) ? null : Buffer.concat(chunks), { status, headers })
-}

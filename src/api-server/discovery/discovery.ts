@@ -71,9 +71,9 @@ export async function discover(get: GetJson): Promise<Discovery> {
       if (!isRefusal(answer.reason, 404)) {
         failures.push({ group, version: '', error: answer.reason as Error })
       }
-    } else if (isAggregated(answer.value)) {
+    } else if (kindIn(answer.value) === '"APIGroupDiscoveryList"') {
       format = 'aggregated'
-      const found = readAggregated(answer.value)
+      const found = readAggregated(answer.value as GroupDiscoveryList)
       groups.push(...found.groups)
       resources.push(...found.resources)
       failures.push(...found.failures)
@@ -82,7 +82,15 @@ export async function discover(get: GetJson): Promise<Discovery> {
   const answers = await boundedParallel(
     listed.flatMap(({ name, versions }) => versions.map((version) => ({ group: name, version }))),
     maxParallel,
-    async (wanted) => await getResources(get, wanted),
+    async ({ group, version }): Promise<Pick<Discovery, 'resources'> | DiscoveryFailure> => {
+      try {
+        const answer = await get(groupVersionPath({ group, version }), 'application/json')
+        return { resources: readResources(answer, group, version) }
+      } catch (error) {
+        if (error instanceof Error) return { group, version, error }
+        throw error
+      }
+    },
   )
   for (const answer of answers) {
     if ('error' in answer) failures.push(answer)
@@ -118,19 +126,6 @@ async function getRoot(get: GetJson, path: string): Promise<unknown> {
     // Some servers and proxies reject parameters in Accept.
     if (!isRefusal(error, 406)) throw error
     return await get(path, 'application/json')
-  }
-}
-
-async function getResources(
-  get: GetJson,
-  { group, version }: Pick<ApiResource, 'group' | 'version'>,
-): Promise<Pick<Discovery, 'resources'> | DiscoveryFailure> {
-  try {
-    const answer = await get(groupVersionPath({ group, version }), 'application/json')
-    return { resources: readResources(answer, group, version) }
-  } catch (error) {
-    if (error instanceof Error) return { group, version, error }
-    throw error
   }
 }
 
@@ -240,10 +235,6 @@ interface ResourceDiscovery {
   readonly verbs?: readonly string[] | null
   readonly shortNames?: readonly string[]
   readonly subresources?: readonly { readonly subresource: string }[]
-}
-
-function isAggregated(answer: unknown): answer is GroupDiscoveryList {
-  return kindIn(answer) === '"APIGroupDiscoveryList"'
 }
 
 /** Skips the last known resources of stale versions, because their server does not answer. */

@@ -81,16 +81,14 @@ function findKubeconfig(
   const found: Kubeconfig[] = []
   for (const file of candidates) {
     const config = readKubeconfig(file)
+    const isEmpty =
+      config?.currentContext === undefined &&
+      [config?.clusters, config?.users, config?.contexts].every((part) => part?.size === 0)
     if (config === undefined) tried.push(`${origin}${file}, which does not exist`)
-    else if (isEmpty(config)) tried.push(`${origin}${file}, which is empty`)
+    else if (isEmpty) tried.push(`${origin}${file}, which is empty`)
     else found.push(config)
   }
   return { kubeconfig: found.length === 0 ? undefined : mergeKubeconfigs(found), tried }
-}
-
-function isEmpty({ clusters, users, contexts, currentContext }: Kubeconfig): boolean {
-  const entries = clusters.size + users.size + contexts.size
-  return entries === 0 && currentContext === undefined
 }
 
 /** The cluster of the pod that this process runs in, or why there is none. */
@@ -105,13 +103,14 @@ function inClusterConfig({
   }
   const tokenFile = join(serviceAccountDir, 'token')
   if (!existsSync(tokenFile)) return { missing: `no service account token at ${tokenFile}` }
+  const namespaceFile = join(serviceAccountDir, 'namespace')
   const server = `https://${isIPv6(host) ? `[${host}]` : host}:${port}`
   return {
     config: {
       source: 'in-cluster',
       context: undefined,
       server,
-      namespace: readNamespace(join(serviceAccountDir, 'namespace')),
+      namespace: existsSync(namespaceFile) ? readFileSync(namespaceFile, 'utf8').trim() : undefined,
       cluster: {
         name: 'in-cluster',
         server,
@@ -125,8 +124,4 @@ function inClusterConfig({
       impersonation: {},
     },
   }
-}
-
-function readNamespace(file: string): string | undefined {
-  return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
 }

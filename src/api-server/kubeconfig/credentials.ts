@@ -7,7 +7,7 @@ import { withDeadline } from '../../lib/deadline.ts'
 import { present } from '../../lib/options.ts'
 import { checkValidity, readTokenFile, tlsMaterial, tokenFileOf } from './client-certificate.ts'
 import { type ClientNodeConfig, clientNodeConfig, MissingPackageError } from './client-node.ts'
-import { type ClusterConfig, ClusterConfigError, type UserEntry } from './cluster-config.ts'
+import { type ClusterConfig, ClusterConfigError } from './cluster-config.ts'
 
 /** Headers, `auth` and TLS material of a request. */
 export type RequestCredentials = Pick<
@@ -81,8 +81,7 @@ export class Credentials {
     const { user, source, impersonation } = this.#config
     let options: RequestOptions
     try {
-      const asking = needsAuthenticator(user) ? this.#authenticate() : this.#readStatic()
-      options = await withDeadline('asking for credentials', asking, this.#deadlineMs)
+      options = await withDeadline('asking for credentials', this.#options(), this.#deadlineMs)
     } catch (error) {
       const way = error instanceof MissingPackageError ? error.hint : hintFor(this.#config)
       throw new CredentialsError(user.name, source, error, way)
@@ -90,69 +89,48 @@ export class Credentials {
     const { auth, headers, ca, cert, key, rejectUnauthorized, servername } = options
     const found: RequestCredentials = {
       headers: {
-        ...trimmed(headers as Record<string, unknown>),
+        // Token files end with a line feed, which headers must not contain.
+        ...Object.fromEntries(
+          Object.entries(headers ?? {}).map(([name, value]) => [name, String(value).trim()]),
+        ),
         ...(impersonation as OutgoingHttpHeaders),
       },
       ...present({ auth, ca, cert, key, rejectUnauthorized, servername }),
     }
-    this.#check(found)
+    if (typeof cert === 'string' || Buffer.isBuffer(cert)) {
+      try {
+        checkValidity(cert, user.certFile ?? source)
+      } catch (error) {
+        if (error instanceof ClusterConfigError) throw error
+        throw new CredentialsError(user.name, source, error, hintFor(this.#config))
+      }
+    }
     // The same object for equal content, so that callers can compare by identity.
     if (!isDeepStrictEqual(found, this.#current)) this.#current = found
     this.#readMs = performance.now()
     return this.#current ?? found
   }
 
-  async #readStatic(): Promise<RequestOptions> {
-    return staticCredentials(this.#config)
-  }
-
-  async #authenticate(): Promise<RequestOptions> {
-    this.#authenticator ??= authenticatorOf(this.#config)
-    const authenticator = await this.#authenticator
+  /** What a plugin or an identity provider says; else what the configuration contains or names files of. */
+  async #options(): Promise<RequestOptions> {
+    const { cluster, user } = this.#config
+    const { exec = null, authProvider = null } = user
+    const isProvider = authProvider !== null && tokenFileOf(authProvider) === undefined
+    if (exec === null && !isProvider) return staticCredentials(this.#config)
+    // The connection pool handles proxies. A configuration of its own shares no authenticators' cache with others.
+    const { proxyUrl: _, ...direct } = cluster
+    const use = exec === null ? 'its identity provider' : 'its plugin'
+    this.#authenticator ??= clientNodeConfig(use, direct, user)
     const options: RequestOptions = {}
-    await authenticator.applyToHTTPSOptions(options)
+    await (await this.#authenticator).applyToHTTPSOptions(options)
     return options
   }
-
-  #check({ cert }: RequestCredentials): void {
-    const { user, source } = this.#config
-    if (typeof cert !== 'string' && !Buffer.isBuffer(cert)) return
-    try {
-      checkValidity(cert, user.certFile ?? source)
-    } catch (error) {
-      if (error instanceof ClusterConfigError) throw error
-      throw new CredentialsError(user.name, source, error, hintFor(this.#config))
-    }
-  }
-}
-
-/** A configuration of its own, so that its authenticators share no cache with others. */
-function authenticatorOf({ cluster, user }: ClusterConfig): Promise<ClientNodeConfig> {
-  const isPlugin = user.exec !== undefined && user.exec !== null
-  // The connection pool handles proxies.
-  const { proxyUrl: _, ...direct } = cluster
-  return clientNodeConfig(isPlugin ? 'its plugin' : 'its identity provider', direct, user)
 }
 
 function hintFor({ user }: ClusterConfig): string {
   const exec = user.exec as { command?: string; installHint?: string } | null | undefined
   if (exec === null || exec === undefined) return 'check the user entry of the kubeconfig'
   return exec.installHint ?? `run the plugin by hand to see what it says: ${exec.command}`
-}
-
-/** Token files end with a line feed, which headers must not contain. */
-function trimmed(headers: Record<string, unknown> | undefined): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers ?? {}).map(([name, value]) => [name, String(value).trim()]),
-  )
-}
-
-/** Whether a plugin or an identity provider has the credentials. */
-function needsAuthenticator({ exec, authProvider }: UserEntry): boolean {
-  if (exec !== undefined && exec !== null) return true
-  return (
-    authProvider !== undefined && authProvider !== null && tokenFileOf(authProvider) === undefined
-  )
 }
 
 /**

@@ -147,8 +147,22 @@ export function resolveContext(kubeconfig: Kubeconfig, selection: ClusterSelecti
   const which = cluster === undefined ? 'the server' : `the server of cluster "${cluster.name}"`
   const address = selection.server ?? textOf(cluster?.body['server'])
   const server = requireServer(address, `${which} in ${source}`)
-  const isPrivate =
-    server.startsWith('https:') || (selection.server === undefined && isLoopback(server))
+  const { hostname } = new URL(server)
+  const isLoopback =
+    hostname === 'localhost' ||
+    hostname === '[::1]' ||
+    (isIPv4(hostname) && hostname.startsWith('127.'))
+  // Plain HTTP within the machine is as private as the machine. Credentials are sent there if the kubeconfig itself pairs
+  // the two (kubectl never does that), but not to an address from the command line, where another user's proxy may listen.
+  const isPrivate = server.startsWith('https:') || (selection.server === undefined && isLoopback)
+  // `extensions: [{ name: informerql, extension: { labels: … } }]`, as kubectl keeps extensions of other programs.
+  const extensions = itemsOf(context?.body['extensions'])
+  const own = extensions.find(({ name }) => name === 'informerql')
+  const labels = fieldsOf(fieldsOf(own?.['extension'])['labels'])
+  const problem = labelsProblem(labels)
+  if (problem !== undefined) {
+    throw invalid(context?.file ?? '', `the labels of context "${context?.name}": ${problem}`)
+  }
   return {
     source,
     context: context?.name,
@@ -156,23 +170,9 @@ export function resolveContext(kubeconfig: Kubeconfig, selection: ClusterSelecti
     namespace: textOf(context?.body['namespace']),
     cluster: clusterOf(cluster, server, source),
     user: userOf(user, isPrivate),
-    ...labelsOf(context),
+    ...(own === undefined ? {} : { labels: labels as Readonly<Record<string, string>> }),
     impersonation: impersonationOf(user?.body ?? {}),
   }
-}
-
-/** The name of the extension of a context that holds its labels, as kubectl keeps extensions of other programs. */
-const extensionName = 'informerql'
-
-/** The labels of a context: `extensions: [{ name: informerql, extension: { labels: … } }]`. */
-function labelsOf(context: KubeconfigEntry | undefined): Pick<ClusterConfig, 'labels'> {
-  const extensions = itemsOf(context?.body['extensions'])
-  const own = extensions.find(({ name }) => name === extensionName)
-  if (own === undefined) return {}
-  const labels = fieldsOf(fieldsOf(own['extension'])['labels'])
-  const problem = labelsProblem(labels)
-  if (problem === undefined) return { labels: labels as Readonly<Record<string, string>> }
-  throw invalid(context?.file ?? '', `the labels of context "${context?.name}": ${problem}`)
 }
 
 function findContext(
@@ -254,10 +254,19 @@ function userOf(entry: KubeconfigEntry | undefined, isPrivate: boolean): UserEnt
   const impersonation = { impersonateUser: 'as' }
   if (!isPrivate) return { name, ...texts(body, impersonation) }
   const { tokenFile, exec, 'auth-provider': authProvider } = body
+  // client-go's credential plugins expect this variable, which client-node does not set.
+  const info = {
+    kind: 'ExecCredential',
+    apiVersion: fieldsOf(exec)['apiVersion'] ?? 'client.authentication.k8s.io/v1',
+    spec: { interactive: false },
+  }
+  const variable = { name: 'KUBERNETES_EXEC_INFO', value: JSON.stringify(info) }
   return {
     name,
     ...present({
-      exec: isRecord(exec) ? withExecInfo(exec) : (exec ?? undefined),
+      exec: isRecord(exec)
+        ? { ...exec, env: [...itemsOf(exec['env']), variable] }
+        : (exec ?? undefined),
       authProvider:
         tokenFile === undefined
           ? (authProvider ?? undefined)
@@ -289,30 +298,6 @@ function texts<Names extends string>(
     else if (typeof value === 'string' && value !== '') found[name] = value
   }
   return found as Partial<Record<Names, string>>
-}
-
-/**
- * Whether plain HTTP is as private as the machine. Credentials are sent there if the kubeconfig itself pairs the two
- * (kubectl never does that), but not to an address from the command line, where another user's proxy may listen.
- */
-function isLoopback(server: string): boolean {
-  const { hostname } = new URL(server)
-  return (
-    hostname === 'localhost' ||
-    hostname === '[::1]' ||
-    (isIPv4(hostname) && hostname.startsWith('127.'))
-  )
-}
-
-/** client-go's credential plugins expect this variable, which client-node does not set. */
-function withExecInfo(exec: Fields): object {
-  const info = {
-    kind: 'ExecCredential',
-    apiVersion: exec['apiVersion'] ?? 'client.authentication.k8s.io/v1',
-    spec: { interactive: false },
-  }
-  const variable = { name: 'KUBERNETES_EXEC_INFO', value: JSON.stringify(info) }
-  return { ...exec, env: [...itemsOf(exec['env']), variable] }
 }
 
 function impersonationOf(body: Fields): Readonly<Record<string, string | readonly string[]>> {

@@ -78,20 +78,18 @@ const hints: Partial<Record<ConnectionFailure, string>> = {
 export function connectionErrorOf(host: string, error: unknown): ConnectionError {
   if (error instanceof ConnectionError) return error
   const { code = '', message } = error as NodeJS.ErrnoException
-  const failure = failures[code] ?? failureByPrefix(code, message)
-  return new ConnectionError(failure, host, message === '' ? code : message, error)
+  const text = message === '' ? code : message
+  const failure = failures[code] ?? prefixes.find(([form]) => form.test(`${code} ${message}`))?.[1]
+  return new ConnectionError(failure ?? 'other', host, text, error)
 }
 
-function failureByPrefix(code: string, message: string): ConnectionFailure {
-  if (
-    /ALERT_(CERTIFICATE|BAD_CERTIFICATE|UNKNOWN_CA|UNSUPPORTED_CERT)|alert (certificate|bad cert|unknown ca)/i.test(
-      `${code} ${message}`,
-    )
-  ) {
-    return 'client-certificate'
-  }
-  if (code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS') || code === 'EPROTO') return 'tls'
-  if (code.startsWith('HPE_') || code.startsWith('Z_')) return 'protocol'
-  if (code.startsWith('CERT_') || code.includes('_CERT')) return 'tls'
-  return 'other'
-}
+/** Of codes that are not in the table, and of alerts in messages. The first that fits. */
+const prefixes: readonly (readonly [RegExp, ConnectionFailure])[] = [
+  [
+    /ALERT_(CERTIFICATE|BAD_CERTIFICATE|UNKNOWN_CA|UNSUPPORTED_CERT)|alert (certificate|bad cert|unknown ca)/i,
+    'client-certificate',
+  ],
+  [/^(ERR_SSL|ERR_TLS|EPROTO )/, 'tls'],
+  [/^(HPE_|Z_)/, 'protocol'],
+  [/^(CERT_|\S*_CERT)/, 'tls'],
+]

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { arch, platform } from 'node:process'
 import { sleep } from '../../lib/backoff.ts'
 import { withDeadline } from '../../lib/deadline.ts'
+import { isRecord } from '../../lib/json.ts'
 import type { ClusterConfig } from '../kubeconfig/cluster-config.ts'
 import { ConnectionError, type ConnectionFailure } from './connection-error.ts'
 import { ConnectionPool, type ConnectionPoolOptions } from './connection-pool.ts'
@@ -169,13 +170,18 @@ export class Transport {
     credentials: RequestCredentials,
     signal: AbortSignal,
   ): Promise<ExchangeResponse> {
-    const follower = this.#follower(request)
+    const { method, path } = request
+    const isWatch = path.includes('watch=true')
+    const [place = ''] = path.split('?', 1)
+    const follower = this.#observer.sending?.({ method, path: place, isWatch, host: this.host })
+    // Sending these twice does no more than sending them once: reads, and reviews, which store nothing.
+    const isRepeatable = method === 'GET' || (method === 'POST' && reviews.test(path))
     for (let attempt = 1; ; attempt++) {
       const exchange = await this.#open(request, credentials, follower?.headers)
       try {
         const response = await this.#run(exchange, signal)
         follower?.answered(response.message.statusCode ?? 0)
-        if (isWatch(request)) follower?.ended()
+        if (isWatch) follower?.ended()
         else if (follower !== undefined) response.body.onEnd(() => follower.ended())
         this.#observer.answered(response.message.statusCode ?? 0, response.message.headers)
         return response
@@ -185,20 +191,12 @@ export class Transport {
           throw error
         }
         const isStale = exchange.reusedSocket && error.failure === 'reset'
-        if (isStale && isRepeatable(request) && attempt <= maxStaleConnections) continue
+        if (isStale && isRepeatable && attempt <= maxStaleConnections) continue
         this.#observer.failed(error.failure)
         follower?.ended(error)
         throw error
       }
     }
-  }
-
-  #follower(request: TransportRequest): RequestFollower | undefined {
-    const { sending } = this.#observer
-    if (sending === undefined) return undefined
-    const [path = ''] = request.path.split('?', 1)
-    const { method } = request
-    return sending({ method, path, isWatch: isWatch(request), host: this.host })
   }
 
   async #run(exchange: Exchange, signal: AbortSignal): Promise<ExchangeResponse> {
@@ -273,15 +271,6 @@ export class Transport {
   }
 }
 
-function isWatch({ path }: TransportRequest): boolean {
-  return path.includes('watch=true')
-}
-
-/** Whether sending a request twice does no more than sending it once: reads, and reviews, which store nothing. */
-function isRepeatable({ method, path }: TransportRequest): boolean {
-  return method === 'GET' || (method === 'POST' && reviews.test(path))
-}
-
 const reviews = /^\/apis\/auth(?:entication|orization)\.k8s\.io\/.*reviews$/
 
 /** The response if it is 2xx. Throws its refusal otherwise. */
@@ -311,34 +300,24 @@ async function readRefusal(
   const httpStatus = message.statusCode ?? 0
   const bytes = await readUpTo(maxRefusalBytes, body)
   const text = bytes.subarray(0, maxRefusalBytes).toString('utf8')
-  const status = parseStatus(text) ?? statusOfText(httpStatus, text)
-  const retryAfterMs = retryAfterMsOf(message.headers['retry-after'])
-  return new ApiStatusError(`${request.method} ${path}`, httpStatus, status, retryAfterMs)
-}
-
-function parseStatus(text: string): Status | undefined {
+  let status: Status | undefined
   try {
     const value: unknown = JSON.parse(text)
-    const isStatus = typeof value === 'object' && value !== null && 'kind' in value
-    return isStatus && value.kind === 'Status' ? (value as Status) : undefined
+    if (isRecord(value) && value['kind'] === 'Status') status = value as unknown as Status
   } catch {
-    return undefined
+    // A text.
   }
-}
-
-function statusOfText(httpStatus: number, text: string): Status {
-  const title = /<title>([^<]*)<\/title>/i.exec(text)?.[1]
-  const message = (title ?? text).replaceAll(/\s+/g, ' ').trim().slice(0, 500)
-  const reason = statusReasons[httpStatus] ?? 'Unknown'
-  return failureStatus(httpStatus, reason, message === '' ? 'the response has no body' : message)
-}
-
-/** `Retry-After` (RFC 9110, 10.2.3), in seconds or as a date, converted to milliseconds. */
-function retryAfterMsOf(header: string | undefined): number | undefined {
-  const text = header?.trim() ?? ''
-  if (/^\d+$/.test(text)) return Number(text) * 1000
-  const at = Date.parse(text)
-  return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now())
+  if (status === undefined) {
+    const title = /<title>([^<]*)<\/title>/i.exec(text)?.[1]
+    const said = (title ?? text).replaceAll(/\s+/g, ' ').trim().slice(0, 500)
+    const reason = statusReasons[httpStatus] ?? 'Unknown'
+    status = failureStatus(httpStatus, reason, said === '' ? 'the response has no body' : said)
+  }
+  // `Retry-After` (RFC 9110, 10.2.3), in seconds or as a date.
+  const after = message.headers['retry-after']?.trim() ?? ''
+  const leftMs = /^\d+$/.test(after) ? Number(after) * 1000 : Date.parse(after) - Date.now()
+  const retryAfterMs = Number.isNaN(leftMs) ? undefined : Math.max(0, leftMs)
+  return new ApiStatusError(`${request.method} ${path}`, httpStatus, status, retryAfterMs)
 }
 
 /** The reports of a connection. Every method is optional and must not throw. */

@@ -39,9 +39,7 @@ import {
   type ObjectName,
   readChecks,
   type ReadOptions,
-  requireFieldManager,
   type WriteOptions,
-  writeQuery,
 } from './write-options.ts'
 
 /** An `update` was given an object from a cache, and would delete what the cache left out. Nothing was written. */
@@ -198,7 +196,7 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
     const { namespace } = query
     const path = resourcePath(this.resource, present({ namespace }))
     const request = (parameters: URLSearchParams): Promise<unknown> =>
-      this.#request(
+      this.#send(
         'GET',
         parameters.size === 0 ? path : `${path}?${parameters}`,
         present({ deadlineMs, signal }),
@@ -263,7 +261,11 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
     options?: ApplyOptions,
   ): Promise<T>
   async apply(object: AppliedObject, options: ApplyOptions = {}): Promise<T> {
-    const fieldManager = requireFieldManager(options.fieldManager ?? this.#options.fieldManager)
+    const fieldManager = options.fieldManager ?? this.#options.fieldManager
+    if (fieldManager === undefined || fieldManager === '') {
+      const expected = 'a name for the owner of the fields, to the client or to the call'
+      throw new InvalidOptionError('fieldManager', fieldManager, expected)
+    }
     const body = required(this.#typed(object), options.preconditions)
     const path = this.#pathOf(object.metadata)
     const given = { ...options, fieldManager }
@@ -312,7 +314,12 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
     contentType?: string,
   ): Promise<T> {
     const options = checkedOptions('a write', given, applyChecks)
-    const query = writeQuery({ ...this.#options, ...options })
+    const { dryRun, fieldManager, fieldValidation, force } = { ...this.#options, ...options }
+    const query = new URLSearchParams()
+    if (dryRun === true) query.set('dryRun', 'All')
+    if (fieldManager !== undefined) query.set('fieldManager', fieldManager)
+    if (fieldValidation !== undefined) query.set('fieldValidation', fieldValidation)
+    if (force === true) query.set('force', 'true')
     const target = query.size === 0 ? path : `${path}?${query}`
     return await this.#send(method, target, { ...options, body, ...present({ contentType }) })
   }
@@ -322,24 +329,13 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
     path: string,
     options: ReadOptions & { readonly body?: unknown; readonly contentType?: string },
   ): Promise<T> {
-    return (await this.#request(method, path, options)) as T
-  }
-
-  async #request(
-    method: TransportRequest['method'],
-    path: string,
-    {
-      body,
-      contentType,
-      deadlineMs,
-      signal,
-    }: ReadOptions & { readonly body?: unknown; readonly contentType?: string },
-  ): Promise<unknown> {
-    return await this.#server.request(method, path, {
+    const { body, contentType, deadlineMs, signal } = options
+    const answer = await this.#server.request(method, path, {
       exact: true,
       waitsAsTold: true,
       ...present({ body, contentType, deadlineMs, signal }),
     })
+    return answer as T
   }
 
   #typed(object: object): object {

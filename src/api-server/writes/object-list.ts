@@ -1,4 +1,5 @@
 import { type ApiResource, apiVersionOf, groupResourceOf } from '../../kubernetes/api-resource.ts'
+import { fieldsOf } from '../../kubernetes/fields.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import { type ApiStatusError, isExpired } from '../../kubernetes/status.ts'
 import { CodedError } from '../../lib/coded-error.ts'
@@ -92,7 +93,8 @@ async function* readPages<T extends KubernetesObject>(
   options: ListObjectsOptions,
   request: RequestPage,
 ): AsyncGenerator<ObjectPage<T>, void, undefined> {
-  const { whenExpired = listDefaults.whenExpired } = options
+  const { labelSelector = '', fieldSelector = '' } = options
+  const { limit = listDefaults.limit, whenExpired = listDefaults.whenExpired } = options
   let next: string | undefined
   let count = 0
   let restarts = 0
@@ -101,12 +103,19 @@ async function* readPages<T extends KubernetesObject>(
   do {
     let answer: unknown
     try {
-      answer = await request(queryOf(options, next))
+      const query = new URLSearchParams()
+      if (labelSelector !== '') query.set('labelSelector', labelSelector)
+      if (fieldSelector !== '') query.set('fieldSelector', fieldSelector)
+      if (Number.isFinite(limit)) query.set('limit', String(Math.floor(limit)))
+      if (next !== undefined) query.set('continue', next)
+      answer = await request(query)
     } catch (error) {
       if (next === undefined || !isExpired(error)) throw error
       const expired = error as ApiStatusError
-      const rest = restOf(expired)
-      if (whenExpired === 'inconsistent' && rest !== undefined && expiredAt !== count) {
+      // The token of a 410 that continues with what is there by now.
+      const rest = fieldsOf(fieldsOf(expired.status)['metadata'])['continue'] ?? ''
+      const isRest = typeof rest === 'string' && rest !== ''
+      if (whenExpired === 'inconsistent' && isRest && expiredAt !== count) {
         isInconsistent = true
         expiredAt = count
         next = rest
@@ -129,25 +138,6 @@ async function* readPages<T extends KubernetesObject>(
     const { resourceVersion, remaining } = metadata
     yield { items: items as T[], resourceVersion, remaining, restarts, isInconsistent }
   } while (next !== undefined || count === 0)
-}
-
-function queryOf(
-  { labelSelector = '', fieldSelector = '', limit = listDefaults.limit }: ListObjectsOptions,
-  next: string | undefined,
-): URLSearchParams {
-  const query = new URLSearchParams()
-  if (labelSelector !== '') query.set('labelSelector', labelSelector)
-  if (fieldSelector !== '') query.set('fieldSelector', fieldSelector)
-  if (Number.isFinite(limit)) query.set('limit', String(Math.floor(limit)))
-  if (next !== undefined) query.set('continue', next)
-  return query
-}
-
-/** The token of a 410 that continues with what is there by now. */
-function restOf({ status }: ApiStatusError): string | undefined {
-  const { metadata } = status as { readonly metadata?: { readonly continue?: unknown } }
-  const token = metadata?.continue
-  return typeof token === 'string' && token !== '' ? token : undefined
 }
 
 interface ReadList {

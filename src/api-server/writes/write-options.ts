@@ -4,7 +4,6 @@ import {
   aLimit,
   anObject,
   aString,
-  InvalidOptionError,
   oneOf,
   type OptionChecks,
   optionsOf,
@@ -80,24 +79,4 @@ export const deleteChecks: OptionChecks<DeleteOptions> = {
   dryRun: aFlag,
   propagationPolicy: oneOf('Background', 'Foreground', 'Orphan'),
   gracePeriodSeconds: aLimit(),
-}
-
-export function writeQuery(options: ApplyOptions): URLSearchParams {
-  const query = new URLSearchParams()
-  const { dryRun, fieldManager, fieldValidation, force } = options
-  if (dryRun === true) query.set('dryRun', 'All')
-  if (fieldManager !== undefined) query.set('fieldManager', fieldManager)
-  if (fieldValidation !== undefined) query.set('fieldValidation', fieldValidation)
-  if (force === true) query.set('force', 'true')
-  return query
-}
-
-/** Throws `InvalidOptionError` without a field manager, since an apply needs an owner of its fields. */
-export function requireFieldManager(fieldManager: string | undefined): string {
-  if (fieldManager !== undefined && fieldManager !== '') return fieldManager
-  throw new InvalidOptionError(
-    'fieldManager',
-    fieldManager,
-    'a name for the owner of the fields, to the client or to the call',
-  )
 }

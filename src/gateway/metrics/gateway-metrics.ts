@@ -1,5 +1,8 @@
 import { version as nodeVersion } from 'node:process'
-import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { CachedResourceState } from '../../cache/cached-resource.ts'
+import type { InformerObserver } from '../../informer/informer-observer.ts'
+import { type ApiResource, groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { processBytes } from '../../lib/process-memory.ts'
 import type { LiveState } from '../../graphql/live/live-limits.ts'
 import type { LogCounts } from '../../graphql/logs/log-limits.ts'
@@ -7,7 +10,6 @@ import type { FragmentCounts } from '../../graphql/plan/fragment-cache.ts'
 import type { OperationObserver } from '../../graphql/answer/operation-observer.ts'
 import type { MetricsSource } from '../../server/http/metrics-endpoint.ts'
 import { packageVersion } from '../package-version.ts'
-import { InformerMetrics, type MeasuredCluster } from './informer-metrics.ts'
 import { operationMetrics, serverMetrics } from './server-metrics.ts'
 
 export interface MeasuredSource {
@@ -33,26 +35,31 @@ export class GatewayMetrics implements MetricsSource {
   readonly #registry = new Registry()
   #measured: MeasuredGateway | undefined
   #certificateEnd: (() => number | undefined) | undefined
-  readonly informers: InformerMetrics
+  /** Observes the informers of a resource in a cluster. */
+  readonly informers: (cluster: string, resource: ApiResource) => InformerObserver
   readonly operations: OperationObserver
   readonly server: ReturnType<typeof serverMetrics>
 
   /** `process` adds the metrics of the process and of Node; use it once per process. */
   constructor({ process = false }: { readonly process?: boolean } = {}) {
     if (process) collectDefaultMetrics({ register: this.#registry })
-    this.informers = new InformerMetrics(this.#registry, () => this.#measured?.clusters() ?? [])
+    const clusters = (): readonly MeasuredCluster[] => this.#measured?.clusters() ?? []
+    this.informers = informerMetrics(this.#registry, clusters)
     this.operations = operationMetrics(this.#registry)
     this.server = {
       ...serverMetrics(this.#registry),
       certificate: (endMs) => void (this.#certificateEnd = endMs),
     }
-    this.#addProgram()
-    this.#addFleet()
+    const build = new Gauge({
+      name: 'informerql_build_info',
+      help: 'Always 1. The labels say which informerql and which Node run.',
+      labelNames: ['version', 'node'],
+      registers: [this.#registry],
+    })
+    build.set({ version: packageVersion(), node: nodeVersion }, 1)
     this.#addCredentials()
-    this.#addFragments()
-    this.#addReviews()
-    this.#addLive()
-    this.#addLogs()
+    this.#addByCluster()
+    this.#addByProcess()
   }
 
   get contentType(): string {
@@ -65,46 +72,6 @@ export class GatewayMetrics implements MetricsSource {
 
   measure(gateway: MeasuredGateway): void {
     this.#measured = gateway
-  }
-
-  #addProgram(): void {
-    const build = new Gauge({
-      name: 'informerql_build_info',
-      help: 'Always 1. The labels say which informerql and which Node run.',
-      labelNames: ['version', 'node'],
-      registers: [this.#registry],
-    })
-    build.set({ version: packageVersion(), node: nodeVersion }, 1)
-    this.#gauge(
-      'informerql_memory_limit_bytes',
-      'Memory that the process may use: that of its container, or of the machine.',
-      () => processBytes,
-    )
-  }
-
-  #addFleet(): void {
-    this.#byCluster(
-      Gauge,
-      'informerql_cluster_connected',
-      '1 while the cluster can be read.',
-      ({ state }) => (state === 'CONNECTED' ? 1 : 0),
-    )
-    this.#byCluster(
-      Gauge,
-      'informerql_cluster_unauthorized',
-      "1 while the cluster does not accept the gateway's own credentials.",
-      ({ state }) => (state === 'UNAUTHORIZED' ? 1 : 0),
-    )
-    this.#bySource(
-      'informerql_cluster_source_followed',
-      '1 while a source of clusters can be followed.',
-      ({ state }) => (state === undefined || state.problem !== undefined ? 0 : 1),
-    )
-    this.#bySource(
-      'informerql_cluster_source_clusters',
-      'Clusters that a source names.',
-      ({ state }) => state?.clusters.length ?? 0,
-    )
   }
 
   #addCredentials(): void {
@@ -125,135 +92,250 @@ export class GatewayMetrics implements MetricsSource {
     })
   }
 
-  #addFragments(): void {
-    const counts = (): FragmentCounts =>
-      this.#measured?.fragments() ?? { hits: 0, misses: 0, bytes: 0 }
-    this.#total(
-      'informerql_fragment_hits_total',
-      'Texts of objects taken from the cache.',
-      () => counts().hits,
-    )
-    this.#total(
-      'informerql_fragment_misses_total',
-      'Texts of objects written anew.',
-      () => counts().misses,
-    )
-    this.#gauge(
-      'informerql_fragment_bytes',
-      'Memory of cached texts of objects.',
-      () => counts().bytes,
-    )
-    this.#gauge(
-      'informerql_document_bytes',
-      'Memory of cached documents and their plans.',
-      () => this.#measured?.documentBytes() ?? 0,
-    )
-  }
-
-  #addReviews(): void {
-    this.#byCluster(
-      Counter,
-      'informerql_access_reviews_total',
-      'SubjectAccessReviews sent.',
-      ({ access }) => access.counts.sent,
-    )
-    this.#byCluster(
-      Gauge,
-      'informerql_access_decisions',
-      'Cached answers of SubjectAccessReviews.',
-      ({ access }) => access.counts.kept,
-    )
-  }
-
-  #addLive(): void {
-    const gauge = (name: string, help: string, part: keyof LiveState): void =>
-      this.#gauge(`informerql_live_${name}`, help, () => this.#measured?.live()[part] ?? 0)
-    gauge('groups', 'Groups of subscriptions with shared frames.', 'groups')
-    gauge('members', 'Subscriptions in such groups.', 'members')
-    gauge('held_bytes', 'Memory of such groups.', 'heldBytes')
-    const total = (name: string, help: string, part: keyof LiveState): void =>
-      this.#total(`informerql_live_${name}_total`, help, () => this.#measured?.live()[part] ?? 0)
-    total(
-      'frames_written',
-      'Frames of changes that groups have written, each once for all its readers.',
-      'written',
-    )
-    total('written_bytes', 'Bytes of the frames that groups have written.', 'writtenBytes')
-    total('frames', 'Frames sent to subscriptions in groups.', 'frames')
-    total('merged', 'Frames merged from several, for slow readers.', 'merged')
-    total('resets', 'Resets of readers that were too far behind.', 'resets')
-    total('resumed', 'Subscriptions that resumed.', 'resumed')
-    total('not_resumed', 'Subscriptions with a resume token that had to start over.', 'notResumed')
-  }
-
-  #addLogs(): void {
-    const of = (part: keyof LogCounts) => (): number => this.#measured?.logs()[part] ?? 0
-    this.#gauge(
-      'informerql_log_streams',
-      'Logs of containers that are being read, or whose lines wait for their reader.',
-      of('streams'),
-    )
-    this.#gauge('informerql_log_held_bytes', 'Memory of readers of logs.', of('heldBytes'))
-    const total = (name: string, help: string, part: keyof LogCounts): void =>
-      this.#total(`informerql_log_${name}_total`, help, of(part))
-    total('read', 'Lines of logs read, sent or not.', 'read')
-    total('lines', 'Lines of logs sent.', 'lines')
-    total('skipped', 'Lines of logs that slow readers have not got.', 'skipped')
-    total(
-      'reopened',
-      'Logs that were opened again, because their stream broke or failed.',
-      'reopened',
-    )
-  }
-
-  #bySource(name: string, help: string, value: (source: MeasuredSource) => number): void {
-    const metric: Gauge<'source'> = new Gauge({
-      name,
-      help,
-      labelNames: ['source'],
-      registers: [this.#registry],
-      collect: () => {
-        metric.reset()
-        // Two sources may be of one hub.
-        for (const one of this.#measured?.sources() ?? [])
-          metric.inc({ source: one.name }, value(one))
-      },
+  #addByCluster(): void {
+    const clusters = (): readonly MeasuredCluster[] => this.#measured?.clusters() ?? []
+    const sources = (): readonly MeasuredSource[] => this.#measured?.sources() ?? []
+    this.#each(Gauge, 'cluster', clusters, {
+      informerql_cluster_connected: [
+        '1 while the cluster can be read.',
+        ({ state }) => Number(state === 'CONNECTED'),
+      ],
+      informerql_cluster_unauthorized: [
+        "1 while the cluster does not accept the gateway's own credentials.",
+        ({ state }) => Number(state === 'UNAUTHORIZED'),
+      ],
+      informerql_access_decisions: [
+        'Cached answers of SubjectAccessReviews.',
+        ({ access }) => access.counts.kept,
+      ],
+    })
+    this.#each(Counter, 'cluster', clusters, {
+      informerql_access_reviews_total: [
+        'SubjectAccessReviews sent.',
+        ({ access }) => access.counts.sent,
+      ],
+    })
+    // Two sources may be of one hub: then the values are added.
+    this.#each(Gauge, 'source', sources, {
+      informerql_cluster_source_followed: [
+        '1 while a source of clusters can be followed.',
+        ({ state }) => Number(state !== undefined && state.problem === undefined),
+      ],
+      informerql_cluster_source_clusters: [
+        'Clusters that a source names.',
+        ({ state }) => state?.clusters.length ?? 0,
+      ],
     })
   }
 
-  #byCluster(
-    Metric: typeof Counter<'cluster'> | typeof Gauge<'cluster'>,
-    name: string,
-    help: string,
-    value: (cluster: MeasuredCluster) => number,
+  #addByProcess(): void {
+    const fragments = (part: keyof FragmentCounts) => () => this.#measured?.fragments()[part] ?? 0
+    const live = (part: keyof LiveState) => () => this.#measured?.live()[part] ?? 0
+    const logs = (part: keyof LogCounts) => () => this.#measured?.logs()[part] ?? 0
+    this.#all(Gauge, {
+      informerql_memory_limit_bytes: [
+        'Memory that the process may use: that of its container, or of the machine.',
+        () => processBytes,
+      ],
+      informerql_fragment_bytes: ['Memory of cached texts of objects.', fragments('bytes')],
+      informerql_document_bytes: [
+        'Memory of cached documents and their plans.',
+        () => this.#measured?.documentBytes() ?? 0,
+      ],
+      informerql_live_groups: ['Groups of subscriptions with shared frames.', live('groups')],
+      informerql_live_members: ['Subscriptions in such groups.', live('members')],
+      informerql_live_held_bytes: ['Memory of such groups.', live('heldBytes')],
+      informerql_log_streams: [
+        'Logs of containers that are being read, or whose lines wait for their reader.',
+        logs('streams'),
+      ],
+      informerql_log_held_bytes: ['Memory of readers of logs.', logs('heldBytes')],
+    })
+    this.#all(Counter, {
+      informerql_fragment_hits_total: ['Texts of objects taken from the cache.', fragments('hits')],
+      informerql_fragment_misses_total: ['Texts of objects written anew.', fragments('misses')],
+      informerql_live_frames_written_total: [
+        'Frames of changes that groups have written, each once for all its readers.',
+        live('written'),
+      ],
+      informerql_live_written_bytes_total: [
+        'Bytes of the frames that groups have written.',
+        live('writtenBytes'),
+      ],
+      informerql_live_frames_total: ['Frames sent to subscriptions in groups.', live('frames')],
+      informerql_live_merged_total: [
+        'Frames merged from several, for slow readers.',
+        live('merged'),
+      ],
+      informerql_live_resets_total: ['Resets of readers that were too far behind.', live('resets')],
+      informerql_live_resumed_total: ['Subscriptions that resumed.', live('resumed')],
+      informerql_live_not_resumed_total: [
+        'Subscriptions with a resume token that had to start over.',
+        live('notResumed'),
+      ],
+      informerql_log_read_total: ['Lines of logs read, sent or not.', logs('read')],
+      informerql_log_lines_total: ['Lines of logs sent.', logs('lines')],
+      informerql_log_skipped_total: [
+        'Lines of logs that slow readers have not got.',
+        logs('skipped'),
+      ],
+      informerql_log_reopened_total: [
+        'Logs that were opened again, because their stream broke or failed.',
+        logs('reopened'),
+      ],
+    })
+  }
+
+  /** Metrics with a value for each of some things, read when they are asked for. */
+  #each<Thing extends { readonly name: string }, Label extends string>(
+    Metric: typeof Counter<Label> | typeof Gauge<Label>,
+    label: Label,
+    things: () => readonly Thing[],
+    rows: Readonly<Record<string, readonly [help: string, value: (of: Thing) => number]>>,
   ): void {
-    const metric: Counter<'cluster'> | Gauge<'cluster'> = new Metric({
-      name,
-      help,
-      labelNames: ['cluster'],
-      registers: [this.#registry],
-      collect: () => {
-        metric.reset()
-        for (const one of this.#measured?.clusters() ?? [])
-          metric.inc({ cluster: one.name }, value(one))
-      },
-    })
+    for (const [name, [help, value]] of Object.entries(rows)) {
+      const metric: Counter<Label> | Gauge<Label> = new Metric({
+        name,
+        help,
+        labelNames: [label],
+        registers: [this.#registry],
+        collect: () => {
+          metric.reset()
+          for (const one of things()) {
+            metric.inc({ [label]: one.name } as Record<Label, string>, value(one))
+          }
+        },
+      })
+    }
   }
 
-  #gauge(name: string, help: string, value: () => number): void {
+  #all(
+    Metric: typeof Counter | typeof Gauge,
+    rows: Readonly<Record<string, readonly [help: string, value: () => number]>>,
+  ): void {
     const registers = [this.#registry]
-    const gauge: Gauge = new Gauge({ name, help, registers, collect: () => gauge.set(value()) })
+    for (const [name, [help, value]] of Object.entries(rows)) {
+      const collect = (): void => {
+        metric.reset()
+        metric.inc(value())
+      }
+      const metric: Counter | Gauge = new Metric({ name, help, registers, collect })
+    }
   }
+}
 
-  #total(name: string, help: string, total: () => number): void {
-    const counter: Counter = new Counter({
+export interface MeasuredCluster {
+  readonly name: string
+  readonly state: string
+  /** When its credentials end, in Unix milliseconds, by their kind. */
+  readonly credentialEnds: ReadonlyMap<string, number>
+  readonly cache: { states(): readonly CachedResourceState[] }
+  readonly access: { readonly counts: { readonly sent: number; readonly kept: number } }
+}
+
+type Labels = 'cluster' | 'resource'
+const labelNames: readonly Labels[] = ['cluster', 'resource']
+/** Few buckets each: there is a histogram for each resource of each cluster. */
+const buckets = {
+  /** Seconds. */
+  list: [0.1, 0.5, 2, 10, 60],
+  /** Seconds. API servers end a watch after five to ten minutes. */
+  watch: [1, 30, 240, 600],
+  objects: [10, 100, 1_000, 10_000, 100_000],
+}
+
+/** The metrics of reflectors, with client-go's names, and of their caches. Returns an observer of the informers of a resource. */
+function informerMetrics(
+  registry: Registry,
+  clusters: () => readonly MeasuredCluster[],
+): GatewayMetrics['informers'] {
+  const registers = [registry]
+  const counter = (name: string, help: string): Counter<Labels> =>
+    new Counter({ name, help, labelNames, registers })
+  const histogram = (name: string, help: string, of: keyof typeof buckets): Histogram<Labels> =>
+    new Histogram({ name, help, labelNames, buckets: buckets[of], registers })
+  const lists = counter('reflector_lists_total', 'Lists started by reflectors.')
+  const watches = counter('reflector_watches_total', 'Watches started by reflectors.')
+  const ofShort = 'Watches that ended at once, without an event.'
+  const shortWatches = counter('reflector_short_watches_total', ofShort)
+  const ofList = 'Duration of a complete list.'
+  const listSeconds = histogram('reflector_list_duration_seconds', ofList, 'list')
+  const ofItems = 'Objects in a complete list.'
+  const listItems = histogram('reflector_items_per_list', ofItems, 'objects')
+  const ofWatch = 'Duration of a watch.'
+  const watchSeconds = histogram('reflector_watch_duration_seconds', ofWatch, 'watch')
+  const watchItems = histogram('reflector_items_per_watch', 'Events in a watch.', 'objects')
+  const failures = new Counter({
+    name: 'informerql_informer_failures_total',
+    help: 'Failures of informers that did not end them: list, watch, object, transform, index, handler, loop.',
+    labelNames: [...labelNames, 'failure'],
+    registers,
+  })
+  for (const [name, [help, value]] of Object.entries(cacheGauges)) {
+    const gauge: Gauge<Labels> = new Gauge({
       name,
       help,
-      registers: [this.#registry],
-      collect: () => {
-        counter.reset()
-        counter.inc(total())
+      labelNames,
+      registers,
+      collect() {
+        // Drops the values of stopped informers.
+        gauge.reset()
+        for (const { name: cluster, cache } of clusters()) {
+          for (const state of cache.states()) {
+            const now = value(state)
+            if (now !== null) gauge.set({ cluster, resource: groupResourceOf(state.resource) }, now)
+          }
+        }
       },
     })
   }
+  return (cluster, resource) => {
+    const labels = { cluster, resource: groupResourceOf(resource) }
+    return {
+      failed: (failure) => failures.inc({ ...labels, failure }),
+      listing: () => lists.inc(labels),
+      listed({ items, durationMs }) {
+        listItems.observe(labels, items)
+        listSeconds.observe(labels, durationMs / 1_000)
+      },
+      watching: () => watches.inc(labels),
+      watched({ events, durationMs, isShort }) {
+        watchItems.observe(labels, events)
+        watchSeconds.observe(labels, durationMs / 1_000)
+        if (isShort) shortWatches.inc(labels)
+      },
+    }
+  }
+}
+
+/** What a cache says of itself; `null` for nothing. */
+const cacheGauges: Readonly<
+  Record<string, readonly [help: string, value: (state: CachedResourceState) => number | null]>
+> = {
+  reflector_last_resource_version: [
+    'The resource version of a cache, if it is a number.',
+    ({ resourceVersion: at }) => (at === null || at === '' ? null : Number(at)),
+  ],
+  informerql_informer_synced: [
+    '1 once a cache has its first list.',
+    ({ objects }) => Number(objects !== null),
+  ],
+  informerql_informer_objects: ['Objects in a cache.', ({ objects }) => objects],
+  informerql_informer_held_bytes: [
+    'Approximate memory of the objects of a cache and their indexes.',
+    ({ heldBytes }) => heldBytes,
+  ],
+  informerql_informer_indexes: [
+    'Indexes of a cache, without those of labels. Indexes of relations are made on first use.',
+    ({ indexes }) => indexes,
+  ],
+  informerql_informer_lag_seconds: [
+    'Time since the last message of the API server about a resource.',
+    ({ lagMs }) => (lagMs === null ? null : lagMs / 1_000),
+  ],
+  informerql_informer_queue_length: [
+    'Deltas waiting to be applied.',
+    ({ queueLength }) => queueLength,
+  ],
+  informerql_informer_listeners: ['Listeners of a cache.', ({ listeners }) => listeners],
 }

@@ -30,12 +30,6 @@ export interface DirectorySourceOptions {
   readonly labels?: ClusterLabels
 }
 
-function tooManyFiles(path: string, files: number): CodedError {
-  const problem = `has ${files} kubeconfigs, of which the first ${maxFiles} by name are read`
-  const hint = 'let several gateways serve some of the clusters each'
-  return new CodedError('TOO_MANY_CLUSTERS', problem, { value: path, hint })
-}
-
 /** Polls, because a mounted Secret is a symbolic link that is replaced: events of its folder miss that. */
 const intervalMs = 2_000
 /** Other extensions are other files: keys, certificates, notes. */
@@ -72,13 +66,17 @@ export class DirectorySource implements ClusterSource {
       const now = found instanceof Error ? found.message : JSON.stringify(found)
       if (now !== seen) {
         seen = now
-        yield found instanceof Error
-          ? { clusters: [...this.#ofFiles.values()].flat(), problem: found }
-          : {
-              clusters: this.#read(found.files.map(({ file }) => file)),
-              problem:
-                found.names > maxFiles ? tooManyFiles(this.#options.path, found.names) : undefined,
-            }
+        let problem = found instanceof Error ? found : undefined
+        if (!(found instanceof Error)) {
+          this.#ofFiles = new Map(found.files.map(({ file }) => [file, this.#clustersOf(file)]))
+          if (found.names > maxFiles) {
+            const text = `has ${found.names} kubeconfigs, of which the first ${maxFiles} by name are read`
+            const hint = 'let several gateways serve some of the clusters each'
+            const { path: value } = this.#options
+            problem = new CodedError('TOO_MANY_CLUSTERS', text, { value, hint })
+          }
+        }
+        yield { clusters: [...this.#ofFiles.values()].flat(), problem }
       }
       await sleep(intervalMs, signal)
     }
@@ -109,11 +107,6 @@ export class DirectorySource implements ClusterSource {
     }
   }
 
-  #read(files: readonly string[]): readonly SourcedCluster[] {
-    this.#ofFiles = new Map(files.map((file) => [file, this.#clustersOf(file)]))
-    return [...this.#ofFiles.values()].flat()
-  }
-
   #clustersOf(file: string): readonly SourcedCluster[] {
     const source = `directory ${basename(file)}`
     const stem = basename(file, extname(file))
@@ -131,7 +124,11 @@ export class DirectorySource implements ClusterSource {
     }
     // The file has just gone: the next look sees it.
     if (kubeconfig === undefined) return this.#ofFiles.get(file) ?? []
-    if (kubeconfig.contexts.size === 0) return unusable(withoutContexts(file))
+    if (kubeconfig.contexts.size === 0) {
+      const problem = `kubeconfig ${file}: it has no contexts`
+      const details = { value: file, hint: 'remove the file, or write a kubeconfig into it' }
+      return unusable(new ClusterConfigError('KUBECONFIG_INVALID', problem, details))
+    }
     const { currentContext, contexts } = kubeconfig
     if (this.#options.contexts === 'all') {
       return Array.from(contexts.keys(), (name) => this.#cluster(kubeconfig, name, name, source))
@@ -163,11 +160,4 @@ interface FoundFiles {
 
 function brokenBy(error: Error): SourcedCluster['place'] {
   return { form: 'unusable', error }
-}
-
-function withoutContexts(file: string): ClusterConfigError {
-  return new ClusterConfigError('KUBECONFIG_INVALID', `kubeconfig ${file}: it has no contexts`, {
-    value: file,
-    hint: 'remove the file, or write a kubeconfig into it',
-  })
 }

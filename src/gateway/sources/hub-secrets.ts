@@ -74,7 +74,13 @@ function argoConfig(secret: ClusterSecret, options: SecretOptions): ClusterConfi
   const source = sourceOf(secret)
   const server = valueOf(secret, 'server')
   if (server !== undefined && inCluster.test(server)) return undefined
-  const given = jsonOf(valueOf(secret, 'config') ?? '{}', source)
+  let given: Fields
+  try {
+    given = fieldsOf(JSON.parse(valueOf(secret, 'config') ?? '{}'))
+  } catch {
+    // The parser quotes what it cannot read.
+    throw invalid(source, 'its "config" is not JSON')
+  }
   const tls = fieldsOf(given['tlsClientConfig'])
   const cluster = {
     server,
@@ -197,13 +203,4 @@ function valueOf({ data }: ClusterSecret, key: string): string | undefined {
   if (typeof value !== 'string') return undefined
   const text = Buffer.from(value, 'base64').toString('utf8').trim()
   return text === '' ? undefined : text
-}
-
-function jsonOf(text: string, source: string): Fields {
-  try {
-    return fieldsOf(JSON.parse(text))
-  } catch {
-    // The parser quotes what it cannot read.
-    throw invalid(source, 'its "config" is not JSON')
-  }
 }

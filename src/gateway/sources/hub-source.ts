@@ -182,8 +182,11 @@ export class HubSource implements ClusterSource {
         labelSelector: [ofLayout, labelSelector ?? []].flat().join(','),
         source: apiServer.resource(resource),
         // The rest stays out of memory: of Cluster API, the keys of the clusters' authorities.
-        transform: (secret) =>
-          this.#layout.isCluster(secret) ? onlyKeys(secret, keys) : bare(secret),
+        transform: (secret) => {
+          if (!this.#layout.isCluster(secret)) return bare(secret)
+          const data = Object.entries(secret.data ?? {}).filter(([key]) => keys.includes(key))
+          return { ...bare(secret), data: Object.fromEntries(data) }
+        },
         observer: { failed, listed: works, watching: works },
       }),
     }
@@ -221,11 +224,6 @@ export class HubSource implements ClusterSource {
       return known === undefined ? described(place) : { ...known, place }
     }
   }
-}
-
-function onlyKeys(secret: ClusterSecret, keys: readonly string[]): ClusterSecret {
-  const data = Object.entries(secret.data ?? {}).filter(([key]) => keys.includes(key))
-  return { ...bare(secret), data: Object.fromEntries(data) }
 }
 
 function bare({ apiVersion, kind, metadata }: ClusterSecret): ClusterSecret {

@@ -56,11 +56,22 @@ export class OperationSteps {
   /** The first errors of a document, as a client sees them. */
   validate(schema: GraphQLSchema, document: DocumentNode, asker: Asker): readonly GraphQLError[] {
     const { documents, history } = this.#options
-    const errors = lacksMutations(schema, document)
-      ? [clientErrorOf(noMutations())]
-      : documents
-          .validate(schema, document)
-          .map((error) => requestError(error, document, history.hint(schema, document, error)))
+    const isMutation = document.definitions.some(
+      (one) =>
+        one.kind === NodeKind.OPERATION_DEFINITION && one.operation === OperationTypeNode.MUTATION,
+    )
+    const errors =
+      isMutation && !schema.getMutationType()
+        ? [
+            clientErrorOf(
+              new ClientError('UNSUPPORTED', 'this gateway serves no mutations', {
+                hint: 'its operator allows writes with --allow-writes (docs/writes.md)',
+              }),
+            ),
+          ]
+        : documents
+            .validate(schema, document)
+            .map((error) => requestError(error, document, history.hint(schema, document, error)))
     if (errors.length > 0) this.#rejected(document.loc?.source.body ?? '', errors, asker)
     return errors
   }
@@ -89,17 +100,4 @@ export class OperationSteps {
   #rejected(text: string, errors: readonly GraphQLError[], asker: Asker): void {
     this.#options.observer?.rejected?.(refusedDocument(text, errors, asker))
   }
-}
-
-function lacksMutations(schema: GraphQLSchema, { definitions }: DocumentNode): boolean {
-  if ((schema.getMutationType() ?? null) !== null) return false
-  return definitions.some(
-    (one) =>
-      one.kind === NodeKind.OPERATION_DEFINITION && one.operation === OperationTypeNode.MUTATION,
-  )
-}
-
-function noMutations(): ClientError {
-  const hint = 'its operator allows writes with --allow-writes (docs/writes.md)'
-  return new ClientError('UNSUPPORTED', 'this gateway serves no mutations', { hint })
 }

@@ -391,20 +391,22 @@ export class PlannedQueries {
       // A run that lacks something is repeated.
       return parts.isLacking
         ? undefined
-        : answered(this.#whole(data, run, origin, told(served, parts)), run, kinds)
+        : answered(this.#whole(data, run, origin, parts), run, kinds)
     })
     return answer as T | Promise<T>
   }
 
-  /** The answer with the errors of its fields, and with what is to be told of its caches. */
-  #whole(
-    data: string,
-    run: PlanRun,
-    { trace }: QueryOrigin,
-    extensions: object | undefined,
-  ): WholeAnswer {
+  /**
+   * The answer with the errors of its fields, the kinds that may be out of date, and those of which only some namespaces
+   * are cached.
+   */
+  #whole(data: string, run: PlanRun, { trace }: QueryOrigin, parts: ReadSnapshot): WholeAnswer {
     const failed = run.errors.all()
-    const end = extensions === undefined ? '}' : `,"extensions":${JSON.stringify(extensions)}}`
+    const stale = staleKinds(run.served, parts)
+    const { incomplete } = parts
+    const isWhole = stale === undefined && incomplete.length === 0
+    const extensions = { ...(stale && { stale }), ...(incomplete.length > 0 && { incomplete }) }
+    const end = isWhole ? '}' : `,"extensions":${JSON.stringify(extensions)}}`
     if (failed.length === 0) return { text: `{"data":${data}${end}`, errors: [] }
     const { unexpected } = this.#options
     const result = clientResult({ data, errors: failed }, unexpected, trace?.requestId)
@@ -433,12 +435,4 @@ export class PlannedQueries {
     this.#known.set(operation, known)
     return known
   }
-}
-
-/** The kinds that may be out of date, and those of which only some namespaces are cached; `undefined`: none. */
-function told(served: ServedSchema, parts: ReadSnapshot): object | undefined {
-  const stale = staleKinds(served, parts)
-  const { incomplete } = parts
-  if (stale === undefined && incomplete.length === 0) return undefined
-  return { ...(stale && { stale }), ...(incomplete.length > 0 && { incomplete }) }
 }

@@ -68,16 +68,13 @@ export function parseDocument(text: string, limits: DocumentLimits): DocumentNod
     throw error instanceof GraphQLError ? requestError(error) : error
   }
   checkSelections(document, limits)
-  checkOverlaps(document)
-  return document
-}
-
-function checkOverlaps(document: DocumentNode): void {
   const { overlaps } = documentLimits
-  if (!hasOverlapsBeyond(document, overlaps)) return
-  const message = `the document selects the same fields in the same places, or spreads the same fragments, so often that more than ${overlaps} pairs of fields would be compared`
-  const hint = 'select each field once, or in one fragment'
-  throw clientErrorOf(new ClientError('QUERY_TOO_COSTLY', message, { value: overlaps, hint }))
+  if (hasOverlapsBeyond(document, overlaps)) {
+    const message = `the document selects the same fields in the same places, or spreads the same fragments, so often that more than ${overlaps} pairs of fields would be compared`
+    const hint = 'select each field once, or in one fragment'
+    throw clientErrorOf(new ClientError('QUERY_TOO_COSTLY', message, { value: overlaps, hint }))
+  }
+  return document
 }
 
 interface OpenBracket {
@@ -85,6 +82,9 @@ interface OpenBracket {
   /** The name of the argument or input field before the bracket. */
   readonly key: string | undefined
 }
+
+/** The rules of graphql-js, those of `@defer` and `@stream` aside: schemas have neither, which `KnownDirectivesRule` says. */
+const rules = specifiedRules.filter(({ name }) => !/^(Defer|Stream)/.test(name))
 
 /** Validates a document, up to a limited number of errors: further ones take time and help little. */
 export function validateDocument(
@@ -94,8 +94,9 @@ export function validateDocument(
 ): readonly GraphQLError[] {
   const refused = introspection ? undefined : refusedIntrospection(document)
   if (refused !== undefined) return [refused]
-  return validate(schema, document, specifiedRules, {
-    maxErrors: isLong(document) ? documentLimits.errorsOfLong : documentLimits.errors,
+  const isLong = document.loc !== undefined && document.loc.end > documentLimits.long
+  return validate(schema, document, rules, {
+    maxErrors: isLong ? documentLimits.errorsOfLong : documentLimits.errors,
     hideSuggestions: !introspection,
   })
 }
@@ -118,10 +119,6 @@ function refusedIntrospection(document: DocumentNode): GraphQLError | undefined 
     },
   })
   return refused
-}
-
-function isLong({ loc }: DocumentNode): boolean {
-  return loc !== undefined && loc.end > documentLimits.long
 }
 
 /**

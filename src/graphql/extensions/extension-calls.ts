@@ -18,7 +18,6 @@ import { KindCaches, type KindCachesOptions } from './kind-caches.ts'
 /** The levels of extension fields within each other that one operation may have, and rounds for rows that come late. */
 const maxRounds = 24
 
-/** The most keys of one call of a batch function. */
 const maxBatchSize = 1_000
 
 interface Call {
@@ -28,7 +27,6 @@ interface Call {
   readonly nodes: readonly FieldNode[]
 }
 
-/** Makes the `context` of resolvers. */
 export class OperationExtensionContext implements ExtensionContext {
   readonly viewer: ExtensionContext['viewer']
   readonly cache: ExtensionContext['cache']

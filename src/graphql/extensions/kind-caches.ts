@@ -47,7 +47,6 @@ export class KindCaches {
     this.#budget = new WorkBudget(plannedWork(options.limits.work))
   }
 
-  /** Gives further reads a whole budget. */
   renew(): void {
     this.#budget = new WorkBudget(plannedWork(this.#options.limits.work))
   }

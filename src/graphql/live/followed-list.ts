@@ -35,9 +35,9 @@ import { conditionNeeds, isServed } from '../reads/condition-needs.ts'
 import { checkFacets } from '../reads/connection-read.ts'
 import { anyKindsToFollow } from '../reads/over-kinds/any-kinds-list.ts'
 import { filterOf, identityIn } from '../reads/list-arguments.ts'
-import { typedArguments } from '../reads/typed-arguments.ts'
+import { namedList } from '../reads/typed-arguments.ts'
 import { lastEventNeeds, namespacesIn, problemIndexes } from '../reads/over-kinds/problems-read.ts'
-import { kindNamed, namedKinds, problemKindsOf } from '../served/named-kinds.ts'
+import { namedKinds, problemKindsOf } from '../served/named-kinds.ts'
 import { kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
 import { isUsageIndex, measuredKinds } from '../reads/usage-read.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
@@ -57,11 +57,9 @@ export interface FollowedList {
   readonly measured?: readonly Kind[]
   /** Absent if the condition reads no related objects. */
   readonly filter?: ListFilter | undefined
-  /** Set if its objects are looked at for problems. */
   readonly problems?: LookedAtList | undefined
 }
 
-/** A list whose objects are looked at for problems. */
 export interface LookedAtList {
   /** Whether the arguments name its kind: then a refusal is a gap and an error. */
   readonly isNamed: boolean
@@ -84,7 +82,6 @@ export interface FollowedLists {
   readonly problems?: FollowedProblems | undefined
 }
 
-/** The first problems in an order. */
 export interface FollowedProblems extends FollowedPage {
   readonly args: ProblemsSubscriptionArguments
 }
@@ -178,16 +175,6 @@ export function followedLists(
   }
 }
 
-/** The kind that the arguments name, and the arguments as the list of the kind takes them. */
-function namedList(
-  served: ServedSchema,
-  args: ObjectListSubscriptionArguments,
-  limits: FollowLimits,
-): { readonly kind: Kind; readonly typed: LivePageArguments } {
-  const kind = kindNamed(served, args, limits)
-  return { kind, typed: typedArguments(served, kind, args, limits) }
-}
-
 function alone(list: FollowedList): FollowedLists {
   return { lists: [list], kind: list.at.kind }
 }
@@ -250,7 +237,6 @@ function pageToFollow(
   })
 }
 
-/** The first objects of some lists in an order. */
 function pageOfLists(
   served: ServedSchema,
   followed: FollowedLists,
@@ -385,7 +371,6 @@ function anyKindsFollowed(
 /** The number of lists that a subscription over kinds follows. */
 const maxListsOfKinds = 256
 
-/** One object, whether or not it exists. */
 function objectToFollow(
   served: ServedSchema,
   kind: Kind,

@@ -44,7 +44,6 @@ export type SentListChange = {
   readonly type: 'ADDED' | 'MODIFIED' | 'REMOVED'
   readonly removal: 'DELETED' | 'UNMATCHED' | 'HIDDEN' | 'CLUSTER_REMOVED' | null
   readonly objectId: string
-  /** The text of the row. */
   readonly object: string
   readonly errors: string
   readonly finalStateKnown: boolean
@@ -52,7 +51,6 @@ export type SentListChange = {
   readonly previous?: readonly string[] | undefined
 }
 
-/** A step of a page, as members receive it. */
 export type SentPageStep = SentStep & Pick<SentListChange, 'object' | 'errors'>
 
 export type SentChange = SentListChange | SentPageStep
@@ -73,7 +71,6 @@ export interface FrameParts {
   /** The types of the kinds that are looked at for problems, and of those that should be. */
   readonly lookedAt: readonly string[]
   readonly notLookedAt: readonly string[]
-  /** Whether all kinds are looked at that should be. */
   readonly complete: boolean
   /** The text of {@link FramePlan.facets}. */
   readonly facets: string | undefined
@@ -115,9 +112,7 @@ export interface FramePlan {
   readonly leadsBack: boolean
   /** Whether a field depends on the viewer's identity, beyond the viewer's list access. */
   readonly needsViewer: boolean
-  /** Whether frames say since when the caches may be out of date. */
   readonly tellsStaleness: boolean
-  /** Whether frames say what is missing. */
   readonly tellsGaps: boolean
   /** Writes all fields `object` of a change, joined by {@link between}; `undefined` without such a field. */
   readonly row: RowWriter | undefined
@@ -128,17 +123,19 @@ export interface FramePlan {
   readonly problem: ProblemWriter | undefined
   /** Writes a change, for each field `changes` of a frame. */
   readonly changes: readonly Write<SentChange>[]
-  /** Writes a frame as members take it. */
   readonly payload: Write<FrameParts>
 }
 
-/** What a subscription follows. */
+/** One list that a subscription follows: one kind in one cluster, and the plan of its rows. */
+export interface WantedList {
+  readonly plan: FramePlan
+  readonly list: FollowedList
+}
+
 export interface Followed {
-  /** The coerced arguments. */
   readonly args: object
   /** The lists, each with the plan of its rows. */
-  readonly lists: readonly { readonly plan: FramePlan; readonly list: FollowedList }[]
-  /** Writes the frames. */
+  readonly lists: readonly WantedList[]
   readonly plan: FramePlan
   readonly page: FollowedLists['page']
   readonly facets: FollowedLists['facets']

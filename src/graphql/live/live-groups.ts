@@ -8,22 +8,19 @@ import { PermissionWait } from '../prepare/preparation.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
 import type { ResumePosition } from '../reads/resume-token.ts'
 import type { OperationLimits } from '../served/served-schema.ts'
-import type { FramePlan } from './frame-plan.ts'
+import type { FramePlan, WantedList } from './frame-plan.ts'
 import {
   type AccessRequest,
-  DiscoveredReads,
   type Joining,
-  MissingKindError,
   neededBy,
   placeOf,
   resolveGroupAccess,
   type WantedGroup,
-  type WantedList,
 } from './group/group-access.ts'
 import type { Backlog } from './group/group-frames.ts'
 import { GroupMember } from './group/group-member.ts'
-import type { GroupReadingOptions } from './group/group-reading.ts'
-import type { ViewerMembership } from './group/group-viewers.ts'
+import { type GroupReadingOptions, MissingKindError } from './group/group-reading.ts'
+import { DiscoveredReads, type ViewerMembership } from './group/group-viewers.ts'
 import {
   type GroupOwner,
   type LeavingMembers,
@@ -33,6 +30,13 @@ import {
 import type { LiveCounts, LiveLimits, LiveState } from './live-limits.ts'
 import type { OpenSubscription, OpenSubscriptions } from './open-subscriptions.ts'
 import { resumed } from './resumption.ts'
+
+/*
+ * Access of live groups, 3: which group a subscription joins. What it follows and what its viewer may see make a key, and
+ * the group of this key takes it, or a new one (`#groupFor`). The group may turn out to read too little, or to be over:
+ * then the search begins again, with the reads that it lacked (`#placed`). Members whose access has changed come here again
+ * (`regroup`), and a group whose clusters have changed gets another key (`rename`).
+ */
 
 export interface LiveGroupsOptions {
   readonly limits: OperationLimits

@@ -21,9 +21,7 @@ export interface OpenSubscription {
   readonly kinds: readonly ClusterKind[]
   /** The kinds that the document names by a schema. */
   readonly supporting: (served: ServedSchema) => readonly ClusterKind[]
-  /** Called when the served clusters may have changed. */
   readonly fleetChanged: (now: ServedSchema) => void
-  /** Ends the subscription with this error as the last message. */
   readonly end: (error: ClientError) => void
 }
 
@@ -70,7 +68,6 @@ export class OpenSubscriptions {
     }
   }
 
-  /** Applies a new schema: ends the subscriptions that it affects. */
   follow(now: ServedSchema): void {
     this.#now = now
     this.#readings = new WeakMap()

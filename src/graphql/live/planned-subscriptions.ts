@@ -114,10 +114,13 @@ export class PlannedSubscriptions {
     return this.subscribeTo({ ...request, document }, origin)
   }
 
-  /** Like {@link subscribe}, for a parsed and validated document. */
+  /**
+   * Like {@link subscribe}, for a parsed and validated document. A part of an operation has no report of its own.
+   */
   async subscribeTo(
     request: SubscriptionRequest,
     origin: SubscriptionOrigin,
+    isPart = false,
   ): Promise<FrameStream> {
     const { viewer, callerToken, trace, mayWrite = false, beganMs = performance.now() } = origin
     const served = this.#options.served()
@@ -139,7 +142,7 @@ export class PlannedSubscriptions {
         : new FailedStream(
             clientResult({ errors: answer.errors }, unexpected, trace?.requestId).errors,
           )
-    if (observer === undefined && trace?.follower === undefined) return stream
+    if (isPart || (observer === undefined && trace?.follower === undefined)) return stream
     const codes = (): readonly string[] => {
       const { end } = stream
       if (end?.form !== 'failed') return []
@@ -169,23 +172,16 @@ export class PlannedSubscriptions {
 
   /** As {@link subscribe}, for the gateway itself: a part of an operation that has its own report. */
   async follow({ query, ...request }: QueryRequest, caller: Caller): Promise<FrameStream> {
-    const { documents, served, unexpected } = this.#options
-    const now = served()
+    const { documents, served } = this.#options
     const document = documents.parse(query)
-    const errors = documents.validate(now.schema, document)
-    const [unfit] = errors
+    const [unfit] = documents.validate(served().schema, document)
     if (unfit !== undefined) {
       // A profile of the schema leaves it out.
       const message = `the gateway's schema leaves out a field that this needs: ${unfit.message}`
       const hint = 'ask its operator to serve all fields of Pod'
       return new FailedStream([new ClientError('UNSUPPORTED', message, { hint })])
     }
-    const validated = this.#validated(now, { ...request, document })
-    if (!('schema' in validated))
-      return new FailedStream(clientResult({ errors: validated }).errors)
-    const joined = await this.#joined(now, { ...request, document }, validated, caller)
-    if ('take' in joined) return joined
-    return new FailedStream(clientResult({ errors: joined.errors }, unexpected).errors)
+    return await this.subscribeTo({ ...request, document }, caller, true)
   }
 
   state(): LiveState {
@@ -430,7 +426,6 @@ export interface PlannedOperations {
     request: QueryRequest,
     origin: Pick<SubscriptionOrigin, 'viewer' | 'callerToken' | 'trace' | 'mayWrite'>,
   ): Promise<FrameStream>
-  /** The state of the subscriptions, for metrics. */
   liveState(): LiveState
 }
 

@@ -129,7 +129,6 @@ function missedBy(
   return isLong ? undefined : missed
 }
 
-/** How far a subscriber has seen a list. */
 interface SeenUpTo extends Pick<ResumePosition, 'positions' | 'isAhead'> {
   /** The positions to which it is led; all recent changes count for a kind without one. */
   readonly until: Positions

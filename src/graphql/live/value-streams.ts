@@ -54,7 +54,6 @@ export async function clustersStream(
   }
 }
 
-/** How long changes of a drain are gathered. */
 const drainCoalesceMs = 100
 
 /**
@@ -91,11 +90,9 @@ export interface ExtensionStreamOptions {
   readonly caller: KindCachesOptions
   /** The resolver's signal aborts if it gives no events by then, `performance.now()`. */
   readonly endsAtMs: number
-  /** Begins the events. */
   readonly subscribe: (
     context: ExtensionContext,
   ) => AsyncIterable<unknown> | Promise<AsyncIterable<unknown>>
-  /** The answer to one event. */
   readonly write: (event: unknown) => Promise<string>
 }
 
@@ -133,7 +130,6 @@ interface EventFramesOptions<T> {
   readonly leaving: AbortController
   /** Called when the subscriber has taken a frame, before the next event is taken. */
   readonly taken?: () => void
-  /** The error that the subscriber receives. */
   readonly shown?: (error: unknown) => unknown
 }
 
@@ -150,7 +146,6 @@ class EventFrames<T> extends FrameStream {
     void this.#follow()
   }
 
-  /** The events that were taken. */
   override get rows(): number {
     return this.#rows
   }

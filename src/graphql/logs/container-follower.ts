@@ -114,7 +114,6 @@ export class ContainerFollower implements LineReader {
     this.#freePlace()
   }
 
-  /** The pod's status has changed. */
   see(view: ContainerView): void {
     const before = this.#view
     this.#view = view

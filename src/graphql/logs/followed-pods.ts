@@ -98,7 +98,6 @@ export class FollowedPods {
     return this.#objects.size === 0
   }
 
-  /** The memory of the pods. */
   get heldBytes(): number {
     return this.#heldBytes
   }
@@ -107,7 +106,6 @@ export class FollowedPods {
     return this.#gaps
   }
 
-  /** The error that has ended the subscription. */
   get error(): unknown {
     return this.#error
   }

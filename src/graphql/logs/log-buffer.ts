@@ -75,7 +75,6 @@ export class LogBuffer {
     return this.#lines.length === 0 && this.#skipped === 0
   }
 
-  /** The memory of its lines. */
   get bytes(): number {
     return this.#bytes
   }

@@ -1,12 +1,36 @@
-import type { Caller } from '../prepare/caller-server.ts'
-import { HeldBytes } from '../prepare/held-bytes.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { questionOf } from '../../access/access-question.ts'
+import type { ApiServer } from '../../api-server/api-server.ts'
+import type { CallerServer, ClusterConnection } from '../../cache/cluster-cache.ts'
+import type { Lane } from '../../lib/event-loop.ts'
+import { FrameStream } from '../../lib/frame-stream.ts'
+import { ClientError, type ClientErrorCode } from '../errors/client-error.ts'
+import { type Caller, callerServer } from '../prepare/caller-server.ts'
+import { type ByteHolder, HeldBytes } from '../prepare/held-bytes.ts'
+import { liveLane, queryLane, turns } from '../prepare/operation-turns.ts'
+import { ViewerAccess } from '../prepare/viewer-access.ts'
 import type { PodLogsArguments } from '../schema/read-arguments.ts'
-import type { PodLogsSource } from '../schema/read-context.ts'
+import type { LogStreamState, PodLogsSource } from '../schema/read-context.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
-import type { Subscribe } from './followed-pods.ts'
-import { FollowedLogs, type FollowedLogsOptions } from './followed-logs.ts'
+import { ContainerFollower, type FollowerMeans } from './container-follower.ts'
+import { type ContainerView, FollowedPods, type Subscribe } from './followed-pods.ts'
+import { LogBuffer, patienceMs } from './log-buffer.ts'
 import { type LogCounts, type LogLimits, LogPlaces } from './log-limits.ts'
-import { type LoggedObjects, logRequest } from './log-request.ts'
+import {
+  askedObjects,
+  loggedKey,
+  type LoggedObject,
+  type LoggedObjects,
+  logRequest,
+  type LogRequest,
+} from './log-request.ts'
+
+/*
+ * The logs of pods, read and followed as their callers (`PodLogs`). The pods are those of a subscription of the caller
+ * (`FollowedPods`), and each of their containers has one stream at a time (`ContainerFollower`), for which it takes one of
+ * the places. The lines wait in a buffer (`LogBuffer`) until the reader takes a frame (`FollowedLogs`), in the order of
+ * their times. Nothing of a log is kept beyond these lines.
+ */
 
 export interface PodLogsOptions {
   readonly served: () => ServedSchema
@@ -16,7 +40,22 @@ export interface PodLogsOptions {
   readonly subscribe: Subscribe
 }
 
-/** Reads and follows the logs of pods as their callers. Keeps nothing of a log beyond the lines that wait for a reader. */
+interface FollowedLogsOptions extends PodLogsOptions {
+  readonly places: LogPlaces
+  /** The memory of all readers. */
+  readonly held: HeldBytes
+  readonly counts: { read: number; lines: number; skipped: number; reopened: number }
+  readonly args: PodLogsArguments
+  readonly request: LogRequest
+  readonly caller: Caller
+  /** Receives what the report of the operation names. */
+  readonly logged: LoggedObjects
+  /** Whether new lines are followed; else each log is read once. */
+  readonly follows: boolean
+  readonly write: (frame: PodLogsSource) => Buffer
+}
+
+/** Reads and follows the logs of pods as their callers. */
 export class PodLogs {
   readonly #options: PodLogsOptions
   readonly #places: LogPlaces
@@ -38,9 +77,9 @@ export class PodLogs {
   async follow(
     args: PodLogsArguments,
     caller: Caller,
-    { write, logged }: Pick<FollowedLogsOptions, 'write' | 'logged'>,
-  ): Promise<FollowedLogs> {
-    return await this.#open(args, caller, { follows: true, write, logged })
+    how: Pick<FollowedLogsOptions, 'write' | 'logged'>,
+  ): Promise<FrameStream> {
+    return await this.#open(args, caller, { ...how, follows: true })
   }
 
   /**
@@ -61,8 +100,8 @@ export class PodLogs {
     },
   ): Promise<PodLogsSource> {
     const limits = { ...this.#options.limits, liveDeadlineMs: deadlineMs }
-    const how = { follows: false, write: () => Buffer.alloc(0), limits, logged, held }
-    const logs = await this.#open(args, caller, how)
+    const how = { follows: false, write: () => Buffer.alloc(0), limits, logged }
+    const logs = await this.#open(args, caller, how, held)
     const page = logs.page()
     logs.close()
     return page
@@ -71,17 +110,14 @@ export class PodLogs {
   async #open(
     args: PodLogsArguments,
     caller: Caller,
-    how: Pick<FollowedLogsOptions, 'follows' | 'write' | 'logged'> & {
-      readonly limits?: OperationLimits
-      readonly held?: DisposableStack
-    },
+    how: Pick<FollowedLogsOptions, 'follows' | 'write' | 'logged'> & Partial<PodLogsOptions>,
+    until?: DisposableStack,
   ): Promise<FollowedLogs> {
-    const { logs: limits } = this.#options
-    const request = logRequest(args, limits)
-    const means = { ...this.#options, ...how, args, caller, request, counts: this.#counts }
-    const logs = new FollowedLogs({ ...means, places: this.#places, held: this.#held })
+    const request = logRequest(args, this.#options.logs)
+    const shared = { places: this.#places, held: this.#held, counts: this.#counts }
+    const logs = new FollowedLogs({ ...this.#options, ...how, ...shared, args, caller, request })
     // Before anything is read: the answer may be over first, by an error elsewhere in it.
-    how.held?.use(logs)
+    until?.use(logs)
     try {
       await logs.begin()
       if (logs.end?.form === 'failed') throw logs.end.errors[0]
@@ -91,4 +127,452 @@ export class PodLogs {
     }
     return logs
   }
+}
+
+/** The containers that wait for a place, at most. Those beyond are counted only. */
+const maxFollowers = 1_000
+/** The ended containers that `streams` goes on to name. */
+const maxEnded = 100
+/** How long the first frame waits for the first lines of all containers, to bring them in order. */
+const firstFrameMs = 1_000
+const maxLinesOfFrame = 500
+const maxBytesOfFrame = 262_144
+/** How soon a stream looks again whether there is room, where all readers hold too much. */
+const fullPauseMs = 50
+/** A follower and what belongs to it, beside its view of the pod. */
+const followerBytes = 2_048
+/** How often permissions are looked at again that no change is reported of. */
+const reviewMs = 30_000
+
+/**
+ * The logs of some pods, for one reader. Follows the pods as a subscription of the caller, and each of their containers
+ * with one stream. Takes the form of a subscriber: the transport takes a frame when it has room.
+ */
+class FollowedLogs extends FrameStream implements ByteHolder, Disposable {
+  readonly users: ReadonlySet<string>
+  readonly #options: FollowedLogsOptions
+  readonly #means: FollowerMeans
+  readonly #access: ViewerAccess | undefined
+  readonly #buffer: LogBuffer
+  readonly #lane: Lane
+  readonly #followers = new Map<string, ContainerFollower>()
+  readonly #servers = new Map<string, UsedServer>()
+  readonly #accessFollowed = new Map<string, () => void>()
+  readonly #stopWaiting: () => void
+  readonly #begun = Promise.withResolvers<void>()
+  #pods: FollowedPods | undefined
+  #hasBegun = false
+  #isFirstSeen = false
+  #beyond = 0
+  #freed = 0
+  #reviews = 0
+  #reviewTimer: NodeJS.Timeout | undefined
+  #firstTimer: NodeJS.Timeout | undefined
+  #frameTimer: NodeJS.Timeout | undefined
+  #looking: NodeJS.Immediate | undefined
+  #areStreamsNew = true
+  #gapsBefore = ''
+  #rows = 0
+  #pageBytes = 0
+
+  constructor(options: FollowedLogsOptions) {
+    super()
+    const { served, caller, logs, places, request, follows, limits, counts } = options
+    this.#options = options
+    this.#access = caller.viewer && new ViewerAccess(served(), caller.viewer)
+    const user = caller.viewer?.username
+    this.users = new Set(user === undefined ? [] : [user])
+    this.#lane = follows ? liveLane : queryLane(caller.viewer)
+    this.#buffer = new LogBuffer(logs, follows)
+    this.#stopWaiting = places.onFree(() => this.#placeFreed())
+    this.#means = {
+      request,
+      follows,
+      limits: logs,
+      buffer: this.#buffer,
+      deadlineMs: limits.liveDeadlineMs,
+      beganAt: new Date().toISOString(),
+      server: (cluster) => this.#serverOf(cluster),
+      mayRead: async ({ cluster, namespace, pod }) => {
+        const place = { namespace, name: pod, subresource: 'log' }
+        const question = questionOf('get', { group: '', resource: 'pods' }, place)
+        return (await this.#access?.may(cluster, question)) ?? true
+      },
+      take: () => places.take(user ?? ''),
+      free: () => places.free(user ?? ''),
+      inTurn: (read) => this.#inTurn(read),
+      changed: (what) => {
+        if (what === 'reopened') counts.reopened += 1
+        else this.#changed(what === 'state')
+      },
+    }
+  }
+
+  /** Resolves when the first lines are there, as far as they are soon. Rejects with the error that prevents it. */
+  async begin(): Promise<void> {
+    const { served, args, subscribe, caller, limits } = this.#options
+    for (const [key, object] of askedObjects(served(), args)) this.#name(key, object)
+    const full = this.#options.held.hold(this)
+    if (full !== undefined) throw full
+    const inTurn = async (work: () => void): Promise<void> => {
+      await turns.enter(this.#lane, this.users)
+      if (!this.isClosed) turns.run(work, this.#lane)
+    }
+    const changed = (): void => this.#podsChanged()
+    const how = { subscribe, caller, maxPods: limits.maxPageSize, inTurn, changed }
+    this.#pods = await FollowedPods.open(served(), args, how)
+    if (this.isClosed) this.#pods.close()
+    this.#podsChanged()
+    await this.#begun.promise
+  }
+
+  get heldBytes(): number {
+    const pods = this.#pods?.heldBytes ?? 0
+    return this.#pageBytes + this.#buffer.bytes + this.#followers.size * followerBytes + pods
+  }
+
+  override get rows(): number {
+    return this.#rows
+  }
+
+  take(): Buffer | undefined {
+    if (this.isClosed || !this.#hasBegun || this.#reviews > 0) return undefined
+    const gaps = this.#pods?.gaps ?? []
+    const gapsNow = JSON.stringify(gaps)
+    const isNews = this.#areStreamsNew || gapsNow !== this.#gapsBefore
+    if (this.#buffer.isEmpty && !isNews) return undefined
+    this.#gapsBefore = gapsNow
+    const { maxFrameBytes, maxFrameObjects } = this.#options.limits
+    const { lines, skipped } = this.#buffer.take({
+      lines: Math.min(maxLinesOfFrame, maxFrameObjects),
+      bytes: Math.min(maxBytesOfFrame, maxFrameBytes),
+    })
+    const streams = this.#areStreamsNew ? this.#streams() : null
+    this.#areStreamsNew = false
+    this.#count(lines.length, skipped)
+    const frame = { lines, streams, skipped, notFollowed: this.#notFollowed(), incomplete: gaps }
+    return turns.run(() => this.#options.write(frame), this.#lane)
+  }
+
+  page(): PodLogsSource {
+    this.#pageBytes = this.#buffer.bytes
+    const { lines, skipped } = this.#buffer.take({ lines: Infinity, bytes: Infinity })
+    this.#count(lines.length, skipped)
+    const streams = this.#streams().map((one, at): LogStreamState => {
+      if ([...this.#followers.values()][at]?.isSettled === true) return one
+      const message = `the log was not read within ${this.#options.limits.liveDeadlineMs} ms`
+      return { ...one, state: 'FAILED', reason: 'DEADLINE_EXCEEDED', message }
+    })
+    const incomplete = this.#pods?.gaps ?? []
+    return { lines, streams, skipped, notFollowed: this.#notFollowed(), incomplete }
+  }
+
+  [Symbol.dispose](): void {
+    this.close()
+    this.#options.held.release(this)
+  }
+
+  protected leave(): void {
+    clearInterval(this.#reviewTimer)
+    clearTimeout(this.#firstTimer)
+    clearTimeout(this.#frameTimer)
+    clearImmediate(this.#looking)
+    this.#stopWaiting()
+    for (const stop of this.#accessFollowed.values()) stop()
+    for (const follower of this.#followers.values()) follower.close()
+    this.#followers.clear()
+    this.#buffer.close()
+    this.#pods?.close()
+    for (const used of this.#servers.values()) retire(used)
+    if (this.#options.follows) this.#options.held.release(this)
+    this.#begun.resolve()
+  }
+
+  #count(lines: number, skipped: number): void {
+    const { counts } = this.#options
+    this.#rows += lines
+    counts.lines += lines
+    counts.skipped += skipped
+  }
+
+  #streams(): readonly LogStreamState[] {
+    return Array.from(this.#followers.values(), ({ state }) => state)
+  }
+
+  #notFollowed(): number {
+    const waiting = this.#streams().filter(({ reason }) => reason === 'TOO_MANY_STREAMS')
+    return waiting.length + this.#beyond
+  }
+
+  #fail(error: unknown): void {
+    this.finish({ form: 'failed', errors: [error] })
+    this.#begun.resolve()
+  }
+
+  /** Follows the containers of the pods as they are now. */
+  #podsChanged(): void {
+    const pods = this.#pods
+    if (pods === undefined || this.isClosed) return
+    if (pods.error !== undefined) return this.#fail(pods.error)
+    if (!pods.isSynced) return
+    const { request, args } = this.#options
+    const all = pods.containers()
+    const { container } = request
+    const wanted = container === undefined ? all : all.filter((one) => one.container === container)
+    const isFirst = !this.#isFirstSeen
+    if (isFirst) {
+      this.#isFirstSeen = true
+      for (const { type, ...owner } of pods.owners())
+        this.#name(loggedKey(owner.cluster, owner.uid), { type, ...owner })
+      const problem = problemOf(args, { pods, all, wanted })
+      if (problem !== undefined) return this.#fail(problem)
+    }
+    const added = Math.min(wanted.length, maxFollowers) - this.#followers.size
+    const full = this.#options.held.hold(this, Math.max(0, added) * followerBytes)
+    if (full !== undefined) return this.#fail(full)
+    this.#access?.begin()
+    this.#follow(wanted, !isFirst)
+    if (!isFirst) return this.#changed(false)
+    const { follows, limits } = this.#options
+    const ms = follows ? firstFrameMs : limits.liveDeadlineMs
+    this.#firstTimer = setTimeout(() => this.#nowBegun(), ms)
+    if (this.#access !== undefined && follows) {
+      this.#reviewTimer = setInterval(() => void this.#review(), reviewMs).unref()
+    }
+    this.#look()
+  }
+
+  #follow(wanted: readonly ContainerView[], areLate: boolean): void {
+    const { follows, request } = this.#options
+    const seen = new Set<string>()
+    let room = maxFollowers - this.#followers.size + this.#endedKeys().length
+    this.#beyond = 0
+    for (const view of wanted) {
+      const key = `${view.cluster}\n${view.uid}\n${view.container}`
+      seen.add(key)
+      const known = this.#followers.get(key)
+      if (known !== undefined && (!known.isOver || !follows || request.previous)) {
+        known.see(view)
+        continue
+      }
+      if (room === 0) {
+        this.#beyond += 1
+        continue
+      }
+      room -= 1
+      const follower = new ContainerFollower(view, areLate, this.#means)
+      this.#followers.set(key, follower)
+      const { cluster, namespace, pod: name, uid } = view
+      this.#name(loggedKey(view.cluster, view.uid), { cluster, type: 'Pod', namespace, name, uid })
+      const { viewer } = this.#options.caller
+      const access = this.#access?.in(cluster)
+      if (viewer !== undefined && access !== undefined && !this.#accessFollowed.has(cluster)) {
+        const stop = access.onChange(viewer, () => void this.#review())
+        this.#accessFollowed.set(cluster, stop)
+      }
+      void follower.run()
+    }
+    for (const [key, follower] of this.#followers) {
+      if (seen.has(key)) continue
+      if (this.#pods?.isHidden(follower.uid) === true) {
+        this.#buffer.drop(follower)
+        follower.close()
+        this.#followers.delete(key)
+        this.#areStreamsNew = true
+      } else follower.gone()
+    }
+    for (const key of this.#endedKeys().slice(0, -maxEnded)) this.#followers.delete(key)
+  }
+
+  #name(key: string, object: LoggedObject): void {
+    const { logged } = this.#options
+    if (logged.size < maxFollowers || logged.has(key)) logged.set(key, object)
+  }
+
+  #endedKeys(): readonly string[] {
+    return Array.from(this.#followers, ([key, { isOver }]) => (isOver ? key : '')).filter(Boolean)
+  }
+
+  /** Begins when it is known of each container whether it can be read. Ends when all runs before the last have ended. */
+  #look(): void {
+    if (this.isClosed || !this.#isFirstSeen) return
+    const { request, follows } = this.#options
+    const all = [...this.#followers.values()]
+    if (!this.#hasBegun) {
+      if (all.every((one) => (follows ? !one.isOpening : one.isSettled))) this.#nowBegun()
+    } else if (request.previous && follows && all.every(({ isOver }) => isOver)) {
+      this.finish({ form: 'complete' })
+    }
+  }
+
+  #nowBegun(): void {
+    if (this.#hasBegun) return
+    clearTimeout(this.#firstTimer)
+    const refusal = refusalOf(this.#streams(), this.#options.follows)
+    if (refusal !== undefined) return this.#fail(refusal)
+    this.#hasBegun = true
+    this.#begun.resolve()
+    this.#changed(true)
+  }
+
+  #changed(isState: boolean): void {
+    if (this.isClosed) return
+    if (isState) this.#areStreamsNew = true
+    if (this.#hasBegun) this.#announceSoon()
+    // Containers change by the hundred.
+    this.#looking ??= setImmediate(() => {
+      this.#looking = undefined
+      this.#look()
+    })
+  }
+
+  #announceSoon(): void {
+    this.#frameTimer ??= setTimeout(() => {
+      this.#frameTimer = undefined
+      this.announce()
+    }, this.#options.limits.coalesceMs)
+  }
+
+  /** Places may come one by one: as many that wait are woken. */
+  #placeFreed(): void {
+    this.#freed += 1
+    if (this.#freed > 1) return
+    setImmediate(() => {
+      let left = this.#freed
+      this.#freed = 0
+      for (const follower of this.#followers.values()) {
+        if (left === 0) return
+        if (follower.state.reason !== 'TOO_MANY_STREAMS') continue
+        follower.wake()
+        left -= 1
+      }
+    })
+  }
+
+  async #inTurn(read: () => number): Promise<boolean> {
+    const { held, follows, counts } = this.#options
+    const endsAtMs = performance.now() + patienceMs
+    while (!this.isClosed) {
+      // oxlint-disable-next-line no-await-in-loop -- until there is room
+      await this.#buffer.room()
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      await turns.enter(this.#lane, this.users)
+      if (this.isClosed) break
+      const full = held.hold(this)
+      if (full === undefined) {
+        counts.read += turns.run(read, this.#lane)
+        held.hold(this)
+        this.#changed(false)
+        return true
+      }
+      if (!follows || performance.now() > endsAtMs) this.#fail(full)
+      // oxlint-disable-next-line no-await-in-loop -- others may be read meanwhile
+      else await sleep(fullPauseMs)
+    }
+    return false
+  }
+
+  /** Sends nothing until it is known which logs the caller may still read. */
+  async #review(): Promise<void> {
+    this.#reviews += 1
+    this.#access?.begin()
+    await Promise.all(Array.from(this.#followers.values(), (one) => one.review()))
+    this.#reviews -= 1
+    if (!this.isClosed) this.#announceSoon()
+  }
+
+  /** A renewed token is for the next streams: those that are open go on as they began. */
+  #serverOf(cluster: string): { readonly server: ApiServer } & Disposable {
+    const { served, caller } = this.#options
+    const now = served()
+    const connection = now.clusters.get(cluster)?.connection
+    const token = caller.callerToken?.reveal()
+    let used = this.#servers.get(cluster)
+    if (used === undefined || used.of !== connection || used.token !== token) {
+      const to = callerServer(now, cluster, caller)
+      if (used !== undefined) retire(used)
+      this.#servers.set(cluster, (used = { of: connection, token, to, users: 0, isRetired: false }))
+    }
+    const held = used
+    held.users += 1
+    const release = (): void => {
+      held.users -= 1
+      if (held.isRetired) retire(held)
+    }
+    return { server: held.to.server, [Symbol.dispose]: release }
+  }
+}
+
+/** The API server as the caller, with one token. */
+interface UsedServer {
+  readonly of: ClusterConnection | undefined
+  readonly token: string | undefined
+  readonly to: CallerServer
+  /** The streams that use it. */
+  users: number
+  isRetired: boolean
+}
+
+/** Closes the connections of a server when no stream uses them any more. */
+function retire(used: UsedServer): void {
+  used.isRetired = true
+  if (used.users === 0) void used.to[Symbol.asyncDispose]()
+}
+
+/** The error of a request that names nothing that exists. */
+function problemOf(
+  { ids, container }: PodLogsArguments,
+  found: {
+    readonly pods: FollowedPods
+    readonly all: readonly ContainerView[]
+    readonly wanted: readonly ContainerView[]
+  },
+): ClientError | undefined {
+  const { pods, all, wanted } = found
+  if (ids !== undefined && ids !== null && pods.isEmpty && pods.gaps.length === 0) {
+    const hint = 'a pod that is created again has another id: follow the id of what owns it'
+    return new ClientError('NOT_FOUND', 'podLogs: there is no object with these ids', {
+      argument: 'ids',
+      value: ids,
+      hint,
+    })
+  }
+  if (all.length === 0 || wanted.length > 0) return undefined
+  const names = [...new Set(all.map((one) => one.container))].toSorted().slice(0, 20)
+  return new ClientError('BAD_USER_INPUT', `container: no pod has a container ${container}`, {
+    argument: 'container',
+    value: container,
+    hint: `the containers are ${names.join(', ')}`,
+  })
+}
+
+/** What no try of the caller's changes. Another try of the gateway may reach a node. */
+const lasting: readonly string[] = ['FORBIDDEN', 'TOKEN_NEEDED']
+const passing: readonly string[] = [
+  'NODE_UNREACHABLE',
+  'CLUSTER_UNREACHABLE',
+  'CLUSTER_UNAUTHORIZED',
+]
+
+const hints: Readonly<Record<string, string>> = {
+  FORBIDDEN: 'ask for the verb get on pods/log',
+  TOKEN_NEEDED: 'send Authorization: Bearer TOKEN: the gateway does not impersonate callers',
+  NODE_UNREACHABLE: 'look at the node of the pod: its kubelet does not answer the API server',
+}
+
+/** The error of logs of which none can be read, for one and the same reason. */
+function refusalOf(streams: readonly LogStreamState[], follows: boolean): ClientError | undefined {
+  const [first] = streams
+  if (first === undefined || streams.some(({ reason }) => reason !== first.reason)) return undefined
+  const { reason, message, cluster, state } = first
+  const text = `podLogs: ${message}`
+  if (reason === 'TOO_MANY_STREAMS') {
+    const hint = 'end another subscription to logs, or name fewer pods'
+    return new ClientError('TOO_MANY_OPERATIONS', text, { hint, retryAfterMs: 5_000 })
+  }
+  const isRefusal = lasting.includes(reason ?? '') || (!follows && passing.includes(reason ?? ''))
+  if (state !== 'FAILED' || !isRefusal) return undefined
+  const code = reason as ClientErrorCode
+  const wait = passing.includes(code) ? { retryAfterMs: 5_000 } : {}
+  return new ClientError(code, text, { cluster, type: 'Pod', hint: hints[code], ...wait })
 }

@@ -147,7 +147,9 @@ function follow(
       const within = Object.values(properties).map((one) => follow(one, rest, scope))
       return within.find(({ form }) => form !== 'absent') ?? absent
     }
-    const inner = step.form === 'field' ? memberOf(found, step.name) : items
+    const isNamed = step.form === 'field' && Object.hasOwn(properties, step.name)
+    const member = isNamed ? properties[step.name] : valuesOf(found)
+    const inner = step.form === 'field' ? member : items
     if (inner === undefined) return absent
     schema = inner
   }
@@ -162,13 +164,6 @@ function isOpen(schema: OpenApiSchema): boolean {
   if (additionalProperties === true) return true
   if (type !== undefined && type !== 'object') return false
   return properties === undefined && additionalProperties === undefined && items === undefined
-}
-
-function memberOf(schema: OpenApiSchema, name: string): OpenApiSchema | undefined {
-  const { properties } = schema
-  return properties !== undefined && Object.hasOwn(properties, name)
-    ? properties[name]
-    : valuesOf(schema)
 }
 
 function valuesOf({ additionalProperties }: OpenApiSchema): OpenApiSchema | undefined {

@@ -24,9 +24,15 @@ export interface ServedApis {
 export function mergedApis(clusters: readonly ServedApis[]): ServedApis {
   const [only] = clusters
   if (only !== undefined && clusters.length === 1) return only
+  const paths = new Set(clusters.flatMap(({ openapi }) => Object.keys(openapi)))
   return {
     resources: mergedResources(clusters.map(({ resources }) => resources)),
-    openapi: mergedDocuments(clusters.map(({ openapi }) => openapi)),
+    openapi: Object.fromEntries(
+      Array.from(paths, (path) => [
+        path,
+        mergedDocument(clusters.flatMap(({ openapi }) => openapi[path] ?? [])),
+      ]),
+    ),
     crds: clusters.flatMap(({ crds = [] }) => crds),
   }
 }
@@ -44,13 +50,6 @@ function mergedResources(clusters: readonly (readonly ApiResource[])[]): readonl
       .toSorted((a, b) => isCommon(b) - isCommon(a))
       .flatMap(([first]) => first ?? [])
   })
-}
-
-function mergedDocuments(clusters: readonly OpenApiDocuments[]): OpenApiDocuments {
-  const paths = new Set(clusters.flatMap((documents) => Object.keys(documents)))
-  return Object.fromEntries(
-    [...paths].map((path) => [path, mergedDocument(clusters.flatMap((one) => one[path] ?? []))]),
-  )
 }
 
 function mergedDocument(documents: readonly OpenApiDocument[]): OpenApiDocument {
@@ -82,48 +81,27 @@ function mergedSchema(a: OpenApiSchema, b: OpenApiSchema, depth = 0): OpenApiSch
     return one === 'int' && other === 'int64' ? b : anything(a)
   }
   if (a.type !== b.type || isOpen(a) !== isOpen(b)) return anything(a)
+  const both = (first?: OpenApiSchema, second?: OpenApiSchema): OpenApiSchema | undefined =>
+    first === undefined || second === undefined
+      ? (first ?? second)
+      : mergedSchema(first, second, depth + 1)
   const required = a.required?.filter((name) => b.required?.includes(name) === true)
+  const items = both(a.items, b.items)
+  const [mine, theirs] = [a.additionalProperties, b.additionalProperties]
+  const areSchemas = typeof mine === 'object' && typeof theirs === 'object'
+  const values = areSchemas ? both(mine, theirs) : (mine ?? theirs)
+  const properties = new Map(Object.entries(a.properties ?? {}))
+  for (const [name, schema] of Object.entries(b.properties ?? {})) {
+    properties.set(name, both(properties.get(name), schema) ?? schema)
+  }
+  const hasProperties = a.properties !== undefined || b.properties !== undefined
   return {
     ...a,
     ...(required === undefined ? {} : { required }),
-    ...mergedItems(a, b, depth),
-    ...mergedValues(a, b, depth),
-    ...(a.properties === undefined && b.properties === undefined
-      ? {}
-      : { properties: mergedProperties(a.properties ?? {}, b.properties ?? {}, depth) }),
+    ...(items !== undefined && { items }),
+    ...(values !== undefined && { additionalProperties: values }),
+    ...(hasProperties && { properties: Object.fromEntries(properties) }),
   }
-}
-
-type Properties = NonNullable<OpenApiSchema['properties']>
-
-function mergedProperties(a: Properties, b: Properties, depth: number): Properties {
-  const properties = new Map(Object.entries(a))
-  for (const [name, schema] of Object.entries(b)) {
-    const known = properties.get(name)
-    properties.set(name, known === undefined ? schema : mergedSchema(known, schema, depth + 1))
-  }
-  return Object.fromEntries(properties)
-}
-
-function mergedItems(
-  { items: a }: OpenApiSchema,
-  { items: b }: OpenApiSchema,
-  depth: number,
-): OpenApiSchema {
-  const items = a === undefined || b === undefined ? (a ?? b) : mergedSchema(a, b, depth + 1)
-  return items === undefined ? {} : { items }
-}
-
-function mergedValues(
-  { additionalProperties: a }: OpenApiSchema,
-  { additionalProperties: b }: OpenApiSchema,
-  depth: number,
-): OpenApiSchema {
-  if (typeof a === 'object' && typeof b === 'object') {
-    return { additionalProperties: mergedSchema(a, b, depth + 1) }
-  }
-  const either = a ?? b
-  return either === undefined ? {} : { additionalProperties: either }
 }
 
 function anything({ description }: OpenApiSchema): OpenApiSchema {

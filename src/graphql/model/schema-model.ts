@@ -86,6 +86,7 @@ export function* schemaModelInSteps(options: SchemaModelOptions): Generator<void
   checkGroupAliases(aliases)
   const definitions = new Definitions(options.openapi)
   const selected = selectResources(options.resources, { aliases, versions })
+  const known = new Set(selected.named.map(({ resource }) => groupKindOf(resource)))
   const { in: named = [], out: leftOut = [] } = Object.groupBy(selected.named, (one) =>
     isKindOfProfile(profile, one) ? 'in' : 'out',
   )
@@ -139,7 +140,7 @@ export function* schemaModelInSteps(options: SchemaModelOptions): Generator<void
     kinds: declared.kinds,
     problems: [
       ...selected.problems,
-      ...unknownUncached(uncached, selected.named),
+      ...uncached.flatMap((name) => (known.has(name) ? [] : [new UncachedKindError(name)])),
       ...unknownPartsOf(profile, selected.named),
       ...refused,
       ...documents.flatMap(({ problems }) => problems),
@@ -180,12 +181,4 @@ function bareKind(
     ...(printed === undefined ? {} : { printed }),
     ...(deprecation === undefined ? {} : { deprecation }),
   }
-}
-
-function unknownUncached(
-  uncached: readonly string[],
-  named: readonly NamedResource[],
-): readonly UncachedKindError[] {
-  const known = new Set(named.map(({ resource }) => groupKindOf(resource)))
-  return uncached.flatMap((name) => (known.has(name) ? [] : [new UncachedKindError(name)]))
 }

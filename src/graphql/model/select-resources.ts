@@ -100,7 +100,12 @@ function withoutClashes(
 ): readonly NamedResource[] {
   const types = new Map<string, ApiResource>()
   const fields = new Map<string, ApiResource>()
-  const ordered = resources.toSorted(byPrecedence)
+  // A kind of Kubernetes itself wins over another kind of the same name.
+  const ordered = resources.toSorted(
+    (a, b) =>
+      Number(isBuiltInGroup(b.group)) - Number(isBuiltInGroup(a.group)) ||
+      (keyOf(a) < keyOf(b) ? -1 : 1),
+  )
   return ordered.flatMap((resource) => {
     const names = namesOfKind(resource, aliases)
     const { typeName, listField, lookupField } = names
@@ -117,14 +122,6 @@ function withoutClashes(
     fields.set(lookupField, resource)
     return [{ resource, names }]
   })
-}
-
-/** A kind of Kubernetes itself wins over another kind of the same name. */
-function byPrecedence(a: ApiResource, b: ApiResource): number {
-  return (
-    Number(isBuiltInGroup(b.group)) - Number(isBuiltInGroup(a.group)) ||
-    (keyOf(a) < keyOf(b) ? -1 : 1)
-  )
 }
 
 function keyOf({ group, kind, resource }: ApiResource): string {

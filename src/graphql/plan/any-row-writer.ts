@@ -2,13 +2,6 @@ import { Kind as NodeKind, type SelectionSetNode } from 'graphql'
 import type { Kind } from '../model/kind.ts'
 import type { Compiled, PlanCompiler, PlanField, PlanNeeds, RowWriter } from './plan-compiler.ts'
 
-/** Rows of any kind. */
-interface RowsByKind {
-  /** The needs of a kind's row. */
-  readonly needs: (kind: Kind) => PlanNeeds
-  readonly write: RowWriter
-}
-
 /** The part of a plan that a field compiles for each kind. The first use of a kind compiles it. */
 export function compiledByKind<T>(
   { compiler }: PlanField,
@@ -26,25 +19,6 @@ export function compiledByKind<T>(
   }
 }
 
-/** Rows of any kind. The first use of a kind compiles its row. */
-export function rowsByKind(field: PlanField): RowsByKind {
-  const { compiler, selections } = field
-  const rowOf = compiledByKind(field, (kind) => compiler.row(kind, selections))
-  let lastKind: Kind | undefined
-  let lastWrite: RowWriter | undefined
-  return {
-    needs: (kind) => rowOf(kind).needs,
-    write(run, part, id) {
-      const { kind } = part
-      if (kind !== lastKind || lastWrite === undefined) {
-        lastWrite = rowOf(kind).compiled
-        lastKind = kind
-      }
-      return lastWrite(run, part, id)
-    },
-  }
-}
-
 /**
  * Compiles objects of any kind. Rows of kinds that fragments name, or of the `expected` ones, are compiled at once, so
  * that their needs are known, unless the arguments of the field say which kinds there are. The first object of another kind
@@ -52,13 +26,22 @@ export function rowsByKind(field: PlanField): RowsByKind {
  */
 export function anyRowWriter(field: PlanField, expected?: readonly Kind[]): RowWriter {
   const { compiler, selections } = field
-  const rows = rowsByKind(field)
-  if (!compiler.isOfNamedKinds(rows.needs)) {
+  const rowOf = compiledByKind(field, (kind) => compiler.row(kind, selections))
+  const needs = (kind: Kind): PlanNeeds => rowOf(kind).needs
+  if (!compiler.isOfNamedKinds(needs)) {
     for (const kind of expected ?? []) if (!kind.uncached) compiler.reads(kind)
-    for (const kind of expected ?? kindsNamed(selections, compiler))
-      compiler.needs(rows.needs(kind))
+    for (const kind of expected ?? kindsNamed(selections, compiler)) compiler.needs(needs(kind))
   }
-  return rows.write
+  let lastKind: Kind | undefined
+  let lastWrite: RowWriter | undefined
+  return (run, part, id) => {
+    const { kind } = part
+    if (kind !== lastKind || lastWrite === undefined) {
+      lastWrite = rowOf(kind).compiled
+      lastKind = kind
+    }
+    return lastWrite(run, part, id)
+  }
 }
 
 /** The kinds in the type conditions of the fragments. */

@@ -1,14 +1,11 @@
 import {
-  type ArgumentNode,
-  BREAK,
   type FieldNode,
   getArgumentValues,
   type GraphQLField,
   Kind as NodeKind,
+  type ValueNode,
   type VariableValues,
-  visit,
 } from 'graphql'
-
 import type { ListRequest } from '../reads/list-read.ts'
 
 const noVariables: VariableValues = { sources: {}, coerced: {} }
@@ -26,7 +23,7 @@ export class FieldArguments {
   constructor(field: GraphQLField<unknown, unknown>, node: FieldNode) {
     this.#field = field
     this.#node = node
-    if (node.arguments?.some(holdsVariable) === true) return
+    if (node.arguments?.some(({ value }) => holdsVariable(value)) === true) return
     try {
       this.constant = getArgumentValues(field, node, noVariables)
     } catch {
@@ -46,13 +43,15 @@ export class FieldArguments {
   }
 }
 
-function holdsVariable(argument: ArgumentNode): boolean {
-  let found = false
-  visit(argument, {
-    [NodeKind.VARIABLE]() {
-      found = true
-      return BREAK
-    },
-  })
-  return found
+function holdsVariable(value: ValueNode): boolean {
+  switch (value.kind) {
+    case NodeKind.VARIABLE:
+      return true
+    case NodeKind.LIST:
+      return value.values.some(holdsVariable)
+    case NodeKind.OBJECT:
+      return value.fields.some((field) => holdsVariable(field.value))
+    default:
+      return false
+  }
 }

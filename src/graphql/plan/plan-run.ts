@@ -85,11 +85,14 @@ export function refusedBeside({
 
 /** One run of a plan: the request's variables, and the values computed from them once. */
 export class PlanRun extends ReadRun implements ValueRun {
-  /** The fragments that the run has used last, at their places. `of`: whose fragment it is. */
+  /**
+   * The fragments that the run has used last, at their places. `of`: whose fragment it is. `undefined`: its arguments
+   * cannot be read.
+   */
   readonly recent: {
     readonly of: object
     readonly view: StoreView
-    readonly fragment: StoreFragment
+    readonly fragment: StoreFragment | undefined
   }[] = []
   readonly #fragments: FragmentCache
   readonly errors: FieldErrors

@@ -5,8 +5,8 @@ import {
   type GraphQLError,
   Kind as NodeKind,
   type OperationDefinitionNode,
+  type SelectionSetNode,
   type VariableValues,
-  visit,
 } from 'graphql'
 import { QueryTooCostlyError, type WorkLimits } from '../../query/condition/work-budget.ts'
 import { compactText } from '../../lib/text.ts'
@@ -87,19 +87,22 @@ export class Plan<V> {
    * with a default may have.
    */
   variation(variables: VariableValues): V {
-    for (const name of this.#flags) if (variables.coerced[name] === null) throw nullFlag(name)
+    for (const name of this.#flags) {
+      if (variables.coerced[name] !== null) continue
+      const message = `$${name} is null, and @skip and @include need true or false`
+      const hint = 'omit the variable to use its default'
+      throw new ClientError('BAD_USER_INPUT', message, { argument: 'if', value: null, hint })
+    }
     const flags = new Map(this.#flags.map((name) => [name, variables.coerced[name] === true]))
     const key = this.#flags.map((name) => Number(flags.get(name))).join('')
-    let kept = this.#variations.get(key)
-    if (kept === undefined) {
-      if (this.#variations.size >= maxVariations) this.#dropOldest()
-      kept = this.#compiled(flags)
-      this.#variations.set(key, kept)
+    const kept = this.#variations.get(key)
+    if (kept !== undefined) return kept.variation
+    for (const [oldest, dropped] of this.#variations) {
+      if (this.#variations.size < maxVariations) break
+      this.#variations.delete(oldest)
+      this.#grown(-dropped.size.bytes)
+      dropped.size.isKept = false
     }
-    return kept.variation
-  }
-
-  #compiled(flags: ReadonlyMap<string, boolean>): KeptVariation<V> {
     const size = { bytes: 0, isKept: true }
     const grown = (bytes: number): void => {
       if (!size.isKept) return
@@ -108,16 +111,9 @@ export class Plan<V> {
     }
     const context = { fragments: this.#fragments, flags, grown }
     const compiler = new PlanCompiler(this.#served, context, writers)
-    return { variation: this.#compile(this.#operation, compiler), size }
-  }
-
-  #dropOldest(): void {
-    for (const [key, { size }] of this.#variations) {
-      this.#variations.delete(key)
-      this.#grown(-size.bytes)
-      size.isKept = false
-      return
-    }
+    const variation = this.#compile(this.#operation, compiler)
+    this.#variations.set(key, { variation, size })
+    return variation
   }
 }
 
@@ -193,15 +189,10 @@ export class PlanVariation {
   write(run: PlanRun): string {
     if (!this.isOfSchema) return this.#written(run)
     const key = JSON.stringify(run.variables.coerced)
-    let text = this.#texts.get(key)
-    if (text === undefined) {
-      text = compactText(this.#written(run))
-      if (run.errors.count === 0) this.#keep(key, text)
-    }
-    return text
-  }
-
-  #keep(key: string, text: string): void {
+    const known = this.#texts.get(key)
+    if (known !== undefined) return known
+    const text = compactText(this.#written(run))
+    if (run.errors.count > 0) return text
     for (const [oldest, dropped] of this.#texts) {
       if (this.#texts.size < maxTexts) break
       this.#texts.delete(oldest)
@@ -209,6 +200,7 @@ export class PlanVariation {
     }
     this.#texts.set(key, text)
     this.#grown(2 * (key.length + text.length))
+    return text
   }
 
   #written(run: PlanRun): string {
@@ -233,22 +225,20 @@ export interface PlannedOperation {
   readonly grown: (bytes: number) => void
 }
 
-function nullFlag(name: string): ClientError {
-  const message = `$${name} is null, and @skip and @include need true or false`
-  const hint = 'omit the variable to use its default'
-  return new ClientError('BAD_USER_INPUT', message, { argument: 'if', value: null, hint })
-}
-
 /** The names of the variables in `@skip` and `@include`. */
 function flagsOf(document: DocumentNode): readonly string[] {
   const names = new Set<string>()
-  visit(document, {
-    Directive({ name, arguments: args }) {
-      if (name.value !== 'skip' && name.value !== 'include') return
-      const value = args?.find((one) => one.name.value === 'if')?.value
-      if (value?.kind === NodeKind.VARIABLE) names.add(value.name.value)
-    },
-  })
+  const search = ({ selections }: SelectionSetNode): void => {
+    for (const selection of selections) {
+      for (const { name, arguments: args } of selection.directives ?? []) {
+        if (name.value !== 'skip' && name.value !== 'include') continue
+        const value = args?.find((one) => one.name.value === 'if')?.value
+        if (value?.kind === NodeKind.VARIABLE) names.add(value.name.value)
+      }
+      if ('selectionSet' in selection && selection.selectionSet) search(selection.selectionSet)
+    }
+  }
+  for (const one of document.definitions) if ('selectionSet' in one) search(one.selectionSet)
   return [...names].toSorted()
 }
 

@@ -5,7 +5,8 @@ import type { ClusterKind } from '../prepare/kind-view.ts'
 import { anyKindsPlaces } from '../reads/over-kinds/any-kinds-list.ts'
 import { entityPlaces } from '../reads/entity-read.ts'
 import { graphKinds } from '../reads/graph/graph-request.ts'
-import { type ListRequest, type NamedList, namedList, readList } from '../reads/list-read.ts'
+import { type ListRequest, listRequest, readList } from '../reads/list-read.ts'
+import { namedList } from '../reads/typed-arguments.ts'
 import { foundByKey, identityAt, objectByRefAt } from '../reads/object-read.ts'
 import { QueryValues } from '../reads/query-values.ts'
 import type {
@@ -47,7 +48,9 @@ export function rootWriter(field: PlanField): RootWriter {
     case 'write':
       return writeRoot(field)
     case 'extension':
-      return isMutation(field) ? writeRoot(field) : extensionRoot(source.field, field)
+      return field.parent === field.compiler.served.schema.getMutationType()
+        ? writeRoot(field)
+        : extensionRoot(source.field, field)
     case 'extensionEvents':
       return extensionRoot(source.field, field)
     case 'clusterFrames':
@@ -76,10 +79,6 @@ function valueRoot(field: PlanField): RootWriter {
 function extensionRoot(extension: ExtensionField, field: PlanField): RootWriter {
   const write = extensionWriter(extension, field)
   return { write: (run) => write(run, run.extensions.of(run.event, undefined)) }
-}
-
-function isMutation({ parent, compiler }: PlanField): boolean {
-  return parent === compiler.served.schema.getMutationType()
 }
 
 /** Compiles a field of `Mutation`. Its write was made before the answer is read. */
@@ -134,7 +133,7 @@ function objectListRoot(field: PlanField): RootWriter {
   const { args } = field
   const listOf = compiledByKind(field, (kind) => listPageWriter(kind, field))
   /** By the coerced arguments, which are the same object in each run of a request. */
-  const lists = new WeakMap<Values, NamedList>()
+  const lists = new WeakMap<Values, { readonly kind: Kind; readonly request: ListRequest }>()
   return {
     further(served, values, variables) {
       const asked = values as unknown as ObjectListArguments
@@ -146,7 +145,9 @@ function objectListRoot(field: PlanField): RootWriter {
       const asked = run.argumentsOf(args)
       let list = lists.get(asked)
       if (list === undefined) {
-        lists.set(asked, (list = namedList(run, asked as unknown as ObjectListArguments)))
+        const { served, limits } = run
+        const { kind, typed } = namedList(served, asked as unknown as ObjectListArguments, limits)
+        lists.set(asked, (list = { kind, request: listRequest(served, kind, typed) }))
       }
       return listOf(list.kind).compiled(run, list.request)
     },

@@ -6,7 +6,7 @@ import {
 } from 'graphql'
 import { objectKey, splitObjectKey, type Unstructured } from '../../kubernetes/object.ts'
 import { ClientError } from '../errors/client-error.ts'
-import type { Kind, ObjectRefField, RelationField } from '../model/kind.ts'
+import type { Kind, RelationField } from '../model/kind.ts'
 import { usageKindOf } from '../model/usage-kind.ts'
 import type { FoundObject, KindView } from '../prepare/kind-view.ts'
 import { directObject } from '../reads/direct/direct-reads.ts'
@@ -22,7 +22,7 @@ import type { ObjectCanArguments, OwnedArguments } from '../schema/read-argument
 import type { SecretContents } from '../schema/read-context.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import { collectFields } from './collected-fields.ts'
-import { isOwnField, type OwnFieldsContext, ownSelection } from './own-fields.ts'
+import { isOwnField, ownSelection } from './own-fields.ts'
 import { type PlanCompiler, PlanField, type RowWriter } from './plan-compiler.ts'
 import { plannedFields, type PlanRun, refusedBeside } from './plan-run.ts'
 import { listText, objectText } from './value-run.ts'
@@ -94,9 +94,9 @@ function unlessDirect(kind: Kind, field: PlanField): RowWriter {
   }
 }
 
-/** Compiles a field that depends on more than the object. */
+/** Compiles a field that depends on more than the object. What it throws in a run is the field's error. */
 function holeWriter(kind: Kind, field: PlanField): RowWriter {
-  const { source, compiler } = field
+  const { args, compiler, name, source } = field
   const { served } = compiler
   switch (source.form) {
     case 'relation':
@@ -107,14 +107,34 @@ function holeWriter(kind: Kind, field: PlanField): RowWriter {
       return severalKindsWriter(field, new OwnedRead(served, kind))
     case 'polymorphic':
       return severalKindsWriter(field, new PolymorphicRead(served, kind, source.field))
-    case 'owners':
-      return ownersWriter(field)
+    case 'owners': {
+      const write = anyRowWriter(field)
+      const refused = refusedBeside(field)
+      return (run, part, id) =>
+        listText(run, ownersOf(run, part, id, refused), (owner) => write(run, owner.part, owner.id))
+    }
     case 'ownerChain':
-    case 'rootOwner':
-      return ownerChainWriter(field, source.form === 'rootOwner')
-    case 'objectRef':
+    case 'rootOwner': {
+      const write = valueWriter(field)
+      const refused = refusedBeside(field)
+      const isRoot = source.form === 'rootOwner'
+      return (run, part, id) => {
+        const chain = ownerChainOf(run, part, id, refused)
+        return write(run, isRoot ? chain.at(-1) : chain)
+      }
+    }
+    case 'objectRef': {
       if (!('field' in source)) break
-      return objectRefsWriter(source.field, field)
+      const { kindAt, many } = source.field
+      const relation = kindAt && compiler.relation(kindAt.relation, field)
+      const read = new ObjectRefRead(source.field, relation)
+      const write = valueWriter(field)
+      const refused = refusedBeside(field)
+      return (run, part, id) => {
+        const refs = read.refs(run, part, id, refused)
+        return write(run, many ? refs : refs[0])
+      }
+    }
     case 'ofRowType':
       // `events` of a kind without a relation to Events, `usedBy` of one that nothing uses.
       return () => 'null'
@@ -124,11 +144,27 @@ function holeWriter(kind: Kind, field: PlanField): RowWriter {
       return (run, { cluster }) => write(run, clusterState(run, cluster))
     }
     case 'secretContents':
-      return secretWriter(field)
-    case 'printerColumns':
-      return serverColumnsWriter(field)
+      compiler.readsDirectly(field)
+      return (run, part, id) => {
+        const contents = run.direct.secret(directObject(part, id), run.budget)
+        return JSON.stringify(contents?.[name as keyof SecretContents] ?? null)
+      }
+    case 'printerColumns': {
+      // Of a kind whose columns only the API server knows.
+      compiler.readsDirectly(field)
+      const write = valueWriter(field)
+      return (run, part, id) => {
+        const wide = run.argumentsOf(args)['wide'] === true
+        return write(run, run.direct.columns(directObject(part, id), wide))
+      }
+    }
     case 'can':
-      return canWriter(field)
+      // The server reviews the unknown permissions of all rows together, then runs again.
+      compiler.dependsOnViewer()
+      return (run, part, id) => {
+        const asked = run.argumentsOf(args) as unknown as ObjectCanArguments
+        return String(canDo(run, part, splitObjectKey(part.view.keyOf(id)), asked) ?? null)
+      }
     case 'usage':
       return usageWriter(kind, field)
     case 'extension': {
@@ -138,36 +174,6 @@ function holeWriter(kind: Kind, field: PlanField): RowWriter {
     default:
   }
   throw field.notCovered()
-}
-
-/** Compiles `owners`. */
-function ownersWriter(field: PlanField): RowWriter {
-  const write = anyRowWriter(field)
-  const refused = refusedBeside(field)
-  return (run, part, id) =>
-    listText(run, ownersOf(run, part, id, refused), (owner) => write(run, owner.part, owner.id))
-}
-
-/** Compiles `ownerChain`, or `rootOwner`, which is the last of it. */
-function ownerChainWriter(field: PlanField, isRoot: boolean): RowWriter {
-  const write = valueWriter(field)
-  const refused = refusedBeside(field)
-  return (run, part, id) => {
-    const chain = ownerChainOf(run, part, id, refused)
-    return write(run, isRoot ? chain.at(-1) : chain)
-  }
-}
-
-/** Compiles a field that refers to objects of any kind, such as `Event.involved`. */
-function objectRefsWriter(refers: ObjectRefField, field: PlanField): RowWriter {
-  const { kindAt, many } = refers
-  const write = valueWriter(field)
-  const read = new ObjectRefRead(refers, kindAt && field.compiler.relation(kindAt.relation, field))
-  const refused = refusedBeside(field)
-  return (run, part, id) => {
-    const refs = read.refs(run, part, id, refused)
-    return write(run, many ? refs : refs[0])
-  }
 }
 
 /** Compiles the objects of one kind that a relation leads to. */
@@ -200,15 +206,6 @@ function severalKindsWriter(field: PlanField, read: SeveralKinds): RowWriter {
   return (run, part, id) => write(run, read.page(run, { part, id }, run.argumentsOf(args)))
 }
 
-/** Compiles `can` of an object. The server reviews the unknown permissions of all rows together, then runs again. */
-function canWriter({ args, compiler }: PlanField): RowWriter {
-  compiler.dependsOnViewer()
-  return (run, part, id) => {
-    const asked = run.argumentsOf(args) as unknown as ObjectCanArguments
-    return String(canDo(run, part, splitObjectKey(part.view.keyOf(id)), asked) ?? null)
-  }
-}
-
 /** Compiles `usage`. Why it is not known stands beside the answer, once for all rows. */
 function usageWriter(kind: Kind, field: PlanField): RowWriter {
   const { compiler } = field
@@ -230,27 +227,6 @@ function usageWriter(kind: Kind, field: PlanField): RowWriter {
     const used = usageOf(run, part, id)
     if (used instanceof ClientError) refused(run, used)
     return used === undefined || used instanceof ClientError ? 'null' : write(run, used)
-  }
-}
-
-/** Compiles `data` or `type` of a Secret, which the server reads from the API server. */
-function secretWriter(field: PlanField): RowWriter {
-  const { name, compiler } = field
-  compiler.readsDirectly(field)
-  return (run, part, id) => {
-    const contents = run.direct.secret(directObject(part, id), run.budget)
-    return JSON.stringify(contents?.[name as keyof SecretContents] ?? null)
-  }
-}
-
-/** Compiles `printerColumns` of a kind whose columns only the API server knows. */
-function serverColumnsWriter(field: PlanField): RowWriter {
-  const { args, compiler } = field
-  compiler.readsDirectly(field)
-  const write = valueWriter(field)
-  return (run, part, id) => {
-    const wide = run.argumentsOf(args)['wide'] === true
-    return write(run, run.direct.columns(directObject(part, id), wide))
   }
 }
 
@@ -287,48 +263,50 @@ function ownFragment(own: OwnFields, compiler: PlanCompiler): RowWriter {
     const text = decoded(run, part, id)
     return isWhole ? text : text.slice(1, -1)
   }
-  const argumentsOf = new Map<FieldNode, FieldArguments>()
+  /** The arguments of the fields, found by the first selection. */
+  let knownArguments: ReadonlyMap<FieldNode, FieldArguments> | undefined
+  let isConstant = false
   let variations = new Map<string, WeakMap<StoreView, StoreFragment>>()
   let variationBytes = 0
   const grown = (bytes: number): void => {
     variationBytes += bytes
     collect.grown(bytes)
   }
-  const select = (
-    { cluster, isDirect }: Pick<KindView, 'cluster' | 'isDirect'>,
-    valuesOf: OwnFieldsContext['argumentsOf'],
-  ) => {
+  const select = (run: PlanRun, { cluster, isDirect }: KindView) => {
     const notes = [cluster]
     let charged = 0
+    const found = new Map<FieldNode, FieldArguments>()
     const selection = ownSelection(type, fields, {
       kind,
       cluster,
       isDirect: isDirect === true,
       collect: { ...collect, grown },
-      argumentsOf: valuesOf,
+      argumentsOf(field, node) {
+        const args = knownArguments?.get(node) ?? new FieldArguments(field, node)
+        found.set(node, args)
+        return run.argumentsOf(args)
+      },
       note: (line) => notes.push(line),
       charge: (extra) => void (charged += extra),
     })
+    if (knownArguments === undefined) {
+      knownArguments = found
+      isConstant = [...found.values()].every(({ constant }) => constant !== undefined)
+    }
     const signature = `${isWhole ? '{}' : ''}${notes.join('\n')}`
     return { selection, signature, fields: fieldsOf(selection) + charged }
   }
-  try {
-    // Collects the fields with arguments.
-    select({ cluster: '' }, (field, node) => {
-      const args = new FieldArguments(field, node)
-      argumentsOf.set(node, args)
-      return args.constant ?? unknownArguments
-    })
-  } catch (error) {
-    if (error instanceof ArgumentError) return writeDecoded
-    throw error
-  }
-  const isConstant = [...argumentsOf.values()].every(({ constant }) => constant !== undefined)
+  const variationOf = (run: PlanRun): string =>
+    isConstant || knownArguments === undefined
+      ? ''
+      : JSON.stringify(Array.from(knownArguments.values(), (args) => run.argumentsOf(args)))
 
   const fragmentOf = (run: PlanRun, part: KindView): StoreFragment => {
     const { view } = part
-    const values = (args: FieldArguments) => run.argumentsOf(args)
-    const variation = isConstant ? '' : JSON.stringify(Array.from(argumentsOf.values(), values))
+    const known = knownArguments && variations.get(variationOf(run))?.get(view)
+    if (known !== undefined) return known
+    const selected = select(run, part)
+    const variation = variationOf(run)
     let ofView = variations.get(variation)
     if (ofView === undefined) {
       if (variations.size >= maxVariations) {
@@ -337,20 +315,13 @@ function ownFragment(own: OwnFields, compiler: PlanCompiler): RowWriter {
       }
       variations.set(variation, (ofView = new WeakMap()))
     }
-    let fragment = ofView.get(view)
-    if (fragment === undefined) {
-      const selected = select(part, (_, node) => {
-        const args = argumentsOf.get(node)
-        return args === undefined ? {} : run.argumentsOf(args)
-      })
-      grown(2 * variation.length)
-      fragment = {
-        memo: run.fragmentsOf(part).memo(selected.signature, view),
-        project: view.projection(selected.selection),
-        fields: selected.fields,
-      }
-      ofView.set(view, fragment)
+    grown(2 * variation.length)
+    const fragment = {
+      memo: run.fragmentsOf(part).memo(selected.signature, view),
+      project: view.projection(selected.selection),
+      fields: selected.fields,
     }
+    ofView.set(view, fragment)
     return fragment
   }
 
@@ -361,11 +332,11 @@ function ownFragment(own: OwnFields, compiler: PlanCompiler): RowWriter {
     let recent = run.recent[place]
     if (recent === undefined || recent.view !== view || recent.of !== fragmentOf) {
       const fragment = readable(fragmentOf, run, part)
-      if (fragment === undefined) return writeDecoded(run, part, id)
       recent = { of: fragmentOf, view, fragment }
       run.recent[place] = recent
     }
     const { fragment } = recent
+    if (fragment === undefined) return writeDecoded(run, part, id)
     const { memo } = fragment
     const held = view.held(id)
     let text = memo.get(id, held)
@@ -411,9 +382,6 @@ function projected(
     throw error
   }
 }
-
-/** Placeholder for arguments that only requests supply. */
-const unknownArguments = { path: null, key: '' }
 
 /** The number of fields that a selection writes if each list has one item. */
 function fieldsOf({ fields }: ObjectSelection): number {

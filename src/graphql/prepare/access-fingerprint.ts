@@ -16,12 +16,18 @@ export interface SeenKind extends Pick<KindView, 'cluster' | 'kind' | 'scope' | 
  */
 export function accessFingerprint(kinds: Iterable<SeenKind>): string {
   const all = [...kinds]
+  const isLimited = ({ scope, look = scope }: SeenKind): boolean =>
+    scope.form !== 'all' || look.form !== 'all'
   const limited = new Set(all.filter(isLimited).map(nameOf))
   if (limited.size === 0) return ''
   // A limited kind counts with all its entries: one may be whole where another is not.
-  const lines = new Set(
-    all.filter((one) => limited.has(nameOf(one))).map((one) => nameOf(one) + seenText(one)),
-  )
+  const lines = new Set<string>()
+  for (const one of all) {
+    if (!limited.has(nameOf(one))) continue
+    const { scope, byName, look } = one
+    const seen = [scopeTexts(scope), byName?.identity ?? null, look && scopeTexts(look)]
+    lines.add(nameOf(one) + JSON.stringify(seen))
+  }
   const text = [...lines].toSorted().join('\n')
   return createHash('sha256').update(text).digest('base64url').slice(0, 22)
 }
@@ -37,16 +43,8 @@ export function joinedHash(texts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(texts)).digest('base64url').slice(0, 22)
 }
 
-function isLimited({ scope, look = scope }: SeenKind): boolean {
-  return scope.form !== 'all' || look.form !== 'all'
-}
-
 function nameOf({ cluster, kind: { resource } }: SeenKind): string {
   return JSON.stringify([cluster, apiVersionOf(resource), resource.resource])
-}
-
-function seenText({ scope, byName, look }: SeenKind): string {
-  return JSON.stringify([scopeTexts(scope), byName?.identity ?? null, look && scopeTexts(look)])
 }
 
 function scopeTexts(scope: Scope): readonly unknown[] {

@@ -40,7 +40,16 @@ export function requireCovered(
   const outside = shown.find((name) => !covers(coverage, name))
   if (outside !== undefined) throw notCovered(part, coverage, outside)
   const loading = shown.find((name) => coverage.loading.has(name))
-  if (loading !== undefined) throw stillLoading(part, loading)
+  if (loading === undefined) return
+  const { cluster, kind } = part
+  const message = `${kind.typeName} of the namespace ${JSON.stringify(loading)} is still loading`
+  throw new ClientError('NOT_SYNCED', message, {
+    cluster,
+    type: kind.typeName,
+    value: loading,
+    hint: 'ask again in a moment',
+    retryAfterMs: 1_000,
+  })
 }
 
 export function namespacesOfKeys(keys: readonly string[]): readonly string[] {
@@ -50,7 +59,7 @@ export function namespacesOfKeys(keys: readonly string[]): readonly string[] {
 /** The error of a question that a cache of some namespaces cannot answer: whether nothing of a kind exists. */
 export function notWhole({ cluster, kind }: ClusterKind, coverage: Coverage): ClientError {
   const { typeName: type } = kind
-  const message = `the gateway does not see all objects of ${type}: ${reasonOf(coverage)}`
+  const message = `the gateway does not see all objects of ${type}: ${reasons[coverage.cause]}`
   const hint = `limit the list to namespaces where ${type} is cached: gatewayClusters { resources { namespaces } } has them`
   return new ClientError('NAMESPACE_NOT_CACHED', message, { cluster, type, hint })
 }
@@ -61,7 +70,7 @@ function notCovered(
   namespace: string,
 ): ClientError {
   const { typeName: type, resource } = kind
-  const message = `${type} of the namespace ${JSON.stringify(namespace)} is not cached: ${reasonOf(coverage)}`
+  const message = `${type} of the namespace ${JSON.stringify(namespace)} is not cached: ${reasons[coverage.cause]}`
   const configured = `add it to cache.namespaces of cluster ${cluster}`
   const granted = `let the gateway's account list and watch ${resource.resource} there; the gateway notices it within seconds`
   const hint =
@@ -71,13 +80,6 @@ function notCovered(
         ? configured
         : granted
   return new ClientError('NAMESPACE_NOT_CACHED', message, { cluster, type, value: namespace, hint })
-}
-
-function stillLoading({ cluster, kind }: ClusterKind, namespace: string): ClientError {
-  const { typeName: type } = kind
-  const message = `${type} of the namespace ${JSON.stringify(namespace)} is still loading`
-  const details = { cluster, type, value: namespace, hint: 'ask again in a moment' }
-  return new ClientError('NOT_SYNCED', message, { ...details, retryAfterMs: 1_000 })
 }
 
 const shownNames = 10
@@ -93,11 +95,7 @@ function messageOf(
   const few = names.length === 1 ? 'the namespace' : 'the namespaces'
   const which = covered === undefined ? 'all namespaces but' : few
   const where = names.length === 0 ? 'no namespace' : `${which} ${shown}${more}`
-  return `${type} of ${where} only: ${reasonOf(coverage)}`
-}
-
-function reasonOf({ cause }: Coverage): string {
-  return reasons[cause]
+  return `${type} of ${where} only: ${reasons[coverage.cause]}`
 }
 
 const reasons: Readonly<Record<Coverage['cause'], string>> = {

@@ -196,19 +196,22 @@ export class KindLeases implements KindSource, Disposable {
   #isReadAsItIs(at: ClusterKind): boolean {
     const view = this.synced(at)
     if (view === undefined) return false
-    if (this.access === undefined && at.indexes !== undefined && !hasAll(view, at.indexes)) {
-      return false
+    if (this.access === undefined && at.indexes !== undefined) {
+      const { needed = [], useful = [] } = at.indexes
+      if (!isIndexed(view, { needed: [...needed, ...useful] })) return false
     }
     return this.#named.get(at)?.every((indexes) => isIndexed(view, indexes)) ?? true
   }
 
   /** Waits as long as the cluster can be reached and answers access reviews. */
   async #whileReachable({ cluster }: ClusterKind, wait: Promise<unknown>): Promise<void> {
+    const { served, reviewSilenceMs = Infinity } = this.#options
     const end = new AbortController()
     const waited = wait.finally(() => end.abort())
     const left = async (): Promise<void> => {
-      while (!end.signal.aborted && isReachable(this.#options.served, cluster)) {
-        if (this.#isSilent(cluster)) {
+      while (!end.signal.aborted && isReachable(served, cluster)) {
+        const silentMs = served.access.get(cluster)?.silentMs ?? 0
+        if (silentMs > reviewSilenceMs) {
           this.#failures.set(cluster, silentReview(cluster))
           return
         }
@@ -218,11 +221,6 @@ export class KindLeases implements KindSource, Disposable {
       }
     }
     await Promise.race([waited, left()])
-  }
-
-  #isSilent(cluster: string): boolean {
-    const { served, reviewSilenceMs = Infinity } = this.#options
-    return (served.access.get(cluster)?.silentMs ?? 0) > reviewSilenceMs
   }
 
   /** Starts an informer only if the viewer may see something of its kind. */
@@ -256,24 +254,22 @@ export class KindLeases implements KindSource, Disposable {
   }
 
   #acquire(at: ClusterKind): Lease | UnreadableResourceError {
-    const acquired = this.#acquireNow(at)
+    const { kind } = at
+    const { clusters, indexTexts } = this.#options.served
+    const cluster = clusters.get(at.cluster)
+    if (cluster === undefined) throw goneCluster(at.cluster)
+    let acquired: Lease | UnreadableResourceError
+    try {
+      acquired = cluster.acquire(kind.resource, indexTexts.get(kind), !kind.uncached)
+    } catch (error) {
+      if (!(error instanceof UnreadableResourceError)) throw error
+      acquired = error
+    }
     this.#acquired.set(at, acquired)
     if (acquired instanceof Lease) {
       for (const indexes of this.#named.get(at) ?? []) acquired.want(indexes)
     }
     return acquired
-  }
-
-  #acquireNow({ cluster: name, kind }: ClusterKind): Lease | UnreadableResourceError {
-    const { clusters, indexTexts } = this.#options.served
-    const cluster = clusters.get(name)
-    if (cluster === undefined) throw goneCluster(name)
-    try {
-      return cluster.acquire(kind.resource, indexTexts.get(kind), !kind.uncached)
-    } catch (error) {
-      if (error instanceof UnreadableResourceError) return error
-      throw error
-    }
   }
 }
 
@@ -283,11 +279,6 @@ function partOf({ cluster, kind }: ClusterKind): PartDetails {
 
 /** How often a wait checks whether the cluster can still be reached. */
 const reachableCheckMs = 100
-
-/** Whether a store has all of some indexes. */
-function hasAll(view: StoreView, { needed = [], useful = [] }: WantedIndexes): boolean {
-  return isIndexed(view, { needed: [...needed, ...useful] })
-}
 
 /** Whether a store has the needed ones of some indexes. */
 function isIndexed(view: StoreView, { needed = [] }: WantedIndexes = {}): boolean {

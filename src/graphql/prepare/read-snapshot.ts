@@ -262,15 +262,12 @@ export class ReadSnapshot implements ReadParts {
       this.#named.set(at, part)
     }
     if (!isIndexed(at, part)) throw this.#missing({ ...at, keys })
-    return this.#covering(part, keys)
-  }
-
-  /** Throws `ClientError` if the cache does not cover the namespaces of the keys that the viewer may look up. */
-  #covering(part: KindView, keys: readonly string[]): KindView {
+    // Only the namespaces of the keys that the viewer may look up have to be covered.
     const { coverage, byName } = part
-    if (coverage === undefined) return part
-    const shown = byName === undefined ? keys : keys.filter((key) => byName.allows(key))
-    requireCovered(part, namespacesOfKeys(shown))
+    if (coverage !== undefined) {
+      const shown = byName === undefined ? keys : keys.filter((key) => byName.allows(key))
+      requireCovered(part, namespacesOfKeys(shown))
+    }
     return part
   }
 
@@ -373,18 +370,19 @@ export class ReadSnapshot implements ReadParts {
   }
 
   #view(at: ClusterKind, need: KindNeed): StoreView | ClientError {
-    let view = this.#views.get(at)
-    if (view === undefined) this.#views.set(at, (view = this.#viewOf(at, need)))
-    return view
-  }
-
-  #viewOf(at: ClusterKind, need: KindNeed): StoreView | ClientError {
-    const lease = this.#source.lease(at)
-    if (lease === undefined) return this.#missing(need)
+    const known = this.#views.get(at)
+    if (known !== undefined) return known
     const { isViewed } = this.#source
-    if (lease instanceof UnreadableResourceError) return unreadableKind(at, lease, isViewed)
-    const failure = lease.unreadable()
-    return failure === undefined ? lease.informer.store : unreadableKind(at, failure, isViewed)
+    const lease = this.#source.lease(at)
+    let view: StoreView | ClientError
+    if (lease === undefined) view = this.#missing(need)
+    else if (lease instanceof UnreadableResourceError) view = unreadableKind(at, lease, isViewed)
+    else {
+      const failure = lease.unreadable()
+      view = failure === undefined ? lease.informer.store : unreadableKind(at, failure, isViewed)
+    }
+    this.#views.set(at, view)
+    return view
   }
 
   /** Notes a need for the next round. Returns the error for the field in this round. */

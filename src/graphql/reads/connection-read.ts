@@ -226,8 +226,28 @@ function checkedFacets(kind: Kind, { by, top, sum }: FacetArguments, limits: Nam
     throw new ArgumentError('top', `must be from 0 to ${maxTop}, not ${most}`, { value: most })
   }
   const summed = summedIndexes(kind, 'sum', sum ?? [], limits)
-  const facets = by.map((name, position) => ({ name, ...facetOf(kind, name, position, limits) }))
+  const facets = by.map((name, position): CheckedFacet => {
+    const definition = kind.indexes.find((one) => one.name === name)
+    if (definition !== undefined) return { name, type: definition.type }
+    if (name === 'cluster') return { name, type: 'cluster' }
+    const label = labelOf(name)
+    if (label !== undefined) return { name, index: label, type: 'string' }
+    const names = limits.introspection
+      ? `there are ${kind.indexes.map((one) => one.name).join(', ')}, and `
+      : ''
+    throw new ArgumentError(`by[${position}]`, `there is no index ${JSON.stringify(name)}`, {
+      value: name,
+      hint: `${names}labels["KEY"] counts by a label`,
+    })
+  })
   return { most, summed, facets }
+}
+
+/** An index of the kind; with `index`, the label of that key; or the clusters of the list. */
+interface CheckedFacet {
+  readonly name: string
+  readonly index?: string
+  readonly type: IndexType | 'cluster'
 }
 
 /** The clusters of a list as values: those with most objects first, then by name. */
@@ -335,30 +355,6 @@ function summedIndexes(
       value: name,
       ...(introspection ? { hint } : {}),
     })
-  })
-}
-
-/**
- * Resolves a name of `by`: an index of the kind; with `index`, the label of that key; or the clusters of the list.
- * Without introspection, errors name no indexes.
- */
-function facetOf(
-  kind: Kind,
-  name: string,
-  position: number,
-  { introspection }: NamingLimits,
-): { readonly index?: string; readonly type: IndexType | 'cluster' } {
-  const definition = kind.indexes.find((one) => one.name === name)
-  if (definition !== undefined) return { type: definition.type }
-  if (name === 'cluster') return { type: 'cluster' }
-  const label = labelOf(name)
-  if (label !== undefined) return { index: label, type: 'string' }
-  const names = introspection
-    ? `there are ${kind.indexes.map((one) => one.name).join(', ')}, and `
-    : ''
-  throw new ArgumentError(`by[${position}]`, `there is no index ${JSON.stringify(name)}`, {
-    value: name,
-    hint: `${names}labels["KEY"] counts by a label`,
   })
 }
 

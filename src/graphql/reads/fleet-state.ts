@@ -1,9 +1,29 @@
+import type { CachedResourceState } from '../../cache/cached-resource.ts'
 import type { ClusterCache } from '../../cache/cluster-cache.ts'
-import type { ResourcesArguments } from '../schema/read-arguments.ts'
+import { type ApiResource, apiVersionOf } from '../../kubernetes/api-resource.ts'
+import { healthStatuses } from '../../kubernetes/health/health.ts'
+import { type Condition, everything, hasValue } from '../../query/condition/condition.ts'
+import { isInScope, type Scope } from '../../query/condition/scope.ts'
+import { type IndexDefinition, isSummable } from '../../query/index/index-definition.ts'
+import type { IndexType } from '../../query/index/index-key.ts'
+import { countObjects } from '../../query/page/list-part.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import { type ServedCluster, servesWrites } from '../served/served-schema.ts'
+import { unlessRefused } from '../errors/client-error.ts'
+import type { Kind } from '../model/kind.ts'
+import type { FacetArguments, ResourcesArguments } from '../schema/read-arguments.ts'
+import type { Facet } from '../schema/read-context.ts'
+import { describeIndex } from '../schema/where-type.ts'
+import { servesWrites } from '../served/served-schema.ts'
+import { facetsOf } from './connection-read.ts'
+import { listedPart, listRequest, pageOf } from './list-read.ts'
+import { furtherNamespaces } from './permissions.ts'
 import { OncePerRun, type ReadRun } from './read-run.ts'
-import { resourceStates } from './resource-states.ts'
+import { indexesIn } from './usage-read.ts'
+
+/*
+ * `gatewayClusters`, and the cluster of an object: the state of each cluster, and of the kinds in it that the viewer may
+ * list. What is costly, or depends on the viewer, is computed when a field asks for it.
+ */
 
 /** The states of all clusters. */
 export function clusterStates(run: ReadRun): readonly object[] {
@@ -29,6 +49,9 @@ function stateOf(run: ReadRun, cluster: ClusterCache): object {
   const member = run.served.members.get(name)
   if (member === undefined) throw new TypeError(`there is no cluster ${name}`)
   const { labels, source, state, since, problem } = member
+  const isCoded = problem === undefined || problem instanceof CodedError
+  const isAway = state === 'UNREACHABLE' || state === 'UNAUTHORIZED'
+  const code = isAway ? `CLUSTER_${state}` : isCoded ? (problem?.code ?? null) : 'UNKNOWN'
   const whole = new Map<string, readonly object[]>()
   return {
     name,
@@ -36,7 +59,7 @@ function stateOf(run: ReadRun, cluster: ClusterCache): object {
     source,
     state,
     since: since.toISOString(),
-    problem: problemCode(member),
+    problem: code,
     problemText: run.parts.access === undefined ? (problem?.message ?? null) : null,
     version: isConnected ? connection.version : null,
     uid,
@@ -56,8 +79,171 @@ function stateOf(run: ReadRun, cluster: ClusterCache): object {
   }
 }
 
-function problemCode({ state, problem }: ServedCluster): string | null {
-  if (state === 'UNREACHABLE' || state === 'UNAUTHORIZED') return `CLUSTER_${state}`
-  if (problem === undefined) return null
-  return problem instanceof CodedError ? problem.code : 'UNKNOWN'
+/**
+ * The kinds of a cluster of which the viewer may list any objects: those with a cache first, then the others of the
+ * schema. `undefined` stands for a kind whose access review is missing.
+ */
+function resourceStates(
+  run: ReadRun,
+  cluster: ClusterCache,
+  { loaded = null, namespaces = null }: ResourcesArguments,
+): readonly (object | undefined)[] {
+  const { served, parts, budget } = run
+  // Measurements are cached for `usage` only: lists of their kind are read from the API server.
+  const caches = cluster.states().filter(({ isPolled }) => !isPolled)
+  const listed = loaded === false ? [] : caches
+  budget.spend('fields', listed.length)
+  const states = listed.flatMap((cached) => {
+    const kind = kindOf(run, cached.resource)
+    const isWithin = namespaces !== null && cached.resource.namespaced
+    const condition = isWithin ? hasValue('namespace', namespaces) : everything
+    if (parts.access === undefined) return kindState(run, { cluster, kind, cached, condition })
+    const scope = kind === undefined ? 'nothing' : parts.listed({ cluster: cluster.name, kind })
+    if (scope === 'nothing') return []
+    return scope && kindState(run, { cluster, kind, cached, scope, condition })
+  })
+  if (loaded === true) return states
+  const isLoaded = new Set(caches.map(({ resource }) => kindOf(run, resource)))
+  const others = [...served.kinds.values()].filter(
+    (kind) => !isLoaded.has(kind) && cluster.serves(kind.resource),
+  )
+  budget.spend('fields', others.length)
+  // Where to ask for kinds that the viewer may not list everywhere: the namespaces where the viewer may list common kinds,
+  // so that many kinds in many namespaces take few reviews. None if they are not known or too many.
+  const asked = unlessRefused(() => ({ within: furtherNamespaces(run, cluster.name) }))
+  const within = asked === undefined ? [] : asked.within
+  if (within === undefined) return [...states, undefined]
+  return [
+    ...states,
+    ...others.flatMap((kind) => {
+      const isSeen = parts.listsAny({ cluster: cluster.name, kind }, within)
+      if (isSeen === undefined) return [undefined]
+      return isSeen ? kindState(run, { cluster, kind }) : []
+    }),
+  ]
+}
+
+/** The kind of a cached resource. The cache keeps a version that the schema no longer serves until it has been idle. */
+function kindOf({ served }: ReadRun, { group, kind, version }: ApiResource): Kind | undefined {
+  const found = served.kindOf(group, kind)
+  return found?.resource.version === version ? found : undefined
+}
+
+type SeenKind = { readonly cluster: ClusterCache; readonly scope?: Scope } & (
+  | { readonly kind: Kind; readonly cached?: undefined }
+  | {
+      readonly kind: Kind | undefined
+      readonly cached: CachedResourceState
+      /** Which of its objects are counted. */
+      readonly condition: Condition
+    }
+)
+
+const whole: Scope = { form: 'all' }
+
+/** One kind, with the number of objects that the viewer may list: the members are the fields of `GatewayResource`. */
+function kindState(run: ReadRun, seen: SeenKind): object {
+  const { served, budget, parts } = run
+  const { cluster, kind, cached, scope = whole } = seen
+  const resource = seen.cached === undefined ? seen.kind.resource : seen.cached.resource
+  const apiVersion = apiVersionOf(resource)
+  const coverage = cached?.coverage
+  /** The namespaces in which the viewer may list the kind: the names of others are not theirs to know. */
+  const visible = (names: Iterable<string> = []): readonly string[] =>
+    [...names].filter((name) => isInScope(scope, `${name}/`)).toSorted()
+  let counted: number | undefined
+  return {
+    type: kind?.typeName ?? `${apiVersion} ${resource.kind}`,
+    group: resource.group,
+    version: resource.version,
+    apiVersion,
+    kind: resource.kind,
+    resource: resource.resource,
+    namespaced: resource.namespaced,
+    shortNames: resource.shortNames ?? [],
+    get listField() {
+      const { listField = '' } = kind ?? {}
+      const fields = served.schema.getQueryType()?.getFields()
+      return fields?.[listField] === undefined ? null : listField
+    },
+    get indexes() {
+      if (kind === undefined) return []
+      return indexesIn(served, { cluster: cluster.name, kind }).map(indexState)
+    },
+    /** `null` if only the API server knows them. */
+    columns: kind?.printed?.columns ?? null,
+    state: cached?.state ?? (kind?.uncached === true ? 'UNCACHED' : 'IDLE'),
+    get objects() {
+      if (seen.cached === undefined) return null
+      const { condition } = seen
+      if (scope.form === 'all' && condition.form === 'everything') return seen.cached.objects
+      const view = cluster.synced(resource)
+      if (view === undefined) return null
+      return (counted ??= countObjects({ view, scope, budget, condition }))
+    },
+    resourceVersion: cached?.resourceVersion ?? null,
+    lagMs: cached?.lagMs ?? null,
+    /** Errors of the API server may quote other objects, or the account or the address of the gateway. */
+    lastError: (parts.access === undefined ? cached?.lastError : undefined) ?? null,
+    /** `null`: all but those that are excluded. */
+    get namespaces() {
+      return coverage?.namespaces === undefined ? null : visible(coverage.namespaces)
+    },
+    namespacesReason: coverage === undefined ? null : namespacesReasons[coverage.cause],
+    get excludedNamespaces() {
+      return visible(coverage?.excluded)
+    },
+    get refusedNamespaces() {
+      return visible(coverage?.refused)
+    },
+    facets: (args: FacetArguments) => budget.because(manyFacets, () => kindFacets(run, seen, args)),
+  }
+}
+
+/** `null` while the cache is not synced. */
+function kindFacets(run: ReadRun, seen: SeenKind, args: FacetArguments): readonly Facet[] | null {
+  const { kind } = seen
+  if (kind === undefined || seen.cached === undefined) return null
+  const at = { cluster: seen.cluster.name, kind }
+  const found = run.parts.cachedPart(at)
+  if (found === undefined) return null
+  const needed = kind.indexes.flatMap(({ name }) => (args.by.includes(name) ? [name] : []))
+  const isIndexed = needed.every((name) => found.view.hasIndex(name))
+  // Asks for missing indexes, so that another round waits for them.
+  const part = isIndexed ? found : run.parts.part({ ...at, indexes: { needed } })
+  const request = listRequest(run.served, kind, { first: 0 })
+  const parts = [listedPart(run, part, request, seen.condition)]
+  return facetsOf(run, pageOf(run, kind, request, { list: kind.listField, parts, reads: [] }), args)
+}
+
+const namespacesReasons = {
+  account: 'ACCOUNT',
+  configured: 'CONFIGURED',
+  excluded: 'EXCLUDED',
+} as const
+
+const manyFacets = {
+  argument: 'by',
+  hint: 'name fewer indexes, or count one kind at a time by the facets of objectList',
+}
+
+const forms: Readonly<Record<IndexType, string>> = {
+  string: 'STRING',
+  int: 'INT',
+  boolean: 'BOOLEAN',
+  dateTime: 'DATE_TIME',
+  quantity: 'QUANTITY',
+  healthStatus: 'HEALTH_STATUS',
+}
+
+function indexState(index: IndexDefinition): object {
+  const { name, type, values } = index
+  const closed = type === 'healthStatus' ? healthStatuses : (values ?? null)
+  return {
+    name,
+    form: forms[type],
+    values: closed,
+    summable: isSummable(index),
+    description: describeIndex(index),
+  }
 }

@@ -8,10 +8,9 @@ import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { usageKindOf } from '../model/usage-kind.ts'
 import type { KindView } from '../prepare/kind-view.ts'
-import type { ListFieldArguments, ObjectListArguments } from '../schema/read-arguments.ts'
+import type { ListFieldArguments } from '../schema/read-arguments.ts'
 import type { ClusterGap } from '../schema/read-context.ts'
 import { clusterNamed, clustersNamed, isOverClusters } from '../served/cluster-argument.ts'
-import { kindNamed } from '../served/named-kinds.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { type ListedPart, ReadPage } from './connection-read.ts'
@@ -19,7 +18,6 @@ import { directPage } from './direct/direct-list.ts'
 import { filterOf, type ListFilter } from './list-arguments.ts'
 import { failuresOfParts, placePart, Places } from './places.ts'
 import type { ReadRun } from './read-run.ts'
-import { typedArguments } from './typed-arguments.ts'
 import { isUsageIndex, measuredKinds, requireUsages } from './usage-read.ts'
 
 /** The arguments of a list, read once for all rows that share them. */
@@ -51,18 +49,6 @@ export function listRequest(
   }
 }
 
-/** The list of a kind that the arguments name. */
-export interface NamedList {
-  readonly kind: Kind
-  readonly request: ListRequest
-}
-
-/** Reads the arguments of `objectList`. Throws `ArgumentError`, which names the invalid one. */
-export function namedList({ served, limits }: ReadRun, args: ObjectListArguments): NamedList {
-  const kind = kindNamed(served, args, limits)
-  return { kind, request: listRequest(served, kind, typedArguments(served, kind, args, limits)) }
-}
-
 /** The tests that a page costs, for starting it and writing its connection: a relation has a page for each row. */
 export const testsPerPage = 70
 
@@ -75,7 +61,12 @@ export function readList(run: ReadRun, kind: Kind, request: ListRequest): ReadPa
   const { args, condition } = request
   const { served } = run
   const isOver = isOverClusters(args)
-  if (kind.uncached && isOver) throw notOverClusters(kind)
+  if (kind.uncached && isOver) {
+    const { typeName: type } = kind
+    const message = `${type} is read live, from one cluster at a time`
+    const hint = 'name one `cluster`, in several fields for several clusters'
+    throw new ClientError('UNSUPPORTED', message, { argument: 'clusters', type, hint })
+  }
   const list = { list: kind.listField, reads: request.filterKinds }
   if (isOver) return pageOf(run, kind, request, { ...list, ...partsOver(run, kind, request) })
   const at = { cluster: clusterNamed(served, args.cluster), kind }
@@ -174,12 +165,6 @@ function partsOver(
     gaps: places.missing(),
     failures: [...failures, ...failuresOfParts(served, parts)],
   }
-}
-
-function notOverClusters({ typeName }: Kind): ClientError {
-  const message = `${typeName} is read live, from one cluster at a time`
-  const hint = 'name one `cluster`, in several fields for several clusters'
-  return new ClientError('UNSUPPORTED', message, { argument: 'clusters', type: typeName, hint })
 }
 
 /**

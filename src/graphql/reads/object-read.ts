@@ -110,7 +110,14 @@ export function foundByUid(
 ): FoundObject | undefined {
   run.budget.spend('rows', 1)
   if (at.kind.uncached) {
-    if (key === undefined) throw notFoundByUid(at)
+    if (key === undefined) {
+      // Kinds without a cache have no index of UIDs.
+      const { typeName: type, lookupField } = at.kind
+      const message = `id: ${type} is read live, and the API server cannot find an object by its UID`
+      const hint = `use ${lookupField} with the name of the object`
+      const { cluster } = at
+      throw new ClientError('UNSUPPORTED', message, { argument: 'id', cluster, type, hint })
+    }
     const read = readDirectly(run, at, key)
     // An object with the same name and another UID is another object.
     return read?.part.view.uidOf(read.id) === uid ? read : undefined
@@ -155,18 +162,6 @@ function readDirectly(run: ReadRun, at: ClusterKind, key: string): FoundObject |
 function placeOfKey(key: string): ObjectPlace {
   const { namespace, name } = splitObjectKey(key)
   return namespace === '' ? { name } : { namespace, name }
-}
-
-/** Kinds without a cache have no index of UIDs. */
-function notFoundByUid({ cluster, kind }: ClusterKind): ClientError {
-  const { typeName, lookupField } = kind
-  const message = `id: ${typeName} is read live, and the API server cannot find an object by its UID`
-  return new ClientError('UNSUPPORTED', message, {
-    argument: 'id',
-    cluster,
-    type: typeName,
-    hint: `use ${lookupField} with the name of the object`,
-  })
 }
 
 /**

@@ -33,17 +33,7 @@ export function ownersOf<R extends ReadRun>(
   refused: Refused<R>,
 ): readonly FoundObject[] {
   const { cluster, namespace = '' } = originOf(part, id)
-  return ownersNamed(run, { cluster, namespace }, ownerReferencesOf(run, part, id), refused)
-}
-
-/** The owners that an object in a namespace (`''` if cluster-scoped) names, found by their UIDs. */
-export function ownersNamed<R extends ReadRun>(
-  run: R,
-  { cluster, namespace }: { readonly cluster: string; readonly namespace: string },
-  references: readonly OwnerReference[],
-  refused: Refused<R>,
-): readonly FoundObject[] {
-  return references.flatMap(({ apiVersion, kind: kindName, name, uid }) => {
+  return ownerReferencesOf(run, part, id).flatMap(({ apiVersion, kind: kindName, name, uid }) => {
     const { group } = splitApiVersion(apiVersion)
     const at = kindOfIdentity(run.served, { cluster, group, kind: kindName })
     if (at === undefined) return []
@@ -54,40 +44,28 @@ export function ownersNamed<R extends ReadRun>(
   })
 }
 
-/** See {@link ownerChainFrom}. */
+const maxChain = 16
+
+/**
+ * The chain of owners of an object, the nearest first: at each step the controller, or the first owner if none controls.
+ * Ends where the next owner does not exist, is not served or is refused, and after 16 steps.
+ */
 export function ownerChainOf<R extends ReadRun>(
   run: R,
   part: KindView,
   id: ObjectId,
   refused: Refused<R>,
 ): readonly ObjectRef[] {
-  return ownerChainFrom(run, originOf(part, id), ownerReferencesOf(run, part, id), refused)
-}
-
-const maxChain = 16
-
-/**
- * The chain of owners of an object that names these owners, the nearest first: at each step the controller, or the
- * first owner if none controls. Ends where the next owner does not exist, is not served or is refused, and after 16
- * steps.
- */
-export function ownerChainFrom<R extends ReadRun>(
-  run: R,
-  start: ReferenceOrigin,
-  named: readonly OwnerReference[],
-  refused: Refused<R>,
-): readonly ObjectRef[] {
   const chain: ObjectRef[] = []
-  let [origin, owners] = [start, named]
-  while (chain.length < maxChain) {
+  let from: FoundObject | undefined = { part, id }
+  while (from !== undefined && chain.length < maxChain) {
+    const owners = ownerReferencesOf(run, from.part, from.id)
+    const origin = originOf(from.part, from.id)
     const nearest = owners.find(({ controller }) => controller) ?? owners[0]
     const [owner] = objectRefsOf([nearest], origin, run.served.kindOf)
     if (owner === undefined || chain.some(({ uid }) => uid === owner.uid)) break
     chain.push(owner)
-    const found = referenced(run, owner, refused)
-    if (found === undefined) break
-    const { part, id } = found
-    ;[origin, owners] = [originOf(part, id), ownerReferencesOf(run, part, id)]
+    from = referenced(run, owner, refused)
   }
   return chain
 }
@@ -146,7 +124,10 @@ export class NamedRead {
         const origin = originOf(from.part, from.id)
         const references = read(run, from.part, from.id) as readonly NamedReference[]
         return references.flatMap((reference) => {
-          if (!isOfKind(kind, reference)) return []
+          const { kind: of = kind.resource.kind, apiVersion } = reference
+          if (of !== kind.resource.kind) return []
+          const group = apiVersion === undefined ? undefined : splitApiVersion(apiVersion).group
+          if (group !== undefined && group !== kind.resource.group) return []
           const at = { cluster: origin.cluster, kind }
           const { name, namespace = origin.namespace ?? '' } = reference
           const key = objectKey(kind.resource.namespaced ? { namespace, name } : { name })
@@ -156,7 +137,9 @@ export class NamedRead {
         })
       })
     }
-    const [first] = found.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+    const [first] = found.toSorted((a, b) =>
+      a.part.view.keyOf(a.id) < b.part.view.keyOf(b.id) ? -1 : 1,
+    )
     if (first === undefined) for (const error of refusals) refused?.(run, error)
     return first
   }
@@ -164,24 +147,8 @@ export class NamedRead {
 
 const uidMember = '.uid'
 
-function keyOf({ part, id }: FoundObject): string {
-  return part.view.keyOf(id)
-}
-
-function isOfKind({ resource }: Kind, { apiVersion, kind }: NamedReference): boolean {
-  if (kind !== undefined && kind !== resource.kind) return false
-  return apiVersion === undefined || splitApiVersion(apiVersion).group === resource.group
-}
-
-/** The relation to the object that names the kind of a reference. */
-interface KindRelation {
-  one<R extends ReadRun>(
-    run: R,
-    part: KindView,
-    id: ObjectId,
-    refused: Refused<R>,
-  ): FoundObject | undefined
-}
+/** The relation to the object that names the kind of a reference: a `RelationRead`, which reads by names, too. */
+type KindRelation = Pick<NamedRead, 'one'>
 
 /** A field that refers to objects of any kind, such as `Event.involved`. */
 export class ObjectRefRead {

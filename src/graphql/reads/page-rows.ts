@@ -107,7 +107,10 @@ function pageSearch(
     if (known !== undefined) return known
     let path = oneObject
     for (const selection of set.selections) {
-      if (isIncluded(selection, flag)) path = larger(path, selectionPath(selection, type))
+      if (!isIncluded(selection, flag)) continue
+      const other = selectionPath(selection, type)
+      const more = other.rows > path.rows ? other : path
+      path = { ...more, answersRows: path.answersRows || other.answersRows }
     }
     found.set(set, ofSet.set(type.name, path))
     return path
@@ -126,19 +129,27 @@ function pageSearch(
   }
 
   function fieldPath(node: FieldNode, field: GraphQLField<unknown, unknown>): PagePath {
-    const type = fieldsTypeOf(field)
-    if (node.selectionSet === undefined || type === undefined) {
+    const named = getNamedType(field.type)
+    // `_Entity` is the union of all kinds, whose objects have the interface.
+    const type = named.name === '_Entity' ? served.schema.getType('KubernetesObject') : named
+    if (node.selectionSet === undefined || !(isObjectType(type) || isInterfaceType(type))) {
       return oneObject
     }
     const inner = pathOf(node.selectionSet, type)
-    const source = isIntrospection(type.name) ? undefined : fieldSourceOf(field)
+    const source = type.name.startsWith('__') ? undefined : fieldSourceOf(field)
+    /** The size that an argument of an own field gives. */
+    const sized = (argument: 'first' | 'maxNodes', byDefault: number, most: number): PageStep => {
+      const given = valueOf(argumentNode(node, argument)) ?? byDefault
+      return { node, size: Math.min(typeof given === 'number' ? given : most, most), argument }
+    }
     switch (source?.form) {
       case 'connection':
         return { ...inner, answersRows: source.part === 'nodes' || source.part === 'edges' }
       case 'graphNode':
         return { ...inner, answersRows: source.part === 'object' }
       case 'problem':
-        return source.part === 'objects' ? within(problemObjectsStep(node), inner) : inner
+        if (source.part !== 'objects') return inner
+        return within(sized('first', defaultProblemObjects, maxPageSize), inner)
       case 'graph':
         return inner
       case 'objectsByIds':
@@ -152,34 +163,16 @@ function pageSearch(
       case 'kubernetesObjectsPages':
         return within(pageStep(node), inner)
       case 'aroundObjects':
-        return inner.answersRows ? within(graphStep(node), inner) : inner
+        if (!inner.answersRows) return inner
+        return within(sized('maxNodes', graphBounds.nodes, graphBounds.maxNodes), inner)
       default:
         return inner.answersRows ? within(pageStep(node), inner) : inner
     }
   }
 
-  function fieldsTypeOf(field: GraphQLField<unknown, unknown>): FieldsType | undefined {
-    const type = getNamedType(field.type)
-    if (isObjectType(type) || isInterfaceType(type)) return type
-    // The union of all kinds, whose objects have this interface.
-    const any = type.name === '_Entity' ? served.schema.getType('KubernetesObject') : undefined
-    return isInterfaceType(any) ? any : undefined
-  }
-
   /** A field with an object for each value of an argument. */
   function listStep(node: FieldNode, argument: 'ids' | 'representations'): PageStep {
     return { node, size: lengthOf(argumentNode(node, argument)) ?? maxPageSize, argument }
-  }
-
-  function graphStep(node: FieldNode): PageStep {
-    const given = valueOf(argumentNode(node, 'maxNodes')) ?? graphBounds.nodes
-    const size = typeof given === 'number' ? given : graphBounds.maxNodes
-    return { node, size: Math.min(size, graphBounds.maxNodes), argument: 'maxNodes' }
-  }
-
-  function problemObjectsStep(node: FieldNode): PageStep {
-    const given = valueOf(argumentNode(node, 'first')) ?? defaultProblemObjects
-    return { node, size: typeof given === 'number' ? given : maxPageSize, argument: 'first' }
   }
 
   function pageStep(node: FieldNode): PageStep {
@@ -233,14 +226,4 @@ function argumentNode(node: FieldNode, name: string): ValueNode | undefined {
 
 function keyOf({ alias, name }: FieldNode): string {
   return (alias ?? name).value
-}
-
-function larger(one: PagePath, other: PagePath): PagePath {
-  const more = other.rows > one.rows ? other : one
-  const answersRows = one.answersRows || other.answersRows
-  return more.answersRows === answersRows ? more : { ...more, answersRows }
-}
-
-function isIntrospection(typeName: string): boolean {
-  return typeName.startsWith('__')
 }

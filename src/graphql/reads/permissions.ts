@@ -1,7 +1,6 @@
 import { type AccessQuestion, placeOf, questionOf } from '../../access/access-question.ts'
 import type { ClusterAccess } from '../../access/cluster-access.ts'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
-import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import type {
   CanArguments,
   NamespacesArguments,
@@ -12,29 +11,20 @@ import type { Kind } from '../model/kind.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import { namespacesNotKnown } from '../prepare/read-failures.ts'
-import type { ReadParts } from '../prepare/read-snapshot.ts'
 import type { ViewerAccess } from '../prepare/viewer-access.ts'
+import type { ReadRun } from './read-run.ts'
 import { commonKindsOf } from '../served/named-kinds.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 
-interface PermissionMeans {
-  readonly served: Pick<ServedSchema, 'schema'>
-  readonly parts: Pick<ReadParts, 'access' | 'asks' | 'asksList' | 'dependsOnViewer'>
-  readonly budget: WorkBudget
-}
-
 /** Whether the viewer may do something; `undefined` while an access review is missing. Throws `ClientError`. */
-export function canAnywhere(
-  served: ServedSchema,
-  means: PermissionMeans,
-  args: CanArguments,
-): boolean | undefined {
+export function canAnywhere(run: ReadRun, args: CanArguments): boolean | undefined {
+  const { served } = run
   const cluster = clusterNamed(served, args.cluster)
   const { namespace, name, subresource } = args
   const resource = resourceOf(served, args)
   const at = placeOf(resource, { namespace: namespace ?? '', name: name ?? '' })
   const place = { ...at, subresource: subresource ?? '' }
-  return may(means, cluster, questionOf(checkedVerb(args), resource, place))
+  return may(run, cluster, questionOf(checkedVerb(args), resource, place))
 }
 
 /**
@@ -42,34 +32,31 @@ export function canAnywhere(
  * review is missing. Throws `ClientError` if there are too many namespaces to review, or if they are not known.
  */
 export function listedNamespaces(
-  served: ServedSchema,
-  means: PermissionMeans,
+  run: ReadRun,
   args: NamespacesArguments,
 ): readonly string[] | null | undefined {
+  const { served, parts, budget } = run
   const cluster = clusterNamed(served, args.cluster)
-  const { access } = means.parts
+  const { access } = parts
   if (access === undefined) return null
   const kinds = pickedKinds(served, cluster, args)
-  means.budget.spend('fields', kinds.length)
+  budget.spend('fields', kinds.length)
   const known = access.in(cluster)
   if (kinds.some((kind) => mayListAll(known, access, kind) === true)) return null
-  return limitedNamespaces(means.parts, access, { cluster, kinds })
+  return limitedNamespaces(run, access, { cluster, kinds })
 }
 
 /**
  * The namespaces where the viewer may list any common kind that the viewer may not list everywhere, sorted; `undefined`
  * while an access review is missing. None without access control. Throws as {@link listedNamespaces} does.
  */
-export function furtherNamespaces(
-  served: ServedSchema,
-  { parts, budget }: PermissionMeans,
-  cluster: string,
-): readonly string[] | undefined {
+export function furtherNamespaces(run: ReadRun, cluster: string): readonly string[] | undefined {
+  const { served, parts, budget } = run
   const { access } = parts
   if (access === undefined) return []
   const kinds = pickedKinds(served, cluster, {})
   budget.spend('fields', kinds.length)
-  return limitedNamespaces(parts, access, { cluster, kinds })
+  return limitedNamespaces(run, access, { cluster, kinds })
 }
 
 function mayListAll(
@@ -82,7 +69,7 @@ function mayListAll(
 
 /** The namespaces where the viewer may list any of these kinds, without those that may be listed everywhere. */
 function limitedNamespaces(
-  parts: PermissionMeans['parts'],
+  { parts }: ReadRun,
   access: ViewerAccess,
   { cluster, kinds }: { readonly cluster: string; readonly kinds: readonly Kind[] },
 ): readonly string[] | undefined {
@@ -137,12 +124,17 @@ function pickedKinds(
  * `ClientError`.
  */
 export function canDo(
-  means: PermissionMeans,
-  { cluster, kind }: ClusterKind,
+  run: ReadRun,
+  { cluster, kind: { resource } }: ClusterKind,
   at: { readonly namespace?: string | undefined; readonly name: string },
   args: ObjectCanArguments,
 ): boolean | undefined {
-  return may(means, cluster, canQuestion(kind, at, args))
+  const verb = checkedVerb(args)
+  const subresource = args.subresource ?? ''
+  const isOfOne = !collectionVerbs.has(verb) || subresource !== ''
+  const { namespace, name } = placeOf(resource, at)
+  const place = { namespace, name: isOfOne ? name : '', subresource }
+  return may(run, cluster, questionOf(verb, resource, place))
 }
 
 /**
@@ -151,7 +143,7 @@ export function canDo(
  * may request no more access reviews.
  */
 function may(
-  { served, parts, budget }: PermissionMeans,
+  { served, parts, budget }: ReadRun,
   cluster: string,
   question: AccessQuestion,
 ): boolean | undefined {
@@ -165,18 +157,6 @@ function may(
   if (can instanceof ClientError) return budget.end(can)
   if (can === undefined) parts.asks(cluster, question)
   return can
-}
-
-function canQuestion(
-  { resource }: Kind,
-  object: { readonly namespace?: string | undefined; readonly name: string },
-  args: ObjectCanArguments,
-): AccessQuestion {
-  const verb = checkedVerb(args)
-  const subresource = args.subresource ?? ''
-  const isOfOne = !collectionVerbs.has(verb) || subresource !== ''
-  const { namespace, name } = placeOf(resource, object)
-  return questionOf(verb, resource, { namespace, name: isOfOne ? name : '', subresource })
 }
 
 const readVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])

@@ -1,6 +1,6 @@
 import { ClientError, isLostCluster, unlessRefused } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
-import type { ClusterKind, IncompleteKind, KindView, ListReading } from '../prepare/kind-view.ts'
+import type { ClusterKind, KindView, ListReading } from '../prepare/kind-view.ts'
 import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 import { unauthorizedCluster } from '../prepare/read-failures.ts'
 import type { ClusterGap } from '../schema/read-context.ts'
@@ -253,7 +253,12 @@ export function gapsOfParts(
 ): readonly ClusterGap[] {
   return parts.flatMap((part) => {
     const { lacking } = part
-    const gaps: ClusterGap[] = lacking === undefined ? [] : [lackingGap(lacking)]
+    const gaps: ClusterGap[] = []
+    if (lacking !== undefined) {
+      // No error: the cache is meant to have no more.
+      const { cluster, type, code, message } = lacking
+      gaps.push({ cluster, type, code, message, since: null })
+    }
     if (isReachable(served, part.cluster)) return gaps
     const gap = gapOfError(served, part, unreachableCluster(served, part, true))
     return [...gaps, { ...gap, since: staleSince(served, [part]) ?? gap.since }]
@@ -288,11 +293,6 @@ export function closedGaps(
     const message = `you may list none of the kinds in cluster ${cluster}`
     return { cluster, type: null, code: 'FORBIDDEN', message, since: null }
   })
-}
-
-/** No error: the cache is meant to have no more. */
-function lackingGap({ cluster, type, code, message }: IncompleteKind): ClusterGap {
-  return { cluster, type, code, message, since: null }
 }
 
 /** A kind whose cache may be out of date, as in `extensions.stale`. */

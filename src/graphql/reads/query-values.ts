@@ -45,12 +45,12 @@ export class QueryValues {
     const { access } = run.parts
     if (access === undefined) return null
     const { username, groups } = access.viewer
-    const namespaces = (args: NamespacesArguments) => listedNamespaces(run.served, run, args)
+    const namespaces = (args: NamespacesArguments) => listedNamespaces(run, args)
     return { username, groups, namespaces }
   }
 
   can(args: CanArguments): boolean | undefined {
-    return canAnywhere(this.#run.served, this.#run, args)
+    return canAnywhere(this.#run, args)
   }
 
   gatewayClusters(): readonly object[] {

@@ -91,8 +91,11 @@ export class ReadRun {
 
   /** The reads from the API server. Throws `ClientError` in a subscription. */
   get direct(): DirectReads {
-    if (this.#direct === undefined) throw notInFrames()
-    return this.#direct
+    if (this.#direct !== undefined) return this.#direct
+    // Frames never wait for the API server.
+    const message = 'subscriptions do not include objects that are read live'
+    const hint = 'leave the field out, and read it by a query after a change'
+    throw new ClientError('UNSUPPORTED', message, { hint })
   }
 
   /** The calls of resolvers of extensions. */
@@ -128,13 +131,6 @@ export class OncePerRun<T> {
     if (value === undefined) known.set(name, (value = make()))
     return value
   }
-}
-
-/** Frames never wait for the API server. */
-function notInFrames(): ClientError {
-  const message = 'subscriptions do not include objects that are read live'
-  const hint = 'leave the field out, and read it by a query after a change'
-  return new ClientError('UNSUPPORTED', message, { hint })
 }
 
 /** The stores that conditions on related objects read in one cluster in one execution. */

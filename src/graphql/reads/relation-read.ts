@@ -119,8 +119,12 @@ export class RelationRead {
   many(run: ReadRun, part: KindView, id: ObjectId, request: ListRequest): ReadPage {
     if (part.isDirect) {
       const origin = originOf(run, { part, id })
-      if (origin === undefined) return this.nowhere(run, part.cluster, request)
-      return this.many(run, origin.part, origin.id, request)
+      if (origin !== undefined) return this.many(run, origin.part, origin.id, request)
+      // The object is gone: the page is empty.
+      const { name, to } = this.#relation
+      const target = run.parts.part(this.#target(part.cluster))
+      const parts = [listedPart(run, target, request, nothing)]
+      return pageOf(run, to, request, { list: name, parts, reads: [] })
     }
     const { cluster, view } = part
     const withRelated = request.args.related === true
@@ -138,14 +142,6 @@ export class RelationRead {
     })
   }
 
-  /** The empty page of a relation from an object that is gone. */
-  nowhere(run: ReadRun, cluster: string, request: ListRequest): ReadPage {
-    const part = run.parts.part(this.#target(cluster))
-    const { name, to } = this.#relation
-    const parts = [listedPart(run, part, request, nothing)]
-    return pageOf(run, to, request, { list: name, parts, reads: [] })
-  }
-
   #follow(
     run: ReadRun,
     { cluster, view }: KindView,
@@ -153,8 +149,17 @@ export class RelationRead {
     withRelated: boolean,
   ): Condition {
     const { relation, reads } = this.#relation
-    const part = (type: string): KindView =>
-      this.#way(run, cluster, type, () => namespaceOf(view, id))
+    const part = (type: string): KindView => {
+      if (!run.parts.isOpen) return this.#partOnTheWay(run, cluster, type, namespaceOf(view, id))
+      // The same for each row where the viewer may see everything.
+      let ways = this.#ways.get(run)
+      if (ways === undefined) this.#ways.set(run, (ways = new Map()))
+      let way = ways.get(type)
+      if (way?.cluster !== cluster) {
+        ways.set(type, (way = this.#partOnTheWay(run, cluster, type, '')))
+      }
+      return way
+    }
     const origin = { view, id, withRelated, part, budget: run.budget, steps: run.steps }
     const condition = this.#isStep
       ? run.steps.take(relation, origin).condition
@@ -172,18 +177,6 @@ export class RelationRead {
       this.#targets.set(cluster, target)
     }
     return target
-  }
-
-  /** The readable part of a kind on the way: the same for each row where the viewer may see everything. */
-  #way(run: ReadRun, cluster: string, type: string, namespace: () => string): KindView {
-    if (!run.parts.isOpen) return this.#partOnTheWay(run, cluster, type, namespace())
-    let parts = this.#ways.get(run)
-    if (parts === undefined) this.#ways.set(run, (parts = new Map()))
-    let part = parts.get(type)
-    if (part?.cluster !== cluster) {
-      parts.set(type, (part = this.#partOnTheWay(run, cluster, type, '')))
-    }
-    return part
   }
 
   /** A kind on the way that the viewer may not list reveals nothing, not even the objects beyond it. */

@@ -12,14 +12,24 @@ import { nearestName } from '../../lib/options.ts'
 import { ArgumentError } from '../../query/condition/argument-error.ts'
 import type { Where } from '../../query/condition/where.ts'
 import type { Kind } from '../model/kind.ts'
-import type { OrderKey, UntypedArguments } from '../schema/read-arguments.ts'
-import type { ErrorNames } from '../served/named-kinds.ts'
+import type { KindArguments, OrderKey, UntypedArguments } from '../schema/read-arguments.ts'
+import { type ErrorNames, kindNamed } from '../served/named-kinds.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 
 /** Arguments with their `where` and `orderBy` typed. */
 type TypedArguments<A> = Omit<A, 'where' | 'orderBy'> & {
   readonly where?: Where | null
   readonly orderBy?: readonly OrderKey[] | null
+}
+
+/** The kind that arguments name, and the arguments as the list of that kind takes them. Throws `ArgumentError`. */
+export function namedList<A extends UntypedArguments & KindArguments>(
+  served: ServedSchema,
+  args: A,
+  names: ErrorNames,
+): { readonly kind: Kind; readonly typed: TypedArguments<A> } {
+  const kind = kindNamed(served, args, names)
+  return { kind, typed: typedArguments(served, kind, args, names) }
 }
 
 /**
@@ -39,8 +49,14 @@ export function typedArguments<A extends UntypedArguments>(
     const problem = `objects of ${resource.kind} do not live in namespaces`
     throw new ArgumentError(argument, problem, { value, hint: 'leave it out' })
   }
-  const typed = (value: unknown, type: string, argument: string): unknown =>
-    coerced(value, schema.getType(type), argument, names)
+  const typed = (value: unknown, typeOf: string, argument: string): unknown => {
+    const type = schema.getType(typeOf)
+    // A profile may leave out the type: then the reader of the filter checks the value.
+    if (!isInputType(type)) return value
+    const result = coerceInputValue(value, type)
+    if (result === undefined) throw wrongValue(value, type, argument, names)
+    return result
+  }
   return {
     ...args,
     where: where === null ? null : (typed(where, `${typeName}Where`, 'where') as Where),
@@ -48,14 +64,6 @@ export function typedArguments<A extends UntypedArguments>(
       orderBy?.map((key, at) => typed(key, `${typeName}Order`, `orderBy[${at}]`) as OrderKey) ??
       null,
   }
-}
-
-/** Coerces a value. A profile may leave out the type: then the reader of the filter checks the value. */
-function coerced(value: unknown, type: unknown, argument: string, names: ErrorNames): unknown {
-  if (!isInputType(type)) return value
-  const result = coerceInputValue(value, type)
-  if (result !== undefined) return result
-  throw wrongValue(value, type, argument, names)
 }
 
 function wrongValue(
@@ -72,7 +80,11 @@ function wrongValue(
     type,
     ({ message }, path) => {
       const place = path.reduce<string>((at, key) => at + stepTo(key), argument)
-      error ??= new ArgumentError(place, message, { value: valueAt(value, path) })
+      const wrong = path.reduce<unknown>(
+        (inner, key) => (inner as Readonly<Record<string | number, unknown>>)[key],
+        value,
+      )
+      error ??= new ArgumentError(place, message, { value: wrong })
     },
     true,
   )
@@ -100,7 +112,15 @@ function unknownField(
   for (const [name, inner] of Object.entries(value)) {
     const here = place + stepTo(name)
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined
-    if (field === undefined) return noSuchField(here, name, Object.keys(fields), names)
+    if (field === undefined) {
+      const known = Object.keys(fields)
+      const nearest = known.length > namesInHint ? nearestName(name, known) : undefined
+      const hint = nearest === undefined ? `there are ${known.join(', ')}` : `there is ${nearest}`
+      return new ArgumentError(here, `there is no ${JSON.stringify(name)}`, {
+        value: name,
+        ...(names.introspection ? { hint } : {}),
+      })
+    }
     const found = unknownField(inner, field.type, here, names)
     if (found !== undefined) return found
   }
@@ -110,27 +130,6 @@ function unknownField(
 /** A hint lists so many names even if one of them is near. */
 const namesInHint = 12
 
-function noSuchField(
-  argument: string,
-  name: string,
-  known: readonly string[],
-  { introspection }: ErrorNames,
-): ArgumentError {
-  const nearest = known.length > namesInHint ? nearestName(name, known) : undefined
-  const hint = nearest === undefined ? `there are ${known.join(', ')}` : `there is ${nearest}`
-  return new ArgumentError(argument, `there is no ${JSON.stringify(name)}`, {
-    value: name,
-    ...(introspection ? { hint } : {}),
-  })
-}
-
 function stepTo(key: string | number): string {
   return typeof key === 'number' ? `[${key}]` : `.${key}`
-}
-
-function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
-  return path.reduce<unknown>(
-    (inner, key) => (inner as Readonly<Record<string | number, unknown>>)[key],
-    value,
-  )
 }

@@ -1,5 +1,5 @@
 import type { ObjectId } from '../../informer/store/store-view.ts'
-import { type Fields, fieldsOf, itemsOf, textOf } from '../../kubernetes/fields.ts'
+import { fieldsOf, itemsOf, textOf } from '../../kubernetes/fields.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { type Condition, hasKey, indexesOf, relatedOf } from '../../query/condition/condition.ts'
 import { isInScope } from '../../query/condition/scope.ts'
@@ -53,16 +53,17 @@ export function usageOf(run: ReadRun, part: KindView, id: ObjectId): UsageOutcom
     memory: memory ?? null,
     at: textOf(timestamp) ?? null,
     window: textOf(window) ?? null,
-    containers: Array.isArray(containers) ? itemsOf(containers).map(containerUsage) : null,
+    containers: !Array.isArray(containers)
+      ? null
+      : itemsOf(containers).map(({ name, usage }): ContainerUsage => {
+          const { cpu: ownCpu, memory: ownMemory } = fieldsOf(usage)
+          const own = { cpu: textOf(ownCpu) ?? null, memory: textOf(ownMemory) ?? null }
+          return { name: textOf(name) ?? '', ...own }
+        }),
   }
 }
 
 const failures = new OncePerRun<ClientError>()
-
-function containerUsage({ name, usage }: Fields): ContainerUsage {
-  const { cpu, memory } = fieldsOf(usage)
-  return { name: textOf(name) ?? '', cpu: textOf(cpu) ?? null, memory: textOf(memory) ?? null }
-}
 
 const names: ReadonlySet<string> = new Set(usageIndexes.map(({ name }) => name))
 

@@ -20,7 +20,6 @@ import {
   describeRelation,
   type Kind,
   type ObjectRefField,
-  type PolymorphicRelationField,
   type RelationField,
 } from '../model/kind.ts'
 import { buildKubernetesObjectType, eventsConfig, objectFields } from './object-fields.ts'
@@ -29,7 +28,7 @@ import { fieldsOfProfile } from '../model/schema-profile.ts'
 import { federationFields } from './federation-fields.ts'
 import { fetchableDirective, relayFields } from './relay-fields.ts'
 import type { SchemaModel } from '../model/schema-model.ts'
-import { type FieldConfig, OwnTypes, type SchemaTypes, without } from './own-types.ts'
+import { OwnTypes, type SchemaTypes, without } from './own-types.ts'
 import { GraphQLStringMap, sortedSchema } from './scalars.ts'
 import { TypeNames } from './type-names.ts'
 import {
@@ -76,7 +75,15 @@ export function* schemaInSteps(
   })
   const subscription =
     kinds.length === 0 ? undefined : buildSubscriptionType(kinds, types, { writes })
-  const mutation = writes && kinds.length > 0 ? buildMutationType(types) : undefined
+  const mutation =
+    writes && kinds.length > 0
+      ? new GraphQLObjectType({
+          name: 'Mutation',
+          description:
+            'Writes, each with the credentials of the caller. They are made one after the other, in the order of the document; a write that fails is null and has an error, and those after it are made all the same.',
+          fields: () => fieldsIn('Mutation', types.own.rootFields('Mutation'), types),
+        })
+      : undefined
   yield* resolveFields([query, mutation, subscription].filter((root) => root !== undefined))
   const schema = new GraphQLSchema({
     description: schemaDescription,
@@ -232,7 +239,17 @@ function buildQueryType(
       'Lists and look-ups of every kind. A field whose kind or cluster cannot be read is null and has an error; the other fields have their values.',
     fields(): FieldConfigs {
       const fields = types.own.rootFields('Query')
-      for (const kind of kinds) Object.assign(fields, queryFields(kind, types))
+      for (const kind of kinds) {
+        const { listField, lookupField, deprecation: deprecationReason } = kind
+        const list = types.own.kindField('list', kind)
+        const lookup = types.own.kindField('lookup', kind)
+        fields[listField] = { ...list, deprecationReason, ...fromSource({ form: 'list', kind }) }
+        fields[lookupField] = {
+          ...lookup,
+          deprecationReason,
+          ...fromSource({ form: 'lookup', kind }),
+        }
+      }
       const pods = kinds.find(isPods)
       if (pods !== undefined) {
         fields['podLogs'] = {
@@ -241,42 +258,14 @@ function buildQueryType(
         }
       }
       Object.assign(fields, further?.())
-      return { ...rootFieldsOf('Query', fields, types), ...protocol?.() }
+      return { ...fieldsIn('Query', fields, types), ...protocol?.() }
     },
   })
 }
 
-function rootFieldsOf(
-  typeName: string,
-  fields: FieldConfigs,
-  { hasField }: SchemaTypes,
-): FieldConfigs {
+/** The fields of a type that the profile includes. */
+function fieldsIn(typeName: string, fields: FieldConfigs, { hasField }: SchemaTypes): FieldConfigs {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => hasField(typeName, name)))
-}
-
-function queryFields(kind: Kind, { own }: SchemaTypes): FieldConfigs {
-  return {
-    [kind.listField]: {
-      ...own.kindField('list', kind),
-      deprecationReason: kind.deprecation,
-      ...fromSource({ form: 'list', kind }),
-    },
-    [kind.lookupField]: {
-      ...own.kindField('lookup', kind),
-      deprecationReason: kind.deprecation,
-      ...fromSource({ form: 'lookup', kind }),
-    },
-  }
-}
-
-/** `Mutation`: writes to API servers with the credentials of the caller. */
-function buildMutationType(types: SchemaTypes): GraphQLObjectType {
-  return new GraphQLObjectType({
-    name: 'Mutation',
-    description:
-      'Writes, each with the credentials of the caller. They are made one after the other, in the order of the document; a write that fails is null and has an error, and those after it are made all the same.',
-    fields: () => rootFieldsOf('Mutation', types.own.rootFields('Mutation'), types),
-  })
 }
 
 function isPods({ resource }: Kind): boolean {
@@ -318,7 +307,7 @@ function buildSubscriptionType(
           ...fromSource({ form: 'logFrames' }),
         }
       }
-      return rootFieldsOf('Subscription', fields, types)
+      return fieldsIn('Subscription', fields, types)
     },
   })
 }
@@ -347,32 +336,42 @@ function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObjectType 
         : [types.kubernetesObject, workload.type],
     fields: () => ({
       ...objectFields(types, kind),
-      ...partOf(kind, types, {
-        ...nativeFields(kind, definitions, openApiTypes),
-        ...workload.fieldsOf(kind),
-        ...(types.secretData ? secretFields(kind) : {}),
-        ...amountFields(kind, types),
-        ...usageField(kind, types),
-        ...Object.fromEntries(
-          kind.relations.map((relation) => [
-            relation.definition.name,
-            relationField(kind, relation, types),
-          ]),
-        ),
-        ...Object.fromEntries(
-          kind.objectRefs.map((field) => [field.name, objectRefField(field, types)]),
-        ),
-        ...Object.fromEntries(
-          kind.polymorphic.map((field) => [field.name, polymorphicField(field, types)]),
-        ),
-      }),
+      ...fieldsIn(
+        kind.typeName,
+        {
+          ...nativeFields(kind, definitions, openApiTypes),
+          ...workload.fieldsOf(kind),
+          ...(types.secretData ? secretFields(kind) : {}),
+          ...amountFields(kind, types),
+          ...(usageKindOf(kind) !== undefined && {
+            usage: {
+              type: types.own.object('ResourceUsage'),
+              description:
+                'What it used when it was last measured, by metrics.k8s.io. The gateway reads the measurements of a cluster at an interval while they are asked for. Null if there is none, as of a pod that has just started, and with an error if the cluster does not serve them or the viewer may not see them.',
+              ...fromSource({ form: 'usage' }),
+            },
+          }),
+          ...Object.fromEntries(
+            kind.relations.map((relation) => [
+              relation.definition.name,
+              relationField(kind, relation, types),
+            ]),
+          ),
+          ...Object.fromEntries(
+            kind.objectRefs.map((field) => [field.name, objectRefField(field, types)]),
+          ),
+          ...Object.fromEntries(
+            kind.polymorphic.map((field) => {
+              const { name, description } = field
+              const source = fromSource({ form: 'polymorphic', field })
+              return [name, { ...types.own.objectField('owned'), description, ...source }]
+            }),
+          ),
+        },
+        types,
+      ),
     }),
   })
-}
-
-/** The fields that the profile includes. */
-function partOf({ typeName }: Kind, { hasField }: SchemaTypes, fields: FieldConfigs): FieldConfigs {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => hasField(typeName, name)))
 }
 
 function nativeFields(
@@ -394,49 +393,26 @@ function nativeFields(
   return fields
 }
 
+/** Only relations from a cluster-scoped to a namespaced kind take namespaces. */
 function relationField(
   from: Kind,
   relation: RelationField,
   types: SchemaTypes,
 ): FieldConfigs[string] {
-  const to = types.kind(relation.definition.to)
-  const description = describeRelation(relation, to)
-  if (!relation.many) {
-    return {
-      type: types.objectType(to),
-      description,
-      ...fromSource({ form: 'relation', relation }),
-    }
-  }
-  return {
-    ...(isOfEvents(relation) ? eventsConfig(to, types) : relationConfig(from, to, types)),
-    description,
+  const { definition, many } = relation
+  const to = types.kind(definition.to)
+  const described = {
+    description: describeRelation(relation, to),
     ...fromSource({ form: 'relation', relation }),
   }
-}
-
-/** Only relations from a cluster-scoped to a namespaced kind take namespaces. */
-function relationConfig(from: Kind, to: Kind, { own }: SchemaTypes): FieldConfig {
-  const config = own.kindField('relation', to)
-  if (!from.resource.namespaced) return config
-  return { ...config, args: without(config.args, ['namespace', 'namespaces']) }
-}
-
-/** Whether the last step of a relation is `events`. */
-function isOfEvents({ definition }: RelationField): boolean {
-  return definition.form === 'through' && definition.steps.at(-1)?.endsWith('.events') === true
-}
-
-function polymorphicField(
-  field: PolymorphicRelationField,
-  types: SchemaTypes,
-): FieldConfigs[string] {
-  const { description } = field
-  return {
-    ...types.own.objectField('owned'),
-    description,
-    ...fromSource({ form: 'polymorphic', field }),
-  }
+  if (!many) return { type: types.objectType(to), ...described }
+  const isOfEvents =
+    definition.form === 'through' && definition.steps.at(-1)?.endsWith('.events') === true
+  if (isOfEvents) return { ...eventsConfig(to, types), ...described }
+  const config = types.own.kindField('relation', to)
+  const { args } = config
+  const taken = from.resource.namespaced ? without(args, ['namespace', 'namespaces']) : args
+  return { ...config, args: taken, ...described }
 }
 
 function objectRefField(field: ObjectRefField, types: SchemaTypes): FieldConfigs[string] {
@@ -469,19 +445,6 @@ function amountFields({ resource }: Kind, { own }: SchemaTypes): FieldConfigs {
       'limits',
       'The limits of the pod as a whole: the values of `cpuLimits` and `memoryLimits`. Containers without a limit count nothing.',
     ),
-  }
-}
-
-/** The field `usage` of the kinds that metrics.k8s.io measures. Others have none. */
-function usageField(kind: Kind, { own }: SchemaTypes): FieldConfigs {
-  if (usageKindOf(kind) === undefined) return {}
-  return {
-    usage: {
-      type: own.object('ResourceUsage'),
-      description:
-        'What it used when it was last measured, by metrics.k8s.io. The gateway reads the measurements of a cluster at an interval while they are asked for. Null if there is none, as of a pod that has just started, and with an error if the cluster does not serve them or the viewer may not see them.',
-      ...fromSource({ form: 'usage' }),
-    },
   }
 }
 

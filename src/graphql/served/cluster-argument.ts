@@ -25,7 +25,15 @@ export function isOverClusters({ clusters, clusterSelector }: ClusterArguments):
  */
 export function clustersNamed(served: ServedSchema, args: ClusterArguments): readonly string[] {
   const { cluster, clusters, clusterSelector } = args
-  refuseSeveral(args)
+  const [first, second] = (['cluster', 'clusters', 'clusterSelector'] as const).filter(
+    (name) => (args[name] ?? null) !== null,
+  )
+  if (first !== undefined && second !== undefined) {
+    const message = `${second}: cannot be given together with \`${first}\``
+    const hint = 'name one cluster by `cluster`, or several by `clusters` or `clusterSelector`'
+    const details = { argument: second, value: args[second], hint }
+    throw new ClientError('BAD_USER_INPUT', message, details)
+  }
   if (clusters !== undefined && clusters !== null) {
     const all = clusters.includes('*') ? [...served.clusters.keys()] : []
     const named = clusters.filter((name) => name !== '*')
@@ -51,17 +59,6 @@ export function clustersPrepared(served: ServedSchema, args: ClusterArguments): 
 export function isReachable({ clusters }: Pick<ServedSchema, 'clusters'>, name: string): boolean {
   const connection = clusters.get(name)?.connection
   return connection?.state === 'connected' && connection.isReachable?.() !== false
-}
-
-function refuseSeveral(args: ClusterArguments): void {
-  const given = (['cluster', 'clusters', 'clusterSelector'] as const).filter(
-    (name) => (args[name] ?? null) !== null,
-  )
-  const [first, second] = given
-  if (first === undefined || second === undefined) return
-  const message = `${second}: cannot be given together with \`${first}\``
-  const hint = 'name one cluster by `cluster`, or several by `clusters` or `clusterSelector`'
-  throw new ClientError('BAD_USER_INPUT', message, { argument: second, value: args[second], hint })
 }
 
 function knownCluster({ clusters }: ServedSchema, name: string, argument: string): string {

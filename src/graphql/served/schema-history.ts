@@ -44,8 +44,11 @@ export class SchemaHistory {
   *followInSteps(before: GraphQLSchema, now: GraphQLSchema): Generator<void, void> {
     const at = new Date()
     for (const coordinate of this.#past.keys()) {
-      if (this.#past.get(coordinate)?.what === 'removed' && exists(now, coordinate))
-        this.#past.delete(coordinate)
+      if (this.#past.get(coordinate)?.what !== 'removed') continue
+      const [name = '', field] = coordinate.split('.')
+      const type = now.getType(name)
+      const exists = field === undefined ? type !== undefined : Object.hasOwn(fieldsOf(type), field)
+      if (exists) this.#past.delete(coordinate)
     }
     for (const [name, type] of Object.entries(before.getTypeMap())) {
       const next = now.getType(name)
@@ -67,12 +70,6 @@ export class SchemaHistory {
     const [oldest] = this.#past.keys()
     if (oldest !== undefined) this.#past.delete(oldest)
   }
-}
-
-function exists(schema: GraphQLSchema, coordinate: string): boolean {
-  const [name = '', field] = coordinate.split('.')
-  const type = schema.getType(name)
-  return field === undefined ? type !== undefined : Object.hasOwn(fieldsOf(type), field)
 }
 
 function fieldTypes(type: GraphQLNamedType | undefined): Readonly<Record<string, string>> {

@@ -284,7 +284,10 @@ class Reconciliation<K> {
     const { reconcileDeadlineMs, stopDeadlineMs } = { ...workQueueDefaults, ...this.#options }
     let timer = after(reconcileDeadlineMs, () => {
       controller.abort(new DeadlineError(`reconcile of ${shownKey(key)}`, reconcileDeadlineMs))
-      timer = after(stopDeadlineMs, () => this.#stuck(key, stopDeadlineMs))
+      timer = after(stopDeadlineMs, () => {
+        const { onStuck = (stuck) => process.emitWarning(stuck) } = this.#options
+        onStuck(new ReconcileStuckError([key], stopDeadlineMs))
+      })
     })
     const id = this.#identify(key)
     this.#running.set(id, { key, controller })
@@ -294,12 +297,6 @@ class Reconciliation<K> {
       clearTimeout(timer)
       this.#running.delete(id)
     }
-  }
-
-  #stuck(key: K, deadlineMs: number): void {
-    const error = new ReconcileStuckError([key], deadlineMs)
-    const { onStuck = (stuck) => process.emitWarning(stuck) } = this.#options
-    onStuck(error)
   }
 
   /** Throws if the result's time is not a number, which counts as a failure. */
@@ -335,19 +332,14 @@ class Reconciliation<K> {
       this.#queue.forget(key)
     } else {
       this.#failures.set(id, failures)
-      retried = this.#retry(key, cause)
+      // After the time that the server asks for, else by the rate limiter.
+      const retryAfterMs = cause instanceof ApiStatusError ? (cause.retryAfterMs ?? 0) : 0
+      const delayMs = Math.min(retryAfterMs, workQueueDefaults.maxDelayMs)
+      retried = delayMs > 0 ? this.#queue.addAfter(key, delayMs) : this.#queue.addRateLimited(key)
       if (!retried) this.abandon([key])
     }
     const error = new ReconcileError(key, cause, { failures, retried })
     onFailure?.(error)
     if (onFailure === undefined || (givenUp && !isTerminal)) process.emitWarning(error)
-  }
-
-  /** Adds the key again: after the time that the server asks for, else by the rate limiter. */
-  #retry(key: K, cause: unknown): boolean {
-    const retryAfterMs = cause instanceof ApiStatusError ? (cause.retryAfterMs ?? 0) : 0
-    return retryAfterMs > 0
-      ? this.#queue.addAfter(key, Math.min(retryAfterMs, workQueueDefaults.maxDelayMs))
-      : this.#queue.addRateLimited(key)
   }
 }

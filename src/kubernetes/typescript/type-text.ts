@@ -37,7 +37,9 @@ export function typeText(schema: OpenApiSchema, to: References): string {
   const literals = literalsOf(schema)
   switch (schema.type) {
     case 'string':
-      return literals === undefined ? textType(schema, to) : to.values(literals)
+      if (literals !== undefined) return to.values(literals)
+      if (schema.format === 'byte') return to.known('Base64')
+      return schema.format === 'date-time' ? to.known('Time') : 'string'
     case 'integer':
     case 'number':
       if (literals !== undefined) return literals.join(' | ')
@@ -99,11 +101,6 @@ export function commentText(text: string, indent = ''): string {
   if (lines.length === 1) return `${indent}/** ${only.trimStart()} */\n`
   const body = lines.map((line) => (line === '' ? `${indent} *\n` : `${indent} * ${line}\n`))
   return `${indent}/**\n${body.join('')}${indent} */\n`
-}
-
-function textType(schema: OpenApiSchema, to: References): string {
-  if (schema.format === 'byte') return to.known('Base64')
-  return schema.format === 'date-time' ? to.known('Time') : 'string'
 }
 
 function objectText(schema: OpenApiSchema, to: References): string {

@@ -120,7 +120,15 @@ export function indexFunctionOf({
   valuesOf,
 }: IndexDefinition): IndexFunction {
   if (measured !== undefined) return () => none
-  if (valuesOf !== undefined) return stringsOf(name, valuesOf)
+  if (valuesOf !== undefined) {
+    // If the user's function throws, the index has failed, and the object counts as having no value.
+    return (object) => {
+      const values: unknown = valuesOf(object)
+      const isTexts = Array.isArray(values) && values.every((value) => typeof value === 'string')
+      if (isTexts) return values
+      throw new TypeError(`the function of index ${name} does not return a list of strings`)
+    }
+  }
   if (reduce === 'restarts') return restartKeysOf
   const paths = texts.map(parsePath)
   if (reduce === 'podTotal') {
@@ -134,23 +142,16 @@ export function indexFunctionOf({
   const keysOf = keysAt(paths, type)
   if (reduce === undefined) return keysOf
   if (reduce === 'first') return (object) => keysOf(object).slice(0, 1)
-  return (object) => [sumOfKeys(keysOf(object))]
+  return (object) => {
+    const keys = keysOf(object)
+    const [only] = keys
+    return [keys.length === 1 && only ? only : decimalKey(sumOf(keys.map(decimalOfKey)))]
+  }
 }
 
 const restartKeysOf: IndexFunction = (pod) => {
   const key = indexKeyOf('int', restartsOf(pod as Unstructured))
   return key === undefined ? none : [key]
-}
-
-/**
- * Checks the values of a user's function. If it throws, the index has failed, and the object counts as having no value.
- */
-function stringsOf(name: string, valuesOf: IndexFunction): IndexFunction {
-  return (object) => {
-    const values: unknown = valuesOf(object)
-    if (Array.isArray(values) && values.every((value) => typeof value === 'string')) return values
-    throw new TypeError(`the function of index ${name} does not return a list of strings`)
-  }
 }
 
 function keysAt(paths: readonly Path[], type: IndexType): IndexFunction {
@@ -164,12 +165,6 @@ function keysAt(paths: readonly Path[], type: IndexType): IndexFunction {
     }
     return keys ?? none
   }
-}
-
-function sumOfKeys(keys: readonly string[]): string {
-  const [first, ...rest] = keys
-  if (first === undefined) return decimalKey(sumOf([]))
-  return rest.length === 0 ? first : decimalKey(sumOf(keys.map(decimalOfKey)))
 }
 
 const none: readonly string[] = []

@@ -76,7 +76,7 @@ export function valueOfIndexKey(type: IndexType, key: string): string | number |
     case 'healthStatus':
       return healthStatuses[Number(key)] ?? key
     case 'dateTime':
-      return instantOfKey(key)
+      return `${key}Z`
     case 'quantity':
       return decimalText(decimalOfKey(key))
     case 'int': {
@@ -117,10 +117,6 @@ export function instantKey(value: unknown): string | undefined {
   if (utc === undefined) return undefined
   const digits = fraction.replace(/0+$/, '')
   return digits === '' ? utc : `${utc}.${digits}`
-}
-
-function instantOfKey(key: string): string {
-  return `${key}Z`
 }
 
 /** Years outside 0000 to 9999 would break the order of the keys. */

@@ -79,7 +79,7 @@ export function completionsOf(options: CompletionsOptions): Completions {
     .filter(({ terms }) => terms.size > 0)
     .toSorted((a, b) => a.place - b.place || (a.type < b.type ? -1 : a.type > b.type ? 1 : 0))
   const found = completionTerms
-    .filter((term) => isWanted(term, options))
+    .filter((term) => options.terms?.includes(term) !== false && mayBecome(term, options))
     .map((term) => searches[term]({ parts, word, limit: size + 1, budget }))
   const shares = sharesOf(
     found.map(({ length }) => length),
@@ -103,8 +103,7 @@ export function completionsOf(options: CompletionsOptions): Completions {
 }
 
 /** Without a letter, names and values of any label are too many to help: they have to be asked for. */
-function isWanted(term: CompletionTerm, { word, terms }: CompletionsOptions): boolean {
-  if (terms?.includes(term) === false) return false
+function mayBecome(term: CompletionTerm, { word, terms }: CompletionsOptions): boolean {
   switch (word.form) {
     case 'text':
       return terms !== null || word.start !== '' || (term !== 'NAME' && term !== 'LABEL_VALUE')

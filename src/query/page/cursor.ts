@@ -4,7 +4,7 @@ import type { WorkBudget } from '../condition/work-budget.ts'
 import type { OrderPosition } from './list-order.ts'
 
 /** Incremented when the contents of cursors, or the order that they depend on, change. */
-const version = 3
+const version = 4
 /**
  * Room for a namespace and a name of 253 characters each, and for `maxWhole` characters of values: each may take 6 bytes of
  * JSON, and so 8 characters of base64.

@@ -42,7 +42,9 @@ export function mergedRows<P extends ListPart>(
     for (const visiblePart of ordered) {
       const { part } = visiblePart
       if (ids.length === limit) break
-      if (isPassed(part, after, order)) continue
+      // All rows of a part may be before the position, in the order of the parts.
+      const isOther = after !== undefined && part.name !== after.part
+      if (isOther && part.name < after.part !== order.backwards) continue
       const from = after && startIn(part, after)
       for (const id of visiblePart.rows(order, from, limit - ids.length)) add(part, id)
     }
@@ -64,16 +66,6 @@ export function mergedRows<P extends ListPart>(
 
 /** So many rows more than its share are read of each part at first. */
 const spareRows = 4
-
-/** Whether all rows of a part are before a position in the order of the parts. */
-function isPassed(
-  { name }: ListPart,
-  after: ListPosition | undefined,
-  { backwards }: ListOrder,
-): boolean {
-  if (after === undefined || name === after.part) return false
-  return name < after.part !== backwards
-}
 
 /** The next row of a part; where it is not read yet, a place at or before it: its value of the first term. */
 interface Head<P extends ListPart> {

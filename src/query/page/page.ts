@@ -3,7 +3,6 @@ import { ArgumentError } from '../condition/argument-error.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 import { isInScope } from '../condition/scope.ts'
 import {
-  type CutValue,
   encodeCursor,
   type ListIdentity,
   type ListPosition,
@@ -257,38 +256,19 @@ function positionAt(
     hash: hash(),
     argument,
     terms: terms.length,
-    wholeValue({ part: name, key }, cut, at) {
+    /** That of its object or, if that has another one or its part is gone, about the cut value. */
+    wholeValue({ part: name, key }, [start, known], at) {
       const part = parts.find((one) => one.name === name)
-      return wholeValueOf(part, { key, cut, term: terms[at], argument })
+      const term = terms[at]
+      const isSeen = part !== undefined && isInScope(part.scope, key)
+      const id = isSeen ? part.view.idOf(key) : undefined
+      const value = isSeen && term && id !== undefined ? orderValue(part.view, term, id) : undefined
+      if (value !== undefined && valueHash(value) === known) return value
+      // The object is gone or has changed: the page repeats objects with the same start rather than skip some.
+      const isLow = (term?.descending === true) === (argument === 'before')
+      return isLow ? start : `${start}\uffff`
     },
   })
-}
-
-/**
- * The value of which a cursor has only the start: that of its object or, if that has another one or its part is gone,
- * about that value.
- */
-function wholeValueOf(
-  part: ListPart | undefined,
-  {
-    key,
-    cut: [start, known],
-    term,
-    argument,
-  }: {
-    readonly key: string
-    readonly cut: CutValue
-    readonly term: OrderTerm | undefined
-    readonly argument: 'after' | 'before'
-  },
-): string {
-  const isSeen = part !== undefined && isInScope(part.scope, key)
-  const id = isSeen ? part.view.idOf(key) : undefined
-  const value = isSeen && term && id !== undefined ? orderValue(part.view, term, id) : undefined
-  if (value !== undefined && valueHash(value) === known) return value
-  // The object is gone or has changed: the page repeats objects with the same start rather than skip some.
-  const isLow = (term?.descending === true) === (argument === 'before')
-  return isLow ? start : `${start}\uffff`
 }
 
 /** The requested page size and end. Throws {@link PageSizeError} and {@link PageBoundsError}. */

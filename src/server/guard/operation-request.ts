@@ -76,28 +76,23 @@ export function operationRefusal(
       hint: 'send the body as it is',
     }
   }
-  return sizeRefusal(headers['content-length'], maxBodyBytes)
-}
-
-const asJson = 'send operations as POST with content-type application/json'
-
-function sizeRefusal(contentLength: string | undefined, maxBodyBytes: number): Refusal | undefined {
-  if (contentLength === undefined) {
+  const bytes = headers['content-length']
+  if (bytes === undefined) {
     return {
       status: 411,
       reason: 'The request has no Content-Length.',
       hint: 'send the size of the body; chunked bodies are refused',
     }
   }
-  if (Number(contentLength) > maxBodyBytes) {
-    return {
-      status: 413,
-      reason: `The body has ${contentLength} bytes, and at most ${maxBodyBytes} are accepted.`,
-      hint: 'send less, or name the document by its hash; the operator may raise server.maxBodyBytes',
-    }
+  if (Number(bytes) <= maxBodyBytes) return undefined
+  return {
+    status: 413,
+    reason: `The body has ${bytes} bytes, and at most ${maxBodyBytes} are accepted.`,
+    hint: 'send less, or name the document by its hash; the operator may raise server.maxBodyBytes',
   }
-  return undefined
 }
+
+const asJson = 'send operations as POST with content-type application/json'
 
 export function acceptsHtml({ headers }: IncomingMessage): boolean {
   return headers.accept?.includes('text/html') === true

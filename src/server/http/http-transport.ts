@@ -46,7 +46,9 @@ export interface HttpTransportOptions extends ServerParts {
   readonly portal: PortalFiles | undefined
   /** `undefined` if the schema is not shown. */
   readonly sdl: (() => string) | undefined
-  readonly probes: ProbesOptions
+  readonly readiness: () => Readiness
+  /** Whether `/readyz` shows reasons, which name clusters, addresses and files. */
+  readonly tellsReasons: boolean
   /** `undefined` for none on this port. */
   readonly metrics: MetricsSource | undefined
   readonly routes: Routes
@@ -93,7 +95,7 @@ export class HttpTransport {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { origins, probes } = this.#options
+    const { origins } = this.#options
     const { headers } = request
     response.setHeader('cache-control', 'no-store')
     response.setHeader('x-content-type-options', 'nosniff')
@@ -102,7 +104,7 @@ export class HttpTransport {
     response.setHeader('referrer-policy', 'no-referrer')
     response.setHeader(requestIdHeader, requestIdOf(headers))
     const refusal = origins.refusal(headers)
-    if (answerProbe(request, response, { ...probes, trusted: refusal === undefined })) return
+    if (this.#answerProbe(request, response, refusal === undefined)) return
     if (refusal !== undefined) {
       refuseRequest(response, refusal)
       return
@@ -144,6 +146,27 @@ export class HttpTransport {
     }
     const hint = `send operations to ${graphqlPath}`
     refuseRequest(response, { status: 404, reason: 'There is nothing here.', hint })
+  }
+
+  /**
+   * Answers `/livez` and `/healthz` (the process runs) and `/readyz` (it can answer). Returns whether the request was a
+   * probe. A kubelet uses the pod's address, so any Host gets a status. Reasons go to trusted requests only, and only
+   * without authentication.
+   */
+  #answerProbe(request: IncomingMessage, response: ServerResponse, isTrusted: boolean): boolean {
+    const path = pathOf(request)
+    if (path !== '/readyz' && path !== '/livez' && path !== '/healthz') return false
+    const { readiness, tellsReasons } = this.#options
+    const runs: Readiness = { ready: true, reasons: [] }
+    const { ready, reasons, lagsBehindMs = [] } = path === '/readyz' ? readiness() : runs
+    const lines = [ready ? 'ok' : 'not ready', ...(isTrusted && tellsReasons ? reasons : [])]
+    if (lagsBehindMs.length > 0) {
+      const longestS = Math.round(Math.max(...lagsBehindMs) / 1000)
+      lines.push(`caches behind: ${lagsBehindMs.length}, by up to ${longestS} s`)
+    }
+    response.writeHead(ready ? 200 : 503, { 'content-type': 'text/plain; charset=utf-8' })
+    response.end(`${lines.join('\n')}\n`)
+    return true
   }
 
   async #answerGraphQL(
@@ -368,52 +391,4 @@ function plannable(params: unknown): QueryRequest | undefined {
 function unlessUnknown(error: unknown): MadeContext {
   if (isOfCaller(error)) throw error
   return { error }
-}
-
-interface ProbesOptions {
-  readonly readiness: () => Readiness
-  readonly isStopping: () => boolean
-  /** Whether to show reasons, which name clusters, addresses and files. */
-  readonly tellsReasons: boolean
-}
-
-/**
- * Answers `/livez` and `/healthz` (the process runs) and `/readyz` (it can answer). Returns whether the request was a
- * probe. A kubelet uses the pod's address, so any Host gets a status. Reasons go to `trusted` requests only, and only
- * without authentication.
- */
-function answerProbe(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { readiness, isStopping, tellsReasons, trusted }: ProbesOptions & { readonly trusted: boolean },
-): boolean {
-  switch (pathOf(request)) {
-    case '/livez':
-    case '/healthz':
-      sendLines(response, 200, ['ok'])
-      return true
-    case '/readyz': {
-      const {
-        ready,
-        reasons,
-        lagsBehindMs = [],
-      }: Readiness = isStopping()
-        ? { ready: false, reasons: ['the gateway is stopping'] }
-        : readiness()
-      const lines = [ready ? 'ok' : 'not ready', ...(trusted && tellsReasons ? reasons : [])]
-      if (lagsBehindMs.length > 0) {
-        const longestS = Math.round(Math.max(...lagsBehindMs) / 1000)
-        lines.push(`caches behind: ${lagsBehindMs.length}, by up to ${longestS} s`)
-      }
-      sendLines(response, ready ? 200 : 503, lines)
-      return true
-    }
-    default:
-      return false
-  }
-}
-
-function sendLines(response: ServerResponse, status: number, lines: readonly string[]): void {
-  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' })
-  response.end(`${lines.join('\n')}\n`)
 }

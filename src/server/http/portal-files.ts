@@ -37,8 +37,16 @@ export class PortalFiles {
     const page = readFileSync(index, 'utf8').replace('{{views}}', names.join(' '))
     const [first = '', ...rest] = page.split('{{nonce}}')
     this.#page = [first, ...rest]
-    const assets = readAssets(join(folder, 'assets'))
-    this.#assets = new Map([...assets, ...added.flatMap(({ files }) => files)])
+    const assets = join(folder, 'assets')
+    const built = readdirSync(assets, { withFileTypes: true })
+      .filter((entry) => entry.isFile() && extname(entry.name) !== '.br')
+      .map(({ name }): readonly [string, Asset] => {
+        const compressed = join(assets, `${name}.br`)
+        const isCompressed = existsSync(compressed)
+        const bytes = readFileSync(isCompressed ? compressed : join(assets, name))
+        return [`/assets/${name}`, assetOf(name, bytes, isCompressed ? 'br' : 'identity', true)]
+      })
+    this.#assets = new Map([...built, ...added.flatMap(({ files }) => files)])
     const documents = readFileSync(join(folder, 'documents.json'), 'utf8')
     this.documents = JSON.parse(documents) as Readonly<Record<string, string>>
   }
@@ -134,21 +142,6 @@ const types: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
   '.webp': 'image/webp',
   '.woff2': 'font/woff2',
-}
-
-function readAssets(folder: string): ReadonlyMap<string, Asset> {
-  const names = readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
-    entry.isFile() && extname(entry.name) !== '.br' ? [entry.name] : [],
-  )
-  return new Map(
-    names.map((name) => {
-      const compressed = join(folder, `${name}.br`)
-      const isCompressed = existsSync(compressed)
-      const bytes = readFileSync(isCompressed ? compressed : join(folder, name))
-      const encoding = isCompressed ? 'br' : 'identity'
-      return [`/assets/${name}`, assetOf(name, bytes, encoding, true)]
-    }),
-  )
 }
 
 export function assetOf(

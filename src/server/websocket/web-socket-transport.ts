@@ -19,52 +19,41 @@ import type { Output } from '../unsent-bytes.ts'
 import { NextMessages } from './next-messages.ts'
 import type { ServerParts } from '../operation-pipeline.ts'
 
-/** GraphQL over WebSocket (graphql-transport-ws), on the path of the API. */
-export class WebSocketTransport {
-  readonly #parts: ServerParts
-  readonly #server: WebSocketServer
-
-  constructor(parts: ServerParts) {
-    this.#parts = parts
-    this.#server = new WebSocketServer({
-      noServer: true,
-      handleProtocols,
-      perMessageDeflate: false,
-      maxPayload: parts.limits.maxBodyBytes,
-      // Reads one message per socket and turn of the event loop: thousands may arrive at once.
-      allowSynchronousEvents: false,
-    })
-    const operations = createWebSocketOperations(parts)
-    this.#server.on(
-      'connection',
-      (socket: WebSocket, request: IncomingMessage, connection: Socket) => {
-        parts.observer?.socketOpened?.()
-        socket.once('close', () => parts.observer?.socketClosed?.())
-        const requestId = requestIdOf(request.headers)
-        const identity = new SocketIdentity(parts, { request, requestId }, socket)
-        const openedBy = { request, requestId, identity }
-        serveGraphQLSocket({ socket, connection, openedBy, operations, parts })
-      },
-    )
-  }
-
-  upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void {
-    if (this.#parts.connections.isClosed) {
-      refuseUpgrade(stream, { status: 503, reason: 'The gateway is stopping.' })
-      return
-    }
-    const { origins, isStarted } = this.#parts
-    const refusal = origins.refusal(request.headers) ?? (isStarted() ? undefined : startingRefusal)
+/** GraphQL over WebSocket (graphql-transport-ws), on the path of the API: answers upgrade requests by a WebSocket or a refusal. */
+export function webSocketUpgrades(
+  parts: ServerParts,
+): (request: IncomingMessage, stream: Duplex, head: Buffer) => void {
+  const { origins, isStarted, connections, observer, limits } = parts
+  const server = new WebSocketServer({
+    noServer: true,
+    handleProtocols,
+    perMessageDeflate: false,
+    maxPayload: limits.maxBodyBytes,
+    // Reads one message per socket and turn of the event loop: thousands may arrive at once.
+    allowSynchronousEvents: false,
+  })
+  const operations = createWebSocketOperations(parts)
+  return (request, stream, head) => {
+    const { headers } = request
+    const stopping = { status: 503, reason: 'The gateway is stopping.' }
+    const elsewhere = { status: 404, reason: `There is a WebSocket on ${graphqlPath} only.` }
+    const refusal =
+      (connections.isClosed ? stopping : origins.refusal(headers)) ??
+      (isStarted() ? undefined : startingRefusal) ??
+      (pathOf(request) === graphqlPath ? undefined : elsewhere)
     if (refusal !== undefined) {
       refuseUpgrade(stream, refusal)
       return
     }
-    if (pathOf(request) !== graphqlPath) {
-      refuseUpgrade(stream, { status: 404, reason: `There is a WebSocket on ${graphqlPath} only.` })
-      return
-    }
-    this.#server.handleUpgrade(request, stream, head, (socket) => {
-      this.#server.emit('connection', socket, request, stream)
+    server.handleUpgrade(request, stream, head, (socket) => {
+      observer?.socketOpened?.()
+      socket.once('close', () => observer?.socketClosed?.())
+      const requestId = requestIdOf(headers)
+      const identity = new SocketIdentity(parts, { request, requestId }, socket)
+      const openedBy = { request, requestId, identity }
+      // Of a server of node:http or node:https.
+      const connection = stream as Socket
+      serveGraphQLSocket({ socket, connection, openedBy, operations, parts })
     })
   }
 }
@@ -201,7 +190,16 @@ function serveGraphQLSocket(options: GraphQLSocketOptions): void {
     },
     destroy: () => socket.terminate(),
   })
-  const stopPings = keepPinging(socket, limits.pingIntervalMs)
+  // Cuts the socket off when a ping is not answered before the second one after it.
+  let unanswered = 0
+  socket.on('pong', () => {
+    unanswered = 0
+  })
+  const pings = setInterval(() => {
+    unanswered += 1
+    if (unanswered > 2) socket.terminate()
+    else socket.ping()
+  }, limits.pingIntervalMs)
   // ws closes the socket itself. Errors of the other side (a broken frame, a large message) are answered by a close
   // code and not logged, so that clients cannot fill the log.
   socket.on('error', (error: NodeJS.ErrnoException) => {
@@ -209,7 +207,7 @@ function serveGraphQLSocket(options: GraphQLSocketOptions): void {
     log.warn('a WebSocket failed', { requestId, reason: error.message })
   })
   socket.once('close', (code, reason) => {
-    stopPings()
+    clearInterval(pings)
     forget()
     sink.close()
     openedBy.identity[Symbol.dispose]()
@@ -234,21 +232,4 @@ async function send(socket: WebSocket, text: string, output: Output): Promise<vo
     output.measure()
   })
   output.measure()
-}
-
-/** Pings until stopped. Cuts the socket off when a ping is not answered before the second one after it. */
-function keepPinging(socket: WebSocket, intervalMs: number): () => void {
-  let unanswered = 0
-  socket.on('pong', () => {
-    unanswered = 0
-  })
-  const timer = setInterval(() => {
-    if (unanswered >= 2) {
-      socket.terminate()
-      return
-    }
-    unanswered += 1
-    socket.ping()
-  }, intervalMs)
-  return () => clearInterval(timer)
 }

@@ -84,23 +84,26 @@ export class Rbac implements Authorizer {
   }
 
   /** The bindings of a user: cluster-wide bindings first, then those of the namespace. */
-  #bindingsOf(identity: Identity, namespace: string): readonly Binding[] {
-    this.#bindings ??= this.#index()
+  #bindingsOf({ name: user, groups }: Identity, namespace: string): readonly Binding[] {
+    this.#bindings ??= Map.groupBy(
+      [resources.clusterRoleBindings, resources.roleBindings].flatMap((resource) =>
+        Array.from(this.#storage.list(resource)).flatMap(bindingsOf),
+      ),
+      ({ namespace: scope, subject: { kind, name, namespace: of = scope } }) =>
+        kind === 'ServiceAccount'
+          ? `${scope}/ServiceAccount ${of}:${name}`
+          : `${scope}/${kind} ${name}`,
+    )
     const bindings = this.#bindings
+    const [system, kind, of = '', account = ''] = user.split(':')
+    const isAccount = system === 'system' && kind === 'serviceaccount'
+    const keys = [
+      `User ${user}`,
+      ...(isAccount ? [`ServiceAccount ${of}:${account}`] : []),
+      ...groups.map((group) => `Group ${group}`),
+    ]
     const scopes = namespace === '' ? [''] : ['', namespace]
-    return scopes.flatMap((scope) =>
-      subjectKeys(identity).flatMap((key) => bindings.get(`${scope}/${key}`) ?? []),
-    )
-  }
-
-  #index(): ReadonlyMap<string, readonly Binding[]> {
-    const all = [resources.clusterRoleBindings, resources.roleBindings].flatMap((name) =>
-      Array.from(this.#storage.list(name)).flatMap(bindingsOf),
-    )
-    return Map.groupBy(
-      all,
-      ({ namespace, subject }) => `${namespace}/${subjectKey(subject, namespace)}`,
-    )
+    return scopes.flatMap((scope) => keys.flatMap((key) => bindings.get(`${scope}/${key}`) ?? []))
   }
 
   /** The rules of a binding's role; `undefined` if the role does not exist. */
@@ -114,26 +117,6 @@ export class Rbac implements Authorizer {
     }
     return this.#rules.get(key)
   }
-}
-
-/** The names by which bindings may refer to a user. */
-function subjectKeys({ name, groups }: Identity): readonly string[] {
-  const [system, kind, namespace = '', account = ''] = name.split(':')
-  const isAccount = system === 'system' && kind === 'serviceaccount'
-  return [
-    `User ${name}`,
-    ...(isAccount ? [`ServiceAccount ${namespace}:${account}`] : []),
-    ...groups.map((group) => `Group ${group}`),
-  ]
-}
-
-function subjectKey(
-  { kind, name, namespace }: Binding['subject'],
-  bindingNamespace: string,
-): string {
-  return kind === 'ServiceAccount'
-    ? `ServiceAccount ${namespace ?? bindingNamespace}:${name}`
-    : `${kind} ${name}`
 }
 
 function reasonOf({ name, namespace, subject, role }: Binding): string {

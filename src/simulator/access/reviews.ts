@@ -25,7 +25,21 @@ export interface Review {
 
 /** The reviews, by `resource.group`. */
 export const reviews: Readonly<Record<string, Review>> = {
-  'tokenreviews.authentication.k8s.io': { kind: 'TokenReview', answer: reviewToken },
+  'tokenreviews.authentication.k8s.io': {
+    kind: 'TokenReview',
+    answer: (spec, { authentication }) => {
+      const token = textOf(spec['token'])
+      if (token === '') throw badRequest('token is required for TokenReview in authentication')
+      const asked = listOf(spec['audiences'])
+      const wanted = asked.length === 0 ? [audience] : asked
+      const found = authentication.find(token)
+      const audiences = wanted.filter((one) => found?.audiences.includes(one))
+      if (found === undefined || audiences.length === 0) {
+        return { status: { user: {}, error: 'invalid bearer token' } }
+      }
+      return { status: { authenticated: true, user: userInfo(found.identity), audiences } }
+    },
+  },
   'selfsubjectreviews.authentication.k8s.io': {
     kind: 'SelfSubjectReview',
     answer: (_, { identity }) => ({ status: { userInfo: userInfo(identity) } }),
@@ -44,7 +58,14 @@ export const reviews: Readonly<Record<string, Review>> = {
   },
   'selfsubjectrulesreviews.authorization.k8s.io': {
     kind: 'SelfSubjectRulesReview',
-    answer: reviewRules,
+    answer: (spec, { authorizer, identity }) => {
+      const namespace = textOf(spec['namespace'])
+      if (namespace === '') throw badRequest('no namespace on request')
+      const rules = authorizer.rules(identity, namespace)
+      const resourceRules = rules.filter((rule) => !isOfPaths(rule))
+      const status = { resourceRules, nonResourceRules: rules.filter(isOfPaths), incomplete: false }
+      return { spec: {}, status }
+    },
   },
 }
 
@@ -55,22 +76,6 @@ function userInfo({ name, uid, groups, extra }: Identity): object {
     groups,
     ...(extra === undefined ? {} : { extra }),
   }
-}
-
-function reviewToken(
-  spec: Fields,
-  { authentication: known }: ReviewContext,
-): { readonly status: object } {
-  const token = textOf(spec['token'])
-  if (token === '') throw badRequest('token is required for TokenReview in authentication')
-  const asked = listOf(spec['audiences'])
-  const wanted = asked.length === 0 ? [audience] : asked
-  const found = known.find(token)
-  const audiences = wanted.filter((one) => found?.audiences.includes(one))
-  if (found === undefined || audiences.length === 0) {
-    return { status: { user: {}, error: 'invalid bearer token' } }
-  }
-  return { status: { authenticated: true, user: userInfo(found.identity), audiences } }
 }
 
 /** Reviews the access of the subject that the review names. */
@@ -104,40 +109,21 @@ function reviewAccess(
     add('spec.resourceAttributes.namespace', asked, 'must match metadata.namespace')
   }
   refuseInvalid({ group: 'authorization.k8s.io', kind: '', name: '' }, problems)
-  const { allowed, reason } = authorizer.decide(subject, attributesOf(resource, path))
-  return { status: { allowed, ...(reason === '' ? {} : { reason }) } }
-}
-
-function attributesOf(resource: unknown, path: unknown): AccessAttributes {
   const fields = fieldsOf(resource ?? path)
   const text = (name: string): string => textOf(fields[name])
-  if (!isJsonObject(resource)) return { kind: 'path', verb: text('verb'), path: text('path') }
-  return {
-    kind: 'resource',
-    verb: text('verb'),
-    group: text('group'),
-    resource: text('resource'),
-    subresource: text('subresource'),
-    namespace: text('namespace'),
-    name: text('name'),
-  }
-}
-
-function reviewRules(
-  spec: Fields,
-  { authorizer, identity }: ReviewContext,
-): { readonly status: object; readonly spec: object } {
-  const namespace = textOf(spec['namespace'])
-  if (namespace === '') throw badRequest('no namespace on request')
-  const rules = authorizer.rules(identity, namespace)
-  return {
-    spec: {},
-    status: {
-      resourceRules: rules.filter((rule) => !isOfPaths(rule)),
-      nonResourceRules: rules.filter(isOfPaths),
-      incomplete: false,
-    },
-  }
+  const attributes: AccessAttributes = isJsonObject(resource)
+    ? {
+        kind: 'resource',
+        verb: text('verb'),
+        group: text('group'),
+        resource: text('resource'),
+        subresource: text('subresource'),
+        namespace: text('namespace'),
+        name: text('name'),
+      }
+    : { kind: 'path', verb: text('verb'), path: text('path') }
+  const { allowed, reason } = authorizer.decide(subject, attributes)
+  return { status: { allowed, ...(reason === '' ? {} : { reason }) } }
 }
 
 const isOfPaths = ({ nonResourceURLs }: PolicyRule): boolean => nonResourceURLs !== undefined

@@ -1,10 +1,8 @@
 import { labelSelectorOf, matchesLabels } from '../../kubernetes/label-selector.ts'
-import type { Unstructured } from '../../kubernetes/object.ts'
 import { resources } from '../../kubernetes/resources.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import type { PolicyRule } from '../../kubernetes/wire/rbac-v1.ts'
 import { equalJson } from '../api/json.ts'
-import type { ResourceRegistry } from '../api/resource-registry.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 import { inPasses, type Storage } from '../storage/storage.ts'
 import { everything } from './authorization.ts'
@@ -20,7 +18,14 @@ const discovery = ['/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*
  * `edit` and `admin` aggregate rules for the namespaced resources of the server, as in a real cluster.
  */
 export function addDefaultRoles(storage: Storage): void {
-  const { view, edit, admin } = userRules(storage.registry)
+  const namespaced = storage.registry.builtIn().filter((served) => served.namespaced)
+  const ofRbac = namespaced.filter(({ group }) => group === rbacGroup)
+  const secrets = namespaced.filter(({ resource }) => resource === 'secrets')
+  const plain = namespaced.filter((one) => !ofRbac.includes(one) && !secrets.includes(one))
+  const all = [...reading, ...writing]
+  const view = rulesFor(plain, reading)
+  const edit = [...rulesFor(plain, writing), ...rulesFor(secrets, all)]
+  const admin = rulesFor(ofRbac, all)
   addRole(storage, 'cluster-admin', everything)
   addRole(storage, 'system:discovery', [{ nonResourceURLs: discovery, verbs: ['get'] }])
   addRole(storage, 'system:public-info-viewer', [{ nonResourceURLs: information, verbs: ['get'] }])
@@ -56,21 +61,6 @@ export function addMetricsReader(storage: Storage): void {
   const rule = { apiGroups: ['metrics.k8s.io'], resources: ['pods', 'nodes'], verbs: reading }
   const to = ['view', 'edit', 'admin']
   addRole(storage, 'system:aggregated-metrics-reader', [rule], { to })
-}
-
-/** The rules of readers, editors and administrators of a namespace. Each level adds to the level before. */
-function userRules(registry: ResourceRegistry): Record<'view' | 'edit' | 'admin', PolicyRule[]> {
-  const namespaced = registry.builtIn().filter((served) => served.namespaced)
-  const plain = namespaced.filter(
-    ({ group, resource }) => group !== rbacGroup && resource !== 'secrets',
-  )
-  const secrets = namespaced.filter(({ resource }) => resource === 'secrets')
-  const rbac = namespaced.filter(({ group }) => group === rbacGroup)
-  return {
-    view: rulesFor(plain, reading),
-    edit: [...rulesFor(plain, writing), ...rulesFor(secrets, [...reading, ...writing])],
-    admin: rulesFor(rbac, [...reading, ...writing]),
-  }
 }
 
 function rulesFor(kinds: readonly ServedResource[], verbs: readonly string[]): PolicyRule[] {
@@ -124,38 +114,29 @@ type Selector = Parameters<typeof labelSelectorOf>[0]
  * controller manager of a real cluster does.
  */
 export function aggregateRoles(storage: Storage): void {
-  const sync = inPasses(() => aggregateOnce(storage))
+  const sync = inPasses(() => {
+    const roles = Array.from(storage.list(resources.clusterRoles)).toSorted((a, b) =>
+      a.metadata.name < b.metadata.name ? -1 : 1,
+    )
+    // Writes the first role whose rules are out of date. The write asks for another pass.
+    for (const role of roles) {
+      const { aggregationRule: aggregation } = role
+      if (!isJsonObject(aggregation)) continue
+      const given = (aggregation['clusterRoleSelectors'] ?? []) as readonly Selector[]
+      const selectors = given.map(labelSelectorOf)
+      const rules = roles
+        .filter(({ metadata }) => selectors.some((one) => matchesLabels(one, metadata.labels)))
+        .flatMap((other) => (other === role ? [] : rulesOf(other)))
+      const unique = rules.filter(
+        (rule, at) => rules.findIndex((other) => equalJson(rule, other)) === at,
+      )
+      if (equalJson(unique, rulesOf(role))) continue
+      storage.update(resources.clusterRoles, { ...role, rules: unique })
+      return
+    }
+  })
   storage.follow(({ group, resource }) => {
     if (group === rbacGroup && resource === 'clusterroles') sync()
   })
   sync()
-}
-
-/** Writes the first role whose rules are out of date. */
-function aggregateOnce(storage: Storage): void {
-  const roles = Array.from(storage.list(resources.clusterRoles)).toSorted((a, b) =>
-    a.metadata.name < b.metadata.name ? -1 : 1,
-  )
-  for (const role of roles) {
-    const selectors = selectorsOf(role)?.map(labelSelectorOf)
-    if (selectors === undefined) continue
-    const rules = roles
-      .filter(
-        (other) =>
-          other !== role && selectors.some((one) => matchesLabels(one, other.metadata.labels)),
-      )
-      .flatMap(rulesOf)
-    const unique = rules.filter(
-      (rule, at) => rules.findIndex((other) => equalJson(rule, other)) === at,
-    )
-    if (equalJson(unique, rulesOf(role))) continue
-    storage.update(resources.clusterRoles, { ...role, rules: unique })
-    return
-  }
-}
-
-function selectorsOf(role: Unstructured): readonly Selector[] | undefined {
-  const { aggregationRule: aggregation } = role
-  if (!isJsonObject(aggregation)) return undefined
-  return (aggregation['clusterRoleSelectors'] ?? []) as readonly Selector[]
 }

@@ -9,12 +9,12 @@ const manyDigits = /[:,[]\s*-?\d{16}/
  * integers become doubles, as in a kube-apiserver. Throws a SyntaxError.
  */
 export function parseJson(text: string): unknown {
-  return manyDigits.test(text) ? JSON.parse(text, exact as Reviver) : JSON.parse(text)
+  return manyDigits.test(text)
+    ? JSON.parse(text, exact as (key: string, value: unknown) => unknown)
+    : JSON.parse(text)
 }
 
-/** The type that TypeScript knows; it lacks the third argument. */
-type Reviver = (key: string, value: unknown) => unknown
-
+/** TypeScript does not know the third argument of a reviver. */
 function exact(_key: string, value: unknown, { source }: { readonly source?: string }): unknown {
   if (typeof value !== 'number' || Number.isSafeInteger(value) || source === undefined) return value
   return exactInteger(source) ?? value

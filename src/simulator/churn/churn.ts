@@ -116,7 +116,10 @@ export function createChurn(options: ChurnOptions): Churn {
     step,
     async run(signal) {
       if (eventsPerSecond > 0) begin()
-      const answering = eventsPerSecond > 0 ? answerClients(answer, signal) : undefined
+      const answerClients = async (): Promise<void> => {
+        while (await elapsed(answerMs, signal)) answer()
+      }
+      const answering = eventsPerSecond > 0 ? answerClients() : undefined
       await Promise.all([runAtPace(step, eventsPerSecond, signal), answering])
     },
   }
@@ -162,10 +165,6 @@ async function runAtPace(
   }
 }
 
-async function answerClients(answer: () => void, signal: AbortSignal): Promise<void> {
-  while (await elapsed(answerMs, signal)) answer()
-}
-
 /** Resolves with `false` if the signal aborts first. */
 async function elapsed(ms: number, signal: AbortSignal): Promise<boolean> {
   try {
@@ -207,8 +206,20 @@ function randomChange(loop: Loop): void {
   const { cluster, lifecycle } = loop
   const { random } = cluster
   const which = random.next()
-  if (which < 0.006) return silenceNode(loop)
-  if (which < 0.12) return runCronJob(loop)
+  if (which < 0.006) {
+    const { open } = cluster.nodes
+    const isEnough = open.length >= 4
+    if (!isEnough || [...cluster.active].some(({ kind }) => kind === 'Outage')) return
+    return beginOutage(loop, random.pick(open).name)
+  }
+  if (which < 0.12) {
+    const record = oneOf(cluster, [...cluster.ofKind('CronJob')])
+    const cronJob = record && cluster.get(resources.cronJobs, record)
+    if (record === undefined || cronJob === undefined || cronJob.spec.suspend === true) return
+    const isIdle = cluster.ownedBy(record).every(({ outcome }) => outcome !== undefined)
+    if (isIdle) startJob(loop, record, cronJob)
+    return
+  }
   if (which < 0.18) {
     const group = oneOf(cluster, [...cluster.ofKind('StatefulSet')])
     const pods = [...(group?.pods ?? [])]
@@ -223,8 +234,18 @@ function randomChange(loop: Loop): void {
     lifecycle.restart(random.pick([...(cluster.ownedBy(record).at(-1)?.pods ?? [])]))
     cluster.active.add(record)
   } else if (which < 0.75) release(cluster, record)
-  else if (!cluster.autoscalers.has(`${record.namespace}/${record.name}`))
-    scale(cluster, record, nextReplicas(cluster, record))
+  else if (!cluster.autoscalers.has(`${record.namespace}/${record.name}`)) {
+    // Away from the baseline, or back to it.
+    const { baseline } = record
+    const current = cluster.ownedBy(record).at(-1)
+    const now = current === undefined ? 0 : activePods(current).length
+    const size = Math.max(1, Math.round(baseline / 4))
+    let replicas = baseline
+    if (now === baseline) {
+      replicas = random.chance(0.6) ? baseline + size : Math.max(1, baseline - size)
+    }
+    scale(cluster, record, replicas)
+  }
 }
 
 function oneOf<T>({ random }: Cluster, list: readonly T[]): T | undefined {
@@ -265,23 +286,6 @@ function sendHeartbeat(cluster: Cluster): void {
   })
 }
 
-/** Makes a node silent, if there are enough other nodes and no other node is silent. */
-function silenceNode(loop: Loop): void {
-  const { cluster } = loop
-  const { open } = cluster.nodes
-  if (open.length < 4 || [...cluster.active].some(({ kind }) => kind === 'Outage')) return
-  beginOutage(loop, cluster.random.pick(open).name)
-}
-
-function runCronJob(loop: Loop): void {
-  const { cluster } = loop
-  const record = oneOf(cluster, [...cluster.ofKind('CronJob')])
-  const cronJob = record && cluster.get(resources.cronJobs, record)
-  if (record === undefined || cronJob === undefined || cronJob.spec.suspend === true) return
-  if (cluster.ownedBy(record).every(({ outcome }) => outcome !== undefined))
-    startJob(loop, record, cronJob)
-}
-
 const versionPattern = /:(\d+)\.(\d+)\.(\d+)$/
 
 /** Releases a new version of an app: increments the tag of its image. */
@@ -313,16 +317,6 @@ function release(cluster: Cluster, record: Controller): void {
 function scale(cluster: Cluster, record: Controller, replicas: number): void {
   cluster.change(resources.deployments, record, (object) => withSpec(object, { replicas }))
   cluster.active.add(record)
-}
-
-/** The next number of replicas: away from the baseline, or back to it. */
-function nextReplicas(cluster: Cluster, record: Controller): number {
-  const { baseline } = record
-  const current = cluster.ownedBy(record).at(-1)
-  const now = current === undefined ? 0 : activePods(current).length
-  if (now !== baseline) return baseline
-  const step = Math.max(1, Math.round(baseline / 4))
-  return cluster.random.chance(0.6) ? baseline + step : Math.max(1, baseline - step)
 }
 
 /** The relative distance from the target at which an autoscaler acts. */

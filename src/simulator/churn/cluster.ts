@@ -461,24 +461,21 @@ const mainReason = ({ status }: Pod): string =>
 
 function podFacts(pod: Pod): Pick<PodRecord, 'image' | 'at' | 'stage' | 'ready' | 'terminating'> {
   const nodeName = pod.spec?.nodeName
-  const { podIP = '', hostIP = '' } = pod.status ?? {}
+  const { phase, podIP, hostIP = '', conditions = [] } = pod.status ?? {}
+  let stage: PodRecord['stage'] = mainReason(pod).endsWith('BackOff') ? 'waiting' : 'running'
+  if (podIP === undefined) stage = 'creating'
+  if (nodeName === undefined) {
+    stage = conditions.some(({ type }) => type === 'PodScheduled') ? 'unschedulable' : 'new'
+  }
+  if (phase === 'Failed') stage = 'failed'
+  if (phase === 'Succeeded') stage = 'succeeded'
   return {
     image: mainContainer(pod).image ?? '',
-    at: nodeName === undefined ? undefined : { nodeName, hostIP, podIP },
-    stage: stageOf(pod),
+    at: nodeName === undefined ? undefined : { nodeName, hostIP, podIP: podIP ?? '' },
+    stage,
     ready: isReadyObject(pod),
     terminating: pod.metadata.deletionTimestamp !== undefined,
   }
-}
-
-function stageOf(pod: Pod): PodRecord['stage'] {
-  const { phase, podIP, conditions = [] } = pod.status ?? {}
-  if (phase === 'Succeeded') return 'succeeded'
-  if (phase === 'Failed') return 'failed'
-  if (pod.spec?.nodeName === undefined)
-    return conditions.some(({ type }) => type === 'PodScheduled') ? 'unschedulable' : 'new'
-  if (podIP === undefined) return 'creating'
-  return mainReason(pod).endsWith('BackOff') ? 'waiting' : 'running'
 }
 
 function outcomeOf({ status }: Job): Controller['outcome'] {

@@ -52,7 +52,15 @@ function reconcileDeployment(loop: Loop, record: Controller): boolean {
   if (revisions.some((group) => lifecycle.advance(group))) return true
   const deployment = cluster.require(resources.deployments, record)
   const template = templateOf(deployment)
-  const fresh = revisions.findLast((group) => hasTemplate(cluster, group, template))
+  const { labels = {}, annotations = {} } = template.metadata ?? {}
+  const fresh = revisions.findLast((group) => {
+    const replicaSet = cluster.get(resources.replicaSets, group)
+    if (replicaSet === undefined) return false
+    const { metadata, spec } = templateOf(replicaSet)
+    const { [hashLabel]: _hash, ...own } = metadata?.labels ?? {}
+    const isSame = equalJson(own, labels) && equalJson(spec, template.spec)
+    return isSame && equalJson(metadata?.annotations ?? {}, annotations)
+  })
   if (fresh === undefined || fresh !== revisions.at(-1)) {
     makeCurrent(loop, record, fresh)
     return true
@@ -83,21 +91,15 @@ function reconcileDeployment(loop: Loop, record: Controller): boolean {
   if (old.length > 0) return false
   const before = cluster.writes
   for (const group of revisions) setReplicas(loop, deployment, group, group === fresh ? desired : 0)
-  prune(loop, revisions, deployment)
+  const gone = revisions.slice(0, -1).filter((group) => group.pods.size === 0)
+  const limit = deployment.spec?.revisionHistoryLimit ?? 10
+  for (const group of gone.slice(0, Math.max(0, gone.length - limit)))
+    cluster.remove(resources.replicaSets, group)
   return cluster.writes > before
 }
 
 /** The label that identifies the revision of a Deployment's pods. */
 const hashLabel = 'pod-template-hash'
-
-function hasTemplate(cluster: Cluster, group: Controller, wanted: PodTemplate): boolean {
-  const replicaSet = cluster.get(resources.replicaSets, group)
-  if (replicaSet === undefined) return false
-  const { metadata, spec } = templateOf(replicaSet)
-  const { [hashLabel]: _hash, ...labels } = metadata?.labels ?? {}
-  const isSame = equalJson(labels, wanted.metadata?.labels ?? {}) && equalJson(spec, wanted.spec)
-  return isSame && equalJson(metadata?.annotations ?? {}, wanted.metadata?.annotations ?? {})
-}
 
 /** Creates a ReplicaSet of the Deployment's template, or reuses that of an older revision with the same template. */
 function makeCurrent(
@@ -190,16 +192,6 @@ export function withSpec(object: Unstructured, fields: object): Unstructured {
   const generation = (metadata.generation ?? 1) + 1
   const spec = { ...(object['spec'] as object), ...fields }
   return { ...object, metadata: { ...metadata, generation }, spec }
-}
-
-function prune(
-  { cluster }: Loop,
-  revisions: readonly Controller[],
-  { spec }: Deployment & Unstructured,
-): void {
-  const old = revisions.slice(0, -1).filter((group) => group.pods.size === 0)
-  for (const group of old.slice(0, Math.max(0, old.length - (spec?.revisionHistoryLimit ?? 10))))
-    cluster.remove(resources.replicaSets, group)
 }
 
 /** Does the garbage collector's work: deletes the pods of an orphaned controller one by one, then the controller. */

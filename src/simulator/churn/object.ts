@@ -165,8 +165,11 @@ export function ownedFields(value: unknown, withSelf = false): JsonObject {
     if (part === undefined) continue
     if (typeof part !== 'object') fields[`f:${key}`] = none
     else if (Array.isArray(part)) fields[`f:${key}`] = itemFields(listKeys[key] ?? [], part)
-    else if (key === 'spec' && part !== null) fields['f:spec'] = specFields(part)
-    else fields[`f:${key}`] = ownedFields(part, !structs.has(key))
+    else if (key === 'spec' && part !== null) {
+      let known = knownSpecs.get(part)
+      if (known === undefined) knownSpecs.set(part, (known = ownedFields(part)))
+      fields['f:spec'] = known
+    } else fields[`f:${key}`] = ownedFields(part, !structs.has(key))
   }
   return fields
 }
@@ -175,12 +178,6 @@ const none: JsonObject = {}
 
 /** The fields of each `spec`. A workload, its ReplicaSets and its pods share that of their template. */
 const knownSpecs = new WeakMap<object, JsonObject>()
-
-function specFields(spec: object): JsonObject {
-  let fields = knownSpecs.get(spec)
-  if (fields === undefined) knownSpecs.set(spec, (fields = ownedFields(spec)))
-  return fields
-}
 
 function itemFields(keys: readonly string[], list: readonly unknown[]): JsonObject {
   if (keys.length === 0) return none

@@ -154,7 +154,9 @@ export function podStatus(
     const status = { conditions, observedGeneration: 1, phase: 'Pending', qosClass }
     return { status, fields: ownedFields({ status }) }
   }
-  const phase = phaseOf(state)
+  const isPulling = state.kind === 'waiting' && state.reason === 'ImagePullBackOff'
+  let phase = isPulling || state.kind === 'creating' ? 'Pending' : 'Running'
+  if (state.kind === 'finished') phase = state.exit.exitCode === 0 ? 'Succeeded' : 'Failed'
   const extra = tokenMount === undefined ? [] : [mountStatus(tokenMount)]
   const { hostIP, podIP } = state.at
   const statuses = (containers: readonly ContainerFacts[], run: (index: number) => Run) =>
@@ -172,29 +174,19 @@ export function podStatus(
     qosClass,
     startTime: createdAt,
   }
-  const shared = sharedFields(facts, `${state.kind}/${phase}/${isReady(state)}`, status)
+  // Pods in similar states have the same fields, except for their address, which is a key.
+  const key = `${state.kind}/${phase}/${isReady(state)}`
+  let shared = facts.statusFields.get(key)
+  if (shared === undefined) {
+    shared = ownedFields({ ...status, qosClass: undefined, podIPs: undefined })
+    facts.statusFields.set(key, shared)
+  }
   if (state.kind === 'creating') return { status, fields: { 'f:status': shared } }
   const address = { '.': {}, [`k:{"ip":"${podIP}"}`]: { '.': {}, 'f:ip': {} } }
   return { status, fields: { 'f:status': { ...shared, 'f:podIPs': address } } }
 }
 
 const isReady = (state: PlacedState): boolean => state.kind === 'running' && state.ready
-
-function phaseOf(state: PlacedState): 'Pending' | 'Running' | 'Succeeded' | 'Failed' {
-  if (state.kind === 'finished') return state.exit.exitCode === 0 ? 'Succeeded' : 'Failed'
-  const pulls = state.kind === 'waiting' && state.reason === 'ImagePullBackOff'
-  return pulls || state.kind === 'creating' ? 'Pending' : 'Running'
-}
-
-/** Pods in similar states have the same fields, except for their address, which is a key. */
-function sharedFields({ statusFields }: PodFacts, key: string, status: object): JsonObject {
-  let shared = statusFields.get(key)
-  if (shared === undefined) {
-    shared = ownedFields({ ...status, qosClass: undefined, podIPs: undefined })
-    statusFields.set(key, shared)
-  }
-  return shared
-}
 
 function podConditions(
   state: PlacedState,

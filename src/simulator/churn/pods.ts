@@ -75,7 +75,12 @@ export class PodLifecycle {
     const node = nodes.get(pod.at?.nodeName)
     // A silent node reports nothing.
     const silent = node?.ready === false
-    if (pod.terminating) return !silent && this.#end(pod)
+    if (pod.terminating) {
+      const object = this.#cluster.get(resources.pods, pod)
+      if (silent || (object?.metadata.finalizers ?? []).length > 0) return false
+      this.#cluster.remove(resources.pods, pod)
+      return true
+    }
     if (pod.stage === 'new' || pod.stage === 'unschedulable') return this.#schedule(pod)
     if (silent || node === undefined) return false
     if (pod.stage === 'creating') return this.#start(pod)
@@ -142,13 +147,6 @@ export class PodLifecycle {
   #started(pod: Unstructured): void {
     const message = `Container started: ${mainContainer(pod).name}`
     this.#events.container(pod, { reason: 'Started', message })
-  }
-
-  #end(pod: PodRecord): boolean {
-    const object = this.#cluster.get(resources.pods, pod)
-    if ((object?.metadata.finalizers ?? []).length > 0) return false
-    this.#cluster.remove(resources.pods, pod)
-    return true
   }
 
   /** Marks a pod for deletion. Its kubelet deletes it in the next step. */

@@ -201,7 +201,17 @@ function deploymentStatus(
   ]
   return {
     availableReplicas: ready || undefined,
-    conditions: now.map((condition) => since(conditions, cluster.now(), condition)),
+    conditions: now.map((condition) => {
+      const was = conditions.find(({ type }) => type === condition.type)
+      const isKept = was?.status === condition.status
+      const isEqual = isKept && was.reason === condition.reason && was.message === condition.message
+      const at = timestamp(cluster.now())
+      return {
+        lastTransitionTime: (isKept ? was.lastTransitionTime : undefined) ?? at,
+        lastUpdateTime: (isEqual ? was.lastUpdateTime : undefined) ?? at,
+        ...condition,
+      }
+    }),
     observedGeneration: deployment.metadata.generation ?? 1,
     readyReplicas: ready || undefined,
     replicas: active || undefined,
@@ -215,25 +225,6 @@ const progressMessages = {
   NewReplicaSetAvailable: 'has successfully progressed.',
   ReplicaSetUpdated: 'is progressing.',
   ProgressDeadlineExceeded: 'has timed out progressing.',
-}
-
-type DeploymentCondition = NonNullable<NonNullable<Deployment['status']>['conditions']>[number]
-
-/** A condition with the times of its last transition and update. */
-function since(
-  previous: readonly DeploymentCondition[],
-  atMs: number,
-  now: DeploymentCondition,
-): DeploymentCondition {
-  const before = previous.find(({ type }) => type === now.type)
-  const isSame = before?.status === now.status
-  const isUnchanged = isSame && before.reason === now.reason && before.message === now.message
-  const at = timestamp(atMs)
-  return {
-    lastTransitionTime: (isSame ? before.lastTransitionTime : undefined) ?? at,
-    lastUpdateTime: (isUnchanged ? before.lastUpdateTime : undefined) ?? at,
-    ...now,
-  }
 }
 
 /** `status` of a Job, which has ended at `finishedAtMs` if that is given. */
@@ -325,7 +316,19 @@ const endpointsPerSlice = 100
 /** Rewrites changed endpoint slices. Adds and removes slices as needed. */
 function syncService(cluster: Cluster, service: Selecting): void {
   const { namespace, slices } = service
-  const endpoints = cluster.selectedBy(service).flatMap((one) => endpointsOf(cluster, one))
+  const endpoints = cluster.selectedBy(service).flatMap(({ pods }) =>
+    [...pods].flatMap((pod) => {
+      const { name, namespace: within, uid, at, ready, terminating } = pod
+      if (at === undefined || at.podIP === '' || isFinished(pod)) return []
+      return {
+        addresses: [at.podIP],
+        conditions: { ready: ready && !terminating, serving: ready, terminating },
+        nodeName: at.nodeName,
+        targetRef: { kind: 'Pod', name, namespace: within, uid },
+        zone: cluster.nodes.get(at.nodeName)?.zone ?? '',
+      }
+    }),
+  )
   const needed = Math.max(1, Math.ceil(endpoints.length / endpointsPerSlice))
   for (let number = 0; number < needed; number++) {
     const part = endpoints.slice(number * endpointsPerSlice, (number + 1) * endpointsPerSlice)
@@ -340,20 +343,6 @@ function syncService(cluster: Cluster, service: Selecting): void {
   }
   for (const extra of slices.splice(needed))
     cluster.remove(resources.endpointSlices, { namespace, name: extra })
-}
-
-function endpointsOf(cluster: Cluster, { pods }: Controller): object[] {
-  return [...pods].flatMap((pod) => {
-    const { name, namespace, uid, at, ready, terminating } = pod
-    if (at === undefined || at.podIP === '' || isFinished(pod)) return []
-    return {
-      addresses: [at.podIP],
-      conditions: { ready: ready && !terminating, serving: ready, terminating },
-      nodeName: at.nodeName,
-      targetRef: { kind: 'Pod', name, namespace, uid },
-      zone: cluster.nodes.get(at.nodeName)?.zone ?? '',
-    }
-  })
 }
 
 const changeTime = 'endpoints.kubernetes.io/last-change-trigger-time'

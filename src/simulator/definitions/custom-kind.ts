@@ -143,27 +143,30 @@ function customRules(schema: Schema, scale: ScalePaths | undefined): ObjectRules
     settle: (object, unknown) =>
       defaulted(prunedObject(object, schema, unknown), schema) as Unstructured,
     problems: (object, previous, part) => {
-      const checked = part === 'status' ? statusProblems(object, schema) : undefined
-      const found = checked ?? schemaProblems(object, schema)
-      const prefix = part === 'status' ? ['status'] : []
+      // A write to the status checks the status alone.
+      const isOfStatus = part === 'status'
+      const checked = isOfStatus ? schema.properties?.['status'] : schema
+      const value = isOfStatus ? object['status'] : object
+      const isNone = checked === undefined || value === undefined
+      const found = isNone ? [] : schemaProblems(value, checked)
+      const prefix = isOfStatus ? ['status'] : []
       return [
         ...found
           .filter(({ node }) => !isUnchanged([...prefix, ...node], object, previous))
-          .map(({ reason, message, field }) => ({ reason, message, field })),
-        ...replicaProblems(object, scale),
+          .map(({ reason, message, field }) => ({
+            reason,
+            message,
+            field: isOfStatus && field !== '<nil>' ? `status.${field}` : field,
+          })),
+        ...[scale?.specReplicas, scale?.statusReplicas].flatMap((path = ''): FieldProblem[] => {
+          const replicas = valueAt(object, path)
+          const isWrong = typeof replicas === 'number' && replicas < 0
+          const message = 'should be a non-negative integer'
+          return isWrong ? [invalidAt(`.${path}`, replicas, message)] : []
+        }),
       ]
     },
   }
-}
-
-/** A write to the status checks the status alone. The path of each problem starts at `status`. */
-function statusProblems(object: Unstructured, schema: Schema): ReturnType<typeof schemaProblems> {
-  const status = schema.properties?.['status']
-  if (status === undefined || object['status'] === undefined) return []
-  return schemaProblems(object['status'], status).map((problem) => ({
-    ...problem,
-    field: problem.field === '<nil>' ? problem.field : `status.${problem.field}`,
-  }))
 }
 
 /**
@@ -180,16 +183,4 @@ function isUnchanged(
   const path = list < 0 ? node : node.slice(0, list)
   const before = valueAt(previous, path)
   return before !== undefined && path.length > 0 && equalJson(before, valueAt(object, path))
-}
-
-function replicaProblems(
-  object: Unstructured,
-  scale: ScalePaths | undefined,
-): readonly FieldProblem[] {
-  if (scale === undefined) return []
-  return [scale.specReplicas, scale.statusReplicas].flatMap((path): FieldProblem[] => {
-    const value = valueAt(object, path)
-    if (typeof value !== 'number' || value >= 0) return []
-    return [invalidAt(`.${path}`, value, 'should be a non-negative integer')]
-  })
 }

@@ -52,7 +52,16 @@ class CustomResources {
 
   sync(): void {
     const current = [...this.#definitions.values()]
-    this.#reportStatus(current)
+    const groups = Map.groupBy(current, (definition) => specOf(definition).group)
+    for (const definition of current) {
+      const members = groups.get(specOf(definition).group) ?? []
+      const others = members.filter((other) => other !== definition)
+      const status = nextStatus(definition, others)
+      if (equalJson(status, statusOf(definition))) continue
+      this.#storage.update(resource, { ...definition, status })
+      // The next status may depend on this write, which asks for another pass.
+      break
+    }
     const before = this.#served
     this.#served = new Map(
       current.filter(isEstablished).map((definition) => {
@@ -69,19 +78,6 @@ class CustomResources {
     }
     this.#storage.registry.setCustom(this.#versions())
     for (const [name, old] of before) this.#follow(old, this.#served.get(name))
-  }
-
-  #reportStatus(current: readonly Unstructured[]): void {
-    const groups = Map.groupBy(current, (definition) => specOf(definition).group)
-    for (const definition of current) {
-      const members = groups.get(specOf(definition).group) ?? []
-      const others = members.filter((other) => other !== definition)
-      const status = nextStatus(definition, others)
-      if (equalJson(status, statusOf(definition))) continue
-      this.#storage.update(resource, { ...definition, status })
-      // The next status may depend on this write.
-      return
-    }
   }
 
   /** The served versions of all definitions, by group and priority. */

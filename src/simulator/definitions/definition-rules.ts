@@ -38,21 +38,11 @@ export const definitionRules = (kind: KindSchema): ObjectRules => ({
     part === 'status'
       ? []
       : [
-          ...approvalProblems(definition),
           ...kindProblems(definition, kind, previous),
-          ...partProblems(specOf(definition).versions),
+          ...parts.flatMap((one) => partProblems(one, specOf(definition).versions)),
           ...crossFieldProblems(definition, previous),
         ],
 })
-
-function approvalProblems(definition: Unstructured): FieldProblem[] {
-  const approval = approvalOf(definition)
-  const field = `metadata.annotations[${approvalAnnotation}]`
-  if (approval?.reason === 'MissingAnnotation') return [requiredAt(field, approval.message)]
-  return approval?.reason === 'InvalidAnnotation'
-    ? [invalidAt(field, definition.metadata.annotations?.[approvalAnnotation], approval.message)]
-    : []
-}
 
 /** The problems that depend on the status and on several fields. */
 function crossFieldProblems(
@@ -64,6 +54,13 @@ function crossFieldProblems(
   const isNamed = name === `${names.plural}.${group}`
   const message = 'must be spec.names.plural+"."+spec.group'
   const found = isNamed ? [] : [invalidAt('metadata.name', name, message)]
+  const approval = approvalOf(definition)
+  const annotation = `metadata.annotations[${approvalAnnotation}]`
+  if (approval?.reason === 'MissingAnnotation') found.push(requiredAt(annotation, approval.message))
+  if (approval?.reason === 'InvalidAnnotation') {
+    const given = definition.metadata.annotations?.[approvalAnnotation]
+    found.push(invalidAt(annotation, given, approval.message))
+  }
   if (previous === undefined) return found
   if (isEstablished(previous)) {
     const before = specOf(previous)
@@ -90,69 +87,21 @@ interface VersionPart {
   readonly check: (version: DefinitionVersion, field: string) => FieldProblem[]
 }
 
-function partProblems(versions: readonly DefinitionVersion[]): FieldProblem[] {
+function partProblems(
+  { keyword, shared, check }: VersionPart,
+  versions: readonly DefinitionVersion[],
+): FieldProblem[] {
   const [first] = versions
-  return parts.flatMap(({ keyword, shared, check }) =>
-    first !== undefined && versions.every((one) => equalJson(one[keyword], first[keyword]))
-      ? check(first, shared)
-      : versions.flatMap((one, at) => check(one, `spec.versions[${at}].${keyword}`)),
-  )
+  return first !== undefined && versions.every((one) => equalJson(one[keyword], first[keyword]))
+    ? check(first, shared)
+    : versions.flatMap((one, at) => check(one, `spec.versions[${at}].${keyword}`))
 }
 
 const isSimplePath = (path: unknown): boolean => /^\.[^.]/.test(String(path))
 const notSimple = 'must be a simple json path starting with .'
 
-function scaleProblems({ subresources }: DefinitionVersion, field: string): FieldProblem[] {
-  const scale = subresources?.scale
-  if (scale === undefined) return []
-  return (['spec', 'status'] as const).flatMap((root): FieldProblem[] => {
-    const path = scale[`${root}ReplicasPath`]
-    const at = `${field}.scale.${root}ReplicasPath`
-    if (isEmpty(path)) return [requiredAt(at)]
-    if (!isSimplePath(path)) return [invalidAt(at, path, notSimple)]
-    const isBelow = path.startsWith(`.${root}.`)
-    return isBelow ? [] : [invalidAt(at, path, `should be a json path under .${root}`)]
-  })
-}
-
 const columnTypes = ['boolean', 'date', 'integer', 'number', 'string']
-
-function columnProblems(
-  { additionalPrinterColumns = [] }: DefinitionVersion,
-  field: string,
-): FieldProblem[] {
-  const columns: readonly Partial<(typeof additionalPrinterColumns)[number]>[] =
-    additionalPrinterColumns
-  return columns.flatMap(({ name = '', type = '', jsonPath = '' }, at) => [
-    ...(name === '' ? [requiredAt(`${field}[${at}].name`)] : []),
-    ...(columnTypes.includes(type)
-      ? []
-      : [invalidAt(`${field}[${at}].type`, type, `must be one of ${columnTypes.join(',')}`)]),
-    ...(isSimplePath(jsonPath) || jsonPath.startsWith('.')
-      ? []
-      : [invalidAt(`${field}[${at}].JSONPath`, jsonPath, notSimple)]),
-  ])
-}
-
-function selectableProblems(
-  { selectableFields = [], schema }: DefinitionVersion,
-  field: string,
-): FieldProblem[] {
-  return selectableFields.flatMap(({ jsonPath }, at) => {
-    const place = `${field}[${at}].jsonPath`
-    const target = jsonPath
-      .replace(/^\./, '')
-      .split('.')
-      .reduce((part, name) => memberSchema(part, name), schema?.openAPIV3Schema)
-    if (target === undefined) {
-      return [invalidAt(place, jsonPath, 'is an invalid path: does not refer to a valid field')]
-    }
-    return ['string', 'boolean', 'integer'].includes(target.type ?? '')
-      ? []
-      : [invalidAt(place, jsonPath, notSelectable)]
-  })
-}
-
+const selectableTypes = ['string', 'boolean', 'integer']
 const notSelectable =
   'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.'
 
@@ -168,14 +117,50 @@ const parts: readonly VersionPart[] = [
   {
     keyword: 'subresources',
     shared: 'spec.subresources',
-    check: scaleProblems,
+    check: ({ subresources: { scale } = {} }, field) =>
+      (['spec', 'status'] as const).flatMap((root): FieldProblem[] => {
+        const path = scale?.[`${root}ReplicasPath`]
+        const at = `${field}.scale.${root}ReplicasPath`
+        if (scale === undefined) return []
+        if (path === undefined || isEmpty(path)) return [requiredAt(at)]
+        if (!isSimplePath(path)) return [invalidAt(at, path, notSimple)]
+        const isBelow = path.startsWith(`.${root}.`)
+        return isBelow ? [] : [invalidAt(at, path, `should be a json path under .${root}`)]
+      }),
   },
   {
     keyword: 'additionalPrinterColumns',
     shared: 'spec.additionalPrinterColumns',
-    check: columnProblems,
+    check: ({ additionalPrinterColumns: columns = [] }, field) =>
+      columns.flatMap((column: Partial<(typeof columns)[number]>, index) => {
+        const { name = '', type = '', jsonPath = '' } = column
+        const at = `${field}[${index}]`
+        const message = `must be one of ${columnTypes.join(',')}`
+        return [
+          ...(name === '' ? [requiredAt(`${at}.name`)] : []),
+          ...(columnTypes.includes(type) ? [] : [invalidAt(`${at}.type`, type, message)]),
+          ...(jsonPath.startsWith('.') ? [] : [invalidAt(`${at}.JSONPath`, jsonPath, notSimple)]),
+        ]
+      }),
   },
-  { keyword: 'selectableFields', shared: 'spec.selectableFields', check: selectableProblems },
+  {
+    keyword: 'selectableFields',
+    shared: 'spec.selectableFields',
+    check: ({ selectableFields = [], schema }, field) =>
+      selectableFields.flatMap(({ jsonPath }, at) => {
+        const steps = jsonPath.replace(/^\./, '').split('.')
+        const target = steps.reduce(
+          (part, name) => memberSchema(part, name),
+          schema?.openAPIV3Schema,
+        )
+        const isFit = selectableTypes.includes(target?.type ?? '')
+        const message =
+          target === undefined
+            ? 'is an invalid path: does not refer to a valid field'
+            : notSelectable
+        return isFit ? [] : [invalidAt(`${field}[${at}].jsonPath`, jsonPath, message)]
+      }),
+  },
 ]
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string']
@@ -275,7 +260,10 @@ function keywordProblems(schema: Schema, field: string): FieldProblem[] {
     const message = 'additionalProperties and properties are mutual exclusive'
     found.push(forbiddenAt(`${field}.additionalProperties`, message))
   }
-  if (pattern !== undefined && !isExpression(pattern)) {
+  try {
+    // Leading flags such as `(?i)` exist in Go only.
+    RegExp(pattern?.replace(/^\(\?[a-z]+\)/, '') ?? '')
+  } catch {
     const message = "must be a valid regular expression, but isn't"
     found.push(invalidAt(`${field}.pattern`, pattern, message))
   }
@@ -288,15 +276,6 @@ function keywordProblems(schema: Schema, field: string): FieldProblem[] {
       field: [`${field}.default`, at].filter(Boolean).join('.'),
     })),
   ]
-}
-
-function isExpression(pattern: string): boolean {
-  try {
-    // Leading flags such as `(?i)` exist in Go only.
-    return new RegExp(pattern.replace(/^\(\?[a-z]+\)/, '')) instanceof RegExp
-  } catch {
-    return false
-  }
 }
 
 function listMapProblems({ items, ...schema }: Schema, field: string): FieldProblem[] {

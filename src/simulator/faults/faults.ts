@@ -1,12 +1,5 @@
 import { CodedError } from '../../lib/coded-error.ts'
-import type {
-  Connections,
-  FaultMatch,
-  FaultOrder,
-  PendingFault,
-  RequestFault,
-  ServerFault,
-} from './fault.ts'
+import type { Connections, FaultOrder, PendingFault, RequestFault, ServerFault } from './fault.ts'
 import { effectOf, type FaultEffect, isRequestFault } from './fault-effects.ts'
 
 /** The properties of a request that faults match. */
@@ -79,7 +72,10 @@ export class Faults {
   /** Takes the effects of all faults that strike a request, in the order in which they were ordered. */
   take(subject: FaultSubject): FaultEffect[] {
     if (this.#pending.length === 0) return []
-    const struck = this.#pending.filter(({ match }) => matches(match, subject))
+    const struck = this.#pending.filter(({ match: { path = '', ...match } }) => {
+      const wanted = Object.entries(match) as [keyof FaultSubject, string][]
+      return subject.path.startsWith(path) && wanted.every(([name, one]) => subject[name] === one)
+    })
     this.#pending = this.#pending
       .map((one) => (struck.includes(one) ? { ...one, remaining: one.remaining - 1 } : one))
       .filter(({ remaining }) => remaining > 0)
@@ -89,11 +85,4 @@ export class Faults {
 
 function next({ faults, remaining }: OrderedFaults): RequestFault {
   return faults.at(-remaining % faults.length) as RequestFault
-}
-
-function matches({ path, ...match }: FaultMatch, subject: FaultSubject): boolean {
-  if (path !== undefined && !subject.path.startsWith(path)) return false
-  return Object.entries(match).every(
-    ([name, value]) => subject[name as keyof FaultSubject] === value,
-  )
 }

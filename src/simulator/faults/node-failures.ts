@@ -29,7 +29,17 @@ export class NodeFailures {
     const evicted = pods.filter((pod) => toleratedForMs(pod) !== Infinity)
     const due = Map.groupBy(evicted, (pod) => evictAfterMs ?? toleratedForMs(pod))
     const timers = Array.from(due, ([dueMs, some]) =>
-      setTimeout(() => this.#evict(some), Math.min(dueMs, longestWaitMs)),
+      setTimeout(
+        () => {
+          for (const { metadata } of some) {
+            const pod = this.#storage.get(resources.pods, metadata.namespace ?? '', metadata.name)
+            const isSame = pod?.metadata.uid === metadata.uid
+            if (isSame && pod !== undefined && pod.metadata.deletionTimestamp === undefined)
+              evictPod(this.#storage, pod, Date.now())
+          }
+        },
+        Math.min(dueMs, longestWaitMs),
+      ),
     )
     this.#timers.set(name, timers)
     return true
@@ -57,14 +67,5 @@ export class NodeFailures {
     return Array.from(this.#storage.list(resources.pods)).filter(
       (pod) => (pod as Pod).spec?.nodeName === name,
     )
-  }
-
-  #evict(due: readonly Unstructured[]): void {
-    for (const { metadata } of due) {
-      const pod = this.#storage.get(resources.pods, metadata.namespace ?? '', metadata.name)
-      const isSame = pod?.metadata.uid === metadata.uid
-      if (pod !== undefined && isSame && pod.metadata.deletionTimestamp === undefined)
-        evictPod(this.#storage, pod, Date.now())
-    }
   }
 }

@@ -2,7 +2,7 @@ import { badRequest, Refusal, tooLargeResourceVersion } from '../api/status-refu
 import type { FaultEffect, FrameRewriter, ResponseSink } from '../faults/fault-effects.ts'
 import type { StoredObject } from '../storage/stored-object.ts'
 import { deleteObject } from '../writes/object-writes.ts'
-import { beginJson, type Exchange, gzipHeaders, isCompressed } from './exchange.ts'
+import { beginJson, gzipHeaders, isCompressed } from './exchange.ts'
 import { listQuery, type ListQuery, selectionOf } from './list-query.ts'
 import { objectText, type Representation, representationOf } from './representation.ts'
 import { readDeleteOptions, type ResourceRequest } from './resource-request.ts'
@@ -169,7 +169,14 @@ const invalidToken = (problem: string): Error => badRequest(`invalid continue to
 export async function watchObjects(request: ResourceRequest): Promise<void> {
   const { exchange, storage, served, namespace, effects, watches } = request
   const query = listQuery(exchange.params)
-  const shown = watchRepresentation(exchange)
+  let shown: Representation
+  try {
+    shown = representationOf(exchange, false)
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error
+    // A watch sends single objects, but clients send the header of their lists.
+    shown = representationOf(exchange, true)
+  }
   const selection = selectionOf(served, namespace, query)
   const ending = new AbortController()
   exchange.response.once('close', () => ending.abort())
@@ -191,16 +198,6 @@ export async function watchObjects(request: ResourceRequest): Promise<void> {
     })
   } finally {
     forget()
-  }
-}
-
-/** A watch sends single objects, but clients send the header of their lists. Accepts both forms. */
-function watchRepresentation(exchange: Exchange): Representation {
-  try {
-    return representationOf(exchange, false)
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error
-    return representationOf(exchange, true)
   }
 }
 

@@ -32,10 +32,10 @@ export function flag(params: URLSearchParams, name: string): boolean {
   return value !== null && !['0', 'false'].includes(value.toLowerCase())
 }
 
-/** An integer parameter; `undefined` if it is absent or `''`. Throws 400 in the words of Go. */
+/** An integer parameter; `undefined` if it is absent. Throws 400 in the words of Go, for an empty one, too. */
 export function integer(params: URLSearchParams, name: string): number | undefined {
-  const value = params.get(name) ?? ''
-  if (value === '') return undefined
+  const value = params.get(name)
+  if (value === null) return undefined
   if (/^[+-]?\d{1,15}$/.test(value)) return Number(value)
   throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`)
 }

@@ -1,8 +1,4 @@
-import {
-  type FieldSelector,
-  FieldSelectorError,
-  parseFieldSelector,
-} from '../../kubernetes/field-selector.ts'
+import { FieldSelectorError, parseFieldSelector } from '../../kubernetes/field-selector.ts'
 import {
   LabelSelectorError,
   matchesLabels,
@@ -46,9 +42,28 @@ export function listQuery(params: URLSearchParams): ListQuery {
   const match = params.get('resourceVersionMatch') ?? ''
   const version = params.get('resourceVersion') ?? ''
   const continued = watch ? '' : (params.get('continue') ?? '')
-  const problems = watch
-    ? watchProblems(initial, match)
-    : listProblems({ initial, match, version, continued })
+  const problems: FieldProblem[] = []
+  const forbid = (what: string, message: string, at = what): void => {
+    problems.push(forbiddenAt(at, `${what} ${message}`))
+  }
+  const field = 'resourceVersionMatch'
+  if (watch) {
+    if (match !== (initial === undefined ? '' : 'NotOlderThan')) {
+      if (initial === undefined) {
+        forbid(field, 'is forbidden for watch unless sendInitialEvents is provided')
+      } else forbid('sendInitialEvents', `requires setting ${field} to NotOlderThan`, field)
+    }
+  } else if (match !== '') {
+    if (version === '') forbid(field, 'is forbidden unless resourceVersion is provided')
+    if (continued !== '') forbid(field, 'is forbidden when continue is provided')
+    if (match !== 'Exact' && match !== 'NotOlderThan') {
+      problems.push(unsupportedAt(field, match, ['Exact', 'NotOlderThan', '']))
+    }
+    if (match === 'Exact' && version === '0') {
+      forbid(field, '"exact" is forbidden for resourceVersion "0"')
+    }
+  }
+  if (!watch && initial !== undefined) forbid('sendInitialEvents', 'is forbidden for list')
   refuseInvalid({ group: 'meta.k8s.io', kind: 'ListOptions', name: '' }, problems)
   return {
     watch,
@@ -70,46 +85,6 @@ function revisionOf(version: string, watch: boolean): number {
   throw watch ? new Refusal(500, problem) : badRequest(`invalid resource version: ${problem}`)
 }
 
-interface ListMatch {
-  readonly initial: boolean | undefined
-  readonly match: string
-  readonly version: string
-  readonly continued: string
-}
-
-const field = 'resourceVersionMatch'
-
-function listProblems({ initial, match, version, continued }: ListMatch): FieldProblem[] {
-  const problems: FieldProblem[] = []
-  if (match !== '') {
-    if (version === '') {
-      problems.push(forbiddenAt(field, `${field} is forbidden unless resourceVersion is provided`))
-    }
-    if (continued !== '') {
-      problems.push(forbiddenAt(field, `${field} is forbidden when continue is provided`))
-    }
-    if (match !== 'Exact' && match !== 'NotOlderThan') {
-      problems.push(unsupportedAt(field, match, ['Exact', 'NotOlderThan', '']))
-    }
-    if (match === 'Exact' && version === '0') {
-      problems.push(forbiddenAt(field, `${field} "exact" is forbidden for resourceVersion "0"`))
-    }
-  }
-  if (initial !== undefined) {
-    problems.push(forbiddenAt('sendInitialEvents', 'sendInitialEvents is forbidden for list'))
-  }
-  return problems
-}
-
-function watchProblems(initial: boolean | undefined, match: string): FieldProblem[] {
-  if (match === (initial === undefined ? '' : 'NotOlderThan')) return []
-  const message =
-    initial === undefined
-      ? `${field} is forbidden for watch unless sendInitialEvents is provided`
-      : `sendInitialEvents requires setting ${field} to NotOlderThan`
-  return [forbiddenAt(field, message)]
-}
-
 export interface Selection {
   /** `''` for all namespaces. */
   readonly namespace: string
@@ -126,9 +101,14 @@ export function selectionOf(
   try {
     const labels = parseLabelSelector(labelSelector)
     const fields = parseFieldSelector(fieldSelector)
-    const byField = fieldTest(fields, stored.fields)
-    if (labels.length === 0 && fields.length === 0) return { namespace, test: undefined }
-    return { namespace, test: (object) => matchesLabels(labels, object.labels) && byField(object) }
+    const tests = fields.map(({ path, operator, value }) => {
+      const read = reader(path, stored.fields)
+      return (object: StoredObject): boolean => (read(object) === value) === (operator === '=')
+    })
+    if (labels.length === 0 && tests.length === 0) return { namespace, test: undefined }
+    const test = (object: StoredObject): boolean =>
+      matchesLabels(labels, object.labels) && tests.every((one) => one(object))
+    return { namespace, test }
   } catch (error) {
     if (error instanceof LabelSelectorError) {
       throw badRequest(`unable to parse requirement: ${error.message}`)
@@ -151,18 +131,7 @@ export function isSelected(
   )
 }
 
-/** A test for a field selector. Throws 400 for a field that is not selectable. */
-function fieldTest(
-  selector: FieldSelector,
-  fields: SelectableFields,
-): (object: StoredObject) => boolean {
-  const tests = selector.map(({ path, operator, value }) => {
-    const read = reader(path, fields)
-    return (object: StoredObject): boolean => (read(object) === value) === (operator === '=')
-  })
-  return (object) => tests.every((test) => test(object))
-}
-
+/** Reads a selectable field. Throws 400 for another one. */
 function reader(path: string, fields: SelectableFields): (object: StoredObject) => string {
   if (path === 'metadata.name') return (object) => object.name
   if (path === 'metadata.namespace') return (object) => object.namespace

@@ -10,9 +10,8 @@ import {
   Refusal,
   refuseInvalid,
 } from '../api/status-refusal.ts'
-import { ContainerLog, type LogLine } from '../logs/container-log.ts'
+import { ContainerLog } from '../logs/container-log.ts'
 import { type ContainerRun, containerOf, endOf, runOf } from '../logs/container-run.ts'
-import type { Storage } from '../storage/storage.ts'
 import { readObject, type StoredObject } from '../storage/stored-object.ts'
 import { faultySink } from './collection-requests.ts'
 import { flag, integer } from './exchange.ts'
@@ -47,14 +46,24 @@ export async function serveLog(request: ResourceRequest): Promise<void> {
     exchange.response.end()
     return
   }
-  requireKubelet(storage, pod, { nodeName, container })
+  const node = storage.get(resources.nodes, '', nodeName)
+  // The message names the resource of the request.
+  if (node === undefined) throw notFound({ group: '', resource: 'pods', name: nodeName })
+  const { addresses, conditions } = fieldsOf(node['status'])
+  if (itemsOf(conditions).find(({ type }) => type === 'Ready')?.['status'] !== 'True') {
+    // What an API server answers that does not reach the kubelet of a node.
+    const internal = itemsOf(addresses).find(({ type }) => type === 'InternalIP')
+    const host = `${textOf(internal?.['address']) ?? nodeName}:10250`
+    const url = `https://${host}/containerLogs/${request.namespace}/${name}/${container}`
+    throw new Refusal(500, `Get "${url}": dial tcp ${host}: connect: connection refused`)
+  }
   const run = runOf(pod, container, query.previous)
   exchange.response.writeHead(200, {
     'cache-control': 'no-cache, private',
     'content-type': 'text/plain',
   })
   exchange.response.flushHeaders()
-  await sendLog(request, { pod, container, run, query })
+  await sendLog(request, pod, container, run, query)
 }
 
 function storedPod({
@@ -104,35 +113,13 @@ function logQuery(params: URLSearchParams, name: string): LogQuery {
   }
 }
 
-/** Throws what an API server answers that does not reach the kubelet of a node. */
-function requireKubelet(
-  storage: Storage,
-  { metadata: { namespace = '', name } }: Unstructured,
-  { nodeName, container }: { readonly nodeName: string; readonly container: string },
-): void {
-  const node = storage.get(resources.nodes, '', nodeName)
-  // The message names the resource of the request.
-  if (node === undefined) throw notFound({ group: '', resource: 'pods', name: nodeName })
-  const { addresses, conditions } = fieldsOf(node['status'])
-  const ready = itemsOf(conditions).find(({ type }) => type === 'Ready')
-  if (ready?.['status'] === 'True') return
-  const internal = itemsOf(addresses).find(({ type }) => type === 'InternalIP')
-  const host = `${textOf(internal?.['address']) ?? nodeName}:10250`
-  const url = `https://${host}/containerLogs/${namespace}/${name}/${container}`
-  throw new Refusal(500, `Get "${url}": dial tcp ${host}: connect: connection refused`)
-}
-
-interface AskedLog {
-  readonly pod: Unstructured
-  readonly container: string
-  readonly run: ContainerRun
-  readonly query: LogQuery
-}
-
 /** Sends what is written, and while it is followed, each line when it is due. Holds one chunk of lines. */
 async function sendLog(
   request: ResourceRequest,
-  { pod, container, run, query }: AskedLog,
+  pod: Unstructured,
+  container: string,
+  run: ContainerRun,
+  query: LogQuery,
 ): Promise<void> {
   const sink = faultySink(request)
   const writer = new ChunkedWriter(sink, 16 * 1_024)
@@ -145,8 +132,10 @@ async function sendLog(
   let bytes = query.limitBytes ?? Infinity
   const send = async (): Promise<boolean> => {
     for (const end = log.count(Date.now()); next < end && bytes > 0; next++) {
-      const line = lineBytes(log.line(next), timestamps)
-      const sent = line.length > bytes ? line.subarray(0, bytes) : line
+      const { atMs, nanos, text } = log.line(next)
+      const at = timestamps ? new Date(atMs).toISOString().slice(0, -1) : ''
+      const time = timestamps ? `${at}${String(nanos).padStart(6, '0')}Z ` : ''
+      const sent = Buffer.from(`${time}${text}\n`).subarray(0, bytes)
       bytes -= sent.length
       if (writer.add(sent) && !(await writer.flush())) return false
     }
@@ -173,12 +162,6 @@ async function sendLog(
     changes.stop()
   }
   sink.end()
-}
-
-function lineBytes({ atMs, nanos, text }: LogLine, timestamps: boolean): Buffer {
-  if (!timestamps) return Buffer.from(`${text}\n`)
-  const time = new Date(atMs).toISOString().slice(0, -1)
-  return Buffer.from(`${time}${String(nanos).padStart(6, '0')}Z ${text}\n`)
 }
 
 /** Wakes at changes of the pods, and when the connection closes. */

@@ -58,7 +58,12 @@ export function representationOf({ params, request }: Exchange, isList: boolean)
     if (as === undefined) return { kind: 'object' }
     if (g !== 'meta.k8s.io') continue
     if (as === 'Table' && (v === 'v1' || v === 'v1beta1')) {
-      return { kind: 'table', apiVersion: `meta.k8s.io/${v}`, include: includedObject(params) }
+      const include = params.get('includeObject') || 'Metadata'
+      if (include !== 'Metadata' && include !== 'Object' && include !== 'None') {
+        const problem = `Invalid value: ${JSON.stringify(include)}: must be 'Metadata', 'Object', 'None', or empty`
+        throw badRequest(`Unable to convert to Table as requested: includeObject: ${problem}`)
+      }
+      return { kind: 'table', apiVersion: `meta.k8s.io/${v}`, include }
     }
     if (v !== 'v1') continue
     if (as === (isList ? 'PartialObjectMetadataList' : 'PartialObjectMetadata')) {
@@ -68,23 +73,12 @@ export function representationOf({ params, request }: Exchange, isList: boolean)
       mismatch = `you requested ${as}, but the requested object is not a list`
     }
   }
-  throw new Refusal(406, mismatch ?? unacceptable(ranges))
+  const isConverted = ranges.some(({ parameters }) => parameters['as'] !== undefined)
+  throw new Refusal(406, mismatch ?? (isConverted ? accepted : unacceptable))
 }
 
-function includedObject(params: URLSearchParams): 'Metadata' | 'Object' | 'None' {
-  const include = params.get('includeObject') ?? ''
-  if (include === '' || include === 'Metadata') return 'Metadata'
-  if (include === 'Object' || include === 'None') return include
-  throw badRequest(
-    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(include)}: must be 'Metadata', 'Object', 'None', or empty`,
-  )
-}
-
-function unacceptable(ranges: readonly MediaRange[]): string {
-  return ranges.some(({ parameters }) => parameters['as'] !== undefined)
-    ? accepted
-    : '406: Not Acceptable\n\nAvailable representations: application/json, application/json;stream=watch'
-}
+const unacceptable =
+  '406: Not Acceptable\n\nAvailable representations: application/json, application/json;stream=watch'
 
 /** Whether the client accepts aggregated discovery. Throws 406 if it accepts neither form. */
 export function wantsAggregated({ request }: Exchange): boolean {
@@ -190,20 +184,27 @@ function tableText(
   }
 }
 
-/** The columns of a table, and a reader of its cells. */
-interface TableColumns {
-  readonly definitions: readonly object[]
-  readonly cellsOf: (object: Unstructured) => readonly unknown[]
-}
-
 /**
  * The columns of a resource's tables: those of its definition, or those that a kube-apiserver prints for a built-in
- * kind; otherwise the name and the age.
+ * kind; otherwise the name and the age. `cellsOf` reads the cells of a row.
  */
-function tableColumns(captured: CapturedApi, served: ServedResource): TableColumns {
+function tableColumns(
+  captured: CapturedApi,
+  served: ServedResource,
+): { definitions: readonly object[]; cellsOf: (object: Unstructured) => readonly unknown[] } {
   const builtIn = served.columns === undefined ? printedKindOf(served) : undefined
   const { columns } = builtIn ?? customColumns(served.columns ?? [])
-  const described = descriptions(captured, served)
+  const fields = metadataSchema(captured).root?.properties
+  const described = ({ name }: Column, at: number): string => {
+    const declared = served.columns?.[at - 1]
+    if (at === 0 && name === 'Name') return fields?.['name']?.description ?? ''
+    if (declared === undefined) {
+      return name === 'Age' ? (fields?.['creationTimestamp']?.description ?? '') : ''
+    }
+    return declared.description === ''
+      ? `Custom resource definition column (in JSONPath format): ${declared.jsonPath}`
+      : declared.description
+  }
   return {
     definitions: columns.map((column, at) => ({
       name: column.name,
@@ -221,23 +222,6 @@ function tableColumns(captured: CapturedApi, served: ServedResource): TableColum
 
 /** Ages of built-in kinds are formatted texts. */
 const isText = ({ asTime, type }: Column): boolean => type === 'date' && asTime !== true
-
-function descriptions(
-  captured: CapturedApi,
-  served: ServedResource,
-): (column: Column, at: number) => string {
-  const fields = metadataSchema(captured).root?.properties
-  return ({ name }, at) => {
-    if (at === 0 && name === 'Name') return fields?.['name']?.description ?? ''
-    const declared = served.columns?.[at - 1]
-    if (declared === undefined) {
-      return name === 'Age' ? (fields?.['creationTimestamp']?.description ?? '') : ''
-    }
-    return declared.description === ''
-      ? `Custom resource definition column (in JSONPath format): ${declared.jsonPath}`
-      : declared.description
-  }
-}
 
 function textOf(object: StoredObject, served: ServedResource): Buffer {
   if (served.apiVersion === served.stored.apiVersion) return object.text

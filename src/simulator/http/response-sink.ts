@@ -8,7 +8,15 @@ export function responseSink(response: ServerResponse): ResponseSink {
     write: async (chunk) => {
       if (response.destroyed) return false
       if (response.write(chunk)) return true
-      return drained(response)
+      return new Promise((resolve) => {
+        const settle = (): void => {
+          response.off('drain', settle)
+          response.off('close', settle)
+          resolve(!response.destroyed)
+        }
+        response.on('drain', settle)
+        response.on('close', settle)
+      })
     },
     end: () => {
       response.end()
@@ -17,18 +25,6 @@ export function responseSink(response: ServerResponse): ResponseSink {
       response.destroy()
     },
   }
-}
-
-async function drained(response: ServerResponse): Promise<boolean> {
-  return new Promise((resolve) => {
-    const settle = (): void => {
-      response.off('drain', settle)
-      response.off('close', settle)
-      resolve(!response.destroyed)
-    }
-    response.on('drain', settle)
-    response.on('close', settle)
-  })
 }
 
 /** Gathers small pieces into chunks of about `chunkBytes`. Holds at most one chunk and one piece. */

@@ -230,7 +230,12 @@ function scaleOf(
       details: { causes: [{ message }] },
     })
   }
-  const selector = selectorText(selectorPath === undefined ? '' : valueAt(object, selectorPath))
+  // Custom resources have a selector as text, built-in kinds as an object.
+  const given = selectorPath === undefined ? '' : valueAt(object, selectorPath)
+  const labels = fieldsOf(fieldsOf(given)['matchLabels'])
+  const names = Object.keys(labels).toSorted()
+  const pairs = names.map((label) => `${label}=${String(labels[label])}`)
+  const selector = typeof given === 'string' ? given : pairs.join(',')
   return {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',
@@ -241,16 +246,6 @@ function scaleOf(
       ...(selector === '' ? {} : { selector }),
     },
   }
-}
-
-/** Custom resources have a selector as text, built-in kinds as an object. */
-function selectorText(selector: unknown): string {
-  if (typeof selector === 'string') return selector
-  const labels = fieldsOf(fieldsOf(selector)['matchLabels'])
-  return Object.keys(labels)
-    .toSorted()
-    .map((name) => `${name}=${String(labels[name])}`)
-    .join(',')
 }
 
 function withValue(object: unknown, path: readonly string[], value: unknown): unknown {

@@ -160,19 +160,16 @@ class WatchStream {
     const { signal, sink } = this.#watch
     const reason: unknown = signal.reason
     if (reason instanceof Refusal) return this.#fail(reason)
-    if (signal.aborted || this.#timedOut || (!this.#woken && this.#isGone())) {
+    const { group, version, resource } = this.#watch.request.served
+    // A watch of a resource that is no longer served ends after its last event.
+    const isServed =
+      this.#storage.registry.find(group, version, resource) === this.#watch.request.served
+    if (signal.aborted || this.#timedOut || (!this.#woken && !isServed)) {
       sink.end()
       return false
     }
     if (!this.#woken) await new Promise<void>((resolve) => (this.#wake = resolve))
     return true
-  }
-
-  /** Whether the resource is no longer served. The watch then ends after its last event. */
-  #isGone(): boolean {
-    const { served } = this.#watch.request
-    const { group, version, resource } = served
-    return this.#storage.registry.find(group, version, resource) !== served
   }
 
   #fallenBehind(): false {

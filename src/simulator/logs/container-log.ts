@@ -34,7 +34,9 @@ export class ContainerLog {
 
   constructor(pod: Unstructured, container: string, run: ContainerRun) {
     this.#voice = voiceOf(pod, container)
-    this.#everyMs = everyMsOf(pod, this.#voice)
+    const told = Number(pod.metadata.annotations?.[linesPerSecondAnnotation])
+    const usualMs = busyRoles.has(this.#voice.role) ? 800 : 3_000
+    this.#everyMs = told > 0 ? 1_000 / told : usualMs
     this.#seed = seedOf(run.id)
     this.#startedAtMs = run.startedAtMs
     const at = { atMs: run.startedAtMs, seed: this.#seed }
@@ -85,7 +87,12 @@ export class ContainerLog {
     const atMs = this.#timeOf(number)
     const seed = this.#seedOf(number)
     const nanos = pick({ seed }, 20, 1_000_000)
-    return { atMs, nanos, text: this.#textOf(number, { atMs, seed }) }
+    const { length } = this.#starting
+    const end = this.#finishedAtMs
+    const ending =
+      end === undefined ? undefined : this.#ending[number - length - this.#running(end)]
+    const text = this.#starting[number] ?? ending ?? runningText(this.#voice, { atMs, seed })
+    return { atMs, nanos, text }
   }
 
   /** When the next line is due; `Infinity` if none is to come while the container runs on. */
@@ -119,14 +126,6 @@ export class ContainerLog {
     return left > this.#ending.length ? this.#runningMs(at) : finishedAtMs - left * endStepMs
   }
 
-  #textOf(number: number, line: { readonly atMs: number; readonly seed: number }): string {
-    const starting = this.#starting[number]
-    if (starting !== undefined) return starting
-    if (this.#finishedAtMs === undefined) return runningText(this.#voice, line)
-    const ending = number - this.#starting.length - this.#running(this.#finishedAtMs)
-    return this.#ending[ending] ?? runningText(this.#voice, line)
-  }
-
   #seedOf(number: number): number {
     return Math.imul(this.#seed ^ number, 0x9e3779b1) >>> 0
   }
@@ -152,11 +151,6 @@ function voiceOf({ metadata, ...pod }: Unstructured, container: string): LogVoic
 
 const busyRoles: ReadonlySet<string> = new Set(['web', 'api', 'ingress'])
 
-function everyMsOf({ metadata }: Unstructured, { role }: LogVoice): number {
-  const told = Number(metadata.annotations?.[linesPerSecondAnnotation])
-  if (told > 0) return 1_000 / told
-  return busyRoles.has(role) ? 800 : 3_000
-}
 /** What the text of a line depends on. */
 interface LogVoice {
   readonly app: string

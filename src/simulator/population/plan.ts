@@ -94,7 +94,13 @@ export function planPopulation(options: PopulationOptions = {}): Plan {
   const companySeed = options.seed ?? 'informerql'
   const seed = clusterSeed(companySeed, options.cluster)
   const pods = checked('pods', options.pods ?? scenario.pods, 0, 3_000_000)
-  const nodes = nodeCount(options.nodes, pods)
+  const usual = Math.max(2, Math.ceil(pods / Math.min(80, 20 + pods / 100)))
+  const nodes = checked('nodes', options.nodes ?? usual, 1, mostNodes)
+  const most = podsPerNode - daemonsPerNode
+  if (pods - nodes * daemonsPerNode > (nodes < 3 ? nodes : nodes - 1) * most) {
+    const hint = `ask for at least ${Math.ceil(pods / most) + 1} nodes`
+    throw new PopulationError('nodes', nodes, `${pods} pods do not fit`, hint)
+  }
   const drafts = draftApps(scenario, namespaceCount(options.namespaces, pods, scenario))
   sharePods(drafts, pods, nodes)
   const kubernetes = capturedApi(scenario.of?.kubernetes).version.gitVersion
@@ -146,17 +152,6 @@ function checked(option: keyof PopulationOptions, value: number, min: number, ma
   if (Number.isInteger(value) && value >= min && value <= max) return value
   const problem = `it must be an integer from ${min} to ${max}`
   throw new PopulationError(option, value, problem, 'choose another number')
-}
-
-function nodeCount(given: number | undefined, pods: number): number {
-  const onEach = Math.min(80, 20 + pods / 100)
-  const nodes = checked('nodes', given ?? Math.max(2, Math.ceil(pods / onEach)), 1, mostNodes)
-  const room = (nodes < 3 ? nodes : nodes - 1) * (podsPerNode - daemonsPerNode)
-  if (pods - nodes * daemonsPerNode > room) {
-    const hint = `ask for at least ${Math.ceil(pods / (podsPerNode - daemonsPerNode)) + 1} nodes`
-    throw new PopulationError('nodes', nodes, `${pods} pods do not fit`, hint)
-  }
-  return nodes
 }
 
 /** Enough namespaces for about 5 pods per scaling app in a small cluster, 50 in a large one. */
@@ -225,7 +220,11 @@ function sharePods(drafts: readonly Draft[], pods: number, nodes: number): void 
   let left = Math.floor(pods * (total === 0 ? 1 : fixedShare))
   let rest = pods
   for (const draft of drafts) {
-    const wanted = fixedPods(draft, nodes)
+    const { app, workload, broken } = draft
+    let wanted = app.replicas ?? (app.weight === undefined ? 1 : 0)
+    if (workload === undefined) wanted = 0
+    if (workload === 'DaemonSet') wanted = nodes
+    if (workload === 'CronJob') wanted = broken === undefined ? 2 : 3
     draft.pods = draft.workload === 'DaemonSet' && wanted > left ? 0 : Math.min(wanted, left)
     left -= draft.pods
     rest -= draft.pods
@@ -240,13 +239,6 @@ function sharePods(drafts: readonly Draft[], pods: number, nodes: number): void 
     draft.pods += until - given
     given = until
   }
-}
-
-function fixedPods({ app, workload, broken }: Draft, nodes: number): number {
-  if (workload === undefined) return 0
-  if (workload === 'DaemonSet') return nodes
-  if (workload === 'CronJob') return broken === undefined ? 2 : 3
-  return app.replicas ?? (app.weight === undefined ? 1 : 0)
 }
 
 interface Seeds {
@@ -269,7 +261,9 @@ function planApp(scenario: Scenario, { seed, companySeed, common }: Seeds, draft
   const version =
     image?.slice(image.lastIndexOf(':') + 1) ?? `${major}.${minor}.${random.integer(0, 9)}`
   const before =
-    image === undefined ? `${major}.${minor - 1}.${random.integer(0, 9)}` : olderVersion(version)
+    image === undefined
+      ? `${major}.${minor - 1}.${random.integer(0, 9)}`
+      : version.replace(/\d+$/, (last) => String(Math.max(0, Number(last) - 1)))
   const own = {
     name,
     namespace,
@@ -305,10 +299,6 @@ const checksumOf = (version: string): Layer => ({ checksum: `\${hex:64:config-${
 
 function valueIn(layers: readonly Layer[], name: string): unknown {
   return layers.find((layer) => layer[name] !== undefined)?.[name]
-}
-
-function olderVersion(version: string): string {
-  return version.replace(/\d+$/, (last) => String(Math.max(0, Number(last) - 1)))
 }
 
 /** Plans the nodes. The last of at least three nodes may be broken. */

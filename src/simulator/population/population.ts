@@ -58,7 +58,14 @@ function* itemsOf(plan: Plan): Generator<PopulationItem, void> {
   )
   for (const namespace of systemNamespaces)
     yield* all(scenario.systemNamespace, values.with({ namespace }))
-  const images = commonImages(namespaces.flatMap(({ apps }) => apps))
+  // Nodes report the images of the first apps.
+  const named = namespaces.flatMap(({ apps }) =>
+    apps.map((app) => String(app.values.get('image', 'scenario.yaml'))),
+  )
+  const images = [...new Set(named)].slice(0, 24).map((image, index) => ({
+    names: [imageIdOf(image), image],
+    sizeBytes: 18_000_000 + ((index * 7_919_333) % 240_000_000),
+  }))
   const known = new Nodes()
   for (const node of nodes) yield* nodeItems(plan, node, images, known)
   for (const { name, values: own } of namespaces)
@@ -69,15 +76,6 @@ function* itemsOf(plan: Plan): Generator<PopulationItem, void> {
   )
   for (const { apps } of namespaces)
     for (const app of apps) yield* appItems(plan, app, known, shared)
-}
-
-/** The images that nodes report: those of the first apps. */
-function commonImages(apps: readonly AppPlan[]): readonly object[] {
-  const images = apps.map(({ values }) => String(values.get('image', 'scenario.yaml')))
-  return [...new Set(images)].slice(0, 24).map((image, index) => ({
-    names: [imageIdOf(image), image],
-    sizeBytes: 18_000_000 + ((index * 7_919_333) % 240_000_000),
-  }))
 }
 
 /** A node with its Lease and CSINode, and an Event if it is silent. */
@@ -168,7 +166,12 @@ class Workbench implements ClusterWriter {
 
   create(resource: ResourceName, object: Unstructured): Unstructured {
     const { namespace = '', name } = object.metadata
-    const known = knownResource(resource, object)
+    const { apiVersion, kind } = object
+    let known = knownResources.get(resource)
+    if (known === undefined) {
+      known = { ...resource, apiVersion, kind, groupResource: groupResourceOf(resource) }
+      knownResources.set(resource, known)
+    }
     this.#items.set(`${known.groupResource}/${namespace}/${name}`, { resource: known, object })
     this.#follower(known, { namespace, name }, object)
     return object
@@ -206,15 +209,3 @@ const knownResources = new WeakMap<
   ResourceName,
   PopulationResource & { readonly groupResource: string }
 >()
-
-function knownResource(
-  resource: ResourceName,
-  { apiVersion, kind }: Unstructured,
-): PopulationResource & { readonly groupResource: string } {
-  let known = knownResources.get(resource)
-  if (known === undefined) {
-    known = { ...resource, apiVersion, kind, groupResource: groupResourceOf(resource) }
-    knownResources.set(resource, known)
-  }
-  return known
-}

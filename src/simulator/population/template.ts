@@ -31,7 +31,11 @@ export function template(part: unknown, place: string, defaults?: unknown): Temp
   }
   if (!isRecord(part)) return constant(part)
   const rules = isRecord(defaults) ? defaults : {}
-  const fields = Object.entries({ ...missingFields(part, rules), ...part }).map(
+  const missing = Object.entries(rules).flatMap(([name, rule]) => {
+    const value = name.endsWith('?') ? undefined : defaultOf(rule, part)
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  const fields = Object.entries({ ...Object.fromEntries(missing), ...part }).map(
     ([name, value]) => [name, template(value, place, rules[`${name}?`])] as const,
   )
   if (fields.every(([, field]) => isConstant(field)))
@@ -41,18 +45,6 @@ export function template(part: unknown, place: string, defaults?: unknown): Temp
     for (const [name, field] of fields) filled[name] = field(values)
     return filled
   }
-}
-
-/** The fields that an object leaves out and that have a default. */
-function missingFields(
-  given: Readonly<Record<string, unknown>>,
-  defaults: Readonly<Record<string, unknown>>,
-): object {
-  const found = Object.entries(defaults).flatMap(([name, rule]) => {
-    const value = name.endsWith('?') ? undefined : defaultOf(rule, given)
-    return value === undefined ? [] : [[name, value] as const]
-  })
-  return Object.fromEntries(found)
 }
 
 /** A default: `$name` is the value of a field of the object. `undefined` if the object lacks that field. */

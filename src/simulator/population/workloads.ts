@@ -54,8 +54,8 @@ export const workloads: Readonly<Record<string, (stamp: AppStamp, manifest: Mani
 
 /** A Deployment with its current revision and one or two old ones. A broken version is stuck in its rollout. */
 function stampDeployment(stamp: AppStamp, manifest: Manifest): void {
-  const { app, cluster, createdAtMs, plan, setClock } = stamp
-  const { random } = cluster
+  const { app, cluster, createdAtMs, lifecycle, plan, setClock } = stamp
+  const { random, nodes } = cluster
   const isStuck = app.broken !== undefined
   // A stuck rollout has one pod more than desired.
   const replicas = isStuck ? Math.max(1, app.pods - 1) : app.pods
@@ -80,7 +80,13 @@ function stampDeployment(stamp: AppStamp, manifest: Manifest): void {
     const template = templateOf(index === 0 ? deployment : before)
     const revision = createReplicaSet(cluster, deployment, template, newest - index, count)
     if (isStuck && index === 0) stampBrokenPod(stamp, revision)
-    else stampReplicas(stamp, revision, count)
+    else if (count > 0) {
+      const shape = lifecycle.shape(cluster.require(resources.replicaSets, revision))
+      for (let number = 0; number < count; number++) {
+        const podCreatedAtMs = atMs + random.integer(0, 3) * second
+        stampPod(stamp, shape, nodes.place(random), { createdAtMs: podCreatedAtMs })
+      }
+    }
     atMs = Math.max(createdAtMs, atMs - random.integer(1, 20) * day)
   }
   setClock(rolledOutAtMs + minute)
@@ -114,18 +120,6 @@ function stampBrokenPod(
 
 /** How often the container of a crash loop has ended. */
 const crashes = 12
-
-function stampReplicas(stamp: AppStamp, revision: Controller, count: number): void {
-  if (count === 0) return
-  const { cluster, lifecycle } = stamp
-  const { random, nodes } = cluster
-  const shape = lifecycle.shape(cluster.require(resources.replicaSets, revision))
-  const rolledOutAtMs = cluster.now()
-  for (let number = 0; number < count; number++) {
-    const createdAtMs = rolledOutAtMs + random.integer(0, 3) * second
-    stampPod(stamp, shape, nodes.place(random), { createdAtMs })
-  }
-}
 
 /** A ready pod on a node. A few have been killed once. */
 function stampPod(
@@ -227,7 +221,10 @@ function stampDaemonSet(stamp: AppStamp, manifest: Manifest): void {
   const shape = lifecycle.shape(daemonSet, { [revisionLabel]: hash })
   for (const node of nodes) {
     const podCreatedAtMs = Math.max(createdAtMs, plan.nowMs - random.integer(24, 500) * hour)
-    const identity = { createdAtMs: podCreatedAtMs, spec: boundTo(node) }
+    const matchFields = [{ key: 'metadata.name', operator: 'In', values: [node.name] }]
+    const terms = { nodeSelectorTerms: [{ matchFields }] }
+    const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: terms }
+    const identity = { createdAtMs: podCreatedAtMs, spec: { affinity: { nodeAffinity } } }
     const pod = stampPod(stamp, shape, node, identity)
     if (node.ready) continue
     const noticedAtMs = silentSinceMs(plan) + 50 * second
@@ -238,12 +235,6 @@ function stampDaemonSet(stamp: AppStamp, manifest: Manifest): void {
 /** The time since which the broken node is silent. */
 export function silentSinceMs({ nowMs, scenario }: Plan): number {
   return nowMs - (scenario.silentNodeMinutes ?? 0) * minute
-}
-
-function boundTo(node: NodeRecord): NonNullable<PodIdentity['spec']> {
-  const matchFields = [{ key: 'metadata.name', operator: 'In', values: [node.name] }]
-  const terms = { nodeSelectorTerms: [{ matchFields }] }
-  return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms } } }
 }
 
 /** A CronJob with its last runs, oldest first. The new version of a broken app has failed in the last one. */

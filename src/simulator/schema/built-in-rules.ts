@@ -18,7 +18,16 @@ import { typeRules } from './type-rules.ts'
 
 export function builtInRules(groupResource: string, kind: KindSchema): ObjectRules {
   return {
-    settle: groupResource === 'secrets' ? withEncodedData : (object) => object,
+    // Secrets are stored without `stringData`: its values become `data`.
+    settle: (object) => {
+      const { stringData, data, ...rest } = object
+      if (groupResource !== 'secrets' || !isJsonObject(stringData)) return object
+      const encoded = Object.entries(stringData).map(([key, value]) => [
+        key,
+        Buffer.from(String(value)).toString('base64'),
+      ])
+      return { ...rest, data: { ...fieldsOf(data), ...Object.fromEntries(encoded) } }
+    },
     problems: (object, before, part) => {
       if (part === 'status') return []
       const isMounted = groupResource === 'statefulsets.apps'
@@ -130,15 +139,4 @@ function withClaims(statefulSet: Unstructured): Unstructured {
   const others = itemsOf(pods['volumes']).filter(({ name }) => !names.has(name))
   const mounted = { ...fieldsOf(template), spec: { ...pods, volumes: [...claims, ...others] } }
   return { ...statefulSet, spec: { ...spec, volumeClaimTemplates, template: mounted } }
-}
-
-/** Secrets are stored without `stringData`: its values become `data`. */
-function withEncodedData(secret: Unstructured): Unstructured {
-  const { stringData, data, ...rest } = secret
-  if (!isJsonObject(stringData)) return secret
-  const encoded = Object.entries(stringData).map(([key, value]) => [
-    key,
-    Buffer.from(String(value)).toString('base64'),
-  ])
-  return { ...rest, data: { ...fieldsOf(data), ...Object.fromEntries(encoded) } }
 }

@@ -30,13 +30,9 @@ const ruleOf =
 const subdomainPattern = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 
 const subdomainRule =
-  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start " +
-  "and end with an alphanumeric character (e.g. 'example.com', regex used for validation is " +
-  "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+  "a lowercase RFC 1123 subdomain must have lower case letters, digits, '-' and '.', with a letter or digit at each end"
 const labelRule =
-  "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end " +
-  "with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is " +
-  "'[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
+  "a lowercase RFC 1123 label must have lower case letters, digits and '-', with a letter or digit at each end"
 
 /** The name of most objects. */
 export const subdomain: NameRule = ruleOf(subdomainPattern, 253, subdomainRule)
@@ -55,22 +51,11 @@ const pathSegment = ruleOf(
   "may not be '.' or '..' and may not contain '/' or '%'",
 )
 
-/** Rules by resource. {@link ruleFor} has those of the other resources. */
+/** The rules of the names of resources that are no subdomains. */
 const rules: Readonly<Record<string, NameRule>> = {
   namespaces: label,
   services: label,
   'cronjobs.batch': ruleOf(subdomainPattern, 52, subdomainRule),
-}
-
-function ruleFor({ group, groupResource }: StoredResource): NameRule {
-  return group === 'rbac.authorization.k8s.io' ? pathSegment : (rules[groupResource] ?? subdomain)
-}
-
-function nameProblems(resource: StoredResource, name: string): FieldProblem[] {
-  const field = 'metadata.name'
-  if (name === '') return [requiredAt(field, 'name or generateName is required')]
-  const problem = ruleFor(resource)(name)
-  return problem === undefined ? [] : [invalidAt(field, name, problem)]
 }
 
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
@@ -87,13 +72,9 @@ const qualifiedName = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/
 const standardFinalizers = ['foregroundDeletion', 'orphan', 'kubernetes']
 
 const nameRule =
-  "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric " +
-  "character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is " +
-  "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
+  "must be letters, digits, '-', '_' and '.', with a letter or digit at each end of the name"
 const valueRule =
-  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and " +
-  "end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is " +
-  "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
+  "must be empty, or letters, digits, '-', '_' and '.', with a letter or digit at each end"
 const tooLong = `must be no more than ${maxNameUnits} bytes`
 
 /** The problems of an object's metadata. Names do not change, so only those of new objects are checked. */
@@ -101,18 +82,47 @@ export function metadataProblems(
   metadata: ObjectMeta,
   created?: StoredResource,
 ): readonly FieldProblem[] {
-  const ownerReferences = itemsOf(metadata.ownerReferences)
-  return [
-    ...(created === undefined ? [] : nameProblems(created, metadata.name)),
-    ...textsOf(metadata.labels).flatMap(([key, value]) => [
-      ...keyProblems('metadata.labels', key),
-      ...valueProblems('metadata.labels', value),
-    ]),
-    ...annotationProblems(textsOf(metadata.annotations)),
-    ...ownerReferences.flatMap(ownerProblems),
-    ...controllerProblems(ownerReferences),
-    ...itemsOf(metadata.finalizers).flatMap(finalizerProblems),
-  ]
+  const found: FieldProblem[] = []
+  if (created !== undefined) {
+    const { group, groupResource } = created
+    const { name } = metadata
+    const isOfRbac = group === 'rbac.authorization.k8s.io'
+    const rule = isOfRbac ? pathSegment : (rules[groupResource] ?? subdomain)
+    const problem = rule(name)
+    if (name === '') {
+      found.push(requiredAt('metadata.name', 'name or generateName is required'))
+    } else if (problem !== undefined) found.push(invalidAt('metadata.name', name, problem))
+  }
+  for (const [key, value] of textsOf(metadata.labels)) {
+    found.push(...keyProblems('metadata.labels', key), ...valueProblems('metadata.labels', value))
+  }
+  const annotations = textsOf(metadata.annotations)
+  const field = 'metadata.annotations'
+  const bytes = annotations.flat().reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+  found.push(...annotations.flatMap(([key]) => keyProblems(field, key)))
+  if (bytes > maxAnnotationBytes) found.push(tooLongAt(field, maxAnnotationBytes))
+  const owners = itemsOf(metadata.ownerReferences)
+  for (const owner of owners) {
+    for (const member of ['kind', 'name', 'uid'] as const) {
+      if ((owner[member] ?? '') !== '') continue
+      found.push(invalidAt(`metadata.ownerReferences.${member}`, '', 'must not be empty'))
+    }
+  }
+  const [one, other] = owners.filter(({ controller }) => controller === true)
+  if (one !== undefined && other !== undefined) {
+    const both = `${one.kind}/${one.name} and ${other.kind}/${other.name}`
+    const message = `Only one reference can have Controller set to true. Found "true" in references for ${both}`
+    found.push(invalidAt('metadata.ownerReferences', owners, message))
+  }
+  for (const [index, finalizer] of itemsOf(metadata.finalizers).entries()) {
+    const at = `metadata.finalizers[${index}]`
+    const problems = keyProblems(at, finalizer)
+    const isKnown = finalizer.includes('/') || standardFinalizers.includes(finalizer)
+    const message = 'name is neither a standard finalizer name nor is it fully qualified'
+    found.push(...problems)
+    if (problems.length === 0 && !isKnown) found.push(invalidAt(at, finalizer, message))
+  }
+  return found
 }
 
 /** The text members of a client's value, which may be `null`. Skips other members. */
@@ -124,17 +134,6 @@ function textsOf(given: unknown): [string, string][] {
 
 function itemsOf<T>(given: readonly T[] | null | undefined): readonly T[] {
   return Array.isArray(given) ? (given as readonly T[]) : []
-}
-
-type Owner = NonNullable<ObjectMeta['ownerReferences']>[number]
-
-function annotationProblems(annotations: readonly [string, string][]): FieldProblem[] {
-  const field = 'metadata.annotations'
-  const bytes = annotations.flat().reduce((sum, text) => sum + Buffer.byteLength(text), 0)
-  return [
-    ...annotations.flatMap(([key]) => keyProblems(field, key)),
-    ...(bytes > maxAnnotationBytes ? [tooLongAt(field, maxAnnotationBytes)] : []),
-  ]
 }
 
 /** The problems of the key of a label or annotation. */
@@ -155,28 +154,4 @@ export function keyProblems(field: string, key: string): FieldProblem[] {
 export function valueProblems(field: string, value: string): FieldProblem[] {
   if (value.length > maxNameUnits) return [invalidAt(field, value, tooLong)]
   return value === '' || qualifiedName.test(value) ? [] : [invalidAt(field, value, valueRule)]
-}
-
-function ownerProblems(owner: Owner): FieldProblem[] {
-  return (['kind', 'name', 'uid'] as const)
-    .filter((member) => (owner[member] ?? '') === '')
-    .map((member) => invalidAt(`metadata.ownerReferences.${member}`, '', 'must not be empty'))
-}
-
-function controllerProblems(owners: readonly Owner[]): FieldProblem[] {
-  const [one, other] = owners.filter(({ controller }) => controller === true)
-  if (one === undefined || other === undefined) return []
-  const both = `${one.kind}/${one.name} and ${other.kind}/${other.name}`
-  const message = `Only one reference can have Controller set to true. Found "true" in references for ${both}`
-  return [invalidAt('metadata.ownerReferences', owners, message)]
-}
-
-function finalizerProblems(finalizer: string, at: number): FieldProblem[] {
-  const field = `metadata.finalizers[${at}]`
-  const problems = keyProblems(field, finalizer)
-  if (problems.length > 0 || finalizer.includes('/') || standardFinalizers.includes(finalizer)) {
-    return problems
-  }
-  const rule = 'name is neither a standard finalizer name nor is it fully qualified'
-  return [invalidAt(field, finalizer, rule)]
 }

@@ -36,7 +36,16 @@ export function schemaProblems(value: unknown, schema: Schema, path: Path = []):
   if (typeof value === 'string') found.push(...stringProblems(value, schema, path))
   else if (typeof value === 'number' || isRawJson(value)) {
     found.push(...numberProblems(value, schema, path))
-  } else if (Array.isArray(value)) found.push(...listProblems(value, schema, path))
+  } else if (Array.isArray(value)) {
+    const { items, minItems = 0, maxItems = Infinity } = schema
+    const { length } = value
+    if (items !== undefined) {
+      found.push(...value.flatMap((item, at) => schemaProblems(item, items, [...path, at])))
+    }
+    if (length < minItems)
+      found.push(invalid(path, length, `should have at least ${minItems} items`))
+    found.push(...tooMany(path, length, maxItems), ...duplicateProblems(value, schema, path))
+  }
   if (schema.enum !== undefined && !schema.enum.some((one) => equalJson(one, value))) {
     found.push({ ...unsupportedAt(pathText(path), value, schema.enum), node: path })
   }
@@ -166,20 +175,6 @@ function numberProblems(value: unknown, schema: Schema, path: Path): SchemaProbl
       ],
     ]),
     ...(format === 'int32' && isBeyondInt32 ? [nowhere(path, what)] : []),
-  ]
-}
-
-function listProblems(value: readonly unknown[], schema: Schema, path: Path): SchemaProblem[] {
-  const { items, minItems = 0, maxItems = Infinity } = schema
-  return [
-    ...(items === undefined
-      ? []
-      : value.flatMap((item, at) => schemaProblems(item, items, [...path, at]))),
-    ...invalidIf(path, value.length, [
-      [value.length < minItems, `should have at least ${minItems} items`],
-    ]),
-    ...tooMany(path, value.length, maxItems),
-    ...duplicateProblems(value, schema, path),
   ]
 }
 

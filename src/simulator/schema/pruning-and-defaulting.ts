@@ -34,7 +34,11 @@ function pruned(value: unknown, schema: Schema, path: Path, unknown: string[]): 
     const at = [...path, name]
     const member = memberSchema(schema, name)
     if (schema['x-kubernetes-embedded-resource'] === true && typeFields.has(name)) {
-      kept.push([name, name === 'metadata' ? prunedMetadata(part, at, unknown) : part])
+      const fields = name === 'metadata' && isJsonObject(part) ? Object.entries(part) : []
+      const dropped = fields.filter(([field]) => !metadataFields.has(field))
+      unknown.push(...dropped.map(([field]) => pathText([...at, field])))
+      const rest = fields.filter(([field]) => metadataFields.has(field))
+      kept.push([name, dropped.length === 0 ? part : Object.fromEntries(rest)])
     } else if (member !== undefined) kept.push([name, pruned(part, member, at, unknown)])
     else if (keepsUnknown(schema)) kept.push([name, part])
     else unknown.push(pathText(at))
@@ -48,14 +52,6 @@ function keepsUnknown(schema: Schema): boolean {
   return (
     schema['x-kubernetes-preserve-unknown-fields'] === true || schema.additionalProperties === true
   )
-}
-
-function prunedMetadata(metadata: unknown, path: Path, unknown: string[]): unknown {
-  if (!isJsonObject(metadata)) return metadata
-  const names = Object.keys(metadata).filter((name) => !metadataFields.has(name))
-  if (names.length === 0) return metadata
-  unknown.push(...names.map((name) => pathText([...path, name])))
-  return Object.fromEntries(Object.entries(metadata).filter(([name]) => metadataFields.has(name)))
 }
 
 /**

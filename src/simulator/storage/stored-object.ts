@@ -20,22 +20,6 @@ export interface StoredObject {
 
 const head = '{"metadata":'
 
-/**
- * `metadata` in the order of a kube-apiserver. The values before `resourceVersion` cannot contain a quotation mark:
- * {@link withRevision} relies on it.
- */
-function orderedMetadata(metadata: ObjectMeta, revision: number): ObjectMeta {
-  const { name, generateName, namespace, uid, resourceVersion: _, ...rest } = metadata
-  return {
-    name,
-    ...(generateName === undefined ? {} : { generateName }),
-    ...(namespace === undefined || namespace === '' ? {} : { namespace }),
-    ...(uid === undefined ? {} : { uid }),
-    resourceVersion: String(revision),
-    ...rest,
-  }
-}
-
 /** Writes an object as text. `fieldsOf` reads the values of its selectable fields. */
 export function storedObject(
   object: Unstructured,
@@ -43,9 +27,18 @@ export function storedObject(
   fieldsOf: (object: Unstructured) => readonly string[],
 ): StoredObject {
   const { kind: _kind, apiVersion: _apiVersion, metadata, ...body } = object
-  const metadataText = head + JSON.stringify(orderedMetadata(metadata, revision))
+  const { name, generateName, namespace = '', uid, resourceVersion: _, ...rest } = metadata
+  // The order of a kube-apiserver. What is before `resourceVersion` has no quotation mark: withRevision relies on it.
+  const ordered: ObjectMeta = {
+    name,
+    ...(generateName === undefined ? {} : { generateName }),
+    ...(namespace === '' ? {} : { namespace }),
+    ...(uid === undefined ? {} : { uid }),
+    resourceVersion: String(revision),
+    ...rest,
+  }
+  const metadataText = head + JSON.stringify(ordered)
   const bodyText = JSON.stringify(body)
-  const { name, namespace = '' } = metadata
   return {
     key: namespace === '' ? name : `${namespace}/${name}`,
     namespace,

@@ -122,21 +122,18 @@ export function withItems(set: FieldSet): FieldSet {
 
 /** The paths of a set in the notation of messages: `.spec.containers[name="a"].image`. */
 export function fieldPaths(set: FieldSet): string[] {
-  return [...set]
-    .map((path) => path.split(separator))
-    .toSorted(byLevel)
-    .map((steps) => steps.map(stepText).join(''))
-}
-
-/** Fields of one level come before deeper fields, as in a kube-apiserver. */
-function byLevel(a: readonly string[], b: readonly string[]): number {
-  const at = a.findIndex((step, index) => step !== b[index])
-  if (at < 0) return -1
-  const [one = '', other] = [a[at], b[at]]
-  if (other === undefined) return 1
-  const isDeeper = a.length > at + 1
-  if (isDeeper !== b.length > at + 1) return isDeeper ? 1 : -1
-  return one < other ? -1 : 1
+  const paths = [...set].map((path) => path.split(separator))
+  // Fields of one level come before deeper fields, as in a kube-apiserver.
+  const ordered = paths.toSorted((a, b) => {
+    const at = a.findIndex((step, index) => step !== b[index])
+    if (at < 0) return -1
+    const [one = '', other] = [a[at], b[at]]
+    if (other === undefined) return 1
+    const isDeeper = a.length > at + 1
+    if (isDeeper !== b.length > at + 1) return isDeeper ? 1 : -1
+    return one < other ? -1 : 1
+  })
+  return ordered.map((steps) => steps.map(stepText).join(''))
 }
 
 function stepText(name: string): string {
@@ -293,7 +290,11 @@ export function withManagers(object: Unstructured, managers: readonly Manager[])
   const entries = managers
     .filter(({ fields }) => fields.size > 0)
     .map((manager) => ({ ...manager, time: manager.time ?? now }))
-    .toSorted(byOperationAndTime)
+    .toSorted((a, b) => {
+      if (a.operation !== b.operation) return a.operation === 'Apply' ? -1 : 1
+      if (a.time !== b.time) return a.time < b.time ? -1 : 1
+      return a.name < b.name ? -1 : 1
+    })
     .map(({ name, operation, apiVersion, subresource, fields, time }) => ({
       manager: name,
       operation,
@@ -308,11 +309,4 @@ export function withManagers(object: Unstructured, managers: readonly Manager[])
   }
   const own = entries.length === 0 ? {} : { managedFields: entries }
   return { ...object, metadata: { ...metadata, ...own } }
-}
-
-function byOperationAndTime(a: Manager, b: Manager): number {
-  if (a.operation !== b.operation) return a.operation === 'Apply' ? -1 : 1
-  const [one = '', other = ''] = [a.time, b.time]
-  if (one !== other) return one < other ? -1 : 1
-  return a.name < b.name ? -1 : 1
 }

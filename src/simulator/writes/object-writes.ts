@@ -10,7 +10,6 @@ import {
   badRequest,
   conflict,
   detailsOf,
-  type FieldProblem,
   forbiddenAt,
   notFound,
   Refusal,
@@ -23,6 +22,12 @@ import { kindSchema } from '../api/captured-api.ts'
 import { generatedName, metadataProblems, serverMetadata } from '../schema/metadata-rules.ts'
 import type { Storage } from '../storage/storage.ts'
 import { withManagers, withOwners } from './managed-fields.ts'
+
+/**
+ * The writes of an API server. A write checks who is meant, completes what is given by the rules of its kind (defaults,
+ * unknown fields), makes the next version from it and the current one, checks that, and notes who owns its fields. POST,
+ * PUT and patches differ in what they give; server-side apply differs in the owners as well ({@link Owned}).
+ */
 
 /** The object or the collection of a write. */
 export interface WriteTarget {
@@ -236,7 +241,13 @@ export function updateObject(
   if (wanted !== '' && wanted !== current.metadata.resourceVersion) throw conflict(subject)
   const next = changedObject(served.stored, current, settled, options.subresource)
   const part = options.subresource === 'status' ? 'status' : 'object'
-  refuseInvalid(subject, finalizerProblems(current.metadata, next.metadata))
+  const { finalizers: held = [] } = current.metadata
+  const added = (next.metadata.finalizers ?? []).filter((one) => !held.includes(one))
+  if (current.metadata.deletionTimestamp !== undefined && added.length > 0) {
+    const list = added.map((one) => JSON.stringify(one)).join(', ')
+    const message = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`
+    refuseInvalid(subject, [forbiddenAt('metadata.finalizers', message)])
+  }
   refuseInvalid(subject, metadataProblems(next.metadata))
   refuseInvalid(subject, rulesOf(storage, served)?.problems(next, current, part) ?? [])
   // A list with one empty entry asks to drop all managers.
@@ -305,15 +316,6 @@ function changedObject(
 
 function contentOf({ metadata: _metadata, status: _status, ...content }: Unstructured): object {
   return content
-}
-
-function finalizerProblems(current: ObjectMeta, next: ObjectMeta): FieldProblem[] {
-  if (current.deletionTimestamp === undefined) return []
-  const added = (next.finalizers ?? []).filter((one) => !(current.finalizers ?? []).includes(one))
-  if (added.length === 0) return []
-  const list = added.map((one) => JSON.stringify(one)).join(', ')
-  const message = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`
-  return [forbiddenAt('metadata.finalizers', message)]
 }
 
 /** The `DeleteOptions` that the simulator supports. */

@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../lib/json.ts'
 import type { KindSchema } from '../api/captured-api.ts'
 import { cloneJson, equalJson } from '../api/json.ts'
-import { memberSchema, resolvedSchema, type Schema, type Schemas } from '../api/schema.ts'
+import { memberSchema, resolvedSchema } from '../api/schema.ts'
 import { badRequest } from '../api/status-refusal.ts'
 
 interface Operation {
@@ -86,7 +86,9 @@ function parentOf(root: unknown, pointer: string): { holder: Container; token: s
 function add(root: unknown, pointer: string, value: unknown): unknown {
   if (pointer === '') return value
   const { holder, token } = parentOf(root, pointer)
-  if (!Array.isArray(holder)) setOwn(holder, token, value)
+  // Any name becomes an own property, including `__proto__`.
+  const own = { value, configurable: true, enumerable: true, writable: true }
+  if (!Array.isArray(holder)) Object.defineProperty(holder, token, own)
   else holder.splice(indexIn(holder, token, pointer, holder.length), 0, value)
   return root
 }
@@ -97,16 +99,6 @@ function remove(root: unknown, pointer: string): unknown {
   if (Array.isArray(holder)) holder.splice(indexIn(holder, token, pointer, holder.length - 1), 1)
   else delete holder[token]
   return root
-}
-
-/** Sets an own property of any name, including `__proto__`. */
-function setOwn(holder: Record<string, unknown>, name: string, value: unknown): void {
-  Object.defineProperty(holder, name, {
-    value,
-    configurable: true,
-    enumerable: true,
-    writable: true,
-  })
 }
 
 function indexIn(holder: unknown[], token: string, pointer: string, last: number): number {
@@ -136,21 +128,7 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
 export function strategicMergePatch(
   target: unknown,
   patch: unknown,
-  { root, schemas }: KindSchema,
-): unknown {
-  return merge(target, patch, root, schemas)
-}
-
-/** The list that a directive such as `$setElementOrder/containers` names; `undefined` for other members. */
-function listOf(name: string, directive: string): string | undefined {
-  return name.startsWith(`${directive}/`) ? name.slice(directive.length + 1) : undefined
-}
-
-function merge(
-  target: unknown,
-  patch: unknown,
-  schema: Schema | undefined,
-  schemas: Schemas,
+  { root: schema, schemas }: KindSchema,
 ): unknown {
   if (!isJsonObject(patch)) return patch
   const { $patch: directive, $retainKeys: retained, ...fields } = patch
@@ -166,41 +144,36 @@ function merge(
   if (Array.isArray(retained)) {
     for (const name of entries.keys()) if (!retained.includes(name)) entries.delete(name)
   }
-  for (const [name, value] of Object.entries(fields)) {
-    const shortened = listOf(name, '$deleteFromPrimitiveList')
-    if (shortened !== undefined)
-      entries.set(shortened, withoutValues(entries.get(shortened), value))
+  // A directive such as `$setElementOrder/containers` names a list.
+  const directed = (of: string): [list: string, value: unknown][] =>
+    Object.entries(fields).flatMap(([name, value]) =>
+      name.startsWith(`${of}/`) ? [[name.slice(of.length + 1), value]] : [],
+    )
+  for (const [name, removed] of directed('$deleteFromPrimitiveList')) {
+    const list = entries.get(name)
+    if (!Array.isArray(list) || !Array.isArray(removed)) continue
+    const kept = list.filter((item) => !removed.some((one) => equalJson(one, item)))
+    entries.set(name, kept)
   }
   for (const [name, value] of Object.entries(fields)) {
     if (name.startsWith('$')) continue
     if (value === null) entries.delete(name)
     else {
-      const part = memberSchema(whole, name)
+      const part = { root: memberSchema(whole, name), schemas }
       const old = entries.get(name)
-      const merged = Array.isArray(value)
-        ? mergeLists(old, value, part, schemas)
-        : merge(old, value, part, schemas)
-      entries.set(name, merged)
+      const merge = Array.isArray(value) ? mergeLists : strategicMergePatch
+      entries.set(name, merge(old, value as unknown[], part))
     }
   }
-  for (const [name, order] of Object.entries(fields)) {
-    const list = listOf(name, '$setElementOrder')
-    if (list === undefined || !Array.isArray(order)) continue
-    entries.set(
-      list,
-      inOrder(entries.get(list), order, fields[list], memberSchema(whole, list)?.[mergeKey]),
-    )
+  for (const [name, order] of directed('$setElementOrder')) {
+    if (!Array.isArray(order)) continue
+    const key = memberSchema(whole, name)?.[mergeKey]
+    entries.set(name, inOrder(entries.get(name), order, fields[name], key))
   }
   return Object.fromEntries(entries)
 }
 
 const mergeKey = 'x-kubernetes-patch-merge-key'
-
-function withoutValues(list: unknown, removed: unknown): unknown {
-  return Array.isArray(list) && Array.isArray(removed)
-    ? list.filter((item) => !removed.some((one) => equalJson(one, item)))
-    : list
-}
 
 /** Sorts the named items by the order. Items that only the server has stay before the named item that followed them. */
 function inOrder(
@@ -240,10 +213,9 @@ function inOrder(
 function mergeLists(
   target: unknown,
   patch: readonly unknown[],
-  schema: Schema | undefined,
-  schemas: Schemas,
+  { root, schemas }: KindSchema,
 ): unknown[] {
-  const { items, [mergeKey]: key, 'x-kubernetes-patch-strategy': strategy } = schema ?? {}
+  const { items, [mergeKey]: key, 'x-kubernetes-patch-strategy': strategy } = root ?? {}
   const replaces = patch.some((item) => isJsonObject(item) && item['$patch'] === 'replace')
   const merges = strategy?.split(',').includes('merge') === true
   if (!merges || replaces || (key === undefined && !Array.isArray(target))) {
@@ -261,8 +233,8 @@ function mergeLists(
     const at = merged.findIndex((one) => isJsonObject(one) && equalJson(one[key], item[key]))
     if (item['$patch'] === 'delete') {
       if (at >= 0) merged.splice(at, 1)
-    } else if (at < 0) merged.push(merge(undefined, item, items, schemas))
-    else merged[at] = merge(merged[at], item, items, schemas)
+    } else if (at < 0) merged.push(strategicMergePatch(undefined, item, { root: items, schemas }))
+    else merged[at] = strategicMergePatch(merged[at], item, { root: items, schemas })
   }
   return merged
 }

@@ -1,9 +1,7 @@
 import type { DocumentNode, VariableValues } from 'graphql'
-import { type AccessQuestion, questionOf } from '../../../access/access-question.ts'
+import { questionOf } from '../../../access/access-question.ts'
 import type { Viewer } from '../../../access/viewer.ts'
 import { coveredScope } from '../../../cache/coverage.ts'
-
-import { splitObjectKey } from '../../../kubernetes/object.ts'
 import { nothingVisible, type Scope, unrestricted } from '../../../query/condition/scope.ts'
 import type { Kind } from '../../model/kind.ts'
 import { isUsageKind } from '../../model/usage-kind.ts'
@@ -16,8 +14,7 @@ import { ClientError, isLostCluster } from '../../errors/client-error.ts'
 import { neededKinds } from '../../plan/plan-compiler.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
-import type { FollowedList } from '../followed-list.ts'
-import type { FleetParts, Followed, FramePlan } from '../frame-plan.ts'
+import type { FleetParts, Followed, WantedList } from '../frame-plan.ts'
 import type { ClusterKind, KindView } from '../../prepare/kind-view.ts'
 import { PermissionWait } from '../../prepare/preparation.ts'
 import type { ReadSnapshot } from '../../prepare/read-snapshot.ts'
@@ -31,16 +28,14 @@ import {
 import type { ResumePosition } from '../../reads/resume-token.ts'
 
 /*
- * What the members of a group may see, list by list and kind by kind. A new subscriber's access is resolved here; with what
- * the subscription follows, it decides the group (`live-groups.ts`), and never changes within the group. The rows are read
- * through it (`group-reading.ts`). A row may need reads that the plan did not name. `DiscoveredReads` keeps them, and the
- * members move to a group that has them. Each viewer's access is reviewed again when permissions may have changed
- * (`group-viewers.ts`).
+ * Access of live groups, 1: what the members of a group may see, list by list and kind by kind. A new subscriber's access
+ * is resolved here, by what the subscription follows. It never changes within the group: the rows are read through it
+ * (`group-reading.ts`), each viewer's access is compared with it whenever permissions may have changed
+ * (`group-viewers.ts`), and with what is followed it decides which group a subscription joins (`live-groups.ts`).
  */
 
 export interface GroupKindAccess {
   readonly at: ClusterKind
-  /** The scope that they may list. */
   readonly scope: Scope
   /** The error that a list gets, if they may list nothing. */
   readonly refusal: ClientError | undefined
@@ -48,37 +43,6 @@ export interface GroupKindAccess {
   readonly within: readonly string[] | undefined
   /** The scope that they may get by name, from rules for whole namespaces. */
   readonly look: Scope
-}
-
-/** A read that the rows of a group need and the group does not follow. */
-export interface MissingRead {
-  /**
-   * `kind`: a kind, or an index of it, that only objects refer to; `place`: namespaces without a review for the kind;
-   * `own`: an object of the followed kind outside the group's listener; `viewer`: a decision that depends on the
-   * viewer's identity; `name`: an object that the viewer may see only by name, of a kind that the group does not read.
-   */
-  readonly form: 'kind' | 'place' | 'own' | 'viewer' | 'name'
-  readonly at: ClusterKind
-}
-
-/** The rows need reads that their group does not follow. */
-export class MissingKindError extends Error {
-  /** The kind whose rows need them. */
-  readonly followed: Kind
-  readonly missing: readonly MissingRead[]
-
-  constructor(followed: Kind, missing: readonly MissingRead[]) {
-    super(missing.map(({ form, at }) => `${form} ${at.kind.typeName}`).join())
-    this.name = 'MissingKindError'
-    this.followed = followed
-    this.missing = missing
-  }
-}
-
-/** Decides about single objects outside every scope that a rule for a whole namespace allows. */
-export interface NameDecisions {
-  /** `undefined`: there are too many names, so that the viewer needs a group alone. */
-  mayLook(at: ClusterKind, key: string): boolean | undefined
 }
 
 /**
@@ -191,7 +155,6 @@ export class GroupAccess {
     )
   }
 
-  /** The kinds that the group reads. */
   get visible(): readonly ClusterKind[] {
     return this.lists.flatMap(({ access }) => (access instanceof ListAccess ? access.visible : []))
   }
@@ -415,66 +378,13 @@ function placesOf(scope: Scope): readonly string[] {
   }
 }
 
-/** Permissions that rows depend on and that need a review for this viewer and this object. */
-export class ViewerDecisions implements NameDecisions {
-  readonly #access: ViewerAccess
-  readonly #reviews = new Map<unknown, () => Promise<unknown>>()
-  #refusal: unknown
-
-  constructor(access: ViewerAccess) {
-    this.#access = access
-  }
-
-  get isLacking(): boolean {
-    return this.#reviews.size > 0
-  }
-
-  mayLook(at: ClusterKind, key: string): boolean {
-    const place = splitObjectKey(key)
-    const known = this.#access.looks(at, place)
-    const name = `${at.kind.typeName} ${key}`
-    if (known === undefined) this.awaits(() => this.#access.mayLook(at, place), name)
-    return known ?? false
-  }
-
-  /** Notes an access question about the viewer. Throws if the last reviews failed. */
-  asks(cluster: string, question: AccessQuestion): void {
-    this.awaits(() => this.#access.may(cluster, question))
-  }
-
-  /** Notes a review, once for each name. Throws if the last reviews failed. */
-  awaits(review: () => Promise<unknown>, name: unknown = review): void {
-    if (this.#refusal !== undefined) throw this.#refusal as Error
-    this.#reviews.set(name, review)
-  }
-
-  /** Runs all noted reviews. Never rejects: a failed review fails the fields that need it. */
-  async ask(): Promise<void> {
-    this.#access.begin()
-    const asking = Array.from(this.#reviews.values(), (review) => review())
-    this.#reviews.clear()
-    const outcomes = await Promise.allSettled(asking)
-    const failed = outcomes.find((one) => one.status === 'rejected')
-    if (failed !== undefined) this.#refusal = failed.reason
-  }
-}
-
-/** One list that a subscription follows: one kind in one cluster, and the plan of its rows. */
-export interface WantedList {
-  readonly plan: FramePlan
-  readonly list: FollowedList
-}
-
-/** A subscription that is about to start. */
-export interface Joining extends Pick<Followed, 'plan' | 'page' | 'facets' | 'problems'> {
+export interface Joining extends Omit<Followed, 'args'> {
   readonly served: ServedSchema
   readonly document: DocumentNode
-  readonly lists: readonly WantedList[]
   /** The lists after a change of the fleet. Throws if the arguments name a cluster that is gone. */
   readonly listsIn: (fleet: FleetParts) => readonly WantedList[]
   readonly variables: VariableValues
   readonly coalesceMs: number
-  /** Where the subscriber goes on. */
   readonly resumeFrom: ResumePosition | undefined
   /** A hash of the variables that decide the rows. */
   readonly asked: string
@@ -490,7 +400,6 @@ export interface WantedGroup extends Omit<Joining, 'resumeFrom'> {
   readonly operation: string
 }
 
-/** Details of an error about a subscription. */
 export function placeOf({ plan, lists }: WantedGroup): {
   cluster?: string
   type: string
@@ -524,105 +433,3 @@ export function neededBy(
   }
   return [...needs.values()]
 }
-
-/**
- * The reads of one operation that its plans do not name, such as the kinds of owners: they become known when a row
- * leads to them. It only grows. A group that lacks some of it is replaced by a group that has all.
- */
-export class DiscoveredReads {
-  /** The number of groups and new members that use it. */
-  users = 0
-  /** The operations that it is known by: one, until clusters join or leave. */
-  readonly operations: Set<string> = new Set<string>()
-  readonly #of = new Map<Kind, DiscoveredKinds>()
-
-  /** The reads for the rows of a kind. */
-  of(followed: Kind): DiscoveredKinds {
-    let found = this.#of.get(followed)
-    if (found === undefined) this.#of.set(followed, (found = new DiscoveredKinds()))
-    return found
-  }
-
-  /** Whether rows have turned out to depend on the viewer's identity. */
-  get needsViewer(): boolean {
-    return [...this.#of.values()].some(({ needsViewer }) => needsViewer)
-  }
-
-  /** A text that is equal for equal reads by a viewer. */
-  textFor(identity: string | undefined): string {
-    const texts = Array.from(this.#of, ([{ typeName }, kinds]) => {
-      const named = Array.from(kinds.namedBy(identity), (kind) => kind.typeName)
-      const text = kinds.text + (named.length === 0 ? '' : ` named ${named.join()}`)
-      return text === '' ? '' : `${typeName}: ${text}`
-    })
-    return texts.toSorted().join(';')
-  }
-}
-
-/** The number of viewers per operation whose kinds by name are kept. */
-const maxNamed = 1_000
-
-/** The reads for the rows of one kind that no plan names. */
-export class DiscoveredKinds {
-  /** Kinds whose lists need a review for all namespaces, because relations lead to them from anywhere. */
-  readonly wide: Set<Kind> = new Set<Kind>()
-  /** Whether rows have led to objects of the followed kind outside the list. */
-  leadsBack = false
-  /** Whether rows have turned out to depend on the viewer's identity. */
-  needsViewer = false
-  readonly #further = new Map<Kind, Set<string>>()
-  readonly #named = new Map<string, ReadonlySet<Kind>>()
-
-  /** The kinds that objects refer to, with the indexes for these reads. */
-  get further(): readonly RelatedNeed[] {
-    return Array.from(this.#further, ([kind, needed]) => ({ kind, indexes: { needed } }))
-  }
-
-  /** A text that is equal for equal reads. */
-  get text(): string {
-    const kinds = Array.from(this.#further, ([{ typeName }, needed]) =>
-      [typeName, ...needed].join(' '),
-    )
-    const wide = Array.from(this.wide, ({ typeName }) => `wide ${typeName}`)
-    return [...kinds, ...wide, ...(this.leadsBack ? ['back'] : [])].toSorted().join()
-  }
-
-  /** The kinds of which a viewer may see single objects by name. */
-  namedBy(identity: string | undefined): ReadonlySet<Kind> {
-    return this.#named.get(identity ?? '') ?? noKinds
-  }
-
-  /** Records that a viewer may see objects of these kinds by name. */
-  nameKinds(identity: string, kinds: Iterable<Kind>): void {
-    const known = this.namedBy(identity)
-    this.#named.delete(identity)
-    this.#named.set(identity, new Set([...known, ...kinds]))
-    const [oldest = ''] = this.#named.keys()
-    if (this.#named.size > maxNamed) this.#named.delete(oldest)
-  }
-
-  /** Records a read that a group lacked. `viewer`: the identity of the group's only viewer. */
-  add({ at, form }: MissingRead, viewer: string | undefined): void {
-    switch (form) {
-      case 'place':
-        this.wide.add(at.kind)
-        return
-      case 'own':
-        this.leadsBack = true
-        return
-      case 'viewer':
-        this.needsViewer = true
-        return
-      case 'name':
-        if (viewer !== undefined) this.nameKinds(viewer, [at.kind])
-        return
-      case 'kind': {
-        let needed = this.#further.get(at.kind)
-        if (needed === undefined) this.#further.set(at.kind, (needed = new Set()))
-        for (const name of at.indexes?.needed ?? []) needed.add(name)
-      }
-    }
-  }
-}
-
-const noKinds: ReadonlySet<Kind> = new Set()

@@ -30,10 +30,8 @@ export interface ChangingGroup {
   readonly memberships: {
     changed(access: ListAccess, at: ClusterKind, changes: ListenerBatch['changes']): void
   }
-  /** The users that share the work of writing. */
   readonly users: ReadonlySet<string>
   announce(): void
-  /** The error if the group has no room for `bytes` more. */
   roomProblem(bytes?: number): NoRoomError | undefined
   /** Called after writing some rows, which may change the memory that the group holds. */
   written(): void
@@ -142,7 +140,6 @@ export class GroupChanges {
     }
   }
 
-  /** Writes the changes of a list from now on. */
   #follow(list: GroupList): void {
     for (const { at, listener } of list.listeners) {
       void this.#followKind(list, at.kind, listener).catch(this.#failed)

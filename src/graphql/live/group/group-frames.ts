@@ -43,7 +43,6 @@ export interface WrittenFrame {
 
 /** Where the frames of a backlog lead. */
 export interface BacklogEnd {
-  /** The number of their changes. */
   readonly rows: number
   /** The number of the ring's frame that follows them. */
   readonly next: number
@@ -54,7 +53,6 @@ export interface BacklogEnd {
 export interface FramePayload {
   /** UTF-8. */
   readonly payload: Buffer
-  /** The number of its changes. */
   readonly rows: number
 }
 
@@ -139,7 +137,6 @@ export interface FramedGroup {
   readonly state: GroupState
   readonly content: Pick<GroupContent, 'all' | 'merged' | 'page'>
   readonly counts: Pick<LiveCounts, 'written' | 'writtenBytes'>
-  /** The error if the group has no room for `bytes` more. */
   roomProblem(bytes?: number): NoRoomError | undefined
 }
 
@@ -164,7 +161,6 @@ export class GroupFrames {
   #next = 0
   #ringBytes = 0
   #ringChanges = 0
-  /** The snapshot for new members. */
   #snapshot: Backlog | undefined
   /** All snapshots that members may still read. */
   #snapshots: WeakRef<Backlog>[] = []
@@ -326,7 +322,6 @@ export class GroupFrames {
     return snapshot
   }
 
-  /** New members get a new snapshot. */
   renewSnapshot(): void {
     this.#snapshot = undefined
   }
@@ -362,7 +357,6 @@ export class GroupFrames {
     while (this.#first < needed) this.#drop()
   }
 
-  /** The group has ended: no timer keeps it in memory. */
   close(): void {
     clearTimeout(this.#snapshotTimer)
     clearTimeout(this.#mergedTimer)

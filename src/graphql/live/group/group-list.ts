@@ -40,7 +40,6 @@ export interface SeenChanges {
   readonly previousOf: (uid: string) => HeldObject | undefined
 }
 
-/** For objects that have not changed. */
 export const nothingSeen: SeenChanges = {
   isFinalStateKnown: () => true,
   previousOf: () => undefined,
@@ -80,7 +79,6 @@ export interface GroupContent {
   readonly whole?: TimeShare
   /** `undefined` for a list. */
   readonly page: PageState | undefined
-  /** An upper bound of its memory. */
   readonly bytes: number
   /** The least memory of each object that it begins with. */
   readonly bytesPerObject: number
@@ -93,7 +91,6 @@ export interface GroupContent {
    * `reads.check`, nothing counts as sent.
    */
   changes(rows: readonly RowKeys[], reads: ListReads): readonly SentChange[]
-  /** Takes note that all rows have to be written anew. */
   rewrite?(): void
   /** The lists of the group, in their order, after some have joined. */
   follow(lists: readonly GroupList[]): void
@@ -126,14 +123,12 @@ export interface ListGap {
   readonly error?: ClientError
 }
 
-/** The changes to write next. */
 interface PendingChanges {
   readonly keys: Set<string>
   /** The UIDs of objects whose deletion was concluded. */
   readonly unseen: Set<string>
   /** The objects before their changes, by UID, if frames show them. */
   readonly previous: Map<string, HeldObject | undefined>
-  /** The positions after these changes. */
   readonly positions: Record<string, string>
 }
 
@@ -141,11 +136,8 @@ function nothingPending(): PendingChanges {
   return { keys: new Set(), unseen: new Set(), previous: new Map(), positions: {} }
 }
 
-/** Changes that are about to be written. */
 export interface TakenChanges extends RowKeys {
-  /** The positions after writing them. */
   readonly positions: Positions
-  /** Call when they are written. */
   readonly done: () => void
 }
 
@@ -168,7 +160,6 @@ export class GroupList {
   #listeners: readonly { readonly at: ClusterKind; readonly listener: Listener }[] = []
   #unsubscribe: (() => void)[] = []
   #isFollowing = false
-  /** Why it is not following. */
   #failure: ClientError | undefined
   #incarnation: string
   #pending = nothingPending()
@@ -318,7 +309,6 @@ export class GroupList {
     return this.reading.readable().length > this.#listeners.length
   }
 
-  /** Any row may have changed. */
   markWide(): void {
     this.#isWide = true
   }
@@ -342,7 +332,6 @@ export class GroupList {
     Object.assign(this.#pending.positions, positions)
   }
 
-  /** Keeps changes of a kind until they are written. */
   gather(type: string, { changes, position }: ListenerBatch): void {
     const { plan, dependencies } = this
     const isWhole = this.#content.whole !== undefined
@@ -426,7 +415,6 @@ export class GroupList {
     }
   }
 
-  /** The version of the followed kind in positions of the list. */
   #versionAt(positions: Positions): ResourceVersion {
     return resourceVersion(positions[this.at.kind.typeName] ?? '')
   }

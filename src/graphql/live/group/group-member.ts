@@ -4,7 +4,6 @@ import type { Backlog, GroupFrames } from './group-frames.ts'
 import type { GroupPositions } from './group-state.ts'
 import type { LiveCounts } from '../live-limits.ts'
 
-/** The parts of a group that a member reads. */
 export interface MemberGroup {
   readonly frames: GroupFrames
   readonly counts: LiveCounts
@@ -35,9 +34,7 @@ export class GroupMember extends FrameStream {
   #gate: MemberGate
   /** The frames to take before those of the ring. */
   #backlog: Backlog | undefined
-  /** The number of frames taken from the backlog. */
   #taken = 0
-  /** The number of the next frame in the ring. */
   #next = 0
   #positions: GroupPositions = new Map()
   #rows = 0
@@ -50,7 +47,6 @@ export class GroupMember extends FrameStream {
     this.#begin(backlog)
   }
 
-  /** The frames still to take before those of the ring. */
   get backlog(): Backlog | undefined {
     return this.#backlog
   }
@@ -59,7 +55,6 @@ export class GroupMember extends FrameStream {
     return this.#gate
   }
 
-  /** The number of changes in the frames that it has taken. */
   override get rows(): number {
     return this.#rows
   }
@@ -69,7 +64,6 @@ export class GroupMember extends FrameStream {
     return this.#next
   }
 
-  /** Whether the group has frames that the member has not taken. */
   get isBehind(): boolean {
     return this.#backlog !== undefined || this.#next < this.#group.frames.next
   }
@@ -128,7 +122,6 @@ export class GroupMember extends FrameStream {
     this.#positions = backlog.positions
   }
 
-  /** Leaves the group and starts again in another group. */
   move(group: MemberGroup, gate: MemberGate = alwaysOpen): void {
     this.#group.leave(this)
     this.#group = group
@@ -142,7 +135,6 @@ export class GroupMember extends FrameStream {
   }
 }
 
-/** A subscription that failed before its first frame. */
 export class FailedStream extends FrameStream {
   constructor(errors: readonly unknown[]) {
     super()

@@ -23,16 +23,45 @@ import { needOfAny, type ReadParts, type ReadSnapshot } from '../../prepare/read
 import type { KindNeed, ViewerAccess } from '../../prepare/viewer-access.ts'
 import { plannedWork, type PlanRunOptions } from '../../plan/plan-run.ts'
 import type { Positions } from '../../reads/resume-token.ts'
-import {
-  type GroupKindAccess,
-  isEmpty,
-  type ListAccess,
-  MissingKindError,
-  type MissingRead,
-  type NameDecisions,
-  ViewerDecisions,
-  type WantedGroup,
-} from './group-access.ts'
+import { type GroupKindAccess, isEmpty, type ListAccess, type WantedGroup } from './group-access.ts'
+import type { Kind } from '../../model/kind.ts'
+
+/*
+ * How the rows of one list of a group are read: through what its members may see (`ListAccess`), from the kinds that the
+ * group has leases of. A run that meets an index or a permission that is not known yet is repeated with it
+ * (`LackingError`). A run that meets a read that the group does not follow ends the group's time: its members need another
+ * one that does (`MissingKindError`).
+ */
+
+/** A read that the rows of a group need and the group does not follow. */
+export interface MissingRead {
+  /**
+   * `kind`: a kind, or an index of it, that only objects refer to; `place`: namespaces without a review for the kind;
+   * `own`: an object of the followed kind outside the group's listener; `viewer`: a decision that depends on the
+   * viewer's identity; `name`: an object that the viewer may see only by name, of a kind that the group does not read.
+   */
+  readonly form: 'kind' | 'place' | 'own' | 'viewer' | 'name'
+  readonly at: ClusterKind
+}
+
+/** The rows need reads that their group does not follow. */
+export class MissingKindError extends Error {
+  readonly followed: Kind
+  readonly missing: readonly MissingRead[]
+
+  constructor(followed: Kind, missing: readonly MissingRead[]) {
+    super(missing.map(({ form, at }) => `${form} ${at.kind.typeName}`).join())
+    this.name = 'MissingKindError'
+    this.followed = followed
+    this.missing = missing
+  }
+}
+
+/** Decides about single objects outside every scope that a rule for a whole namespace allows. */
+export interface NameDecisions {
+  /** `undefined`: there are too many names, so that the viewer needs a group alone. */
+  mayLook(at: ClusterKind, key: string): boolean | undefined
+}
 
 export interface GroupReadingOptions extends Omit<
   PlanRunOptions,
@@ -81,7 +110,6 @@ export class LackingError extends Error {}
 
 /** The reads of a list of a group: the kinds that its members may see in part or whole, limited to their access. */
 export class GroupReading {
-  /** The kinds, the followed kind first. */
   readonly needs: readonly ClusterKind[]
   /** Whether the written rows depend on which kinds are in memory. */
   looksAround = false
@@ -145,7 +173,6 @@ export class GroupReading {
     return this.#options.listAccess.followed(snapshot)
   }
 
-  /** The kinds that can be read in this tick. */
   readable(snapshot: ReadSnapshot = this.now()): readonly ClusterKind[] {
     return this.needs.filter((at) => {
       try {
@@ -158,7 +185,6 @@ export class GroupReading {
     })
   }
 
-  /** The positions of the readable stores. */
   positions(): Positions {
     const snapshot = this.now()
     const own = this.readable(snapshot).map((at) => {
@@ -347,7 +373,6 @@ class GroupParts implements ReadParts {
     return this.#decisions?.isLacking === true || this.#snapshot.neededIndexes.length > 0
   }
 
-  /** See {@link GroupRun.check}. */
   check(): void {
     if (this.#missing.size > 0) throw this.#missingError([...this.#missing.values()])
     if (this.#isUnprepared) throw new LackingError()
@@ -394,7 +419,6 @@ class GroupParts implements ReadParts {
     this.#reading.looksAround = true
   }
 
-  /** Notes a read that the group does not follow. */
   note(one: MissingRead): void {
     const { form, at } = one
     this.#missing.set([form, at.kind.typeName, ...(at.indexes?.needed ?? [])].join(' '), one)
@@ -437,6 +461,50 @@ class GroupParts implements ReadParts {
     if (part.coverage === undefined) return { ...part, scope }
     requireCovered(part, namespaced ? within?.() : undefined, scope)
     return { ...part, scope: coveredScope(scope, part.coverage) }
+  }
+}
+
+/** Permissions that rows depend on and that need a review for this viewer and this object. */
+export class ViewerDecisions implements NameDecisions {
+  readonly #access: ViewerAccess
+  readonly #reviews = new Map<unknown, () => Promise<unknown>>()
+  #refusal: unknown
+
+  constructor(access: ViewerAccess) {
+    this.#access = access
+  }
+
+  get isLacking(): boolean {
+    return this.#reviews.size > 0
+  }
+
+  mayLook(at: ClusterKind, key: string): boolean {
+    const place = splitObjectKey(key)
+    const known = this.#access.looks(at, place)
+    const name = `${at.kind.typeName} ${key}`
+    if (known === undefined) this.awaits(() => this.#access.mayLook(at, place), name)
+    return known ?? false
+  }
+
+  /** Notes an access question about the viewer. Throws if the last reviews failed. */
+  asks(cluster: string, question: AccessQuestion): void {
+    this.awaits(() => this.#access.may(cluster, question))
+  }
+
+  /** Notes a review, once for each name. Throws if the last reviews failed. */
+  awaits(review: () => Promise<unknown>, name: unknown = review): void {
+    if (this.#refusal !== undefined) throw this.#refusal as Error
+    this.#reviews.set(name, review)
+  }
+
+  /** Runs all noted reviews. Never rejects: a failed review fails the fields that need it. */
+  async ask(): Promise<void> {
+    this.#access.begin()
+    const asking = Array.from(this.#reviews.values(), (review) => review())
+    this.#reviews.clear()
+    const outcomes = await Promise.allSettled(asking)
+    const failed = outcomes.find((one) => one.status === 'rejected')
+    if (failed !== undefined) this.#refusal = failed.reason
   }
 }
 

@@ -48,7 +48,6 @@ abstract class GroupReread {
     return [anyKey]
   }
 
-  /** The lists that there are now. */
   follow(_lists: readonly GroupList[]): void {}
 }
 
@@ -139,7 +138,6 @@ interface SentProblem extends RowText {
 interface ClusterProblems {
   /** The first ones in the order: any of them may be among the first ones of all clusters. */
   readonly first: readonly SentProblem[]
-  /** The keys of all. */
   readonly keys: ReadonlySet<string>
   readonly counts: readonly ProblemCount[]
   /** What they were folded from, by type. */
@@ -148,13 +146,11 @@ interface ClusterProblems {
   readonly turnMs: number
 }
 
-/** The memory of a problem, about. */
 const problemBytes = 1_000
 /** How long the problems of a cluster stay as they are while one of its lists begins anew. */
 const lostMs = 5_000
 /** The wait before the next look at a cluster whose lists cannot be read. */
 const unreadMs = 1_000
-/** The longest time of a timer. */
 const maxWaitMs = 3_600_000
 /**
  * The first problems of the objects of a group's lists: a list for each kind that is looked at, in each cluster. A
@@ -172,7 +168,6 @@ export class GroupProblems extends GroupReread implements GroupContent {
   readonly #stale = new Set<string>()
   /** Since when a list of a cluster, which had been read, has not been followed. In milliseconds. */
   readonly #lostMs = new Map<string, number>()
-  /** By their keys, in their order. */
   #sent: ReadonlyMap<string, SentProblem> = new Map()
   #page: PageState = { totalCount: 0, counts: [] }
   #timer: NodeJS.Timeout | undefined

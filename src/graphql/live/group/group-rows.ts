@@ -48,12 +48,10 @@ export class GroupRows implements GroupContent {
     this.#window = page && new PageWindow(page)
   }
 
-  /** Whether all objects are rows. */
   get isList(): boolean {
     return this.#window === undefined
   }
 
-  /** The rows of one list. */
   of(list: GroupList): ListRows {
     const rows = this.#lists.get(list)
     if (rows === undefined) throw new TypeError('the list is not of this group')
@@ -143,7 +141,6 @@ export class GroupRows implements GroupContent {
 export class ListRows {
   readonly matching: LiveSet
   readonly #list: GroupList
-  /** Without a window. */
   readonly #sent = new Map<string, SentObject>()
   /** The length of all texts in UTF-16 units. */
   #units = 0
@@ -248,7 +245,6 @@ interface PageRow extends RowText {
 /** A row of the window. Its position has a key that is unique among the lists. */
 interface ListRow extends WindowRow {
   readonly list: GroupList
-  /** The key of the object. */
   readonly objectKey: string
 }
 
@@ -268,7 +264,6 @@ class PageWindow {
     this.#front = this.#newFront()
   }
 
-  /** The lists that there are now. */
   follow(lists: Iterable<GroupList>): void {
     this.#ties.clear()
     for (const [at, list] of [...lists].entries()) {
@@ -278,7 +273,6 @@ class PageWindow {
     this.clear()
   }
 
-  /** Forgets the rows kept ready. */
   clear(): void {
     this.#front = this.#newFront()
   }
@@ -370,7 +364,6 @@ class PageWindow {
     }
   }
 
-  /** Reads the first rows of all lists. */
   #fill(reads: ListReads): void {
     const { capacity } = this.#front
     // The rows of a list that cannot be read stay.
@@ -431,7 +424,6 @@ class PageWindow {
 /** Ties are broken by the list first. One character stands for it, which sorts as itself: after the slash of keys. */
 const firstTie = 0x100
 
-/** The version of a row that must be sent again. */
 const notSent = Symbol('not sent')
 
 function stepsTo(
@@ -449,13 +441,11 @@ function unitsOf(object: SentObject | undefined): number {
   return object === undefined ? 0 : object.text.length + object.errors.length
 }
 
-/** The errors of two parts of one change. */
 function joinedErrors(one: string, other: string): string {
   if (one === '' || other === '') return one + other
   return `${one.slice(0, -1)},${other.slice(1)}`
 }
 
-/** The addition of an object, as in a snapshot. */
 export function additionOf({ objectId, text, errors }: SentObject): SentListChange {
   const added = { type: 'ADDED', removal: null, finalStateKnown: true } as const
   return { ...added, objectId, object: text, errors }
@@ -510,7 +500,6 @@ export function mergedChanges(changes: Iterable<SentListChange>): readonly SentL
   return [...merged.values()]
 }
 
-/** What a live set reads in a run. */
 function liveRead({ view, scope, cluster }: KindView, run: PlanRun): LiveRead {
   return { view, scope, budget: run.budget, related: run.related(cluster) }
 }

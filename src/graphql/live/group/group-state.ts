@@ -34,7 +34,6 @@ interface UnreadList {
   readonly error: ClientError
 }
 
-/** The positions of the lists of a group. */
 export type GroupPositions = ReadonlyMap<GroupList, Positions>
 
 export interface GroupStateOptions {
@@ -65,9 +64,7 @@ export class GroupState {
   gaps: readonly ListGap[] = []
   /** How far the frames of the ring have come. */
   positions: GroupPositions = new Map()
-  /** Whether changes are being written. */
   isWriting = false
-  /** How rows were read since the last frame. */
   report: ReadReport = new ReadReport()
   #entries: readonly GroupEntry[] = []
   #lists: readonly GroupList[] = []
@@ -107,7 +104,6 @@ export class GroupState {
     return this.#access
   }
 
-  /** What the lists read. */
   get requests(): readonly AccessRequest[] {
     return this.#entries.map(({ request }) => request)
   }
@@ -144,7 +140,6 @@ export class GroupState {
     return encodeResumeToken({ ...this.token, positions: Object.fromEntries(named), isAhead })
   }
 
-  /** The positions of a token. */
   positionsOf(token: Positions): GroupPositions {
     const positions = new Map<GroupList, Record<string, string>>()
     for (const [name, version] of Object.entries(token)) {
@@ -187,12 +182,10 @@ export class GroupState {
     return staleSince(this.served, reads)
   }
 
-  /** The errors of the gaps among several lists. */
   get failures(): readonly ClientError[] {
     return this.isOptional ? this.gaps.flatMap(({ error }) => error ?? []) : []
   }
 
-  /** What is missing now, or may be out of date. */
   gapsNow(): readonly ListGap[] {
     const missing = this.#unreadable().map(({ list, error }) => {
       return { list, gap: { gap: gapOfError(this.served, list.at, error), error } }
@@ -241,7 +234,6 @@ export class GroupState {
   }
 }
 
-/** A list that has come to positions. */
 export interface ReachedList {
   readonly list: GroupList
   readonly positions: Positions

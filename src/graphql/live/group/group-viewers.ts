@@ -3,28 +3,30 @@ import type { Change } from '../../../informer/store/change.ts'
 import { splitObjectKey } from '../../../kubernetes/object.ts'
 import { Backoff, sleep } from '../../../lib/backoff.ts'
 import { DeadlineError, withDeadline } from '../../../lib/deadline.ts'
+import type { Kind } from '../../model/kind.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
 import { ViewerAccess } from '../../prepare/viewer-access.ts'
+import type { RelatedNeed } from '../../served/schema-relations.ts'
 import {
   type AccessRequest,
-  type DiscoveredKinds,
   GroupAccess,
   isPassing,
   type ListAccess,
-  type NameDecisions,
   resolveAccess,
   resolveGroupAccess,
   type SeenList,
 } from './group-access.ts'
 import type { GroupMember, MemberGate } from './group-member.ts'
+import type { MissingRead, NameDecisions } from './group-reading.ts'
 import type { GroupState } from './group-state.ts'
 
 /*
- * Who the members of a group are, and how they come to see the same while permissions change. The members are kept by
+ * Access of live groups, 2: who the members of a group are, and how they come to see the same while permissions change. The members are kept by
  * viewer (`GroupMemberships`). When the permissions of a viewer may have changed, that viewer's members get no frames until
  * a review says what the viewer may see now (`ViewerMembership`): the same as the group, or else the members move to another
  * group. When clusters join the fleet, the group takes what most of its viewers may see of them (`sharedAccess`); the other
- * viewers then leave it by their own reviews.
+ * viewers then leave it by their own reviews. A row may need reads that the plan did not name: `DiscoveredReads` keeps them for
+ * the operation, and the members move to a group that has them.
  */
 
 /** The parts of a group that depend on what its viewers may see. */
@@ -65,7 +67,6 @@ export class GroupMemberships {
     return membership
   }
 
-  /** Rechecks a viewer that has members. */
   recheck({ identity }: ViewerAccess): void {
     this.#memberships.get(identity)?.recheck()
   }
@@ -130,7 +131,6 @@ export class GroupMemberships {
     for (const membership of this.#memberships.values()) membership.recheck()
   }
 
-  /** The group is over. */
   retire(): void {
     for (const membership of this.#memberships.values()) {
       membership.retire()
@@ -170,7 +170,6 @@ export class ViewerMembership implements MemberGate {
   /** The expiry of the latest review that found the viewer's access equal to the group's. */
   #openUntilMs = Number.NEGATIVE_INFINITY
   #isStale = false
-  /** Whether permissions may have changed since rows were written. */
   #hasChanged = false
   #checking: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
@@ -371,3 +370,102 @@ export async function sharedAccess(
   const [most = []] = [...alike.values()].toSorted((a, b) => b.length - a.length)
   return most[0] ?? []
 }
+
+/**
+ * The reads of one operation that its plans do not name, such as the kinds of owners: they become known when a row
+ * leads to them. It only grows. A group that lacks some of it is replaced by a group that has all.
+ */
+export class DiscoveredReads {
+  /** The number of groups and new members that use it. */
+  users = 0
+  /** The operations that it is known by: one, until clusters join or leave. */
+  readonly operations: Set<string> = new Set<string>()
+  readonly #of = new Map<Kind, DiscoveredKinds>()
+
+  of(followed: Kind): DiscoveredKinds {
+    let found = this.#of.get(followed)
+    if (found === undefined) this.#of.set(followed, (found = new DiscoveredKinds()))
+    return found
+  }
+
+  /** Whether rows have turned out to depend on the viewer's identity. */
+  get needsViewer(): boolean {
+    return [...this.#of.values()].some(({ needsViewer }) => needsViewer)
+  }
+
+  /** A text that is equal for equal reads by a viewer. */
+  textFor(identity: string | undefined): string {
+    const texts = Array.from(this.#of, ([{ typeName }, kinds]) => {
+      const named = Array.from(kinds.namedBy(identity), (kind) => kind.typeName)
+      const text = kinds.text + (named.length === 0 ? '' : ` named ${named.join()}`)
+      return text === '' ? '' : `${typeName}: ${text}`
+    })
+    return texts.toSorted().join(';')
+  }
+}
+
+/** The number of viewers per operation whose kinds by name are kept. */
+const maxNamed = 1_000
+
+/** The reads for the rows of one kind that no plan names. */
+export class DiscoveredKinds {
+  /** Kinds whose lists need a review for all namespaces, because relations lead to them from anywhere. */
+  readonly wide: Set<Kind> = new Set<Kind>()
+  /** Whether rows have led to objects of the followed kind outside the list. */
+  leadsBack = false
+  /** Whether rows have turned out to depend on the viewer's identity. */
+  needsViewer = false
+  readonly #further = new Map<Kind, Set<string>>()
+  readonly #named = new Map<string, ReadonlySet<Kind>>()
+
+  /** The kinds that objects refer to, with the indexes for these reads. */
+  get further(): readonly RelatedNeed[] {
+    return Array.from(this.#further, ([kind, needed]) => ({ kind, indexes: { needed } }))
+  }
+
+  get text(): string {
+    const kinds = Array.from(this.#further, ([{ typeName }, needed]) =>
+      [typeName, ...needed].join(' '),
+    )
+    const wide = Array.from(this.wide, ({ typeName }) => `wide ${typeName}`)
+    return [...kinds, ...wide, ...(this.leadsBack ? ['back'] : [])].toSorted().join()
+  }
+
+  namedBy(identity: string | undefined): ReadonlySet<Kind> {
+    return this.#named.get(identity ?? '') ?? noKinds
+  }
+
+  /** Records that a viewer may see objects of these kinds by name. */
+  nameKinds(identity: string, kinds: Iterable<Kind>): void {
+    const known = this.namedBy(identity)
+    this.#named.delete(identity)
+    this.#named.set(identity, new Set([...known, ...kinds]))
+    const [oldest = ''] = this.#named.keys()
+    if (this.#named.size > maxNamed) this.#named.delete(oldest)
+  }
+
+  /** Records a read that a group lacked. `viewer`: the identity of the group's only viewer. */
+  add({ at, form }: MissingRead, viewer: string | undefined): void {
+    switch (form) {
+      case 'place':
+        this.wide.add(at.kind)
+        return
+      case 'own':
+        this.leadsBack = true
+        return
+      case 'viewer':
+        this.needsViewer = true
+        return
+      case 'name':
+        if (viewer !== undefined) this.nameKinds(viewer, [at.kind])
+        return
+      case 'kind': {
+        let needed = this.#further.get(at.kind)
+        if (needed === undefined) this.#further.set(at.kind, (needed = new Set()))
+        for (const name of at.indexes?.needed ?? []) needed.add(name)
+      }
+    }
+  }
+}
+
+const noKinds: ReadonlySet<Kind> = new Set()

@@ -7,29 +7,27 @@ import type { Kind } from '../../model/kind.ts'
 import { type ByteHolder, type HeldBytes, NoRoomError } from '../../prepare/held-bytes.ts'
 import { notLoaded } from '../../prepare/read-snapshot.ts'
 import type { ViewerAccess } from '../../prepare/viewer-access.ts'
-import type { FleetParts } from '../frame-plan.ts'
+import type { FleetParts, WantedList } from '../frame-plan.ts'
 import type { LiveCounts, LiveLimits } from '../live-limits.ts'
 import type { OpenSubscription } from '../open-subscriptions.ts'
 import {
   type AccessRequest,
-  type DiscoveredReads,
   GroupAccess,
   isPassing,
   ListAccess,
-  MissingKindError,
   type SeenList,
   type WantedGroup,
-  type WantedList,
 } from './group-access.ts'
 import { type ChangingGroup, GroupChanges } from './group-changes.ts'
 import { bytesAhead, type FramedGroup, GroupFrames } from './group-frames.ts'
 import { type GroupContent, GroupList } from './group-list.ts'
 import { type GroupMember, type MemberGroup, MemberNotifier } from './group-member.ts'
-import { GroupReading, type GroupReadingOptions } from './group-reading.ts'
+import { GroupReading, type GroupReadingOptions, MissingKindError } from './group-reading.ts'
 import { GroupFacets, GroupProblems } from './group-reread.ts'
 import { GroupRows } from './group-rows.ts'
 import { type GroupEntry, GroupState } from './group-state.ts'
 import {
+  type DiscoveredReads,
   GroupMemberships,
   sharedAccess,
   type ViewedGroup,
@@ -51,7 +49,6 @@ export interface LeavingMembers {
   readonly members: ReadonlySet<GroupMember>
 }
 
-/** The owner of the groups. */
 export interface GroupOwner {
   readonly counts: LiveCounts
   readonly held: HeldBytes
@@ -59,7 +56,6 @@ export interface GroupOwner {
   readonly starts: FairSlots
   /** Moves members that are still there to another group. Rejects if no group can take them. */
   regroup(group: LiveGroup, leaving: LeavingMembers): Promise<void>
-  /** The group takes no more members. */
   forget(group: LiveGroup): void
   /** The reads of lists to review a viewer's access for. */
   requestsOf(
@@ -68,7 +64,6 @@ export interface GroupOwner {
   ): readonly AccessRequest[]
   /** The group follows these lists now: new members who ask for these join it. Returns what it follows. */
   rename(group: LiveGroup, lists: readonly WantedList[]): WantedGroup
-  /** The group has ended. Called once. */
   ended(group: LiveGroup): void
 }
 
@@ -83,7 +78,6 @@ export interface LiveGroupOptions extends Omit<
   /** The viewer whose reads the requests are; absent without viewers. */
   readonly identity: string | undefined
   readonly discovered: DiscoveredReads
-  /** The group among the open subscriptions. */
   readonly subscription: OpenSubscription
   readonly live: LiveLimits
 }
@@ -181,7 +175,6 @@ export class LiveGroup implements ByteHolder, ChangingGroup, FramedGroup, Member
     return this.#members.size
   }
 
-  /** Whether the group takes no more members. */
   get isOver(): boolean {
     return this.#end !== undefined || this.#isLeft
   }
@@ -376,7 +369,6 @@ export class LiveGroup implements ByteHolder, ChangingGroup, FramedGroup, Member
     else joining.set(name, { list: wanted.list, error })
   }
 
-  /** Follows these lists from now on. */
   #adopt(entries: readonly GroupEntry[]): void {
     const { state, changes } = this
     const before = new Set(state.entries)
@@ -395,7 +387,6 @@ export class LiveGroup implements ByteHolder, ChangingGroup, FramedGroup, Member
     if (joined.length > 0) changes.add(joined)
   }
 
-  /** Finds another group for all members. */
   #outdated(): void {
     if (this.isOver) return
     this.#isLeft = true
@@ -431,7 +422,6 @@ export class LiveGroup implements ByteHolder, ChangingGroup, FramedGroup, Member
     this.#members.clear()
   }
 
-  /** The memory of the rows and of unread frames. */
   get heldBytes(): number {
     return this.#sharedBytes + this.frames.bytesAhead(this.#members)
   }
@@ -485,7 +475,6 @@ function listsIn(
   }
 }
 
-/** The name of a list among those of a group. */
 function nameOfList({ list: { at } }: WantedList): string {
   return JSON.stringify([at.cluster, at.kind.typeName])
 }

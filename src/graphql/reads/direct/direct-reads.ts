@@ -7,10 +7,13 @@ import { IndexedStore } from '../../../informer/store/indexed-store.ts'
 import type { ObjectId } from '../../../informer/store/store-view.ts'
 import { type KubernetesObject, objectKey, splitObjectKey } from '../../../kubernetes/object.ts'
 import { resourceVersion } from '../../../kubernetes/resource-version.ts'
+import { ApiStatusError } from '../../../kubernetes/status.ts'
+import type { ApiResource } from '../../../kubernetes/api-resource.ts'
 import { boundedParallel } from '../../../lib/concurrency.ts'
 import { unrestricted } from '../../../query/condition/scope.ts'
 import type { WorkBudget } from '../../../query/condition/work-budget.ts'
 import { ClientError } from '../../errors/client-error.ts'
+import { isTokenFor } from '../../prepare/caller-server.ts'
 import type { ClusterKind, KindView, FoundObject } from '../../prepare/kind-view.ts'
 import type { OperationLimits, ServedSchema } from '../../served/served-schema.ts'
 import { failedRead, forbidden, forbiddenList, lateRead } from '../../prepare/read-failures.ts'
@@ -19,7 +22,6 @@ import type { DirectFetch } from '../../prepare/read-snapshot.ts'
 import type { ExtensionField } from '../../schema/field-source.ts'
 import type { PodLogsArguments } from '../../schema/read-arguments.ts'
 import type { PodLogsSource, PrinterColumn, SecretContents } from '../../schema/read-context.ts'
-import { CallerConnections, failedSecret, secretContents, tokenFor } from './direct-secrets.ts'
 import {
   type DirectObject,
   type IdentifiedPlace,
@@ -88,6 +90,8 @@ type Need = {
 
 type Outcome = Forms[keyof Forms]['outcome'] | Error
 
+/** The fields `podLogs` with different arguments in one operation. */
+const maxLogs = 10
 /** Concurrent reads of one operation. */
 const maxParallel = 8
 /** The objects, lists and Secrets that one operation may read. Each is a request to the API server. */
@@ -192,7 +196,11 @@ export class DirectReads {
     const outcome = this.#logs.get(key)
     if (outcome instanceof Error) throw outcome
     if (outcome === undefined) {
-      if (this.#logs.size + this.#notedLogs.size >= maxLogs) throw tooManyLogs()
+      if (this.#logs.size + this.#notedLogs.size >= maxLogs) {
+        const message = `an operation reads podLogs with at most ${maxLogs} different sets of arguments`
+        const hint = 'name more pods in one podLogs, or use several queries'
+        throw new ClientError('QUERY_TOO_COSTLY', message, { value: maxLogs, hint })
+      }
       this.#notedLogs.set(key, asked)
     } else if (reads !== undefined) reads.returned += outcome.lines.length
     return outcome
@@ -200,7 +208,9 @@ export class DirectReads {
 
   /** Reads all noted needs; `undefined` if there are none. Never rejects. */
   fetch(): Promise<unknown> | undefined {
-    return this.isLacking ? this.#fetchNoted() : undefined
+    if (!this.isLacking) return undefined
+    const { extensions } = this.#options
+    return Promise.all([this.#fetchLogs(), this.#fetchObjects(), extensions?.fetch()])
   }
 
   /** The outcome of a read, or `undefined`: then the need is noted. Throws the error of the read. */
@@ -213,25 +223,38 @@ export class DirectReads {
     const outcome = this.#outcomes.get(key)
     if (outcome instanceof Error) throw outcome
     if (outcome === undefined && !this.#noted.has(key)) {
-      if (this.#rounds >= maxRounds) throw tooManyRounds(at)
+      if (this.#rounds >= maxRounds) {
+        const { cluster } = at
+        const type = at.kind.typeName
+        const message = `reading ${type} would take more than ${maxRounds} live reads, one after the other`
+        const hint = 'nest fewer relations to kinds that are read live, or use several queries'
+        throw new ClientError('QUERY_TOO_COSTLY', message, { cluster, type, hint })
+      }
       this.#noted.set(key, { form, at, asked } as Need)
     }
     return outcome
   }
 
-  async #fetchNoted(): Promise<void> {
-    await Promise.all([this.#fetchLogs(), this.#fetchObjects(), this.#options.extensions?.fetch()])
-  }
-
   async #fetchLogs(): Promise<void> {
     const noted = [...this.#notedLogs]
     this.#notedLogs.clear()
-    const { logs: read = noLogs, limits } = this.#options
-    const endMs = performance.now() + limits.liveDeadlineMs
+    const { logs: read, limits } = this.#options
+    const { liveDeadlineMs } = limits
+    const endMs = performance.now() + liveDeadlineMs
     for (const [key, asked] of noted) {
       const leftMs = Math.floor(endMs - performance.now())
-      // oxlint-disable-next-line no-await-in-loop -- each reads many containers at once
-      const outcome = await (leftMs > 0 ? read(asked, leftMs).catch(asError) : lateLogs(limits))
+      let outcome: PodLogsSource | Error
+      if (read === undefined) outcome = new ClientError('UNSUPPORTED', 'logs are not served here')
+      else if (leftMs > 0) {
+        // oxlint-disable-next-line no-await-in-loop -- each reads many containers at once
+        outcome = await read(asked, leftMs).catch((error: unknown) =>
+          error instanceof Error ? error : new Error(String(error)),
+        )
+      } else {
+        const message = `podLogs was not read within ${liveDeadlineMs} ms`
+        const hint = 'read fewer logs in one operation, or ask again in a moment'
+        outcome = new ClientError('DEADLINE_EXCEEDED', message, { value: liveDeadlineMs, hint })
+      }
       this.#logs.set(key, outcome)
     }
   }
@@ -269,7 +292,12 @@ export class DirectReads {
    */
   async #refusal({ form, at, asked }: Need): Promise<Error | null | undefined> {
     const { access, served, token } = this.#options
-    if (form !== 'columns' && this.#reads > maxReads) return tooManyReads(this.#reads)
+    if (form !== 'columns' && this.#reads > maxReads) {
+      const value = this.#reads
+      const message = `the operation needs ${value} live reads, and at most ${maxReads} are made`
+      const hint = 'ask for fewer objects that are read live, or use several queries'
+      return new ClientError('QUERY_TOO_COSTLY', message, { value, hint })
+    }
     if (access === undefined) return undefined
     try {
       switch (form) {
@@ -409,37 +437,86 @@ export function directObject({ cluster, kind, view }: KindView, id: number): Dir
   return { cluster, kind, ...place, uid: view.uidOf(id) }
 }
 
-/** The fields `podLogs` with different arguments in one operation. */
-const maxLogs = 10
+/** Connections to the API servers, opened with the token of the caller. */
+class CallerConnections implements AsyncDisposable {
+  readonly #served: ServedSchema
+  readonly #token: CallerToken | undefined
+  readonly #open = new Map<string, DirectApi & AsyncDisposable>()
 
-function tooManyLogs(): ClientError {
-  const message = `an operation reads podLogs with at most ${maxLogs} different sets of arguments`
-  const hint = 'name more pods in one podLogs, or use several queries'
-  return new ClientError('QUERY_TOO_COSTLY', message, { value: maxLogs, hint })
+  constructor(served: ServedSchema, token: CallerToken | undefined) {
+    this.#served = served
+    this.#token = token
+  }
+
+  /** The connection for a kind. Throws `ClientError`. */
+  to({ cluster, kind }: ClusterKind): DirectApi {
+    let api = this.#open.get(cluster)
+    if (api === undefined) {
+      const token = tokenFor({ cluster, kind }, this.#served, this.#token)
+      const cache = this.#served.clusters.get(cluster)
+      if (cache === undefined) throw new TypeError(`there is no cluster ${cluster}`)
+      this.#open.set(cluster, (api = cache.directAs(kind.resource, token.reveal())))
+    }
+    return api
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.allSettled(Array.from(this.#open.values(), (api) => api[Symbol.asyncDispose]()))
+  }
 }
 
-function lateLogs({ liveDeadlineMs }: DirectReadsOptions['limits']): ClientError {
-  const message = `podLogs was not read within ${liveDeadlineMs} ms`
-  const hint = 'read fewer logs in one operation, or ask again in a moment'
-  return new ClientError('DEADLINE_EXCEEDED', message, { value: liveDeadlineMs, hint })
+/** The caller's token for a cluster. Throws `ClientError`: a token goes only to the API server that it is for. */
+function tokenFor(
+  at: ClusterKind,
+  { members }: ServedSchema,
+  token: CallerToken | undefined,
+): CallerToken {
+  if (token === undefined) {
+    const hint = 'send a bearer token: the gateway does not impersonate callers'
+    throw unreadable(at, 'you sent no bearer token to read it with', hint)
+  }
+  const [byDefault] = members.keys()
+  const own = token.cluster ?? byDefault
+  if (!isTokenFor({ members }, at.cluster, token)) {
+    const hint = `read Secrets of cluster ${own}: the gateway sends your token nowhere else`
+    throw unreadable(at, `your token is not for cluster ${at.cluster}`, hint)
+  }
+  return token
 }
 
-async function noLogs(): Promise<never> {
-  throw new ClientError('UNSUPPORTED', 'logs are not served here')
+/** The contents of a Secret; `null` if it is gone or was replaced under its name. */
+async function secretContents(
+  api: DirectApi,
+  resource: ApiResource,
+  { namespace = '', name, uid }: IdentifiedPlace,
+  signal: AbortSignal,
+): Promise<SecretContents | null> {
+  const found = await api.object({ resource, metadataOnly: false }, { namespace, name }, signal)
+  if (found === undefined || (uid !== '' && uid !== found.metadata.uid)) return null
+  const { data = null, type = null } = found as Partial<SecretContents>
+  return { data, type }
 }
 
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error))
+function unreadable({ cluster, kind }: ClusterKind, why: string, hint: string): ClientError {
+  const { typeName } = kind
+  const message = `the data of this ${typeName} cannot be read: ${why}`
+  return new ClientError('UNSUPPORTED', message, { cluster, type: typeName, hint })
 }
 
-function tooManyRounds({ cluster, kind: { typeName } }: ClusterKind): ClientError {
-  const message = `reading ${typeName} would take more than ${maxRounds} live reads, one after the other`
-  const hint = 'nest fewer relations to kinds that are read live, or use several queries'
-  return new ClientError('QUERY_TOO_COSTLY', message, { cluster, type: typeName, hint })
-}
-
-function tooManyReads(value: number): ClientError {
-  const message = `the operation needs ${value} live reads, and at most ${maxReads} are made`
-  const hint = 'ask for fewer objects that are read live, or use several queries'
-  return new ClientError('QUERY_TOO_COSTLY', message, { value, hint })
+/** The error of a failed read of a Secret. Leaves out the cause: its text may quote the contents. */
+function failedSecret(at: ClusterKind, cause: unknown): ClientError {
+  const { cluster, kind } = at
+  const details = { cluster, type: kind.typeName }
+  if (!(cause instanceof ApiStatusError)) {
+    const message = `${kind.typeName} cannot be read from the API server`
+    return new ClientError('CLUSTER_UNREACHABLE', message, { ...details, retryAfterMs: 1_000 })
+  }
+  const { httpStatus, retryAfterMs } = cause
+  if (httpStatus === 403) return forbidden(at, 'get')
+  if (httpStatus === 401) {
+    const hint = 'use a token whose audiences include the API server, not the gateway alone'
+    return unreadable(at, `the API server of cluster ${cluster} does not accept your token`, hint)
+  }
+  const message = `${kind.typeName} cannot be read from the API server: HTTP ${httpStatus}`
+  return new ClientError('CLUSTER_UNREACHABLE', message, { ...details, retryAfterMs })
 }

@@ -1,9 +1,4 @@
-import type {
-  DirectApi,
-  DirectColumn,
-  DirectTable,
-  DirectTableRow,
-} from '../../../cache/direct-api.ts'
+import type { DirectApi, DirectTable } from '../../../cache/direct-api.ts'
 import { objectKey } from '../../../kubernetes/object.ts'
 import { ClientError } from '../../errors/client-error.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
@@ -40,7 +35,19 @@ export async function printedRows(
   const of = { resource: kind.resource, metadataOnly: kind.metadataOnly }
   const rows = new Map<string, readonly PrinterColumn[]>()
   const keep = ({ columns, rows: found }: DirectTable): void => {
-    for (const row of found) rows.set(objectKey(row), columnsOf(columns, row))
+    for (const row of found) {
+      const printed = columns.map(({ name, type, format, priority }, at): PrinterColumn => {
+        const value = row.cells[at] ?? null
+        // The server counts an age up to now. The client counts on from the creation time.
+        const isAge = name === 'Age' && row.creationTimestamp !== undefined
+        const since = isAge ? row.creationTimestamp : type === 'date' ? value : null
+        const isTime = typeof since === 'string' && !Number.isNaN(Date.parse(since))
+        return isTime
+          ? { name, type: 'date', format, priority, value: since, since }
+          : { name, type, format, priority, value, since: null }
+      })
+      rows.set(objectKey(row), printed)
+    }
   }
   const namespaces = new Set(objects.map(({ namespace }) => namespace))
   const [namespace] = namespaces.size === 1 ? namespaces : []
@@ -66,20 +73,4 @@ export async function printedRows(
   const message = `printerColumns: the server prints at most ${most} objects of ${kind.typeName}, and there are more`
   const hint = 'ask for the objects of one namespace, or for one object'
   throw new ClientError('QUERY_TOO_COSTLY', message, { cluster, type: kind.typeName, hint })
-}
-
-function columnsOf(
-  columns: readonly DirectColumn[],
-  row: DirectTableRow,
-): readonly PrinterColumn[] {
-  return columns.map(({ name, type, format, priority }, at) => {
-    const value = row.cells[at] ?? null
-    // The server counts an age up to now. The client counts on from the creation time.
-    const isAge = name === 'Age' && row.creationTimestamp !== undefined
-    const since = isAge ? row.creationTimestamp : type === 'date' ? value : null
-    const isTime = typeof since === 'string' && !Number.isNaN(Date.parse(since))
-    return isTime
-      ? { name, type: 'date', format, priority, value: since, since }
-      : { name, type, format, priority, value, since: null }
-  })
 }

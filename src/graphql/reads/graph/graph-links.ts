@@ -81,7 +81,8 @@ function linksOf({ byField }: SchemaRelations): GraphLinks {
       edge,
       backwards: reversed !== undefined,
       isDefault: isDefault(definition) && !vague.has(edge),
-      ...(hasSteps(definition) ? {} : ownershipOf(definition)),
+      ...(definition.form === 'owner' && !hasSteps(definition) && { ownership: 'up' }),
+      ...(definition.form === 'owned' && !hasSteps(definition) && { ownership: 'down' }),
       ofSiblings: relation.relation.ofSiblings === true,
       follow: (origin) => relation.relation.follow(origin),
     })
@@ -131,16 +132,8 @@ function isDefault(definition: RelationDefinition): boolean {
 }
 
 function hasSteps(definition: RelationDefinition): boolean {
-  return isOwnership(definition) && (definition.through ?? []).length > 0
-}
-
-function isOwnership(definition: RelationDefinition): definition is OwnedRelation | OwnerRelation {
-  return definition.form === 'owned' || definition.form === 'owner'
-}
-
-function ownershipOf({ form }: RelationDefinition): Pick<GraphLink, 'ownership'> {
-  if (form === 'owner') return { ownership: 'up' }
-  return form === 'owned' ? { ownership: 'down' } : {}
+  const { form } = definition
+  return (form === 'owned' || form === 'owner') && (definition.through ?? []).length > 0
 }
 
 /** The relation that a field reads backwards. Owned objects name their owners, so `owned` is read backwards. */

@@ -2,7 +2,6 @@ import type { ObjectId, StoreView } from '../../../informer/store/store-view.ts'
 import { objectKey, splitObjectKey } from '../../../kubernetes/object.ts'
 import { JsonText } from '../../../lib/json.ts'
 import { type Condition, hasValue } from '../../../query/condition/condition.ts'
-import type { CostlyArgument } from '../../../query/condition/work-budget.ts'
 import { objectByKey, objectByUid } from '../../../query/page/lookup.ts'
 import {
   type Lead,
@@ -63,7 +62,12 @@ export function readGraph(run: ReadRun, args: GraphArguments): Graph {
   const reader = new GraphReader(run, request)
   const roots = reader.roots()
   const stepsOf = (part: KindView): readonly WalkStep<KindView>[] => reader.stepsOf(part)
-  const { nodes, edges, isCut } = budget.because(costlyArgument(request), () =>
+  // The argument that shortens the walk.
+  const costly =
+    request.picks === undefined
+      ? { argument: 'relations', hint: 'name the relations that you need, or lower `depth`' }
+      : { argument: 'depth', hint: 'lower `depth`, or name fewer relations' }
+  const { nodes, edges, isCut } = budget.because(costly, () =>
     walkGraph({ roots, depth, maxNodes, budget, stepsOf }),
   )
   const values = nodes.map((node) => new GraphNode(run, node))
@@ -151,13 +155,6 @@ function edgeValues(
     }
     return { from: nodes[from]?.id, to: nodes[to]?.id, relation }
   })
-}
-
-/** The argument that shortens the walk. */
-function costlyArgument({ picks }: GraphRequest): CostlyArgument {
-  return picks === undefined
-    ? { argument: 'relations', hint: 'name the relations that you need, or lower `depth`' }
-    : { argument: 'depth', hint: 'lower `depth`, or name fewer relations' }
 }
 
 class GraphReader {

@@ -156,9 +156,24 @@ function namesOf(kinds: Iterable<Kind>): readonly string[] {
 function choiceParts(field: PolymorphicRelationField, origin: Origin): PolymorphicParts {
   const { chosen, chosenBy = [] } = field
   const { served } = origin.run
+  const { run, cluster, object } = origin
   const places = new Places<PlacedPart>(served)
-  if (chosen !== undefined) places.find(() => chosenPart(chosen, origin))
-  for (const one of chosenBy) places.find(() => choosingPart(one, origin))
+  if (chosen !== undefined) {
+    places.find(() => {
+      const choice = choiceOf(chosen, run, object)
+      if (choice === undefined || choice.kind.uncached) return undefined
+      const { kind, within, condition } = choice
+      return { ...run.parts.part({ cluster, kind }, { within: () => within }), condition }
+    })
+  }
+  for (const one of chosenBy) {
+    places.find(() => {
+      const { choosing, origin: start } = choosingFrom(one, run, object)
+      const { from } = one.relation.definition
+      const part = partOnTheWay(relationOf(one.relation, run), from, run.parts, cluster)
+      return { ...part, condition: hasKey(choosersOf(choosing, start, part)) }
+    })
+  }
   const reads = [...choosingNeeds(field, served.relations), ...places.parts].map(({ kind }) => kind)
   return { ...places.read(), reads }
 }
@@ -221,25 +236,6 @@ function choosingNeeds(
       ]
     }),
   ]
-}
-
-/** The objects that an object chooses, of the kind that another object names. Throws `ClientError`. */
-function chosenPart(
-  chosen: ChosenObjects,
-  { run, cluster, object }: Origin,
-): PlacedPart | undefined {
-  const choice = choiceOf(chosen, run, object)
-  if (choice === undefined || choice.kind.uncached) return undefined
-  const { kind, within, condition } = choice
-  return { ...run.parts.part({ cluster, kind }, { within: () => within }), condition }
-}
-
-/** The objects that choose this one, at the cost of the budget. Throws `ClientError`. */
-function choosingPart(chosen: ChosenObjects, { run, object }: Origin): PlacedPart {
-  const { choosing, origin } = choosingFrom(chosen, run, object)
-  const { from } = chosen.relation.definition
-  const part = partOnTheWay(relationOf(chosen.relation, run), from, run.parts, object.part.cluster)
-  return { ...part, condition: hasKey(choosersOf(choosing, origin, part)) }
 }
 
 /** A field with `@chooses`, and an object to start from. */
