@@ -25,12 +25,6 @@ export {
   type LiveCollectionOptions,
   type RowOf,
 } from './client/live-collection.ts'
-export {
-  type LivePage,
-  livePage,
-  type LivePageOptions,
-  type LivePageSnapshot,
-} from './client/live-page.ts'
 export type {
   LiveError,
   LiveRequest,
@@ -46,6 +40,10 @@ export type {
   TypedDocument,
 } from './client/live-stream.ts'
 export {
+  type LivePage,
+  livePage,
+  type LivePageOptions,
+  type LivePageSnapshot,
   type LiveValue,
   liveValue,
   type LiveValueOptions,

@@ -82,17 +82,13 @@ export class FrameFold<T> {
       this.#hasBase = true
       this.#synced = false
     }
-    applyChanges(this.#objects, changes)
+    for (const { type, objectId, object } of changes) {
+      if (type === 'REMOVED') this.#objects.delete(objectId)
+      else if (object !== undefined && object !== null) this.#objects.set(objectId, object)
+    }
     this.#synced ||= synced
     this.#resumeToken = resumeToken ?? this.#resumeToken
     return this.#objects
-  }
-}
-
-function applyChanges<T>(objects: Map<string, T>, changes: readonly FrameChange<T>[]): void {
-  for (const { type, objectId, object } of changes) {
-    if (type === 'REMOVED') objects.delete(objectId)
-    else if (object !== undefined && object !== null) objects.set(objectId, object)
   }
 }
 

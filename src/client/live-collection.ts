@@ -29,8 +29,6 @@ export interface LiveCollectionOptions<Result, Variables, Row> extends LiveQuery
   readonly query: LiveQuery<Result, Variables>['query']
   /** The order of the rows; default: order of arrival. */
   readonly compare?: Compare<Row>
-  /** Receives errors of listeners; by default they are reported as uncaught errors. */
-  readonly listenerFailed?: (error: unknown) => void
 }
 
 /**
@@ -58,10 +56,18 @@ export class LiveCollection<Row> implements Disposable {
     this.#stream = new LiveStream({
       ...query,
       received: (frame: Frame<Row>) => {
-        this.#show(this.#fold.apply(frame))
+        const changes = this.#fold.apply(frame)
+        if (changes.length > 0) {
+          for (const view of this.#views) view.apply(changes)
+          for (const view of this.#views) view.tell()
+          this.#changed.tell(changes)
+        }
         return this.#fold.synced ? 'synced' : 'incomplete'
       },
-      stateChanged: () => this.#stateChanged(),
+      stateChanged: () => {
+        for (const view of this.#views) view.stateChanged()
+        for (const view of this.#views) view.tell()
+      },
     })
     this.#changed = new Listeners({ failed: listenerFailed, hold: this.#stream.hold })
     this.#all = this.view({ compare })
@@ -118,17 +124,5 @@ export class LiveCollection<Row> implements Disposable {
 
   [Symbol.dispose](): void {
     this.close()
-  }
-
-  #show(changes: readonly RowChange<Row>[]): void {
-    if (changes.length === 0) return
-    for (const view of this.#views) view.apply(changes)
-    for (const view of this.#views) view.tell()
-    this.#changed.tell(changes)
-  }
-
-  #stateChanged(): void {
-    for (const view of this.#views) view.stateChanged()
-    for (const view of this.#views) view.tell()
   }
 }

@@ -37,6 +37,8 @@ export interface LiveQuery<Result, Variables> {
   readonly query: LiveDocument<Result, Variables>
   readonly variables?: Omit<Variables, 'resumeFrom'>
   readonly operationName?: string
+  /** Receives errors of listeners; by default they are reported as uncaught errors. */
+  readonly listenerFailed?: ((error: unknown) => void) | undefined
 }
 
 /** The result of a frame: whether the rows are complete after it, or it does not fit the previous frames. */
@@ -135,10 +137,24 @@ export class LiveStream<
     if (this.#grace !== undefined) {
       clearTimeout(this.#grace)
       this.#grace = undefined
-    } else if (this.#holders === 1 && this.#status !== 'closed') this.#start()
+    } else if (this.#holders === 1 && this.#status !== 'closed') {
+      this.#forgetClosed = this.#options.client.on?.('closed', (reason) => {
+        // A subscription that waits for its own next attempt knows why. Else the transport may reconnect by itself.
+        if (this.#retry === undefined) this.#become(this.#waiting, failureOf(reason).error)
+      })
+      this.#open()
+    }
     return () => {
       if (--this.#holders > 0 || this.#status === 'closed') return
-      this.#grace = setTimeout(() => this.#rest(), graceMs)
+      this.#grace = setTimeout(() => {
+        // Ends the subscription until the next holder comes, who may ask again for what was refused.
+        this.#grace = undefined
+        this.#end()
+        if (this.#status === 'failed') this.#synced = pendingSync()
+        this.#failures = 0
+        this.#hasRenewed = false
+        this.#become(this.#waiting, undefined)
+      }, graceMs)
     }
   }
 
@@ -148,21 +164,6 @@ export class LiveStream<
     this.#end()
     this.#become('closed', undefined)
     this.#synced.reject(new Error('the subscription was closed before it was complete'))
-  }
-
-  #start(): void {
-    this.#forgetClosed = this.#options.client.on?.('closed', (reason) => this.#lost(reason))
-    this.#open()
-  }
-
-  /** Ends the subscription until the next holder comes, who may ask again for what was refused. */
-  #rest(): void {
-    this.#grace = undefined
-    this.#end()
-    if (this.#status === 'failed') this.#synced = pendingSync()
-    this.#failures = 0
-    this.#hasRenewed = false
-    this.#become(this.#waiting, undefined)
   }
 
   #open(): void {
@@ -225,13 +226,6 @@ export class LiveStream<
     const unsubscribe = this.#unsubscribe
     ended()
     unsubscribe?.()
-  }
-
-  /** The transport has lost its connection, or gets none; it may reconnect by itself. */
-  #lost(reason: unknown): void {
-    // The subscription waits for its own next attempt, and knows why.
-    if (this.#retry !== undefined) return
-    this.#become(this.#waiting, failureOf(reason).error)
   }
 
   #ended({ error, code, remedy, retryAfterMs }: LiveFailure): void {

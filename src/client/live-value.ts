@@ -1,8 +1,138 @@
 // Front ends with an older `lib` need this to read the types.
 /// <reference lib="esnext.disposable" preserve="true" />
+/**
+ * Subscriptions that a page shows as one snapshot: the rows of a live page, folded from its steps, or the last frame of
+ * live counts. Both are a {@link LiveShown}, which says what a frame changes and what is shown, and are else the same: a
+ * snapshot that is kept until something changes, and listeners who hold the stream open.
+ */
 import type { ClusterGap } from './frame-fold.ts'
 import { Listeners } from './listeners.ts'
-import { type LiveQuery, type LiveState, LiveStream } from './live-stream.ts'
+import type { RowOf } from './live-collection.ts'
+import {
+  type LiveQuery,
+  type LiveSnapshot,
+  type LiveState,
+  type LiveStatus,
+  LiveStream,
+  type Received,
+} from './live-stream.ts'
+import { PageFold, type PageFrame } from './page-fold.ts'
+
+/** What frames leave to be shown. */
+interface LiveShown<Frame, Shown extends object> {
+  /** Applies a frame. `isOther`: what is shown has changed. */
+  readonly received: (frame: Frame) => { readonly received: Received; readonly isOther: boolean }
+  /** What a snapshot has besides the state of the subscription. */
+  readonly shown: () => Shown
+}
+
+interface ShownFrame {
+  readonly resumeToken?: string
+  readonly staleSince?: string | null
+  readonly incomplete?: readonly ClusterGap[]
+}
+
+/** What a subscription shows now. `subscribe` and `getSnapshot` fit React's `useSyncExternalStore`. */
+class LiveSubscription<Frame extends ShownFrame, Shown extends object> implements Disposable {
+  readonly #shown: () => Shown
+  readonly #stream: LiveStream<Frame>
+  readonly #listeners: Listeners
+  #snapshot: (Shown & LiveState) | undefined
+
+  constructor(query: LiveQuery<unknown, unknown>, { received, shown }: LiveShown<Frame, Shown>) {
+    this.#shown = shown
+    const changed = (): void => {
+      this.#snapshot = undefined
+      this.#listeners.tell()
+    }
+    this.#stream = new LiveStream({
+      ...query,
+      received: (frame: Frame) => {
+        const { received: result, isOther } = received(frame)
+        // A change of the status notifies the listeners itself.
+        if (isOther && this.#stream.status === 'live') changed()
+        else if (isOther) this.#snapshot = undefined
+        return result
+      },
+      stateChanged: changed,
+    })
+    this.#listeners = new Listeners({ failed: query.listenerFailed, hold: this.#stream.hold })
+  }
+
+  get status(): LiveStatus {
+    return this.#stream.status
+  }
+
+  /**
+   * Resolves when the first page is complete, or with the first frame of a value; rejects if that cannot happen any more.
+   * Reading it counts as a subscriber until {@link close}.
+   */
+  get synced(): Promise<void> {
+    return this.#stream.synced
+  }
+
+  /** The same object until something changes. Works without `this`. */
+  readonly getSnapshot = (): Shown & LiveState =>
+    (this.#snapshot ??= { ...this.#shown(), ...this.#stream.state })
+
+  /**
+   * Calls `listener`, a subscriber, when the snapshot has changed. Returns a function that removes it. Works without
+   * `this`.
+   */
+  readonly subscribe = (listener: () => void): (() => void) => this.#listeners.add(listener)
+
+  /** Ends the subscription for good. What it shows stays. */
+  close(): void {
+    this.#stream.close()
+  }
+
+  [Symbol.dispose](): void {
+    this.close()
+  }
+}
+
+/** Options of {@link livePage}. */
+export interface LivePageOptions<Result, Variables> extends LiveQuery<Result, Variables> {
+  /**
+   * A subscription with one root field, such as `podsPage`, that selects `reset synced totalCount changes { step index
+   * from objectId object { … } }`. To continue after a lost connection it must also select `resumeToken` and take
+   * `$resumeFrom: String` for its argument `resumeFrom`; otherwise it starts over. With `staleSince` selected,
+   * snapshots say when the gateway has lost its watch.
+   */
+  readonly query: LiveQuery<Result, Variables>['query']
+}
+
+/** An immutable snapshot of a page. */
+export interface LivePageSnapshot<Row> extends LiveSnapshot<Row> {
+  /** The number of objects on all pages of the list; `undefined` before the first page is complete. */
+  readonly totalCount: number | undefined
+}
+
+/**
+ * Keeps the rows of a page, in the gateway's order, through lost connections, restarted gateways and new snapshots. It
+ * connects with its first subscriber, and leaves shortly after the last one, with its rows: the next subscriber lets it
+ * go on. Throws `TypeError` for a document without its text.
+ */
+export function livePage<Result, Variables, Row = RowOf<Result>>(
+  options: LivePageOptions<Result, Variables>,
+): LivePage<Row> {
+  const fold = new PageFold<Row>()
+  return new LiveSubscription(options, {
+    received(frame: PageFrame<Row>) {
+      const { rows, totalCount } = fold
+      if (!fold.apply(frame)) return { received: 'unfit', isOther: false }
+      const isOther = rows !== fold.rows || totalCount !== fold.totalCount
+      return { received: fold.synced ? 'synced' : 'incomplete', isOther }
+    },
+    shown: () => ({ rows: fold.rows, totalCount: fold.totalCount }),
+  })
+}
+
+/** The current first objects of an ordered list. */
+export type LivePage<Row> = LiveSubscription<
+  PageFrame<Row>,
+  Pick<LivePageSnapshot<Row>, 'rows' | 'totalCount'>
+>
 
 /** The result of a subscription's root field. */
 export type ValueOf<Result> = Result extends object ? NonNullable<Result[keyof Result]> : never
@@ -14,8 +144,6 @@ export interface LiveValueOptions<Result, Variables> extends LiveQuery<Result, V
    * `objectListFacets`, `gatewayClusters`. With `staleSince` and `incomplete` selected, snapshots have them.
    */
   readonly query: LiveQuery<Result, Variables>['query']
-  /** Receives errors of listeners; by default they are reported as uncaught errors. */
-  readonly listenerFailed?: (error: unknown) => void
 }
 
 /** An immutable snapshot of a value. */
@@ -32,63 +160,15 @@ export interface LiveValueSnapshot<Value> extends LiveState {
 export function liveValue<Result, Variables, Value = ValueOf<Result>>(
   options: LiveValueOptions<Result, Variables>,
 ): LiveValue<Value> {
-  return new LiveValue<Value>(options)
+  let value: Value | undefined
+  return new LiveSubscription(options, {
+    received(frame: ShownFrame) {
+      value = frame as Value
+      return { received: 'synced', isOther: true }
+    },
+    shown: () => ({ value }),
+  })
 }
 
-interface ValueFrame {
-  readonly staleSince?: string | null
-  readonly incomplete?: readonly ClusterGap[]
-}
-
-/** The present value of a subscription. `subscribe` and `getSnapshot` fit React's `useSyncExternalStore`. */
-export class LiveValue<Value> implements Disposable {
-  readonly #stream: LiveStream<ValueFrame>
-  readonly #listeners: Listeners
-  #value: Value | undefined
-  #snapshot: LiveValueSnapshot<Value> | undefined
-
-  constructor({ listenerFailed, ...query }: LiveValueOptions<unknown, unknown>) {
-    const changed = (): void => {
-      this.#snapshot = undefined
-      this.#listeners.tell()
-    }
-    this.#stream = new LiveStream({
-      ...query,
-      received: (frame: ValueFrame) => {
-        this.#value = frame as Value
-        // A change of the status notifies the listeners itself.
-        if (this.#stream.status === 'live') changed()
-        return 'synced'
-      },
-      stateChanged: changed,
-    })
-    this.#listeners = new Listeners({ failed: listenerFailed, hold: this.#stream.hold })
-  }
-
-  /**
-   * Resolves with the first frame; rejects if none can come any more. Reading it counts as a subscriber until
-   * {@link close}.
-   */
-  get synced(): Promise<void> {
-    return this.#stream.synced
-  }
-
-  /** The same object until something changes. Works without `this`. */
-  readonly getSnapshot = (): LiveValueSnapshot<Value> =>
-    (this.#snapshot ??= { value: this.#value, ...this.#stream.state })
-
-  /**
-   * Calls `listener`, a subscriber, when the snapshot has changed. Returns a function that removes it. Works without
-   * `this`.
-   */
-  readonly subscribe = (listener: () => void): (() => void) => this.#listeners.add(listener)
-
-  /** Ends the subscription for good. The value stays. */
-  close(): void {
-    this.#stream.close()
-  }
-
-  [Symbol.dispose](): void {
-    this.close()
-  }
-}
+/** The present value of a subscription. */
+export type LiveValue<Value> = LiveSubscription<ShownFrame, Pick<LiveValueSnapshot<Value>, 'value'>>

@@ -74,7 +74,11 @@ function loosened<T extends Operation>(operation: T): T {
   const { query } = operation
   let loose = looseDocuments.get(query)
   if (loose === undefined) {
-    loose = changed(query, withoutCondition)
+    loose = changed(query, (node) => {
+      const { typeCondition: leftOut } = node
+      const isAlways = leftOut?.name.value === 'KubernetesObject'
+      return isAlways ? { ...node, typeCondition: undefined, leftOut } : node
+    })
     // The keys of urql are whole numbers: no other exchange has this one.
     if (loose !== query) loose = keyed(loose, query.__key + 0.5)
     looseDocuments.set(query, loose).set(loose, loose)
@@ -88,7 +92,10 @@ function restored<T extends Operation>(operation: T): T {
   const { query } = operation
   let original = originals.get(query)
   if (original === undefined) {
-    original = changed(query, withCondition)
+    original = changed(query, (node) => {
+      const { leftOut, ...rest } = node
+      return leftOut === undefined ? node : ({ ...rest, typeCondition: leftOut } as typeof node)
+    })
     if (original !== query) original = keyed(original, Math.floor(query.__key))
     originals.set(query, original)
   }
@@ -97,18 +104,6 @@ function restored<T extends Operation>(operation: T): T {
 
 function keyed(document: Document, key: number): Document {
   return Object.defineProperty({ ...document }, '__key', { value: key, enumerable: false })
-}
-
-function withoutCondition<T extends Node>(node: T): T {
-  const { typeCondition: leftOut } = node
-  return leftOut?.name.value === 'KubernetesObject'
-    ? { ...node, typeCondition: undefined, leftOut }
-    : node
-}
-
-function withCondition<T extends Node>(node: T): T {
-  const { leftOut, ...rest } = node
-  return leftOut === undefined ? node : ({ ...rest, typeCondition: leftOut } as unknown as T)
 }
 
 /** The node with the change of each node in it; the same node where nothing changes. */

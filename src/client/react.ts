@@ -1,7 +1,9 @@
 import { useMemo, useSyncExternalStore } from 'react'
 import { liveCollection, type LiveCollectionOptions, type RowOf } from './live-collection.ts'
-import { livePage, type LivePageOptions, type LivePageSnapshot } from './live-page.ts'
 import {
+  livePage,
+  type LivePageOptions,
+  type LivePageSnapshot,
   liveValue,
   type LiveValueOptions,
   type LiveValueSnapshot,

@@ -55,7 +55,8 @@ export class StagedFold<Row> {
       this.#synced = true
       this.#hasBeenSynced = true
       this.#staged = undefined
-      if (staged !== undefined) told.push(...this.#replace(staged))
+      if (staged !== undefined) told.push(...this.#removals(staged))
+      for (const [id, row] of staged ?? []) told.push(this.#set(id, row))
     }
     return told
   }
@@ -73,12 +74,6 @@ export class StagedFold<Row> {
     if (previous === undefined) return []
     this.#rows.delete(id)
     return [{ type: 'REMOVED', id, previous, removal }]
-  }
-
-  #replace(staged: ReadonlyMap<string, Row>): RowChange<Row>[] {
-    const told = this.#removals(staged)
-    for (const [id, row] of staged) told.push(this.#set(id, row))
-    return told
   }
 
   #removals(staying: ReadonlyMap<string, Row>): RowChange<Row>[] {

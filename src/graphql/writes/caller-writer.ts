@@ -2,7 +2,7 @@ import { questionOf, placeOf } from '../../access/access-question.ts'
 import type { ApiServer } from '../../api-server/api-server.ts'
 import { ObjectClient } from '../../api-server/writes/object-client.ts'
 import type { AppliedObject } from '../../api-server/writes/object-patch.ts'
-import type { ApplyOptions, WriteOptions } from '../../api-server/writes/write-options.ts'
+import type { ApplyOptions } from '../../api-server/writes/write-options.ts'
 import type { CallerServer } from '../../cache/cluster-cache.ts'
 import { createObjectCodec } from '../../informer/codec/object-codec.ts'
 import type { ApiResource } from '../../kubernetes/api-resource.ts'
@@ -11,18 +11,20 @@ import { type KubernetesObject, objectKey, type Unstructured } from '../../kuber
 import { type ResourceVersion, resourceVersion } from '../../kubernetes/resource-version.ts'
 import { present } from '../../lib/options.ts'
 import { quoted } from '../../lib/text.ts'
-import { ClientError } from '../errors/client-error.ts'
+import type { OperationObserver, WriteReport } from '../answer/operation-observer.ts'
+import type { QueryOrigin } from '../answer/planned-queries.ts'
+import { ClientError, clientErrorOf } from '../errors/client-error.ts'
 import { type Caller, callerServer } from '../prepare/caller-server.ts'
 import { inTurns, queryLane, turns } from '../prepare/operation-turns.ts'
 import type { ViewerAccess } from '../prepare/viewer-access.ts'
 import { type StoredObject, storedObject } from '../reads/direct/direct-reads.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import {
+  contentsIn,
   contentsOfOthers,
   type FieldChange,
   fieldChanges,
   isContent,
-  namesContents,
 } from './field-changes.ts'
 import {
   conflictWith,
@@ -82,6 +84,13 @@ interface Session {
   readonly client: ObjectClient<Unstructured>
   readonly server: Pick<ApiServer, 'request'>
   readonly warnings: readonly string[]
+}
+
+/** How a write is sent. */
+interface SendOptions {
+  readonly dryRun: boolean
+  readonly deadlineMs: number
+  readonly preconditions: { readonly uid?: string; readonly resourceVersion?: string }
 }
 
 const unseenBefore = 'the changes are not known, as you may not get this object'
@@ -164,48 +173,56 @@ export class CallerWriter implements AsyncDisposable {
       readonly sent?: object
       readonly send: (
         session: Session,
-        options: WriteOptions & {
-          readonly preconditions: { uid?: string; resourceVersion?: string }
-        },
+        options: SendOptions,
         before: Unstructured | undefined,
       ) => Promise<Unstructured | undefined>
       /** The object of a dry run whose answer has none. */
       readonly drawn?: (before: Unstructured) => Unstructured
+      /** Whether the object goes: at once, or after its finalizers or its grace period. */
+      readonly removes?: boolean
     },
   ): Promise<WritePayload> {
-    const { resource = place.kind.resource, send, sent, drawn } = parts
+    const { resource = place.kind.resource, send, sent, drawn, removes = false } = parts
     const isDryRun = dryRun === true
     await this.review(place, { verb, subresource })
     const session = this.#session(place, resource, { fieldManager: fieldManager || undefined })
     const before = parts.before === undefined ? await this.#before(place, resource) : parts.before
     this.#options.held?.expect(before)
     const isImmutable = this.#withholds(place) && before?.['immutable'] === true
-    if (isImmutable && namesContents(sent)) throw immutableContents(place)
-    const preconditions = preconditionsOf(place.uid, looked)
+    if (isImmutable && contentsIn(sent).length > 0) throw immutableContents(place)
+    const known = before ?? undefined
+    const uid = place.uid || (removes ? known?.metadata.uid : undefined)
+    const preconditions = preconditionsOf(uid, looked)
     let answered: Unstructured | undefined
     try {
       const deadlineMs = this.#deadlineMs(place)
-      const given = { dryRun: isDryRun, deadlineMs, preconditions }
-      answered = await send(session, given, before ?? undefined)
+      answered = await send(session, { dryRun: isDryRun, deadlineMs, preconditions }, known)
     } catch (error) {
       throw failedWrite(place, { verb, subresource }, error)
     }
-    const known = before ?? undefined
-    const after =
-      answered ?? (isDryRun ? known && drawn?.(known) : await this.#after(place, resource))
+    const dry = removes ? 'gone' : known && drawn?.(known)
+    const left = answered ?? (isDryRun ? dry : await this.#after({ ...place, uid }, resource))
+    const isGone = removes && left === 'gone'
+    const after = left === 'gone' ? undefined : left
+    const isSeen = isGone || after !== undefined
     const warnings = [...session.warnings]
-    if (before === undefined) warnings.push(unseenBefore)
-    else if (after === undefined) warnings.push(unseenAfter)
-    const isKnown = before !== undefined && after !== undefined
+    if (before === undefined && !removes) warnings.push(unseenBefore)
+    else if (!isSeen) warnings.push(unseenAfter)
+    const isKnown = before !== undefined && isSeen
     const changes = isKnown ? await this.#changes(place, known, after, sent) : []
     const version = after?.metadata.resourceVersion
-    const written = version === undefined ? 'unknown' : writtenAt(version)
+    const written: Written | 'unknown' = isGone
+      ? { gone: true, uid: uid ?? '' }
+      : version === undefined
+        ? 'unknown'
+        : { gone: false, resourceVersion: resourceVersion(version) }
     // The API server makes the name of a new object that has none.
     const name = place.name || after?.metadata.name || ''
     const at = { ...place, name }
     const { behind, waitedMs } = await this.#caughtUp(at, isDryRun ? undefined : written)
-    const object = await this.#rowOf(at, resource, after, isDryRun)
-    return this.#kept({
+    const shown = isDryRun && removes ? known : after
+    const object = await this.#rowOf(at, resource, shown, isDryRun)
+    const payload: WritePayload = {
       object: object === undefined ? null : storedObject(place, object),
       changes,
       resourceVersion: version ?? null,
@@ -214,7 +231,9 @@ export class CallerWriter implements AsyncDisposable {
       behind,
       waitedMs,
       name,
-    })
+    }
+    this.#options.held?.keep([payload.object?.object, changes])
+    return payload
   }
 
   /** Server-side apply: creates the object or sets the given fields. */
@@ -231,17 +250,19 @@ export class CallerWriter implements AsyncDisposable {
     },
   ): Promise<WritePayload> {
     await this.review(place, { verb: 'patch' })
-    const before = await this.read(place, resource).catch((error: unknown) => {
-      const code = error instanceof ClientError ? error.code : undefined
-      if (code === 'NOT_FOUND') return null
-      if (code === 'FORBIDDEN') return undefined
+    const before = await this.#before(place, resource).catch((error: unknown) => {
+      if (codeOf(error) === 'NOT_FOUND') return null
       throw error
     })
     if (options.force !== true && before !== null && this.#withholds(place)) {
       if (before === undefined) throw forbiddenWrite(place, { verb: 'get' })
       const manager = wishes.fieldManager || defaultFieldManager
       const conflicts = contentsOfOthers(before, object, manager)
-      if (conflicts.length > 0) throw conflictWith(place, conflicts)
+      if (conflicts.length > 0) {
+        const { cluster, kind, namespace, name } = place
+        const message = `${kind.typeName} ${namespace}/${name}: other managers own contents that this apply names, whose values are withheld`
+        throw conflictWith(message, conflicts, { cluster, type: kind.typeName })
+      }
     }
     return await this.write(place, { verb: 'patch' }, wishes, {
       resource,
@@ -254,55 +275,18 @@ export class CallerWriter implements AsyncDisposable {
   /** Deletes or evicts an object: `send` asks for that. */
   async remove(
     place: WritePlace,
-    { verb, subresource }: WriteVerb,
+    asked: WriteVerb,
     { dryRun, resourceVersion: looked }: WriteWishes,
-    send: (
-      session: Session,
-      options: {
-        dryRun: boolean
-        deadlineMs: number
-        preconditions: { uid?: string; resourceVersion?: string }
-      },
-    ) => Promise<void>,
+    send: (session: Session, options: SendOptions) => Promise<void>,
   ): Promise<WritePayload> {
-    const isDryRun = dryRun === true
-    await this.review(place, { verb, subresource })
-    const { resource } = place.kind
-    const session = this.#session(place, resource, {})
-    const before = await this.#before(place, resource)
-    this.#options.held?.expect(before)
-    const uid = place.uid || before?.metadata.uid
-    const preconditions = preconditionsOf(uid, looked)
-    const given = { dryRun: isDryRun, deadlineMs: this.#deadlineMs(place), preconditions }
-    try {
-      await send(session, given)
-    } catch (error) {
-      throw failedWrite(place, { verb, subresource }, error)
-    }
-    const left = isDryRun ? 'gone' : await this.#left({ ...place, uid }, resource)
-    const after = typeof left === 'string' ? undefined : left
-    const shown = isDryRun ? before : after
-    const version = after?.metadata.resourceVersion
-    const object = await this.#rowOf(place, resource, shown, true)
-    const gone = left === 'gone' ? ({ gone: true, uid: uid ?? '' } as const) : 'unknown'
-    const written = version === undefined ? gone : writtenAt(version)
-    const isKnown = before !== undefined && left !== 'unknown'
-    const warnings = [...session.warnings]
-    if (left === 'unknown') warnings.push(unseenAfter)
-    return this.#kept({
-      object: object === undefined ? null : storedObject(place, object),
-      changes: isKnown ? await this.#changes(place, before, after) : [],
-      resourceVersion: version ?? null,
-      warnings,
-      dryRun: isDryRun,
-      ...(await this.#caughtUp(place, isDryRun ? undefined : written)),
-      name: place.name,
+    const wishes = { dryRun, resourceVersion: looked }
+    return await this.write(place, asked, wishes, {
+      removes: true,
+      async send(session, options) {
+        await send(session, options)
+        return undefined
+      },
     })
-  }
-
-  #kept(payload: WritePayload): WritePayload {
-    this.#options.held?.keep([payload.object?.object, payload.changes])
-    return payload
   }
 
   /** The API server of a cluster, as the caller. Throws `ClientError` if the caller has no token for it. */
@@ -351,29 +335,21 @@ export class CallerWriter implements AsyncDisposable {
     try {
       return await this.read(place, resource)
     } catch (error) {
-      if (error instanceof ClientError && error.code === 'FORBIDDEN') return undefined
+      if (codeOf(error) === 'FORBIDDEN') return undefined
       throw error
     }
   }
 
-  async #after(place: WritePlace, resource: ApiResource): Promise<Unstructured | undefined> {
-    try {
-      return await this.read(place, resource)
-    } catch {
-      return undefined
-    }
-  }
-
-  /** What is left of a deleted object, which waits for its finalizers or its grace period. */
-  async #left(
+  /** The object after the write; `undefined` if that cannot be read. */
+  async #after(
     place: WritePlace,
     resource: ApiResource,
-  ): Promise<Unstructured | 'gone' | 'unknown'> {
+  ): Promise<Unstructured | 'gone' | undefined> {
     try {
       return await this.read(place, resource)
     } catch (error) {
-      const code = error instanceof ClientError ? error.code : undefined
-      return code === 'NOT_FOUND' || code === 'PRECONDITION_FAILED' ? 'gone' : 'unknown'
+      const code = codeOf(error)
+      return code === 'NOT_FOUND' || code === 'PRECONDITION_FAILED' ? 'gone' : undefined
     }
   }
 
@@ -428,11 +404,9 @@ export class CallerWriter implements AsyncDisposable {
     let shown = object
     if (resource.version !== kind.resource.version) {
       if (isDryRun) return undefined
-      const served = await this.#after(
-        { ...place, uid: textOf(object.metadata.uid) },
-        kind.resource,
-      )
-      if (served === undefined) return undefined
+      const at = { ...place, uid: textOf(object.metadata.uid) }
+      const served = await this.#after(at, kind.resource)
+      if (served === undefined || served === 'gone') return undefined
       shown = served
     }
     const codec = createObjectCodec({ resource: kind.resource, metadataOnly: kind.metadataOnly })
@@ -461,8 +435,8 @@ type Written =
   | { readonly gone: false; readonly resourceVersion: ResourceVersion }
   | { readonly gone: true; readonly uid: string }
 
-function writtenAt(version: string): Written {
-  return { gone: false, resourceVersion: resourceVersion(version) }
+function codeOf(error: unknown): string | undefined {
+  return error instanceof ClientError ? error.code : undefined
 }
 
 function preconditionsOf(
@@ -477,6 +451,34 @@ function preconditionsOf(
   const hint = 'give the metadata.resourceVersion that you looked at; nothing was written'
   const message = `${argument}: ${quoted(looked ?? '')} is not a resourceVersion`
   throw new ClientError('BAD_USER_INPUT', message, { argument, value: looked, hint })
+}
+
+/** Reports one write, made or failed, to logs, metrics and the audit. */
+export function reportWrite(
+  observer: OperationObserver | undefined,
+  { viewer, trace }: QueryOrigin,
+  place: WritePlace | undefined,
+  {
+    startedMs,
+    error,
+    ...write
+  }: Pick<WriteReport, 'mutation' | 'operationName' | 'dryRun' | 'waitedMs'> & {
+    readonly startedMs: number
+    readonly error?: unknown
+  },
+): void {
+  const { cluster = '', kind, namespace = '', name = '' } = place ?? {}
+  observer?.wrote?.({
+    ...write,
+    viewer,
+    requestId: trace?.requestId,
+    cluster,
+    type: kind?.typeName ?? '',
+    namespace,
+    name,
+    code: error === undefined ? '' : String(clientErrorOf(error).extensions['code']),
+    durationMs: performance.now() - startedMs,
+  })
 }
 
 export function nameOf({ namespace, name }: Pick<WritePlace, 'namespace' | 'name'>): {

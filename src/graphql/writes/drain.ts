@@ -10,7 +10,7 @@ import { ClientError, clientErrorOf } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
-import { CallerWriter } from './caller-writer.ts'
+import { CallerWriter, reportWrite } from './caller-writer.ts'
 import { placeOfId } from './identified-place.ts'
 import { evicted, objectActions } from './object-actions.ts'
 import type { WritePlace } from './write-errors.ts'
@@ -282,29 +282,16 @@ export class Drain {
 
   async #reported<T>(place: WritePlace, write: () => Promise<T>): Promise<T> {
     const { observer, origin, args } = this.#options
+    const dryRun = args.dryRun === true
+    const report = { mutation: 'drain', operationName: undefined, dryRun, waitedMs: 0 }
     const startedMs = performance.now()
-    let code = ''
     try {
-      return await write()
+      const made = await write()
+      reportWrite(observer, origin, place, { ...report, startedMs })
+      return made
     } catch (error) {
-      code = String(clientErrorOf(error).extensions['code'])
+      reportWrite(observer, origin, place, { ...report, startedMs, error })
       throw error
-    } finally {
-      const { cluster, kind, namespace, name } = place
-      observer?.wrote?.({
-        mutation: 'drain',
-        operationName: undefined,
-        viewer: origin.viewer,
-        requestId: origin.trace?.requestId,
-        cluster,
-        type: kind.typeName,
-        namespace,
-        name,
-        dryRun: args.dryRun === true,
-        code,
-        durationMs: performance.now() - startedMs,
-        waitedMs: 0,
-      })
     }
   }
 

@@ -3,6 +3,15 @@ import { fieldsOf, itemsOf, textOf } from '../../kubernetes/fields.ts'
 import { lastAppliedAnnotation } from '../../kubernetes/object.ts'
 import { isJsonObject } from '../../lib/json.ts'
 
+/** A field that another manager owns, as a conflict of a server-side apply names it. */
+export interface FieldConflict {
+  readonly manager: string
+  /** As the API server writes it: `.spec.template.spec.containers[name="main"].image`. */
+  readonly field: string
+  /** The subresource that the manager wrote, or null. */
+  readonly subresource: string | null
+}
+
 /** One field that a write changes or has changed. */
 export interface FieldChange {
   /** RFC 6901; `''` is the whole object. */
@@ -103,8 +112,10 @@ export function* fieldChanges(
       }
       return
     }
-    const isKept = hides && from !== undefined && to !== undefined
-    if (isKept && !isNamed(path, names)) return
+    if (hides && from !== undefined && to !== undefined) {
+      const around = path.slice(0, path.lastIndexOf('/'))
+      if (!names.has('') && !names.has(path) && !names.has(around)) return
+    }
     const isList = depth < maxDepth && Array.isArray(from) && Array.isArray(to)
     if (isList) yield* compareLists(path, from, to, owners, depth)
     else add(path, from, to, owners)
@@ -177,13 +188,8 @@ function namesIn(sent: object | undefined): ReadonlySet<string> {
 const plain: ReadonlySet<string> = new Set(['', 'apiVersion', 'kind', 'metadata', 'immutable'])
 
 /** The paths of contents that a write names. */
-function contentsIn(sent: object | undefined): readonly string[] {
+export function contentsIn(sent: object | undefined): readonly string[] {
   return [...namesIn(sent)].filter((path) => path === '' || !plain.has(path.split('/')[1] ?? ''))
-}
-
-/** Whether a write names contents of an object. */
-export function namesContents(sent: object | undefined): boolean {
-  return contentsIn(sent).length > 0
 }
 
 /**
@@ -194,7 +200,7 @@ export function contentsOfOthers(
   before: object,
   sent: object,
   ownManager: string,
-): readonly { readonly manager: string; readonly field: string }[] {
+): readonly FieldConflict[] {
   const managers = itemsOf(fieldsOf(fieldsOf(before)['metadata'])['managedFields'])
   const others = managers.filter(
     ({ manager, operation }) => manager !== ownManager || operation !== 'Apply',
@@ -219,13 +225,9 @@ export function contentsOfOthers(
     return owners.map(({ manager }) => ({
       manager: textOf(manager) ?? '',
       field: `.${names.join('.')}`,
+      subresource: null,
     }))
   })
-}
-
-/** Whether a path of the contents is named, or something around it is. */
-function isNamed(path: string, names: ReadonlySet<string>): boolean {
-  return names.has('') || names.has(path) || names.has(path.slice(0, path.lastIndexOf('/')))
 }
 
 /** An object as changes show it, without noise. */

@@ -7,7 +7,7 @@ import {
 import type { MutationSource } from '../answer/execution.ts'
 import type { QueryOrigin } from '../answer/planned-queries.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
-import { clientErrorOf, ClientError } from '../errors/client-error.ts'
+import { ClientError } from '../errors/client-error.ts'
 import { fragmentsOf } from '../documents/document-fragments.ts'
 import { collectFields } from '../plan/collected-fields.ts'
 import { mutated } from '../extensions/extension-calls.ts'
@@ -19,7 +19,7 @@ import type { WriteResults } from '../schema/read-context.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import type { OperationObserver } from '../answer/operation-observer.ts'
-import { CallerWriter, nameOf, type WritePayload } from './caller-writer.ts'
+import { CallerWriter, nameOf, reportWrite, type WritePayload } from './caller-writer.ts'
 import type { WritePlace } from './write-errors.ts'
 import { placeOfId } from './identified-place.ts'
 import { ManifestReader, placeOfDocument, titleOf } from './manifests.ts'
@@ -133,16 +133,30 @@ export class Mutations implements MutationSource {
   ): Promise<unknown> {
     if (values instanceof Error) return values
     const { served, origin } = making
+    const { viewer, callerToken } = origin
     const startedMs = performance.now()
-    try {
-      this.#options.quota.take(origin.viewer)
-      const { viewer, callerToken } = origin
+    return await this.#attempted(name, values, making, undefined, async () => {
+      this.#options.quota.take(viewer)
       const caller = { served, limits: this.#options.limits, viewer, callerToken }
       const value = await mutated(caller, extension, { ...values }, { nodes, endsAtMs })
       this.#report(name, undefined, values, making, { startedMs })
       return value
+    })
+  }
+
+  /** A failure of a part of a mutation is reported, and is its outcome. */
+  async #attempted<T>(
+    name: string,
+    args: WriteArguments,
+    making: Making,
+    place: WritePlace | undefined,
+    part: () => Promise<T>,
+  ): Promise<T | Error> {
+    const startedMs = performance.now()
+    try {
+      return await part()
     } catch (error) {
-      this.#report(name, undefined, values, making, { startedMs, error })
+      this.#report(name, place, args, making, { startedMs, error })
       return asError(error)
     }
   }
@@ -166,17 +180,13 @@ export class Mutations implements MutationSource {
   ): Promise<readonly Unstructured[] | Error> {
     if (args instanceof Error) return args
     const { served, origin, writer, manifests } = making
-    const startedMs = performance.now()
-    try {
+    return await this.#attempted(name, args, making, undefined, async () => {
       writer.requireTime()
       this.#options.quota.take(origin.viewer)
       if (name !== 'apply' && name !== 'create') return []
       writer.reach(clusterNamed(served, args.cluster))
       return await manifests.documentsOf(args.manifest, 'manifest')
-    } catch (error) {
-      this.#report(name, undefined, args, making, { startedMs, error })
-      return asError(error)
-    }
+    })
   }
 
   async #outcome(
@@ -185,14 +195,10 @@ export class Mutations implements MutationSource {
     documents: readonly Unstructured[],
     making: Making,
   ): Promise<Outcome> {
-    const startedMs = performance.now()
-    let steps: readonly (Step | Error)[]
-    try {
-      steps = await this.#steps(name, args, documents, making)
-    } catch (error) {
-      this.#report(name, undefined, args, making, { startedMs, error })
-      return asError(error)
-    }
+    const steps = await this.#attempted(name, args, making, undefined, () =>
+      this.#steps(name, args, documents, making),
+    )
+    if (steps instanceof Error) return steps
     const outcomes: (WritePayload | Error)[] = []
     for (const [at, step] of steps.entries()) {
       outcomes.push(await this.#made(name, step, args, making, at > 0))
@@ -234,7 +240,7 @@ export class Mutations implements MutationSource {
     const { origin, writer } = making
     const startedMs = performance.now()
     const place = step instanceof Error ? undefined : step.place
-    try {
+    return await this.#attempted(mutation, args, making, place, async () => {
       if (isFurther) this.#options.quota.take(origin.viewer)
       if (step instanceof Error) throw step
       const { cluster, kind } = step.place
@@ -244,34 +250,18 @@ export class Mutations implements MutationSource {
       const made = { ...step.place, name: step.place.name || payload.name }
       this.#report(mutation, made, args, making, { startedMs, waitedMs })
       return payload
-    } catch (error) {
-      this.#report(mutation, place, args, making, { startedMs, error })
-      return asError(error)
-    }
+    })
   }
 
   #report(
     mutation: string,
     place: WritePlace | undefined,
     { dryRun }: WriteArguments,
-    { origin: { viewer, trace }, operationName }: Making,
-    { startedMs, waitedMs = 0, error }: { startedMs: number; waitedMs?: number; error?: unknown },
+    { origin, operationName }: Making,
+    { waitedMs = 0, ...how }: { startedMs: number; waitedMs?: number; error?: unknown },
   ): void {
-    const { cluster = '', kind, namespace = '', name = '' } = place ?? {}
-    this.#options.observer?.wrote?.({
-      mutation,
-      operationName,
-      viewer,
-      requestId: trace?.requestId,
-      cluster,
-      type: kind?.typeName ?? '',
-      namespace,
-      name,
-      dryRun: dryRun === true,
-      code: error === undefined ? '' : String(clientErrorOf(error).extensions['code']),
-      durationMs: performance.now() - startedMs,
-      waitedMs,
-    })
+    const write = { mutation, operationName, dryRun: dryRun === true, waitedMs }
+    reportWrite(this.#options.observer, origin, place, { ...write, ...how })
   }
 }
 
@@ -282,7 +272,11 @@ function applyStep(
   served: ServedSchema,
 ): Step {
   const { version, ...place } = placeOfDocument(served, cluster, document, args)
-  if (place.name === undefined) throw needsName(document)
+  if (place.name === undefined) {
+    const message = `${titleOf(document)} has no name, which apply needs`
+    const hint = 'write metadata.name, or create it'
+    throw new ClientError('BAD_USER_INPUT', message, { argument: 'manifest', hint })
+  }
   const resource = { ...place.kind.resource, version }
   const { resourceVersion, uid } = document.metadata
   const object = { ...document, metadata: { ...document.metadata, ...nameOf(place) } }
@@ -349,12 +343,6 @@ async function acted(
   return await action(writer, place, args)
 }
 
-function needsName(document: Unstructured): ClientError {
-  const message = `${titleOf(document)} has no name, which apply needs`
-  const hint = 'write metadata.name, or create it'
-  return new ClientError('BAD_USER_INPUT', message, { argument: 'manifest', hint })
-}
-
 function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error))
 }
@@ -392,19 +380,12 @@ function fieldsIn({
     if (node === undefined || field === undefined) return []
     const source = fieldSourceOf(field)
     const extension = source.form === 'extension' ? source.field : undefined
-    const values = coerced(field, node, variableValues)
+    let values: WriteArguments | Error
+    try {
+      values = getArgumentValues(field, node, variableValues)
+    } catch (error) {
+      values = asError(error)
+    }
     return [{ key, name: field.name, values, nodes, extension }]
   })
-}
-
-function coerced(
-  field: Parameters<typeof getArgumentValues>[0],
-  node: FieldNode,
-  variables: ValidatedExecutionArgs['variableValues'],
-): WriteArguments | Error {
-  try {
-    return getArgumentValues(field, node, variables)
-  } catch (error) {
-    return asError(error)
-  }
 }

@@ -9,6 +9,7 @@ import { shortened } from '../../lib/text.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { refusedByServer } from '../prepare/caller-server.ts'
 import type { Kind } from '../model/kind.ts'
+import type { FieldConflict } from './field-changes.ts'
 
 /** The object that a write is about. */
 export interface WritePlace {
@@ -25,15 +26,6 @@ export interface WritePlace {
 export interface WriteVerb {
   readonly verb: 'get' | 'list' | 'create' | 'patch' | 'update' | 'delete'
   readonly subresource?: string | undefined
-}
-
-/** A field that another manager owns, as a conflict of a server-side apply names it. */
-interface FieldConflict {
-  readonly manager: string
-  /** As the API server writes it: `.spec.template.spec.containers[name="main"].image`. */
-  readonly field: string
-  /** The subresource that the manager wrote, or null. */
-  readonly subresource: string | null
 }
 
 /** Errors quote at most so many causes. */
@@ -82,7 +74,23 @@ export function failedWrite(
     const hint = 'it is gone, or its namespace or its kind is: read it again'
     return new ClientError('NOT_FOUND', message, { ...details, hint })
   }
-  if (httpStatus === 409) return conflict(message, status.details?.causes, said, details)
+  if (httpStatus === 409) {
+    const conflicts = itemsOf(status.details?.causes)
+      .filter(({ reason }) => reason === 'FieldManagerConflict')
+      .map((one): FieldConflict => {
+        // `conflict with "other" with subresource "status" using v1`
+        const form = /conflict with "([^"]*)"(?: with subresource "([^"]*)")?/
+        const [, manager = '', part = null] = form.exec(textOf(one['message']) ?? '') ?? []
+        return {
+          manager,
+          field: shortened(textOf(one['field']) ?? '', maxTextLength),
+          subresource: part,
+        }
+      })
+    if (conflicts.length > 0) return conflictWith(message, conflicts, details)
+    const precondition = /UID in precondition/i.test(said) ? 'uid' : 'resourceVersion'
+    return notAsLookedAt(place, precondition, message, details.cause)
+  }
   if (httpStatus === 422) {
     return new ClientError('INVALID', message, { ...details, facts: { causes } })
   }
@@ -142,57 +150,26 @@ export function notAsLookedAt(
   { cluster, kind }: Pick<WritePlace, 'cluster' | 'kind'>,
   precondition: 'uid' | 'resourceVersion',
   message: string,
+  cause?: unknown,
 ): ClientError {
   const hint =
     precondition === 'uid'
       ? 'the object was deleted and created again: read the new one'
       : 'the object has changed since you looked at it: read it again, then write'
-  const details = { cluster, type: kind.typeName, hint, facts: { precondition } }
+  const details = { cluster, type: kind.typeName, cause, hint, facts: { precondition } }
   return new ClientError('PRECONDITION_FAILED', message, details)
 }
 
-function conflict(
-  message: string,
-  causes: unknown,
-  said: string,
-  details: { readonly cluster: string; readonly type: string; readonly cause: unknown },
-): ClientError {
-  const conflicts = itemsOf(causes).flatMap(({ reason, message: text, field }) =>
-    reason === 'FieldManagerConflict' ? [conflictOf(textOf(text) ?? '', textOf(field) ?? '')] : [],
-  )
-  if (conflicts.length > 0) {
-    return new ClientError('CONFLICT', message, {
-      ...details,
-      hint: 'leave these fields to their managers, or take them over with force: true',
-      facts: { conflicts: conflicts.slice(0, maxCauses), conflictCount: conflicts.length },
-    })
-  }
-  const precondition = /UID in precondition/i.test(said) ? 'uid' : 'resourceVersion'
-  const hint =
-    precondition === 'uid'
-      ? 'the object was deleted and created again: read the new one'
-      : 'the object has changed since you looked at it: read it again, then write'
-  return new ClientError('PRECONDITION_FAILED', message, {
-    ...details,
-    hint,
-    facts: { precondition },
-  })
-}
-
-/** The conflict of an apply that the gateway refuses itself, in the form of the API server's. */
+/** Fields of an apply have other managers: as the API server says, or as the gateway refuses itself in its form. */
 export function conflictWith(
-  { cluster, kind, namespace, name }: WritePlace,
-  conflicts: readonly Omit<FieldConflict, 'subresource'>[],
+  message: string,
+  conflicts: readonly FieldConflict[],
+  details: { readonly cluster: string; readonly type: string; readonly cause?: unknown },
 ): ClientError {
-  const message = `${kind.typeName} ${namespace}/${name}: other managers own contents that this apply names, whose values are withheld`
   return new ClientError('CONFLICT', message, {
-    cluster,
-    type: kind.typeName,
+    ...details,
     hint: 'leave these fields to their managers, or take them over with force: true',
-    facts: {
-      conflicts: conflicts.slice(0, maxCauses).map((one) => ({ ...one, subresource: null })),
-      conflictCount: conflicts.length,
-    },
+    facts: { conflicts: conflicts.slice(0, maxCauses), conflictCount: conflicts.length },
   })
 }
 
@@ -201,13 +178,6 @@ export function immutableContents({ cluster, kind, namespace, name }: WritePlace
   const message = `${kind.typeName} ${namespace}/${name} is immutable: its contents cannot be written`
   const hint = 'delete it and create it again, or leave its contents out'
   return new ClientError('INVALID', message, { cluster, type: kind.typeName, hint })
-}
-
-/** `conflict with "other" with subresource "status" using v1` */
-function conflictOf(message: string, field: string): FieldConflict {
-  const [, manager = '', subresource] =
-    /conflict with "([^"]*)"(?: with subresource "([^"]*)")?/.exec(message) ?? []
-  return { manager, field: shortened(field, maxTextLength), subresource: subresource ?? null }
 }
 
 interface WriteCause {
