@@ -558,10 +558,7 @@ export class ClusterCache implements AsyncDisposable {
     this.#cached.set(key, cached)
     this.#made.set(cached, indexTexts)
     bounds.started(cached)
-    // One timer for all caches, from the first one on.
-    this.#silenceTimer ??= setInterval(() => {
-      for (const { staleness } of this.#cached.values()) staleness.checkSilence()
-    }, bounds.limits.staleAfterMs / 10).unref()
+    this.#watchSilence()
     cached.start()
     if (lent?.hasSynced() === true) {
       cached.staleness.of(undefined).succeeded()
@@ -602,6 +599,16 @@ export class ClusterCache implements AsyncDisposable {
       const joined = this.#served.get(key)?.joined
       if (joined !== undefined && keyOf(joined.resource) === polled) yield [target, joined.indexes]
     }
+  }
+
+  /**
+   * One timer for all caches, from the first one on. Made here, since a closure in {@link #start} would hold all that the
+   * closures there share: the store of the first cache, for as long as the cluster is served.
+   */
+  #watchSilence(): void {
+    this.#silenceTimer ??= setInterval(() => {
+      for (const { staleness } of this.#cached.values()) staleness.checkSilence()
+    }, this.#options.bounds.limits.staleAfterMs / 10).unref()
   }
 
   #countPartial(): void {

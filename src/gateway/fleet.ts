@@ -35,6 +35,7 @@ import {
 
 export type ClusterSourceOptions = DirectorySourceOptions | HubSourceOptions
 
+/** A start without any cluster that can be used. `code`: `NO_CLUSTER`. */
 export class NoClusterError extends CodedError {
   constructor(clusters: readonly Cluster[]) {
     const errors = clusters.flatMap((one) => (one.state === 'connected' ? [] : [one.error]))

@@ -1,6 +1,7 @@
 import { CodedError } from './coded-error.ts'
 import { isRecord } from './json.ts'
 
+/** An option of a program has a value that it cannot have. `hint` says which it can. */
 export class InvalidOptionError extends CodedError {
   readonly option: string
 

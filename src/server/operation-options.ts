@@ -72,6 +72,7 @@ export const graphqlPath = '/graphql'
 
 export const sdlPath = '/graphql/schema'
 
+/** Where an operation comes from: a program makes its context from it. */
 export interface OperationOrigin {
   readonly transport: 'http' | 'websocket'
   /** The headers of the request, or of the request that opened the WebSocket. */

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { UserQuotaLimits } from './guard/user-quotas.ts'
 import type { UnsentLimits } from './unsent-bytes.ts'
 
+/** The limits of a server, per request, per user and in all. */
 export interface ServerOptions extends UserQuotaLimits, UnsentLimits {
   /** The address to listen on: loopback, unless callers are authenticated or `insecureNoAuth` is set. */
   readonly host: string
@@ -158,6 +159,7 @@ export const serverOptionsSchema: z.ZodType<ServerOptions> = z.strictObject({
   stopDeadlineMs: milliseconds.default(10_000),
 })
 
+/** The defaults of {@link ServerOptions}. Some follow from the memory of the process. */
 export function defaultServerOptions(): ServerOptions {
   return serverOptionsSchema.parse({})
 }

@@ -19,6 +19,7 @@ export interface Credentials {
   readonly clientCertificate?: ClientCertificate | undefined
 }
 
+/** A client certificate that the connection's CA has verified. */
 export interface ClientCertificate {
   readonly commonName: string
   /** Its expiry, in Unix milliseconds. */
@@ -33,10 +34,12 @@ export interface Admitted {
   readonly expiresAtMs: number | undefined
 }
 
+/** A caller whose credentials were accepted, and for how long. */
 export interface Authenticated extends Admitted {
   readonly viewer: Viewer
 }
 
+/** Finds out who sends a request: one of the modes of `auth`, or a program's own. */
 export interface Authenticator {
   /**
    * Authenticates a caller. Returns a promise only if it has to ask a server. Throws or rejects with {@link
