@@ -159,9 +159,9 @@ describe('a browser that is signed out stays so:', () => {
 
   it('a logout token of the provider counts once, and ends no session that began after it, at any replica', async () => {
     await using replica = await serve()
+    const before = await signedIn()
     const token = await provider.logoutToken({ sub: 'alice' })
     const issuedS = Math.floor(Date.now() / 1_000)
-    const before = await signedIn()
     expect((await postLogout(origin, token)).status).toBe(200)
     expect(await before.query(whoAmI)).toMatchObject({ status: 401 })
     await vi.waitUntil(() => Math.floor(Date.now() / 1_000) > issuedS + 1, waiting)
