@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { unwatchFile, watchFile } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import type { GraphQLSchema } from 'graphql'
 import { type Config, EmptyConfigFileError } from '../config/config.ts'
 import { gatewayOptionsOf } from '../config/gateway-config.ts'
 import { openGateway } from '../gateway/gateway.ts'
@@ -84,7 +83,7 @@ export async function runGateway(
     observer: serverObserverOf([metrics?.server, audit ?? undefined]),
     readiness: gateway.readiness,
     isStarted: () => gateway.isStarted,
-    sdl: introspection ? () => sdlOf(gateway.schema) : undefined,
+    sdl: introspection ? () => printSchemaSdl(gateway.schema) : undefined,
     exampleOperations,
     portalFolder,
     routes,
@@ -124,15 +123,6 @@ export async function runGateway(
 /** Whether callers have to say who they are. */
 export function isAuthenticated({ auth: { mode, login } }: Config): boolean {
   return mode !== 'none' && !(mode === 'oidc-login' && login?.required === false)
-}
-
-const printed = new WeakMap<GraphQLSchema, string>()
-
-/** The text of a schema, printed once. */
-function sdlOf(schema: GraphQLSchema): string {
-  const text = printed.get(schema) ?? printSchemaSdl(schema)
-  printed.set(schema, text)
-  return text
 }
 
 /** Polls the file instead of listening to events: a mounted ConfigMap is a link whose target changes. */

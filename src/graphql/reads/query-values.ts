@@ -132,15 +132,11 @@ function orError(read: () => unknown): unknown {
   }
 }
 
-const printed = new WeakMap<GraphQLSchema, string>()
-
 function sdlOf(schema: GraphQLSchema, isShown: boolean): string {
   if (!isShown) {
     throw new CodedError('UNSUPPORTED', '_service shows no SDL here: introspection is off', {
       hint: 'informerql schema --federation prints it; the operator may turn introspection on',
     })
   }
-  let text = printed.get(schema)
-  if (text === undefined) printed.set(schema, (text = printSchemaSdl(schema)))
-  return text
+  return printSchemaSdl(schema)
 }

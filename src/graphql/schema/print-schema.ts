@@ -22,9 +22,17 @@ export type EntityKeys = ReadonlyMap<string, readonly string[]>
 /**
  * The schema as SDL in the order of names, so that two versions can be compared line by line. Fields that are null only
  * if they have an error carry `@semanticNonNull`. A schema with `_service` is printed as the subgraph that composition
- * reads.
+ * reads. Printed once for a schema.
  */
 export function printSchemaSdl(schema: GraphQLSchema): string {
+  let text = texts.get(schema)
+  if (text === undefined) texts.set(schema, (text = schemaSdl(schema)))
+  return text
+}
+
+const texts = new WeakMap<GraphQLSchema, string>()
+
+function schemaSdl(schema: GraphQLSchema): string {
   const document = parse(printSchema(sortedSchema(schema)), { noLocation: true })
   if (schema.getQueryType()?.getFields()['_service'] !== undefined) {
     return subgraphSdl(schema, document)
