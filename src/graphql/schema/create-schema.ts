@@ -250,14 +250,7 @@ function buildQueryType(
           ...fromSource({ form: 'lookup', kind }),
         }
       }
-      const pods = kinds.find(isPods)
-      if (pods !== undefined) {
-        fields['podLogs'] = {
-          ...types.own.kindField('logs', pods),
-          ...fromSource({ form: 'value' }),
-        }
-      }
-      Object.assign(fields, further?.())
+      Object.assign(fields, podLogs(kinds, types, 'value'), further?.())
       return { ...fieldsIn('Query', fields, types), ...protocol?.() }
     },
   })
@@ -268,8 +261,15 @@ function fieldsIn(typeName: string, fields: FieldConfigs, { hasField }: SchemaTy
   return Object.fromEntries(Object.entries(fields).filter(([name]) => hasField(typeName, name)))
 }
 
-function isPods({ resource }: Kind): boolean {
-  return resource.group === '' && resource.resource === 'pods'
+/** The field `podLogs` of a root type, where pods are served. */
+function podLogs(
+  kinds: readonly Kind[],
+  types: SchemaTypes,
+  form: 'value' | 'logFrames',
+): FieldConfigs {
+  const pods = kinds.find(({ resource }) => resource.group === '' && resource.resource === 'pods')
+  if (pods === undefined) return {}
+  return { podLogs: { ...types.own.kindField('logs', pods), ...fromSource({ form }) } }
 }
 
 /**
@@ -300,13 +300,7 @@ function buildSubscriptionType(
       }
       for (const kind of kinds) add(`${kind.listField}Page`, 'livePages', kind)
       for (const kind of kinds) add(`${kind.lookupField}Facets`, 'facetFrames', kind)
-      const pods = kinds.find(isPods)
-      if (pods !== undefined) {
-        fields['podLogs'] = {
-          ...types.own.kindField('logs', pods),
-          ...fromSource({ form: 'logFrames' }),
-        }
-      }
+      Object.assign(fields, podLogs(kinds, types, 'logFrames'))
       return fieldsIn('Subscription', fields, types)
     },
   })
