@@ -167,7 +167,10 @@ const mkdir = promisify(fs.mkdir)
 const standardOutput = '-'
 /** The maximum size of waiting lines. Further lines are lost. */
 const maxWaitingBytes = 16_777_216
-/** To append. A pipe that nobody reads is an error at once: waiting for its reader would occupy a thread and keep the process alive. */
+/**
+ * Opens the file to append to it. Opening a pipe fails at once if no process reads it. Waiting for a reader would block a thread and
+ * keep the process alive.
+ */
 const openFlags =
   fs.constants.O_WRONLY | fs.constants.O_APPEND | fs.constants.O_CREAT | fs.constants.O_NONBLOCK
 const retryMs = 1_000

@@ -47,7 +47,7 @@ import { serverChecks, type ServerOptions } from './server-options.ts'
 import { UnsentBytes } from './unsent-bytes.ts'
 import { webSocketUpgrades } from './websocket/web-socket-transport.ts'
 
-/** What a server listens on, whom it trusts, and what it serves. */
+/** Options of a GraphQL server: the plugins that answer, the authentication of callers, and the limits. */
 export interface GraphQLServerOptions {
   /** The plugins that set the schema, parse, validate, execute and subscribe. */
   readonly plugins: readonly ServerPlugin[]

@@ -4,8 +4,8 @@ import { isRecord } from '../../lib/json.ts'
 import { type RequestedOperation, requestMembers } from '../document-source.ts'
 
 /**
- * Reads what an HTTP request asks for, once, whoever answers it: a plan, the pipeline, or an event stream. `Accept` says how it is
- * answered. A body is JSON whatever its `Content-Type` says, since the guards have refused those that a foreign page could send.
+ * Reads the operation of an HTTP request once. A plan, the pipeline or an event stream then answers it. `Accept` decides the type of
+ * the answer. A body is JSON whatever its `Content-Type` says: the guards refuse the requests that a foreign page could send.
  */
 
 const json = 'application/json'
