@@ -15,8 +15,14 @@ import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { accessFingerprint, joinedFingerprint } from '../prepare/access-fingerprint.ts'
 import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
-import type { FacetArguments, SumArguments } from '../schema/read-arguments.ts'
-import type { ClusterGap, Facet, IndexSum, PageInfo } from '../schema/read-context.ts'
+import type {
+  ClusterGap,
+  Facet,
+  FacetsArguments,
+  IndexSum,
+  PageInfo,
+  SumArguments,
+} from '../schema/gateway-types.ts'
 import type { OperationLimits } from '../served/served-schema.ts'
 import { gapsOfParts, staleSince } from './places.ts'
 import type { ReadRun } from './read-run.ts'
@@ -115,7 +121,7 @@ export class ReadPage {
     return [...(this.#of.gaps ?? []), ...gapsOfParts(served, this.page.parts)]
   }
 
-  facets(args: FacetArguments, run: ReadRun): readonly Facet[] {
+  facets(args: FacetsArguments, run: ReadRun): readonly Facet[] {
     return facetsOf(run, this, args)
   }
 
@@ -185,7 +191,7 @@ export type CountedList = Pick<ReadPage, 'kind' | 'page'>
  * Counts the objects on all pages of a list by the values of indexes or labels, or by cluster, and adds up indexes for each
  * value. Throws `ArgumentError` and `QueryTooCostlyError`.
  */
-export function facetsOf(run: ReadRun, list: CountedList, args: FacetArguments): readonly Facet[] {
+export function facetsOf(run: ReadRun, list: CountedList, args: FacetsArguments): readonly Facet[] {
   const { kind, page } = list
   refuseDirect(list, 'facets')
   const { most, summed, facets } = checkedFacets(kind, args, run.limits)
@@ -213,11 +219,11 @@ export function facetsOf(run: ReadRun, list: CountedList, args: FacetArguments):
 }
 
 /** Throws the `ArgumentError` that {@link facetsOf} throws for these arguments. */
-export function checkFacets(kind: Kind, args: FacetArguments, limits: NamingLimits): void {
+export function checkFacets(kind: Kind, args: FacetsArguments, limits: NamingLimits): void {
   checkedFacets(kind, args, limits)
 }
 
-function checkedFacets(kind: Kind, { by, top, sum }: FacetArguments, limits: NamingLimits) {
+function checkedFacets(kind: Kind, { by, top, sum }: FacetsArguments, limits: NamingLimits) {
   if (by.length > maxFacets) {
     throw new ArgumentError('by', `names more than ${maxFacets} facets`, { value: by.length })
   }

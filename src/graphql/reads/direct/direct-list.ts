@@ -4,8 +4,7 @@ import { CursorError, encodeCursor, listHash, positionIn } from '../../../query/
 import { type Page, pageSizeOf } from '../../../query/page/page.ts'
 import { ClientError } from '../../errors/client-error.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
-import type { ListFieldArguments } from '../../schema/read-arguments.ts'
-import { directFilterOf, filterOf } from '../list-arguments.ts'
+import { directFilterOf, filterOf, type ListFieldArguments } from '../list-arguments.ts'
 import { type ListedPart, notOfDirectList, ReadPage } from '../connection-read.ts'
 import type { ReadRun } from '../read-run.ts'
 

@@ -26,7 +26,7 @@ import type {
   RelationField,
 } from '../../model/kind.ts'
 import type { FoundObject, KindView } from '../../prepare/kind-view.ts'
-import type { OwnedArguments } from '../../schema/read-arguments.ts'
+import type { ObjectOwnedArguments } from '../../schema/gateway-types.ts'
 import { commonKindsOf, kindsServedBy, knownKinds, namedKinds } from '../../served/named-kinds.ts'
 import type { RelatedNeed, SchemaRelation, SchemaRelations } from '../../served/schema-relations.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
@@ -79,7 +79,7 @@ export class PolymorphicRead {
   /**
    * A page of the related objects; empty where the object is gone. Throws as `listPage` does, and `ClientError`.
    */
-  page(run: ReadRun, object: FoundObject, args: OwnedArguments): object {
+  page(run: ReadRun, object: FoundObject, args: ObjectOwnedArguments): object {
     const named = this.#named.of(run, args.types?.join() ?? '', () =>
       namedKinds(this.#served, args.types),
     )

@@ -16,9 +16,13 @@ import { eventKeysOf, eventsAboutIndex } from '../../../query/relation/events-re
 import { unlessRefused } from '../../errors/client-error.ts'
 import type { Kind } from '../../model/kind.ts'
 import type { KindView } from '../../prepare/kind-view.ts'
-import { objectRefsOf } from '../../schema/object-ref.ts'
-import type { ProblemObjectsArguments, ProblemsArguments } from '../../schema/read-arguments.ts'
-import type { ObjectRef, ProblemCount, ProblemEvent } from '../../schema/read-context.ts'
+import { objectRefsOf, type ObjectRef } from '../../schema/object-ref.ts'
+import type {
+  ProblemCount,
+  ProblemEvent,
+  ProblemObjectsArguments,
+  ProblemsArguments,
+} from '../../schema/gateway-types.ts'
 import { clustersNamed, isOverClusters } from '../../served/cluster-argument.ts'
 import { knownKinds, namedKinds, problemKindsOf } from '../../served/named-kinds.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'

@@ -11,10 +11,14 @@ import type { KindView } from '../../prepare/kind-view.ts'
 import type {
   CompleteArguments,
   SearchArguments,
-  SearchedPlaces,
-} from '../../schema/read-arguments.ts'
-import type { SearchResultSource } from '../../schema/read-context.ts'
-import { clustersNamed, isOverClusters, isReachable } from '../../served/cluster-argument.ts'
+  SearchResult,
+} from '../../schema/gateway-types.ts'
+import {
+  type ClusterNames,
+  clustersNamed,
+  isOverClusters,
+  isReachable,
+} from '../../served/cluster-argument.ts'
 import {
   commonKindsOf,
   kindsCalled,
@@ -72,10 +76,7 @@ export function readSearch(run: ReadRun, args: SearchArguments): object {
     maxPageSize: limits.maxPageSize,
   })
   /** Why words without texts find an object: by its first label that they name, its namespace, or its kind. */
-  const matchOfWords = (
-    { kind, view }: KindView,
-    id: number,
-  ): Omit<SearchResultSource, 'object'> => {
+  const matchOfWords = ({ kind, view }: KindView, id: number): Omit<SearchResult, 'object'> => {
     const own = view.labelsOf(id)
     const label = labels.find(({ key }) => own[key] !== undefined)
     if (label !== undefined) return { matched: labelName(label.key), value: own[label.key] ?? '' }
@@ -84,7 +85,7 @@ export function readSearch(run: ReadRun, args: SearchArguments): object {
       ? { matched: 'namespace', value: namespace }
       : { matched: 'kind', value: kind.resource.kind }
   }
-  const rows = rowMembers(run, page, (hit): SearchResultSource => {
+  const rows = rowMembers(run, page, (hit): SearchResult => {
     const { id } = hit
     const part = partOfType(byPlace, `${hit.part.cluster}/${hit.part.type}`)
     return { object: refOf({ part, id }), ...(page.matchOf(hit) ?? matchOfWords(part, id)) }
@@ -124,6 +125,9 @@ export function readCompletions(run: ReadRun, args: CompleteArguments): object {
   })
   return { ...places, ...found, from }
 }
+
+/** The arguments that say where to look. */
+type SearchedPlaces = ClusterNames & Pick<SearchArguments, 'types' | 'namespaces'>
 
 type IndexesOf = (kind: Kind) => readonly string[]
 
