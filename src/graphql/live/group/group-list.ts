@@ -22,7 +22,7 @@ import {
 } from '../../reads/places.ts'
 import type { Positions } from '../../reads/resume-token.ts'
 import { requireUsages } from '../../reads/usage-read.ts'
-import type { ClusterGap } from '../../schema/read-context.ts'
+import type { ClusterGap } from '../../schema/gateway-types.ts'
 import { isReachable } from '../../served/cluster-argument.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
 import type { FollowedList } from '../followed-list.ts'
