@@ -46,7 +46,8 @@ export function customResourceIndexes(options: CustomResourceIndexOptions): {
     if (name === undefined || isTaken(name) || indexes.has(name)) return
     const found = pathAt(jsonPath, at)
     if (found === undefined || found.at.form === 'absent') {
-      const problem = found === undefined ? 'it is no plain path' : 'the schema has no such field'
+      const problem =
+        found === undefined ? 'it is not a plain path' : 'the schema has no such field'
       problems.push(new CustomResourceIndexError(typeName, jsonPath, problem))
       return
     }
