@@ -23,7 +23,12 @@ interface PlacesOptions {
   readonly isNamed?: (kind: Kind) => boolean
   /** Whether what a place throws is an error beside the answer. Default: that of a kind that the request names. */
   readonly fails?: (at: ClusterKind, error: ClientError) => boolean
+  /** Whether kinds that their cluster does not serve are gaps, also those that the request does not name. */
+  readonly tellsNotServed?: boolean
 }
+
+/** The least of what a place is read as. */
+type PlaceRead = ClusterKind & Pick<KindView, 'lacking'>
 
 /** What was read, and what was not. */
 export interface PlacesRead<P> {
@@ -43,20 +48,25 @@ export interface PlacesRead<P> {
 }
 
 /** The places that a field reads, in one run. */
-export class Places<P extends KindView = KindView> {
+export class Places<P extends PlaceRead = KindView> {
   readonly parts: P[] = []
   readonly failures: ClientError[] = []
   readonly gaps: ClusterGap[] = []
   readonly #served: ServedSchema
   readonly #isNamed: (kind: Kind) => boolean
   readonly #fails: (at: ClusterKind, error: ClientError) => boolean
+  readonly #tellsNotServed: boolean
   /** The types of the places that could not be read. */
   readonly #unread = new Set<string>()
   readonly #refusedIn = new Set<string>()
   readonly #lost = new Set<string>()
 
-  constructor(served: ServedSchema, { isNamed = () => true, fails }: PlacesOptions = {}) {
+  constructor(
+    served: ServedSchema,
+    { isNamed = () => true, fails, tellsNotServed = false }: PlacesOptions = {},
+  ) {
     this.#served = served
+    this.#tellsNotServed = tellsNotServed
     this.#isNamed = isNamed
     this.#fails = fails ?? (({ kind }) => isNamed(kind))
   }
@@ -68,7 +78,7 @@ export class Places<P extends KindView = KindView> {
     try {
       const part = read()
       if (part !== undefined) this.parts.push(part)
-      else if (isNamed) this.gaps.push(notServedGap(at))
+      else if (isNamed || this.#tellsNotServed) this.gaps.push(notServedGap(at))
     } catch (error) {
       if (!(error instanceof ClientError)) throw error
       this.#unread.add(error.type ?? kind.typeName)
@@ -206,7 +216,7 @@ function lostSince({ members }: ServedSchema, cluster: string): string | null {
 }
 
 /** The gap of a kind that a cluster does not serve. This is no error: only some clusters may have a definition. */
-export function notServedGap({ cluster, kind }: ClusterKind): ClusterGap {
+function notServedGap({ cluster, kind }: ClusterKind): ClusterGap {
   const { typeName: type } = kind
   const message = `cluster ${cluster} does not serve ${type}`
   return { cluster, type, code: 'NOT_SERVED', message, since: null }
@@ -249,7 +259,7 @@ export function unreachableCluster(
 /** The gaps of kinds that were read: from caches of clusters that cannot be reached now, or of some namespaces only. */
 export function gapsOfParts(
   served: ServedSchema,
-  parts: readonly (ClusterKind & Pick<KindView, 'lacking'>)[],
+  parts: readonly PlaceRead[],
 ): readonly ClusterGap[] {
   return parts.flatMap((part) => {
     const { lacking } = part
