@@ -1,14 +1,15 @@
 /**
- * Writes the types of Kubernetes' objects from the captured OpenAPI:
+ * Writes the types of Kubernetes' objects from the captured OpenAPI, and those of the gateway's own SDL:
  *
  *     npm run generate:wire-types [-- --types]
  *
- * `src/kubernetes/wire/*.ts` are types alone, which nothing needs at run time, so they are not in the repository: builds,
+ * `src/kubernetes/wire/*.ts` and `src/graphql/schema/gateway-types.ts` are types alone, which nothing needs at run time, so they are not in the repository: builds,
  * `npm run typecheck` and the tests write them first (`--types`). `src/kubernetes/resources.ts` holds values too, so it is in the
  * repository, and only this command without `--types` writes it. `test/wire-types` compares it with what is generated here.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { format, type FormatConfig } from 'oxfmt'
+import { gatewayTypesFile } from './gateway-types.ts'
 import { resourcesFile } from './resources-file.ts'
 import { wireFiles } from './wire-files.ts'
 
@@ -34,7 +35,10 @@ async function writeFiles(files: ReadonlyMap<string, string>): Promise<void> {
 /** The text of each generated file, by its path within the repository. */
 export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
   const config = await readFile(new URL('.oxfmtrc.json', root), 'utf8')
-  const texts = new Map([[resources, resourcesFile()]])
+  const texts = new Map([
+    [resources, resourcesFile()],
+    ['src/graphql/schema/gateway-types.ts', gatewayTypesFile()],
+  ])
   for (const [name, text] of wireFiles()) texts.set(`src/kubernetes/wire/${name}`, text)
   for (const [path, text] of texts) {
     const { code, errors } = await format(path, text, JSON.parse(config) as FormatConfig)

@@ -9,7 +9,7 @@ import {
   type ValidatedExecutionArgs,
   validateExecutionArgs,
 } from 'graphql'
-import type { WriteResults } from '../schema/read-context.ts'
+import type { WriteResults } from '../plan/plan-run.ts'
 import { maxCoercionErrors, variableError } from '../errors/argument-place.ts'
 import { clientResult } from '../errors/client-error.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'

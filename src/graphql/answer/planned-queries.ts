@@ -28,7 +28,6 @@ import type { PodLogs } from '../logs/pod-logs.ts'
 import { queryLane, turns } from '../prepare/operation-turns.ts'
 import { prepareAndRun } from '../prepare/preparation.ts'
 import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
-import type { WriteResults } from '../schema/read-context.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
 import { staleKinds } from '../reads/places.ts'
@@ -36,7 +35,7 @@ import { DirectReads, type ReadLogs } from '../reads/direct/direct-reads.ts'
 import { OperationExtensions } from '../extensions/extension-calls.ts'
 import type { FragmentCache } from '../plan/fragment-cache.ts'
 import { Plan, PlanVariation } from '../plan/plan.ts'
-import { PlanRun } from '../plan/plan-run.ts'
+import { PlanRun, type WriteResults } from '../plan/plan-run.ts'
 
 /** One query of a request. */
 export interface QueryRequest {

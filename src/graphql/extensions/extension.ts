@@ -6,7 +6,7 @@ import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { BuiltInResources } from '../../kubernetes/resources.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import type { ExtensionFieldInfo } from '../schema/field-source.ts'
-import type { ListFieldArguments } from '../schema/read-arguments.ts'
+import type { ListFieldArguments } from '../reads/list-arguments.ts'
 
 /** Types and fields that a program adds to the schema, with their resolvers. */
 export interface GatewayExtension {

@@ -16,19 +16,19 @@ import type { ObjectIdentity } from '../model/object-id.ts'
 import { usageKindOf } from '../model/usage-kind.ts'
 import type { FollowSource } from '../schema/field-source.ts'
 import type {
-  FacetArguments,
-  FacetSubscriptionArguments,
-  KubernetesObjectsSubscriptionArguments,
-  ListSubscriptionArguments,
-  LivePageArguments,
-  LookupSubscriptionArguments,
+  FacetsArguments,
+  KindFacetFramesArguments,
+  KindListFramesArguments,
+  KindLivePagesArguments,
+  KindLookupFramesArguments,
+  KubernetesObjectsPageSubscriptionArguments,
   ObjectByRefSubscriptionArguments,
-  ObjectListFacetsArguments,
-  ObjectListSubscriptionArguments,
-  ObjectsSubscriptionArguments,
+  ObjectListFacetsSubscriptionArguments,
+  ObjectListPageSubscriptionArguments,
   ObjectSubscriptionArguments,
+  ObjectsSubscriptionArguments,
   ProblemsSubscriptionArguments,
-} from '../schema/read-arguments.ts'
+} from '../schema/gateway-types.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { clusterNamed, clustersNamed, isOverClusters } from '../served/cluster-argument.ts'
 import { conditionNeeds, isServed } from '../reads/condition-needs.ts'
@@ -77,7 +77,7 @@ export interface FollowedLists {
   /** Set if the subscription follows only the first objects. */
   readonly page?: FollowedPage | undefined
   /** Set if the subscription follows only counts and sums of the objects. */
-  readonly facets?: FacetArguments | undefined
+  readonly facets?: FacetsArguments | undefined
   /** Set if the subscription follows the problems of the objects. */
   readonly problems?: FollowedProblems | undefined
 }
@@ -127,7 +127,7 @@ export function followedLists(
     case 'extensionEvents':
       throw new TypeError(`${source.form} follow no list`)
     case 'lookupFrames':
-      return alone(objectToFollow(served, source.kind, args as LookupSubscriptionArguments))
+      return alone(objectToFollow(served, source.kind, args as KindLookupFramesArguments))
     case 'livePages':
       return pageToFollow(served, source.kind, args, limits)
     case 'objectFrames': {
@@ -142,10 +142,10 @@ export function followedLists(
       )
     }
     case 'kubernetesObjectsFrames':
-      return anyKindsFollowed(served, args as KubernetesObjectsSubscriptionArguments, limits)
+      return anyKindsFollowed(served, args as KubernetesObjectsPageSubscriptionArguments, limits)
         .followed
     case 'kubernetesObjectsPages': {
-      const asked = args as KubernetesObjectsSubscriptionArguments
+      const asked = args as KubernetesObjectsPageSubscriptionArguments
       const { followed, terms } = anyKindsFollowed(served, asked, limits)
       return pageOfLists(served, followed, terms, asked, limits)
     }
@@ -157,19 +157,19 @@ export function followedLists(
       return alone(objectToFollow(served, kind, object))
     }
     case 'objectListFrames': {
-      const { kind, typed } = namedList(served, args as ObjectListSubscriptionArguments, limits)
+      const { kind, typed } = namedList(served, args as ObjectListPageSubscriptionArguments, limits)
       return listsToFollow(served, kind, typed)
     }
     case 'facetFrames':
       return facetsToFollow(served, source.kind, args, limits)
     case 'objectListFacetFrames': {
-      const asked = args as ObjectListFacetsArguments
+      const asked = args as ObjectListFacetsSubscriptionArguments
       const { kind, typed } = namedList(served, asked, limits)
       const { by = null, top = null, sum = null } = asked
       return facetsToFollow(served, kind, { ...typed, by, top, sum }, limits)
     }
     case 'objectListPages': {
-      const { kind, typed } = namedList(served, args as ObjectListSubscriptionArguments, limits)
+      const { kind, typed } = namedList(served, args as ObjectListPageSubscriptionArguments, limits)
       return pageToFollow(served, kind, typed, limits)
     }
   }
@@ -188,7 +188,7 @@ function several(lists: readonly FollowedList[], kind: Kind): FollowedLists {
 function listsToFollow(
   served: ServedSchema,
   kind: Kind,
-  args: ListSubscriptionArguments,
+  args: KindListFramesArguments,
 ): FollowedLists {
   if (!isOverClusters(args)) return alone(listToFollow(served, kind, args))
   const lists = clustersNamed(served, args).map((cluster) =>
@@ -200,7 +200,7 @@ function listsToFollow(
 function listToFollow(
   served: ServedSchema,
   kind: Kind,
-  args: ListSubscriptionArguments,
+  args: KindListFramesArguments,
 ): FollowedList {
   const at = { cluster: clusterNamed(served, args.cluster), kind }
   const { condition, identity } = filterOf(served, kind, args)
@@ -228,7 +228,7 @@ function listToFollow(
 function pageToFollow(
   served: ServedSchema,
   kind: Kind,
-  args: LivePageArguments,
+  args: KindLivePagesArguments,
   { maxPageSize }: FollowLimits,
 ): FollowedLists {
   const followed = listsToFollow(served, kind, args)
@@ -241,7 +241,7 @@ function pageOfLists(
   served: ServedSchema,
   followed: FollowedLists,
   terms: FollowedPage['terms'],
-  { first }: Pick<LivePageArguments, 'first'>,
+  { first }: Pick<KindLivePagesArguments, 'first'>,
   { maxPageSize }: Pick<FollowLimits, 'maxPageSize'>,
 ): FollowedLists {
   const { size } = pageSizeOf({ first }, maxPageSize)
@@ -258,7 +258,7 @@ function pageOfLists(
 function facetsToFollow(
   served: ServedSchema,
   kind: Kind,
-  args: FacetSubscriptionArguments,
+  args: KindFacetFramesArguments,
   limits: FollowLimits,
 ): FollowedLists {
   const followed = listsToFollow(served, kind, args)
@@ -348,7 +348,7 @@ function problemsToFollow(
 /** The lists of several kinds, in each cluster that the arguments name. */
 function anyKindsFollowed(
   served: ServedSchema,
-  args: KubernetesObjectsSubscriptionArguments,
+  args: KubernetesObjectsPageSubscriptionArguments,
   limits: FollowLimits,
 ): { readonly followed: FollowedLists; readonly terms: FollowedPage['terms'] } {
   const { kind, parts, terms } = anyKindsToFollow(served, args, limits)
@@ -374,7 +374,7 @@ const maxListsOfKinds = 256
 function objectToFollow(
   served: ServedSchema,
   kind: Kind,
-  args: LookupSubscriptionArguments,
+  args: KindLookupFramesArguments,
 ): FollowedList {
   const at = { cluster: clusterNamed(served, args.cluster), kind }
   const key = objectKey(args)

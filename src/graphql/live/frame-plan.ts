@@ -23,8 +23,7 @@ import { type ValueRun, valueText } from '../plan/value-run.ts'
 import { itemWriter, valueWriter } from '../plan/value-writer.ts'
 import { type CountedList, facetsOf, sumsOf } from '../reads/connection-read.ts'
 import { type FollowSource, followSourceOf } from '../schema/field-source.ts'
-import type { FacetArguments } from '../schema/read-arguments.ts'
-import type { ClusterGap, ProblemCount } from '../schema/read-context.ts'
+import type { ClusterGap, FacetsArguments, ProblemCount } from '../schema/gateway-types.ts'
 import {
   type FollowedList,
   type FollowedLists,
@@ -91,7 +90,7 @@ export interface FrameParts {
 
 type Write<T> = (parts: T) => string
 
-type FacetsWriter = (run: PlanRun, read: CountedList, args: FacetArguments) => string
+type FacetsWriter = (run: PlanRun, read: CountedList, args: FacetsArguments) => string
 
 type ProblemWriter = (run: PlanRun, problem: object) => string
 

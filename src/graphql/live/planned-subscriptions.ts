@@ -31,7 +31,7 @@ import { decodeResumeToken } from '../reads/resume-token.ts'
 import type { LoggedObjects } from '../logs/log-request.ts'
 import type { PodLogs } from '../logs/pod-logs.ts'
 import type { Caller } from '../prepare/caller-server.ts'
-import type { PodLogsArguments, StreamArguments } from '../schema/read-arguments.ts'
+import type { KindLogsArguments, StreamArguments } from '../schema/gateway-types.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { Plan } from '../plan/plan.ts'
 import type { PlanCompiler } from '../plan/plan-compiler.ts'
@@ -239,7 +239,7 @@ export class PlannedSubscriptions {
         }
         case 'logFrames': {
           const write = asked.valueFrames()
-          return await logs.follow(args as PodLogsArguments, caller, { write, logged })
+          return await logs.follow(args as KindLogsArguments, caller, { write, logged })
         }
         case 'extensionEvents': {
           const [typeName = '', fieldName = ''] = source.field.coordinate.split('.')

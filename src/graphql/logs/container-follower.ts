@@ -5,7 +5,7 @@ import { ConnectionError } from '../../api-server/transport/connection-error.ts'
 import { ApiStatusError } from '../../kubernetes/status.ts'
 import { Backoff } from '../../lib/backoff.ts'
 import { ClientError, isLostCluster } from '../errors/client-error.ts'
-import type { LogStreamState } from '../schema/read-context.ts'
+import type { LogStream } from '../schema/gateway-types.ts'
 import type { ContainerView } from './followed-pods.ts'
 import { HeldLine, type LineReader, type LogBuffer } from './log-buffer.ts'
 import type { LogLimits } from './log-limits.ts'
@@ -38,7 +38,7 @@ export interface FollowerMeans {
   changed(what: 'state' | 'reopened'): void
 }
 
-type State = Pick<LogStreamState, 'state' | 'reason' | 'message'>
+type State = Pick<LogStream, 'state' | 'reason' | 'message'>
 
 /** How long a stream may be silent until it counts as open: a kubelet answers with the first line. */
 const silenceMs = 1_000
@@ -79,7 +79,7 @@ export class ContainerFollower implements LineReader {
     this.#isLate = isLate
   }
 
-  get state(): LogStreamState {
+  get state(): LogStream {
     const { cluster, namespace, pod, container } = this.#view
     return { cluster, namespace, pod, container, ...this.#state }
   }

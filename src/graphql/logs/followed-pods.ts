@@ -4,8 +4,7 @@ import type { FrameStream } from '../../lib/frame-stream.ts'
 import { ClientError, type ClientErrorCode } from '../errors/client-error.ts'
 import { decodeObjectId } from '../model/object-id.ts'
 import type { Caller } from '../prepare/caller-server.ts'
-import type { PodLogsArguments } from '../schema/read-arguments.ts'
-import type { ClusterGap } from '../schema/read-context.ts'
+import type { ClusterGap, KindLogsArguments } from '../schema/gateway-types.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 
 /** Subscribes as a caller does. Never rejects. */
@@ -50,7 +49,7 @@ export class FollowedPods {
   /** Rejects with the error that prevents it. `changed` is called after each change. */
   static async open(
     served: ServedSchema,
-    args: PodLogsArguments,
+    args: KindLogsArguments,
     {
       subscribe,
       caller,
@@ -303,7 +302,7 @@ function framesOf(fields: string): string {
 /** The subscription that follows the pods of a request. Throws `ClientError` and `ObjectIdError`. */
 function podsRequest(
   served: ServedSchema,
-  args: PodLogsArguments,
+  args: KindLogsArguments,
   maxPods: number,
 ): { readonly query: string; readonly variables: Readonly<Record<string, unknown>> } {
   const { ids, cluster, clusters, clusterSelector, ...filters } = args

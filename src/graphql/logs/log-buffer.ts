@@ -1,6 +1,6 @@
 import { stringBytes } from '../../informer/codec/template.ts'
 import { JsonText } from '../../lib/json.ts'
-import type { LogLine } from '../schema/read-context.ts'
+import type { LogLine } from '../schema/gateway-types.ts'
 import type { LogLimits } from './log-limits.ts'
 
 /** A line, and the container follower that has read it. */

@@ -2,7 +2,7 @@ import { instantKey } from '../../query/index/index-key.ts'
 import { parseDurationMs } from '../../lib/duration.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { readObjectId } from '../model/object-id.ts'
-import type { PodLogsArguments } from '../schema/read-arguments.ts'
+import type { KindLogsArguments } from '../schema/gateway-types.ts'
 import { clustersNamed } from '../served/cluster-argument.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import type { LogLimits } from './log-limits.ts'
@@ -25,7 +25,7 @@ export function loggedKey(cluster: string, uid: string): string {
 }
 
 /** What the logs are asked of: objects by their ids, or the pods of namespaces. Throws as `clustersNamed` does. */
-export function askedObjects(served: ServedSchema, args: PodLogsArguments): LoggedObjects {
+export function askedObjects(served: ServedSchema, args: KindLogsArguments): LoggedObjects {
   const asked: LoggedObjects = new Map()
   const { ids, namespace, namespaces } = args
   for (const id of ids ?? []) {
@@ -59,7 +59,7 @@ const defaultTailLines = 100
 const maxContains = 1_000
 
 /** Checks the arguments of `podLogs`. Throws `ClientError`. */
-export function logRequest(args: PodLogsArguments, limits: LogLimits): LogRequest {
+export function logRequest(args: KindLogsArguments, limits: LogLimits): LogRequest {
   const { container, previous, tailLines, since, timestamps, contains } = args
   requirePods(args)
   const { maxTailLines: most } = limits
@@ -90,7 +90,7 @@ export function logRequest(args: PodLogsArguments, limits: LogLimits): LogReques
 }
 
 /** Either ids, or a list of pods that is limited in some way. */
-function requirePods(args: PodLogsArguments): void {
+function requirePods(args: KindLogsArguments): void {
   const { ids, cluster, clusters, clusterSelector, ...others } = args
   const { namespace, namespaces, labelSelector, where } = others
   const limits = { namespace, namespaces, labelSelector, where }

@@ -9,8 +9,11 @@ import { type Caller, callerServer } from '../prepare/caller-server.ts'
 import { type ByteHolder, HeldBytes } from '../prepare/held-bytes.ts'
 import { liveLane, queryLane, turns } from '../prepare/operation-turns.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
-import type { PodLogsArguments } from '../schema/read-arguments.ts'
-import type { LogStreamState, PodLogsSource } from '../schema/read-context.ts'
+import type {
+  KindLogsArguments,
+  LogStream,
+  PodLogs as PodLogLines,
+} from '../schema/gateway-types.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import { ContainerFollower, type FollowerMeans } from './container-follower.ts'
 import { type ContainerView, FollowedPods, type Subscribe } from './followed-pods.ts'
@@ -45,14 +48,14 @@ interface FollowedLogsOptions extends PodLogsOptions {
   /** The memory of all readers. */
   readonly held: HeldBytes
   readonly counts: { read: number; lines: number; skipped: number; reopened: number }
-  readonly args: PodLogsArguments
+  readonly args: KindLogsArguments
   readonly request: LogRequest
   readonly caller: Caller
   /** Receives what the report of the operation names. */
   readonly logged: LoggedObjects
   /** Whether new lines are followed; else each log is read once. */
   readonly follows: boolean
-  readonly write: (frame: PodLogsSource) => Buffer
+  readonly write: (frame: PodLogLines) => Buffer
 }
 
 /** Reads and follows the logs of pods as their callers. */
@@ -75,7 +78,7 @@ export class PodLogs {
 
   /** Follows the logs. `write` writes a frame; `logged` receives what is read. Rejects with the error that prevents it. */
   async follow(
-    args: PodLogsArguments,
+    args: KindLogsArguments,
     caller: Caller,
     how: Pick<FollowedLogsOptions, 'write' | 'logged'>,
   ): Promise<FrameStream> {
@@ -87,7 +90,7 @@ export class PodLogs {
    * with the error that prevents it.
    */
   async read(
-    args: PodLogsArguments,
+    args: KindLogsArguments,
     caller: Caller,
     {
       deadlineMs,
@@ -98,7 +101,7 @@ export class PodLogs {
       readonly held: DisposableStack
       readonly logged: LoggedObjects
     },
-  ): Promise<PodLogsSource> {
+  ): Promise<PodLogLines> {
     const limits = { ...this.#options.limits, liveDeadlineMs: deadlineMs }
     const how = { follows: false, write: () => Buffer.alloc(0), limits, logged }
     const logs = await this.#open(args, caller, how, held)
@@ -108,7 +111,7 @@ export class PodLogs {
   }
 
   async #open(
-    args: PodLogsArguments,
+    args: KindLogsArguments,
     caller: Caller,
     how: Pick<FollowedLogsOptions, 'follows' | 'write' | 'logged'> & Partial<PodLogsOptions>,
     until?: DisposableStack,
@@ -254,11 +257,11 @@ class FollowedLogs extends FrameStream implements ByteHolder, Disposable {
     return turns.run(() => this.#options.write(frame), this.#lane)
   }
 
-  page(): PodLogsSource {
+  page(): PodLogLines {
     this.#pageBytes = this.#buffer.bytes
     const { lines, skipped } = this.#buffer.take({ lines: Infinity, bytes: Infinity })
     this.#count(lines.length, skipped)
-    const streams = this.#streams().map((one, at): LogStreamState => {
+    const streams = this.#streams().map((one, at): LogStream => {
       if ([...this.#followers.values()][at]?.isSettled === true) return one
       const message = `the log was not read within ${this.#options.limits.liveDeadlineMs} ms`
       return { ...one, state: 'FAILED', reason: 'DEADLINE_EXCEEDED', message }
@@ -295,7 +298,7 @@ class FollowedLogs extends FrameStream implements ByteHolder, Disposable {
     counts.skipped += skipped
   }
 
-  #streams(): readonly LogStreamState[] {
+  #streams(): readonly LogStream[] {
     return Array.from(this.#followers.values(), ({ state }) => state)
   }
 
@@ -521,7 +524,7 @@ function retire(used: UsedServer): void {
 
 /** The error of a request that names nothing that exists. */
 function problemOf(
-  { ids, container }: PodLogsArguments,
+  { ids, container }: KindLogsArguments,
   found: {
     readonly pods: FollowedPods
     readonly all: readonly ContainerView[]
@@ -561,7 +564,7 @@ const hints: Readonly<Record<string, string>> = {
 }
 
 /** The error of logs of which none can be read, for one and the same reason. */
-function refusalOf(streams: readonly LogStreamState[], follows: boolean): ClientError | undefined {
+function refusalOf(streams: readonly LogStream[], follows: boolean): ClientError | undefined {
   const [first] = streams
   if (first === undefined || streams.some(({ reason }) => reason !== first.reason)) return undefined
   const { reason, message, cluster, state } = first

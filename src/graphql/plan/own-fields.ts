@@ -31,7 +31,7 @@ import type { Kind } from '../model/kind.ts'
 import { encodeObjectId, objectIdOf } from '../model/object-id.ts'
 import { fieldSourceOf, type ScalarForm, type ValueShape } from '../schema/field-source.ts'
 import { printedColumns } from '../schema/object-fields.ts'
-import type { PrinterColumn } from '../schema/read-context.ts'
+import type { PrinterColumn } from '../schema/gateway-types.ts'
 import {
   type CollectContext,
   type CollectedFields,

@@ -18,8 +18,7 @@ import { filterNeeds } from '../reads/list-read.ts'
 import type { ReadPage } from '../reads/connection-read.ts'
 import { RelationRead } from '../reads/relation-read.ts'
 import { type FieldSource, fieldSourceOf } from '../schema/field-source.ts'
-import type { ClusterArguments } from '../schema/read-arguments.ts'
-import { clustersPrepared, isOverClusters } from '../served/cluster-argument.ts'
+import { clustersPrepared, isOverClusters, type ClusterNames } from '../served/cluster-argument.ts'
 import { type RelatedNeed, relationNeeds } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { type CollectContext, collectFields, selectionsOf } from './collected-fields.ts'
@@ -75,7 +74,7 @@ export function neededKinds(
  */
 export function neededIn(
   served: ServedSchema,
-  args: ClusterArguments,
+  args: ClusterNames,
   needs: PlanNeeds,
   variables: VariableValues,
 ): readonly ClusterKind[] {

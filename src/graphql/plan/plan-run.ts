@@ -4,12 +4,20 @@ import { defaultWorkLimits, type WorkLimits } from '../../query/condition/work-b
 import type { Kind } from '../model/kind.ts'
 import { type ListRequest, listRequest } from '../reads/list-read.ts'
 import type { KindView } from '../prepare/kind-view.ts'
-import type { WriteResults } from '../schema/read-context.ts'
 import { ReadRun, type ReadRunOptions } from '../reads/read-run.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { FieldErrors } from './field-errors.ts'
 import { FragmentCache, type FragmentMemo, type StoreFragment } from './fragment-cache.ts'
 import type { ValueRun } from './value-run.ts'
+
+/** What the writes of one operation have done. They are made before the answer is read; dispose it after that. */
+export interface WriteResults extends Disposable {
+  /**
+   * The value of a field of `Mutation`, by its response key: its payload, of `apply` one for each document, or what the
+   * resolver of an extension gave. Throws the error of the write.
+   */
+  result(key: string): unknown
+}
 
 const directFragmentBytes = 1 << 20
 

@@ -11,11 +11,11 @@ import { foundByKey, identityAt, objectByRefAt } from '../reads/object-read.ts'
 import { QueryValues } from '../reads/query-values.ts'
 import type {
   GraphArguments,
+  KindLookupArguments,
   KubernetesObjectsArguments,
-  LookupArguments,
   ObjectByRefArguments,
   ObjectListArguments,
-} from '../schema/read-arguments.ts'
+} from '../schema/gateway-types.ts'
 import type { ExtensionField } from '../schema/field-source.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
 import { kindNamed } from '../served/named-kinds.ts'
@@ -102,7 +102,6 @@ function listPageWriter(
   const write = compiler.list(kind, field)
   return (run, request) => {
     const read = readList(run, kind, request)
-    if (read === undefined) return 'null'
     run.errors.beside(read.failures, nodes)
     return write(run, read)
   }
@@ -112,16 +111,16 @@ type Values = Readonly<Record<string, unknown>>
 
 function lookupRoot(kind: Kind, { compiler, args, selections }: PlanField): RootWriter {
   const write = compiler.row(kind, selections)
-  const at = (served: ServedSchema, { cluster }: Partial<LookupArguments>): ClusterKind => ({
+  const at = (served: ServedSchema, { cluster }: Partial<KindLookupArguments>): ClusterKind => ({
     cluster: clusterNamed(served, cluster),
     kind,
   })
   return {
-    further(served, given: Partial<LookupArguments>) {
+    further(served, given: Partial<KindLookupArguments>) {
       return kind.uncached || given.live === true ? [] : [at(served, given)]
     },
     write(run) {
-      const asked = run.argumentsOf(args) as unknown as LookupArguments
+      const asked = run.argumentsOf(args) as unknown as KindLookupArguments
       const found = foundByKey(run, at(run.served, asked), objectKey(asked), asked.live === true)
       return found === undefined ? 'null' : write(run, found.part, found.id)
     },

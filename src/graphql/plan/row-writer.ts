@@ -9,7 +9,7 @@ import { ClientError } from '../errors/client-error.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
 import { usageKindOf } from '../model/usage-kind.ts'
 import type { FoundObject, KindView } from '../prepare/kind-view.ts'
-import { directObject } from '../reads/direct/direct-reads.ts'
+import { directObject, type SecretContents } from '../reads/direct/direct-reads.ts'
 import { OwnedRead } from '../reads/over-kinds/owned-read.ts'
 import { clusterState } from '../reads/fleet-state.ts'
 import { canDo } from '../reads/permissions.ts'
@@ -18,8 +18,7 @@ import { usageOf } from '../reads/usage-read.ts'
 import { ObjectRefRead, ownerChainOf, ownersOf } from '../reads/owner-read.ts'
 import { anyRowWriter } from './any-row-writer.ts'
 import { UsedByRead } from '../reads/over-kinds/used-by-read.ts'
-import type { ObjectCanArguments, OwnedArguments } from '../schema/read-arguments.ts'
-import type { SecretContents } from '../schema/read-context.ts'
+import type { ObjectCanArguments, ObjectOwnedArguments } from '../schema/gateway-types.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import { collectFields } from './collected-fields.ts'
 import { isOwnField, ownSelection } from './own-fields.ts'
@@ -196,7 +195,7 @@ function relationWriter(relation: RelationField, field: PlanField): RowWriter {
 /** A relation to objects of several kinds, whose page is the value of a connection. */
 interface SeveralKinds {
   needs(values: Readonly<Record<string, unknown>>, cluster: string): readonly RelatedNeed[]
-  page(run: PlanRun, found: FoundObject, values: OwnedArguments): object
+  page(run: PlanRun, found: FoundObject, values: ObjectOwnedArguments): object
 }
 
 function severalKindsWriter(field: PlanField, read: SeveralKinds): RowWriter {

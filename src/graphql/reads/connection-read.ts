@@ -15,10 +15,16 @@ import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { accessFingerprint, joinedFingerprint } from '../prepare/access-fingerprint.ts'
 import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
-import type { FacetArguments, SumArguments } from '../schema/read-arguments.ts'
-import type { ClusterGap, Facet, IndexSum, PageInfo } from '../schema/read-context.ts'
+import type {
+  ClusterGap,
+  Facet,
+  FacetsArguments,
+  IndexSum,
+  PageInfo,
+  SumArguments,
+} from '../schema/gateway-types.ts'
 import type { OperationLimits } from '../served/served-schema.ts'
-import { gapsOfParts, staleSince } from './places.ts'
+import { gapsOfParts, type Places, staleSince } from './places.ts'
 import type { ReadRun } from './read-run.ts'
 import { encodeResumeToken, positionName, positionOfLists } from './resume-token.ts'
 import { isUsageIndex, requireUsage } from './usage-read.ts'
@@ -62,10 +68,8 @@ interface ReadPageOptions {
   readonly identity: ListIdentity
   /** Further kinds that decide which objects are on the page. */
   readonly reads: readonly Kind[]
-  /** Of a list over several clusters, even if these are one or none at the moment: what could not be read. */
-  readonly gaps?: readonly ClusterGap[] | undefined
-  /** The errors behind all gaps. */
-  readonly failures?: readonly ClientError[] | undefined
+  /** Of a list over several clusters, even if these are one or none at the moment: what could be read, and what not. */
+  readonly places: Pick<Places, 'failures' | 'missing'> | undefined
 }
 
 type NoArguments = Readonly<Record<string, never>>
@@ -83,7 +87,7 @@ export class ReadPage {
   constructor(of: ReadPageOptions) {
     this.kind = of.kind
     this.page = of.page
-    this.failures = of.failures ?? []
+    this.failures = of.places?.failures ?? []
     this.#of = of
   }
 
@@ -101,7 +105,7 @@ export class ReadPage {
 
   /** `''` for a list over several clusters, which has one in each. */
   get resourceVersion(): string {
-    return this.#of.gaps === undefined ? (this.page.parts[0]?.view.resourceVersion ?? '') : ''
+    return this.#of.places === undefined ? (this.page.parts[0]?.view.resourceVersion ?? '') : ''
   }
 
   staleSince(_args: NoArguments, { served }: ReadRun): string | null {
@@ -112,10 +116,10 @@ export class ReadPage {
   }
 
   incomplete(_args: NoArguments, { served }: ReadRun): readonly ClusterGap[] {
-    return [...(this.#of.gaps ?? []), ...gapsOfParts(served, this.page.parts)]
+    return [...(this.#of.places?.missing() ?? []), ...gapsOfParts(served, this.page.parts)]
   }
 
-  facets(args: FacetArguments, run: ReadRun): readonly Facet[] {
+  facets(args: FacetsArguments, run: ReadRun): readonly Facet[] {
     return facetsOf(run, this, args)
   }
 
@@ -143,7 +147,7 @@ export class ReadPage {
     const positions = parts.map(
       ({ view }, number) => [positionName(number, kind.typeName), view.resourceVersion] as const,
     )
-    const isWhole = this.#of.gaps === undefined || this.incomplete({}, run).length === 0
+    const isWhole = this.#of.places === undefined || this.incomplete({}, run).length === 0
     return encodeResumeToken({
       ...positionOfLists({
         lists,
@@ -185,7 +189,7 @@ export type CountedList = Pick<ReadPage, 'kind' | 'page'>
  * Counts the objects on all pages of a list by the values of indexes or labels, or by cluster, and adds up indexes for each
  * value. Throws `ArgumentError` and `QueryTooCostlyError`.
  */
-export function facetsOf(run: ReadRun, list: CountedList, args: FacetArguments): readonly Facet[] {
+export function facetsOf(run: ReadRun, list: CountedList, args: FacetsArguments): readonly Facet[] {
   const { kind, page } = list
   refuseDirect(list, 'facets')
   const { most, summed, facets } = checkedFacets(kind, args, run.limits)
@@ -213,11 +217,11 @@ export function facetsOf(run: ReadRun, list: CountedList, args: FacetArguments):
 }
 
 /** Throws the `ArgumentError` that {@link facetsOf} throws for these arguments. */
-export function checkFacets(kind: Kind, args: FacetArguments, limits: NamingLimits): void {
+export function checkFacets(kind: Kind, args: FacetsArguments, limits: NamingLimits): void {
   checkedFacets(kind, args, limits)
 }
 
-function checkedFacets(kind: Kind, { by, top, sum }: FacetArguments, limits: NamingLimits) {
+function checkedFacets(kind: Kind, { by, top, sum }: FacetsArguments, limits: NamingLimits) {
   if (by.length > maxFacets) {
     throw new ArgumentError('by', `names more than ${maxFacets} facets`, { value: by.length })
   }

@@ -10,12 +10,15 @@ import { countObjects } from '../../query/page/list-part.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { unlessRefused } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
-import type { FacetArguments, ResourcesArguments } from '../schema/read-arguments.ts'
-import type { Facet } from '../schema/read-context.ts'
+import type {
+  Facet,
+  FacetsArguments,
+  GatewayClusterResourcesArguments,
+} from '../schema/gateway-types.ts'
 import { describeIndex } from '../schema/where-type.ts'
 import { servesWrites } from '../served/served-schema.ts'
 import { facetsOf } from './connection-read.ts'
-import { listedPart, listRequest, pageOf } from './list-read.ts'
+import { listRequest, readList } from './list-read.ts'
 import { furtherNamespaces } from './permissions.ts'
 import { OncePerRun, type ReadRun } from './read-run.ts'
 import { indexesIn } from './usage-read.ts'
@@ -66,7 +69,7 @@ function stateOf(run: ReadRun, cluster: ClusterCache): object {
     writable: servesWrites(run.served),
     permissions:
       access?.state === undefined ? null : { state: access.state, resources: access.positions },
-    resources(args: ResourcesArguments) {
+    resources(args: GatewayClusterResourcesArguments) {
       run.parts.dependsOnViewer?.()
       const asked = JSON.stringify(args)
       const seenBefore = whole.get(asked)
@@ -86,7 +89,7 @@ function stateOf(run: ReadRun, cluster: ClusterCache): object {
 function resourceStates(
   run: ReadRun,
   cluster: ClusterCache,
-  { loaded = null, namespaces = null }: ResourcesArguments,
+  { loaded = null, namespaces = null }: GatewayClusterResourcesArguments,
 ): readonly (object | undefined)[] {
   const { served, parts, budget } = run
   // Measurements are cached for `usage` only: lists of their kind are read from the API server.
@@ -196,12 +199,13 @@ function kindState(run: ReadRun, seen: SeenKind): object {
     get refusedNamespaces() {
       return visible(coverage?.refused)
     },
-    facets: (args: FacetArguments) => budget.because(manyFacets, () => kindFacets(run, seen, args)),
+    facets: (args: FacetsArguments) =>
+      budget.because(manyFacets, () => kindFacets(run, seen, args)),
   }
 }
 
 /** `null` while the cache is not synced. */
-function kindFacets(run: ReadRun, seen: SeenKind, args: FacetArguments): readonly Facet[] | null {
+function kindFacets(run: ReadRun, seen: SeenKind, args: FacetsArguments): readonly Facet[] | null {
   const { kind } = seen
   if (kind === undefined || seen.cached === undefined) return null
   const at = { cluster: seen.cluster.name, kind }
@@ -212,8 +216,8 @@ function kindFacets(run: ReadRun, seen: SeenKind, args: FacetArguments): readonl
   // Asks for missing indexes, so that another round waits for them.
   const part = isIndexed ? found : run.parts.part({ ...at, indexes: { needed } })
   const request = listRequest(run.served, kind, { first: 0 })
-  const parts = [listedPart(run, part, request, seen.condition)]
-  return facetsOf(run, pageOf(run, kind, request, { list: kind.listField, parts, reads: [] }), args)
+  const start = { list: kind.listField, part, condition: seen.condition, reads: [] }
+  return facetsOf(run, readList(run, kind, request, start), args)
 }
 
 const namespacesReasons = {

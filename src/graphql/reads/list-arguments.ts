@@ -14,9 +14,13 @@ import type { ListIdentity } from '../../query/page/cursor.ts'
 import type { Kind } from '../model/kind.ts'
 import { decodeObjectId, ObjectIdError, type ObjectIdentity } from '../model/object-id.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
-import type { ListFieldArguments } from '../schema/read-arguments.ts'
+import type { KindEventsArguments, KindListArguments } from '../schema/gateway-types.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
+
+/** The arguments of a list of a kind, of a root field or a relation. `related` is for `events`. */
+export interface ListFieldArguments
+  extends KindListArguments, Pick<KindEventsArguments, 'related'> {}
 
 /** The list that an argument belongs to. */
 interface ArgumentOf {

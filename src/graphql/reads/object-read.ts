@@ -7,11 +7,11 @@ import { mayBeMirrored, mirrored, mirroredUidOf } from '../../query/relation/eve
 import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
 import type { ClusterKind, FoundObject, KindView } from '../prepare/kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
-import type { LookupArguments, ObjectByRefArguments } from '../schema/read-arguments.ts'
+import type { KindLookupArguments, ObjectByRefArguments } from '../schema/gateway-types.ts'
+import type { ObjectRef } from '../schema/object-ref.ts'
 import { ofAnotherKind } from '../schema/relay-fields.ts'
 import type { Kind } from '../model/kind.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
-import type { ObjectRef } from '../schema/read-context.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { forbidden } from '../prepare/read-failures.ts'
 import type { ObjectPlace } from './direct/direct-tables.ts'
@@ -238,7 +238,7 @@ export function refOf({ part, id }: FoundObject): ObjectRef {
 export function resolveObjectRef(
   served: ServedSchema,
   { apiVersion, kind: name, ...args }: ObjectByRefArguments,
-): LookupArguments & { readonly kind: Kind } {
+): KindLookupArguments & { readonly kind: Kind } {
   const cluster = clusterNamed(served, args.cluster)
   const kind = served.kindOf(splitApiVersion(apiVersion).group, name)
   if (kind === undefined) {

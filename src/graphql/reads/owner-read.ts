@@ -14,8 +14,8 @@ import {
   objectRefsOf,
   type ReferenceOrigin,
   topmostBuiltIn,
+  type ObjectRef,
 } from '../schema/object-ref.ts'
-import type { ObjectRef } from '../schema/read-context.ts'
 import {
   foundByUid,
   kindOfIdentity,

@@ -3,9 +3,9 @@ import type { ClusterAccess } from '../../access/cluster-access.ts'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import type {
   CanArguments,
-  NamespacesArguments,
   ObjectCanArguments,
-} from '../schema/read-arguments.ts'
+  ViewerNamespacesArguments,
+} from '../schema/gateway-types.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
@@ -33,7 +33,7 @@ export function canAnywhere(run: ReadRun, args: CanArguments): boolean | undefin
  */
 export function listedNamespaces(
   run: ReadRun,
-  args: NamespacesArguments,
+  args: ViewerNamespacesArguments,
 ): readonly string[] | null | undefined {
   const { served, parts, budget } = run
   const cluster = clusterNamed(served, args.cluster)
@@ -104,7 +104,7 @@ function limitedNamespaces(
 function pickedKinds(
   served: ServedSchema,
   cluster: string,
-  { type }: NamespacesArguments,
+  { type }: ViewerNamespacesArguments,
 ): readonly Kind[] {
   if (type === undefined || type === null) {
     return commonKindsOf(served, cluster).filter(({ resource }) => resource.namespaced)

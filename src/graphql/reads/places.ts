@@ -1,34 +1,40 @@
+/*
+ * Which kinds and clusters a field reads, and what it could not read. A field goes through the places that its arguments
+ * mean, each a kind in a cluster, and adds each to its `Places`. A place that can be read becomes a part. `Places` reports the
+ * others in three ways: as a gap (`incomplete`), as a type that was not looked at (`notLookedAt`), and, where the request
+ * names the kind, as an error beside the answer. A cluster that cannot be reached has such an error, too, even if what it held
+ * is in memory. The viewer may lack the right to list a kind that the request does not name: `Places` reports that once for a
+ * cluster, and only if the answer has nothing of the cluster.
+ */
+
 import { ClientError, isLostCluster, unlessRefused } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ClusterKind, KindView, ListReading } from '../prepare/kind-view.ts'
 import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 import { unauthorizedCluster } from '../prepare/read-failures.ts'
-import type { ClusterGap } from '../schema/read-context.ts'
+import type { ClusterGap } from '../schema/gateway-types.ts'
 import { isReachable } from '../served/cluster-argument.ts'
 import { kindsServedBy } from '../served/named-kinds.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import type { ReadRun } from './read-run.ts'
 
-/*
- * Which kinds and clusters a field reads, and what it could not read. A field goes through the places that its arguments
- * mean, each a kind in a cluster, and adds each to its `Places`. A place that can be read becomes a part. `Places` reports the
- * others in three ways: as a gap (`incomplete`), as a type that was not looked at (`notLookedAt`), and, where the request
- * names the kind, as an error beside the answer. The viewer may lack the right to list a kind that the request does not name:
- * `Places` reports that once for a cluster, and only if the answer has nothing of the cluster.
- */
-
-/** How `Places` reports the kinds that it cannot read. */
+/** How `Places` reads and reports the kinds that a field looks into. */
 interface PlacesOptions {
   /** Whether the request names a kind. Default: it names each. */
   readonly isNamed?: (kind: Kind) => boolean
   /** Whether what a place throws is an error beside the answer. Default: that of a kind that the request names. */
   readonly fails?: (at: ClusterKind, error: ClientError) => boolean
+  /** Whether one error of each code stands for all kinds of a cluster. */
+  readonly failsOnce?: boolean
   /** Whether kinds that their cluster does not serve are gaps, also those that the request does not name. */
   readonly tellsNotServed?: boolean
 }
 
 /** The least of what a place is read as. */
-type PlaceRead = ClusterKind & Pick<KindView, 'lacking'>
+export type PlaceRead = ClusterKind & Pick<KindView, 'lacking'>
+
+/** The namespaces that a place is limited to; `undefined`: all. */
+type Within = () => readonly string[] | undefined
 
 /** What was read, and what was not. */
 export interface PlacesRead<P> {
@@ -47,47 +53,66 @@ export interface PlacesRead<P> {
   readonly failures: readonly ClientError[]
 }
 
-/** The places that a field reads, in one run. */
-export class Places<P extends PlaceRead = KindView> {
+/** The report on the places of a field, or of a live group: what was read of them, and what is missing. */
+export class PlacesReport<P extends PlaceRead> {
   readonly parts: P[] = []
   readonly failures: ClientError[] = []
+  /** The failures of single places, with these. */
+  readonly failed: (readonly [ClusterKind, ClientError])[] = []
   readonly gaps: ClusterGap[] = []
   readonly #served: ServedSchema
-  readonly #isNamed: (kind: Kind) => boolean
-  readonly #fails: (at: ClusterKind, error: ClientError) => boolean
-  readonly #tellsNotServed: boolean
+  readonly #options: PlacesOptions
   /** The types of the places that could not be read. */
   readonly #unread = new Set<string>()
   readonly #refusedIn = new Set<string>()
   readonly #lost = new Set<string>()
+  readonly #failedOnce = new Set<string>()
 
-  constructor(
-    served: ServedSchema,
-    { isNamed = () => true, fails, tellsNotServed = false }: PlacesOptions = {},
-  ) {
+  constructor(served: ServedSchema, options: PlacesOptions = {}) {
     this.#served = served
-    this.#tellsNotServed = tellsNotServed
-    this.#isNamed = isNamed
-    this.#fails = fails ?? (({ kind }) => isNamed(kind))
+    this.#options = options
+  }
+
+  isLost(cluster: string): boolean {
+    return this.#lost.has(cluster)
   }
 
   /** Reads a place. `undefined`: its cluster does not serve the kind, or nothing of it is in memory. */
-  add(at: ClusterKind, read: () => P | undefined): void {
-    const { cluster, kind } = at
-    const isNamed = this.#isNamed(kind)
+  put(at: ClusterKind, read: () => P | undefined): void {
+    const { cluster, kind, isOptional = false } = at
+    const served = this.#served
+    const { tellsNotServed = false } = this.#options
+    const isNamed = this.#options.isNamed?.(kind) ?? true
+    const isLost = this.#lost.has(cluster)
     try {
       const part = read()
-      if (part !== undefined) this.parts.push(part)
-      else if (isNamed || this.#tellsNotServed) this.gaps.push(notServedGap(at))
+      if (part === undefined) {
+        if ((isNamed || tellsNotServed) && !isLost) this.gaps.push(notServedGap(at))
+        return
+      }
+      this.parts.push(part)
+      if (isOptional && !isLost && !isReachable(served, cluster)) {
+        this.#fail(at, unreachableCluster(served, part, true))
+      }
     } catch (error) {
       if (!(error instanceof ClientError)) throw error
+      // The gap and the error of the whole cluster stand for it.
+      if (isLost) return
       this.#unread.add(error.type ?? kind.typeName)
-      if (this.#fails(at, error)) this.failures.push(error)
+      if (this.#options.fails?.(at, error) ?? isNamed) this.#fail(at, error)
       // A pattern does not ask for a kind that has no lists.
       const isMeant = isNamed || (error.code !== 'FORBIDDEN' && error.code !== 'UNSUPPORTED')
-      if (isMeant) this.gaps.push(gapOfError(this.#served, at, error))
+      if (isMeant) this.gaps.push(gapOfError(served, at, error))
       else if (error.code === 'FORBIDDEN') this.#refusedIn.add(cluster)
     }
+  }
+
+  #fail(at: ClusterKind, error: ClientError): void {
+    const name = `${at.cluster} ${error.code}`
+    if (this.#options.failsOnce === true && this.#failedOnce.has(name)) return
+    this.#failedOnce.add(name)
+    this.failures.push(error)
+    this.failed.push([at, error])
   }
 
   /** Reads a place that a relation leads to. What it throws is an error beside the answer, and no gap. */
@@ -110,15 +135,19 @@ export class Places<P extends PlaceRead = KindView> {
 
   /** What is missing, besides what is out of date of the parts. */
   missing(): readonly ClusterGap[] {
-    const lost = Array.from(this.#lost, (cluster) => lostGap(this.#served, cluster))
+    const lost = Array.from(this.#lost, (cluster) => {
+      const { code, message } = lostCluster(this.#served, cluster)
+      return { cluster, type: null, code, message, since: lostSince(this.#served, cluster) }
+    })
     return [...this.gaps, ...closedGaps(this.#refusedIn, this.parts, this.gaps), ...lost]
   }
 
   /** `others`: further types that were not looked at. */
   read(others: () => Iterable<string> = () => []): PlacesRead<P> {
     const { parts, failures } = this
+    let known: readonly string[] | undefined
     const notLookedAt = (): readonly string[] =>
-      [...new Set([...this.#unread, ...others()])].toSorted()
+      (known ??= [...new Set([...this.#unread, ...others()])].toSorted())
     return {
       parts,
       types: [...new Set(parts.map(({ kind }) => kind.typeName))].toSorted(),
@@ -134,16 +163,41 @@ export class Places<P extends PlaceRead = KindView> {
   }
 }
 
+/** The places that a field reads, in one run. */
+export class Places<P extends KindView = KindView> extends PlacesReport<P> {
+  readonly #run: ReadRun
+
+  constructor(run: ReadRun, options?: PlacesOptions) {
+    super(run.served, options)
+    this.#run = run
+  }
+
+  /**
+   * Reads a place, and adds the part that `partOf` makes of it. `isUnnamed`: it is read only as far as it is common or in
+   * memory. Nothing is added if its cluster does not serve the kind, or if nothing of it is in memory.
+   */
+  add(
+    at: ClusterKind,
+    partOf: (part: KindView) => P,
+    within: Within = () => undefined,
+    isUnnamed = false,
+  ): void {
+    this.put(at, () => {
+      const wanted = this.isLost(at.cluster) ? { ...at, indexes: undefined } : at
+      const part = isUnnamed
+        ? indexedPart(this.#run, at, within)
+        : placePart(this.#run, wanted, within)
+      return part && partOf(part)
+    })
+  }
+}
+
 /**
  * The part of a kind in a cluster. Of an optional one, `undefined` if the cluster does not serve the kind; a cluster that
  * cannot be reached does not delay the answer: only what is in memory of it and known to be allowed is read. The budget
  * pays for the namespaces, in each part anew. Throws `ClientError`.
  */
-export function placePart(
-  run: ReadRun,
-  at: ClusterKind,
-  within: () => readonly string[] | undefined,
-): KindView | undefined {
+function placePart(run: ReadRun, at: ClusterKind, within: Within): KindView | undefined {
   const { served, parts, budget } = run
   const { cluster, kind, isOptional = false } = at
   const cache = served.clusters.get(cluster)
@@ -174,13 +228,26 @@ export function unnamedPart(
 }
 
 /** As {@link unnamedPart}. Throws `ClientError` for a common kind that cannot be read. */
-export function readUnnamed(
+function readUnnamed(
   { served, parts }: ReadRun,
   at: ClusterKind,
   reading?: ListReading,
 ): KindView | undefined {
   const isLoaded = served.commonKinds.has(at.kind) && !at.kind.uncached
   return isLoaded ? parts.part(at, reading) : parts.cachedPart(at, reading)
+}
+
+/** The same with the indexes of the place: asks for those that are missing, so that another round waits for them. */
+function indexedPart(
+  run: ReadRun,
+  { cluster, kind, indexes }: ClusterKind,
+  within: Within,
+): KindView | undefined {
+  run.budget.spend('tests', within()?.length ?? 0)
+  const part = readUnnamed(run, { cluster, kind }, { within })
+  const isIndexed =
+    part === undefined || [...(indexes?.needed ?? [])].every((name) => part.view.hasIndex(name))
+  return isIndexed ? part : run.parts.part({ cluster, kind, indexes }, { within })
 }
 
 /** The type names of the kinds that some of the clusters serve and that were not read there. */
@@ -200,7 +267,7 @@ export function typesNotRead(
 }
 
 /** The gap of a kind that could not be read in a cluster. */
-export function gapOfError(
+function gapOfError(
   served: ServedSchema,
   { cluster, kind }: ClusterKind,
   { code, message }: ClientError,
@@ -222,14 +289,8 @@ function notServedGap({ cluster, kind }: ClusterKind): ClusterGap {
   return { cluster, type, code: 'NOT_SERVED', message, since: null }
 }
 
-/** The gap of a whole cluster that cannot be read. */
-export function lostGap(served: ServedSchema, cluster: string): ClusterGap {
-  const { code, message } = lostCluster(served, cluster)
-  return { cluster, type: null, code, message, since: lostSince(served, cluster) }
-}
-
 /** The error of a whole cluster that cannot be read. */
-export function lostCluster({ members }: ServedSchema, cluster: string): ClientError {
+function lostCluster({ members }: ServedSchema, cluster: string): ClientError {
   if (members.get(cluster)?.state === 'UNAUTHORIZED') return unauthorizedCluster(cluster)
   const message = `cluster ${cluster} cannot be reached: the answer has what is known of it from before`
   const details = { cluster, hint: 'ask again in a moment', retryAfterMs: 1_000 }
@@ -275,21 +336,12 @@ export function gapsOfParts(
   })
 }
 
-/** The errors of parts whose clusters cannot be reached. */
-export function failuresOfParts(
-  served: ServedSchema,
-  parts: readonly ClusterKind[],
-): readonly ClientError[] {
-  const lost = parts.filter(({ cluster }) => !isReachable(served, cluster))
-  return lost.map((part) => unreachableCluster(served, part, true))
-}
-
 /**
  * The gaps of clusters where the viewer may list none of the kinds. `refused`: clusters with a kind that the request
  * does not name and the viewer may not list. `parts`: the kinds that are read. `gaps`: those of kinds that the viewer may
  * list, and that are not read for another reason.
  */
-export function closedGaps(
+function closedGaps(
   refused: Iterable<string>,
   parts: readonly ClusterKind[],
   gaps: readonly ClusterGap[],

@@ -8,14 +8,14 @@ import type {
   CanArguments,
   CompleteArguments,
   GraphArguments,
+  KindLogsArguments,
   KubernetesObjectsArguments,
-  NamespacesArguments,
   ObjectByRefArguments,
-  PodLogsArguments,
+  PodLogs,
   ProblemsArguments,
   SearchArguments,
-} from '../schema/read-arguments.ts'
-import type { PodLogsSource } from '../schema/read-context.ts'
+  ViewerNamespacesArguments,
+} from '../schema/gateway-types.ts'
 import { StoredObject } from './direct/direct-reads.ts'
 import { entityOf } from './entity-read.ts'
 import { clusterStates } from './fleet-state.ts'
@@ -45,7 +45,7 @@ export class QueryValues {
     const { access } = run.parts
     if (access === undefined) return null
     const { username, groups } = access.viewer
-    const namespaces = (args: NamespacesArguments) => listedNamespaces(run, args)
+    const namespaces = (args: ViewerNamespacesArguments) => listedNamespaces(run, args)
     return { username, groups, namespaces }
   }
 
@@ -109,7 +109,7 @@ export class QueryValues {
     return readProblems(this.#run, args)
   }
 
-  podLogs(args: PodLogsArguments): PodLogsSource | null {
+  podLogs(args: KindLogsArguments): PodLogs | null {
     const { direct, budget } = this.#run
     const logs = direct.logs(args, budget)
     if (logs === undefined) return null

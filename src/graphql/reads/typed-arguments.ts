@@ -12,9 +12,16 @@ import { nearestName } from '../../lib/options.ts'
 import { ArgumentError } from '../../query/condition/argument-error.ts'
 import type { Where } from '../../query/condition/where.ts'
 import type { Kind } from '../model/kind.ts'
-import type { KindArguments, OrderKey, UntypedArguments } from '../schema/read-arguments.ts'
-import { type ErrorNames, kindNamed } from '../served/named-kinds.ts'
+import type {
+  ObjectListFilterArguments,
+  ObjectListOrderArguments,
+  OrderKey,
+} from '../schema/gateway-types.ts'
+import { type ErrorNames, kindNamed, type KindArguments } from '../served/named-kinds.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
+
+/** The arguments of a list whose kind is not known to the schema: the types of the kind do not check them. */
+type UntypedArguments = Omit<ObjectListFilterArguments & ObjectListOrderArguments, 'kind'>
 
 /** Arguments with their `where` and `orderBy` typed. */
 type TypedArguments<A> = Omit<A, 'where' | 'orderBy'> & {

@@ -5,7 +5,7 @@ import type { PrintedKind } from '../../kubernetes/printing/column.ts'
 import { type FieldConfigs, type FieldSource, fromSource, type ScalarForm } from './field-source.ts'
 import { unstoredMetadata } from './open-api-types.ts'
 import { isUsed, type Kind, usedByField } from '../model/kind.ts'
-import type { PrinterColumn } from './read-context.ts'
+import type { PrinterColumn } from './gateway-types.ts'
 import type { FieldConfig, SchemaTypes } from './own-types.ts'
 
 /** The kind of the interface: each row's own kind counts instead. */

@@ -2,7 +2,20 @@ import { isBuiltInGroup, splitApiVersion } from '../../kubernetes/api-resource.t
 import { isRecord } from '../../lib/json.ts'
 import type { Kind } from '../model/kind.ts'
 import { encodeObjectId } from '../model/object-id.ts'
-import type { ObjectRef } from './read-context.ts'
+
+/** A reference to an object of any kind, whether or not the object exists: the value of the type `ObjectRef`. */
+export interface ObjectRef {
+  readonly cluster: string
+  readonly group: string
+  /** `null` if only the group is known. */
+  readonly apiVersion: string | null
+  readonly kind: string
+  /** `null` for cluster-scoped objects. */
+  readonly namespace: string | null
+  readonly name: string
+  /** `null` if only the name is known. */
+  readonly uid: string | null
+}
 
 /** Finds a kind of the schema by API group and kind. */
 export type KindOf = (group: string, kind: string) => Kind | undefined

@@ -5,8 +5,11 @@ import {
 } from '../../kubernetes/label-selector.ts'
 import { FilterValueError } from '../../query/condition/argument-error.ts'
 import { ClientError } from '../errors/client-error.ts'
-import type { ClusterArguments } from '../schema/read-arguments.ts'
+import type { ClusterArguments, ClustersArguments } from '../schema/gateway-types.ts'
 import type { ServedSchema } from './served-schema.ts'
+
+/** The arguments that say in which clusters a field looks: at most one of them. */
+export interface ClusterNames extends ClusterArguments, ClustersArguments {}
 
 /** The cluster that an argument names, or else the default one. Throws `ClientError` for an unknown cluster. */
 export function clusterNamed(served: ServedSchema, name: string | null | undefined): string {
@@ -15,7 +18,7 @@ export function clusterNamed(served: ServedSchema, name: string | null | undefin
 }
 
 /** Whether arguments ask for several clusters, even if these are one or none at the moment. */
-export function isOverClusters({ clusters, clusterSelector }: ClusterArguments): boolean {
+export function isOverClusters({ clusters, clusterSelector }: ClusterNames): boolean {
   return (clusters ?? null) !== null || (clusterSelector ?? null) !== null
 }
 
@@ -23,7 +26,7 @@ export function isOverClusters({ clusters, clusterSelector }: ClusterArguments):
  * The clusters that arguments name, by name, each once: those of `clusters` or `clusterSelector`, or else one. Throws
  * `ClientError` for an unknown cluster or several of the arguments, and `FilterValueError` for a wrong selector.
  */
-export function clustersNamed(served: ServedSchema, args: ClusterArguments): readonly string[] {
+export function clustersNamed(served: ServedSchema, args: ClusterNames): readonly string[] {
   const { cluster, clusters, clusterSelector } = args
   const [first, second] = (['cluster', 'clusters', 'clusterSelector'] as const).filter(
     (name) => (args[name] ?? null) !== null,
@@ -50,7 +53,7 @@ export function clustersNamed(served: ServedSchema, args: ClusterArguments): rea
  * The clusters in which an operation prepares what a field with these arguments reads. Of several clusters, it does not
  * wait for those that cannot be reached. Throws as {@link clustersNamed} does.
  */
-export function clustersPrepared(served: ServedSchema, args: ClusterArguments): readonly string[] {
+export function clustersPrepared(served: ServedSchema, args: ClusterNames): readonly string[] {
   const named = clustersNamed(served, args)
   return isOverClusters(args) ? named.filter((name) => isReachable(served, name)) : named
 }

@@ -3,13 +3,16 @@ import { nearestName } from '../../lib/options.ts'
 import { ArgumentError } from '../../query/condition/argument-error.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
-import type { KindArguments } from '../schema/read-arguments.ts'
+import type { ObjectListFilterArguments } from '../schema/gateway-types.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
 
 /*
  * The kinds that a request means: by type (`types`), by group and kind (`objectList`), by any name that kubectl takes
  * (`search`, `kinds`), and those that it reads without naming them: the common ones, and those in memory.
  */
+
+/** The arguments that name a kind. Without a group, one group alone must have it. */
+export type KindArguments = Pick<ObjectListFilterArguments, 'group' | 'kind'>
 
 /** Without introspection, errors suggest no names: they would reveal the schema. */
 export type ErrorNames = Pick<OperationLimits, 'introspection'>

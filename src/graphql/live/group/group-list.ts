@@ -18,7 +18,7 @@ import type { ClusterKind, KindView } from '../../prepare/kind-view.ts'
 import { runLive } from '../../prepare/operation-turns.ts'
 import { maxRounds } from '../../prepare/preparation.ts'
 import type { ReadSnapshot } from '../../prepare/read-snapshot.ts'
-import { unreachableCluster } from '../../reads/places.ts'
+import { type PlaceRead, unreachableCluster } from '../../reads/places.ts'
 import type { Positions } from '../../reads/resume-token.ts'
 import { requireUsages } from '../../reads/usage-read.ts'
 import { isReachable } from '../../served/cluster-argument.ts'
@@ -197,7 +197,7 @@ export class GroupList {
    * What the members have of it: what is followed, or what they have from before, which may be out of date. `undefined`: its
    * cluster does not serve the kind. Throws the `ClientError` that prevents it.
    */
-  place(): (ClusterKind & Pick<KindView, 'lacking'>) | undefined {
+  place(): PlaceRead | undefined {
     const { at } = this
     const isAway = !isReachable(this.#served, at.cluster)
     if (this.#isFollowing && !isAway) {

@@ -12,8 +12,7 @@ import {
   problemsOf,
   problemValue,
 } from '../../reads/over-kinds/problems-read.ts'
-import type { FacetArguments } from '../../schema/read-arguments.ts'
-import type { ProblemCount } from '../../schema/read-context.ts'
+import type { FacetsArguments, ProblemCount } from '../../schema/gateway-types.ts'
 import type { FollowedProblems } from '../followed-list.ts'
 import type { PageState, RowText, SentChange, SentListChange } from '../frame-plan.ts'
 import type { GroupContent, GroupList, ListReads, RowKeys } from './group-list.ts'
@@ -57,10 +56,10 @@ abstract class GroupReread {
  */
 export class GroupFacets extends GroupReread implements GroupContent {
   readonly #state: GroupState
-  readonly #facets: FacetArguments
+  readonly #facets: FacetsArguments
   #sent: RowText = { text: '', errors: '' }
 
-  constructor(state: GroupState, facets: FacetArguments) {
+  constructor(state: GroupState, facets: FacetsArguments) {
     super()
     this.#state = state
     this.#facets = facets

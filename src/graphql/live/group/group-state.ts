@@ -2,9 +2,8 @@ import { ReadReport } from '../../../query/condition/read-report.ts'
 import { explain } from '../../answer/explanation.ts'
 import type { Kind } from '../../model/kind.ts'
 import { ClientError } from '../../errors/client-error.ts'
-import type { ClusterKind } from '../../prepare/kind-view.ts'
 import type { ViewerAccess } from '../../prepare/viewer-access.ts'
-import { failuresOfParts, Places, staleSince } from '../../reads/places.ts'
+import { type PlaceRead, PlacesReport, staleSince } from '../../reads/places.ts'
 import {
   encodeResumeToken,
   positionOfLists,
@@ -12,7 +11,7 @@ import {
   type Positions,
   type ResumePosition,
 } from '../../reads/resume-token.ts'
-import type { ClusterGap } from '../../schema/read-context.ts'
+import type { ClusterGap } from '../../schema/gateway-types.ts'
 import type { OperationLimits, ServedSchema } from '../../served/served-schema.ts'
 import type { FollowedList } from '../followed-list.ts'
 import type { FrameParts } from '../frame-plan.ts'
@@ -192,35 +191,24 @@ export class GroupState {
     const problemsOf = new Map(
       [...unread, ...this.#lists].map(({ list }) => [list.at.kind, list.problems]),
     )
-    const failures = new Map<string, ClientError>()
-    const told = new Set<string>()
-    const fails = ({ cluster, kind }: ClusterKind, error: ClientError): boolean => {
-      const { code } = error
-      const problems = problemsOf.get(kind)
-      if (problems !== undefined) {
-        // Of a cluster, one error of each code.
-        const isAsked = problems.isNamed || (problems.isOver && code !== 'FORBIDDEN')
-        if (!isAsked || told.has(`${cluster} ${code}`)) return false
-        told.add(`${cluster} ${code}`)
-      }
-      failures.set(nameOfGap({ cluster, type: kind.typeName, code }), error)
-      return true
-    }
     // The viewer need not be allowed to list what the arguments do not name.
     const isNamed = (kind: Kind): boolean => problemsOf.get(kind)?.isNamed ?? true
-    const places = new Places<NonNullable<ReturnType<GroupList['place']>>>(served, {
+    const places = new PlacesReport<PlaceRead>(served, {
       isNamed,
-      fails,
+      fails: ({ kind }, { code }) =>
+        isNamed(kind) || (problemsOf.get(kind)?.isOver === true && code !== 'FORBIDDEN'),
+      failsOnce: wanted.problems !== undefined,
       tellsNotServed: true,
     })
     for (const { list, error } of unread) {
-      places.add(list.at, () => {
+      places.put(list.at, () => {
         throw error
       })
     }
-    for (const list of this.#lists) places.add(list.at, () => list.place())
-    for (const part of places.parts) {
-      for (const error of failuresOfParts(served, [part])) fails(part, error)
+    for (const list of this.#lists) {
+      const { at, problems } = list.list
+      const isAsked = problems === undefined || problems.isNamed || problems.isOver
+      places.put({ ...at, isOptional: isAsked }, () => list.place())
     }
     this.gaps = places.read().incomplete()
     if (wanted.plan.tellsStaleness) {
@@ -228,8 +216,10 @@ export class GroupState {
       this.staleSince = staleSince(served, reads)
     }
     if (!this.isOptional) return []
-    this.failures = [...failures.values()]
-    return [...failures].flatMap(([name, error]) => (known.has(name) ? [] : [error]))
+    this.failures = places.failures
+    return places.failed
+      .filter(([at, { code }]) => !known.has(nameOfGap({ ...at, type: at.kind.typeName, code })))
+      .map(([, error]) => error)
   }
 
   /** The lists that the members may not read, or not yet. */

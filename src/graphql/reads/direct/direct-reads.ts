@@ -20,8 +20,7 @@ import { failedRead, forbidden, forbiddenList, lateRead } from '../../prepare/re
 import type { ViewerAccess } from '../../prepare/viewer-access.ts'
 import type { DirectFetch } from '../../prepare/read-snapshot.ts'
 import type { ExtensionField } from '../../schema/field-source.ts'
-import type { PodLogsArguments } from '../../schema/read-arguments.ts'
-import type { PodLogsSource, PrinterColumn, SecretContents } from '../../schema/read-context.ts'
+import type { KindLogsArguments, PodLogs, PrinterColumn } from '../../schema/gateway-types.ts'
 import {
   type DirectObject,
   type IdentifiedPlace,
@@ -33,6 +32,13 @@ import {
 export interface StoredList {
   readonly part: KindView
   readonly list: DirectList
+}
+
+/** The content of a Secret besides its metadata. */
+export interface SecretContents {
+  /** Base64, by key. */
+  readonly data: Readonly<Record<string, string>> | null
+  readonly type: string | null
 }
 
 /** What each form of read asks for, and its outcome; `null`: the object is gone or hidden. */
@@ -47,7 +53,7 @@ interface Forms {
 }
 
 /** Reads the logs of pods as the caller, within a time. Rejects with `ClientError`. */
-export type ReadLogs = (args: PodLogsArguments, deadlineMs: number) => Promise<PodLogsSource>
+export type ReadLogs = (args: KindLogsArguments, deadlineMs: number) => Promise<PodLogs>
 
 /** The object that a field of an extension belongs to, whatever its type. Equal keys name the same object. */
 export interface ExtensionParent {
@@ -125,8 +131,8 @@ export class DirectReads {
   readonly #noted = new Map<string, Need>()
   /** The objects that the viewer may not get, by the keys of their outcomes. */
   readonly #refused = new Set<string>()
-  readonly #logs = new Map<string, PodLogsSource | Error>()
-  readonly #notedLogs = new Map<string, PodLogsArguments>()
+  readonly #logs = new Map<string, PodLogs | Error>()
+  readonly #notedLogs = new Map<string, KindLogsArguments>()
   #reads = 0
   #rounds = 0
 
@@ -189,7 +195,7 @@ export class DirectReads {
   }
 
   /** The logs of some pods; `undefined` until they are read. Throws `ClientError`. */
-  logs(asked: PodLogsArguments, budget: WorkBudget): PodLogsSource | undefined {
+  logs(asked: KindLogsArguments, budget: WorkBudget): PodLogs | undefined {
     const reads = budget.report?.reachedLive()
     budget.spend('examined', 1)
     const key = JSON.stringify(asked)
@@ -243,7 +249,7 @@ export class DirectReads {
     const endMs = performance.now() + liveDeadlineMs
     for (const [key, asked] of noted) {
       const leftMs = Math.floor(endMs - performance.now())
-      let outcome: PodLogsSource | Error
+      let outcome: PodLogs | Error
       if (read === undefined) outcome = new ClientError('UNSUPPORTED', 'logs are not served here')
       else if (leftMs > 0) {
         // oxlint-disable-next-line no-await-in-loop -- each reads many containers at once
@@ -405,6 +411,20 @@ function storedApart(
   }
   if (position !== '') store.advance(resourceVersion(position))
   return { cluster, kind, view: store, scope: unrestricted, incarnation: '', isDirect: true }
+}
+
+/** What stands for a list that is still to be read. The run is repeated, so it does not matter. */
+export function notRead(at: ClusterKind): StoredList {
+  return {
+    part: storedApart(at, [], ''),
+    list: {
+      objects: [],
+      isCut: false,
+      resourceVersion: '',
+      continue: undefined,
+      remainingItemCount: undefined,
+    },
+  }
 }
 
 /** A found object as a value: the value writer writes it from its store. */

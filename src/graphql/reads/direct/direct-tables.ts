@@ -2,7 +2,7 @@ import type { DirectApi, DirectTable } from '../../../cache/direct-api.ts'
 import { objectKey } from '../../../kubernetes/object.ts'
 import { ClientError } from '../../errors/client-error.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
-import type { PrinterColumn } from '../../schema/read-context.ts'
+import type { PrinterColumn } from '../../schema/gateway-types.ts'
 
 /** The name of an object; `namespace` is absent for cluster-scoped objects. */
 export interface ObjectPlace {

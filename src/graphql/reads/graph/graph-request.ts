@@ -1,7 +1,7 @@
 import { ArgumentError } from '../../../query/condition/argument-error.ts'
 import type { Kind } from '../../model/kind.ts'
 import type { ObjectIdentity } from '../../model/object-id.ts'
-import type { GraphArguments } from '../../schema/read-arguments.ts'
+import type { GraphArguments } from '../../schema/gateway-types.ts'
 import type { WantedIndexes } from '../../../cache/cached-resource.ts'
 import { type GraphLink, graphLinksOf } from './graph-links.ts'
 import { identityIn } from '../list-arguments.ts'

@@ -3,7 +3,7 @@ import { hasValue } from '../../../query/condition/condition.ts'
 import type { Kind } from '../../model/kind.ts'
 import type { KindView, FoundObject } from '../../prepare/kind-view.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
-import type { OwnedArguments } from '../../schema/read-arguments.ts'
+import type { ObjectOwnedArguments } from '../../schema/gateway-types.ts'
 import { commonKindsOf, knownKinds, namedKinds, unnamedKinds } from '../../served/named-kinds.ts'
 import { Places, type PlacesRead, typesNotRead, unnamedPart } from '../places.ts'
 import { OncePerRun, type ReadRun } from '../read-run.ts'
@@ -46,7 +46,7 @@ export class OwnedRead {
    * A page of the objects that an object owns. Throws as `listPage` does, and `ClientError` for an unknown type
    * name.
    */
-  page(run: ReadRun, object: FoundObject, args: OwnedArguments): object {
+  page(run: ReadRun, object: FoundObject, args: ObjectOwnedArguments): object {
     const { cluster, view } = object.part
     const { namespace } = splitObjectKey(view.keyOf(object.id))
     const uid = view.uidOf(object.id)
@@ -72,7 +72,7 @@ export class OwnedRead {
     const served = this.#served
     const reading = { within: () => (namespace === '' ? undefined : [namespace]) }
     const wanted = new Set([...this.related(cluster), ...named])
-    const places = new Places(served)
+    const places = new Places(run)
     for (const kind of wanted) places.find(() => run.parts.part({ cluster, kind }, reading))
     const mayBeOwned = (kind: Kind): boolean => mayBeOwnedBy(kind, namespace !== '')
     run.parts.looksAround?.()

@@ -8,8 +8,7 @@ import type { FoundObject, KindView } from '../../prepare/kind-view.ts'
 import { notWhole } from '../../prepare/covered-parts.ts'
 import { hiddenUsers } from '../../prepare/read-failures.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
-import type { UsedByArguments } from '../../schema/read-arguments.ts'
-import type { UseSource } from '../../schema/read-context.ts'
+import type { ObjectUsedByArguments, UsedBy } from '../../schema/gateway-types.ts'
 import { originOf, refOf } from '../object-read.ts'
 import { Places } from '../places.ts'
 import { kindsConnection, partOfType, partOnTheWay, type PlacedPart } from './kinds-connection.ts'
@@ -45,11 +44,11 @@ export class UsedByRead {
    * A page of the users of an object; empty where the object is gone. Throws the error of the first kind that cannot be
    * read, is not in the schema, or that the viewer may see only in part: otherwise some of the users would pass for all.
    */
-  page(run: ReadRun, object: FoundObject, args: UsedByArguments): object {
+  page(run: ReadRun, object: FoundObject, args: ObjectUsedByArguments): object {
     const { budget, followed } = run
     const found = originOf(run, object)
     /** It reads every kind of users, or fails: it never answers with some of them. */
-    const places = new Places<PlacedPart>(this.#served)
+    const places = new Places<PlacedPart>(run)
     if (found === undefined) {
       return kindsConnection(run, places.read(), { identity: { list: 'usedBy' }, bounds: args })
     }
@@ -75,9 +74,9 @@ export class UsedByRead {
     return kindsConnection(run, places.read(), {
       identity: { list: `${cluster}/usedBy/${view.uidOf(id) || `${kind.typeName}/${key}`}` },
       bounds: args,
-      toValue: (user): UseSource => ({
+      toValue: (user): UsedBy => ({
         object: refOf(user),
-        paths() {
+        get paths() {
           const { ways } = partOfType(read, user.part.kind.typeName)
           const using = user.part.view.object(user.id)
           return [...new Set(ways.flatMap((way) => way.places(using, key)))]
@@ -91,7 +90,7 @@ export class UsedByRead {
     run: ReadRun,
     { cluster }: KindView,
     namespace: string,
-    names: UsedByArguments['types'],
+    names: ObjectUsedByArguments['types'],
   ): ReadonlyMap<string, { readonly part: KindView; readonly ways: readonly UseWay[] }> {
     const byUser = Map.groupBy(this.#ways(cluster, names), ({ user }) => user)
     const users = Array.from(byUser, ([user, ways]) => {
@@ -124,7 +123,7 @@ export class UsedByRead {
   }
 
   /** Throws `ClientError` for the name of a kind that never uses these objects. */
-  #ways(cluster: string, names: UsedByArguments['types']): readonly UseWay[] {
+  #ways(cluster: string, names: ObjectUsedByArguments['types']): readonly UseWay[] {
     const ways = this.#served.relations.usesOf(this.#kind)
     const users = [...new Set(ways.map(({ user }) => user.typeName))].toSorted()
     for (const name of names ?? []) {
