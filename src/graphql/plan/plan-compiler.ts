@@ -180,7 +180,7 @@ export function writtenMembers<W extends (run: never, ...source: never[]) => str
     const name = nodes[0]?.name.value ?? ''
     if (name === '__typename') {
       const named = JSON.stringify(type.name)
-      return { name, before, write: () => named, quick: (_value, before) => before + named }
+      return { name, before, write: () => named, quick: (_value, text) => text + named }
     }
     const written = (): Written<W> => {
       const field = new PlanField(type, key, nodes, compiler)
