@@ -37,6 +37,42 @@ const queries: readonly BadCase[] = [
     query: '{ pods { nodes { color } } }',
     error: { code: bad, message: /Cannot query field "color" on type "Pod"/ },
   },
+  ...[
+    [
+      'a variable that is not declared',
+      '{ pods(first: $n) { totalCount } }',
+      /"\$n" is not defined/,
+    ],
+    [
+      'a variable that is not used',
+      'query ($n: Int) { pods { totalCount } }',
+      /"\$n" is never used/,
+    ],
+    [
+      'a variable of no type',
+      'query ($n: Color) { pods(first: $n) { totalCount } }',
+      /type "Color"/,
+    ],
+    ['a directive that is not there', '{ pods @color { totalCount } }', /directive "@color"/],
+    ['a directive twice', '{ pods { totalCount @skip(if: false) @skip(if: false) } }', /"@skip"/],
+    ['a fragment on no type', '{ pods { ... on Color { totalCount } } }', /type "Color"/],
+    [
+      'a fragment on another type',
+      '{ pods { ... on Pod { name } } }',
+      /can never be of type "Pod"/,
+    ],
+    [
+      'a fragment that is not used',
+      '{ pods { totalCount } } fragment f on Pod { name }',
+      /"f" is never used/,
+    ],
+  ].map(([title, query, message]): BadCase => {
+    return {
+      title: String(title),
+      query: String(query),
+      error: { code: bad, message: message as RegExp },
+    }
+  }),
   {
     title: 'a filter that is not there',
     query: '{ pods(where: { color: { eq: "red" } }) { totalCount } }',

@@ -86,6 +86,34 @@ interface OpenBracket {
 /** The rules of graphql-js, those of `@defer` and `@stream` aside: schemas have neither, which `KnownDirectivesRule` says. */
 const rules = specifiedRules.filter(({ name }) => !/^(Defer|Stream)/.test(name))
 
+/**
+ * The rules about parts that few documents have, and the text of a document that has such a part. Validation takes most of
+ * the time of a new document, and each rule is asked about each of its nodes.
+ */
+const rulesOfParts: readonly (readonly [rules: RegExp, part: RegExp])[] = [
+  [/Variable/, /\$/],
+  [/Directive/, /@/],
+  [/Fragment/, /fragment|\.\.\./],
+  [/KnownTypeNames/, /\$|fragment|\.\.\./],
+  [/Subscription/, /subscription/],
+]
+
+/** The rules that documents with the same parts may break. */
+const rulesOf = new Map<string, typeof rules>()
+
+function rulesFor({ loc }: DocumentNode): typeof rules {
+  if (loc === undefined) return rules
+  const { body } = loc.source
+  const missing = rulesOfParts.filter(([, part]) => !part.test(body))
+  const key = String(missing)
+  let some = rulesOf.get(key)
+  if (some === undefined) {
+    some = rules.filter(({ name }) => !missing.some(([about]) => about.test(name)))
+    rulesOf.set(key, some)
+  }
+  return some
+}
+
 /** Validates a document, up to a limited number of errors: further ones take time and help little. */
 export function validateDocument(
   schema: GraphQLSchema,
@@ -95,7 +123,7 @@ export function validateDocument(
   const refused = introspection ? undefined : refusedIntrospection(document)
   if (refused !== undefined) return [refused]
   const isLong = document.loc !== undefined && document.loc.end > documentLimits.long
-  return validate(schema, document, rules, {
+  return validate(schema, document, rulesFor(document), {
     maxErrors: isLong ? documentLimits.errorsOfLong : documentLimits.errors,
     hideSuggestions: !introspection,
   })

@@ -109,10 +109,9 @@ export class KindCaches {
     const at = { cluster: clusterNamed(served, args.cluster), kind }
     const need = { ...at, list: { within: namespacesOf(request.condition), watch: false } }
     const further = request.filterKinds.map((one) => ({ ...at, kind: one }))
-    return await this.#run(isNowhere(need) ? [] : [need, ...further], (run) => {
-      const found = readList(run, kind, request)
-      return found && read(found)
-    })
+    return await this.#run(isNowhere(need) ? [] : [need, ...further], (run) =>
+      read(readList(run, kind, request)),
+    )
   }
 
   /** Prepares kinds and reads them within one tick, again if the read names further ones. */

@@ -53,22 +53,23 @@ export type ValueWriter = ((run: ValueRun, value: unknown, cluster?: string) => 
   readonly quick?: QuickText
 }
 
-/** Compiles the value of a field: its completion. */
+/** Compiles the value of a field: its completion, and the errors that an own value has beside it (a connection's). */
 export function valueWriter(field: PlanField): ValueWriter {
-  return completed(field.type, field)
-}
-
-/** Compiles a value that tells of errors beside it by its member `failures`, as a connection does. */
-export function reportingWriter(field: PlanField): ValueWriter {
-  return reporting(field, valueWriter(field))
-}
-
-function reporting({ nodes }: PlanField, write: ValueWriter): ValueWriter {
+  const write = completed(field.type, field)
+  const { nodes } = field
+  const source = sourceOf(field)
+  // The values of JSON and of extensions may have a member of this name.
+  const isOwn = source !== undefined && source.form !== 'extension' && !jsonReader(source)
+  if (!isOwn || !isObjectType(getNullableType(field.type))) return write
   return (run, value, cluster) => {
     const { failures } = (value ?? {}) as { readonly failures?: readonly Error[] }
     if (failures !== undefined) run.errors.beside(failures, nodes)
     return write(run, value, cluster)
   }
+}
+
+function sourceOf({ definition }: PlanField): FieldSource | undefined {
+  return (definition.extensions as { readonly source?: FieldSource }).source
 }
 
 /** Compiles one item of a field that is a list, or its value. */
@@ -94,7 +95,7 @@ export function memberWriter(field: PlanField): ValueWriter {
     }
   }
   const write = valueWriter(field)
-  const { source } = definition.extensions as { readonly source?: FieldSource }
+  const source = sourceOf(field)
   const read = source && jsonReader(source)
   if (read !== undefined) {
     return (run, value, cluster) => {
@@ -118,7 +119,6 @@ function ownMemberWriter(field: PlanField, write: ValueWriter): ValueWriter {
   const { args, name } = field
   const type = getNullableType(field.type)
   const isText = type === GraphQLString || type === GraphQLID
-  const report = isObjectType(type) ? reporting(field, write) : write
   const quick: QuickText = (value, before) => {
     try {
       const member = (value as Readonly<Record<string, unknown>>)[name]
@@ -136,7 +136,7 @@ function ownMemberWriter(field: PlanField, write: ValueWriter): ValueWriter {
     const member = values[name]
     const own =
       typeof member === 'function' ? member.call(values, run.argumentsOf(args), run) : member
-    return report(run, own, cluster)
+    return write(run, own, cluster)
   }
   return isText ? Object.assign(writeOwn, { quick }) : writeOwn
 }
@@ -169,10 +169,9 @@ function needsOf(field: PlanField): void {
 }
 
 /** `staleSince` of a page in a row of a subscription, which does not change with it; `undefined` for another member. */
-function staleInRow({ name, definition, compiler }: PlanField): (() => string) | undefined {
-  const { source } = definition.extensions as { readonly source?: FieldSource }
-  const isRefused = name === 'staleSince' && source?.form === 'connection' && compiler.scope.isLive
-  if (!isRefused) return undefined
+function staleInRow(field: PlanField): (() => string) | undefined {
+  const isOfPage = field.name === 'staleSince' && sourceOf(field)?.form === 'connection'
+  if (!isOfPage || !field.compiler.scope.isLive) return undefined
   return () => {
     const message = 'the rows of a subscription do not follow staleSince'
     const hint = 'select staleSince of the frame: it is about all kinds that the subscription reads'
@@ -214,8 +213,8 @@ function kindsNeeded(kinds: Iterable<Kind>, { needs }: ExtensionField): readonly
   )
 }
 
-function extensionOf({ definition }: PlanField): ExtensionField | undefined {
-  const { source } = definition.extensions as { readonly source?: FieldSource }
+function extensionOf(field: PlanField): ExtensionField | undefined {
+  const source = sourceOf(field)
   return source?.form === 'extension' ? source.field : undefined
 }
 

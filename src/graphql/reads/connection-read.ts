@@ -24,7 +24,7 @@ import type {
   SumArguments,
 } from '../schema/gateway-types.ts'
 import type { OperationLimits } from '../served/served-schema.ts'
-import { gapsOfParts, staleSince } from './places.ts'
+import { gapsOfParts, type Places, staleSince } from './places.ts'
 import type { ReadRun } from './read-run.ts'
 import { encodeResumeToken, positionName, positionOfLists } from './resume-token.ts'
 import { isUsageIndex, requireUsage } from './usage-read.ts'
@@ -68,10 +68,8 @@ interface ReadPageOptions {
   readonly identity: ListIdentity
   /** Further kinds that decide which objects are on the page. */
   readonly reads: readonly Kind[]
-  /** Of a list over several clusters, even if these are one or none at the moment: what could not be read. */
-  readonly gaps?: readonly ClusterGap[] | undefined
-  /** The errors behind all gaps. */
-  readonly failures?: readonly ClientError[] | undefined
+  /** Of a list over several clusters, even if these are one or none at the moment: what could be read, and what not. */
+  readonly places: Pick<Places, 'failures' | 'missing'> | undefined
 }
 
 type NoArguments = Readonly<Record<string, never>>
@@ -89,7 +87,7 @@ export class ReadPage {
   constructor(of: ReadPageOptions) {
     this.kind = of.kind
     this.page = of.page
-    this.failures = of.failures ?? []
+    this.failures = of.places?.failures ?? []
     this.#of = of
   }
 
@@ -107,7 +105,7 @@ export class ReadPage {
 
   /** `''` for a list over several clusters, which has one in each. */
   get resourceVersion(): string {
-    return this.#of.gaps === undefined ? (this.page.parts[0]?.view.resourceVersion ?? '') : ''
+    return this.#of.places === undefined ? (this.page.parts[0]?.view.resourceVersion ?? '') : ''
   }
 
   staleSince(_args: NoArguments, { served }: ReadRun): string | null {
@@ -118,7 +116,7 @@ export class ReadPage {
   }
 
   incomplete(_args: NoArguments, { served }: ReadRun): readonly ClusterGap[] {
-    return [...(this.#of.gaps ?? []), ...gapsOfParts(served, this.page.parts)]
+    return [...(this.#of.places?.missing() ?? []), ...gapsOfParts(served, this.page.parts)]
   }
 
   facets(args: FacetsArguments, run: ReadRun): readonly Facet[] {
@@ -149,7 +147,7 @@ export class ReadPage {
     const positions = parts.map(
       ({ view }, number) => [positionName(number, kind.typeName), view.resourceVersion] as const,
     )
-    const isWhole = this.#of.gaps === undefined || this.incomplete({}, run).length === 0
+    const isWhole = this.#of.places === undefined || this.incomplete({}, run).length === 0
     return encodeResumeToken({
       ...positionOfLists({
         lists,

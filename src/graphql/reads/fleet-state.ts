@@ -18,7 +18,7 @@ import type {
 import { describeIndex } from '../schema/where-type.ts'
 import { servesWrites } from '../served/served-schema.ts'
 import { facetsOf } from './connection-read.ts'
-import { listedPart, listRequest, pageOf } from './list-read.ts'
+import { listRequest, readList } from './list-read.ts'
 import { furtherNamespaces } from './permissions.ts'
 import { OncePerRun, type ReadRun } from './read-run.ts'
 import { indexesIn } from './usage-read.ts'
@@ -216,8 +216,8 @@ function kindFacets(run: ReadRun, seen: SeenKind, args: FacetsArguments): readon
   // Asks for missing indexes, so that another round waits for them.
   const part = isIndexed ? found : run.parts.part({ ...at, indexes: { needed } })
   const request = listRequest(run.served, kind, { first: 0 })
-  const parts = [listedPart(run, part, request, seen.condition)]
-  return facetsOf(run, pageOf(run, kind, request, { list: kind.listField, parts, reads: [] }), args)
+  const start = { list: kind.listField, part, condition: seen.condition, reads: [] }
+  return facetsOf(run, readList(run, kind, request, start), args)
 }
 
 const namespacesReasons = {

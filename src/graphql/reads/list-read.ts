@@ -2,20 +2,20 @@ import { allOf, type Condition, everything, namespacesOf } from '../../query/con
 import type { RelatedBy } from '../../query/condition/condition.ts'
 import type { RelatedField, WhereFields } from '../../query/condition/related-filter.ts'
 import { isWhereWord } from '../../query/condition/where.ts'
+import type { ListIdentity } from '../../query/page/cursor.ts'
 import { compileOrder, type OrderTerm } from '../../query/page/list-order.ts'
 import { listPage } from '../../query/page/page.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { usageKindOf } from '../model/usage-kind.ts'
-import type { KindView } from '../prepare/kind-view.ts'
-import type { ClusterGap } from '../schema/gateway-types.ts'
+import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
 import { clusterNamed, clustersNamed, isOverClusters } from '../served/cluster-argument.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { type ListedPart, ReadPage } from './connection-read.ts'
-import { directPage } from './direct/direct-list.ts'
+import { directPart } from './direct/direct-list.ts'
 import { filterOf, type ListFilter, type ListFieldArguments } from './list-arguments.ts'
-import { failuresOfParts, placePart, Places } from './places.ts'
+import { Places } from './places.ts'
 import type { ReadRun } from './read-run.ts'
 import { isUsageIndex, measuredKinds, requireUsages } from './usage-read.ts'
 
@@ -51,63 +51,63 @@ export function listRequest(
 /** The tests that a page costs, for starting it and writing its connection: a relation has a page for each row. */
 export const testsPerPage = 70
 
-/**
- * A page of the list of a kind, in the clusters that its arguments name; `undefined` where a direct read is still missing.
- * Throws as `listPage` does, and the `ClientError` of a kind that cannot be read. Of several clusters, what cannot be read
- * is a gap, and the page has the others.
- */
-export function readList(run: ReadRun, kind: Kind, request: ListRequest): ReadPage | undefined {
-  const { args, condition } = request
-  const { served } = run
-  const isOver = isOverClusters(args)
-  if (kind.uncached && isOver) {
-    const { typeName: type } = kind
-    const message = `${type} is read live, from one cluster at a time`
-    const hint = 'name one `cluster`, in several fields for several clusters'
-    throw new ClientError('UNSUPPORTED', message, { argument: 'clusters', type, hint })
-  }
-  const list = { list: kind.listField, reads: request.filterKinds }
-  if (isOver) return pageOf(run, kind, request, { ...list, ...partsOver(run, kind, request) })
-  const at = { cluster: clusterNamed(served, args.cluster), kind }
-  if (kind.uncached) return directPage(run, at, args)
-  const part = run.parts.part(at, { within: () => namespacesOf(condition) })
-  return pageOf(run, kind, request, { ...list, parts: [listedPart(run, part, request)] })
-}
-
-/** The parts that a page is read from. */
-interface PageParts {
-  /** Names the list within each cluster. */
+/** Where a list begins that is not that of a whole kind: a relation, from one object. */
+export interface ListStart {
+  /** Names the list within its cluster. */
   readonly list: string
+  readonly part: KindView
+  /** Selects what the relation leads to. */
+  readonly condition: Condition
+  /** The kinds that decide which objects these are. */
   readonly reads: readonly Kind[]
-  readonly parts: readonly ListedPart[]
-  /** Of several clusters: what could not be read. */
-  readonly gaps?: readonly ClusterGap[]
-  readonly failures?: readonly ClientError[]
 }
 
-/** One page of a list. Throws as `listPage` does. */
-export function pageOf(
-  { budget, limits, followed }: ReadRun,
+/**
+ * A page of a list of a kind: of what a relation leads to (`start`), or of all objects in the clusters that the arguments
+ * name. Each cluster is a part. Throws as `listPage` does, and the `ClientError` of a kind that cannot be read. Of several
+ * clusters, what cannot be read is a gap, and the page has the others.
+ */
+export function readList(
+  run: ReadRun,
   kind: Kind,
-  { args, identity: arguments_, terms, filterKinds }: ListRequest,
-  { list, reads, parts, gaps, failures }: PageParts,
+  request: ListRequest,
+  start?: ListStart,
 ): ReadPage {
+  const { served, budget, limits, followed } = run
+  const { args, terms, filterKinds } = request
   const { first, after, last, before, offset, clusters, clusterSelector } = args
+  const list = start?.list ?? kind.listField
+  const identity: ListIdentity = { list, ...request.identity }
+  let ofCursors: ListIdentity
+  let parts: readonly ListedPart[]
+  let places: Places<ListedPart> | undefined
+  if (start === undefined && isOverClusters(args)) {
+    ofCursors = { ...identity, list: `*/${list}`, clusters, clusterSelector }
+    places = placesOver(run, kind, request)
+    parts = places.parts
+  } else {
+    const cluster = start?.part.cluster ?? clusterNamed(served, args.cluster)
+    ofCursors = { ...identity, list: `${cluster}/${list}` }
+    parts = [
+      start !== undefined
+        ? listedPart(run, start.part, request, start.condition)
+        : kind.uncached
+          ? directPart(run, { cluster, kind }, args, ofCursors)
+          : cachedPart(run, { cluster, kind }, request),
+    ]
+  }
   if (filterKinds.length > 0) {
     followed?.({ reads: filterKinds, condition: everything, isSaid: false })
   }
-  const isOver = gaps !== undefined
-  const identity = { list, ...arguments_ }
+  const reads = start?.reads ?? []
   return new ReadPage({
     kind,
     page: listPage({
       parts,
       terms,
       budget,
+      identity: ofCursors,
       maxPageSize: limits.maxPageSize,
-      identity: isOver
-        ? { ...identity, list: `*/${list}`, clusters, clusterSelector }
-        : { ...identity, list: `${parts[0]?.cluster}/${list}` },
       first,
       after,
       last,
@@ -115,10 +115,41 @@ export function pageOf(
       offset,
     }),
     identity,
-    reads,
-    gaps,
-    failures,
+    reads: filterKinds.length === 0 ? reads : [...reads, ...filterKinds],
+    places,
   })
+}
+
+function cachedPart(run: ReadRun, at: ClusterKind, request: ListRequest): ListedPart {
+  const within = (): readonly string[] | undefined => namespacesOf(request.condition)
+  return listedPart(run, run.parts.part(at, { within }), request)
+}
+
+/** The parts of a list over clusters, and what is missing. */
+function placesOver(
+  run: ReadRun,
+  kind: Kind,
+  { args, condition, measured }: ListRequest,
+): Places<ListedPart> {
+  const { served } = run
+  if (kind.uncached) {
+    const { typeName: type } = kind
+    const message = `${type} is read live, from one cluster at a time`
+    const hint = 'name one `cluster`, in several fields for several clusters'
+    throw new ClientError('UNSUPPORTED', message, { argument: 'clusters', type, hint })
+  }
+  const places = new Places<ListedPart>(run)
+  for (const cluster of clustersNamed(served, args)) {
+    // An `id` belongs to one cluster.
+    const isByIds = (args.ids ?? null) !== null
+    const own = isByIds ? filterOf(served, kind, { ...args, cluster }).condition : condition
+    places.add(
+      { cluster, kind, isOptional: true },
+      (part) => listedPart(run, part, { condition: own, measured }),
+      () => namespacesOf(own),
+    )
+  }
+  return places
 }
 
 /**
@@ -136,34 +167,6 @@ export function listedPart(
   const both = allOf([further, condition])
   if (measured.length > 0) requireUsages(run, part, measured, namespacesOf(both))
   return { ...part, name: cluster, condition: both, related: run.related(cluster) }
-}
-
-/** The parts of a list over clusters, and what is missing. */
-function partsOver(
-  run: ReadRun,
-  kind: Kind,
-  { args, condition, measured }: ListRequest,
-): Required<Pick<PageParts, 'parts' | 'gaps' | 'failures'>> {
-  const { served } = run
-  const places = new Places<ListedPart>(served)
-  for (const cluster of clustersNamed(served, args)) {
-    const at = { cluster, kind, isOptional: true }
-    // An `id` belongs to one cluster.
-    const own =
-      (args.ids ?? null) === null
-        ? condition
-        : filterOf(served, kind, { ...args, cluster }).condition
-    places.add(at, () => {
-      const part = placePart(run, at, () => namespacesOf(own))
-      return part && listedPart(run, part, { condition: own, measured })
-    })
-  }
-  const { parts, failures } = places
-  return {
-    parts,
-    gaps: places.missing(),
-    failures: [...failures, ...failuresOfParts(served, parts)],
-  }
 }
 
 /**

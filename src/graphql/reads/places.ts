@@ -1,3 +1,12 @@
+/*
+ * Which kinds and clusters a field reads, and what it could not read. A field goes through the places that its arguments
+ * mean, each a kind in a cluster, and adds each to its `Places`. A place that can be read becomes a part. `Places` reports the
+ * others in three ways: as a gap (`incomplete`), as a type that was not looked at (`notLookedAt`), and, where the request
+ * names the kind, as an error beside the answer. A cluster that cannot be reached has such an error, too, even if what it held
+ * is in memory. The viewer may lack the right to list a kind that the request does not name: `Places` reports that once for a
+ * cluster, and only if the answer has nothing of the cluster.
+ */
+
 import { ClientError, isLostCluster, unlessRefused } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ClusterKind, KindView, ListReading } from '../prepare/kind-view.ts'
@@ -9,21 +18,18 @@ import { kindsServedBy } from '../served/named-kinds.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import type { ReadRun } from './read-run.ts'
 
-/*
- * Which kinds and clusters a field reads, and what it could not read. A field goes through the places that its arguments
- * mean, each a kind in a cluster, and adds each to its `Places`. A place that can be read becomes a part. `Places` reports the
- * others in three ways: as a gap (`incomplete`), as a type that was not looked at (`notLookedAt`), and, where the request
- * names the kind, as an error beside the answer. The viewer may lack the right to list a kind that the request does not name:
- * `Places` reports that once for a cluster, and only if the answer has nothing of the cluster.
- */
-
-/** How `Places` reports the kinds that it cannot read. */
+/** How `Places` reads and reports the kinds that a field looks into. */
 interface PlacesOptions {
   /** Whether the request names a kind. Default: it names each. */
   readonly isNamed?: (kind: Kind) => boolean
   /** Whether what a place throws is an error beside the answer. Default: that of a kind that the request names. */
   readonly fails?: (at: ClusterKind, error: ClientError) => boolean
+  /** Whether one error of each code stands for all kinds of a cluster. */
+  readonly failsOnce?: boolean
 }
+
+/** The namespaces that a place is limited to; `undefined`: all. */
+type Within = () => readonly string[] | undefined
 
 /** What was read, and what was not. */
 export interface PlacesRead<P> {
@@ -47,37 +53,63 @@ export class Places<P extends KindView = KindView> {
   readonly parts: P[] = []
   readonly failures: ClientError[] = []
   readonly gaps: ClusterGap[] = []
-  readonly #served: ServedSchema
-  readonly #isNamed: (kind: Kind) => boolean
-  readonly #fails: (at: ClusterKind, error: ClientError) => boolean
+  readonly #run: ReadRun
+  readonly #options: PlacesOptions
   /** The types of the places that could not be read. */
   readonly #unread = new Set<string>()
   readonly #refusedIn = new Set<string>()
   readonly #lost = new Set<string>()
+  readonly #failed = new Set<string>()
 
-  constructor(served: ServedSchema, { isNamed = () => true, fails }: PlacesOptions = {}) {
-    this.#served = served
-    this.#isNamed = isNamed
-    this.#fails = fails ?? (({ kind }) => isNamed(kind))
+  constructor(run: ReadRun, options: PlacesOptions = {}) {
+    this.#run = run
+    this.#options = options
   }
 
-  /** Reads a place. `undefined`: its cluster does not serve the kind, or nothing of it is in memory. */
-  add(at: ClusterKind, read: () => P | undefined): void {
-    const { cluster, kind } = at
-    const isNamed = this.#isNamed(kind)
+  /**
+   * Reads a place, and adds the part that `partOf` makes of it. `isUnnamed`: it is read only as far as it is common or in
+   * memory. Nothing is added if its cluster does not serve the kind, or if nothing of it is in memory.
+   */
+  add(
+    at: ClusterKind,
+    partOf: (part: KindView) => P,
+    within: Within = () => undefined,
+    isUnnamed = false,
+  ): void {
+    const { cluster, kind, isOptional = false } = at
+    const { served } = this.#run
+    const isNamed = this.#options.isNamed?.(kind) ?? true
+    const isLost = this.#lost.has(cluster)
     try {
-      const part = read()
-      if (part !== undefined) this.parts.push(part)
-      else if (isNamed) this.gaps.push(notServedGap(at))
+      const part = isUnnamed
+        ? indexedPart(this.#run, at, within)
+        : placePart(this.#run, isLost ? { ...at, indexes: undefined } : at, within)
+      if (part === undefined) {
+        if (isNamed && !isLost) this.gaps.push(notServedGap(at))
+        return
+      }
+      this.parts.push(partOf(part))
+      if (isOptional && !isLost && !isReachable(served, cluster)) {
+        this.#fail(at, unreachableCluster(served, part, true))
+      }
     } catch (error) {
       if (!(error instanceof ClientError)) throw error
+      // The gap and the error of the whole cluster stand for it.
+      if (isLost) return
       this.#unread.add(error.type ?? kind.typeName)
-      if (this.#fails(at, error)) this.failures.push(error)
+      if (this.#options.fails?.(at, error) ?? isNamed) this.#fail(at, error)
       // A pattern does not ask for a kind that has no lists.
       const isMeant = isNamed || (error.code !== 'FORBIDDEN' && error.code !== 'UNSUPPORTED')
-      if (isMeant) this.gaps.push(gapOfError(this.#served, at, error))
+      if (isMeant) this.gaps.push(gapOfError(served, at, error))
       else if (error.code === 'FORBIDDEN') this.#refusedIn.add(cluster)
     }
+  }
+
+  #fail({ cluster }: ClusterKind, error: ClientError): void {
+    const name = `${cluster} ${error.code}`
+    if (this.#options.failsOnce === true && this.#failed.has(name)) return
+    this.#failed.add(name)
+    this.failures.push(error)
   }
 
   /** Reads a place that a relation leads to. What it throws is an error beside the answer, and no gap. */
@@ -95,20 +127,24 @@ export class Places<P extends KindView = KindView> {
   /** Tells that a whole cluster cannot be read. What is known of it from before may still be added. */
   lose(cluster: string): void {
     this.#lost.add(cluster)
-    this.failures.push(lostCluster(this.#served, cluster))
+    this.failures.push(lostCluster(this.#run.served, cluster))
   }
 
   /** What is missing, besides what is out of date of the parts. */
   missing(): readonly ClusterGap[] {
-    const lost = Array.from(this.#lost, (cluster) => lostGap(this.#served, cluster))
+    const lost = Array.from(this.#lost, (cluster) => {
+      const { code, message } = lostCluster(this.#run.served, cluster)
+      return { cluster, type: null, code, message, since: lostSince(this.#run.served, cluster) }
+    })
     return [...this.gaps, ...closedGaps(this.#refusedIn, this.parts, this.gaps), ...lost]
   }
 
   /** `others`: further types that were not looked at. */
   read(others: () => Iterable<string> = () => []): PlacesRead<P> {
     const { parts, failures } = this
+    let known: readonly string[] | undefined
     const notLookedAt = (): readonly string[] =>
-      [...new Set([...this.#unread, ...others()])].toSorted()
+      (known ??= [...new Set([...this.#unread, ...others()])].toSorted())
     return {
       parts,
       types: [...new Set(parts.map(({ kind }) => kind.typeName))].toSorted(),
@@ -116,9 +152,9 @@ export class Places<P extends KindView = KindView> {
       complete: () => notLookedAt().length === 0,
       incomplete: () => {
         const held = parts.filter(({ cluster }) => !this.#lost.has(cluster))
-        return [...this.missing(), ...gapsOfParts(this.#served, held)]
+        return [...this.missing(), ...gapsOfParts(this.#run.served, held)]
       },
-      staleSince: () => staleSince(this.#served, parts),
+      staleSince: () => staleSince(this.#run.served, parts),
       failures,
     }
   }
@@ -129,11 +165,7 @@ export class Places<P extends KindView = KindView> {
  * cannot be reached does not delay the answer: only what is in memory of it and known to be allowed is read. The budget
  * pays for the namespaces, in each part anew. Throws `ClientError`.
  */
-export function placePart(
-  run: ReadRun,
-  at: ClusterKind,
-  within: () => readonly string[] | undefined,
-): KindView | undefined {
+function placePart(run: ReadRun, at: ClusterKind, within: Within): KindView | undefined {
   const { served, parts, budget } = run
   const { cluster, kind, isOptional = false } = at
   const cache = served.clusters.get(cluster)
@@ -164,13 +196,26 @@ export function unnamedPart(
 }
 
 /** As {@link unnamedPart}. Throws `ClientError` for a common kind that cannot be read. */
-export function readUnnamed(
+function readUnnamed(
   { served, parts }: ReadRun,
   at: ClusterKind,
   reading?: ListReading,
 ): KindView | undefined {
   const isLoaded = served.commonKinds.has(at.kind) && !at.kind.uncached
   return isLoaded ? parts.part(at, reading) : parts.cachedPart(at, reading)
+}
+
+/** The same with the indexes of the place: asks for those that are missing, so that another round waits for them. */
+function indexedPart(
+  run: ReadRun,
+  { cluster, kind, indexes }: ClusterKind,
+  within: Within,
+): KindView | undefined {
+  run.budget.spend('tests', within()?.length ?? 0)
+  const part = readUnnamed(run, { cluster, kind }, { within })
+  const isIndexed =
+    part === undefined || [...(indexes?.needed ?? [])].every((name) => part.view.hasIndex(name))
+  return isIndexed ? part : run.parts.part({ cluster, kind, indexes }, { within })
 }
 
 /** The type names of the kinds that some of the clusters serve and that were not read there. */
@@ -212,14 +257,8 @@ export function notServedGap({ cluster, kind }: ClusterKind): ClusterGap {
   return { cluster, type, code: 'NOT_SERVED', message, since: null }
 }
 
-/** The gap of a whole cluster that cannot be read. */
-export function lostGap(served: ServedSchema, cluster: string): ClusterGap {
-  const { code, message } = lostCluster(served, cluster)
-  return { cluster, type: null, code, message, since: lostSince(served, cluster) }
-}
-
 /** The error of a whole cluster that cannot be read. */
-export function lostCluster({ members }: ServedSchema, cluster: string): ClientError {
+function lostCluster({ members }: ServedSchema, cluster: string): ClientError {
   if (members.get(cluster)?.state === 'UNAUTHORIZED') return unauthorizedCluster(cluster)
   const message = `cluster ${cluster} cannot be reached: the answer has what is known of it from before`
   const details = { cluster, hint: 'ask again in a moment', retryAfterMs: 1_000 }
@@ -263,15 +302,6 @@ export function gapsOfParts(
     const gap = gapOfError(served, part, unreachableCluster(served, part, true))
     return [...gaps, { ...gap, since: staleSince(served, [part]) ?? gap.since }]
   })
-}
-
-/** The errors of parts whose clusters cannot be reached. */
-export function failuresOfParts(
-  served: ServedSchema,
-  parts: readonly ClusterKind[],
-): readonly ClientError[] {
-  const lost = parts.filter(({ cluster }) => !isReachable(served, cluster))
-  return lost.map((part) => unreachableCluster(served, part, true))
 }
 
 /**

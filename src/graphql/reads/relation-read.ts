@@ -6,7 +6,7 @@ import { findObject } from '../../query/page/list-part.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { ClusterKind, KindView, FoundObject } from '../prepare/kind-view.ts'
-import { listedPart, type ListRequest, pageOf } from './list-read.ts'
+import { type ListRequest, readList } from './list-read.ts'
 import type { ReadPage } from './connection-read.ts'
 import type { SchemaRelation } from '../served/schema-relations.ts'
 import { foundByKey, originOf, refusalOf, type Refused, tellIfRefused } from './object-read.ts'
@@ -123,8 +123,7 @@ export class RelationRead {
       // The object is gone: the page is empty.
       const { name, to } = this.#relation
       const target = run.parts.part(this.#target(part.cluster))
-      const parts = [listedPart(run, target, request, nothing)]
-      return pageOf(run, to, request, { list: name, parts, reads: [] })
+      return readList(run, to, request, { list: name, part: target, condition: nothing, reads: [] })
     }
     const { cluster, view } = part
     const withRelated = request.args.related === true
@@ -134,12 +133,7 @@ export class RelationRead {
     const list = `${this.#relation.name}${withRelated ? '+related' : ''}/${origin}`
     const target = run.parts.part(this.#target(cluster), { within })
     const { reads, to } = this.#relation
-    const { filterKinds } = request
-    return pageOf(run, to, request, {
-      list,
-      parts: [listedPart(run, target, request, condition)],
-      reads: filterKinds.length === 0 ? reads : [...reads, ...filterKinds],
-    })
+    return readList(run, to, request, { list, part: target, condition, reads })
   }
 
   #follow(

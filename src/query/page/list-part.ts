@@ -39,6 +39,18 @@ export interface RowsOptions extends WantedObjects {
 export interface ListPart extends WantedObjects {
   /** Unique among the parts, and the same on every replica. Parts are in the order of their names. */
   readonly name: string
+  /** Of objects that their API server has ordered and cut to a page: such a part is the only one of its list. */
+  readonly served?: ServedRows
+}
+
+/** The rows of a page that an API server has cut. */
+export interface ServedRows {
+  readonly rows: readonly ObjectId[]
+  readonly hasNextPage: boolean
+  /** What a cursor of the row at a position of the page leads on from. */
+  positionAt(position: number): ListPosition
+  /** The number of rows on all pages. Throws if the server does not say it. */
+  totalCount(): number
 }
 
 /** The objects that a request may see: the request's condition and the viewer's Scope, bound to the store. */

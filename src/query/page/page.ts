@@ -133,6 +133,19 @@ export function listPage<P extends ListPart>(options: PageOptions<P>): Page<P> {
   const offset = offsetOf(options)
   let hash: string | undefined
   const hashOnce = (): string => (hash ??= listHash(identity, budget))
+  const servedBy = options.parts[0]?.served
+  if (servedBy !== undefined) {
+    if (budget.report !== undefined) budget.report.now.returned += servedBy.rows.length
+    return new FoundPage({
+      rows: servedBy.rows,
+      hasNextPage: servedBy.hasNextPage,
+      hasPreviousPage: (options.after ?? null) !== null,
+      parts: options.parts,
+      visible: [],
+      total: () => servedBy.totalCount(),
+      cursorOf: (_part, _id, at) => encodeCursor(hashOnce(), servedBy.positionAt(at), budget),
+    })
+  }
   const after = positionAt(options, 'after', hashOnce)
   const before = positionAt(options, 'before', hashOnce)
   const [from, bound] = backwards ? [before, after] : [after, before]
@@ -173,7 +186,7 @@ export function listPage<P extends ListPart>(options: PageOptions<P>): Page<P> {
     parts: sorted,
     visible: parts,
     // The page is the whole list.
-    total: from === undefined && bound === undefined && !isCut ? ids.length : undefined,
+    total: from === undefined && bound === undefined && !isCut ? () => ids.length : undefined,
     cursorOf: (part, id) =>
       encodeCursor(hashOnce(), { part: part.name, ...positionOf(part.view, terms, id) }, budget),
   })
@@ -193,8 +206,8 @@ interface FoundPageOptions<P extends ListPart> extends Pick<
   readonly places?: readonly P[] | undefined
   readonly visible: readonly VisiblePart<P>[]
   /** The number of rows on all pages, where the page has all of them. */
-  readonly total: number | undefined
-  readonly cursorOf: (part: P, id: ObjectId) => string
+  readonly total: (() => number) | undefined
+  readonly cursorOf: (part: P, id: ObjectId, position: number) => string
 }
 
 class FoundPage<P extends ListPart> implements Page<P> {
@@ -221,11 +234,11 @@ class FoundPage<P extends ListPart> implements Page<P> {
   cursorAt(position: number): string {
     const id = this.rows[position]
     if (id === undefined) throw new RangeError(`the page has no row ${position}`)
-    return this.#of.cursorOf(this.partAt(position), id)
+    return this.#of.cursorOf(this.partAt(position), id, position)
   }
 
   totalCount(): number {
-    return this.#of.total ?? this.counts().reduce((sum, { count }) => sum + count, 0)
+    return this.#of.total?.() ?? this.counts().reduce((sum, { count }) => sum + count, 0)
   }
 
   counts(): readonly { readonly part: P; readonly count: number }[] {

@@ -413,6 +413,20 @@ function storedApart(
   return { cluster, kind, view: store, scope: unrestricted, incarnation: '', isDirect: true }
 }
 
+/** What stands for a list that is still to be read. The run is repeated, so it does not matter. */
+export function notRead(at: ClusterKind): StoredList {
+  return {
+    part: storedApart(at, [], ''),
+    list: {
+      objects: [],
+      isCut: false,
+      resourceVersion: '',
+      continue: undefined,
+      remainingItemCount: undefined,
+    },
+  }
+}
+
 /** A found object as a value: the value writer writes it from its store. */
 export class StoredObject implements FoundObject {
   readonly part: KindView

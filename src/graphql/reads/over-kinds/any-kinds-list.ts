@@ -6,12 +6,12 @@ import type { Kind } from '../../model/kind.ts'
 import { commonIndexes } from '../../model/sdl-indexes.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
 import type { KubernetesObjectsArguments } from '../../schema/gateway-types.ts'
-import { clustersNamed, clustersPrepared } from '../../served/cluster-argument.ts'
+import { clustersNamed, clustersPrepared, isReachable } from '../../served/cluster-argument.ts'
 import { type ErrorNames, kindsCalled, noSuchKind, unnamedKinds } from '../../served/named-kinds.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
 import { isServed } from '../condition-needs.ts'
 import { filterOf, type ListFilter } from '../list-arguments.ts'
-import { failuresOfParts, placePart, Places, typesNotRead } from '../places.ts'
+import { Places, typesNotRead } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 import { kindsConnection, type PlacedPart } from './kinds-connection.ts'
 
@@ -39,28 +39,31 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): ob
     clusters,
   } = kindsAsked(served, args, limits, clustersNamed)
   const filterIn = filtersOf(served, args)
-  const places = new Places<PlacedPart>(served, {
+  const places = new Places<PlacedPart>(run, {
     isNamed,
     fails: ({ kind }, { code }) => isNamed(kind) || isLostCluster(code),
   })
   for (const at of asked) {
     budget.spend('tests', testsPerPlace)
     const { condition } = filterIn(at.kind)
-    places.add(at, () => {
-      if (at.kind.uncached) throw notListed(at)
-      const part = placePart(run, at, () => namespacesOf(condition))
-      return part && { ...part, condition }
-    })
+    places.add(
+      at,
+      (part) => ({ ...part, condition }),
+      () => {
+        if (at.kind.uncached) throw notListed(at)
+        return namespacesOf(condition)
+      },
+    )
   }
-  const outdated = failuresOfParts(served, places.parts)
-  places.failures.push(...outdated)
   for (const cluster of isOpen ? clusters : []) {
     // Without a connection, the gateway does not know which kinds a cluster has.
     if (served.clusters.get(cluster)?.connection.state !== 'connected') places.lose(cluster)
   }
   const read = places.read(() => [
     ...(isOpen ? typesNotRead(served, clusters, places.parts) : []),
-    ...outdated.flatMap(({ type }) => type ?? []),
+    ...places.parts.flatMap(({ cluster, kind }) =>
+      isReachable(served, cluster) ? [] : kind.typeName,
+    ),
   ])
   const { first, after, last, before, offset, namespaces = null, ...identity } = args
   return kindsConnection(run, read, {

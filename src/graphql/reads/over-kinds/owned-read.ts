@@ -72,7 +72,7 @@ export class OwnedRead {
     const served = this.#served
     const reading = { within: () => (namespace === '' ? undefined : [namespace]) }
     const wanted = new Set([...this.related(cluster), ...named])
-    const places = new Places(served)
+    const places = new Places(run)
     for (const kind of wanted) places.find(() => run.parts.part({ cluster, kind }, reading))
     const mayBeOwned = (kind: Kind): boolean => mayBeOwnedBy(kind, namespace !== '')
     run.parts.looksAround?.()

@@ -88,7 +88,7 @@ export class PolymorphicRead {
     const field = this.#field
     const origin = found && { run, cluster, object: found, named }
     let places: PolymorphicParts
-    if (origin === undefined) places = nowhere(this.#served)
+    if (origin === undefined) places = nowhere(run)
     else if (field.sameLabel !== undefined) places = labelledParts(field.sameLabel, origin)
     else if (field.chosen ?? field.chosenBy) places = choiceParts(field, origin)
     else places = relatedParts(field, origin)
@@ -100,8 +100,8 @@ export class PolymorphicRead {
   }
 }
 
-function nowhere(served: ServedSchema): PolymorphicParts {
-  return { ...new Places<PlacedPart>(served).read(), reads: [] }
+function nowhere(run: ReadRun): PolymorphicParts {
+  return { ...new Places<PlacedPart>(run).read(), reads: [] }
 }
 
 /** The places that may hold the related objects. */
@@ -122,7 +122,7 @@ function relatedParts(
   const { view } = object.part
   const origin = { view, id: object.id, budget }
   const byKind = new Map<Kind, PlacedPart>()
-  const places = new Places<PlacedPart>(run.served)
+  const places = new Places<PlacedPart>(run)
   const reads = new Set<Kind>()
   const passedOver = new Set<Kind>()
   const key = view.keyOf(object.id)
@@ -157,7 +157,7 @@ function choiceParts(field: PolymorphicRelationField, origin: Origin): Polymorph
   const { chosen, chosenBy = [] } = field
   const { served } = origin.run
   const { run, cluster, object } = origin
-  const places = new Places<PlacedPart>(served)
+  const places = new Places<PlacedPart>(run)
   if (chosen !== undefined) {
     places.find(() => {
       const choice = choiceOf(chosen, run, object)
@@ -184,9 +184,9 @@ function labelledParts(label: string, { run, cluster, object, named }: Origin): 
   const { id } = object
   const { view } = object.part
   const values = view.label(label)?.valuesOf(id) ?? []
-  if (values.length === 0) return nowhere(served)
+  if (values.length === 0) return nowhere(run)
   const { namespace } = splitObjectKey(view.keyOf(id))
-  const places = new Places<PlacedPart>(served)
+  const places = new Places<PlacedPart>(run)
   const passedOver: Kind[] = []
   for (const kind of kindsServedBy(served, cluster)) {
     const isBound = namespace !== '' && kind.resource.namespaced

@@ -29,7 +29,7 @@ import type { RelatedNeed } from '../../served/schema-relations.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
 import { refOf } from '../object-read.ts'
 import { ownerReferencesOf } from '../owner-read.ts'
-import { failuresOfParts, placePart, Places } from '../places.ts'
+import { Places } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 import { rowMembers } from './kinds-connection.ts'
 
@@ -60,28 +60,22 @@ export function readProblems(run: ReadRun, args: ProblemsArguments): object {
   const isOver = isOverClusters(args)
   const named = namedKinds(served, types)
   const namespaces = namespacesIn(args)
-  const told = new Set<string>()
   const isNamed = (kind: Kind): boolean => named.includes(kind)
-  const places = new Places<LookedAtPart>(served, {
+  const places = new Places<LookedAtPart>(run, {
     isNamed,
-    fails({ cluster, kind }, { code }) {
-      const isAsked = isNamed(kind) || (isOver && code !== 'FORBIDDEN')
-      const isTold = told.has(`${cluster} ${code}`)
-      if (isAsked) told.add(`${cluster} ${code}`)
-      return isAsked && !isTold
-    },
+    fails: ({ kind }, { code }) => isNamed(kind) || (isOver && code !== 'FORBIDDEN'),
+    failsOnce: true,
   })
   const nowMs = Date.now()
   const asked = clusters.flatMap((cluster) => {
     for (const kind of new Set([...problemKindsOf(served, cluster), ...named])) {
-      const at = { cluster, kind, indexes: problemIndexes, isOptional: isOver }
-      places.add(at, () => {
-        const part = placePart(run, at, () => (kind.resource.namespaced ? namespaces : undefined))
-        return part && { ...part, type: kind.typeName }
-      })
+      places.add(
+        { cluster, kind, indexes: problemIndexes, isOptional: isOver },
+        (part) => ({ ...part, type: kind.typeName }),
+        () => (kind.resource.namespaced ? namespaces : undefined),
+      )
     }
     const parts = places.parts.filter((part) => part.cluster === cluster)
-    if (isOver) places.failures.push(...failuresOfParts(served, parts.slice(0, 1)))
     return problemsOf(run, { cluster, parts, args, nowMs })
   })
   const page = problemPage({

@@ -4,7 +4,6 @@ import { completionsOf } from '../../../query/page/completions.ts'
 import { labelName } from '../../../query/page/search-match.ts'
 import { searchPage } from '../../../query/page/search-page.ts'
 import { type SearchWords, searchWords, unfinishedText } from '../../../query/page/search-text.ts'
-import { unlessRefused } from '../../errors/client-error.ts'
 import type { Kind } from '../../model/kind.ts'
 import { workloadPlace } from '../../model/workload-order.ts'
 import type { KindView } from '../../prepare/kind-view.ts'
@@ -31,7 +30,7 @@ import {
 import type { RelatedNeed } from '../../served/schema-relations.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
 import { refOf } from '../object-read.ts'
-import { placePart, Places, type PlacesRead, readUnnamed, typesNotRead } from '../places.ts'
+import { Places, type PlacesRead, typesNotRead } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 import { partOfType, rowMembers } from './kinds-connection.ts'
 
@@ -156,7 +155,7 @@ function searchedKinds(
   args: SearchedPlaces,
   indexesOf: IndexesOf,
 ): SearchedKinds {
-  const { served, limits, budget } = run
+  const { served, limits } = run
   const clusters = clustersNamed(served, args)
   const isOver = isOverClusters(args)
   const namespaces = common(args.namespaces ?? null, words.namespaces)
@@ -169,29 +168,14 @@ function searchedKinds(
     throw noSuchKind(served, 'text', { name, prefix: 'kind:', otherwise }, limits)
   })
   const named = common(inTypes, words.kinds.length === 0 ? null : inText)
-  const places = new Places(served, { isNamed: () => named !== null })
+  const places = new Places(run, { isNamed: () => named !== null })
   for (const cluster of clusters) {
     const isLost = isOver && !isReachable(served, cluster)
     if (isLost) places.lose(cluster)
     const kinds = named ?? [...unnamedKinds(served, cluster)].filter(isSearchedUnnamed)
     for (const kind of new Set(kinds)) {
-      const needed = indexesOf(kind)
-      const at = { cluster, kind, isOptional: isOver, indexes: { needed } }
-      if (isLost) {
-        const held = unlessRefused(() => placePart(run, { ...at, indexes: undefined }, within))
-        if (held !== undefined) places.parts.push(held)
-      } else if (named !== null) places.add(at, () => placePart(run, at, within))
-      else {
-        places.add(at, () => {
-          budget.spend('tests', within()?.length ?? 0)
-          const part = readUnnamed(run, { cluster, kind }, { within })
-          const isIndexed = part === undefined || needed.every((name) => part.view.hasIndex(name))
-          // Asks for missing indexes, so that another round waits for them.
-          return isIndexed
-            ? part
-            : run.parts.part({ cluster, kind, indexes: { needed } }, { within })
-        })
-      }
+      const at = { cluster, kind, isOptional: isOver, indexes: { needed: indexesOf(kind) } }
+      places.add(at, (part) => part, within, named === null && !isLost)
     }
   }
   return {

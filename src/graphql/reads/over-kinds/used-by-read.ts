@@ -48,7 +48,7 @@ export class UsedByRead {
     const { budget, followed } = run
     const found = originOf(run, object)
     /** It reads every kind of users, or fails: it never answers with some of them. */
-    const places = new Places<PlacedPart>(this.#served)
+    const places = new Places<PlacedPart>(run)
     if (found === undefined) {
       return kindsConnection(run, places.read(), { identity: { list: 'usedBy' }, bounds: args })
     }
