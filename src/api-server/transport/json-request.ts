@@ -1,7 +1,7 @@
 import { type ApiStatusError, isTooManyRequests } from '../../kubernetes/status.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { parseExact } from '../../lib/json.ts'
-import { readUpTo } from './response-body.ts'
+import { readUpTo } from '../../lib/read-body.ts'
 import type { Transport, TransportRequest } from './transport.ts'
 import { warningTexts } from './warnings.ts'
 

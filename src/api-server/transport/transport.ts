@@ -9,7 +9,7 @@ import { ConnectionPool, type ConnectionPoolOptions } from './connection-pool.ts
 import { Credentials, type RequestCredentials } from '../kubeconfig/credentials.ts'
 import { Exchange, type ExchangeDeadlines, type ExchangeResponse } from './exchange.ts'
 import { isUnauthorized } from './reachability.ts'
-import { readUpTo } from './response-body.ts'
+import { readUpTo } from '../../lib/read-body.ts'
 import type { WarningObserver } from './warnings.ts'
 import {
   ApiStatusError,

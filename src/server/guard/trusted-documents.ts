@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'graphql'
 import { CodedError } from '../../lib/coded-error.ts'
-import { FollowedFiles } from '../../lib/file-watcher.ts'
+import { FollowedFiles } from '../../lib/file-follower.ts'
 import { ClientError } from '../../graphql/errors/client-error.ts'
 import type { DocumentRequest, DocumentSource } from '../document-source.ts'
 import type { ServerLog } from '../operation-options.ts'
