@@ -18,7 +18,7 @@ import { JsonText } from '../../lib/json.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { type ExtensionParent, StoredObject } from '../reads/direct/direct-reads.ts'
-import { foundByKey, referenced } from '../reads/object-read.ts'
+import { foundByKey, OfObject, referenced } from '../reads/object-read.ts'
 import { lastEventNeeds, problemNeeds } from '../reads/over-kinds/problems-read.ts'
 import { completionNeeds, searchNeeds } from '../reads/over-kinds/search-read.ts'
 import type { ExtensionField, FieldSource } from '../schema/field-source.ts'
@@ -34,6 +34,7 @@ import {
   listText,
   objectText,
   type ValueRun,
+  type QuickText,
   type WrittenMember,
 } from './value-run.ts'
 
@@ -49,6 +50,7 @@ import {
 export type ValueWriter = ((run: ValueRun, value: unknown, cluster?: string) => string) & {
   /** The least length of a text that is not null, so that lists of objects can be refused before they are written. */
   readonly leastLength?: number
+  readonly quick?: QuickText
 }
 
 /** Compiles the value of a field: its completion, and the errors that an own value has beside it (a connection's). */
@@ -112,15 +114,22 @@ export function memberWriter(field: PlanField): ValueWriter {
   return staleInRow(field) ?? ownMemberWriter(field, write)
 }
 
-/** Compiles a member of an own value. Most are short texts, which need no completion: `answered` takes them by `quick`. */
+/** Compiles a member of an own value. Texts have a `quick` way past their completion. */
 function ownMemberWriter(field: PlanField, write: ValueWriter): ValueWriter {
   const { args, name } = field
   const type = getNullableType(field.type)
   const isText = type === GraphQLString || type === GraphQLID
-  const quick = (value: unknown): string | undefined => {
-    const member = (value as Readonly<Record<string, unknown>>)[name]
-    if (typeof member === 'string' && member.length < shortText) return JSON.stringify(member)
-    return member instanceof JsonText ? member.text : undefined
+  const quick: QuickText = (value, before) => {
+    try {
+      const member = (value as Readonly<Record<string, unknown>>)[name]
+      if (member instanceof JsonText) return member.after(before)
+      if (typeof member === 'string' && member.length < shortText) {
+        return before + JSON.stringify(member)
+      }
+    } catch {
+      // It is read again where its failure is reported.
+    }
+    return undefined
   }
   const writeOwn: ValueWriter = (run, value, cluster) => {
     const values = value as Readonly<Record<string, unknown>>
@@ -323,11 +332,28 @@ function kindWriter(field: PlanField): ValueWriter {
   }
 }
 
-type Members = readonly WrittenMember<[unknown, string | undefined]>[]
+type Members = readonly (WrittenMember<[unknown, string | undefined]> & { readonly name: string })[]
 
 function objectWriter(type: GraphQLObjectType, field: PlanField): ValueWriter {
   const members = membersOf(type, field)
-  const write: ValueWriter = (run, value, cluster) => objectText(run, members, value, cluster)
+  const texts = `${type.name} ${members.map(({ before, name }) => before + name).join('')}`
+  let lastKept: ReadonlySet<string> | undefined
+  let isKept = false
+  const write: ValueWriter = (run, value, cluster) => {
+    if (!(value instanceof OfObject)) return objectText(run, members, value, cluster)
+    const { about, kept } = value
+    if (kept !== lastKept) {
+      lastKept = kept
+      isKept = members.every(({ name }) => kept.has(name))
+    }
+    if (!isKept) return objectText(run, members, value, cluster)
+    const { part, id } = about
+    const memo = planRunOf(run).memoOf(texts, part)
+    const held = part.view.held(id)
+    let text = memo.get(id, held)
+    if (text === undefined) memo.set(id, held, (text = objectText(run, members, value, cluster)))
+    return text
+  }
   return Object.assign(write, { leastLength: leastLengthOf(members) })
 }
 
