@@ -40,10 +40,9 @@ import type { DrainArguments, Drains } from '../writes/drain.ts'
 import { checkedCoalesceMs } from './followed-list.ts'
 import { FramePlans } from './frame-plan.ts'
 import { neededBy } from './group/group-access.ts'
-import { FailedStream } from './group/group-member.ts'
 import type { LiveState } from './live-limits.ts'
 import { LiveGroups, type LiveGroupsOptions } from './live-groups.ts'
-import { clustersStream, drainStream, extensionStream } from './value-streams.ts'
+import { clustersStream, drainStream, extensionStream, FailedStream } from './value-streams.ts'
 
 export interface PlannedSubscriptionsOptions extends LiveGroupsOptions {
   readonly served: () => ServedSchema
