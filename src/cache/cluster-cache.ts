@@ -1,3 +1,9 @@
+/**
+ * The caches of one cluster. `acquire` gives a lease of a resource and starts its informer in `#start`, which puts its
+ * parts together: the source, the history of recent changes, the namespaces, the informer, and what it reports
+ * (`#observing`). Closures there live as long as the cached resource and hold what they share, so nothing that
+ * outlives it is made in `#start`. `serve`, `drop` and `reread` follow changes of the schema and of the cluster.
+ */
 import { type ApiResource, apiVersionOf, isBuiltInGroup } from '../kubernetes/api-resource.ts'
 import type { ApiServer } from '../api-server/api-server.ts'
 import type { LentServer } from '../api-server/lent-servers.ts'
