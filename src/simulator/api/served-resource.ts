@@ -205,7 +205,8 @@ function selectable(
     const missing = 'missing' in field ? (field.missing ?? '') : ''
     return (object: Unstructured): string => {
       const value = valueAt(object, keys)
-      return typeof value === 'object' ? missing : String(value ?? missing)
+      if (typeof value === 'string') return value
+      return typeof value === 'number' || typeof value === 'boolean' ? String(value) : missing
     }
   })
   return {

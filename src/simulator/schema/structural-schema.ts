@@ -41,12 +41,13 @@ export function prunedObject<T extends object>(object: T, schema: Schema, unknow
 /** The paths of the fields that the schema of a kind does not declare. */
 export function unknownFields(object: object, { root, schemas }: KindSchema): readonly string[] {
   const unknown: string[] = []
-  // A schema without members is any JSON.
-  const isAny = ({ properties, additionalProperties }: Schema): boolean =>
-    properties === undefined && typeof additionalProperties !== 'object'
   pruned(object, root, [], { schemas, isAny, unknown })
   return unknown
 }
+
+/** A schema without members is any JSON. */
+const isAny = ({ properties, additionalProperties }: Schema): boolean =>
+  properties === undefined && typeof additionalProperties !== 'object'
 
 interface Pruning {
   readonly schemas: Schemas
