@@ -7,16 +7,6 @@ import type { CustomResourceVersion } from './custom-resource-definition.ts'
 import type { SchemaAtPath } from './kind-catalog.ts'
 import { scalarFormOf, type SchemaScalar } from './scalar-form.ts'
 
-/** A printer column or selectable field of a CRD that cannot be an index. */
-export class CustomResourceIndexError extends CodedError {
-  constructor(typeName: string, jsonPath: string, problem: string) {
-    super('CRD_INDEX', `${typeName} has no index of ${jsonPath}: ${problem}`, {
-      value: jsonPath,
-      hint: 'declare the index with @index',
-    })
-  }
-}
-
 /** The options of {@link customResourceIndexes}. */
 export interface CustomResourceIndexOptions {
   readonly typeName: string
@@ -47,7 +37,9 @@ export function customResourceIndexes(options: CustomResourceIndexOptions): {
     const found = pathAt(jsonPath, at)
     if (found === undefined || found.at.form === 'absent') {
       const problem = found === undefined ? 'it is no plain path' : 'the schema has no such field'
-      problems.push(new CustomResourceIndexError(typeName, jsonPath, problem))
+      const message = `${typeName} has no index of ${jsonPath}: ${problem}`
+      const hint = 'declare the index with @index'
+      problems.push(new CodedError('CRD_INDEX', message, { value: jsonPath, hint }))
       return
     }
     if (found.path === creation) return
