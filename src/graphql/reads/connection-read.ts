@@ -216,12 +216,16 @@ export function facetsOf(run: ReadRun, list: CountedList, args: FacetsArguments)
   })
 }
 
-/** Throws the `ArgumentError` that {@link facetsOf} throws for these arguments. */
-export function checkFacets(kind: Kind, args: FacetsArguments, limits: NamingLimits): void {
-  checkedFacets(kind, args, limits)
-}
-
-function checkedFacets(kind: Kind, { by, top, sum }: FacetsArguments, limits: NamingLimits) {
+/** The facets and sums that arguments name. Throws `ArgumentError`. */
+export function checkedFacets(
+  kind: Kind,
+  { by, top, sum }: FacetsArguments,
+  limits: NamingLimits,
+): {
+  readonly most: number
+  readonly summed: readonly IndexDefinition[]
+  readonly facets: readonly CheckedFacet[]
+} {
   if (by.length > maxFacets) {
     throw new ArgumentError('by', `names more than ${maxFacets} facets`, { value: by.length })
   }

@@ -16,7 +16,7 @@ import { notWhole } from '../prepare/covered-parts.ts'
 import { hiddenUsers } from '../prepare/read-failures.ts'
 import type { ReadParts } from '../prepare/read-snapshot.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
-import { isServed } from './condition-needs.ts'
+import { isServed } from '../served/named-kinds.ts'
 import type { DirectReads, ExtensionCalls } from './direct/direct-reads.ts'
 
 export interface ReadRunOptions {

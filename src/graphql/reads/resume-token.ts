@@ -1,4 +1,6 @@
+import { isRecord } from '../../lib/json.ts'
 import { ArgumentError } from '../../query/condition/argument-error.ts'
+import { encodeFields, fieldsOf, isText } from '../../query/page/cursor.ts'
 import { joinedHash } from '../prepare/access-fingerprint.ts'
 
 /** Resource versions by type name. */
@@ -42,17 +44,6 @@ export function positionName(listNumber: number, name: string): string {
 
 /** Raise when the fields of a token change. */
 const version = 5
-const maxLength = 16_384
-
-/** A `resumeFrom` that is no token of a gateway. */
-export class ResumeTokenError extends ArgumentError {
-  constructor(token: string) {
-    super('resumeFrom', 'is not a resume token', {
-      value: token,
-      hint: 'send the `resumeToken` of the last frame that was applied, or nothing',
-    })
-  }
-}
 
 /**
  * An opaque token, the same on every replica. Like a cursor, it has no signature: forging it only moves the position of
@@ -61,38 +52,23 @@ export class ResumeTokenError extends ArgumentError {
 export function encodeResumeToken(position: ResumePosition): string {
   const { incarnation, list, access, positions, isAhead } = position
   const fields = [version, incarnation, list, access, positions, Number(isAhead)]
-  return Buffer.from(JSON.stringify(fields)).toString('base64url')
+  return encodeFields(fields)
 }
 
-/** The position in a token; `undefined` for a token of another version. Throws {@link ResumeTokenError}. */
+/** The position in a token; `undefined` for a token of another version. Throws `ArgumentError`. */
 export function decodeResumeToken(token: string): ResumePosition | undefined {
   const fields = fieldsOf(token)
-  if (fields === undefined) throw new ResumeTokenError(token)
-  const [, incarnation, list, access, positions, ahead] = fields
-  if (fields[0] !== version) return undefined
-  const isWhole = isText(incarnation) && isText(list) && isText(access) && isPositions(positions)
-  if (!isWhole) throw new ResumeTokenError(token)
-  return { incarnation, list, access, positions, isAhead: ahead !== 0 }
-}
-
-function fieldsOf(token: string): readonly unknown[] | undefined {
-  if (token.length > maxLength) return undefined
-  const bytes = Buffer.from(token, 'base64url')
-  // Buffer skips characters outside base64url. A valid token has none.
-  if (bytes.toString('base64url') !== token) return undefined
-  try {
-    const value: unknown = JSON.parse(bytes.toString())
-    return Array.isArray(value) && Number.isInteger(value[0]) ? value : undefined
-  } catch {
-    return undefined
+  if (fields !== undefined && fields[0] !== version) return undefined
+  const [, incarnation, list, access, positions, ahead] = fields ?? []
+  if (isText(incarnation) && isText(list) && isText(access) && isPositions(positions)) {
+    return { incarnation, list, access, positions, isAhead: ahead !== 0 }
   }
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string'
+  throw new ArgumentError('resumeFrom', 'is not a resume token', {
+    value: token,
+    hint: 'send the `resumeToken` of the last frame that was applied, or nothing',
+  })
 }
 
 function isPositions(value: unknown): value is Readonly<Record<string, string>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  return Object.values(value).every(isText)
+  return isRecord(value) && Object.values(value).every(isText)
 }

@@ -38,7 +38,13 @@ export function podTotalOf(resource: ContainerResource): IndexFunction {
     const pod = object as Unstructured
     const spec = specOf(pod)
     const status = statusOf(pod)
-    const resize: Resize = { resource, isInfeasible: isInfeasible(status) }
+    let isInfeasible = false
+    for (const { type, reason } of fieldsIn(status['conditions'])) {
+      if (type !== 'PodResizePending') continue
+      isInfeasible = reason === 'Infeasible'
+      break
+    }
+    const resize: Resize = { resource, isInfeasible }
     let total: string | undefined
     for (const container of fieldsIn(spec['containers'])) {
       const state = namedIn(status['containerStatuses'], container['name'])
@@ -58,7 +64,9 @@ export function podTotalOf(resource: ContainerResource): IndexFunction {
       }
     }
     total = larger(total, initial)
-    if (isOfPods(name) && valueIn(spec['resources'], resource) !== undefined) {
+    // `IsSupportedPodLevelResource`.
+    const isOfPods = name === 'cpu' || name === 'memory' || name.startsWith('hugepages-')
+    if (isOfPods && valueIn(spec['resources'], resource) !== undefined) {
       total = effective(spec, status, resize) ?? zero
     }
     const overhead = indexKeyOf('quantity', fieldsOf(spec['overhead'])[name])
@@ -93,22 +101,10 @@ const totals = { requests: totalsOf('requests'), limits: totalsOf('limits') }
 const none: readonly string[] = []
 const zero = decimalKey(sumOf([]))
 
-/** The resources that a pod may have itself: `IsSupportedPodLevelResource`. */
-function isOfPods(name: string): boolean {
-  return name === 'cpu' || name === 'memory' || name.startsWith('hugepages-')
-}
-
 interface Resize {
   readonly resource: ContainerResource
   /** Whether the node cannot grant the wanted resources. */
   readonly isInfeasible: boolean
-}
-
-function isInfeasible({ conditions }: Fields): boolean {
-  for (const { type, reason } of fieldsIn(conditions)) {
-    if (type === 'PodResizePending') return reason === 'Infeasible'
-  }
-  return false
 }
 
 /** What a container or a pod counts: the most of what it wants, what it was granted and what it has. */

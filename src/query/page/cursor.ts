@@ -14,16 +14,16 @@ const maxLength = 16_384
 const maxWhole = 1_400
 const maxCut = 128
 
-export class CursorError extends ArgumentError {
-  readonly reason: 'malformed' | 'otherVersion' | 'otherQuery'
-
-  constructor(argument: string, cursor: string, reason: CursorError['reason']) {
-    super(argument, problems[reason], {
-      value: cursor,
-      hint: 'start again without a cursor, and keep the other arguments the same for all pages',
-    })
-    this.reason = reason
-  }
+/** The error of a cursor that does not belong to its list. */
+export function cursorError(
+  argument: string,
+  cursor: string,
+  reason: keyof typeof problems,
+): ArgumentError {
+  return new ArgumentError(argument, problems[reason], {
+    value: cursor,
+    hint: 'start again without a cursor, and keep the other arguments the same for all pages',
+  })
 }
 
 const problems = {
@@ -99,7 +99,7 @@ export function encodeCursor(
             : [value.slice(0, maxCut), valueHash(value)],
         )
   // JSON writes a missing value as null.
-  return Buffer.from(JSON.stringify([version, hash, part, key, ...kept])).toString('base64url')
+  return encodeFields([version, hash, part, key, ...kept])
 }
 
 /** The hash of a {@link CutValue}. */
@@ -120,32 +120,31 @@ interface CursorContext {
   ) => string
 }
 
-/** The position in a cursor; `undefined` without one. Throws {@link CursorError}, which names the argument. */
+/** The position in a cursor; `undefined` without one. Throws `ArgumentError`, which names the argument. */
 export function positionIn(
   cursor: string | null | undefined,
   { hash, argument, terms, wholeValue }: CursorContext,
 ): ListPosition | undefined {
   if (cursor === undefined || cursor === null) return undefined
   const fields = fieldsOf(cursor)
-  if (fields === undefined) throw new CursorError(argument, cursor, 'malformed')
-  if (fields[0] !== version) throw new CursorError(argument, cursor, 'otherVersion')
+  if (fields === undefined) throw cursorError(argument, cursor, 'malformed')
+  if (fields[0] !== version) throw cursorError(argument, cursor, 'otherVersion')
   const [, boundTo, part, key, ...values] = fields
   if (!isText(boundTo) || !isText(part) || !isText(key)) {
-    throw new CursorError(argument, cursor, 'malformed')
+    throw cursorError(argument, cursor, 'malformed')
   }
-  if (boundTo !== hash) throw new CursorError(argument, cursor, 'otherQuery')
-  if (values.length !== terms) throw new CursorError(argument, cursor, 'malformed')
+  if (boundTo !== hash) throw cursorError(argument, cursor, 'otherQuery')
+  if (values.length !== terms) throw cursorError(argument, cursor, 'malformed')
   const read = (value: unknown, term: number): string | undefined => {
     if (isText(value)) return value
     if (value === null) return undefined
-    if (wholeValue === undefined || !isCut(value))
-      throw new CursorError(argument, cursor, 'malformed')
+    if (wholeValue === undefined || !isCut(value)) throw cursorError(argument, cursor, 'malformed')
     return wholeValue({ part, key }, value, term)
   }
   return { part, key, values: values.map(read) }
 }
 
-function isText(value: unknown): value is string {
+export function isText(value: unknown): value is string {
   return typeof value === 'string'
 }
 
@@ -153,14 +152,20 @@ function isCut(value: unknown): value is CutValue {
   return Array.isArray(value) && value.length === 2 && value.every(isText)
 }
 
-function fieldsOf(cursor: string): readonly unknown[] | undefined {
-  if (cursor.length > maxLength) return undefined
-  const bytes = Buffer.from(cursor, 'base64url')
-  // Buffer skips invalid characters. No cursor has them.
-  if (bytes.toString('base64url') !== cursor) return undefined
+/** Writes a cursor or a resume token: an opaque text, the same on every replica. The first field is the version of its form. */
+export function encodeFields(fields: readonly unknown[]): string {
+  return Buffer.from(JSON.stringify(fields)).toString('base64url')
+}
+
+/** Reads what {@link encodeFields} has written; `undefined` for any other text. */
+export function fieldsOf(text: string): readonly unknown[] | undefined {
+  if (text.length > maxLength) return undefined
+  const bytes = Buffer.from(text, 'base64url')
+  // Buffer skips characters outside base64url. A valid text has none.
+  if (bytes.toString('base64url') !== text) return undefined
   try {
     const value: unknown = JSON.parse(bytes.toString())
-    return Array.isArray(value) && typeof value[0] === 'number' ? value : undefined
+    return Array.isArray(value) && Number.isInteger(value[0]) ? value : undefined
   } catch {
     return undefined
   }

@@ -8,7 +8,6 @@ import type { ObjectId } from '../../../informer/store/store-view.ts'
 import { type KubernetesObject, objectKey, splitObjectKey } from '../../../kubernetes/object.ts'
 import { resourceVersion } from '../../../kubernetes/resource-version.ts'
 import { ApiStatusError } from '../../../kubernetes/status.ts'
-import type { ApiResource } from '../../../kubernetes/api-resource.ts'
 import { boundedParallel } from '../../../lib/concurrency.ts'
 import { unrestricted } from '../../../query/condition/scope.ts'
 import type { WorkBudget } from '../../../query/condition/work-budget.ts'
@@ -378,10 +377,14 @@ export class DirectReads {
       }
       case 'secret': {
         const api = this.#options.access === undefined ? this.#api(at) : callers.to(at)
-        const contents = await secretContents(api, resource, asked, signal)
-        const { namespace = '', name } = asked
-        if (contents !== null) this.#options.read(`${cluster}/${namespace}/${name}`)
-        return contents
+        const { namespace = '', name, uid } = asked
+        const whole = { resource, metadataOnly: false }
+        const found = await api.object(whole, { namespace, name }, signal)
+        // It is gone, or was replaced under its name.
+        if (found === undefined || (uid !== '' && uid !== found.metadata.uid)) return null
+        this.#options.read(`${cluster}/${namespace}/${name}`)
+        const { data = null, type = null } = found as Partial<SecretContents>
+        return { data, type }
       }
     }
   }
@@ -502,19 +505,6 @@ function tokenFor(
     throw unreadable(at, `your token is not for cluster ${at.cluster}`, hint)
   }
   return token
-}
-
-/** The contents of a Secret; `null` if it is gone or was replaced under its name. */
-async function secretContents(
-  api: DirectApi,
-  resource: ApiResource,
-  { namespace = '', name, uid }: IdentifiedPlace,
-  signal: AbortSignal,
-): Promise<SecretContents | null> {
-  const found = await api.object({ resource, metadataOnly: false }, { namespace, name }, signal)
-  if (found === undefined || (uid !== '' && uid !== found.metadata.uid)) return null
-  const { data = null, type = null } = found as Partial<SecretContents>
-  return { data, type }
 }
 
 function unreadable({ cluster, kind }: ClusterKind, why: string, hint: string): ClientError {

@@ -7,9 +7,14 @@ import { commonIndexes } from '../../model/sdl-indexes.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
 import type { KubernetesObjectsArguments } from '../../schema/gateway-types.ts'
 import { clustersNamed, clustersPrepared, isReachable } from '../../served/cluster-argument.ts'
-import { type ErrorNames, kindsCalled, noSuchKind, unnamedKinds } from '../../served/named-kinds.ts'
+import {
+  type ErrorNames,
+  isServed,
+  kindsCalled,
+  noSuchKind,
+  unnamedKinds,
+} from '../../served/named-kinds.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
-import { isServed } from '../condition-needs.ts'
 import { filterOf, type ListFilter } from '../list-arguments.ts'
 import { Places, typesNotRead } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
