@@ -1,3 +1,8 @@
+/*
+ * `gatewayClusters`, and the cluster of an object: the state of each cluster, and of the kinds in it that the viewer may
+ * list. What is costly, or depends on the viewer, is computed when a field asks for it.
+ */
+
 import type { CachedResourceState } from '../../cache/cached-resource.ts'
 import type { ClusterCache } from '../../cache/cluster-cache.ts'
 import { type ApiResource, apiVersionOf } from '../../kubernetes/api-resource.ts'
@@ -22,11 +27,6 @@ import { listRequest, readList } from './list-read.ts'
 import { furtherNamespaces } from './permissions.ts'
 import { OncePerRun, type ReadRun } from './read-run.ts'
 import { indexesIn } from './usage-read.ts'
-
-/*
- * `gatewayClusters`, and the cluster of an object: the state of each cluster, and of the kinds in it that the viewer may
- * list. What is costly, or depends on the viewer, is computed when a field asks for it.
- */
 
 /** The states of all clusters. */
 export function clusterStates(run: ReadRun): readonly object[] {

@@ -1,3 +1,9 @@
+/*
+ * A list of a kind: of a root field, of a relation, over clusters, or read from the API server. `listRequest` reads the
+ * arguments once for all rows that share them. `readList` finds the parts, one for each cluster, and takes a page of them
+ * (`query/page/page.ts`). At the end, the kinds and indexes that a filter needs before it can be read.
+ */
+
 import {
   allOf,
   type Condition,

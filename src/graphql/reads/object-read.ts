@@ -1,3 +1,9 @@
+/*
+ * Finds single objects: by their key, UID, `id` or a reference. Each costs a row. A kind without a cache is read from the
+ * API server. An object that the viewer may not look up counts as absent, whether or not it exists; a relation that names it
+ * tells of that beside the answer (`Refused`), with the same error for all objects of the kind.
+ */
+
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
 import { hasKey } from '../../query/condition/condition.ts'

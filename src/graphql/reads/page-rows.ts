@@ -1,3 +1,9 @@
+/*
+ * Refuses an operation before it reads anything if the page sizes along one of its paths multiply to too many rows. The
+ * search goes through the selections once for each type, and keeps the path with the most rows: a connection of which no
+ * rows are selected does not count, and a size in an unknown variable counts as the largest.
+ */
+
 import {
   type DocumentNode,
   type FieldNode,
@@ -89,7 +95,6 @@ export function checkPageSizes(
   return clientErrorOf(new GraphQLError(message, { nodes: [node], originalError }))
 }
 
-/** Searches the selections of an operation for the path with the most rows. */
 function pageSearch(
   served: ServedSchema,
   { document, variables }: PagesRequest,

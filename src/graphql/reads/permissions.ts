@@ -1,3 +1,9 @@
+/*
+ * What the viewer may do, as fields answer it: `can`, of the gateway and of an object, and the namespaces where the viewer
+ * may list a kind. Answers come from the access reviews that are kept. A missing one is noted, and the field is `undefined`:
+ * the server asks for all of them together, and the operation runs again.
+ */
+
 import { type AccessQuestion, placeOf, questionOf } from '../../access/access-question.ts'
 import type {
   CanArguments,

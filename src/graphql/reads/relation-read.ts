@@ -1,3 +1,9 @@
+/*
+ * Reads a relation from one object: a read of an index or two. Most rows name one object, whose key an index of the
+ * referring kind holds. Otherwise the relation gives a condition: of keys, which are looked up, or of a list. The parts on
+ * the way and that index are found once a run, since all rows share them.
+ */
+
 import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { type Condition, namespacesOf, nothing } from '../../query/condition/condition.ts'
@@ -20,10 +26,6 @@ interface DirectReferences {
   readonly part: KindView
 }
 
-/**
- * Reads a relation from one object: a read of an index or two. Finds the parts on the way and the index of direct
- * references once a run, since all rows share them.
- */
 export class RelationRead {
   readonly #relation: SchemaRelation
   /** Whether the run keeps the result for relations that go through this one. Events are followed in two ways. */

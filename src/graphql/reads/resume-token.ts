@@ -1,3 +1,9 @@
+/*
+ * The tokens by which a subscription goes on where its client left off: the versions of the stores that the client has,
+ * bound by hashes to the lists, to the histories of their clusters and to what the viewer may see. A token that fits none of
+ * these leads to a new snapshot.
+ */
+
 import { isRecord } from '../../lib/json.ts'
 import { ArgumentError } from '../../query/condition/argument-error.ts'
 import { encodeFields, fieldsOf, isText } from '../../query/page/cursor.ts'

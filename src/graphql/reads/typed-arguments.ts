@@ -1,3 +1,9 @@
+/*
+ * The arguments of a list whose kind they name (`objectList`). The schema does not know the kind, so `where` and `orderBy`
+ * are JSON there: they are coerced here as the list of the kind coerces its own, and an error names the place and the
+ * nearest name.
+ */
+
 import {
   coerceInputValue,
   type GraphQLInputType,

@@ -1,3 +1,8 @@
+/*
+ * The kinds that a request means: by type (`types`), by group and kind (`objectList`), by any name that kubectl takes
+ * (`search`, `kinds`), and those that it reads without naming them: the common ones, and those in memory.
+ */
+
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { nearestName } from '../../lib/options.ts'
 import { ArgumentError } from '../../query/condition/argument-error.ts'
@@ -5,11 +10,6 @@ import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ObjectListFilterArguments } from '../schema/gateway-types.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
-
-/*
- * The kinds that a request means: by type (`types`), by group and kind (`objectList`), by any name that kubectl takes
- * (`search`, `kinds`), and those that it reads without naming them: the common ones, and those in memory.
- */
 
 /** The arguments that name a kind. Without a group, one group alone must have it. */
 export type KindArguments = Pick<ObjectListFilterArguments, 'group' | 'kind'>

@@ -1,3 +1,9 @@
+/*
+ * The relations of a schema, resolved once: what each field follows, which kinds and indexes it needs, and what filters make
+ * of it. The definitions of all kinds are compiled together (`query/relation`), since relations go through each other and
+ * back.
+ */
+
 import type { WantedIndexes } from '../../cache/cached-resource.ts'
 import {
   type Condition,

@@ -1,3 +1,8 @@
+/*
+ * The definitions of indexes, and the functions that stores build them with. An index has the values at some paths of each
+ * object, or one value made of them: their sum, the first one, the restarts or the total of a pod.
+ */
+
 import {
   builtInIndexes,
   type Indexers,

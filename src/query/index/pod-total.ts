@@ -1,3 +1,14 @@
+/*
+ * The requests and limits of a whole pod, as the scheduler counts them: `PodRequests` and `PodLimits` of
+ * k8s.io/component-helpers/resource v0.36 with `UseStatusResources`.
+ *
+ * - Containers run beside each other and beside the sidecars, which are the init containers that always restart.
+ * - Each other init container runs alone, beside the sidecars before it. The most that any moment needs counts.
+ * - Resources of the pod itself (KEP-2837) take the place of those of its containers.
+ * - The overhead of the RuntimeClass comes on top; on top of a limit only if there is one.
+ * - While a container is resized in place (KEP-1287), the most of its spec and its status counts.
+ */
+
 import type { IndexFunction } from '../../informer/store/store-view.ts'
 import { type Fields, fieldsOf, specOf, statusOf } from '../../kubernetes/fields.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
@@ -22,16 +33,7 @@ export function containerResourceAt({ steps }: Path): ContainerResource | undefi
   return list === 'requests' || list === 'limits' ? { list, name } : undefined
 }
 
-/**
- * The requests or limits of a whole pod, as the scheduler counts them: `PodRequests` and `PodLimits` of
- * k8s.io/component-helpers/resource v0.36 with `UseStatusResources`. No value if no part of the pod has the resource.
- *
- * - Containers run beside each other and beside the sidecars, which are the init containers that always restart.
- * - Each other init container runs alone, beside the sidecars before it. The most that any moment needs counts.
- * - Resources of the pod itself (KEP-2837) take the place of those of its containers.
- * - The overhead of the RuntimeClass comes on top; on top of a limit only if there is one.
- * - While a container is resized in place (KEP-1287), the most of its spec and its status counts.
- */
+/** The index of one resource. No value if no part of the pod has the resource. */
 export function podTotalOf(resource: ContainerResource): IndexFunction {
   const { list, name } = resource
   return (object) => {

@@ -1,3 +1,9 @@
+/*
+ * The ways to complete the last word of a search text. Each is a term that at least one visible object has: a name, a
+ * namespace, a key or a value of a label, a kind. `searches` finds the first terms of each form in the sorted terms of the
+ * indexes; the forms share the number of the answer, and only what is answered is counted.
+ */
+
 import { folded } from '../../informer/store/term-list.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
 import type { Scope } from '../condition/scope.ts'

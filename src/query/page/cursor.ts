@@ -1,3 +1,8 @@
+/*
+ * Cursors: the position of an object in its list, as an opaque text. A cursor is bound to its list by a hash of what selects
+ * and orders the objects, so that it is refused elsewhere. Long values are cut, to keep it short enough to be accepted.
+ */
+
 import { createHash } from 'node:crypto'
 import { ArgumentError } from '../condition/argument-error.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'

@@ -1,3 +1,14 @@
+/*
+ * Folds what is wrong with the objects of a cluster to its problems, each cause once, as the viewer may see them:
+ *
+ * - The problems of a Node that is down include those of the pods on it.
+ * - The problem of an owner is that of what it owns, as long as that has one.
+ * - Problems with the same topmost owner and the same reason are one.
+ * - Warning Events count if they repeat, and neither their object, nor its owners, nor what it owns has another problem.
+ *
+ * An index has the facts, so only objects with problems are read. `ProblemOwners` finds and remembers the owners.
+ */
+
 import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { type OwnerReference, objectKey, splitObjectKey } from '../../kubernetes/object.ts'
@@ -58,16 +69,7 @@ const testsPerFact = 20
 /** The same for an object whose fact need not be read. */
 const testsPerObject = 8
 
-/**
- * The problems of a cluster that the viewer may see: each cause once.
- *
- * - The problems of a Node that is down include those of the pods on it.
- * - The problem of an owner is that of what it owns, as long as that has one.
- * - Problems with the same topmost owner and the same reason are one.
- * - Warning Events count if they repeat, and neither their object, nor its owners, nor what it owns has another problem.
- *
- * Reads the objects with problems only, by an index. Throws `QueryTooCostlyError`.
- */
+/** The problems of a cluster that the viewer may see. Throws `QueryTooCostlyError`. */
 export function foldProblems<P extends ProblemPart>(
   options: FoldOptions<P>,
 ): readonly FoldedProblem<P>[] {

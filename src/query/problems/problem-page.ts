@@ -1,3 +1,7 @@
+/*
+ * One page of problems, in an order of severity, time and number of objects.
+ */
+
 import type { WorkBudget } from '../condition/work-budget.ts'
 import type { FilterableIndex } from '../index/index-definition.ts'
 import { encodeCursor, type ListIdentity, listHash, positionIn } from '../page/cursor.ts'

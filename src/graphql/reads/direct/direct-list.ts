@@ -1,3 +1,8 @@
+/*
+ * The list of a kind without a cache. The API server orders it and cuts it to pages, by `limit` and `continue`. Our cursors
+ * name a `continue` and a number of objects behind it, so a page may end within one of the server's.
+ */
+
 import { objectKey } from '../../../kubernetes/object.ts'
 import { everything } from '../../../query/condition/condition.ts'
 import { cursorError, type ListIdentity, listHash, positionIn } from '../../../query/page/cursor.ts'

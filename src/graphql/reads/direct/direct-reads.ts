@@ -1,3 +1,11 @@
+/*
+ * The reads of one operation from the API server: kinds without a cache, look-ups with `live: true`, printed tables, the
+ * data of Secrets, and the logs of pods. When a run needs a read that is missing, the field is `null` and the need is noted.
+ * `fetch` reads all noted needs, with a deadline, and the operation runs again. Each need is read once. The gateway reads
+ * with its own account, which may see more than the viewer, so each read is reviewed first; Secrets are read with the token
+ * of the caller.
+ */
+
 import type { FieldNode } from 'graphql'
 import { placeOf, questionOf } from '../../../access/access-question.ts'
 import type { CallerToken } from '../../../access/authentication/authenticator.ts'
@@ -119,11 +127,6 @@ export interface DirectReadsOptions {
   readonly extensions?: ExtensionCalls | undefined
 }
 
-/**
- * The reads of one operation from the API server: kinds without a cache, look-ups with `live: true`, printed tables,
- * and the data of Secrets. When a run needs a read that is missing, the field is `null` and the need is noted. {@link
- * fetch} reads all noted needs, with a deadline, and the operation runs again. Each need is read once.
- */
 export class DirectReads {
   readonly #options: DirectReadsOptions
   readonly #outcomes = new Map<string, Outcome>()

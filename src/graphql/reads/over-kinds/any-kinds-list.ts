@@ -1,3 +1,8 @@
+/*
+ * `kubernetesObjects`, in a query and in a subscription: the list of each kind that the arguments name in each cluster that
+ * they name, as parts of one list, ordered by the indexes that all kinds have.
+ */
+
 import { ArgumentError } from '../../../query/condition/argument-error.ts'
 import { namespacesOf } from '../../../query/condition/condition.ts'
 import { compileOrder, type OrderTerm } from '../../../query/page/list-order.ts'
@@ -19,11 +24,6 @@ import { filterOf, type ListFilter } from '../list-arguments.ts'
 import { Places, typesNotRead } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 import { kindsConnection, type PlacedPart } from './kinds-connection.ts'
-
-/*
- * `kubernetesObjects`, in a query and in a subscription: the list of each kind that the arguments name in each cluster that
- * they name, as parts of one list, ordered by the indexes that all kinds have.
- */
 
 /** A list has a part for each kind in each cluster. */
 const maxParts = 2_000

@@ -1,3 +1,11 @@
+/*
+ * The connections of fields over kinds. A field finds its places (`Places`: the kinds in their clusters, and what could not
+ * be read of them), and gives each part a condition. `kindsConnection` reads one page of all parts. The value of a
+ * connection is an object whose members are the fields of the connection's type, so the value writer writes it as it
+ * stands; each member is computed when a field asks for it, within the tick that read the page. Of a list of one kind,
+ * `plan/connection-writer.ts` writes the rows from their bare ids (`ReadPage`).
+ */
+
 import type { Condition } from '../../../query/condition/condition.ts'
 import type { ObjectId } from '../../../informer/store/store-view.ts'
 import type { ListIdentity } from '../../../query/page/cursor.ts'
@@ -9,14 +17,6 @@ import { pageInfoOf, paidRows } from '../connection-read.ts'
 import { StoredObject } from '../direct/direct-reads.ts'
 import type { PlacesRead } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
-
-/*
- * The connections of fields over kinds. A field finds its places (`Places`: the kinds in their clusters, and what could not
- * be read of them), and gives each part a condition. `kindsConnection` reads one page of all parts. The value of a
- * connection is an object whose members are the fields of the connection's type, so the value writer writes it as it
- * stands; each member is computed when a field asks for it, within the tick that read the page. Of a list of one kind,
- * `plan/connection-writer.ts` writes the rows from their bare ids (`ReadPage`).
- */
 
 /** A kind in a cluster, with the condition that its objects must meet. */
 export type PlacedPart = KindView & { readonly condition: Condition }

@@ -1,3 +1,9 @@
+/*
+ * A relation from the objects of a kind to objects of several kinds: the common ones, those in memory, those that the
+ * request names, and the one that the object itself refers to. It has one of three forms: relations to each kind, a label
+ * that both have, and a choice (`@chooses`), in either direction. Each finds its places and the condition of its objects.
+ */
+
 import { objectKey, splitObjectKey } from '../../../kubernetes/object.ts'
 import {
   allOf,
@@ -45,10 +51,6 @@ interface Origin {
   readonly named: readonly Kind[]
 }
 
-/**
- * A relation from the objects of a kind to objects of several kinds: the common ones, those in memory, those that the
- * request names, and the one that the object itself refers to.
- */
 export class PolymorphicRead {
   readonly #served: ServedSchema
   readonly #from: Kind

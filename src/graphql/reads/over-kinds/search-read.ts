@@ -1,3 +1,9 @@
+/*
+ * `search` and `complete`. Both read the words of a text, find the kinds that their arguments and the words name (or else
+ * the common kinds and those in memory), and look into the parts: a search for objects, by the words; a completion for
+ * the terms that begin with the last word, among the objects that the words before it find.
+ */
+
 import { ArgumentError } from '../../../query/condition/argument-error.ts'
 import { everything, hasValue } from '../../../query/condition/condition.ts'
 import { completionsOf } from '../../../query/page/completions.ts'
@@ -33,12 +39,6 @@ import { refOf } from '../object-read.ts'
 import { Places, type PlacesRead, typesNotRead } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 import { countsByType, rowMembers } from './kinds-connection.ts'
-
-/*
- * `search` and `complete`. Both read the words of a text, find the kinds that their arguments and the words name (or else
- * the common kinds and those in memory), and look into the parts: a search for objects, by the words; a completion for
- * the terms that begin with the last word, among the objects that the words before it find.
- */
 
 /** The value of `search`. Throws as {@link searchedKinds} does, and as `searchPage` does. */
 export function readSearch(run: ReadRun, args: SearchArguments): object {

@@ -1,3 +1,8 @@
+/*
+ * `usedBy` of the objects of a kind: the objects that use one, of all kinds that may, or of the named ones. It answers with
+ * all of them or fails: if a kind cannot be read, or the viewer may see only some of its objects, the field says so.
+ */
+
 import { splitObjectKey } from '../../../kubernetes/object.ts'
 import { LeftOutUsersError } from '../../../query/condition/argument-error.ts'
 import { allOf, anyOf, everything } from '../../../query/condition/condition.ts'
@@ -21,7 +26,6 @@ interface UsingPart extends PlacedPart {
   readonly ways: readonly UseWay[]
 }
 
-/** `usedBy` of the objects of a kind: the objects that use one, of all kinds that may, or of the named ones. */
 export class UsedByRead {
   readonly #served: ServedSchema
   readonly #kind: Kind
