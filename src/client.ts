@@ -20,10 +20,14 @@ export {
   type Removal,
 } from './client/frame-fold.ts'
 export {
+  type Compare,
   type LiveCollection,
   liveCollection,
   type LiveCollectionOptions,
+  type LiveView,
+  type RowChange,
   type RowOf,
+  type ViewOptions,
 } from './client/live-collection.ts'
 export type {
   LiveError,
@@ -50,9 +54,11 @@ export {
   type LiveValueSnapshot,
   type ValueOf,
 } from './client/live-value.ts'
-export type { Compare, LiveView, ViewOptions } from './client/live-view.ts'
 export { withNewerKinds } from './client/newer-kinds.ts'
 export { PageFold, type PageFrame, type PageStep } from './client/page-fold.ts'
-export type { RowChange } from './client/staged-fold.ts'
-export { WebSocketClient, type WebSocketClientOptions } from './client/web-socket-client.ts'
-export type { WebSocketConstructor, WebSocketLike } from './client/web-socket-connection.ts'
+export {
+  WebSocketClient,
+  type WebSocketClientOptions,
+  type WebSocketConstructor,
+  type WebSocketLike,
+} from './client/web-socket-client.ts'

@@ -36,7 +36,7 @@ export {
   type ControllerMetrics,
   createControllerMetrics,
   metricsContentType,
-} from './controller/controller-metrics.ts'
+} from './controller/health-server.ts'
 export type {
   ControllerObserver,
   ReconcileOutcome,
@@ -51,7 +51,7 @@ export {
   type SetConditions,
   type StatusCondition,
 } from './controller/conditions.ts'
-export type { RecordedEvent } from './controller/event-object.ts'
+export type { RecordedEvent } from './controller/event-recorder.ts'
 export {
   createEventRecorder,
   type EventDrop,

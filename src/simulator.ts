@@ -10,12 +10,9 @@ export type {
   RequestFault,
   ServerFault,
   TooLargeEncoding,
-} from './simulator/faults/fault.ts'
+} from './simulator/faults/faults.ts'
 export type { ResourceName, Storage } from './simulator/storage/storage.ts'
-export {
-  type SimulatedClusterOptions,
-  startSimulatedCluster,
-} from './simulator/simulated-cluster.ts'
+export { type SimulatedClusterOptions, startSimulatedCluster } from './simulator/simulated-fleet.ts'
 export {
   type SimulatedFleet,
   type SimulatedFleetCluster,

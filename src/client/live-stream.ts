@@ -1,6 +1,12 @@
 import type { ClusterGap } from './frame-fold.ts'
-import { failureOf, type LiveFailure, retryDelayMs } from './live-failure.ts'
-import type { LiveRequest, LiveResult, LiveTransport } from './live-transport.ts'
+import {
+  failureOf,
+  type LiveFailure,
+  type LiveRequest,
+  type LiveResult,
+  type LiveTransport,
+  retryDelayMs,
+} from './live-transport.ts'
 
 /**
  * State of a subscription: `loading` before the first snapshot is complete; `live` while the rows are complete and

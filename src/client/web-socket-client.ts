@@ -1,7 +1,36 @@
+/**
+ * A client of the protocol `graphql-transport-ws` (https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md). The
+ * first subscription opens a WebSocket: `connection_init`, the acknowledgement, then every subscription under its own id.
+ * A timer limits the wait for the acknowledgement, and then pings, since a dead connection looks like a silent one. When
+ * the connection is lost, its `closed` decides: another attempt after a growing delay, other credentials, or the end of
+ * all subscriptions. What still arrives of an older connection is ignored: each handler compares its own with the
+ * current one.
+ */
+
 import { Listeners } from './listeners.ts'
-import { type Closing, failureOf, refusedCloseCode, retryDelayMs } from './live-failure.ts'
-import type { LiveRequest, LiveSink, LiveTransport } from './live-transport.ts'
-import { WebSocketConnection, type WebSocketConstructor } from './web-socket-connection.ts'
+import {
+  type Closing,
+  failureOf,
+  type LiveRequest,
+  type LiveResult,
+  type LiveSink,
+  type LiveTransport,
+  refusedCloseCode,
+  retryDelayMs,
+} from './live-transport.ts'
+
+/** The used part of a WebSocket, which those of browsers, Node, and the package ws have. */
+export interface WebSocketLike {
+  addEventListener(
+    event: 'open' | 'message' | 'error' | 'close',
+    listener: (event: object) => void,
+  ): void
+  send(text: string): void
+  close(code?: number, reason?: string): void
+}
+
+/** Makes a WebSocket that speaks a sub-protocol: the class of browsers, of Node, or of the package ws. */
+export type WebSocketConstructor = new (url: string, protocol: string) => WebSocketLike
 
 /** Options of a {@link WebSocketClient}. */
 export interface WebSocketClientOptions {
@@ -24,23 +53,32 @@ export interface WebSocketClientOptions {
 type ConnectionParams = Readonly<Record<string, unknown>>
 type AskForParams = (refused?: Closing) => ConnectionParams | Promise<ConnectionParams>
 
-interface Subscription {
-  readonly request: LiveRequest
-  readonly sink: LiveSink
+/** One connection, from before its WebSocket is made until it is closed. */
+interface Connection {
+  socket: WebSocketLike | undefined
+  isAcknowledged: boolean
+  /** Whether a message has arrived since the last ping. */
+  heard: boolean
+  timer: ReturnType<typeof setTimeout> | undefined
+}
+
+interface Message {
+  readonly type: string
+  readonly id?: string
+  readonly payload?: unknown
 }
 
 /**
- * A client of the protocol `graphql-transport-ws` (https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md):
- * one WebSocket for all subscriptions, opened for the first and closed after the last. After a lost connection it
- * reconnects, with growing delays, and sends all subscriptions again with their current variables. If the gateway
- * refuses a connection for good, all subscriptions end with `{ code, reason }`; if it refuses the credentials, the
- * client asks for others.
+ * A client of the protocol `graphql-transport-ws`: one WebSocket for all subscriptions, opened for the first and closed
+ * after the last. After a lost connection it reconnects, with growing delays, and sends all subscriptions again with
+ * their current variables. If the gateway refuses a connection for good, all subscriptions end with `{ code, reason }`;
+ * if it refuses the credentials, the client asks for others.
  */
 export class WebSocketClient implements LiveTransport {
   readonly #options: WebSocketClientOptions
-  readonly #subscriptions = new Map<string, Subscription>()
+  readonly #subscriptions = new Map<string, readonly [request: LiveRequest, sink: LiveSink]>()
   readonly #listeners = { connected: new Listeners(), closed: new Listeners<[reason: unknown]>() }
-  #connection: WebSocketConnection | undefined
+  #connection: Connection | undefined
   #retry: ReturnType<typeof setTimeout> | undefined
   #failures = 0
   #count = 0
@@ -53,9 +91,9 @@ export class WebSocketClient implements LiveTransport {
 
   subscribe(request: LiveRequest, sink: LiveSink): () => void {
     const id = String(++this.#count)
-    this.#subscriptions.set(id, { request, sink })
+    this.#subscriptions.set(id, [request, sink])
     if (this.#connection === undefined && this.#retry === undefined) this.#connect()
-    else this.#connection?.start(id, request)
+    else this.#start(id, request)
     return () => this.#forget(id)
   }
 
@@ -66,7 +104,7 @@ export class WebSocketClient implements LiveTransport {
   /** Reconnects with other credentials; `false` if they are not a function. */
   renew(): boolean {
     if (typeof this.#options.connectionParams !== 'function') return false
-    this.#connection?.close()
+    this.#leave()
     this.#closed({ code: refusedCloseCode, reason: 'other credentials are needed' })
     return true
   }
@@ -76,7 +114,7 @@ export class WebSocketClient implements LiveTransport {
    * `{ authorization: 'Bearer …' }`, or the `socketAuthorization` of the gateway's `/auth/me`.
    */
   prolong(credentials: ConnectionParams): void {
-    this.#connection?.ping(credentials)
+    this.#send({ type: 'ping', payload: credentials })
   }
 
   /** Whether there are no subscriptions: then there is no connection either. */
@@ -91,52 +129,148 @@ export class WebSocketClient implements LiveTransport {
     this.#connect()
   }
 
-  #forget(id: string): void {
-    if (!this.#subscriptions.delete(id)) return
-    this.#connection?.stop(id)
-    if (this.#subscriptions.size > 0) return
-    clearTimeout(this.#retry)
-    this.#retry = undefined
-    const connection = this.#connection
-    this.#connection = undefined
-    connection?.close()
-  }
-
   #connect(): void {
     this.#retry = undefined
-    const { url, connectionParams, webSocket, ...deadlines } = this.#options
-    const connection: WebSocketConnection = new WebSocketConnection({
-      connectDeadlineMs: deadlines.connectDeadlineMs ?? 15_000,
-      pingIntervalMs: deadlines.pingIntervalMs ?? 20_000,
-      webSocket: webSocket ?? globalThis.WebSocket,
-      url: () => (typeof url === 'function' ? url() : url),
-      connectionParams: async () =>
-        typeof connectionParams === 'function' ? connectionParams(this.#refused) : connectionParams,
-      acknowledged: () => {
+    const { connectDeadlineMs = 15_000 } = this.#options
+    const connection: Connection = {
+      socket: undefined,
+      isAcknowledged: false,
+      heard: true,
+      timer: setTimeout(() => {
+        const reason = `the gateway did not acknowledge within ${connectDeadlineMs} ms`
+        this.#fail(connection, 4408, reason)
+      }, connectDeadlineMs),
+    }
+    this.#connection = connection
+    void this.#open(connection).catch((error: unknown) => this.#lost(connection, error))
+  }
+
+  async #open(connection: Connection): Promise<void> {
+    const { url, connectionParams, webSocket: Socket = globalThis.WebSocket } = this.#options
+    const payload =
+      typeof connectionParams === 'function'
+        ? await connectionParams(this.#refused)
+        : connectionParams
+    if (this.#connection !== connection) return
+    const socket: WebSocketLike = new Socket(
+      typeof url === 'function' ? url() : url,
+      'graphql-transport-ws',
+    )
+    connection.socket = socket
+    socket.addEventListener('open', () => {
+      socket.send(JSON.stringify({ type: 'connection_init', payload }))
+    })
+    socket.addEventListener('message', (event) => {
+      this.#receive(connection, String((event as { readonly data: unknown }).data))
+    })
+    // In Node the error of a socket that fails has a message; the close event that follows has none.
+    let message = ''
+    socket.addEventListener('error', (event) => {
+      message = (event as { readonly message?: string }).message ?? ''
+    })
+    socket.addEventListener('close', (event) => {
+      const { code, reason } = event as Closing
+      this.#lost(connection, { code, reason: reason || message })
+    })
+  }
+
+  #receive(connection: Connection, text: string): void {
+    if (this.#connection !== connection) return
+    connection.heard = true
+    let message: Message
+    try {
+      message = JSON.parse(text) as Message
+    } catch {
+      this.#fail(connection, 4004, `the gateway sent invalid JSON: ${text.slice(0, 100)}`)
+      return
+    }
+    const { type, id = '', payload } = message
+    switch (type) {
+      case 'connection_ack':
+        connection.isAcknowledged = true
+        clearTimeout(connection.timer)
+        this.#watch(connection)
         this.#failures = 0
         this.#refused = undefined
         this.#listeners.connected.tell()
-        for (const [id, { request }] of this.#subscriptions) connection.start(id, request)
-      },
-      next: (id, result) => this.#subscriptions.get(id)?.sink.next(result),
-      error: (id, errors) => this.#take(id)?.sink.error(errors),
-      complete: (id) => this.#take(id)?.sink.complete(),
-      closed: (reason) => {
-        if (this.#connection === connection) this.#closed(reason)
-      },
-    })
-    this.#connection = connection
-    connection.open()
+        for (const [one, [request]] of this.#subscriptions) this.#start(one, request)
+        return
+      case 'next':
+        this.#subscriptions.get(id)?.[1].next(payload as LiveResult)
+        return
+      case 'error':
+      case 'complete': {
+        const [, sink] = this.#subscriptions.get(id) ?? []
+        this.#forget(id)
+        if (type === 'error') sink?.error(payload)
+        else sink?.complete()
+        return
+      }
+      case 'ping':
+        this.#send({ type: 'pong' })
+        return
+      case 'pong':
+        return
+      default:
+        this.#fail(connection, 4004, `the gateway sent a message of type ${type.slice(0, 100)}`)
+    }
   }
 
-  #take(id: string): Subscription | undefined {
-    const subscription = this.#subscriptions.get(id)
-    this.#forget(id)
-    return subscription
+  /** Pings, to detect a dead connection. */
+  #watch(connection: Connection): void {
+    const { pingIntervalMs = 20_000 } = this.#options
+    connection.timer = setTimeout(() => {
+      if (!connection.heard) {
+        this.#fail(connection, 4408, `no message for ${2 * pingIntervalMs} ms`)
+        return
+      }
+      connection.heard = false
+      this.#send({ type: 'ping' })
+      this.#watch(connection)
+    }, pingIntervalMs)
+  }
+
+  /** Before the acknowledgement it does nothing: the acknowledgement starts all subscriptions. */
+  #start(id: string, { query, operationName, variables }: LiveRequest): void {
+    const payload = { query, ...(operationName === undefined ? {} : { operationName }), variables }
+    this.#send({ type: 'subscribe', id, payload })
+  }
+
+  #send(message: Message): void {
+    const { isAcknowledged = false, socket } = this.#connection ?? {}
+    if (isAcknowledged) socket?.send(JSON.stringify(message))
+  }
+
+  #forget(id: string): void {
+    if (!this.#subscriptions.delete(id)) return
+    this.#send({ type: 'complete', id })
+    if (this.#subscriptions.size > 0) return
+    clearTimeout(this.#retry)
+    this.#retry = undefined
+    this.#leave()
+  }
+
+  /** Closes the connection from this side. */
+  #leave(): void {
+    const connection = this.#connection
+    this.#connection = undefined
+    clearTimeout(connection?.timer)
+    connection?.socket?.close(1000, 'no more subscriptions')
+  }
+
+  #fail(connection: Connection, code: number, reason: string): void {
+    connection.socket?.close(code, reason.slice(0, 100))
+    this.#lost(connection, { code, reason })
+  }
+
+  #lost(connection: Connection, reason: unknown): void {
+    if (this.#connection !== connection) return
+    this.#connection = undefined
+    clearTimeout(connection.timer)
+    this.#closed(reason)
   }
 
   #closed(reason: unknown): void {
-    this.#connection = undefined
     this.#listeners.closed.tell(reason)
     const { code, reason: why = '' } = (reason ?? {}) as Partial<Closing>
     if (code === refusedCloseCode) this.#refused = { code, reason: why }
@@ -145,7 +279,7 @@ export class WebSocketClient implements LiveTransport {
     if (failureOf(ended).remedy === 'none') {
       const all = [...this.#subscriptions.values()]
       this.#subscriptions.clear()
-      for (const { sink } of all) sink.error(ended)
+      for (const [, sink] of all) sink.error(ended)
       return
     }
     if (this.#subscriptions.size > 0) {

@@ -12,6 +12,7 @@ import { exportJWK, SignJWT } from 'jose'
 import { LRUCache } from 'lru-cache'
 import { HostNames } from '../lib/host-names.ts'
 import { isRecord } from '../lib/json.ts'
+import { readUpTo } from '../lib/read-body.ts'
 import { isLoopback } from '../server/guard/origin-check.ts'
 
 export interface DemoPerson {
@@ -120,9 +121,12 @@ export class DemoProvider implements AsyncDisposable {
         case 'GET /authorize':
           this.#authorize(address, response)
           return
-        case 'POST /token':
-          await this.#issue(new URLSearchParams(await bodyOf(request)), response)
+        case 'POST /token': {
+          const body = await readUpTo(maxBodyBytes, request)
+          if (body.length > maxBodyBytes) throw new RangeError('the body is too large')
+          await this.#issue(new URLSearchParams(body.toString()), response)
           return
+        }
         case 'GET /end-session': {
           const back = address.searchParams.get('post_logout_redirect_uri') ?? ''
           if (!isOfThisMachine(back)) sendJson(response, 400, { error: 'invalid_request' })
@@ -262,15 +266,4 @@ ${choices.join('\n')}
 
 function sendJson(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-}
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > maxBodyBytes) throw new RangeError('the body is too large')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
 }

@@ -1,7 +1,10 @@
 import { isLoopback } from '../server/guard/origin-check.ts'
 import { describePopulation, summarizePopulation } from '../simulator/population/plan.ts'
-import { type SimulatedFleet, startSimulatedFleet } from '../simulator/simulated-fleet.ts'
-import { startSimulatedCluster } from '../simulator/simulated-cluster.ts'
+import {
+  type SimulatedFleet,
+  startSimulatedCluster,
+  startSimulatedFleet,
+} from '../simulator/simulated-fleet.ts'
 import { listenError } from '../server/listen.ts'
 import { signInPaths } from '../access/sign-in/sign-in.ts'
 import { type DemoPerson, DemoProvider, demoClient } from './demo-provider.ts'
@@ -13,8 +16,8 @@ import { present } from '../lib/options.ts'
 import { refuseRequest } from '../server/guard/refusal.ts'
 import type { Routes } from '../server/operation-options.ts'
 import { Refusal } from '../simulator/api/status-refusal.ts'
-import type { FaultOrder } from '../simulator/faults/fault.ts'
-import { readBody } from '../simulator/http/request-body.ts'
+import type { FaultOrder } from '../simulator/faults/faults.ts'
+import { readBody } from '../simulator/http/exchange.ts'
 import {
   type AuthenticationOptions,
   signInOptionsSchema,
@@ -230,7 +233,7 @@ function orderFault({ clusters }: SimulatedFleet, body: Buffer): void {
     // No JSON is as wrong as another value.
   }
   if (!isJsonObject(order)) {
-    const problem = `the body is no JSON object: ${JSON.stringify(body.toString('utf8', 0, 60))}`
+    const problem = `the body is not a JSON object: ${JSON.stringify(body.toString('utf8', 0, 60))}`
     throw refused(problem, body, 'POST {"cluster":"prod-us","fault":"cut"}')
   }
   const { cluster, fault, ...rest } = order

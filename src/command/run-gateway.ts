@@ -1,6 +1,4 @@
 import { once } from 'node:events'
-import { unwatchFile, watchFile } from 'node:fs'
-import { setTimeout } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { type Config, EmptyConfigFileError } from '../config/config.ts'
 import { gatewayOptionsOf } from '../config/gateway-config.ts'
@@ -8,6 +6,7 @@ import { openGateway } from '../gateway/gateway.ts'
 import { GatewayMetrics } from '../gateway/metrics/gateway-metrics.ts'
 import { type GatewayLog, serverObserverOf } from '../gateway/observers.ts'
 import { GatewayTraces } from '../gateway/traces.ts'
+import { changesOf, stateOf } from '../lib/file-follower.ts'
 import { printSchemaSdl } from '../graphql/schema/print-schema.ts'
 import { type GraphQLServer, startGraphQLServer } from '../server/graphql-server.ts'
 import { checkAddress, isLoopback } from '../server/guard/origin-check.ts'
@@ -96,7 +95,7 @@ export async function runGateway(
     log.info(`stopping on ${String(signal.reason)}`)
     return
   }
-  followConfig(context, gateway.configureClusters)
+  void followConfig(context, gateway.configureClusters)
   if (asksWho && config.server.tlsCert === undefined && !isLoopback(config.server.host)) {
     log.warn('credentials arrive unencrypted, unless only a proxy with TLS reaches this port', {
       hint: 'give server.tlsCert and server.tlsKey',
@@ -125,35 +124,28 @@ export function isAuthenticated({ auth: { mode, login } }: Config): boolean {
   return mode !== 'none' && !(mode === 'oidc-login' && login?.required === false)
 }
 
-/** Polls the file instead of listening to events: a mounted ConfigMap is a link whose target changes. */
-const configIntervalMs = 2_000
-
 /**
  * Applies the clusters of the file after each change, the only part that can change while the gateway runs. Logs an
- * invalid configuration and keeps the previous one. Keeps it as well while the file is empty: it may be being written,
- * so it is read once more after a pause. Logs changes of other options, which need a restart.
+ * invalid configuration and keeps the previous one. Keeps it as well while the file is empty: it may be being written.
+ * Logs changes of other options, which need a restart.
  */
-function followConfig(
+async function followConfig(
   { config: first, followed, log, signal }: CommandContext,
   apply: (clusters: Config['clusters']) => Promise<void>,
-): void {
+): Promise<void> {
   if (followed === undefined) return
   const { file, load } = followed
   let config = first
-  const read = async (isAgain = false): Promise<void> => {
+  const look = (): string => stateOf(file)
+  for await (const _ of changesOf(look, signal, { seen: look(), isBackground: true })) {
     let next: Config
     try {
       next = load()
     } catch (error) {
       if (error instanceof EmptyConfigFileError) {
-        if (isAgain) return
         log.warn(`${error.message}; the previous configuration stays`)
-        await setTimeout(configIntervalMs, undefined, { ref: false })
-        if (!signal.aborted) await read(true)
-        return
-      }
-      log.error(`${file} has changed and is invalid: ${(error as Error).message}`)
-      return
+      } else log.error(`${file} has changed and is invalid: ${(error as Error).message}`)
+      continue
     }
     const others = (Object.keys(next) as (keyof Config)[]).filter(
       (option) => option !== 'clusters' && !isDeepStrictEqual(next[option], config[option]),
@@ -167,8 +159,6 @@ function followConfig(
     }
     config = next
   }
-  watchFile(file, { interval: configIntervalMs, persistent: false }, () => void read())
-  signal.addEventListener('abort', () => unwatchFile(file), { once: true })
 }
 
 export async function aborted(signal: AbortSignal): Promise<void> {

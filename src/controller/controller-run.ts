@@ -33,7 +33,7 @@ import {
 } from './define-controller.ts'
 
 /** What a controller shares with the others of its run. */
-export interface SharedParts {
+interface SharedParts {
   readonly apiServer: ApiServer
   readonly informers: SharedInformerFactory
   readonly log: ControllerLog

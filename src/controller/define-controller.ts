@@ -24,7 +24,7 @@ import {
   type OptionChecks,
 } from '../lib/options.ts'
 import type { ControllerLog } from './controller-log.ts'
-import type { RecordedEvent } from './event-object.ts'
+import type { RecordedEvent } from './event-recorder.ts'
 
 /** The defaults of {@link ControllerOptions}. */
 export const controllerDefaults: Required<
@@ -173,7 +173,7 @@ export class NotCachedError extends CodedError {
 }
 
 /** Why a controller watches a resource. */
-export type SourceRole = 'for' | 'owns' | 'reads' | 'watches'
+type SourceRole = 'for' | 'owns' | 'reads' | 'watches'
 
 /** A source of a controller, checked. */
 export interface DefinedSource extends SourceOptions {

@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { WorkQueue } from '../informer/work-queue/work-queue.ts'
 import { aNumber, aString, InvalidOptionError, type OptionChecks } from '../lib/options.ts'
-import { metricsContentType } from './controller-metrics.ts'
+import type { ControllerObserver, ReconcileOutcome } from './controller-observer.ts'
+import type { EventDrop } from './event-recorder.ts'
 
 /** Where health and metrics are served. */
 export interface HealthOptions {
@@ -15,7 +17,7 @@ export interface HealthOptions {
 export const healthChecks: OptionChecks<HealthOptions> = { port: aNumber(), host: aString }
 
 /** What the server answers with. */
-export interface HealthSource {
+interface HealthSource {
   /** The reasons why the process is not ready; none if it is. */
   readonly notReady: () => readonly string[]
   readonly metrics: () => string
@@ -83,3 +85,302 @@ function answer(request: IncomingMessage, response: ServerResponse, source: Heal
       return send(404, 'not found\n')
   }
 }
+
+/**
+ * Counts what controllers do, and writes it in Prometheus' text format by the metric names of controller-runtime and
+ * client-go where they have one, so that their dashboards and alerts fit.
+ */
+export interface ControllerMetrics extends ControllerObserver {
+  /** All metrics, in Prometheus' text format. */
+  text(): string
+}
+
+/** The `Content-Type` of {@link ControllerMetrics.text}. */
+export const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8'
+
+/** What the metrics read of a controller whenever their text is made. */
+interface MeasuredController {
+  readonly name: string
+  readonly concurrency: number
+  readonly queue: Pick<WorkQueue, 'depth' | 'longestRunningMs' | 'processing' | 'unfinishedWorkMs'>
+}
+
+/** Creates metrics without any counts, for one run. */
+export function createControllerMetrics(): ControllerMetrics {
+  return new Metrics()
+}
+
+const results: Readonly<Record<ReconcileOutcome, string>> = {
+  success: 'success',
+  requeue: 'requeue_after',
+  error: 'error',
+  terminal: 'error',
+}
+
+const reconcileBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+const queueBounds = [0.001, 0.01, 0.1, 1, 10, 60, 600]
+
+/** The metrics of a run. `runControllers` tells them which controllers there are. */
+export class Metrics implements ControllerMetrics {
+  readonly #controllers = new Map<string, ControllerCounts>()
+  #isLeading: boolean | undefined
+  #slowRenewals = 0
+
+  /** Adds a controller whose queue is read for gauges. */
+  measure(controller: MeasuredController): void {
+    this.#countsOf(controller.name).measured = controller
+  }
+
+  leading(isLeading: boolean): void {
+    this.#isLeading = isLeading
+  }
+
+  slowRenewal(): void {
+    this.#slowRenewals += 1
+  }
+
+  added(controller: string): void {
+    this.#countsOf(controller).adds += 1
+  }
+
+  started(controller: string, _key: string, latencyMs: number): void {
+    this.#countsOf(controller).waited.observe(latencyMs / 1000)
+  }
+
+  retried(controller: string): void {
+    this.#countsOf(controller).retries += 1
+  }
+
+  reconciled({
+    controller,
+    outcome,
+    durationMs,
+  }: {
+    controller: string
+    outcome: ReconcileOutcome
+    durationMs: number
+  }): void {
+    const counts = this.#countsOf(controller)
+    const result = results[outcome]
+    counts.results.set(result, (counts.results.get(result) ?? 0) + 1)
+    if (outcome === 'terminal') counts.terminalErrors += 1
+    counts.took.observe(durationMs / 1000)
+  }
+
+  stuck(controller: string): void {
+    this.#countsOf(controller).stuck += 1
+  }
+
+  eventDropped(controller: string, reason: EventDrop): void {
+    const { droppedEvents } = this.#countsOf(controller)
+    droppedEvents.set(reason, (droppedEvents.get(reason) ?? 0) + 1)
+  }
+
+  text(): string {
+    const lines = families.flatMap(({ name, type, help, label, of }) => [
+      `# HELP ${name} ${help}`,
+      `# TYPE ${name} ${type}`,
+      ...Array.from(this.#controllers).flatMap(([controller, counts]) =>
+        Array.from(of(counts), ([value, labels, suffix = '']) =>
+          sample(`${name}${suffix}`, { [label]: controller, ...labels }, value),
+        ),
+      ),
+    ])
+    if (this.#isLeading !== undefined) {
+      const [leads, slow] = ['leader_election_master_status', 'leader_election_slowpath_total']
+      lines.push(
+        `# HELP ${leads} Whether this process leads.`,
+        `# TYPE ${leads} gauge`,
+        sample(leads, {}, this.#isLeading ? 1 : 0),
+        `# HELP ${slow} Renewals of the lease that had to read it first.`,
+        `# TYPE ${slow} counter`,
+        sample(slow, {}, this.#slowRenewals),
+      )
+    }
+    return `${lines.join('\n')}\n`
+  }
+
+  #countsOf(controller: string): ControllerCounts {
+    let counts = this.#controllers.get(controller)
+    if (counts === undefined) this.#controllers.set(controller, (counts = new ControllerCounts()))
+    return counts
+  }
+}
+
+class ControllerCounts {
+  readonly results = new Map<string, number>(
+    ['success', 'requeue_after', 'error'].map((result) => [result, 0]),
+  )
+  readonly droppedEvents = new Map<EventDrop, number>([
+    ['overflow', 0],
+    ['rate-limit', 0],
+    ['refused', 0],
+    ['deadline', 0],
+    ['closed', 0],
+  ])
+  readonly took = new Histogram(reconcileBounds)
+  readonly waited = new Histogram(queueBounds)
+  adds = 0
+  retries = 0
+  stuck = 0
+  terminalErrors = 0
+  measured: MeasuredController | undefined
+}
+
+class Histogram {
+  readonly #bounds: readonly number[]
+  readonly #counts: number[]
+  #sum = 0
+  #count = 0
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds
+    this.#counts = bounds.map(() => 0)
+  }
+
+  observe(value: number): void {
+    this.#sum += value
+    this.#count += 1
+    for (const [at, bound] of this.#bounds.entries()) {
+      if (value <= bound) this.#counts[at] = (this.#counts[at] ?? 0) + 1
+    }
+  }
+
+  *samples(): Generator<Sample> {
+    for (const [at, bound] of this.#bounds.entries()) {
+      yield [this.#counts[at] ?? 0, { le: String(bound) }, '_bucket']
+    }
+    yield [this.#count, { le: '+Inf' }, '_bucket']
+    yield [this.#sum, {}, '_sum']
+    yield [this.#count, {}, '_count']
+  }
+}
+
+type Labels = Readonly<Record<string, string>>
+
+/** A value, the labels beside that of the controller, and the suffix of the name. */
+type Sample = readonly [value: number, labels?: Labels, suffix?: string]
+
+/** Names of controllers need no escapes. */
+function sample(name: string, labels: Labels, value: number): string {
+  const members = Object.entries(labels).map(([label, text]) => `${label}="${text}"`)
+  return `${name}${members.length === 0 ? '' : `{${members.join(',')}}`} ${value}`
+}
+
+interface Family {
+  readonly name: string
+  readonly type: 'counter' | 'gauge' | 'histogram'
+  readonly help: string
+  /** The label with the controller's name. */
+  readonly label: 'controller' | 'name'
+  readonly of: (counts: ControllerCounts) => Iterable<Sample>
+}
+
+/** What is read of the queue of a controller. */
+const measured =
+  (of: (controller: MeasuredController) => number) =>
+  ({ measured: controller }: ControllerCounts): readonly Sample[] =>
+    controller === undefined ? [] : [[of(controller)]]
+
+/** The metrics of each controller, in the order of their text. */
+const families: readonly Family[] = [
+  {
+    name: 'controller_runtime_reconcile_total',
+    type: 'counter',
+    help: 'Reconciles by result.',
+    label: 'controller',
+    of: (counts) => Array.from(counts.results, ([result, count]) => [count, { result }] as const),
+  },
+  {
+    name: 'controller_runtime_reconcile_errors_total',
+    type: 'counter',
+    help: 'Reconciles that threw.',
+    label: 'controller',
+    of: (counts) => [[counts.results.get('error') ?? 0]],
+  },
+  {
+    name: 'controller_runtime_terminal_reconcile_errors_total',
+    type: 'counter',
+    help: 'Reconciles that threw a TerminalError.',
+    label: 'controller',
+    of: (counts) => [[counts.terminalErrors]],
+  },
+  {
+    name: 'controller_runtime_stuck_reconciles_total',
+    type: 'counter',
+    help: 'Reconciles that went on after their deadline.',
+    label: 'controller',
+    of: (counts) => [[counts.stuck]],
+  },
+  {
+    name: 'controller_runtime_reconcile_time_seconds',
+    type: 'histogram',
+    help: 'How long reconciles took.',
+    label: 'controller',
+    of: (counts) => counts.took.samples(),
+  },
+  {
+    name: 'controller_runtime_max_concurrent_reconciles',
+    type: 'gauge',
+    help: 'The number of workers.',
+    label: 'controller',
+    of: measured(({ concurrency }) => concurrency),
+  },
+  {
+    name: 'controller_runtime_active_workers',
+    type: 'gauge',
+    help: 'Workers that reconcile now.',
+    label: 'controller',
+    of: measured(({ queue }) => queue.processing.length),
+  },
+  {
+    name: 'workqueue_adds_total',
+    type: 'counter',
+    help: 'Keys that were queued.',
+    label: 'name',
+    of: (counts) => [[counts.adds]],
+  },
+  {
+    name: 'workqueue_retries_total',
+    type: 'counter',
+    help: 'Keys that were queued with a delay.',
+    label: 'name',
+    of: (counts) => [[counts.retries]],
+  },
+  {
+    name: 'workqueue_depth',
+    type: 'gauge',
+    help: 'Keys that wait.',
+    label: 'name',
+    of: measured(({ queue }) => queue.depth),
+  },
+  {
+    name: 'workqueue_unfinished_work_seconds',
+    type: 'gauge',
+    help: 'How long all running reconciles have run.',
+    label: 'name',
+    of: measured(({ queue }) => queue.unfinishedWorkMs / 1000),
+  },
+  {
+    name: 'workqueue_longest_running_processor_seconds',
+    type: 'gauge',
+    help: 'How long the oldest running reconcile has run.',
+    label: 'name',
+    of: measured(({ queue }) => queue.longestRunningMs / 1000),
+  },
+  {
+    name: 'workqueue_queue_duration_seconds',
+    type: 'histogram',
+    help: 'How long keys waited for a worker.',
+    label: 'name',
+    of: (counts) => counts.waited.samples(),
+  },
+  {
+    name: 'controller_events_dropped_total',
+    type: 'counter',
+    help: 'Events of reconciles that were not written, by reason.',
+    label: 'controller',
+    of: (counts) =>
+      Array.from(counts.droppedEvents, ([reason, count]) => [count, { reason }] as const),
+  },
+]

@@ -4,7 +4,7 @@ import { microTimestamp } from '../kubernetes/timestamp.ts'
 import type { Lease, LeaseSpec } from '../kubernetes/wire/coordination-v1.ts'
 
 /** The lease of one election, and who competes for it. */
-export interface LeaseLockOptions {
+interface LeaseLockOptions {
   readonly client: Pick<ObjectClient<Lease>, 'create' | 'get' | 'update'>
   readonly namespace: string
   readonly name: string

@@ -17,7 +17,14 @@ import {
 } from '../lib/options.ts'
 import { SourceStates } from './cache-sync.ts'
 import { type ControllerLog, standardErrorLog } from './controller-log.ts'
-import { type ControllerMetrics, createControllerMetrics, Metrics } from './controller-metrics.ts'
+import {
+  type ControllerMetrics,
+  createControllerMetrics,
+  healthChecks,
+  type HealthOptions,
+  HealthServer,
+  Metrics,
+} from './health-server.ts'
 import { type ControllerObserver, observerOf } from './controller-observer.ts'
 import {
   checkedElection,
@@ -26,7 +33,6 @@ import {
 } from './leader-election.ts'
 import { ControllerRun, type HeldLease } from './controller-run.ts'
 import { Controller, type ControllerOptions, defineController } from './define-controller.ts'
-import { healthChecks, type HealthOptions, HealthServer } from './health-server.ts'
 
 /** The defaults of {@link RunOptions}. The last two fit into the 30 s that Kubernetes gives a pod after SIGTERM. */
 export const runDefaults: Deadlines = {

@@ -15,7 +15,7 @@ import { isRecord } from '../lib/json.ts'
 import { present } from '../lib/options.ts'
 
 /** What the program around the command provides. */
-export interface TypesProgram {
+interface TypesProgram {
   /** `informerql`, in messages. */
   readonly name: string
   /** The module that generated files import: `informerql/kubernetes`. */

@@ -18,7 +18,7 @@ import {
   plannedOperations,
   PlannedSubscriptions,
 } from '../graphql/live/planned-subscriptions.ts'
-import { IndexFunctionError } from '../graphql/model/index-functions.ts'
+import { IndexFunctionError } from '../graphql/model/declared-indexes.ts'
 import { OpenSubscriptions } from '../graphql/live/open-subscriptions.ts'
 import type { GatewayExtension } from '../graphql/extensions/extension.ts'
 import { type ReadExtension, readExtensions } from '../graphql/extensions/extension-document.ts'

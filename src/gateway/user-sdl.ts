@@ -1,8 +1,8 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
-import { sleep } from '../lib/backoff.ts'
 import { CodedError } from '../lib/coded-error.ts'
+import { changesOf } from '../lib/file-follower.ts'
 
 function unreadable(path: string, cause: unknown): CodedError {
   const problem = `schema ${path} cannot be read: ${String(cause)}`
@@ -15,9 +15,6 @@ interface UserSdlOptions {
   /** A directory: all its files that end in `.graphql`, sorted by name. */
   readonly directory: string | undefined
 }
-
-/** How often to check the files for changes. */
-const intervalMs = 1_000
 
 export class UserSdl {
   readonly #options: UserSdlOptions
@@ -53,8 +50,8 @@ export class UserSdl {
   }
 
   /**
-   * Calls `changed` after each change and `failed` after a failed read, until the signal aborts. Compares contents
-   * instead of listening to file events: a mounted ConfigMap is a link whose target changes. Never rejects.
+   * Calls `changed` after each change and `failed` after a failed read, until the signal aborts. Compares contents, which
+   * an editor may replace within one moment. Never rejects.
    */
   async follow(
     changed: (sources: readonly SdlSource[]) => void,
@@ -63,23 +60,11 @@ export class UserSdl {
   ): Promise<void> {
     const { files, directory } = this.#options
     if (files.length === 0 && directory === undefined) return
-    let text = JSON.stringify(this.#sources)
-    while (!signal.aborted) {
-      // oxlint-disable-next-line no-await-in-loop -- one look after the other
-      await sleep(intervalMs, signal)
-      if (signal.aborted) return
-      try {
-        // oxlint-disable-next-line no-await-in-loop -- one look after the other
-        const sources = await this.read()
-        const now = JSON.stringify(sources)
-        if (now === text) continue
-        text = now
-        changed(sources)
-      } catch (error) {
-        if (text === String(error)) continue
-        text = String(error)
-        failed(error as Error)
-      }
+    const look = (): Promise<readonly SdlSource[] | Error> =>
+      this.read().catch((error: unknown) => error as Error)
+    for await (const found of changesOf(look, signal, { seen: this.#sources })) {
+      if (found instanceof Error) failed(found)
+      else changed(found)
     }
   }
 }

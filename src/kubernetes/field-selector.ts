@@ -1,7 +1,7 @@
 import { CodedError } from '../lib/coded-error.ts'
 
 /** One condition of a field selector. */
-export interface FieldRequirement {
+interface FieldRequirement {
   /** A dotted path, `spec.nodeName`. */
   readonly path: string
   readonly operator: '=' | '!='
@@ -9,7 +9,7 @@ export interface FieldRequirement {
 }
 
 /** All requirements must hold. */
-export type FieldSelector = readonly FieldRequirement[]
+type FieldSelector = readonly FieldRequirement[]
 
 /** A field selector has a syntax error. */
 export class FieldSelectorError extends CodedError {

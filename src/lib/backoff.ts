@@ -46,8 +46,11 @@ export class Backoff {
   }
 }
 
-/** Waits `delayMs` milliseconds, or until the signal aborts. Never rejects. */
-export function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
+/**
+ * Waits `delayMs` milliseconds, or until the signal aborts. Never rejects. With `isBackground` the wait does not keep the
+ * process alive.
+ */
+export function sleep(delayMs: number, signal: AbortSignal, isBackground = false): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) {
       resolve()
@@ -59,6 +62,7 @@ export function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
       resolve()
     }
     const timer = setTimeout(end, Math.min(delayMs, maxTimerMs))
+    if (isBackground) timer.unref()
     signal.addEventListener('abort', end, { once: true })
   })
 }

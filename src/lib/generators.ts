@@ -20,22 +20,27 @@ export function interruptible<T>(
 }
 
 /**
- * Wraps an async generator. Calls `ended` when it is exhausted, has failed, or its consumer has ended it, possibly more
- * than once.
+ * Wraps an async generator. Calls `ended` once: when it is exhausted, has failed, or its consumer has ended it.
  */
 export function observedGenerator<T>(
   generator: AsyncGenerator<T, void, void>,
   ended: () => void,
 ): AsyncGenerator<T, void, void> {
+  let isOver = false
+  const end = (): void => {
+    if (isOver) return
+    isOver = true
+    ended()
+  }
   const settled = async (
     step: Promise<IteratorResult<T, void>>,
   ): Promise<IteratorResult<T, void>> => {
     try {
       const result = await step
-      if (result.done === true) ended()
+      if (result.done === true) end()
       return result
     } catch (error) {
-      ended()
+      end()
       throw error
     }
   }

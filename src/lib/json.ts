@@ -34,9 +34,21 @@ export function isRawJson(value: unknown): boolean {
 /** A value by its JSON text, which answers contain as it stands. */
 export class JsonText {
   readonly text: string
+  #before = ''
+  #joined: string
 
   constructor(text: string) {
     this.text = text
+    this.#joined = text
+  }
+
+  /** The text behind another one. The last is kept, since texts that occur often mostly follow the same. */
+  after(before: string): string {
+    if (before !== this.#before) {
+      this.#before = before
+      this.#joined = before + this.text
+    }
+    return this.#joined
   }
 
   /** The value, for those that do not write the text: graphql-js takes it as a leaf. */

@@ -100,7 +100,7 @@ export async function answerOperation(
   { planned }: ServerParts,
   operation: StreamedOperation,
   sendFrames: (stream: FrameStream) => Promise<StreamEnd>,
-): Promise<Answers | ExecutionResult> {
+): Promise<Answers> {
   const { asked, contextValue, query, operationName, viewer, isSubscription, beganMs } = operation
   const { transport, request, connectionParams, callerToken, trace } = asked
   const mayWrite = !isGet(asked)
@@ -119,7 +119,8 @@ export async function answerOperation(
     const { subscribe, execute } = operation.enveloped
     const options = { ...(contextValue as object), beganMs, mayWrite }
     const begun = { ...operation, contextValue: options }
-    return (await (isSubscription ? subscribe(begun) : execute(begun))) as Answers | ExecutionResult
+    const answer: Answers | ExecutionResult = await (isSubscription ? subscribe : execute)(begun)
+    return Symbol.asyncIterator in answer ? answer : only(answer)
   }
   const frames = stream
   const results = async function* (): Answers {
@@ -128,4 +129,9 @@ export async function answerOperation(
     if (end.form === 'failed') yield { errors: end.errors.map(clientErrorOf) }
   }
   return interruptible(results(), () => frames.close())
+}
+
+/** The answers of an operation that has this one. */
+export async function* only(result: ExecutionResult): Answers {
+  yield result
 }

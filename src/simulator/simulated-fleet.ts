@@ -1,9 +1,14 @@
 import { aFunction, anObject, checkedOptions, type OptionChecks } from '../lib/options.ts'
-import type { ChurnOptions } from './churn/churn.ts'
-import { clusterSeed, type PopulationOptions } from './population/plan.ts'
+import { type ChurnOptions, createChurn } from './churn/churn.ts'
+import { clusterSeed, kubernetesOf, type PopulationOptions } from './population/plan.ts'
+import { population } from './population/population.ts'
 import { readScenario, type Scenario } from './population/scenario.ts'
-import { startSimulatedCluster } from './simulated-cluster.ts'
-import type { Simulator, SimulatorOptions } from './simulator.ts'
+import {
+  type Simulator,
+  simulatorChecks,
+  type SimulatorOptions,
+  startSimulator,
+} from './simulator.ts'
 
 /** Options of a simulated fleet. */
 export interface SimulatedFleetOptions {
@@ -49,8 +54,8 @@ export async function startSimulatedFleet(
   given: SimulatedFleetOptions = {},
 ): Promise<SimulatedFleet> {
   const options = checkedOptions('a simulated fleet', given, fleetChecks)
-  const { population = {}, churn = {}, access = {}, onChurnError } = options
-  const members = membersOf(readScenario(population.scenario), population)
+  const { population: company = {}, churn = {}, access = {}, onChurnError } = options
+  const members = membersOf(readScenario(company.scenario), company)
   const { seed, eventsPerSecond = 5 } = churn
   await using parts = new AsyncDisposableStack()
   const clusters = await Promise.all(
@@ -78,17 +83,70 @@ export async function startSimulatedFleet(
 
 function membersOf(
   { clusters }: Scenario,
-  population: PopulationOptions,
+  company: PopulationOptions,
 ): readonly Omit<SimulatedFleetCluster, 'simulator'>[] {
-  if (clusters.length === 0) return [{ name: onlyCluster, labels: {}, population }]
+  if (clusters.length === 0) return [{ name: onlyCluster, labels: {}, population: company }]
   const total = clusters.reduce((sum, { pods }) => sum + pods, 0)
-  const wanted = population.pods ?? total
+  const wanted = company.pods ?? total
   let before = 0
   return clusters.map(({ name, labels, pods }) => {
     // Rounds the running sum, so that the shares add up exactly.
     const from = Math.round((wanted * before) / Math.max(1, total))
     before += pods
     const until = Math.round((wanted * before) / Math.max(1, total))
-    return { name, labels, population: { ...population, cluster: name, pods: until - from } }
+    return { name, labels, population: { ...company, cluster: name, pods: until - from } }
   })
+}
+
+/** Options of a simulated cluster. */
+export interface SimulatedClusterOptions extends Omit<SimulatorOptions, 'populate'> {
+  /** The objects of the cluster. */
+  readonly population?: PopulationOptions
+  /** The changes of the cluster. */
+  readonly churn?: Omit<ChurnOptions, 'writer'>
+  /** Called when the churn fails. The server keeps running. Default: a process warning. */
+  readonly onChurnError?: (error: unknown) => void
+}
+
+const { populate: _, ...serverChecks } = simulatorChecks
+
+const simulatedClusterChecks: OptionChecks<SimulatedClusterOptions> = {
+  ...serverChecks,
+  population: anObject,
+  churn: anObject,
+  onChurnError: aFunction,
+}
+
+/** Starts a simulated API server with the objects of a company. They change until the server is disposed of. */
+export async function startSimulatedCluster(
+  given: SimulatedClusterOptions = {},
+): Promise<Simulator> {
+  const options = checkedOptions('a simulated cluster', given, simulatedClusterChecks)
+  const {
+    churn: changes,
+    onChurnError: onError = (error) =>
+      process.emitWarning(error instanceof Error ? error : String(error)),
+    population: populationOptions,
+    ...server
+  } = options
+  let churn: ReturnType<typeof createChurn> | undefined
+  const simulator = await startSimulator({
+    kubernetes: kubernetesOf(populationOptions),
+    ...server,
+    populate: (storage) => {
+      churn = createChurn({ ...changes, writer: storage })
+      for (const { resource, object } of population(populationOptions))
+        storage.create(resource, object)
+    },
+  })
+  const stopping = new AbortController()
+  const churning = churn?.run(stopping.signal).catch(onError)
+  return {
+    ...simulator,
+    [Symbol.asyncDispose]: async () => {
+      stopping.abort()
+      await churning
+      await simulator[Symbol.asyncDispose]()
+    },
+  }
 }

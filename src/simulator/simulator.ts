@@ -19,12 +19,15 @@ import {
   ServiceAccountTokens,
   type SimulatorUser,
 } from './access/authentication.ts'
-import { denyingAuthorizer } from './access/authorization.ts'
-import { Rbac } from './access/rbac.ts'
-import { addDefaultRoles, addMetricsReader, aggregateRoles } from './access/roles.ts'
+import {
+  addDefaultRoles,
+  addMetricsReader,
+  aggregateRoles,
+  denyingAuthorizer,
+  Rbac,
+} from './access/authorization.ts'
 import { capturedApi, type KubernetesVersion, kubernetesVersions } from './api/captured-api.ts'
-import { metricsVersion } from './api/metrics-api.ts'
-import { ResourceRegistry } from './api/resource-registry.ts'
+import { metricsVersion, ResourceRegistry } from './api/resource-registry.ts'
 import { serveCustomResources } from './definitions/custom-resources.ts'
 import type { Faults } from './faults/faults.ts'
 import { SimulatedServer } from './http/server.ts'

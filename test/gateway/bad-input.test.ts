@@ -66,11 +66,6 @@ const queries: readonly BadCase[] = [
       '{ pods { totalCount } } fragment f on Pod { name }',
       /"f" is never used/,
     ],
-    [
-      'two operations without names',
-      '{ pods { totalCount } } { nodes { totalCount } }',
-      /anonymous/,
-    ],
   ].map(([title, query, message]): BadCase => {
     return {
       title: String(title),

@@ -30,7 +30,7 @@ const faultsOf = (source: string, union: string): Map<string, string[]> => {
 describe('The guide of the simulator', () => {
   it('has every fault that there is, with every option, and no other', async () => {
     const text = await guide()
-    const source = await readFile('src/simulator/faults/fault.ts', 'utf8')
+    const source = await readFile('src/simulator/faults/faults.ts', 'utf8')
     const sections = [
       ['Faults of a request', faultsOf(source, 'RequestFault')],
       ['Faults of the server', faultsOf(source, 'ServerFault')],

@@ -1,4 +1,4 @@
-import type { KnownTypeName } from '../../src/kubernetes/typescript/type-text.ts'
+import type { KnownTypeName } from '../../src/kubernetes/typescript/custom-types.ts'
 
 const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1'
 const apiextensions = 'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1'

@@ -5,7 +5,7 @@ import {
   memberText,
   type References,
   typeText,
-} from '../../src/kubernetes/typescript/type-text.ts'
+} from '../../src/kubernetes/typescript/custom-types.ts'
 import { type CapturedKind, capturedKinds, openApi } from './captured-kinds.ts'
 import {
   alternatives,

@@ -6,8 +6,8 @@ import {
   readKubeconfig,
   resolveContext,
 } from '../../api-server/kubeconfig/kubeconfig.ts'
-import { sleep } from '../../lib/backoff.ts'
 import { CodedError } from '../../lib/coded-error.ts'
+import { changesOf } from '../../lib/file-follower.ts'
 import {
   type ClusterLabels,
   type ClusterSource,
@@ -30,8 +30,6 @@ export interface DirectorySourceOptions {
   readonly labels?: ClusterLabels
 }
 
-/** Polls, because a mounted Secret is a symbolic link that is replaced: events of its folder miss that. */
-const intervalMs = 2_000
 /** Other extensions are other files: keys, certificates, notes. */
 const extensions: readonly string[] = [
   '',
@@ -60,25 +58,18 @@ export class DirectorySource implements ClusterSource {
   }
 
   async *follow(signal: AbortSignal): AsyncIterable<SourceState> {
-    let seen: string | undefined
-    while (!signal.aborted) {
-      const found = await this.#files()
-      const now = found instanceof Error ? found.message : JSON.stringify(found)
-      if (now !== seen) {
-        seen = now
-        let problem = found instanceof Error ? found : undefined
-        if (!(found instanceof Error)) {
-          this.#ofFiles = new Map(found.files.map(({ file }) => [file, this.#clustersOf(file)]))
-          if (found.names > maxFiles) {
-            const text = `has ${found.names} kubeconfigs, of which the first ${maxFiles} by name are read`
-            const hint = 'let several gateways serve some of the clusters each'
-            const { path: value } = this.#options
-            problem = new CodedError('TOO_MANY_CLUSTERS', text, { value, hint })
-          }
+    for await (const found of changesOf(() => this.#files(), signal)) {
+      let problem = found instanceof Error ? found : undefined
+      if (!(found instanceof Error)) {
+        this.#ofFiles = new Map(found.files.map(({ file }) => [file, this.#clustersOf(file)]))
+        if (found.names > maxFiles) {
+          const text = `has ${found.names} kubeconfigs, of which the first ${maxFiles} by name are read`
+          const hint = 'share the clusters among several gateways (shard)'
+          const { path: value } = this.#options
+          problem = new CodedError('TOO_MANY_CLUSTERS', text, { value, hint })
         }
-        yield { clusters: [...this.#ofFiles.values()].flat(), problem }
       }
-      await sleep(intervalMs, signal)
+      yield { clusters: [...this.#ofFiles.values()].flat(), problem }
     }
   }
 

@@ -17,16 +17,10 @@ import {
   resolveGroupAccess,
   type WantedGroup,
 } from './group/group-access.ts'
-import type { Backlog } from './group/group-frames.ts'
-import { GroupMember } from './group/group-member.ts'
+import { type Backlog, GroupMember, type LeavingMembers } from './group/group-frames.ts'
 import { type GroupReadingOptions, MissingKindError } from './group/group-reading.ts'
 import { DiscoveredReads, type ViewerMembership } from './group/group-viewers.ts'
-import {
-  type GroupOwner,
-  type LeavingMembers,
-  LiveGroup,
-  type LiveGroupOptions,
-} from './group/live-group.ts'
+import { type GroupOwner, LiveGroup, type LiveGroupOptions } from './group/live-group.ts'
 import type { LiveCounts, LiveLimits, LiveState } from './live-limits.ts'
 import type { OpenSubscription, OpenSubscriptions } from './open-subscriptions.ts'
 import { resumed } from './resumption.ts'

@@ -193,3 +193,17 @@ class EventFrames<T> extends FrameStream {
     }
   }
 }
+
+/** The stream of a subscription that is refused. */
+export class FailedStream extends FrameStream {
+  constructor(errors: readonly unknown[]) {
+    super()
+    this.finish({ form: 'failed', errors })
+  }
+
+  take(): undefined {
+    return undefined
+  }
+
+  protected leave(): void {}
+}

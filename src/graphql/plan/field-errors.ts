@@ -213,14 +213,10 @@ export function answered<W extends (run: never, ...source: never[]) => string>(
   // Writers have up to three sources. A rest parameter would allocate an array for each row.
   type Run = { readonly errors: FieldErrors; readonly budget: WorkBudget }
   const written = write as unknown as (run: Run, a: unknown, b: unknown, c: unknown) => string
-  // A text that is there, and needs no more. A graph has thousands.
-  const { quick } = write as W & { readonly quick?: (a: unknown) => string | undefined }
   const guarded: typeof written = (run, a, b, c) => {
     const { errors, budget } = run
     const before = errors.count
     try {
-      const short = quick?.(a)
-      if (short !== undefined) return short
       budget.report?.at(place)
       const text = written(run, a, b, c)
       if (errors.count > before) errors.within(before, key)

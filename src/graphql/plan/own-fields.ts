@@ -1,5 +1,6 @@
 import {
   type FieldNode,
+  getNamedType,
   getNullableType,
   type GraphQLField,
   type GraphQLObjectType,
@@ -23,22 +24,26 @@ import {
   writeJson,
   writeString,
 } from '../../informer/codec/projection.ts'
-import { type Health, ruledHealth } from '../../kubernetes/health/health.ts'
-import { type KubernetesObject, objectKey, type Unstructured } from '../../kubernetes/object.ts'
+import { ruledHealth } from '../../kubernetes/health/health.ts'
+import { objectKey, type Unstructured } from '../../kubernetes/object.ts'
 import { valuesAt } from '../../query/index/path.ts'
-import { type PodAmounts, podAmountsOf } from '../../query/index/pod-total.ts'
+import { podAmountsOf } from '../../query/index/pod-total.ts'
 import type { Kind } from '../model/kind.ts'
 import { encodeObjectId, objectIdOf } from '../model/object-id.ts'
-import { fieldSourceOf, type ScalarForm, type ValueShape } from '../schema/field-source.ts'
+import {
+  type FieldSource,
+  fieldSourceOf,
+  type ScalarForm,
+  type ValueShape,
+} from '../schema/field-source.ts'
 import { printedColumns } from '../schema/object-fields.ts'
-import type { PrinterColumn } from '../schema/gateway-types.ts'
 import {
   type CollectContext,
   type CollectedFields,
   collectFields,
   selectionsOf,
 } from './collected-fields.ts'
-import { readPath } from './json-values.ts'
+import { jsonAt, jsonReader, readPath } from './json-values.ts'
 
 /** The context that selects the own fields of an object. */
 export interface OwnFieldsContext {
@@ -51,6 +56,11 @@ export interface OwnFieldsContext {
     field: GraphQLField<unknown, unknown>,
     node: FieldNode,
   ) => Readonly<Record<string, unknown>>
+  /** Compiles the text of a value that is computed from the decoded object. */
+  readonly written: (
+    field: GraphQLField<unknown, unknown>,
+    nodes: readonly FieldNode[],
+  ) => (value: unknown) => string
   /** Receives, line by line, everything besides the object that the text depends on. */
   readonly note: (line: string) => void
   /** Charges the number of extra fields that a costly field is worth. */
@@ -60,14 +70,8 @@ export interface OwnFieldsContext {
 /** For a `json` path through a list: each object's list is found, compared and walked. */
 const fieldsPerJsonPath = 65
 
-/** For `printerColumns`: each object is decoded and printed. */
-const fieldsPerPrintedRow = 40
-
-/** For `health`: each object is decoded and evaluated. */
-const fieldsPerHealth = 26
-
-/** For `requests` and `limits`: each pod is decoded, and its containers are added up. */
-const fieldsPerAmounts = 30
+/** For what is computed from the decoded object: its health, the sum of a pod's containers, its printed columns. */
+const fieldsPerDecoded = { health: 26, podAmounts: 30, printerColumns: 40 } as const
 
 /**
  * Selects an object's own fields, which depend on the object alone: fields of a kind's type, or of a plain JSON type
@@ -128,46 +132,30 @@ function ownField(
       if (!context.isDirect) {
         return { path: ['metadata', 'uid'], value: { form: 'leaf', write: idWriter(context) } }
       }
-      return made((object) => {
-        const { metadata } = object as unknown as KubernetesObject
-        const place = { key: objectKey(metadata), uid: metadata.uid ?? '' }
-        return JSON.stringify(objectIdOf(context, place))
-      })
+      const read = decodedReader(source)
+      return made((object) => JSON.stringify(read?.(object, {}, context)))
     }
     case 'clusterName':
       return whole(constant(context.cluster))
     case 'constant':
       return whole(constant(source.value))
-    case 'health': {
-      const health = getNullableType(field.type)
-      if (!isObjectType(health)) break
-      const fields = collectedOf(health, nodes, context)
-      context.note(`health ${nodesText(fields)}`)
-      context.charge(fieldsPerHealth)
-      const write = madeText<Health>(health, fields, ['status', 'reason', 'message'])
-      return made((object) => write(ruledHealth(source.rule, object)))
-    }
-    case 'podAmounts': {
-      const amounts = getNullableType(field.type)
-      if (!isObjectType(amounts)) break
-      const fields = collectedOf(amounts, nodes, context)
-      context.note(`${source.list} ${nodesText(fields)}`)
-      context.charge(fieldsPerAmounts)
-      const write = madeText<PodAmounts>(amounts, fields, ['cpu', 'memory'])
-      return made((pod) => write(podAmountsOf(source.list, pod as Unstructured)))
-    }
+    case 'health':
+    case 'podAmounts':
     case 'printerColumns': {
-      const { printed, argument } = source
-      const list = getNullableType(field.type)
-      const columnType = isListType(list) ? getNullableType(list.ofType) : undefined
-      if (printed === undefined || !isObjectType(columnType)) break
-      const wide = context.argumentsOf(field, node)[argument] === true
-      const fields = collectedOf(columnType, nodes, context)
-      const declared = JSON.stringify(printed.declared ?? null)
-      context.note(`printerColumns ${wide} ${declared} ${nodesText(fields)}`)
-      context.charge(fieldsPerPrintedRow)
-      const write = madeText<PrinterColumn>(columnType, fields, columnMembers)
-      return made((object) => `[${printedColumns(printed, object, wide).map(write).join(',')}]`)
+      const read = decodedReader(source)
+      const inner = getNamedType(field.type)
+      if (read === undefined || !isObjectType(inner)) break
+      const args = context.argumentsOf(field, node)
+      const of = source.form === 'podAmounts' ? source.list : null
+      const declared = source.form === 'printerColumns' ? source.printed?.declared : null
+      const selected = Array.from(collectedOf(inner, nodes, context), ([key, [one]]) => [
+        key,
+        one?.name.value,
+      ])
+      context.note(`${source.form} ${JSON.stringify([args, of, declared ?? null, selected])}`)
+      context.charge(fieldsPerDecoded[source.form])
+      const write = context.written(field, nodes)
+      return made((object) => write(read(object, args, context)))
     }
     case 'json': {
       const { [source.argument]: path } = context.argumentsOf(field, node)
@@ -196,11 +184,6 @@ function ownField(
       break
   }
   throw new TypeError(`no writer of ${type.name}.${name}`)
-}
-
-/** The signature of fields without arguments. */
-function nodesText(fields: CollectedFields): string {
-  return JSON.stringify(Array.from(fields, ([key, [node]]) => [key, node?.name.value]))
 }
 
 function valueOf(
@@ -276,30 +259,41 @@ function whole(value: SelectedValue): FieldSelection {
   return { path: [], value }
 }
 
-function made(make: (object: Readonly<Record<string, unknown>>) => string): FieldSelection {
-  return whole({ form: 'made', make })
+function made(make: (object: Unstructured) => string): FieldSelection {
+  return whole({ form: 'made', make: (object) => make(object as Unstructured) })
 }
 
-const columnMembers = ['name', 'type', 'format', 'priority', 'value', 'since'] as const
-
-/** Writes the selected members of a plain object. */
-function madeText<T extends object>(
-  type: GraphQLObjectType,
-  fields: Iterable<readonly [string, readonly FieldNode[]]>,
-  members: readonly (keyof T & string)[],
-): (source: T) => string {
-  const writers = Array.from(fields, ([key, [node]]) => {
-    const name = node?.name.value ?? ''
-    const before = `${JSON.stringify(key)}:`
-    if (name === '__typename') {
-      const text = before + JSON.stringify(type.name)
-      return () => text
+/** Reads an own field from the decoded object; `undefined` for a field that is none. */
+export function decodedReader(
+  source: FieldSource,
+):
+  | ((
+      object: Unstructured,
+      args: Readonly<Record<string, unknown>>,
+      at: Pick<OwnFieldsContext, 'kind' | 'cluster'>,
+    ) => unknown)
+  | undefined {
+  switch (source.form) {
+    case 'id':
+      return ({ metadata }, _args, at) =>
+        objectIdOf(at, { key: objectKey(metadata), uid: metadata.uid ?? '' })
+    case 'clusterName':
+      return (_object, _args, { cluster }) => cluster
+    case 'constant':
+      return () => source.value
+    case 'json':
+      return (object, args) => jsonAt(object, args[source.argument] as string | null | undefined)
+    case 'health':
+      return (object) => ruledHealth(source.rule, object)
+    case 'podAmounts':
+      return (object) => podAmountsOf(source.list, object)
+    case 'printerColumns': {
+      const { printed, argument } = source
+      return printed && ((object, args) => printedColumns(printed, object, args[argument] === true))
     }
-    const member = members.find((one) => one === name)
-    if (member === undefined) throw new TypeError(`no writer of ${type.name}.${name}`)
-    return (source: T) => before + JSON.stringify(source[member] ?? null)
-  })
-  return (source) => `{${writers.map((write) => write(source)).join(',')}}`
+    default:
+      return jsonReader(source)
+  }
 }
 
 /** Scalars whose coercion keeps every value use `writeJson`. */

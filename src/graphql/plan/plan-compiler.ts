@@ -25,7 +25,7 @@ import { type CollectContext, collectFields, selectionsOf } from './collected-fi
 import { FieldArguments } from './field-arguments.ts'
 import { answered } from './field-errors.ts'
 import type { PlanRun } from './plan-run.ts'
-import type { ValueRun } from './value-run.ts'
+import type { QuickText, ValueRun } from './value-run.ts'
 
 /** Writes one object of a kind, or one member of it, as JSON text. */
 export type RowWriter = (run: PlanRun, part: KindView, id: ObjectId) => string
@@ -153,6 +153,13 @@ export class PlanField {
   }
 }
 
+interface Written<W> {
+  readonly name: string
+  readonly before: string
+  readonly write: W | (() => string)
+  readonly quick: QuickText | undefined
+}
+
 /**
  * Compiles the members of an object, each as a field that may fail. `compile` does not get `__typename`. `abstract`:
  * the names of unions that fragments may name besides the type.
@@ -161,25 +168,27 @@ export function writtenMembers<W extends (run: never, ...source: never[]) => str
   type: GraphQLObjectType,
   selections: readonly SelectionSetNode[],
   compiler: PlanCompiler,
-  compile: (field: PlanField) => W | undefined,
+  compile: (field: PlanField) => (W & { readonly quick?: QuickText }) | undefined,
   abstract: readonly string[] = [],
-): { readonly before: string; readonly write: W | (() => string) }[] {
+): Written<W>[] {
   // Response paths omit the keys of connections.
   const isPart = /(Connection|Edge)$/.test(type.name)
   const names = [type.name, ...type.getInterfaces().map(({ name }) => name), ...abstract]
   const fields = collectFields(selections, new Set(names), compiler.collect)
   return Array.from(fields, ([key, nodes], position) => {
     const before = `${position === 0 ? '' : ','}${JSON.stringify(key)}:`
-    if (nodes[0]?.name.value === '__typename') {
-      return { before, write: () => JSON.stringify(type.name) }
+    const name = nodes[0]?.name.value ?? ''
+    if (name === '__typename') {
+      const named = JSON.stringify(type.name)
+      return { name, before, write: () => named, quick: (_value, text) => text + named }
     }
-    const written = (): W => {
+    const written = (): Written<W> => {
       const field = new PlanField(type, key, nodes, compiler)
       const write = compile(field)
       if (write === undefined) throw field.notCovered()
-      return answered(field, write)
+      return { name, before, write: answered(field, write), quick: write.quick }
     }
-    return { before, write: isPart ? written() : compiler.within(key, written) }
+    return isPart ? written() : compiler.within(key, written)
   })
 }
 

@@ -108,7 +108,7 @@ export class PlanRun extends ReadRun implements ValueRun {
   readonly writes: WriteResults | undefined
   readonly variables: VariableValues
   #directFragments: FragmentCache | undefined
-  readonly #ids = new Map<StoreView, FragmentMemo>()
+  readonly #memos = new Map<string, Map<StoreView, FragmentMemo>>()
   readonly #requests = new Map<FieldArguments, ListRequest>()
 
   constructor(options: PlanRunOptions) {
@@ -129,16 +129,23 @@ export class PlanRun extends ReadRun implements ValueRun {
   }
 
   override idText(part: KindView, id: ObjectId): string {
-    const { view } = part
-    let memo = this.#ids.get(view)
-    if (memo === undefined) {
-      memo = this.fragmentsOf(part).memo(`\0id ${part.cluster}`, view)
-      this.#ids.set(view, memo)
-    }
-    const held = view.held(id)
+    const memo = this.memoOf('\0id', part)
+    const held = part.view.held(id)
     let text = memo.get(id, held)
     if (text === undefined) memo.set(id, held, (text = super.idText(part, id)))
     return text
+  }
+
+  /** Texts about the objects of a part, each kept for as long as its object has the version. `name`: what the texts are. */
+  memoOf(name: string, part: KindView): FragmentMemo {
+    let memos = this.#memos.get(name)
+    if (memos === undefined) this.#memos.set(name, (memos = new Map()))
+    let memo = memos.get(part.view)
+    if (memo === undefined) {
+      memo = this.fragmentsOf(part).memo(`${name} ${part.cluster}`, part.view)
+      memos.set(part.view, memo)
+    }
+    return memo
   }
 
   /** The coerced arguments of a field. Throws the GraphQLError of the first invalid one. */

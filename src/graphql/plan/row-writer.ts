@@ -4,7 +4,7 @@ import {
   type GraphQLObjectType,
   type SelectionSetNode,
 } from 'graphql'
-import { objectKey, splitObjectKey, type Unstructured } from '../../kubernetes/object.ts'
+import { splitObjectKey, type Unstructured } from '../../kubernetes/object.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
 import { usageKindOf } from '../model/usage-kind.ts'
@@ -21,27 +21,22 @@ import { UsedByRead } from '../reads/over-kinds/used-by-read.ts'
 import type { ObjectCanArguments, ObjectOwnedArguments } from '../schema/gateway-types.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import { collectFields } from './collected-fields.ts'
-import { isOwnField, ownSelection } from './own-fields.ts'
+import { decodedReader, isOwnField, ownSelection } from './own-fields.ts'
 import { type PlanCompiler, PlanField, type RowWriter } from './plan-compiler.ts'
 import { plannedFields, type PlanRun, refusedBeside } from './plan-run.ts'
-import { listText, objectText } from './value-run.ts'
-import { extensionWriter, reportingWriter, valueWriter } from './value-writer.ts'
+import { listText, objectText, valueText } from './value-run.ts'
+import { extensionWriter, valueWriter } from './value-writer.ts'
 import {
   AnswerTooLongError,
   type ObjectSelection,
   type SelectedValue,
 } from '../../informer/codec/projection.ts'
-import type { StoreView } from '../../informer/store/store-view.ts'
+import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { ArgumentError } from '../../query/condition/argument-error.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { FieldArguments } from './field-arguments.ts'
 import type { StoreFragment } from './fragment-cache.ts'
-import { ruledHealth } from '../../kubernetes/health/health.ts'
-import { podAmountsOf } from '../../query/index/pod-total.ts'
-import { objectIdOf } from '../model/object-id.ts'
-import { printedColumns } from '../schema/object-fields.ts'
 import { answered } from './field-errors.ts'
-import { jsonAt, jsonReader } from './json-values.ts'
 
 /**
  * Compiles the objects of a kind. Adjacent own fields form one fragment, whose text the cache keeps. The other fields,
@@ -93,82 +88,108 @@ function unlessDirect(kind: Kind, field: PlanField): RowWriter {
   }
 }
 
-/** Compiles a field that depends on more than the object. What it throws in a run is the field's error. */
+/** Reads the value of a hole. What it throws is the error of the field. */
+type HoleRead = (run: PlanRun, part: KindView, id: ObjectId) => unknown
+
+/**
+ * Compiles a field that depends on more than the object. Rows that it leads to are written from their bare ids by row
+ * writers. Everything else is a value: one of the cases of {@link holeReader} reads it, the value writer writes it.
+ */
 function holeWriter(kind: Kind, field: PlanField): RowWriter {
-  const { args, compiler, name, source } = field
-  const { served } = compiler
+  const { source } = field
   switch (source.form) {
     case 'relation':
       return relationWriter(source.relation, field)
-    case 'usedBy':
-      return severalKindsWriter(field, new UsedByRead(served, kind))
-    case 'owned':
-      return severalKindsWriter(field, new OwnedRead(served, kind))
-    case 'polymorphic':
-      return severalKindsWriter(field, new PolymorphicRead(served, kind, source.field))
     case 'owners': {
       const write = anyRowWriter(field)
       const refused = refusedBeside(field)
       return (run, part, id) =>
         listText(run, ownersOf(run, part, id, refused), (owner) => write(run, owner.part, owner.id))
     }
-    case 'ownerChain':
-    case 'rootOwner': {
-      const write = valueWriter(field)
-      const refused = refusedBeside(field)
-      const isRoot = source.form === 'rootOwner'
-      return (run, part, id) => {
-        const chain = ownerChainOf(run, part, id, refused)
-        return write(run, isRoot ? chain.at(-1) : chain)
-      }
+    case 'extension': {
+      const write = extensionWriter(source.field, field)
+      return (run, part, id) => write(run, run.extensions.ofRow(part, id))
     }
+    default: {
+      const read = holeReader(kind, field)
+      const write = valueWriter(field)
+      return (run, part, id) => write(run, read(run, part, id))
+    }
+  }
+}
+
+function holeReader(kind: Kind, field: PlanField): HoleRead {
+  const { args, compiler, name, source } = field
+  const { served } = compiler
+  const refused = refusedBeside(field)
+  const several = (read: SeveralKinds): HoleRead => {
+    compiler.asks({ args, needs: (values, cluster) => read.needs(values, cluster) })
+    return (run, part, id) => read.page(run, { part, id }, run.argumentsOf(args))
+  }
+  switch (source.form) {
+    case 'usedBy':
+      return several(new UsedByRead(served, kind))
+    case 'owned':
+      return several(new OwnedRead(served, kind))
+    case 'polymorphic':
+      return several(new PolymorphicRead(served, kind, source.field))
+    case 'ownerChain':
+      return (run, part, id) => ownerChainOf(run, part, id, refused)
+    case 'rootOwner':
+      return (run, part, id) => ownerChainOf(run, part, id, refused).at(-1)
     case 'objectRef': {
       if (!('field' in source)) break
       const { kindAt, many } = source.field
-      const relation = kindAt && compiler.relation(kindAt.relation, field)
-      const read = new ObjectRefRead(source.field, relation)
-      const write = valueWriter(field)
-      const refused = refusedBeside(field)
+      const read = new ObjectRefRead(
+        source.field,
+        kindAt && compiler.relation(kindAt.relation, field),
+      )
       return (run, part, id) => {
         const refs = read.refs(run, part, id, refused)
-        return write(run, many ? refs : refs[0])
+        return many ? refs : refs[0]
       }
     }
     case 'ofRowType':
       // `events` of a kind without a relation to Events, `usedBy` of one that nothing uses.
-      return () => 'null'
-    case 'cluster': {
+      return () => null
+    case 'cluster':
       // Rows of subscriptions keep the state of their last write.
-      const write = valueWriter(field)
-      return (run, { cluster }) => write(run, clusterState(run, cluster))
-    }
+      return (run, { cluster }) => clusterState(run, cluster)
     case 'secretContents':
       compiler.readsDirectly(field)
-      return (run, part, id) => {
-        const contents = run.direct.secret(directObject(part, id), run.budget)
-        return JSON.stringify(contents?.[name as keyof SecretContents] ?? null)
-      }
-    case 'printerColumns': {
+      return (run, part, id) =>
+        run.direct.secret(directObject(part, id), run.budget)?.[name as keyof SecretContents]
+    case 'printerColumns':
       // Of a kind whose columns only the API server knows.
       compiler.readsDirectly(field)
-      const write = valueWriter(field)
-      return (run, part, id) => {
-        const wide = run.argumentsOf(args)['wide'] === true
-        return write(run, run.direct.columns(directObject(part, id), wide))
-      }
-    }
+      return (run, part, id) =>
+        run.direct.columns(directObject(part, id), run.argumentsOf(args)['wide'] === true)
     case 'can':
       // The server reviews the unknown permissions of all rows together, then runs again.
       compiler.dependsOnViewer()
-      return (run, part, id) => {
-        const asked = run.argumentsOf(args) as unknown as ObjectCanArguments
-        return String(canDo(run, part, splitObjectKey(part.view.keyOf(id)), asked) ?? null)
+      return (run, part, id) =>
+        canDo(
+          run,
+          part,
+          splitObjectKey(part.view.keyOf(id)),
+          run.argumentsOf(args) as unknown as ObjectCanArguments,
+        )
+    case 'usage': {
+      const measured = usageKindOf(kind)
+      if (measured !== undefined) {
+        const needs = [{ kind: measured, indexes: {} }]
+        const serves = (cluster: string): boolean =>
+          served.clusters.get(cluster)?.serves(measured.resource) === true
+        compiler.asks({ args, needs: (_values, cluster) => (serves(cluster) ? needs : []) })
+        compiler.leadsTo([measured])
       }
-    case 'usage':
-      return usageWriter(kind, field)
-    case 'extension': {
-      const write = extensionWriter(source.field, field)
-      return (run, part, id) => write(run, run.extensions.ofRow(part, id))
+      return (run, part, id) => {
+        const used = usageOf(run, part, id)
+        // Why it is not known stands beside the answer, once for all rows.
+        if (!(used instanceof ClientError)) return used
+        refused(run, used)
+        return null
+      }
     }
     default:
   }
@@ -196,37 +217,6 @@ function relationWriter(relation: RelationField, field: PlanField): RowWriter {
 interface SeveralKinds {
   needs(values: Readonly<Record<string, unknown>>, cluster: string): readonly RelatedNeed[]
   page(run: PlanRun, found: FoundObject, values: ObjectOwnedArguments): object
-}
-
-function severalKindsWriter(field: PlanField, read: SeveralKinds): RowWriter {
-  const { compiler, args } = field
-  compiler.asks({ args, needs: (values, cluster) => read.needs(values, cluster) })
-  const write = reportingWriter(field)
-  return (run, part, id) => write(run, read.page(run, { part, id }, run.argumentsOf(args)))
-}
-
-/** Compiles `usage`. Why it is not known stands beside the answer, once for all rows. */
-function usageWriter(kind: Kind, field: PlanField): RowWriter {
-  const { compiler } = field
-  const measured = usageKindOf(kind)
-  if (measured !== undefined) {
-    const { clusters } = compiler.served
-    compiler.asks({
-      args: field.args,
-      needs: (_values, cluster) =>
-        clusters.get(cluster)?.serves(measured.resource) === true
-          ? [{ kind: measured, indexes: {} }]
-          : [],
-    })
-    compiler.leadsTo([measured])
-  }
-  const refused = refusedBeside(field)
-  const write = valueWriter(field)
-  return (run, part, id) => {
-    const used = usageOf(run, part, id)
-    if (used instanceof ClientError) refused(run, used)
-    return used === undefined || used instanceof ClientError ? 'null' : write(run, used)
-  }
 }
 
 /** Fragments share these places of a run. Two at one place only look each other's up again. */
@@ -284,6 +274,12 @@ function ownFragment(own: OwnFields, compiler: PlanCompiler): RowWriter {
         const args = knownArguments?.get(node) ?? new FieldArguments(field, node)
         found.set(node, args)
         return run.argumentsOf(args)
+      },
+      written: ({ name }, nodes) => {
+        const write = compiler.in(scope, () =>
+          valueWriter(new PlanField(type, name, nodes, compiler)),
+        )
+        return (value) => valueText(write, value)
       },
       note: (line) => notes.push(line),
       charge: (extra) => void (charged += extra),
@@ -403,18 +399,17 @@ function innerFieldsOf(value: SelectedValue): number {
 }
 
 /**
- * Writes own fields of an object one by one, from the decoded object. This is the slow way, for what a projection cannot
- * write: a value that the schema forbids, such as text where it has an integer, and arguments that cannot be read. Then each
- * field fails by itself, with the error that graphql-js words, and what is around it becomes null as section 6.4.4 of the
- * GraphQL specification says. Nothing of it is kept.
+ * Compiles adjacent own fields of an object, with the braces around them, one by one from the decoded object. This is the
+ * slow way, for what a projection cannot write: a value that the schema forbids, such as text where it has an integer, and
+ * arguments that cannot be read. Then each field fails by itself, with the error that graphql-js words, and what is around
+ * it becomes null as section 6.4.4 of the GraphQL specification says. Nothing of it is kept.
  */
-
-/** Compiles adjacent own fields of the objects of a type, with the braces around them. */
 function decodedFields(
   type: GraphQLObjectType,
   fields: AdjacentFields,
   compiler: PlanCompiler,
 ): RowWriter {
+  type MemberWriter = (run: PlanRun, part: KindView, object: Unstructured) => string
   const members = fields.map(([key, nodes], position) => {
     const before = `${position === 0 ? '' : ','}${JSON.stringify(key)}:`
     if (nodes[0]?.name.value === '__typename') {
@@ -422,56 +417,17 @@ function decodedFields(
     }
     return compiler.within(key, () => {
       const field = new PlanField(type, key, nodes, compiler)
-      return { before, write: answered(field, memberWriter(field)) }
+      const { args } = field
+      const read = decodedReader(field.source)
+      if (read === undefined) throw field.notCovered()
+      const write = valueWriter(field)
+      const member: MemberWriter = (run, part, object) =>
+        write(run, read(object, run.argumentsOf(args), part))
+      return { before, write: answered(field, member) }
     })
   })
   return (run, part, id) => {
     run.budget.spend('fields', members.length * plannedFields)
     return objectText(run, members, part, part.view.object(id) as Unstructured)
   }
-}
-
-type MemberWriter = (run: Parameters<RowWriter>[0], part: KindView, object: Unstructured) => string
-
-function memberWriter(field: PlanField): MemberWriter {
-  const { args } = field
-  const read = readerOf(field)
-  const write = valueWriter(field)
-  return (run, part, object) => write(run, read(object, run.argumentsOf(args), part))
-}
-
-type Read = (
-  object: Unstructured,
-  args: Readonly<Record<string, unknown>>,
-  part: KindView,
-) => unknown
-
-/** Reads an own field: `isOwnField` says which there are. */
-function readerOf(field: PlanField): Read {
-  const { source } = field
-  switch (source.form) {
-    case 'id':
-      return ({ metadata }, _args, part) =>
-        objectIdOf(part, { key: objectKey(metadata), uid: metadata.uid ?? '' })
-    case 'clusterName':
-      return (_object, _args, { cluster }) => cluster
-    case 'constant':
-      return () => source.value
-    case 'json':
-      return (object, args) => jsonAt(object, args[source.argument] as string | null | undefined)
-    case 'health':
-      return (object) => ruledHealth(source.rule, object)
-    case 'podAmounts':
-      return (object) => podAmountsOf(source.list, object)
-    case 'printerColumns': {
-      const { printed, argument } = source
-      if (printed === undefined) break
-      return (object, args) => printedColumns(printed, object, args[argument] === true)
-    }
-    default: {
-      const read = jsonReader(source)
-      if (read !== undefined) return read
-    }
-  }
-  throw field.notCovered()
 }

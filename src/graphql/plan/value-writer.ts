@@ -18,7 +18,7 @@ import { JsonText } from '../../lib/json.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { type ExtensionParent, StoredObject } from '../reads/direct/direct-reads.ts'
-import { foundByKey, referenced } from '../reads/object-read.ts'
+import { foundByKey, OfObject, referenced } from '../reads/object-read.ts'
 import { lastEventNeeds, problemNeeds } from '../reads/over-kinds/problems-read.ts'
 import { completionNeeds, searchNeeds } from '../reads/over-kinds/search-read.ts'
 import type { ExtensionField, FieldSource } from '../schema/field-source.ts'
@@ -34,6 +34,7 @@ import {
   listText,
   objectText,
   type ValueRun,
+  type QuickText,
   type WrittenMember,
 } from './value-run.ts'
 
@@ -49,24 +50,26 @@ import {
 export type ValueWriter = ((run: ValueRun, value: unknown, cluster?: string) => string) & {
   /** The least length of a text that is not null, so that lists of objects can be refused before they are written. */
   readonly leastLength?: number
+  readonly quick?: QuickText
 }
 
-/** Compiles the value of a field: its completion. */
+/** Compiles the value of a field: its completion, and the errors that an own value has beside it (a connection's). */
 export function valueWriter(field: PlanField): ValueWriter {
-  return completed(field.type, field)
-}
-
-/** Compiles a value that tells of errors beside it by its member `failures`, as a connection does. */
-export function reportingWriter(field: PlanField): ValueWriter {
-  return reporting(field, valueWriter(field))
-}
-
-function reporting({ nodes }: PlanField, write: ValueWriter): ValueWriter {
+  const write = completed(field.type, field)
+  const { nodes } = field
+  const source = sourceOf(field)
+  // The values of JSON and of extensions may have a member of this name.
+  const isOwn = source !== undefined && source.form !== 'extension' && !jsonReader(source)
+  if (!isOwn || !isObjectType(getNullableType(field.type))) return write
   return (run, value, cluster) => {
     const { failures } = (value ?? {}) as { readonly failures?: readonly Error[] }
     if (failures !== undefined) run.errors.beside(failures, nodes)
     return write(run, value, cluster)
   }
+}
+
+function sourceOf({ definition }: PlanField): FieldSource | undefined {
+  return (definition.extensions as { readonly source?: FieldSource }).source
 }
 
 /** Compiles one item of a field that is a list, or its value. */
@@ -92,7 +95,7 @@ export function memberWriter(field: PlanField): ValueWriter {
     }
   }
   const write = valueWriter(field)
-  const { source } = definition.extensions as { readonly source?: FieldSource }
+  const source = sourceOf(field)
   const read = source && jsonReader(source)
   if (read !== undefined) {
     return (run, value, cluster) => {
@@ -111,23 +114,29 @@ export function memberWriter(field: PlanField): ValueWriter {
   return staleInRow(field) ?? ownMemberWriter(field, write)
 }
 
-/** Compiles a member of an own value. Most are short texts, which need no completion: `answered` takes them by `quick`. */
+/** Compiles a member of an own value. Texts have a `quick` way past their completion. */
 function ownMemberWriter(field: PlanField, write: ValueWriter): ValueWriter {
   const { args, name } = field
   const type = getNullableType(field.type)
   const isText = type === GraphQLString || type === GraphQLID
-  const report = isObjectType(type) ? reporting(field, write) : write
-  const quick = (value: unknown): string | undefined => {
-    const member = (value as Readonly<Record<string, unknown>>)[name]
-    if (typeof member === 'string' && member.length < shortText) return JSON.stringify(member)
-    return member instanceof JsonText ? member.text : undefined
+  const quick: QuickText = (value, before) => {
+    try {
+      const member = (value as Readonly<Record<string, unknown>>)[name]
+      if (member instanceof JsonText) return member.after(before)
+      if (typeof member === 'string' && member.length < shortText) {
+        return before + JSON.stringify(member)
+      }
+    } catch {
+      // It is read again where its failure is reported.
+    }
+    return undefined
   }
   const writeOwn: ValueWriter = (run, value, cluster) => {
     const values = value as Readonly<Record<string, unknown>>
     const member = values[name]
     const own =
       typeof member === 'function' ? member.call(values, run.argumentsOf(args), run) : member
-    return report(run, own, cluster)
+    return write(run, own, cluster)
   }
   return isText ? Object.assign(writeOwn, { quick }) : writeOwn
 }
@@ -160,10 +169,9 @@ function needsOf(field: PlanField): void {
 }
 
 /** `staleSince` of a page in a row of a subscription, which does not change with it; `undefined` for another member. */
-function staleInRow({ name, definition, compiler }: PlanField): (() => string) | undefined {
-  const { source } = definition.extensions as { readonly source?: FieldSource }
-  const isRefused = name === 'staleSince' && source?.form === 'connection' && compiler.scope.isLive
-  if (!isRefused) return undefined
+function staleInRow(field: PlanField): (() => string) | undefined {
+  const isOfPage = field.name === 'staleSince' && sourceOf(field)?.form === 'connection'
+  if (!isOfPage || !field.compiler.scope.isLive) return undefined
   return () => {
     const message = 'the rows of a subscription do not follow staleSince'
     const hint = 'select staleSince of the frame: it is about all kinds that the subscription reads'
@@ -205,8 +213,8 @@ function kindsNeeded(kinds: Iterable<Kind>, { needs }: ExtensionField): readonly
   )
 }
 
-function extensionOf({ definition }: PlanField): ExtensionField | undefined {
-  const { source } = definition.extensions as { readonly source?: FieldSource }
+function extensionOf(field: PlanField): ExtensionField | undefined {
+  const source = sourceOf(field)
   return source?.form === 'extension' ? source.field : undefined
 }
 
@@ -324,11 +332,28 @@ function kindWriter(field: PlanField): ValueWriter {
   }
 }
 
-type Members = readonly WrittenMember<[unknown, string | undefined]>[]
+type Members = readonly (WrittenMember<[unknown, string | undefined]> & { readonly name: string })[]
 
 function objectWriter(type: GraphQLObjectType, field: PlanField): ValueWriter {
   const members = membersOf(type, field)
-  const write: ValueWriter = (run, value, cluster) => objectText(run, members, value, cluster)
+  const texts = `${type.name} ${members.map(({ before, name }) => before + name).join('')}`
+  let lastKept: ReadonlySet<string> | undefined
+  let isKept = false
+  const write: ValueWriter = (run, value, cluster) => {
+    if (!(value instanceof OfObject)) return objectText(run, members, value, cluster)
+    const { about, kept } = value
+    if (kept !== lastKept) {
+      lastKept = kept
+      isKept = members.every(({ name }) => kept.has(name))
+    }
+    if (!isKept) return objectText(run, members, value, cluster)
+    const { part, id } = about
+    const memo = planRunOf(run).memoOf(texts, part)
+    const held = part.view.held(id)
+    let text = memo.get(id, held)
+    if (text === undefined) memo.set(id, held, (text = objectText(run, members, value, cluster)))
+    return text
+  }
   return Object.assign(write, { leastLength: leastLengthOf(members) })
 }
 

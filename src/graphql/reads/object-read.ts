@@ -82,6 +82,17 @@ export function isRefused(run: ReadRun, at: ClusterKind, key: string): boolean {
   return run.late(() => run.parts.forLookup(at, [key])) === undefined
 }
 
+/** A value about one version of an object. Plans keep the text of members that depend on nothing else. */
+export abstract class OfObject {
+  readonly about: FoundObject
+  /** The names of these members. */
+  abstract readonly kept: ReadonlySet<string>
+
+  constructor(about: FoundObject) {
+    this.about = about
+  }
+}
+
 /**
  * Receives the error of an object that a row names and the viewer may not get, whether or not it exists: the same error
  * for all objects of a kind in a run.

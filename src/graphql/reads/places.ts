@@ -26,7 +26,12 @@ interface PlacesOptions {
   readonly fails?: (at: ClusterKind, error: ClientError) => boolean
   /** Whether one error of each code stands for all kinds of a cluster. */
   readonly failsOnce?: boolean
+  /** Whether kinds that their cluster does not serve are gaps, also those that the request does not name. */
+  readonly tellsNotServed?: boolean
 }
+
+/** The least of what a place is read as. */
+export type PlaceRead = ClusterKind & Pick<KindView, 'lacking'>
 
 /** The namespaces that a place is limited to; `undefined`: all. */
 type Within = () => readonly string[] | undefined
@@ -48,47 +53,44 @@ export interface PlacesRead<P> {
   readonly failures: readonly ClientError[]
 }
 
-/** The places that a field reads, in one run. */
-export class Places<P extends KindView = KindView> {
+/** The report on the places of a field, or of a live group: what was read of them, and what is missing. */
+export class PlacesReport<P extends PlaceRead> {
   readonly parts: P[] = []
   readonly failures: ClientError[] = []
+  /** The failures of single places, with these. */
+  readonly failed: (readonly [ClusterKind, ClientError])[] = []
   readonly gaps: ClusterGap[] = []
-  readonly #run: ReadRun
+  readonly #served: ServedSchema
   readonly #options: PlacesOptions
   /** The types of the places that could not be read. */
   readonly #unread = new Set<string>()
   readonly #refusedIn = new Set<string>()
   readonly #lost = new Set<string>()
-  readonly #failed = new Set<string>()
+  readonly #failedOnce = new Set<string>()
 
-  constructor(run: ReadRun, options: PlacesOptions = {}) {
-    this.#run = run
+  constructor(served: ServedSchema, options: PlacesOptions = {}) {
+    this.#served = served
     this.#options = options
   }
 
-  /**
-   * Reads a place, and adds the part that `partOf` makes of it. `isUnnamed`: it is read only as far as it is common or in
-   * memory. Nothing is added if its cluster does not serve the kind, or if nothing of it is in memory.
-   */
-  add(
-    at: ClusterKind,
-    partOf: (part: KindView) => P,
-    within: Within = () => undefined,
-    isUnnamed = false,
-  ): void {
+  isLost(cluster: string): boolean {
+    return this.#lost.has(cluster)
+  }
+
+  /** Reads a place. `undefined`: its cluster does not serve the kind, or nothing of it is in memory. */
+  put(at: ClusterKind, read: () => P | undefined): void {
     const { cluster, kind, isOptional = false } = at
-    const { served } = this.#run
+    const served = this.#served
+    const { tellsNotServed = false } = this.#options
     const isNamed = this.#options.isNamed?.(kind) ?? true
     const isLost = this.#lost.has(cluster)
     try {
-      const part = isUnnamed
-        ? indexedPart(this.#run, at, within)
-        : placePart(this.#run, isLost ? { ...at, indexes: undefined } : at, within)
+      const part = read()
       if (part === undefined) {
-        if (isNamed && !isLost) this.gaps.push(notServedGap(at))
+        if ((isNamed || tellsNotServed) && !isLost) this.gaps.push(notServedGap(at))
         return
       }
-      this.parts.push(partOf(part))
+      this.parts.push(part)
       if (isOptional && !isLost && !isReachable(served, cluster)) {
         this.#fail(at, unreachableCluster(served, part, true))
       }
@@ -105,11 +107,12 @@ export class Places<P extends KindView = KindView> {
     }
   }
 
-  #fail({ cluster }: ClusterKind, error: ClientError): void {
-    const name = `${cluster} ${error.code}`
-    if (this.#options.failsOnce === true && this.#failed.has(name)) return
-    this.#failed.add(name)
+  #fail(at: ClusterKind, error: ClientError): void {
+    const name = `${at.cluster} ${error.code}`
+    if (this.#options.failsOnce === true && this.#failedOnce.has(name)) return
+    this.#failedOnce.add(name)
     this.failures.push(error)
+    this.failed.push([at, error])
   }
 
   /** Reads a place that a relation leads to. What it throws is an error beside the answer, and no gap. */
@@ -127,14 +130,14 @@ export class Places<P extends KindView = KindView> {
   /** Tells that a whole cluster cannot be read. What is known of it from before may still be added. */
   lose(cluster: string): void {
     this.#lost.add(cluster)
-    this.failures.push(lostCluster(this.#run.served, cluster))
+    this.failures.push(lostCluster(this.#served, cluster))
   }
 
   /** What is missing, besides what is out of date of the parts. */
   missing(): readonly ClusterGap[] {
     const lost = Array.from(this.#lost, (cluster) => {
-      const { code, message } = lostCluster(this.#run.served, cluster)
-      return { cluster, type: null, code, message, since: lostSince(this.#run.served, cluster) }
+      const { code, message } = lostCluster(this.#served, cluster)
+      return { cluster, type: null, code, message, since: lostSince(this.#served, cluster) }
     })
     return [...this.gaps, ...closedGaps(this.#refusedIn, this.parts, this.gaps), ...lost]
   }
@@ -152,11 +155,40 @@ export class Places<P extends KindView = KindView> {
       complete: () => notLookedAt().length === 0,
       incomplete: () => {
         const held = parts.filter(({ cluster }) => !this.#lost.has(cluster))
-        return [...this.missing(), ...gapsOfParts(this.#run.served, held)]
+        return [...this.missing(), ...gapsOfParts(this.#served, held)]
       },
-      staleSince: () => staleSince(this.#run.served, parts),
+      staleSince: () => staleSince(this.#served, parts),
       failures,
     }
+  }
+}
+
+/** The places that a field reads, in one run. */
+export class Places<P extends KindView = KindView> extends PlacesReport<P> {
+  readonly #run: ReadRun
+
+  constructor(run: ReadRun, options?: PlacesOptions) {
+    super(run.served, options)
+    this.#run = run
+  }
+
+  /**
+   * Reads a place, and adds the part that `partOf` makes of it. `isUnnamed`: it is read only as far as it is common or in
+   * memory. Nothing is added if its cluster does not serve the kind, or if nothing of it is in memory.
+   */
+  add(
+    at: ClusterKind,
+    partOf: (part: KindView) => P,
+    within: Within = () => undefined,
+    isUnnamed = false,
+  ): void {
+    this.put(at, () => {
+      const wanted = this.isLost(at.cluster) ? { ...at, indexes: undefined } : at
+      const part = isUnnamed
+        ? indexedPart(this.#run, at, within)
+        : placePart(this.#run, wanted, within)
+      return part && partOf(part)
+    })
   }
 }
 
@@ -235,7 +267,7 @@ export function typesNotRead(
 }
 
 /** The gap of a kind that could not be read in a cluster. */
-export function gapOfError(
+function gapOfError(
   served: ServedSchema,
   { cluster, kind }: ClusterKind,
   { code, message }: ClientError,
@@ -251,7 +283,7 @@ function lostSince({ members }: ServedSchema, cluster: string): string | null {
 }
 
 /** The gap of a kind that a cluster does not serve. This is no error: only some clusters may have a definition. */
-export function notServedGap({ cluster, kind }: ClusterKind): ClusterGap {
+function notServedGap({ cluster, kind }: ClusterKind): ClusterGap {
   const { typeName: type } = kind
   const message = `cluster ${cluster} does not serve ${type}`
   return { cluster, type, code: 'NOT_SERVED', message, since: null }
@@ -261,7 +293,7 @@ export function notServedGap({ cluster, kind }: ClusterKind): ClusterGap {
 function lostCluster({ members }: ServedSchema, cluster: string): ClientError {
   if (members.get(cluster)?.state === 'UNAUTHORIZED') return unauthorizedCluster(cluster)
   const message = `cluster ${cluster} cannot be reached: the answer has what is known of it from before`
-  const details = { cluster, hint: 'ask again in a moment', retryAfterMs: 1_000 }
+  const details = { cluster, hint: 'try again in a moment', retryAfterMs: 1_000 }
   return new ClientError('CLUSTER_UNREACHABLE', message, details)
 }
 
@@ -279,7 +311,7 @@ export function unreachableCluster(
   const details = {
     cluster,
     type: kind.typeName,
-    hint: 'ask again in a moment',
+    hint: 'try again in a moment',
     retryAfterMs: 1_000,
   }
   return new ClientError('CLUSTER_UNREACHABLE', message, details)
@@ -288,7 +320,7 @@ export function unreachableCluster(
 /** The gaps of kinds that were read: from caches of clusters that cannot be reached now, or of some namespaces only. */
 export function gapsOfParts(
   served: ServedSchema,
-  parts: readonly (ClusterKind & Pick<KindView, 'lacking'>)[],
+  parts: readonly PlaceRead[],
 ): readonly ClusterGap[] {
   return parts.flatMap((part) => {
     const { lacking } = part
@@ -309,7 +341,7 @@ export function gapsOfParts(
  * does not name and the viewer may not list. `parts`: the kinds that are read. `gaps`: those of kinds that the viewer may
  * list, and that are not read for another reason.
  */
-export function closedGaps(
+function closedGaps(
   refused: Iterable<string>,
   parts: readonly ClusterKind[],
   gaps: readonly ClusterGap[],

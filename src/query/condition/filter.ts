@@ -222,7 +222,7 @@ function describeType(type: IndexType): string {
     case 'healthStatus':
       return `one of ${healthStatuses.join(', ')}`
     case 'dateTime':
-      return 'a time like "2026-01-31T12:00:00Z"'
+      return 'a time such as "2026-01-31T12:00:00Z"'
     case 'quantity':
       return 'a quantity like "500m" or "1.5Gi"'
   }

@@ -4,7 +4,7 @@ import { createServer, type Server, type ServerOptions as HttpsOptions } from 'n
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { certificateEnd } from '../../api-server/kubeconfig/client-certificate.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import { FollowedFiles } from '../../lib/file-watcher.ts'
+import { FollowedFiles } from '../../lib/file-follower.ts'
 import type { ServerLog } from '../operation-options.ts'
 
 /** The files of the server's certificate, in PEM. They may change while the server runs. */

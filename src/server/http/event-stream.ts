@@ -1,12 +1,11 @@
 import type { ServerResponse } from 'node:http'
-import type { ExecutionResult } from 'graphql'
-import { interruptible } from '../../lib/generators.ts'
 import { loggedError, sentResult, type ServerParts } from '../operation-pipeline.ts'
 import type { FrameStream, StreamEnd } from '../../lib/frame-stream.ts'
 import { FrameSink } from '../planned-stream.ts'
 import {
   answerOperation,
   type Answers,
+  only,
   prepareOperation,
   type StreamedRequest,
 } from '../streamed-operation.ts'
@@ -60,12 +59,23 @@ export async function answerEvents(
   }
   // Comments keep proxies from closing the connection.
   const keepAlive = setInterval(() => write(':\n\n'), limits.pingIntervalMs)
-  const results = resultsOf(asked, sendFrames, follows, parts)
+  let results: Answers | undefined
   response.once('close', () => {
     clearInterval(keepAlive)
     sink.close()
-    void results.return()
+    void results?.return()
   })
+  try {
+    const prepared = await prepareOperation(parts, asked)
+    if ('document' in prepared) {
+      if (prepared.isSubscription) follows()
+      results = await answerOperation(parts, prepared, sendFrames)
+    } else results = only({ errors: prepared })
+  } catch (error) {
+    results = only({ errors: [loggedError(error, asked.trace, parts.log)] })
+  }
+  asked.begun?.()
+  if (response.closed) await results.return()
   for await (const result of results) {
     const text = Buffer.from(JSON.stringify(sentResult(result)))
     await new Promise<void>((resolve) => {
@@ -74,40 +84,4 @@ export async function answerEvents(
     sink.drained()
   }
   if (!response.writableEnded && !response.destroyed) response.end('event: complete\ndata:\n\n')
-}
-
-function resultsOf(
-  asked: StreamedRequest,
-  sendFrames: (stream: FrameStream) => Promise<StreamEnd>,
-  follows: () => void,
-  parts: ServerParts,
-): Answers {
-  let running: Answers | undefined
-  let isLeft = false
-  const answer = async (): Promise<Answers | ExecutionResult> => {
-    try {
-      const prepared = await prepareOperation(parts, asked)
-      if (!('document' in prepared)) return { errors: prepared }
-      if (prepared.isSubscription) follows()
-      return await answerOperation(parts, prepared, sendFrames)
-    } catch (error) {
-      return { errors: [loggedError(error, asked.trace, parts.log)] }
-    } finally {
-      asked.begun?.()
-    }
-  }
-  async function* results(): Answers {
-    const answered = await answer()
-    if (!(Symbol.asyncIterator in answered)) {
-      yield answered
-      return
-    }
-    running = answered
-    if (isLeft) await running.return()
-    else yield* running
-  }
-  return interruptible(results(), () => {
-    isLeft = true
-    void running?.return()
-  })
 }

@@ -7,6 +7,7 @@ import {
   type SignInVisit,
   signInPaths,
 } from '../../access/sign-in/sign-in.ts'
+import { readUpTo } from '../../lib/read-body.ts'
 import { credentialsOf } from '../guard/followed-identity.ts'
 import type { OriginCheck } from '../guard/origin-check.ts'
 import { acceptsHtml } from '../guard/operation-request.ts'
@@ -61,7 +62,7 @@ export function signInRoutes(
       return
     }
     if (!isOwn) {
-      const reason = 'Only a page of the gateway itself signs its user out.'
+      const reason = 'Only a page of the gateway itself can sign its user out.'
       refuseRequest(response, { status: 403, reason, hint: 'post from a page of its origin' })
       return
     }
@@ -75,7 +76,17 @@ export function signInRoutes(
     else sendJson(response, { location: ended.location }, ended.setCookies)
   }
   const backChannelLogout: Routes[string] = async (request, response) => {
-    const form = new URLSearchParams(await bodyOf(request))
+    const body = await readUpTo(maxBodyBytes, request)
+    if (body.length > maxBodyBytes) {
+      const hint = 'send logout_token=TOKEN as a form'
+      const details = { value: body.length, hint }
+      throw new SignInError(
+        'TOKEN_REFUSED',
+        `the body has more than ${maxBodyBytes} bytes`,
+        details,
+      )
+    }
+    const form = new URLSearchParams(body.toString())
     await signIn.endByProvider(form.get('logout_token') ?? '', visitOf(request, response))
     response.writeHead(200, { 'content-length': 0 }).end()
   }
@@ -170,24 +181,8 @@ function addressOf(request: IncomingMessage, origins: OriginCheck): URL {
   return URL.canParse(address) ? new URL(address) : new URL(origin)
 }
 
+/** Of the body of a logout token's form. The server's deadline for requests bounds the wait for it. */
 const maxBodyBytes = 65_536
-
-/** The body of a form. The server's deadline for requests bounds the wait. */
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > maxBodyBytes) {
-      throw new SignInError('TOKEN_REFUSED', `the body has more than ${maxBodyBytes} bytes`, {
-        value: bytes,
-        hint: 'send logout_token=TOKEN as a form',
-      })
-    }
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString()
-}
 
 interface SignInPage {
   readonly title: string

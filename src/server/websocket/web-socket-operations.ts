@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { type ExecutionResult, GraphQLError } from 'graphql'
+import { GraphQLError } from 'graphql'
 import { type Context, makeServer, type Server } from 'graphql-ws'
 import {
   ClientError,
@@ -14,6 +14,7 @@ import type { FrameStream, StreamEnd } from '../../lib/frame-stream.ts'
 import {
   answerOperation,
   type Answers,
+  only,
   prepareOperation,
   type StreamedOperation,
 } from '../streamed-operation.ts'
@@ -52,11 +53,15 @@ export function createWebSocketOperations(parts: ServerParts): Server<OpenWebSoc
   const { limits, quotas, observer, log } = parts
   const { maxOperationsPerSocket } = limits
 
-  /** The answers of an operation. Counts against the user's quota until all have been sent. */
-  const answersOf = async (
-    connection: Connection,
+  /**
+   * Takes the user's quota and begins the answer. Resolves with the answers, which give the quota back at their end; with
+   * none if the operation is left first. What is still to begin is ended then.
+   */
+  const begin = async (
+    { extra }: Connection,
     id: string,
     operation: StreamedOperation,
+    left: Promise<undefined>,
   ): Promise<Answers> => {
     const { viewer, isSubscription } = operation
     let giveBack: () => void
@@ -69,37 +74,26 @@ export function createWebSocketOperations(parts: ServerParts): Server<OpenWebSoc
       observer?.refused({ transport: 'websocket', code, viewer, address: undefined, requestId })
       return only({ errors: [seen] })
     }
+    const { sendFrames, follows, begun, busyWith } = extra
     try {
-      const { sendFrames, follows } = connection.extra
-      const answer = await answerOperation(parts, operation, (one) => sendFrames(id, one))
-      const answers = Symbol.asyncIterator in answer ? answer : only(answer)
+      const answering = answerOperation(parts, operation, (one) => sendFrames(id, one))
+      const answers = await Promise.race([answering, left])
+      if (answers === undefined) {
+        busyWith(answering.then((late) => late.return()).finally(giveBack))
+        return none()
+      }
       const ended = isSubscription ? follows() : undefined
-      return observedGenerator(answers, () => {
+      const followed = observedGenerator(answers, () => {
+        begun.delete(followed)
         ended?.()
         giveBack()
       })
+      begun.add(followed)
+      return followed
     } catch (error) {
       giveBack()
       throw error
     }
-  }
-
-  const begin = async (
-    connection: Connection,
-    id: string,
-    operation: StreamedOperation,
-    left: Promise<undefined>,
-  ): Promise<Answers> => {
-    const { begun, busyWith } = connection.extra
-    const answering = answersOf(connection, id, operation)
-    const answers = await Promise.race([answering, left])
-    if (answers === undefined) {
-      busyWith(answering.then((late) => late.return()))
-      return none()
-    }
-    const followed = observedGenerator(answers, () => begun.delete(followed))
-    begun.add(followed)
-    return followed
   }
 
   return makeServer<Record<string, unknown> | undefined, OpenWebSocket>({
@@ -109,7 +103,7 @@ export function createWebSocketOperations(parts: ServerParts): Server<OpenWebSoc
     async onSubscribe(connection, id, payload) {
       const operations = Object.keys(connection.subscriptions).length
       if (operations > maxOperationsPerSocket) {
-        const message = `more than ${maxOperationsPerSocket} operations are under way on this WebSocket`
+        const message = `more than ${maxOperationsPerSocket} operations are running on this WebSocket`
         const hint = 'complete some of them, or open another WebSocket'
         const details = { value: maxOperationsPerSocket, hint }
         return [clientErrorOf(new ClientError('TOO_MANY_OPERATIONS', message, details))]
@@ -168,10 +162,6 @@ export function createWebSocketOperations(parts: ServerParts): Server<OpenWebSoc
       return coded.map((error) => withoutTransportDetails(error).toJSON())
     },
   })
-}
-
-async function* only(result: ExecutionResult): Answers {
-  yield result
 }
 
 async function* none(): Answers {}

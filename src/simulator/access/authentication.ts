@@ -110,12 +110,12 @@ interface Claims {
 }
 
 /** The user of a token, and the audiences for which the token is valid. */
-export interface BoundIdentity {
+interface BoundIdentity {
   readonly identity: Identity
   readonly audiences: readonly string[]
 }
 
-export interface TokenOrder {
+interface TokenOrder {
   readonly namespace: string
   readonly name: string
   readonly audiences: readonly string[]

@@ -1,5 +1,13 @@
+import { createHash } from 'node:crypto'
 import { apiVersionOf, groupVersionPath } from '../../kubernetes/api-resource.ts'
-import type { ApiGroup, CapturedApi, DiscoveredResource, OpenApiDocument } from './captured-api.ts'
+import type {
+  AggregatedGroup,
+  ApiGroup,
+  CapturedApi,
+  DiscoveredResource,
+  OpenApiDocument,
+  Schema,
+} from './captured-api.ts'
 import { type ServedResource, servedResources } from './served-resource.ts'
 
 /** A group and version that custom resources or another API server add to the API. */
@@ -91,4 +99,218 @@ export class ResourceRegistry {
     })
     return [...this.captured.apis.groups, ...added]
   }
+}
+
+/** `/api/v1`, `/apis/GROUP/VERSION`; `path` has no leading slash. `undefined` for an unknown version. */
+export function resourceList(registry: ResourceRegistry, path: string): object | undefined {
+  const captured = registry.captured.resources[path]
+  if (captured !== undefined) return captured
+  const groupVersion = path.slice('apis/'.length)
+  const custom = registry.custom.get(groupVersion)
+  if (custom === undefined) return undefined
+  return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources: custom.discovered }
+}
+
+/** Aggregated discovery, version 2, of `/api` or `/apis`. */
+export function aggregatedDiscovery(registry: ResourceRegistry, root: 'api' | 'apis'): object {
+  const captured = registry.captured.aggregated[root]
+  if (root === 'api' || registry.custom.size === 0) return captured
+  const known = new Set(captured.items.map(({ metadata }) => metadata.name))
+  const added = registry
+    .groups()
+    .filter(({ name }) => !known.has(name))
+    .map(({ name, versions }): AggregatedGroup => ({
+      metadata: { name },
+      versions: versions.map(({ version, groupVersion }) => ({
+        version,
+        resources: aggregatedResources(registry.custom.get(groupVersion)),
+        freshness: 'Current',
+      })),
+    }))
+  return { ...captured, items: [...captured.items, ...added] }
+}
+
+/** The entries of an APIResourceList, in the form of aggregated discovery. */
+function aggregatedResources(of: CustomVersion | undefined): object[] {
+  if (of === undefined) return []
+  const { discovered } = of
+  const responseKind = ({ group, version, kind }: DiscoveredResource): object => ({
+    group: group ?? of.group,
+    version: version ?? of.version,
+    kind,
+  })
+  return discovered
+    .filter(({ name }) => !name.includes('/'))
+    .map((resource) => {
+      const { name, namespaced, singularName, verbs, shortNames, categories } = resource
+      const subresources = discovered
+        .filter((part) => part.name.startsWith(`${name}/`))
+        .map((part) => ({
+          subresource: part.name.slice(name.length + 1),
+          responseKind: responseKind(part),
+          verbs: part.verbs,
+        }))
+      return {
+        resource: name,
+        responseKind: responseKind(resource),
+        scope: namespaced ? 'Namespaced' : 'Cluster',
+        singularResource: singularName,
+        verbs,
+        ...(shortNames === undefined ? {} : { shortNames }),
+        ...(categories === undefined ? {} : { categories }),
+        ...(subresources.length === 0 ? {} : { subresources }),
+      }
+    })
+}
+
+export function hashOf(text: string): string {
+  return createHash('sha512').update(text).digest('hex').toUpperCase()
+}
+
+interface OpenApiText {
+  readonly text: string
+  readonly hash: string
+}
+
+/** The texts of captured documents, which all servers of a process share. */
+const capturedTexts = new WeakMap<OpenApiDocument, OpenApiText>()
+
+function textOf(document: OpenApiDocument): OpenApiText {
+  const text = JSON.stringify(document)
+  return { text, hash: hashOf(text) }
+}
+
+/** The OpenAPI v3 documents of a registry. Writes each document once, until the custom kinds change. */
+export class OpenApi {
+  readonly #registry: ResourceRegistry
+  readonly #texts = new Map<string, OpenApiText>()
+  #custom: unknown
+
+  constructor(registry: ResourceRegistry) {
+    this.#registry = registry
+  }
+
+  index(): object {
+    const { captured, custom } = this.#registry
+    const paths = [
+      ...Object.keys(captured.openapi),
+      ...[...custom.keys()].map((key) => `apis/${key}`),
+    ]
+    return {
+      paths: Object.fromEntries(
+        paths.map((path) => [
+          path,
+          { serverRelativeURL: `/openapi/v3/${path}?hash=${this.document(path)?.hash ?? ''}` },
+        ]),
+      ),
+    }
+  }
+
+  /** `/openapi/v3/PATH`; `undefined` for an unknown path. */
+  document(path: string): OpenApiText | undefined {
+    const { captured, custom } = this.#registry
+    const builtIn = captured.openapi[path]
+    if (builtIn !== undefined) {
+      const text = capturedTexts.get(builtIn) ?? textOf(builtIn)
+      capturedTexts.set(builtIn, text)
+      return text
+    }
+    if (this.#custom !== custom) this.#texts.clear()
+    this.#custom = custom
+    const known = this.#texts.get(path)
+    if (known !== undefined) return known
+    const document = custom.get(path.replace(/^apis\//, ''))?.openapi()
+    if (document === undefined) return undefined
+    const made = textOf(document)
+    this.#texts.set(path, made)
+    return made
+  }
+}
+
+export const metricsGroup = 'metrics.k8s.io'
+const version = 'v1beta1'
+
+/** What metrics-server v0.8 serves. It has no watch. */
+const discovered: readonly DiscoveredResource[] = [
+  {
+    name: 'nodes',
+    singularName: '',
+    namespaced: false,
+    kind: 'NodeMetrics',
+    verbs: ['get', 'list'],
+  },
+  { name: 'pods', singularName: '', namespaced: true, kind: 'PodMetrics', verbs: ['get', 'list'] },
+]
+
+/** The API group of metrics-server, as discovery and OpenAPI list it. */
+export function metricsVersion(): CustomVersion {
+  const resources = servedResources(discovered, metricsGroup, version, version)
+  return {
+    group: metricsGroup,
+    version,
+    resources: new Map(resources.map((one) => [one.resource, one])),
+    discovered,
+    openapi: () => document,
+  }
+}
+
+const text = (description: string): Schema => ({ type: 'string', description })
+const usage: Schema = {
+  type: 'object',
+  description: 'The memory usage is the memory working set.',
+  additionalProperties: {
+    $ref: '#/components/schemas/io.k8s.apimachinery.pkg.api.resource.Quantity',
+  },
+}
+const common = {
+  apiVersion: text('APIVersion defines the versioned schema of this representation of an object.'),
+  kind: text('Kind is a string value representing the REST resource this object represents.'),
+  metadata: { $ref: '#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta' },
+  timestamp: { ...text('The end of the interval of the usage.'), format: 'date-time' },
+  window: text('The length of the interval: [Timestamp-Window, Timestamp].'),
+}
+const kindOf = (kind: string): object => ({
+  'x-kubernetes-group-version-kind': [{ group: metricsGroup, version, kind }],
+})
+
+/** The schemas of k8s.io/metrics. */
+const document: OpenApiDocument = {
+  openapi: '3.0.0',
+  info: { title: 'Kubernetes metrics-server', version: 'v0.8.1' },
+  paths: {},
+  components: {
+    schemas: {
+      'io.k8s.apimachinery.pkg.api.resource.Quantity': { type: 'string' },
+      'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta': { type: 'object' },
+      'io.k8s.metrics.pkg.apis.metrics.v1beta1.ContainerMetrics': {
+        type: 'object',
+        description: 'ContainerMetrics sets resource usage metrics of a container.',
+        properties: {
+          name: text('Container name corresponding to the one from pod.spec.containers.'),
+          usage,
+        },
+      },
+      'io.k8s.metrics.pkg.apis.metrics.v1beta1.NodeMetrics': {
+        type: 'object',
+        description: 'NodeMetrics sets resource usage metrics of a node.',
+        properties: { ...common, usage },
+        ...kindOf('NodeMetrics'),
+      },
+      'io.k8s.metrics.pkg.apis.metrics.v1beta1.PodMetrics': {
+        type: 'object',
+        description: 'PodMetrics sets resource usage metrics of a pod.',
+        properties: {
+          ...common,
+          containers: {
+            type: 'array',
+            description: 'Metrics for all containers are collected within the same time window.',
+            items: {
+              $ref: '#/components/schemas/io.k8s.metrics.pkg.apis.metrics.v1beta1.ContainerMetrics',
+            },
+          },
+        },
+        ...kindOf('PodMetrics'),
+      },
+    },
+  },
 }

@@ -4,11 +4,9 @@ import { resources } from '../../kubernetes/resources.ts'
 import type { Event, Pod } from '../../kubernetes/wire/core-v1.ts'
 import type { Job } from '../../kubernetes/wire/batch-v1.ts'
 import type { ResourceName, Storage } from '../storage/storage.ts'
-import { isReadyObject } from './node-outage.ts'
-import { Nodes } from './nodes.ts'
+import { isReadyObject, Nodes } from './nodes.ts'
 import type { Labels } from './object.ts'
-import { mainContainer, templateOf } from './pod.ts'
-import type { Placement } from './pod-status.ts'
+import { mainContainer, type Placement, templateOf } from './pod.ts'
 import type { Random } from './random.ts'
 
 /** The part of the simulator's storage that population and churn use. */
@@ -23,7 +21,7 @@ export interface ClusterWriter extends Pick<Storage, 'create' | 'update' | 'dele
   ): void
 }
 
-export interface Named {
+interface Named {
   readonly namespace: string
   readonly name: string
 }

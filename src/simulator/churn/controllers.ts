@@ -14,11 +14,10 @@ import {
   replicasOf,
   revisionAnnotation,
 } from './cluster.ts'
-import { EventRecorder } from './events.ts'
-import { evictPod, loseNode, recoverNode } from './node-outage.ts'
+import { EventRecorder, PodLifecycle } from './pods.ts'
+import { evictPod, loseNode, recoverNode } from './nodes.ts'
 import { identified, minute, ownerReference } from './object.ts'
 import { labelled, type PodIdentity, type PodTemplate, templateOf } from './pod.ts'
-import { PodLifecycle } from './pods.ts'
 import { countPods, failedPods, jobStatus, maxSurge, maxUnavailable, withStatus } from './status.ts'
 
 /** A cluster, and those who act on it. */

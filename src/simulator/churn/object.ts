@@ -23,7 +23,7 @@ export const hour: number = 60 * minute
 export const day: number = 24 * hour
 
 /** A field manager and its kind of write. */
-export interface FieldManager {
+interface FieldManager {
   readonly manager: string
   readonly operation: 'Apply' | 'Update'
   readonly subresource?: string

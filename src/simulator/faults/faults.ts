@@ -1,9 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { statusReasons } from '../../kubernetes/status.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import type { Connections, FaultOrder, PendingFault, RequestFault, ServerFault } from './fault.ts'
-import { effectOf, type FaultEffect, isRequestFault } from './fault-effects.ts'
+import { Refusal } from '../api/status-refusal.ts'
 
 /** The properties of a request that faults match. */
-export interface FaultSubject {
+interface FaultSubject {
   readonly path: string
   readonly verb: string
   readonly resource: string
@@ -28,7 +29,7 @@ export class FaultError extends CodedError {
 }
 
 /** The server that faults strike. */
-export interface FaultyServer {
+interface FaultyServer {
   readonly connections: () => Connections
   /** Carries out a server fault. Returns `false` for an unknown fault, or one without a target. */
   readonly strike: (fault: ServerFault) => boolean
@@ -85,4 +86,289 @@ export class Faults {
 
 function next({ faults, remaining }: OrderedFaults): RequestFault {
   return faults.at(-remaining % faults.length) as RequestFault
+}
+
+/** The requests that a fault strikes. An absent field matches anything. */
+export interface FaultMatch {
+  /** The plural of the path, `pods`. */
+  readonly resource?: string
+  /** `''` for the core group. */
+  readonly group?: string
+  readonly namespace?: string
+  readonly verb?:
+    | 'list'
+    | 'watch'
+    | 'get'
+    | 'create'
+    | 'update'
+    | 'patch'
+    | 'delete'
+    | 'deletecollection'
+  /** For LIST: `first` without a continue token, `later` with one. */
+  readonly page?: 'first' | 'later'
+  /** A prefix of the path, such as `/openapi`, for requests outside of resources. */
+  readonly path?: string
+}
+
+/** The three forms in which servers report a resource version that is too large. */
+export type TooLargeEncoding = 'cause-reason' | 'cause-message' | 'message'
+
+/** A fault in the answer to a request. It strikes the next matching requests. */
+export type RequestFault =
+  /** No fault: a place in a sequence. */
+  | { readonly type: 'none' }
+  /** Refuses the request with this status (429, 500, 503, …) and, if given, `Retry-After`. */
+  | {
+      readonly type: 'status'
+      readonly code: number
+      readonly reason?: string
+      readonly message?: string
+      readonly retryAfterSeconds?: number
+    }
+  /** 410: at a LIST, at a page (`match.page`) or at the opening of a WATCH. */
+  | { readonly type: 'expired' }
+  /** 504, "Too large resource version". */
+  | { readonly type: 'too-large-resource-version'; readonly encoding: TooLargeEncoding }
+  /** Closes the connection without an answer. */
+  | { readonly type: 'disconnect' }
+  /** Stops the answer after `afterBytes` bytes of its body. The connection stays open. */
+  | { readonly type: 'half-open'; readonly afterBytes: number }
+  /** Closes the connection after `afterBytes` bytes of the body. */
+  | { readonly type: 'truncate'; readonly afterBytes: number }
+  /** Sends the body at this rate. */
+  | { readonly type: 'slow'; readonly bytesPerSecond: number }
+  /** Sends the body in pieces of `everyBytes` bytes. */
+  | { readonly type: 'split'; readonly everyBytes: number }
+  /** Sends the frame of this number of a WATCH (the first is 0) twice. */
+  | { readonly type: 'duplicate-event'; readonly frame: number }
+  /** Sends an object of a foreign kind before the frame of this number of a WATCH. */
+  | { readonly type: 'wrong-kind-event'; readonly frame: number }
+  /** Sends a line that is not JSON before the frame of this number of a WATCH. */
+  | { readonly type: 'malformed-event'; readonly frame: number }
+  /** Ends a WATCH with an ERROR event (default code 410) in place of the frame of this number. */
+  | { readonly type: 'error-event'; readonly frame: number; readonly code?: number }
+  /** Drops the bookmark that ends the initial events. */
+  | { readonly type: 'no-initial-events-end' }
+
+/** A fault of the whole server. It strikes at once. */
+export type ServerFault =
+  /** Breaks every connection. */
+  | { readonly type: 'drop-connections' }
+  /** Breaks every connection and refuses new connections for `forMs` milliseconds. */
+  | { readonly type: 'refuse-connections'; readonly forMs: number }
+  /** Breaks every connection, and every new one at its first request, until `mend`. Orders of faults still arrive. */
+  | { readonly type: 'cut' }
+  /** Sends nothing on any connection until `mend`. They stay open, and new ones are accepted. Orders of faults still arrive. */
+  | { readonly type: 'hang' }
+  /** Ends `cut`, `hang`, `refuse-connections` and `freeze-connections`. What waited is answered. */
+  | { readonly type: 'mend' }
+  /** Sends nothing more on the connections that are open now. They stay open. */
+  | { readonly type: 'freeze-connections' }
+  /** Ends every open watch of the resource with an ERROR event; default code 410. */
+  | { readonly type: 'end-watches'; readonly code?: number; readonly resource?: string }
+  /**
+   * Makes a node silent: NotReady and tainted. Its pods are not ready, and are evicted after the time for which they
+   * tolerate the taint, or after `evictAfterMs`.
+   */
+  | { readonly type: 'fail-node'; readonly node: string; readonly evictAfterMs?: number }
+  /** Brings a silent node back. */
+  | { readonly type: 'recover-node'; readonly node: string }
+  /** Forgets the history. Older resource versions and continue tokens are answered with 410. */
+  | { readonly type: 'compact-history' }
+
+/** Whether a server answers: `cut` breaks its connections, `hanging` keeps them open and silent. */
+export type Connections = 'served' | 'cut' | 'hanging'
+
+/** An order for faults. */
+export interface FaultOrder {
+  /** One fault, or a sequence that strikes one request after the other: a 409, then a 429. */
+  readonly fault: RequestFault | ServerFault | readonly RequestFault[]
+  /** For request faults. */
+  readonly match?: FaultMatch
+  /** For request faults: the number of requests to strike, or of runs through a sequence. Default 1. */
+  readonly times?: number
+}
+
+/** A request fault that waits for matching requests; for a sequence, its next fault. */
+export interface PendingFault {
+  readonly fault: RequestFault
+  readonly match: FaultMatch
+  /** The number of requests still to strike, including the later faults of a sequence. */
+  readonly remaining: number
+}
+
+/** Takes the bytes of a streamed answer. Faults wrap it. */
+export interface ResponseSink {
+  /** Resolves when there is room for more; with `false` if the connection is closed. */
+  write(chunk: Buffer): Promise<boolean>
+  end(): void
+  destroy(): void
+}
+
+export interface WatchFrame {
+  readonly kind: 'event' | 'bookmark' | 'initial-events-end' | 'error'
+  readonly bytes: Buffer
+}
+
+/** Replaces a frame of a watch. `end` closes the stream after the replacement. */
+export type FrameRewriter = (frame: WatchFrame) => {
+  readonly bytes: readonly Buffer[]
+  readonly end: boolean
+}
+
+export interface FaultEffect {
+  /** Replaces the server's answer. `disconnect` closes the connection without an answer. */
+  readonly answer?: Refusal | 'disconnect'
+  /** Wraps the connection. */
+  readonly sink?: (inner: ResponseSink) => ResponseSink
+  /** Changes the frames of a watch. */
+  readonly rewrite?: FrameRewriter
+}
+
+const tooLarge: Readonly<Record<TooLargeEncoding, () => Refusal>> = {
+  'cause-reason': () =>
+    new Refusal(504, 'Timeout: the server is behind', {
+      reason: 'Timeout',
+      details: { causes: [{ reason: 'ResourceVersionTooLarge', message: 'the server is behind' }] },
+    }),
+  'cause-message': () =>
+    new Refusal(504, 'Timeout: the server is behind', {
+      reason: 'Timeout',
+      details: { causes: [{ message: 'Too large resource version' }] },
+    }),
+  message: () =>
+    new Refusal(504, 'Too large resource version: 99999999, current: 1', { reason: 'Timeout' }),
+}
+
+/** A refusal with the reason of its code. */
+export function statusOf(
+  code: number,
+  message?: string,
+  reason?: string,
+  retryAfterSeconds?: number,
+): Refusal {
+  const named = reason ?? statusReasons[code]
+  return new Refusal(code, message ?? `injected fault: ${code}`, {
+    ...(named === undefined ? {} : { reason: named }),
+    ...(retryAfterSeconds === undefined ? {} : { details: {}, retryAfterSeconds }),
+  })
+}
+
+/** Applies `change` to one frame, by its number. */
+function atFrame(
+  number: number,
+  change: (bytes: Buffer) => ReturnType<FrameRewriter>,
+): FrameRewriter {
+  let seen = 0
+  return ({ bytes }) => (seen++ === number ? change(bytes) : { bytes: [bytes], end: false })
+}
+
+const foreignEvent = Buffer.from(
+  '{"type":"ADDED","object":{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"name":"stranger","namespace":"default","uid":"00000000-0000-4000-8000-000000000000","resourceVersion":"999999999"}}}\n',
+)
+const malformed = Buffer.from('{"type":"ADDED","object":{"kind":\n')
+
+type Effects = {
+  readonly [T in RequestFault['type']]: (
+    fault: Extract<RequestFault, { readonly type: T }>,
+  ) => FaultEffect
+}
+
+const effects: Effects = {
+  none: () => ({}),
+  status: ({ code, message, reason, retryAfterSeconds }) => ({
+    answer: statusOf(code, message, reason, retryAfterSeconds),
+  }),
+  expired: () => ({
+    answer: statusOf(410, 'The resourceVersion for the provided list is too old.'),
+  }),
+  'too-large-resource-version': ({ encoding }) => ({ answer: tooLarge[encoding]() }),
+  disconnect: () => ({ answer: 'disconnect' }),
+  'half-open': ({ afterBytes }) => ({ sink: (inner) => frozenSink(inner, afterBytes) }),
+  truncate: ({ afterBytes }) => ({ sink: (inner) => cutSink(inner, afterBytes) }),
+  // In steps of a twentieth of a second.
+  slow: ({ bytesPerSecond }) => ({ sink: piecewise(Math.floor(bytesPerSecond / 20), 50) }),
+  // Each piece in its own turn of the event loop.
+  split: ({ everyBytes }) => ({ sink: piecewise(everyBytes, 1) }),
+  'duplicate-event': ({ frame }) => ({
+    rewrite: atFrame(frame, (bytes) => ({ bytes: [bytes, bytes], end: false })),
+  }),
+  'wrong-kind-event': ({ frame }) => ({
+    rewrite: atFrame(frame, (bytes) => ({ bytes: [foreignEvent, bytes], end: false })),
+  }),
+  'malformed-event': ({ frame }) => ({
+    rewrite: atFrame(frame, (bytes) => ({ bytes: [malformed, bytes], end: false })),
+  }),
+  'error-event': ({ frame, code = 410 }) => ({
+    rewrite: atFrame(frame, () => {
+      const status = JSON.stringify(statusOf(code).status)
+      return { bytes: [Buffer.from(`{"type":"ERROR","object":${status}}\n`)], end: true }
+    }),
+  }),
+  'no-initial-events-end': () => ({
+    rewrite: ({ kind, bytes }) => ({
+      bytes: kind === 'initial-events-end' ? [] : [bytes],
+      end: false,
+    }),
+  }),
+}
+
+/** The effect of a fault on one request. Make a new effect for each request. */
+function effectOf(fault: RequestFault): FaultEffect {
+  const make = effects[fault.type] as (fault: RequestFault) => FaultEffect
+  return make(fault)
+}
+
+function isRequestFault(fault: RequestFault | ServerFault): fault is RequestFault {
+  return Object.hasOwn(effects, fault.type)
+}
+
+/** Passes `afterBytes` bytes, then closes the connection. */
+function cutSink(inner: ResponseSink, afterBytes: number): ResponseSink {
+  let left = afterBytes
+  return {
+    ...inner,
+    write: async (chunk) => {
+      if (chunk.length < left) {
+        left -= chunk.length
+        return inner.write(chunk)
+      }
+      await inner.write(chunk.subarray(0, left))
+      // The bytes have to arrive before the connection closes.
+      await sleep(10)
+      inner.destroy()
+      return false
+    },
+  }
+}
+
+/** Passes `afterBytes` bytes, then sends nothing more. The connection stays open. */
+function frozenSink(inner: ResponseSink, afterBytes: number): ResponseSink {
+  let left = afterBytes
+  return {
+    write: async (chunk) => {
+      const part = chunk.subarray(0, left)
+      left -= part.length
+      return part.length === 0 ? true : inner.write(part)
+    },
+    end: () => {
+      if (left > 0) inner.end()
+    },
+    destroy: () => inner.destroy(),
+  }
+}
+
+/** Sends pieces of `bytes` bytes, with a pause after each. */
+function piecewise(bytes: number, pauseMs: number): (inner: ResponseSink) => ResponseSink {
+  const step = Math.max(1, bytes)
+  return (inner) => ({
+    ...inner,
+    write: async (chunk) => {
+      for (let at = 0; at < chunk.length; at += step) {
+        if (!(await inner.write(chunk.subarray(at, at + step)))) return false
+        await sleep(pauseMs)
+      }
+      return true
+    },
+  })
 }

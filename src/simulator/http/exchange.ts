@@ -1,6 +1,13 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { gzipSync } from 'node:zlib'
+import { createGzip, gzipSync } from 'node:zlib'
+import { splitApiVersion } from '../../kubernetes/api-resource.ts'
+import { type Fields, textOf } from '../../kubernetes/fields.ts'
+import type { ObjectMeta, Unstructured } from '../../kubernetes/object.ts'
+import { isJsonObject } from '../../lib/json.ts'
+import { parseJson, parseYaml } from '../api/json.ts'
+import type { ServedResource } from '../api/served-resource.ts'
 import { badRequest, Refusal } from '../api/status-refusal.ts'
+import type { ResponseSink } from '../faults/faults.ts'
 
 export interface Exchange {
   readonly request: IncomingMessage
@@ -157,4 +164,175 @@ export function sendRefusal(exchange: Exchange, error: unknown): void {
       ? error
       : new Refusal(500, `Internal error occurred: ${message}`, { reason: 'InternalError' })
   sendJson(exchange, httpStatus, status, headers)
+}
+
+/** The limit of a kube-apiserver. */
+const maxBodyBytes = 3 * 1024 * 1024
+
+/** The whole body of a request. Throws 413 beyond 3 MiB. */
+export async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > maxBodyBytes) {
+      throw new Refusal(413, `Request entity too large: limit is ${maxBodyBytes}`)
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** The media type of a request's body, without its parameters. */
+export function contentType(request: IncomingMessage): string {
+  return (request.headers['content-type'] ?? 'application/json').split(';')[0]?.trim() ?? ''
+}
+
+/** Reads JSON or YAML, by the media type; `undefined` for an empty body. Throws 415 and 400. */
+export function parseBody(body: Buffer, mediaType: string, mustBe: string): unknown {
+  if (body.length === 0) return undefined
+  const text = body.toString()
+  if (mediaType === 'application/json' || mediaType === '') {
+    return parsed(text, mustBe, () => parseJson(text))
+  }
+  if (mediaType === 'application/yaml') return parsed(text, mustBe, () => parseYaml(text))
+  throw new Refusal(
+    415,
+    'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml',
+  )
+}
+
+/** Reads a body that is an object of `kind`; an empty body is an empty object. Throws 400, 413 and 415. */
+export async function readFields(request: IncomingMessage, kind: string): Promise<Fields> {
+  const value = parseBody(await readBody(request), contentType(request), kind) ?? {}
+  if (isJsonObject(value)) return value
+  throw badRequest(`the object provided is unrecognized (must be of type ${kind})`)
+}
+
+function parsed(text: string, mustBe: string, parse: () => unknown): unknown {
+  try {
+    return parse()
+  } catch (error) {
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${mustBe}): couldn't get version/kind; ` +
+        `json parse error: ${(error as Error).message} (${text.slice(0, 30)} ...)`,
+    )
+  }
+}
+
+/**
+ * Reads an object of a resource and fills in `kind` and `apiVersion`. Throws 400 for another kind, version or shape.
+ */
+export function parseObject(body: Buffer, mediaType: string, served: ServedResource): Unstructured {
+  const value = parseBody(body, mediaType, served.kind)
+  if (value !== undefined) return checkedObject(value, served)
+  throw badRequest(
+    `the object provided is unrecognized (must be of type ${served.kind}): couldn't get version/kind; ` +
+      'json parse error: unexpected end of JSON input (<empty>)',
+  )
+}
+
+/** As {@link parseObject}, for a parsed value. */
+export function checkedObject(value: unknown, { kind, apiVersion }: ServedResource): Unstructured {
+  if (!isJsonObject(value)) {
+    throw badRequest(
+      `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; it is not a JSON object`,
+    )
+  }
+  const given = {
+    ...value,
+    kind: textOf(value['kind']) ?? kind,
+    apiVersion: textOf(value['apiVersion']) ?? apiVersion,
+  }
+  const { version } = splitApiVersion(given.apiVersion)
+  const unfit = `${given.kind} in version "${version}" cannot be handled as a ${kind}`
+  if (given.kind !== kind) throw badRequest(`${unfit}: it is of another kind`)
+  if (given.apiVersion !== apiVersion) {
+    throw badRequest(`${unfit}: no kind "${kind}" is registered for version "${version}"`)
+  }
+  const metadata = value['metadata'] ?? {}
+  if (!isJsonObject(metadata)) {
+    throw badRequest(`${unfit}: metadata is not an object`)
+  }
+  return { ...given, metadata: metadata as unknown as ObjectMeta }
+}
+
+/** The sink of a real response. It applies back-pressure. */
+export function responseSink(response: ServerResponse): ResponseSink {
+  return {
+    write: async (chunk) => {
+      if (response.destroyed) return false
+      if (response.write(chunk)) return true
+      return new Promise((resolve) => {
+        const settle = (): void => {
+          response.off('drain', settle)
+          response.off('close', settle)
+          resolve(!response.destroyed)
+        }
+        response.on('drain', settle)
+        response.on('close', settle)
+      })
+    },
+    end: () => {
+      response.end()
+    },
+    destroy: () => {
+      response.destroy()
+    },
+  }
+}
+
+/** Gathers small pieces into chunks of about `chunkBytes`. Holds at most one chunk and one piece. */
+export class ChunkedWriter {
+  readonly #sink: ResponseSink
+  readonly #chunkBytes: number
+  #parts: Buffer[] = []
+  #bytes = 0
+
+  constructor(sink: ResponseSink, chunkBytes: number = 128 * 1024) {
+    this.#sink = sink
+    this.#chunkBytes = chunkBytes
+  }
+
+  /** Takes pieces. Returns whether it is time to {@link flush}. */
+  add(...parts: readonly Buffer[]): boolean {
+    for (const part of parts) {
+      this.#parts.push(part)
+      this.#bytes += part.length
+    }
+    return this.#bytes >= this.#chunkBytes
+  }
+
+  /** Writes the gathered pieces; `false` if the connection is closed. */
+  async flush(): Promise<boolean> {
+    if (this.#bytes === 0) return true
+    const chunk = Buffer.concat(this.#parts, this.#bytes)
+    this.#parts = []
+    this.#bytes = 0
+    return this.#sink.write(chunk)
+  }
+}
+
+/** Compresses a stream for speed rather than size, as a kube-apiserver does. */
+export function gzipSink(inner: ResponseSink): ResponseSink {
+  const gzip = createGzip({ level: 1 })
+  let written = Promise.resolve(true)
+  gzip.on('data', (chunk: Buffer) => {
+    written = written.then(async (open) => open && inner.write(chunk))
+  })
+  gzip.once('end', () => {
+    void written.then(() => inner.end())
+  })
+  return {
+    write: async (chunk) => {
+      await new Promise<void>((resolve) => {
+        gzip.write(chunk, () => resolve())
+      })
+      return written
+    },
+    end: () => {
+      gzip.end()
+    },
+    destroy: () => inner.destroy(),
+  }
 }

@@ -10,13 +10,17 @@ import {
   Refusal,
   refuseInvalid,
 } from '../api/status-refusal.ts'
-import { ContainerLog } from '../logs/container-log.ts'
-import { type ContainerRun, containerOf, endOf, runOf } from '../logs/container-run.ts'
-import { readObject, type StoredObject } from '../storage/stored-object.ts'
+import {
+  ContainerLog,
+  containerOf,
+  type ContainerRun,
+  endOf,
+  runOf,
+} from '../logs/container-log.ts'
+import { readObject, type StoredObject } from '../storage/resource-store.ts'
 import { faultySink } from './collection-requests.ts'
-import { flag, integer } from './exchange.ts'
+import { ChunkedWriter, flag, integer } from './exchange.ts'
 import type { ResourceRequest } from './resource-request.ts'
-import { ChunkedWriter } from './response-sink.ts'
 
 /** The parameters of a request for a log: `PodLogOptions`. */
 interface LogQuery {

@@ -8,15 +8,15 @@ import {
 } from '../../kubernetes/fields.ts'
 import { objectKey } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
-import { metricsGroup } from '../api/metrics-api.ts'
+import { metricsGroup } from '../api/resource-registry.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 import { methodNotAllowed, noSuchResource, notFound } from '../api/status-refusal.ts'
 import { hexDigest } from '../churn/random.ts'
 import { quantityOf } from '../schema/field-checks.ts'
 import type { Storage } from '../storage/storage.ts'
-import type { StoredObject } from '../storage/stored-object.ts'
+import type { StoredObject } from '../storage/resource-store.ts'
 import { type Exchange, type RequestTarget, sendBytes, sendJson } from './exchange.ts'
-import { listQuery, selectionOf } from './list-query.ts'
+import { listQuery, selectionOf } from './collection-requests.ts'
 
 /** metrics-server measures each node so often. */
 const resolutionMs = 15_000

@@ -8,18 +8,29 @@ import { isJsonObject } from '../../lib/json.ts'
 import type { Authentication } from '../access/authentication.ts'
 import { type Authorizer, forbidden } from '../access/authorization.ts'
 import { type ReviewContext, reviews } from '../access/reviews.ts'
-import { aggregatedDiscovery, hashOf, OpenApi, resourceList } from '../api/discovery.ts'
-import type { ResourceRegistry } from '../api/resource-registry.ts'
+import {
+  aggregatedDiscovery,
+  hashOf,
+  OpenApi,
+  resourceList,
+  type ResourceRegistry,
+} from '../api/resource-registry.ts'
 import { badRequest, methodNotAllowed, noSuchResource, Refusal } from '../api/status-refusal.ts'
-import { statusOf } from '../faults/fault-effects.ts'
-import type { FaultOrder, ServerFault } from '../faults/fault.ts'
-import { FaultError, Faults } from '../faults/faults.ts'
-import { NodeFailures } from '../faults/node-failures.ts'
+import {
+  FaultError,
+  type FaultOrder,
+  Faults,
+  type ServerFault,
+  statusOf,
+} from '../faults/faults.ts'
+import { NodeFailures } from '../churn/nodes.ts'
 import type { Storage } from '../storage/storage.ts'
 import {
   beginJson,
   type Exchange,
   exchangeOf,
+  readBody,
+  readFields,
   requestTarget,
   type RequestTarget,
   sendJson,
@@ -27,12 +38,10 @@ import {
   sendText,
 } from './exchange.ts'
 import { serveMetrics } from './metrics-requests.ts'
-import { wantsAggregated } from './representation.ts'
-import { readBody, readFields } from './request-body.ts'
-import type { OpenWatch } from './resource-request.ts'
+import { type OpenWatch, wantsAggregated } from './resource-request.ts'
 import { accessAttributes, serveResource } from './serve-resource.ts'
 
-export interface SimulatedServerOptions {
+interface SimulatedServerOptions {
   readonly port: number
   readonly host: string
   /** See `SimulatorOptions`. */

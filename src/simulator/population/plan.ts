@@ -32,7 +32,7 @@ export interface PopulationOptions {
 }
 
 /** Impossible options of a population. */
-export class PopulationError extends CodedError {
+class PopulationError extends CodedError {
   constructor(option: keyof PopulationOptions, value: unknown, problem: string, hint: string) {
     super('POPULATION', `population option ${option} = ${String(value)}: ${problem}`, {
       value,
@@ -55,7 +55,7 @@ export interface AppPlan {
 }
 
 /** A namespace and the apps in it. */
-export interface NamespacePlan {
+interface NamespacePlan {
   readonly name: string
   readonly values: Values
   readonly apps: readonly AppPlan[]
@@ -328,7 +328,7 @@ function planNodes(
 }
 
 /** What there is to say about a population. */
-export interface PopulationSummary {
+interface PopulationSummary {
   readonly company: string
   readonly kubernetes: KubernetesVersion
   readonly pods: number

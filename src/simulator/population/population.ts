@@ -3,8 +3,7 @@ import type { Unstructured } from '../../kubernetes/object.ts'
 import { microTimestamp, timestamp } from '../../kubernetes/timestamp.ts'
 import { Cluster, type ClusterWriter } from '../churn/cluster.ts'
 import { createLoop } from '../churn/controllers.ts'
-import { loseNode, withHealth } from '../churn/node-outage.ts'
-import { Nodes } from '../churn/nodes.ts'
+import { loseNode, Nodes, withHealth } from '../churn/nodes.ts'
 import {
   day,
   hour,
@@ -14,7 +13,7 @@ import {
   second,
   type Written,
 } from '../churn/object.ts'
-import { imageIdOf } from '../churn/pod-status.ts'
+import { imageIdOf } from '../churn/pod.ts'
 import { createRandom } from '../churn/random.ts'
 import { syncChanged } from '../churn/status.ts'
 import type { ResourceName } from '../storage/storage.ts'

@@ -10,11 +10,10 @@ import {
   type KubernetesVersion,
   kubernetesVersions,
   newestKubernetes,
+  type Schema,
 } from '../api/captured-api.ts'
-import type { Schema } from '../api/schema.ts'
 import type { PopulationResource } from '../churn/object.ts'
-import { schemaProblems } from '../schema/object-validation.ts'
-import { defaulted, unknownFields } from '../schema/pruning-and-defaulting.ts'
+import { defaulted, schemaProblems, unknownFields } from '../schema/structural-schema.ts'
 import { type Layer, ScenarioError, type Template, template } from './template.ts'
 
 /**

@@ -11,8 +11,7 @@ import {
   startJob,
   statefulPodIdentity,
 } from '../churn/controllers.ts'
-import { withReady } from '../churn/node-outage.ts'
-import type { NodeRecord } from '../churn/nodes.ts'
+import { type NodeRecord, withReady } from '../churn/nodes.ts'
 import {
   day,
   hour,

@@ -2,9 +2,8 @@ import { fieldsOf, itemsOf } from '../../kubernetes/fields.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { definitionNameOf } from '../../kubernetes/open-api.ts'
 import { isJsonObject } from '../../lib/json.ts'
-import type { KindSchema } from '../api/captured-api.ts'
+import { type KindSchema, resolvedSchema, type Schema, type Schemas } from '../api/captured-api.ts'
 import { valueAt } from '../api/json.ts'
-import { resolvedSchema, type Schema, type Schemas } from '../api/schema.ts'
 import type { ObjectRules } from '../api/served-resource.ts'
 import { type FieldProblem, requiredAt } from '../api/status-refusal.ts'
 import { atLeast, isEmpty, oneOf, type Previous } from './field-checks.ts'
@@ -13,7 +12,7 @@ import { typeRules } from './type-rules.ts'
 /**
  * The rules of built-in kinds. An object is walked along the OpenAPI schema of its kind, as the captured server
  * publishes it: that tells the types of the fields, which of them are required, and which values an enumeration has.
- * `type-rules.ts` adds by type what no schema says. `kind-traits.ts` names the kinds that are checked.
+ * `type-rules.ts` adds by type what no schema says. `served-resource.ts` names the kinds that are checked.
  */
 
 export function builtInRules(groupResource: string, kind: KindSchema): ObjectRules {

@@ -4,8 +4,14 @@ import { timestamp } from '../../kubernetes/timestamp.ts'
 import type { ResourceRegistry } from '../api/resource-registry.ts'
 import type { ServedResource, StoredResource } from '../api/served-resource.ts'
 import { alreadyExists, noSuchResource, notFound } from '../api/status-refusal.ts'
-import { ResourceStore, type StorageEvent } from './resource-store.ts'
-import { readObject, type StoredObject, storedObject, withRevision } from './stored-object.ts'
+import {
+  readObject,
+  ResourceStore,
+  type StorageEvent,
+  type StoredObject,
+  storedObject,
+  withRevision,
+} from './resource-store.ts'
 
 /** Names a resource in the API. */
 export interface ResourceName {
@@ -17,13 +23,13 @@ export interface ResourceName {
 }
 
 /** Receives each write: the new object, or `undefined` after a deletion. */
-export type StorageFollower = (
+type StorageFollower = (
   resource: StoredResource,
   metadata: { readonly namespace: string; readonly name: string },
   object: Unstructured | undefined,
 ) => void
 
-export interface StorageOptions {
+interface StorageOptions {
   /** The number of events that each resource keeps for watches and pages. */
   readonly historyEvents: number
   /** The first resource version. */

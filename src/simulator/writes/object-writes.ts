@@ -15,9 +15,9 @@ import {
   Refusal,
   refuseInvalid,
 } from '../api/status-refusal.ts'
-import { definitionRules } from '../definitions/definition-rules.ts'
+import { definitionRules } from '../definitions/definition.ts'
 import { builtInRules } from '../schema/built-in-rules.ts'
-import { unknownFields } from '../schema/pruning-and-defaulting.ts'
+import { unknownFields } from '../schema/structural-schema.ts'
 import { kindSchema } from '../api/captured-api.ts'
 import { generatedName, metadataProblems, serverMetadata } from '../schema/metadata-rules.ts'
 import type { Storage } from '../storage/storage.ts'

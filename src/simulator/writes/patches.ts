@@ -1,7 +1,6 @@
 import { isJsonObject } from '../../lib/json.ts'
-import type { KindSchema } from '../api/captured-api.ts'
+import { type KindSchema, memberSchema, resolvedSchema } from '../api/captured-api.ts'
 import { cloneJson, equalJson } from '../api/json.ts'
-import { memberSchema, resolvedSchema } from '../api/schema.ts'
 import { badRequest } from '../api/status-refusal.ts'
 
 interface Operation {

@@ -3,7 +3,7 @@ import { objectKey, type ObjectMeta, type Unstructured } from '../../kubernetes/
 import { equalJson } from '../api/json.ts'
 import { kindSchema, type KindSchema } from '../api/captured-api.ts'
 import { Refusal } from '../api/status-refusal.ts'
-import { unknownFields } from '../schema/pruning-and-defaulting.ts'
+import { unknownFields } from '../schema/structural-schema.ts'
 import type { Storage } from '../storage/storage.ts'
 import {
   appliedFields,

@@ -1,4 +1,4 @@
-import type { Listener, ListenerBatch } from '../../../informer/delivery/listener.ts'
+import type { Listener } from '../../../informer/delivery/listener.ts'
 import { Backoff, sleep } from '../../../lib/backoff.ts'
 import { ClientError } from '../../errors/client-error.ts'
 import type { Kind } from '../../model/kind.ts'
@@ -6,41 +6,11 @@ import { enterLive, runLive } from '../../prepare/operation-turns.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
 import type { ReadParts, ReadSnapshot } from '../../prepare/read-snapshot.ts'
 import type { SentChange } from '../frame-plan.ts'
-import type { ListAccess } from './group-access.ts'
-import type { FilterListener } from './group-filter.ts'
-import type { GroupFrames } from './group-frames.ts'
-import type {
-  GroupContent,
-  GroupList,
-  ListGap,
-  ListRead,
-  ListReads,
-  RowKeys,
-  TakenChanges,
-} from './group-list.ts'
+import type { Group } from './group-frames.ts'
+import type { GroupList, ListRead, ListReads, RowKeys, TakenChanges } from './group-list.ts'
 import { type GroupPositions, type GroupState, positionsAfter } from './group-state.ts'
+import type { GroupMemberships } from './group-viewers.ts'
 import { type GroupRun, LackingError, type RunMeans } from './group-reading.ts'
-import type { NoRoomError } from '../../prepare/held-bytes.ts'
-
-/** The parts of a group that take part in a change. */
-export interface ChangingGroup {
-  readonly state: GroupState
-  readonly content: GroupContent
-  readonly frames: GroupFrames
-  readonly memberships: {
-    changed(access: ListAccess, at: ClusterKind, changes: ListenerBatch['changes']): void
-  }
-  readonly users: ReadonlySet<string>
-  announce(): void
-  roomProblem(bytes?: number): NoRoomError | undefined
-  /** Called after writing some rows, which may change the memory that the group holds. */
-  written(): void
-  /** Called if the list has to begin anew: its cluster was replaced, or it can read another kind now. */
-  outdated(list: GroupList): void
-  /** Called when an informer that the list reads has stopped; `undefined`: one that only its filter reads. */
-  stopped(list: GroupList, kind: Kind | undefined): void
-  failed(error: unknown): void
-}
 
 type BegunList = Awaited<ReturnType<GroupList['begin']>>
 
@@ -55,7 +25,8 @@ const maxLackingRounds = 10
  * lists at one time share a frame.
  */
 export class GroupChanges {
-  readonly #group: ChangingGroup
+  readonly #group: Group
+  readonly #memberships: GroupMemberships
   readonly #state: GroupState
   readonly #unsubscribe: (() => void)[] = []
   #flushing: Promise<void> | undefined
@@ -63,8 +34,9 @@ export class GroupChanges {
   #isFlushPlanned = false
   #stateTimer: NodeJS.Timeout | undefined
 
-  constructor(group: ChangingGroup) {
+  constructor(group: Group, memberships: GroupMemberships) {
     this.#group = group
+    this.#memberships = memberships
     this.#state = group.state
   }
 
@@ -88,8 +60,7 @@ export class GroupChanges {
     await this.#inChunks(begun, reached, () => this.#group.written())
     const { plan } = state.wanted
     const { isOptional } = state
-    state.gaps = state.gapsNow()
-    if (plan.tellsStaleness) state.staleSince = state.staleSinceNow()
+    state.look()
     if (isOptional || plan.tellsGaps) {
       this.#stateTimer = setInterval(() => this.stateChanged(), stateCheckMs).unref()
     }
@@ -115,9 +86,10 @@ export class GroupChanges {
     for (const list of lists) {
       this.#followCluster(list)
       list.close(unreadable(list))
-      void this.#await(list, 0).catch(this.#failed)
+      void this.#await(list, false).catch(this.#failed)
     }
     this.#followStaleness(lists)
+    this.stateChanged()
   }
 
   /** Begins a list. An optional one that cannot be read is a gap: `undefined`. */
@@ -151,21 +123,23 @@ export class GroupChanges {
   }
 
   async #followKind(list: GroupList, kind: Kind, listener: Listener): Promise<void> {
-    const group = this.#group
     const { leaving } = this.#state
     const at = { cluster: list.at.cluster, kind }
     for await (const batch of listener.gathered(() => this.pause())) {
-      group.memberships.changed(list.access, at, batch.changes)
+      this.#memberships.changed(list.access, at, batch.changes)
       list.gather(kind.typeName, batch)
       // The changes of other kinds at the same time go into the same frame.
       const kinds = this.#state.lists.reduce((sum, { listeners }) => sum + listeners.length, 0)
       if (kinds > 1) await new Promise<void>((resolve) => setImmediate(resolve))
       await this.flush()
     }
-    if (!leaving.aborted && list.isListening(listener)) group.stopped(list, kind)
+    if (!leaving.aborted && list.isListening(listener)) this.#group.stopped(list, kind)
   }
 
-  async #followFilter(list: GroupList, one: FilterListener): Promise<void> {
+  async #followFilter(
+    list: GroupList,
+    one: NonNullable<GroupList['filter']>['listeners'][number],
+  ): Promise<void> {
     const { leaving } = this.#state
     const { filter } = list
     for await (const batch of one.listener) filter?.find(one, batch, this.#flushPaused, leaving)
@@ -204,22 +178,14 @@ export class GroupChanges {
     void removed.then(() => this.stateChanged()).catch(this.#failed)
   }
 
-  /** Tries until a list can be read, then adds its rows, and removes those that are gone. */
-  async #await(list: GroupList, firstMs?: number): Promise<void> {
-    const { leaving } = this.#state
-    const backoff = new Backoff({ initialMs: 100, maxMs: 5_000 })
-    let waitMs = firstMs ?? backoff.nextMs()
-    let begun: BegunList | undefined
-    while (begun === undefined) {
-      this.stateChanged()
-      // oxlint-disable-next-line no-await-in-loop -- tries again and again
-      await sleep(waitMs, leaving)
-      waitMs = backoff.nextMs()
-      if (leaving.aborted || !this.#state.lists.includes(list)) return
-      // oxlint-disable-next-line no-await-in-loop -- as above
-      begun = await this.#begin(list)
-    }
-    if (!this.#state.lists.includes(list)) {
+  /** Waits until a list can be read, then adds its rows, and removes those that are gone. */
+  async #await(list: GroupList, hasFailed = true): Promise<void> {
+    const isThere = (): boolean => this.#state.lists.includes(list)
+    const begun = await this.retried(this.#state.leaving, hasFailed, async () =>
+      isThere() ? await this.#begin(list) : 'gone',
+    )
+    if (begun === undefined || begun === 'gone') return
+    if (!isThere()) {
       list.close()
       return
     }
@@ -228,6 +194,28 @@ export class GroupChanges {
     this.#follow(list)
     this.stateChanged()
     await this.flush()
+  }
+
+  /**
+   * Tries until an attempt gives a value: the only retries of a group, for lists that cannot be read and for lists of
+   * clusters that join. There is no deadline: frames say meanwhile what is missing. The waits grow; `hasFailed`: the first
+   * attempt waits, too. `undefined`: the signal has aborted.
+   */
+  async retried<T>(
+    signal: AbortSignal,
+    hasFailed: boolean,
+    attempt: () => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    const backoff = new Backoff({ initialMs: 100, maxMs: 5_000 })
+    for (let waits = hasFailed; ; waits = true) {
+      if (waits) this.stateChanged()
+      // oxlint-disable-next-line no-await-in-loop -- tries again and again
+      if (waits) await sleep(backoff.nextMs(), signal)
+      if (signal.aborted) return undefined
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      const done = await attempt()
+      if (done !== undefined) return done
+    }
   }
 
   /** Rewrites all rows. Rejects as {@link flush} does. */
@@ -308,13 +296,8 @@ export class GroupChanges {
     if (state.leaving.aborted) return
     const { plan } = state.wanted
     const { staleSince: wasStale, gaps: before, positions } = state
-    state.staleSince = plan.tellsStaleness ? state.staleSinceNow() : null
-    state.gaps = state.gapsNow()
-    const known = new Set(before.map(nameOfGap))
-    const failures = state.gaps.flatMap((one) =>
-      state.isOptional && one.error !== undefined && !known.has(nameOfGap(one)) ? [one.error] : [],
-    )
-    const isOtherGap = plan.tellsGaps && textOfGaps(before) !== textOfGaps(state.gaps)
+    const failures = state.look()
+    const isOtherGap = plan.tellsGaps && JSON.stringify(before) !== JSON.stringify(state.gaps)
     const isOtherState = (state.staleSince === null) !== (wasStale === null) || isOtherGap
     if (!isOtherState && failures.length === 0) return
     // Rows may be written while a flush is under way.
@@ -438,14 +421,6 @@ function unreadable({ reading }: GroupList): ClientError | undefined {
     if (error instanceof ClientError) return error
     throw error
   }
-}
-
-function nameOfGap({ gap: { cluster, type, code } }: ListGap): string {
-  return JSON.stringify([cluster, type, code])
-}
-
-function textOfGaps(gaps: readonly ListGap[]): string {
-  return JSON.stringify(gaps.map(({ gap }) => gap))
 }
 
 /** The reads of one turn, list by list: within one tick. A list costs nothing but its view until its rows are written. */

@@ -1,3 +1,11 @@
+/*
+ * The frames of a group, and the members who take them. Changes are written as frames once for all members, into a ring of
+ * the last ones (`GroupFrames.push`). A member (`GroupMember`) is a place in the ring, which it reads by. What it cannot
+ * read there is a backlog, which it takes first: the snapshot, if it is new or the ring has dropped its place; what it
+ * missed since its resume token; or the frames of the ring merged into fewer, if it is behind. The parts of a group know
+ * it as `Group`.
+ */
+
 import { type GraphQLFormattedError, locatedError } from 'graphql'
 import { boundedFormatted } from '../../errors/bounded-errors.ts'
 import {
@@ -5,18 +13,14 @@ import {
   clientResult,
   withoutTransportDetails,
 } from '../../errors/client-error.ts'
-import type { NoRoomError } from '../../prepare/held-bytes.ts'
+import { FrameStream } from '../../../lib/frame-stream.ts'
+import type { Kind } from '../../model/kind.ts'
+import type { ByteHolder, NoRoomError } from '../../prepare/held-bytes.ts'
+import type { ViewerAccess } from '../../prepare/viewer-access.ts'
 import type { PageState, SentChange } from '../frame-plan.ts'
 import type { LiveCounts, LiveLimits } from '../live-limits.ts'
-import type { GroupContent } from './group-list.ts'
+import type { GroupContent, GroupList } from './group-list.ts'
 import type { GroupPositions, GroupState } from './group-state.ts'
-
-/*
- * The frames of a group. Changes are written as frames once for all members, into a ring of the last ones (`push`). A
- * member reads the ring by its place. What it cannot read there is a backlog, which it takes first: the snapshot, if it is
- * new or the ring has dropped its place; what it missed since its resume token; or the frames of the ring merged into
- * fewer, if it is behind.
- */
 
 /** The state of some frames: the last one leads to `positions`, those before it stay at `before`. */
 export interface FramesAt {
@@ -132,12 +136,42 @@ export class Backlog {
   }
 }
 
-/** The parts of a group that its frames are made from. */
-export interface FramedGroup {
+/** Whether a member may receive frames now; the viewer's permissions decide. */
+export interface MemberGate {
+  readonly isOpen: boolean
+}
+
+/** Members that leave a group together: the members of one viewer, or the members without a viewer. */
+export interface LeavingMembers {
+  readonly access: ViewerAccess | undefined
+  readonly members: ReadonlySet<GroupMember>
+}
+
+/** A group as its parts know it: its frames, its changes, its members and their viewers. */
+export interface Group extends ByteHolder {
   readonly state: GroupState
-  readonly content: Pick<GroupContent, 'all' | 'merged' | 'page'>
-  readonly counts: Pick<LiveCounts, 'written' | 'writtenBytes'>
+  readonly content: GroupContent
+  readonly frames: GroupFrames
+  readonly counts: LiveCounts
+  /** Tells the members of new frames. */
+  announce(): void
+  /** The error if there is no room for so many more bytes. */
   roomProblem(bytes?: number): NoRoomError | undefined
+  /** Called after writing some rows, which may change the memory that the group holds. */
+  written(): void
+  /** Called if the list has to begin anew: its cluster was replaced, or it can read another kind now. */
+  outdated(list: GroupList): void
+  /** Called when an informer that the list reads has stopped; `undefined`: one that only its filter reads. */
+  stopped(list: GroupList, kind: Kind | undefined): void
+  failed(error: unknown): void
+  leave(member: GroupMember): void
+  /**
+   * Rewrites all rows after a change of the viewer's permissions. Resolves to whether it has: a failure ends the group
+   * or moves its members. Never rejects.
+   */
+  rewrite(): Promise<boolean>
+  /** Moves the members of a viewer to another group. Rejects if no group can take them. */
+  regroup(leaving: LeavingMembers): Promise<void>
 }
 
 /** New members share a snapshot until this many frames have followed it, or until this much time has passed. */
@@ -154,7 +188,7 @@ const mergedMs = 1_000
  * not read them starts again.
  */
 export class GroupFrames {
-  readonly #group: FramedGroup
+  readonly #group: Group
   readonly #limits: Pick<LiveLimits, 'maxFrames' | 'maxBytes'>
   readonly #ring: (WrittenFrame | undefined)[] = []
   #first = 0
@@ -172,7 +206,7 @@ export class GroupFrames {
   #snapshotTimer: NodeJS.Timeout | undefined
   #mergedTimer: NodeJS.Timeout | undefined
 
-  constructor(group: FramedGroup, limits: Pick<LiveLimits, 'maxFrames' | 'maxBytes'>) {
+  constructor(group: Group, limits: Pick<LiveLimits, 'maxFrames' | 'maxBytes'>) {
     this.#group = group
     this.#limits = limits
   }
@@ -245,6 +279,17 @@ export class GroupFrames {
   ): WrittenFrame {
     const { state } = this.#group
     const { plan } = state.wanted
+    const { key } = plan
+    const located = failures.map((error) => locatedError(error, undefined, [key]))
+    const ofFrame = clientResult({ data: null, errors: located }).errors
+    const ofRows = changes.flatMap((change, at) => {
+      if (change.errors === '') return none
+      return (JSON.parse(change.errors) as readonly GraphQLFormattedError[]).map((error) => {
+        const [field = '', ...rest] = error.path ?? []
+        return { ...error, path: [key, field, at, ...rest] }
+      })
+    })
+    const errors = [...ofFrame.map((error) => withoutTransportDetails(error).toJSON()), ...ofRows]
     const payload = plan.payload({
       reset,
       synced,
@@ -267,8 +312,8 @@ export class GroupFrames {
       changes: fields.map((texts) => `[${texts.join(',')}]`),
       resourceVersion: state.versionAt(positions),
       staleSince: state.staleSince,
-      incomplete: state.gaps.map(({ gap }) => gap),
-      errors: errorsOf(plan.key, changes, failures),
+      incomplete: state.gaps,
+      errors: errors.length === 0 ? undefined : JSON.stringify(boundedFormatted(errors)),
       explained: state.explanation(),
     })
     // A buffer with its own memory: a slice of the shared pool would keep the whole pool in memory.
@@ -431,23 +476,122 @@ export function bytesAhead(
   return sum
 }
 
-/** The errors of a frame and its rows as JSON, with paths from the root; `undefined` without errors. */
-function errorsOf(
-  key: string,
-  changes: readonly SentChange[],
-  failures: readonly ClientError[],
-): string | undefined {
-  const located = failures.map((error) => locatedError(error, undefined, [key]))
-  const ofFrame = clientResult({ data: null, errors: located }).errors
-  const ofRows = changes.flatMap((change, at) => {
-    if (change.errors === '') return none
-    return (JSON.parse(change.errors) as readonly GraphQLFormattedError[]).map((error) => {
-      const [field = '', ...rest] = error.path ?? []
-      return { ...error, path: [key, field, at, ...rest] }
-    })
-  })
-  const errors = [...ofFrame.map((error) => withoutTransportDetails(error).toJSON()), ...ofRows]
-  return errors.length === 0 ? undefined : JSON.stringify(boundedFormatted(errors))
-}
-
 const none: readonly GraphQLFormattedError[] = []
+
+/**
+ * A member that is more frames behind receives them merged. The merged frame is written once for all members at the
+ * same place. Each separate frame costs each member one more message, which adds to the load that made them fall
+ * behind.
+ */
+const maxFramesBehind = 2
+
+/**
+ * One subscriber of a group: only a place in the group's ring while it keeps up. The transport takes a frame when it
+ * has room. A member that is some frames behind receives them merged. If the ring has dropped its place, it starts
+ * again with a snapshot.
+ */
+export class GroupMember extends FrameStream {
+  #group: Group
+  #gate: MemberGate | undefined
+  /** The frames to take before those of the ring. */
+  #backlog: Backlog | undefined
+  #taken = 0
+  #next = 0
+  #positions: GroupPositions = new Map()
+  #rows = 0
+
+  /** Starts with a snapshot, or with frames that lead from a resume token to a place in the ring. */
+  constructor(group: Group, backlog: Backlog, gate: MemberGate | undefined) {
+    super()
+    this.#group = group
+    this.#gate = gate
+    this.#begin(backlog)
+  }
+
+  get backlog(): Backlog | undefined {
+    return this.#backlog
+  }
+
+  get gate(): MemberGate | undefined {
+    return this.#gate
+  }
+
+  override get rows(): number {
+    return this.#rows
+  }
+
+  /** The number of the first ring frame that the member may still take. */
+  get place(): number {
+    return this.#next
+  }
+
+  get isBehind(): boolean {
+    return this.#backlog !== undefined || this.#next < this.#group.frames.next
+  }
+
+  /** The payload of the next frame, UTF-8; `undefined` if there is none yet or the subscription has ended. */
+  take(): Buffer | undefined {
+    if (this.isClosed || this.#gate?.isOpen === false) return undefined
+    if (this.#next < this.#group.frames.first) this.beginAnew()
+    const frame = this.#nextOfBacklog() ?? this.#nextOfRing()
+    if (frame !== undefined) this.#group.counts.frames += 1
+    return frame
+  }
+
+  #nextOfBacklog(): Buffer | undefined {
+    const backlog = this.#backlog
+    const frame = backlog?.frame(this.#taken)
+    this.#rows += frame?.rows ?? 0
+    this.#taken += 1
+    if (backlog?.isRead(this.#taken) === true) this.#backlog = undefined
+    if (frame === undefined && backlog?.problem !== undefined) {
+      this.finish({ form: 'failed', errors: [backlog.problem] })
+    }
+    return frame?.payload
+  }
+
+  #nextOfRing(): Buffer | undefined {
+    if (this.isClosed) return undefined
+    const { frames, counts } = this.#group
+    if (frames.next - this.#next > maxFramesBehind) {
+      const merged = frames.merged(this.#next, this.#positions)
+      if (merged === undefined) this.beginAnew()
+      else {
+        counts.merged += 1
+        this.#begin(merged)
+      }
+      return this.#nextOfBacklog()
+    }
+    const frame = frames.get(this.#next)
+    if (frame === undefined) return undefined
+    this.#next += 1
+    this.#positions = frame.positions
+    this.#rows += frame.changes.length
+    return frame.payload
+  }
+
+  /** Starts again with a snapshot and skips the unread frames. */
+  beginAnew(): void {
+    this.#group.counts.resets += 1
+    this.#begin(this.#group.frames.snapshot())
+  }
+
+  #begin(backlog: Backlog): void {
+    this.#backlog = backlog
+    this.#taken = 0
+    this.#next = backlog.next
+    this.#positions = backlog.positions
+  }
+
+  move(group: Group, gate: MemberGate | undefined): void {
+    this.#group.leave(this)
+    this.#group = group
+    this.#gate = gate
+    this.#begin(group.frames.snapshot())
+  }
+
+  protected leave(): void {
+    this.#backlog = undefined
+    this.#group.leave(this)
+  }
+}

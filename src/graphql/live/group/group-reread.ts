@@ -252,8 +252,8 @@ export class GroupProblems extends GroupReread implements GroupContent {
   #readable(cluster: string, nowMs: number): readonly GroupList[] {
     const lists = this.#state.lists.filter(({ at }) => at.cluster === cluster)
     const from = this.#clusters.get(cluster)?.from
-    const isLost = lists.some(({ at, isFollowing, gap }) => {
-      return !isFollowing && from?.has(at.kind.typeName) === true && gap?.gap.code !== 'NOT_SERVED'
+    const isLost = lists.some(({ at, isFollowing, isServed }) => {
+      return !isFollowing && isServed && from?.has(at.kind.typeName) === true
     })
     if (isLost) {
       const sinceMs = this.#lostMs.get(cluster) ?? nowMs

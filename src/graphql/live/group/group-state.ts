@@ -1,8 +1,9 @@
 import { ReadReport } from '../../../query/condition/read-report.ts'
 import { explain } from '../../answer/explanation.ts'
+import type { Kind } from '../../model/kind.ts'
 import { ClientError } from '../../errors/client-error.ts'
 import type { ViewerAccess } from '../../prepare/viewer-access.ts'
-import { closedGaps, gapOfError, staleSince } from '../../reads/places.ts'
+import { type PlaceRead, PlacesReport, staleSince } from '../../reads/places.ts'
 import {
   encodeResumeToken,
   positionOfLists,
@@ -10,11 +11,12 @@ import {
   type Positions,
   type ResumePosition,
 } from '../../reads/resume-token.ts'
+import type { ClusterGap } from '../../schema/gateway-types.ts'
 import type { OperationLimits, ServedSchema } from '../../served/served-schema.ts'
 import type { FollowedList } from '../followed-list.ts'
 import type { FrameParts } from '../frame-plan.ts'
 import { type AccessRequest, GroupAccess, type SeenList, type WantedGroup } from './group-access.ts'
-import type { GroupList, ListGap } from './group-list.ts'
+import type { GroupList } from './group-list.ts'
 
 /*
  * What a group follows, and what its frames say besides rows: the lists that there are and what the members may see of
@@ -61,7 +63,9 @@ export class GroupState {
    */
   staleSince: string | null = null
   /** What is missing, or may be out of date. The ring has a frame for each beginning and each end. */
-  gaps: readonly ListGap[] = []
+  gaps: readonly ClusterGap[] = []
+  /** The errors of gaps: of lists that the group can do without. A snapshot has them all. */
+  failures: readonly ClientError[] = []
   /** How far the frames of the ring have come. */
   positions: GroupPositions = new Map()
   isWriting = false
@@ -176,40 +180,46 @@ export class GroupState {
     return JSON.stringify(explain({ served, report, access, kinds }))
   }
 
-  /** Since when the caches that the group reads may be out of date now. */
-  staleSinceNow(): string | null {
-    const reads = this.#lists.flatMap(({ reading, list }) => [...reading.needs, ...list.needs])
-    return staleSince(this.served, reads)
-  }
-
-  get failures(): readonly ClientError[] {
-    return this.isOptional ? this.gaps.flatMap(({ error }) => error ?? []) : []
-  }
-
-  gapsNow(): readonly ListGap[] {
-    const missing = this.#unreadable().map(({ list, error }) => {
-      return { list, gap: { gap: gapOfError(this.served, list.at, error), error } }
+  /**
+   * Looks at what is missing or may be out of date now: the lists are places of one field, as those of a query are, and
+   * each that cannot be read is a gap. Returns the errors of the gaps that are new.
+   */
+  look(): readonly ClientError[] {
+    const { served, wanted } = this
+    const known = new Set(this.gaps.map(nameOfGap))
+    const unread = this.#unreadable()
+    const problemsOf = new Map(
+      [...unread, ...this.#lists].map(({ list }) => [list.at.kind, list.problems]),
+    )
+    // The viewer need not be allowed to list what the arguments do not name.
+    const isNamed = (kind: Kind): boolean => problemsOf.get(kind)?.isNamed ?? true
+    const places = new PlacesReport<PlaceRead>(served, {
+      isNamed,
+      fails: ({ kind }, { code }) =>
+        isNamed(kind) || (problemsOf.get(kind)?.isOver === true && code !== 'FORBIDDEN'),
+      failsOnce: wanted.problems !== undefined,
+      tellsNotServed: true,
     })
-    const held = this.#lists.map(({ list, gap }) => ({ list, gap }))
-    const all = [...missing, ...held].flatMap(({ list, gap }) => (gap ? [{ list, gap }] : []))
-    if (this.wanted.problems === undefined) return all.map(({ gap }) => gap)
-    const told = new Set<string>()
-    const refused: string[] = []
-    const gaps = all.flatMap(({ list: { at, problems }, gap: { gap, error } }): ListGap[] => {
-      // The viewer need not be allowed to list what the arguments do not name.
-      if (gap.code === 'FORBIDDEN' && problems?.isNamed !== true) {
-        refused.push(at.cluster)
-        return []
-      }
-      const name = `${at.cluster} ${gap.code}`
-      const isAsked = problems?.isNamed === true || problems?.isOver === true
-      if (error === undefined || !isAsked || told.has(name)) return [{ gap }]
-      told.add(name)
-      return [{ gap, error }]
-    })
-    const read = this.#lists.flatMap(({ at, isFollowing }) => (isFollowing ? [at] : []))
-    const others = gaps.map(({ gap }) => gap)
-    return [...gaps, ...closedGaps(refused, read, others).map((gap) => ({ gap }))]
+    for (const { list, error } of unread) {
+      places.put(list.at, () => {
+        throw error
+      })
+    }
+    for (const list of this.#lists) {
+      const { at, problems } = list.list
+      const isAsked = problems === undefined || problems.isNamed || problems.isOver
+      places.put({ ...at, isOptional: isAsked }, () => list.place())
+    }
+    this.gaps = places.read().incomplete()
+    if (wanted.plan.tellsStaleness) {
+      const reads = this.#lists.flatMap(({ reading, list }) => [...reading.needs, ...list.needs])
+      this.staleSince = staleSince(served, reads)
+    }
+    if (!this.isOptional) return []
+    this.failures = places.failures
+    return places.failed
+      .filter(([at, { code }]) => !known.has(nameOfGap({ ...at, type: at.kind.typeName, code })))
+      .map(([, error]) => error)
   }
 
   /** The lists that the members may not read, or not yet. */
@@ -224,14 +234,16 @@ export class GroupState {
   lookedAt(): Pick<FrameParts, 'lookedAt' | 'notLookedAt'> {
     if (this.wanted.problems === undefined) return { lookedAt: [], notLookedAt: [] }
     const followed = this.#lists.filter(({ isFollowing }) => isFollowing)
-    const missing = this.#lists.filter(
-      ({ isFollowing, gap }) => !isFollowing && gap?.gap.code !== 'NOT_SERVED',
-    )
+    const missing = this.#lists.filter(({ isFollowing, isServed }) => !isFollowing && isServed)
     return {
       lookedAt: countedTypes(followed),
       notLookedAt: countedTypes([...this.#unreadable(), ...missing]),
     }
   }
+}
+
+function nameOfGap({ cluster, type, code }: Pick<ClusterGap, 'cluster' | 'type' | 'code'>): string {
+  return JSON.stringify([cluster, type, code])
 }
 
 export interface ReachedList {

@@ -16,7 +16,7 @@ import {
   resolveGroupAccess,
   type SeenList,
 } from './group-access.ts'
-import type { GroupMember, MemberGate } from './group-member.ts'
+import type { Group, GroupMember, MemberGate } from './group-frames.ts'
 import type { MissingRead, NameDecisions } from './group-reading.ts'
 import type { GroupState } from './group-state.ts'
 
@@ -29,31 +29,19 @@ import type { GroupState } from './group-state.ts'
  * the operation, and the members move to a group that has them.
  */
 
-/** The parts of a group that depend on what its viewers may see. */
-export interface ViewedGroup {
-  readonly state: GroupState
-  /**
-   * Rewrites all rows after a change of the viewer's permissions. Resolves to whether it has: a failure ends the group
-   * or moves its members. Never rejects.
-   */
-  rewrite(): Promise<boolean>
-  /** Moves the members of a viewer to another group. Rejects if no group can take them. */
-  regroup(membership: ViewerMembership): Promise<void>
-}
-
 /**
  * The members of a group by viewer. One review of a viewer's access serves all of that viewer's members. Withholds from
  * the rows the objects that only a rule for a single name could allow; a viewer with such a rule leaves the group.
  */
 export class GroupMemberships {
-  readonly #group: ViewedGroup
+  readonly #group: Group
   readonly #withheld = new Map<string, WithheldName>()
   readonly #memberships = new Map<string, ViewerMembership>()
   readonly #users = new Set<string>()
   /** The namespaces of added objects, by cluster and kind. */
   readonly #namespaces = new Map<string, Set<string>>()
 
-  constructor(group: ViewedGroup) {
+  constructor(group: Group) {
     this.#group = group
   }
 
@@ -162,7 +150,7 @@ interface WithheldName {
 export class ViewerMembership implements MemberGate {
   readonly access: ViewerAccess
   readonly members: Set<GroupMember> = new Set<GroupMember>()
-  readonly #group: ViewedGroup
+  readonly #group: Group
   /** The clusters whose permissions it follows, and how to stop that. */
   readonly #followed = new Map<ClusterAccess, () => void>()
   readonly #withheld: ReadonlyMap<string, WithheldName>
@@ -176,11 +164,7 @@ export class ViewerMembership implements MemberGate {
   /** Withheld names that recent reviews have denied to the viewer. */
   readonly #refused = new Set<string>()
 
-  constructor(
-    access: ViewerAccess,
-    group: ViewedGroup,
-    withheld: ReadonlyMap<string, WithheldName>,
-  ) {
+  constructor(access: ViewerAccess, group: Group, withheld: ReadonlyMap<string, WithheldName>) {
     this.access = new ViewerAccess(group.state.served, access.viewer)
     this.#group = group
     this.#withheld = withheld

@@ -1,12 +1,11 @@
 import { CodedError } from '../../../lib/coded-error.ts'
-import { Backoff, sleep } from '../../../lib/backoff.ts'
 import type { FairSlots } from '../../../lib/concurrency.ts'
+import { inSlices } from '../../../lib/event-loop.ts'
 import type { StreamEnd } from '../../../lib/frame-stream.ts'
 import { ClientError } from '../../errors/client-error.ts'
 import type { Kind } from '../../model/kind.ts'
-import { type ByteHolder, type HeldBytes, NoRoomError } from '../../prepare/held-bytes.ts'
+import { type HeldBytes, NoRoomError } from '../../prepare/held-bytes.ts'
 import { notLoaded } from '../../prepare/read-snapshot.ts'
-import type { ViewerAccess } from '../../prepare/viewer-access.ts'
 import type { FleetParts, WantedList } from '../frame-plan.ts'
 import type { LiveCounts, LiveLimits } from '../live-limits.ts'
 import type { OpenSubscription } from '../open-subscriptions.ts'
@@ -18,10 +17,15 @@ import {
   type SeenList,
   type WantedGroup,
 } from './group-access.ts'
-import { type ChangingGroup, GroupChanges } from './group-changes.ts'
-import { bytesAhead, type FramedGroup, GroupFrames } from './group-frames.ts'
+import { GroupChanges } from './group-changes.ts'
+import {
+  bytesAhead,
+  type Group,
+  GroupFrames,
+  type GroupMember,
+  type LeavingMembers,
+} from './group-frames.ts'
 import { type GroupContent, GroupList } from './group-list.ts'
-import { type GroupMember, type MemberGroup, MemberNotifier } from './group-member.ts'
 import { GroupReading, type GroupReadingOptions, MissingKindError } from './group-reading.ts'
 import { GroupFacets, GroupProblems } from './group-reread.ts'
 import { GroupRows } from './group-rows.ts'
@@ -30,7 +34,6 @@ import {
   type DiscoveredReads,
   GroupMemberships,
   sharedAccess,
-  type ViewedGroup,
   type ViewerMembership,
 } from './group-viewers.ts'
 
@@ -42,12 +45,6 @@ import {
  * group that turns out to read too little is left by all. When the fleet changes, lists of clusters come and go. The group
  * ends with its last member, with a failure, or when its schema or its kind is gone.
  */
-
-/** Members that leave a group together: the members of one viewer, or the members without a viewer. */
-export interface LeavingMembers {
-  readonly access: ViewerAccess | undefined
-  readonly members: ReadonlySet<GroupMember>
-}
 
 export interface GroupOwner {
   readonly counts: LiveCounts
@@ -89,7 +86,7 @@ const groupBytes = 30_000
  * All subscribers with the same operation and the same access. They share the listeners of all lists, one set of rows,
  * and one text per object and per frame. A subscriber is a place in the ring of the last frames.
  */
-export class LiveGroup implements ByteHolder, ChangingGroup, FramedGroup, MemberGroup, ViewedGroup {
+export class LiveGroup implements Group {
   readonly options: LiveGroupOptions
   /** As {@link LiveGroupOptions.key}, for the present clusters. */
   key: string
@@ -101,7 +98,9 @@ export class LiveGroup implements ByteHolder, ChangingGroup, FramedGroup, Member
   readonly memberships: GroupMemberships
   readonly #owner: GroupOwner
   readonly #members = new Set<GroupMember>()
-  readonly #notifier = new MemberNotifier(this.#members)
+  /** Whether frames have come that the members have not been told of, and whether they are being told. */
+  #isNews = false
+  #isTelling = false
   readonly #leaving = new AbortController()
   /** Aborted when the lists that join are others. */
   #joining = new AbortController()
@@ -127,7 +126,7 @@ export class LiveGroup implements ByteHolder, ChangingGroup, FramedGroup, Member
     this.state.entries = options.groupAccess.lists.map((seen) => this.#entryOf(seen))
     this.content.follow(this.state.lists)
     this.frames = new GroupFrames(this, options.live)
-    this.changes = new GroupChanges(this)
+    this.changes = new GroupChanges(this, this.memberships)
   }
 
   #entryOf(seen: SeenList): GroupEntry {
@@ -224,8 +223,33 @@ export class LiveGroup implements ByteHolder, ChangingGroup, FramedGroup, Member
     if (this.#members.size + this.#expected === 0) this.end({ form: 'complete' })
   }
 
+  /**
+   * Tells all members of new frames, in slices between which the event loop runs. Frames that come meanwhile lead to one
+   * more round, however many there are.
+   */
   announce(): void {
-    this.#notifier.announce()
+    this.#isNews = true
+    if (!this.#isTelling) void this.#tell()
+  }
+
+  async #tell(): Promise<void> {
+    const members = this.#members
+    function* round(): Generator<void, void> {
+      for (const member of members) {
+        member.announce()
+        yield
+      }
+    }
+    this.#isTelling = true
+    try {
+      while (this.#isNews) {
+        this.#isNews = false
+        // oxlint-disable-next-line no-await-in-loop -- one round after the other
+        await inSlices(round(), () => false)
+      }
+    } finally {
+      this.#isTelling = false
+    }
   }
 
   written(): void {
@@ -325,40 +349,32 @@ export class LiveGroup implements ByteHolder, ChangingGroup, FramedGroup, Member
     }
   }
 
-  /** Tries until it is known what the members may see of lists of a cluster that joins. Then they are the group's. */
+  /** Waits until it is known what the members may see of lists of a cluster that joins. Then they are the group's. */
   async #join(lists: readonly WantedList[], signal: AbortSignal): Promise<void> {
-    const { state, memberships, options } = this
+    const { state, memberships, options, changes } = this
     const { isViewed, prepared } = options
     await this.#started
-    const backoff = new Backoff({ initialMs: 100, maxMs: 5_000 })
     const requests = this.#owner.requestsOf(options, lists)
     // A look at the state tells of it, if it takes longer.
     for (const one of lists) this.#waits(one, notLoaded(one.list.at))
-    while (!signal.aborted && !this.isOver) {
-      // oxlint-disable-next-line no-await-in-loop -- tries again and again
+    const known = await changes.retried(signal, false, async () => {
       let seen = await sharedAccess(memberships, state, requests)
       if (isViewed) {
-        // oxlint-disable-next-line no-await-in-loop -- as above
         await prepared.prepare(new GroupAccess(seen).visible)
         // The namespaces that have objects are known now.
-        // oxlint-disable-next-line no-await-in-loop -- as above
         seen = await sharedAccess(memberships, state, requests)
       }
-      if (signal.aborted || this.isOver) return
+      if (signal.aborted || this.isOver) return []
       let isKnown = true
       for (const { request, access } of seen) {
         const isLost = access instanceof ClientError && isPassing(access)
         this.#waits(request.wanted, isLost ? access : undefined)
         if (isLost) isKnown = false
       }
-      if (isKnown) {
-        this.#adopt([...state.entries, ...seen.map((one) => this.#entryOf(one))])
-        return
-      }
-      this.changes.stateChanged()
-      // oxlint-disable-next-line no-await-in-loop -- as above
-      await sleep(backoff.nextMs(), signal)
-    }
+      return isKnown ? seen : undefined
+    })
+    if (known === undefined || signal.aborted || this.isOver) return
+    this.#adopt([...state.entries, ...known.map((one) => this.#entryOf(one))])
   }
 
   /** Records why a list that joins is not there yet. */

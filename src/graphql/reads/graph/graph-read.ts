@@ -20,7 +20,7 @@ import type { KindView } from '../../prepare/kind-view.ts'
 import { unnamedKinds } from '../../served/named-kinds.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
 import { StoredObject } from '../direct/direct-reads.ts'
-import { kindOfIdentity, referenced, refOf } from '../object-read.ts'
+import { kindOfIdentity, OfObject, referenced, refOf } from '../object-read.ts'
 import { typesNotRead, unnamedPart } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 
@@ -83,70 +83,71 @@ export function readGraph(run: ReadRun, args: GraphArguments): Graph {
 /** A node has seven fields from its key and UID. */
 const fieldsPerNode = 7
 
+const keptOfNode = new Set(['id', 'clusterName', 'apiVersion', 'kind', 'namespace', 'name'])
+
 /** An object of a graph as a value. */
-class GraphNode {
+class GraphNode extends OfObject {
+  readonly kept: ReadonlySet<string> = keptOfNode
   readonly depth: number
   readonly #run: ReadRun
-  readonly #part: KindView
-  readonly #id: ObjectId
   #text: JsonText | undefined
-  #split: { readonly namespace: string; readonly name: string } | undefined
 
-  constructor(run: ReadRun, { part, id, depth }: WalkNode<KindView>) {
+  constructor(run: ReadRun, node: WalkNode<KindView>) {
+    super(node)
     this.#run = run
-    this.#part = part
-    this.#id = id
-    this.depth = depth
+    this.depth = node.depth
   }
 
   /** Made once for the node and all of its edges. */
   get id(): JsonText {
-    return (this.#text ??= new JsonText(this.#run.idText(this.#part, this.#id)))
+    return (this.#text ??= new JsonText(this.#run.idText(this.about.part, this.about.id)))
   }
 
   get clusterName(): string {
-    return this.#part.cluster
+    return this.about.part.cluster
   }
 
   get apiVersion(): string {
-    return this.#part.kind.apiVersion
+    return this.about.part.kind.apiVersion
   }
 
   get kind(): string {
-    return this.#part.kind.resource.kind
+    return this.about.part.kind.resource.kind
   }
 
   get namespace(): string | null {
-    return this.#place().namespace || null
+    return splitObjectKey(this.about.part.view.keyOf(this.about.id)).namespace || null
   }
 
   get name(): string {
-    return this.#place().name
-  }
-
-  #place(): { readonly namespace: string; readonly name: string } {
-    return (this.#split ??= splitObjectKey(this.#part.view.keyOf(this.#id)))
+    return splitObjectKey(this.about.part.view.keyOf(this.about.id)).name
   }
 
   /** The viewer may see a reached object, yet may lack the access to look it up. */
   object(): StoredObject | undefined {
-    const found = referenced(this.#run, refOf({ part: this.#part, id: this.#id }))
+    const found = referenced(this.#run, refOf(this.about))
     return found && new StoredObject(found)
   }
 }
 
-/** A thousand edges share some hundred objects and a dozen relations, so each text is made once. */
+/**
+ * A thousand edges share some hundred objects and a dozen relations. So each text is made once, and is an object of its own
+ * for each role, which keeps its text behind the name of its field.
+ */
 function edgeValues(
   edges: Walk<KindView>['edges'],
   nodes: readonly GraphNode[],
 ): readonly object[] {
+  const froms: JsonText[] = []
+  const tos: JsonText[] = []
   const relations = new Map<string, JsonText>()
+  const idOf = (position: number): JsonText => new JsonText(nodes[position]?.id.text ?? 'null')
   return edges.map(({ from, to, relation: name }) => {
     let relation = relations.get(name)
     if (relation === undefined) {
       relations.set(name, (relation = new JsonText(JSON.stringify(name))))
     }
-    return { from: nodes[from]?.id, to: nodes[to]?.id, relation }
+    return { from: (froms[from] ??= idOf(from)), to: (tos[to] ??= idOf(to)), relation }
   })
 }
 
