@@ -121,7 +121,7 @@ type KindResource = ServedResource & Required<Pick<ServedResource, 'indexTexts'>
 
 /**
  * Makes the schema of the clusters' API, in steps that let other work run between them: with many custom resources it
- * takes some tenths of a second. Throws `GroupAliasError`, and the errors of `checked`. Changes nothing else.
+ * takes some tenths of a second. Throws `CodedError` (`GROUP_ALIAS`), and the errors of `checked`. Changes nothing else.
  */
 export function* buildSchemaInSteps(
   options: SchemaOptions & { readonly limits?: Partial<OperationLimits> },
