@@ -1,3 +1,9 @@
+/*
+ * Reads extensions before there is a schema: parses their SDL, finds the resolver of each field and the price of its
+ * calls, and refuses what can never be served, such as a field of a gateway's type without a resolver, or a resolver
+ * without a field.
+ */
+
 import {
   type ConstDirectiveNode,
   type DocumentNode,

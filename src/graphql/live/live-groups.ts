@@ -1,3 +1,10 @@
+/*
+ * Access of live groups, 3: which group a subscription joins. What it follows and what its viewer may see make a key, and
+ * the group of this key takes it, or a new one (`#groupFor`). The group may turn out to read too little, or to be over:
+ * then the search begins again, with the reads that it lacked (`#placed`). Members whose access has changed come here again
+ * (`regroup`), and a group whose clusters have changed gets another key (`rename`).
+ */
+
 import type { ClusterCache } from '../../cache/cluster-cache.ts'
 import { FairSlots } from '../../lib/concurrency.ts'
 import { ClientError } from '../errors/client-error.ts'
@@ -24,13 +31,6 @@ import { type GroupOwner, LiveGroup, type LiveGroupOptions } from './group/live-
 import type { LiveCounts, LiveLimits, LiveState } from './live-limits.ts'
 import type { OpenSubscription, OpenSubscriptions } from './open-subscriptions.ts'
 import { resumed } from './resumption.ts'
-
-/*
- * Access of live groups, 3: which group a subscription joins. What it follows and what its viewer may see make a key, and
- * the group of this key takes it, or a new one (`#groupFor`). The group may turn out to read too little, or to be over:
- * then the search begins again, with the reads that it lacked (`#placed`). Members whose access has changed come here again
- * (`regroup`), and a group whose clusters have changed gets another key (`rename`).
- */
 
 export interface LiveGroupsOptions {
   readonly limits: OperationLimits

@@ -1,3 +1,11 @@
+/*
+ * What a subscriber missed who comes back with a resume token (`resumed`). The token holds the position of each kind
+ * that its rows were written from. The recent changes since then are read from the caches or from a watch; then, within
+ * one tick, they are compared with the rows of the group: what the subscriber held then, by these changes, and what the
+ * group's members hold now. Where that is not known for sure, a change may be sent twice, but none is left out. A page
+ * is the same, or is sent again.
+ */
+
 import { sleep } from '../../lib/backoff.ts'
 import type { Change } from '../../informer/store/change.ts'
 import {

@@ -1,3 +1,10 @@
+/*
+ * The log of one container, followed. Each step looks at the container as its pod's status says, and does one thing:
+ * waits, ends, asks for the permission, takes a place for a stream, or reads one stream to its end. Each run of the
+ * container has its own log. A stream that breaks while the container runs is opened again after the last line; the API
+ * server compares whole seconds, so lines that come again are left out.
+ */
+
 import type { ApiServer } from '../../api-server/api-server.ts'
 import { type LogEntry, LogLines } from '../../api-server/frames/log-lines.ts'
 import { openPodLog } from '../../api-server/pod-log.ts'
@@ -45,10 +52,7 @@ const silenceMs = 1_000
 /** How long a log may go on after its pod has gone. */
 const lastLinesMs = 2_000
 
-/**
- * Follows the log of one container: each of its runs, from one stream after the other. A stream that breaks while the
- * container runs is opened again after the last line.
- */
+/** Follows the log of one container: each of its runs, from one stream after the other. */
 export class ContainerFollower implements LineReader {
   readonly #means: FollowerMeans
   #view: ContainerView

@@ -1,3 +1,10 @@
+/*
+ * The logs of pods, read and followed as their callers (`PodLogs`). The pods are those of a subscription of the caller
+ * (`FollowedPods`), and each of their containers has one stream at a time (`ContainerFollower`), for which it takes one of
+ * the places. The lines wait in a buffer (`LogBuffer`) until the reader takes a frame (`FollowedLogs`), in the order of
+ * their times. Nothing of a log is kept beyond these lines.
+ */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { questionOf } from '../../access/access-question.ts'
 import type { ApiServer } from '../../api-server/api-server.ts'
@@ -27,13 +34,6 @@ import {
   logRequest,
   type LogRequest,
 } from './log-request.ts'
-
-/*
- * The logs of pods, read and followed as their callers (`PodLogs`). The pods are those of a subscription of the caller
- * (`FollowedPods`), and each of their containers has one stream at a time (`ContainerFollower`), for which it takes one of
- * the places. The lines wait in a buffer (`LogBuffer`) until the reader takes a frame (`FollowedLogs`), in the order of
- * their times. Nothing of a log is kept beyond these lines.
- */
 
 export interface PodLogsOptions {
   readonly served: () => ServedSchema

@@ -1,3 +1,10 @@
+/*
+ * One write, with the credentials of the caller (`CallerWriter.write`): reviews the right, reads the object as it is,
+ * sends the write with preconditions, says what has changed, and waits until the cache has it. What a caller may write
+ * but not get is written all the same, without the changes. Values of Secrets are told only where the operation may
+ * read them, and then noted as read.
+ */
+
 import { questionOf, placeOf } from '../../access/access-question.ts'
 import type { ApiServer } from '../../api-server/api-server.ts'
 import { ObjectClient } from '../../api-server/writes/object-client.ts'
@@ -100,10 +107,7 @@ const unseenAfter = 'this was written, but what is there now could not be read'
 /** What is left for the answer after the API server has answered. */
 const reserveMs = 500
 
-/**
- * Writes with the credentials of the caller: reviews the right, reads the object as it is, writes with preconditions,
- * says what has changed, and waits until the cache has it. All methods reject with `ClientError`.
- */
+/** Writes with the credentials of the caller. All methods reject with `ClientError`. */
 export class CallerWriter implements AsyncDisposable {
   readonly #options: CallerWriterOptions
   readonly #servers = new Map<string, CallerServer>()
@@ -192,7 +196,14 @@ export class CallerWriter implements AsyncDisposable {
     if (isImmutable && contentsIn(sent).length > 0) throw immutableContents(place)
     const known = before ?? undefined
     const uid = place.uid || (removes ? known?.metadata.uid : undefined)
-    const preconditions = preconditionsOf(uid, looked)
+    // API servers answer 500 for others.
+    if (!/^\d*$/.test(looked ?? '')) {
+      const argument = 'resourceVersion'
+      const hint = 'give the metadata.resourceVersion that you looked at; nothing was written'
+      const message = `${argument}: ${quoted(looked ?? '')} is not a resourceVersion`
+      throw new ClientError('BAD_USER_INPUT', message, { argument, value: looked, hint })
+    }
+    const preconditions = present({ uid: uid || undefined, resourceVersion: looked || undefined })
     let answered: Unstructured | undefined
     try {
       const deadlineMs = this.#deadlineMs(place)
@@ -209,7 +220,12 @@ export class CallerWriter implements AsyncDisposable {
     if (before === undefined && !removes) warnings.push(unseenBefore)
     else if (!isSeen) warnings.push(unseenAfter)
     const isKnown = before !== undefined && isSeen
-    const changes = isKnown ? await this.#changes(place, known, after, sent) : []
+    let changes: readonly FieldChange[] = []
+    if (isKnown) {
+      const found = fieldChanges(known, after, { masked: this.#withholds(place), sent })
+      changes = await inTurns(found, this.#options.caller.viewer)
+      if (changes.some((one) => one.before !== null && isContent(one.path))) this.shows(place)
+    }
     const version = after?.metadata.resourceVersion
     const written: Written | 'unknown' = isGone
       ? { gone: true, uid: uid ?? '' }
@@ -353,18 +369,6 @@ export class CallerWriter implements AsyncDisposable {
     }
   }
 
-  async #changes(
-    place: WritePlace,
-    before: Unstructured | undefined,
-    after: Unstructured | undefined,
-    sent?: object,
-  ): Promise<readonly FieldChange[]> {
-    const found = fieldChanges(before, after, { masked: this.#withholds(place), sent })
-    const changes = await inTurns(found, this.#options.caller.viewer)
-    if (changes.some((one) => one.before !== null && isContent(one.path))) this.shows(place)
-    return changes
-  }
-
   /** Whether no answer may tell the contents of the object, nor whether they are what the caller sends. */
   #withholds({ kind }: WritePlace): boolean {
     return kind.metadataOnly && this.#options.secrets === undefined
@@ -437,20 +441,6 @@ type Written =
 
 function codeOf(error: unknown): string | undefined {
   return error instanceof ClientError ? error.code : undefined
-}
-
-function preconditionsOf(
-  uid: string | undefined,
-  looked: string | null | undefined,
-): { readonly uid?: string; readonly resourceVersion?: string } {
-  // API servers answer 500 for others.
-  if (/^\d*$/.test(looked ?? '')) {
-    return present({ uid: uid || undefined, resourceVersion: looked || undefined })
-  }
-  const argument = 'resourceVersion'
-  const hint = 'give the metadata.resourceVersion that you looked at; nothing was written'
-  const message = `${argument}: ${quoted(looked ?? '')} is not a resourceVersion`
-  throw new ClientError('BAD_USER_INPUT', message, { argument, value: looked, hint })
 }
 
 /** Reports one write, made or failed, to logs, metrics and the audit. */

@@ -1,3 +1,10 @@
+/*
+ * Empties a node as `kubectl drain` does: cordons it, and evicts its pods, which respects PodDisruptionBudgets; an
+ * eviction that a budget forbids is tried again until the deadline. Pods of DaemonSets and static pods stay. Pods
+ * without a controller, and those with data in an `emptyDir`, are refused before anything is written unless the caller
+ * asks for them. A drain lasts as long as its subscription, and its progress is what the frames show.
+ */
+
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { itemsOf, specOf, statusOf, textOf } from '../../kubernetes/fields.ts'
 import { objectKey, type Unstructured } from '../../kubernetes/object.ts'
@@ -121,12 +128,7 @@ const pauseMs = 1_000
 /** kubectl's pause after an eviction that a budget forbids. */
 const blockedPauseMs = 5_000
 
-/**
- * Empties a node as `kubectl drain` does: cordons it, and evicts its pods, which respects PodDisruptionBudgets; an
- * eviction that a budget forbids is tried again until the deadline. Pods of DaemonSets and static pods stay. Pods
- * without a controller, and those with data in an `emptyDir`, are refused before anything is written unless the caller
- * asks for them.
- */
+/** The drain of one node, and its progress. */
 export class Drain {
   readonly #options: DrainOptions
   readonly #endsAtMs: number
@@ -195,10 +197,12 @@ export class Drain {
   async #drain(signal: AbortSignal): Promise<void> {
     const { node, args } = this.#options
     const { dryRun } = args
+    const { cordon } = objectActions
+    if (cordon === undefined) throw new TypeError('nodes are cordoned')
     if (signal.aborted) return
     {
       await using writer = this.#writer()
-      await this.#reported(node, () => must(objectActions['cordon'])(writer, node, { dryRun }))
+      await this.#reported(node, () => cordon(writer, node, { dryRun }))
     }
     while (!signal.aborted) {
       // Each round asks with the newest token of the caller.
@@ -337,9 +341,4 @@ function decided(
     return { state: 'REFUSED', reason }
   }
   return { state: 'PENDING', reason: null }
-}
-
-function must<T>(value: T | undefined): T {
-  if (value === undefined) throw new TypeError('there is no such action')
-  return value
 }

@@ -1,3 +1,12 @@
+/*
+ * The life of a group. It starts for its first subscriber: it reads the rows of its lists and follows their changes
+ * (`GroupChanges`, which writes them to the ring of `GroupFrames`). Subscribers join: each is a place in the ring
+ * (`GroupMember`), before it a snapshot, or what it missed since its resume token. When the permissions of a viewer change,
+ * `GroupMemberships` holds the viewer's members back, and those who may see something else now leave for another group; a
+ * group that turns out to read too little is left by all. When the fleet changes, lists of clusters come and go. The group
+ * ends with its last member, with a failure, or when its schema or its kind is gone.
+ */
+
 import { CodedError } from '../../../lib/coded-error.ts'
 import type { FairSlots } from '../../../lib/concurrency.ts'
 import { inSlices } from '../../../lib/event-loop.ts'
@@ -36,15 +45,6 @@ import {
   sharedAccess,
   type ViewerMembership,
 } from './group-viewers.ts'
-
-/*
- * The life of a group. It starts for its first subscriber: it reads the rows of its lists and follows their changes
- * (`GroupChanges`, which writes them to the ring of `GroupFrames`). Subscribers join: each is a place in the ring
- * (`GroupMember`), before it a snapshot, or what it missed since its resume token. When the permissions of a viewer change,
- * `GroupMemberships` holds the viewer's members back, and those who may see something else now leave for another group; a
- * group that turns out to read too little is left by all. When the fleet changes, lists of clusters come and go. The group
- * ends with its last member, with a failure, or when its schema or its kind is gone.
- */
 
 export interface GroupOwner {
   readonly counts: LiveCounts
