@@ -28,8 +28,8 @@ export interface OpenSubscription {
   readonly kinds: readonly ClusterKind[]
   /** The kinds that the document names by a schema. */
   readonly supporting: (served: ServedSchema) => readonly ClusterKind[]
-  readonly fleetChanged: (now: ServedSchema) => void
-  readonly end: (error: ClientError) => void
+  fleetChanged(now: ServedSchema): void
+  failed(error: ClientError): void
 }
 
 /** The open subscriptions. Ends those that a change of the schema affects. */
@@ -103,7 +103,7 @@ export class OpenSubscriptions {
     this.remove(subscription)
     const hint = 'read the schema again, and subscribe anew'
     const message = `the schema has changed: ${problem.message}`
-    subscription.end(new ClientError('SCHEMA_CHANGED', message, { ...problem, hint }))
+    subscription.failed(new ClientError('SCHEMA_CHANGED', message, { ...problem, hint }))
   }
 }
 

@@ -118,37 +118,29 @@ export class GroupChanges {
   }
 
   #follow(list: GroupList): void {
-    for (const { at, listener } of list.listeners) {
-      void this.#followKind(list, at.kind, listener).catch(this.#failed)
-    }
+    const { leaving } = this.#state
     const { filter } = list
+    const ofKind = async (kind: Kind, listener: Listener): Promise<void> => {
+      const at = { cluster: list.at.cluster, kind }
+      for await (const batch of listener.gathered(() => this.pause())) {
+        this.#memberships.changed(list.access, at, batch.changes)
+        list.gather(kind.typeName, batch)
+        // The changes of other kinds at the same time go into the same frame.
+        const kinds = this.#state.lists.reduce((sum, { listeners }) => sum + listeners.length, 0)
+        if (kinds > 1) await new Promise<void>((resolve) => setImmediate(resolve))
+        await this.flush()
+      }
+      if (!leaving.aborted && list.isListening(listener)) this.#group.stopped(list, kind)
+    }
+    const following = list.listeners.map(({ at, listener }) => ofKind(at.kind, listener))
     for (const one of filter?.listeners ?? []) {
-      void this.#followFilter(list, one).catch(this.#failed)
+      const ofFilter = async (): Promise<void> => {
+        for await (const batch of one.listener) filter?.find(one, batch, this.#flushPaused, leaving)
+        if (!leaving.aborted && list.filter === filter) this.#group.stopped(list, undefined)
+      }
+      following.push(ofFilter())
     }
-  }
-
-  async #followKind(list: GroupList, kind: Kind, listener: Listener): Promise<void> {
-    const { leaving } = this.#state
-    const at = { cluster: list.at.cluster, kind }
-    for await (const batch of listener.gathered(() => this.pause())) {
-      this.#memberships.changed(list.access, at, batch.changes)
-      list.gather(kind.typeName, batch)
-      // The changes of other kinds at the same time go into the same frame.
-      const kinds = this.#state.lists.reduce((sum, { listeners }) => sum + listeners.length, 0)
-      if (kinds > 1) await new Promise<void>((resolve) => setImmediate(resolve))
-      await this.flush()
-    }
-    if (!leaving.aborted && list.isListening(listener)) this.#group.stopped(list, kind)
-  }
-
-  async #followFilter(
-    list: GroupList,
-    one: NonNullable<GroupList['filter']>['listeners'][number],
-  ): Promise<void> {
-    const { leaving } = this.#state
-    const { filter } = list
-    for await (const batch of one.listener) filter?.find(one, batch, this.#flushPaused, leaving)
-    if (!leaving.aborted && list.filter === filter) this.#group.stopped(list, undefined)
+    for (const one of following) void one.catch(this.#failed)
   }
 
   /** Flushes after a pause, however often it is called meanwhile. */
