@@ -17,7 +17,7 @@ export type {
 export { ExtensionError } from './graphql/extensions/extension.ts'
 export type { ExtensionFieldInfo } from './graphql/schema/field-source.ts'
 export type { ExecuteRequest, RequestCaller, SubscriptionResults } from './gateway/in-process.ts'
-export { IndexFunctionError, type IndexFunctions } from './graphql/model/index-functions.ts'
+export { IndexFunctionError, type IndexFunctions } from './graphql/model/declared-indexes.ts'
 export {
   type AuthenticationOptions,
   defaultAuthenticationOptions,

@@ -18,7 +18,7 @@ import {
   plannedOperations,
   PlannedSubscriptions,
 } from '../graphql/live/planned-subscriptions.ts'
-import { IndexFunctionError } from '../graphql/model/index-functions.ts'
+import { IndexFunctionError } from '../graphql/model/declared-indexes.ts'
 import { OpenSubscriptions } from '../graphql/live/open-subscriptions.ts'
 import type { GatewayExtension } from '../graphql/extensions/extension.ts'
 import { type ReadExtension, readExtensions } from '../graphql/extensions/extension-document.ts'
@@ -269,7 +269,7 @@ const gatewayChecks: OptionChecks<GatewayOptions> = {
 
 /**
  * Connects to the clusters, makes the schema of their API, and answers operations. Rejects with `NoClusterError` if no
- * cluster can be used, and with `SdlError`, `IndexFunctionError` or `GroupAliasError` if the configuration of the
+ * cluster can be used, and with `SdlError`, `IndexFunctionError` or `CodedError` (`GROUP_ALIAS`) if the configuration of the
  * schema is invalid. Retries clusters that cannot be reached while it runs.
  */
 export async function createGateway(given: GatewayOptions): Promise<Gateway> {

@@ -78,7 +78,7 @@ export class SchemaServing {
         // oxlint-disable-next-line no-await-in-loop -- one after the other
         await this.#serve(current(), false)
       } catch (error) {
-        log.error('the schema could not be remade', { error })
+        log.error('the schema could not be rebuilt', { error })
       }
     }
     this.#serving = undefined

@@ -6,7 +6,7 @@ import type { ReadExtension } from '../graphql/extensions/extension-document.ts'
 import { type ExtendedSchema, extendedSchema } from '../graphql/extensions/extended-schema.ts'
 import type { GroupAliases } from '../graphql/naming/api-groups.ts'
 import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
-import type { IndexFunctions } from '../graphql/model/index-functions.ts'
+import type { IndexFunctions } from '../graphql/model/declared-indexes.ts'
 import type { Kind } from '../graphql/model/kind.ts'
 import { mergedApis } from '../graphql/model/merged-apis.ts'
 import { schemaModelInSteps } from '../graphql/model/schema-model.ts'
@@ -121,7 +121,7 @@ type KindResource = ServedResource & Required<Pick<ServedResource, 'indexTexts'>
 
 /**
  * Makes the schema of the clusters' API, in steps that let other work run between them: with many custom resources it
- * takes some tenths of a second. Throws `GroupAliasError`, and the errors of `checked`. Changes nothing else.
+ * takes some tenths of a second. Throws `CodedError` (`GROUP_ALIAS`), and the errors of `checked`. Changes nothing else.
  */
 export function* buildSchemaInSteps(
   options: SchemaOptions & { readonly limits?: Partial<OperationLimits> },
@@ -291,7 +291,6 @@ function measurements(resource: ApiResource, ofSchema: readonly ServedResource[]
   }
 }
 
-/** The indexes of a kind that its measurements have. */
 /** The resources of a schema, with their indexes. Pauses after each. */
 function* resourcesOf(
   kinds: Iterable<Kind>,
@@ -364,7 +363,8 @@ function unservedKinds(
   const known = served.map(({ listField }) => listField)
   return unserved.map((name) => {
     const nearest = nearestName(name, known)
-    const hint = nearest === undefined ? 'it counts once a cluster serves it' : `give ${nearest}`
+    const hint =
+      nearest === undefined ? 'it takes effect once a cluster serves it' : `give ${nearest}`
     const problem = `${option}: no served kind has the list field ${name}`
     return new CodedError('KIND_NOT_SERVED', problem, { value: name, hint })
   })

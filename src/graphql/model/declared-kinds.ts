@@ -1,11 +1,18 @@
+/**
+ * The kinds with what is declared for them: by the package's SDL, by the user's, by the names of fields of custom kinds
+ * (`inferred-references.ts`), and by every cluster with namespaces, Events and CRDs. First the declarations of every kind
+ * become those of each kind that they fit, and `@uses` becomes references without a field. Then come the indexes
+ * (`declared-indexes.ts`) and the relations (`declared-relations.ts`). At last each kind learns which relations of others
+ * use it. What cannot be read is left out, and becomes a problem.
+ */
 import type { CodedError } from '../../lib/coded-error.ts'
 import type { EndedRule } from '../../query/index/index-definition.ts'
 import { type ReferenceOfAnyKind, relationName } from '../../query/relation/relation.ts'
 import { relationDirectives } from '../../query/relation/relations.ts'
-import type { RelationDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
-import { pathProblem, type SdlError } from '../sdl/sdl-error.ts'
-import { customResourceIndexes } from './custom-resource-indexes.ts'
-import { functionIndexes, type IndexFunctions, unknownListFields } from './index-functions.ts'
+import type { RelationDeclaration, TypeExtension, UsesDeclaration } from '../sdl/sdl-document.ts'
+import { pathProblem, SdlError, unknownFieldHint } from '../sdl/sdl-error.ts'
+import { indexesOf, type IndexFunctions, unknownListFields } from './declared-indexes.ts'
+import { DeclaredRelations } from './declared-relations.ts'
 import { inferredReferences, referencedByOf } from './inferred-references.ts'
 import {
   type BareKind,
@@ -22,11 +29,6 @@ import {
   type KindCatalogOptions,
   namespaceField,
 } from './kind-catalog.ts'
-import { PolymorphicRelations } from './polymorphic-relations.ts'
-import { isReservedIndexName, SdlIndexes } from './sdl-indexes.ts'
-import { SdlObjectRefs } from './sdl-object-refs.ts'
-import { SdlRelations } from './sdl-relations.ts'
-import { SdlUses } from './sdl-uses.ts'
 import type { DormantDeclaration } from './unknown-types.ts'
 
 /** The kinds, and the declarations for them. */
@@ -82,7 +84,7 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
   }
   const hasEvents = catalog.get('Event')?.resource.group === ''
   const hasNamespaces = catalog.get('Namespace')?.resource.group === ''
-  const relations = new SdlRelations(catalog, {
+  const relations = new DeclaredRelations(catalog, {
     given: [
       ...(hasNamespaces ? kinds.flatMap(namespaceOf) : []),
       ...(catalog.has(definitionType) ? kinds.flatMap((kind) => definitionOf(kind, catalog)) : []),
@@ -90,23 +92,20 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
     written: [...extensions, ...inferred],
     events: hasEvents ? kinds.map(({ typeName }) => eventsOf(typeName)) : [],
   })
-  problems.push(...(yield* relations.addAll(known)))
-  const objectRefs = new SdlObjectRefs(catalog, relations)
-  problems.push(...objectRefs.addAll(known))
-  const polymorphic = new PolymorphicRelations(known, catalog, relations)
+  yield* relations.addAll(known)
   const polymorphicOf = ({ typeName }: BareKind): readonly PolymorphicRelationField[] => {
     const isTaken = catalog.hasField(typeName, 'referencedBy')
     const by = isTaken ? undefined : referencedByOf(typeName, inferred, relations)
     return [
-      ...polymorphic.of(typeName),
-      ...(typeName === definitionType ? [instancesOf(polymorphic)] : []),
+      ...relations.polymorphicOf(typeName),
+      ...(typeName === definitionType ? [instancesOf(relations)] : []),
       ...(by === undefined ? [] : [by]),
     ]
   }
   const usersByKind = usersOf(
     kinds.flatMap(({ typeName }) => relations.of(typeName)),
     relations.ofAnyKind,
-    polymorphic.usedChoices,
+    relations.usedChoices,
   )
   yield
   const endedProblems: SdlError[] = []
@@ -118,7 +117,7 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
       indexes: indexes.get(typeName) ?? [],
       relations: relations.of(typeName).filter(({ isHidden }) => !isHidden),
       uses: relations.of(typeName).filter(({ isHidden }) => isHidden),
-      objectRefs: objectRefs.of(typeName),
+      objectRefs: relations.objectRefsOf(typeName),
       polymorphic: polymorphicOf(kind),
       usedBy: usersByKind.get(typeName) ?? [],
       leftOutUsers: uses.leftOutUsers(typeName),
@@ -128,7 +127,7 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
   })
   return {
     kinds: declared,
-    problems: [...problems, ...polymorphic.problems, ...endedProblems],
+    problems: [...problems, ...relations.problems, ...endedProblems],
     dormant: catalog.unknown.dormant,
     ofAnyKind: relations.ofAnyKind,
   }
@@ -192,39 +191,6 @@ function inferredFor(
     })
 }
 
-function indexesOf(
-  kind: BareKind,
-  catalog: KindCatalog,
-  extensions: readonly TypeExtension[],
-  functions: IndexFunctions,
-  problems: CodedError[],
-): Kind['indexes'] {
-  const { typeName } = kind
-  const declared = new SdlIndexes(kind, catalog)
-  for (const { optional, indexes } of extensions) {
-    for (const declaration of indexes) {
-      const problem = declared.add(declaration)
-      // The package declares indexes of Secrets that a metadata-only cache cannot have.
-      const isExpected = optional && kind.metadataOnly && problem?.problem === 'unknown-field'
-      if (problem !== undefined && !isExpected) problems.push(problem)
-    }
-  }
-  const made = functionIndexes(kind, functions, (name) => declared.has(name))
-  problems.push(...made.problems)
-  const known = [...declared.definitions(), ...made.indexes]
-  const version = catalog.customResourceOf(kind)
-  if (version === undefined) return known
-  const names = new Set(known.map(({ name }) => name))
-  const found = customResourceIndexes({
-    typeName,
-    version,
-    isTaken: (name) => names.has(name) || isReservedIndexName(name),
-    at: (path) => catalog.at(typeName, path),
-  })
-  problems.push(...found.problems)
-  return [...known, ...found.indexes]
-}
-
 /**
  * The relation of a namespaced kind to its Namespace, and the reverse one of the Namespace unless a field of every kind has
  * its name.
@@ -254,8 +220,8 @@ function definitionOf(kind: BareKind, catalog: KindCatalog): readonly RelationFi
 }
 
 /** The relation of a CRD to the objects of its kind. */
-function instancesOf(polymorphic: PolymorphicRelations): PolymorphicRelationField {
-  const relations = polymorphic.reversesOf('instances', definitionType, 'definition')
+function instancesOf(known: DeclaredRelations): PolymorphicRelationField {
+  const relations = known.reversesOf('instances', definitionType, 'definition')
   return { name: 'instances', relations, description: 'The objects of the kind that it defines.' }
 }
 
@@ -319,4 +285,180 @@ function endedRuleOf(
     else problems.push(problem)
   }
   return rule
+}
+
+/** What objects of a type use: a `@reference`, `@named`, `@objectRef` or `@chooses` with `uses`, or an `@uses`. */
+interface Use {
+  readonly declaration: RelationDeclaration
+  /** The type of the used objects; `undefined`: any kind that has `usedBy`. */
+  readonly to: string | undefined
+}
+
+/**
+ * Reads every `@uses` as references without a field. Also finds the users that the profile leaves out of the schema.
+ */
+class SdlUses {
+  /** The hidden references. */
+  readonly extensions: readonly TypeExtension[]
+  readonly problems: readonly SdlError[]
+  readonly #byType: ReadonlyMap<string, readonly TypeExtension[]>
+  readonly #leftOut = new Map<string | undefined, Set<string>>()
+
+  /** `inferredOfLeftOut` are the inferred references of the kinds that the profile leaves out. */
+  constructor(
+    written: readonly TypeExtension[],
+    catalog: KindCatalog,
+    inferredOfLeftOut: readonly TypeExtension[],
+  ) {
+    this.#byType = Map.groupBy(written, ({ typeName }) => typeName)
+    const problems: SdlError[] = []
+    this.extensions = written.flatMap((extension) => {
+      const { typeName, optional, uses = [] } = extension
+      if (!catalog.has(typeName)) return []
+      return uses.map((use): TypeExtension => {
+        const problem = optional ? undefined : useProblem(use, typeName, catalog)
+        if (problem !== undefined) problems.push(problem)
+        const relations =
+          problem === undefined
+            ? this.#hidden(use, typeName, [typeName]).map(({ declaration }) => declaration)
+            : []
+        // Of another type's paths, those count that this one has.
+        const isOptional = optional || Boolean(use.arguments.as)
+        return { place: use.place, typeName, optional: isOptional, indexes: [], relations }
+      })
+    })
+    this.problems = problems
+    for (const [typeName] of this.#byType) {
+      if (catalog.has(typeName) || !catalog.isLeftOut(typeName)) continue
+      this.#leaveOut(typeName, this.#usesOf(typeName, [typeName]))
+    }
+    for (const { typeName, relations } of inferredOfLeftOut) {
+      const inferred = relations.flatMap((declaration) => this.#useIn(declaration) ?? [])
+      this.#leaveOut(typeName, inferred)
+    }
+  }
+
+  #leaveOut(typeName: string, uses: readonly Use[]): void {
+    for (const { to } of uses) {
+      this.#leftOut.set(to, (this.#leftOut.get(to) ?? new Set()).add(typeName))
+    }
+  }
+
+  /** The kinds that may use objects of a type, but that the profile leaves out of the schema. */
+  leftOutUsers(typeName: string): readonly string[] {
+    const users = [typeName, undefined].flatMap((to) => [...(this.#leftOut.get(to) ?? [])])
+    return [...new Set(users)].toSorted()
+  }
+
+  #usesOf(typeName: string, open: readonly string[]): readonly Use[] {
+    return (this.#byType.get(typeName) ?? []).flatMap(({ relations, uses = [] }) => [
+      ...relations.flatMap((declaration) => this.#useIn(declaration) ?? []),
+      ...uses.flatMap((use) => this.#hidden(use, typeName, open)),
+    ])
+  }
+
+  /** A field as a use, with the arguments of the `@reference` that it takes its paths from. */
+  #useIn(declaration: RelationDeclaration): Use | undefined {
+    const { directive, arguments: args, type } = declaration
+    const { as, at, uses } = args
+    if (directive === 'objectRef' || directive === 'chooses')
+      return uses ? { declaration, to: undefined } : undefined
+    if (directive !== 'reference' && directive !== 'named') return undefined
+    const to = type.replace(/Connection$/, '')
+    if (typeof as !== 'string') return uses ? { declaration, to } : undefined
+    const [otherType = '', field] = as.split('.')
+    const other = (this.#byType.get(otherType) ?? [])
+      .flatMap(({ relations }) => relations)
+      .find(({ name }) => name === field)
+    if (other === undefined || !(uses ?? other.arguments['uses'])) return undefined
+    return { declaration: { ...declaration, arguments: moved(other.arguments, at) }, to }
+  }
+
+  /** The references of an `@uses`. A type that `as` leads back to is not read again. */
+  #hidden(
+    { place, arguments: args }: UsesDeclaration,
+    typeName: string,
+    open: readonly string[],
+  ): readonly Use[] {
+    const { kind, as, at, namespace, path, ...rest } = args
+    if (as) {
+      if (open.includes(as)) return []
+      const taken = new Set(
+        (this.#byType.get(typeName) ?? []).flatMap(({ relations }) =>
+          relations.flatMap(({ arguments: own }) =>
+            own['at'] === at && own['uses'] !== false ? [own['as']] : [],
+          ),
+        ),
+      )
+      return this.#usesOf(as, [...open, as]).flatMap(({ declaration, to }) => {
+        const { name, type, directive } = declaration
+        if (directive === 'named' || directive === 'chooses' || taken.has(`${as}.${name}`))
+          return []
+        const own = {
+          place,
+          name: `uses(${as}.${name} at ${at})`,
+          type: to === undefined ? type : `${to}Connection`,
+          isList: to === undefined,
+          directive,
+          arguments: moved(declaration.arguments, at),
+          isHidden: true,
+        } as const
+        return [{ declaration: own, to }]
+      })
+    }
+    if (!kind || !path) return []
+    const names = path.map((one) => `{${one}}`)
+    const where = namespace ? { path: [], names: { name: names, namespace } } : { path, ...rest }
+    const declaration = {
+      place,
+      name: `uses(${kind} at ${path.join()})`,
+      type: `${kind}Connection`,
+      isList: false,
+      directive: 'reference',
+      arguments: { ...where, uses: true },
+      isHidden: true,
+    } as const
+    return [{ declaration, to: kind }]
+  }
+}
+
+const pathArguments = ['path', 'namespacePath', 'kindPath', 'groupPath']
+
+/** The arguments of a `@reference` or `@objectRef`, with its paths below another one. Composed names are left behind. */
+function moved(args: RelationDeclaration['arguments'], at: unknown): Record<string, unknown> {
+  const below = (name: string, value: unknown): unknown =>
+    pathArguments.includes(name) && Array.isArray(value) && typeof at === 'string'
+      ? value.map((path) => `${at}.${path}`)
+      : value
+  const entries = Object.entries(args).filter(([name]) => name !== 'names')
+  return {
+    ...Object.fromEntries(entries.map(([name, value]) => [name, below(name, value)])),
+    uses: true,
+  }
+}
+
+function useProblem(
+  { place, arguments: { kind, path, as, at } }: UsesDeclaration,
+  typeName: string,
+  catalog: KindCatalog,
+): SdlError | undefined {
+  const isOther = Boolean(as) && Boolean(at) && !kind && !path
+  const isOwn = Boolean(kind) && Boolean(path) && !as && !at
+  if (!isOther && !isOwn) {
+    const message = `@uses of ${typeName} needs kind and path, or as and at`
+    return new SdlError(
+      'unsupported',
+      place,
+      message,
+      'write @uses(kind: "Secret", path: "spec.x")',
+    )
+  }
+  if (as && !catalog.has(as) && !catalog.isLeftOut(as)) {
+    return catalog.unknown.problem(as, place, `@uses of ${typeName}: there is no type ${as}`)
+  }
+  if (at && catalog.at(typeName, at).form === 'absent') {
+    const message = `@uses of ${typeName}: it has nothing at ${at}`
+    return new SdlError('unknown-field', place, message, unknownFieldHint)
+  }
+  return undefined
 }

@@ -4,7 +4,7 @@ import { camelCaseWords } from '../../lib/letter-case.ts'
 import type { DefinitionScope } from './definitions.ts'
 import type { BareKind, PolymorphicRelationField, RelationField } from './kind.ts'
 import type { KindCatalog } from './kind-catalog.ts'
-import type { SdlRelations } from './sdl-relations.ts'
+import type { DeclaredRelations } from './declared-relations.ts'
 
 const referenceName = /(?:Ref|Reference|KeySelector)s?$/
 /** Other selectors may be of labels: one of a key has a `key`. */
@@ -141,7 +141,7 @@ function endingsOf(text: string): readonly string[] {
 export function referencedByOf(
   typeName: string,
   inferred: readonly TypeExtension[],
-  known: SdlRelations,
+  known: DeclaredRelations,
 ): PolymorphicRelationField | undefined {
   const relations = inferred.flatMap(({ typeName: to, relations: declared }) =>
     declared.flatMap(({ name, directive }): readonly RelationField[] => {

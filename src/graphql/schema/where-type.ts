@@ -19,7 +19,7 @@ import {
   type Kind,
   usedByField,
 } from '../model/kind.ts'
-import { commonIndexes } from '../model/sdl-indexes.ts'
+import { commonIndexes } from '../model/declared-indexes.ts'
 import type { SchemaTypes } from './own-types.ts'
 
 const descriptions: Readonly<Record<FilterOperator, string>> = {

@@ -14,18 +14,27 @@ import type { CallerServer } from '../../cache/cluster-cache.ts'
 import { createObjectCodec } from '../../informer/codec/object-codec.ts'
 import type { ApiResource } from '../../kubernetes/api-resource.ts'
 import { textOf } from '../../kubernetes/fields.ts'
-import { type KubernetesObject, objectKey, type Unstructured } from '../../kubernetes/object.ts'
+import {
+  type KubernetesObject,
+  objectKey,
+  splitObjectKey,
+  type Unstructured,
+} from '../../kubernetes/object.ts'
 import { type ResourceVersion, resourceVersion } from '../../kubernetes/resource-version.ts'
 import { present } from '../../lib/options.ts'
 import { quoted } from '../../lib/text.ts'
+import { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { OperationObserver, WriteReport } from '../answer/operation-observer.ts'
-import type { QueryOrigin } from '../answer/planned-queries.ts'
+import { type QueryOrigin, runQuery } from '../answer/planned-queries.ts'
 import { ClientError, clientErrorOf } from '../errors/client-error.ts'
+import { decodeObjectId } from '../model/object-id.ts'
 import { type Caller, callerServer } from '../prepare/caller-server.ts'
 import { inTurns, queryLane, turns } from '../prepare/operation-turns.ts'
 import type { ViewerAccess } from '../prepare/viewer-access.ts'
 import { type StoredObject, storedObject } from '../reads/direct/direct-reads.ts'
-import type { ServedSchema } from '../served/served-schema.ts'
+import { identified, kindOfIdentity } from '../reads/object-read.ts'
+import { ReadRun } from '../reads/read-run.ts'
+import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import {
   contentsIn,
   contentsOfOthers,
@@ -102,7 +111,7 @@ interface SendOptions {
 
 const unseenBefore = 'the changes are not known, as you may not get this object'
 const withheldWarning = 'the API server warns, and its text is withheld, as it may quote values'
-const unseenAfter = 'this was written, but what is there now could not be read'
+const unseenAfter = 'this was written, but its present state could not be read'
 
 /** What is left for the answer after the API server has answered. */
 const reserveMs = 500
@@ -199,7 +208,7 @@ export class CallerWriter implements AsyncDisposable {
     // API servers answer 500 for others.
     if (!/^\d*$/.test(looked ?? '')) {
       const argument = 'resourceVersion'
-      const hint = 'give the metadata.resourceVersion that you looked at; nothing was written'
+      const hint = 'give the metadata.resourceVersion that you read; nothing was written'
       const message = `${argument}: ${quoted(looked ?? '')} is not a resourceVersion`
       throw new ClientError('BAD_USER_INPUT', message, { argument, value: looked, hint })
     }
@@ -476,4 +485,32 @@ export function nameOf({ namespace, name }: Pick<WritePlace, 'namespace' | 'name
   readonly name: string
 } {
   return namespace === '' ? { name } : { namespace, name }
+}
+
+/** Where the object of an `id` is, as the caller may see it. Rejects with `ClientError` NOT_FOUND, and for no `id`. */
+export async function placeOfId(
+  id: string,
+  served: ServedSchema,
+  limits: OperationLimits,
+  origin: QueryOrigin,
+): Promise<WritePlace> {
+  const identity = decodeObjectId(id)
+  const at = kindOfIdentity(served, identity)
+  if (at === undefined) throw gone(identity.cluster, identity.kind)
+  const { object } = identity
+  if (!('uid' in object)) return { ...at, ...object }
+  const query = { served, limits, kinds: [at], origin, secrets: new Set<string>() }
+  const found = await runQuery(query, (parts, direct) => {
+    const budget = new WorkBudget(limits.work)
+    const row = identified(new ReadRun({ served, limits, budget, parts, direct }), at, identity)
+    return row && splitObjectKey(row.part.view.keyOf(row.id))
+  })
+  if (found === undefined) throw gone(at.cluster, at.kind.typeName)
+  return { ...at, ...found, uid: object.uid }
+}
+
+function gone(cluster: string, type: string): ClientError {
+  const message = `there is no ${type} with this id, or you may not get it`
+  const hint = 'read it again: an object that was created again has another id'
+  return new ClientError('NOT_FOUND', message, { argument: 'id', cluster, type, hint })
 }

@@ -17,8 +17,7 @@ import { ClientError, clientErrorOf } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
-import { CallerWriter, reportWrite } from './caller-writer.ts'
-import { placeOfId } from './identified-place.ts'
+import { CallerWriter, placeOfId, reportWrite } from './caller-writer.ts'
 import { evicted, objectActions } from './object-actions.ts'
 import type { WritePlace } from './write-errors.ts'
 import type { WriteLimits, WriteQuota } from './write-limits.ts'
@@ -77,7 +76,7 @@ export class Drains {
     const user = origin.viewer?.username ?? ''
     const running = this.#running.of(user)
     if (running >= writes.maxDrains) {
-      const message = `this user has ${running} drains under way`
+      const message = `this user already has ${running} drains running`
       const details = { value: running, hint: 'wait until one has ended', retryAfterMs: 5_000 }
       throw new ClientError('TOO_MANY_WRITES', message, details)
     }
@@ -213,7 +212,17 @@ export class Drain {
         if (!signal.aborted) await this.#evict(writer, pod)
       })
       if (signal.aborted) return
-      if (this.#pods.some(({ state }) => state === 'TERMINATING')) await this.#markGone(writer)
+      const leaving = this.#pods.filter(({ state }) => state === 'TERMINATING')
+      if (leaving.length > 0) {
+        // Pods that the node has no longer, or has as other ones of their names, are gone.
+        try {
+          const left = new Set((await this.#list(writer)).map(({ metadata }) => metadata.uid))
+          for (const pod of leaving) if (!left.has(pod.place.uid)) this.#set(pod, 'GONE', null)
+        } catch (error) {
+          // The next round asks again.
+          if (clientErrorOf(error).extensions['code'] !== 'CLUSTER_UNREACHABLE') throw error
+        }
+      }
       const open = this.#pods.filter(({ state }) => isWaiting(state) || state === 'TERMINATING')
       const failed = this.#pods.filter(({ state }) => state === 'FAILED')
       if (open.length === 0) {
@@ -222,7 +231,7 @@ export class Drain {
         return
       }
       if (performance.now() >= this.#endsAtMs) {
-        this.#end('FAILED', `the deadline has passed with ${open.length} pods left`)
+        this.#end('FAILED', `the deadline passed with ${open.length} pods left`)
         return
       }
       await sleep(pauseMs, signal)
@@ -247,21 +256,6 @@ export class Drain {
         pod.dueMs = performance.now() + (Number(retryAfterMs) || blockedPauseMs)
         this.#set(pod, 'BLOCKED', message)
       } else this.#set(pod, 'FAILED', message)
-    }
-  }
-
-  /** Pods that the node has no longer, or has as other ones of their names, are gone. */
-  async #markGone(writer: CallerWriter): Promise<void> {
-    let left: ReadonlySet<string | undefined>
-    try {
-      left = new Set((await this.#list(writer)).map(({ metadata }) => metadata.uid))
-    } catch (error) {
-      // The next round asks again.
-      if (clientErrorOf(error).extensions['code'] === 'CLUSTER_UNREACHABLE') return
-      throw error
-    }
-    for (const pod of this.#pods) {
-      if (pod.state === 'TERMINATING' && !left.has(pod.place.uid)) this.#set(pod, 'GONE', null)
     }
   }
 
@@ -324,7 +318,7 @@ function decided(
   const { annotations = {}, ownerReferences = [], deletionTimestamp } = pod.metadata
   const controller = ownerReferences.find((owner) => owner.controller === true)
   if (annotations['kubernetes.io/config.mirror'] !== undefined) {
-    return { state: 'SKIPPED', reason: 'a static pod, which only its node removes' }
+    return { state: 'SKIPPED', reason: 'a static pod, which only its node can remove' }
   }
   const isOver = ['Succeeded', 'Failed'].includes(textOf(statusOf(pod)['phase']) ?? '')
   if (controller?.kind === 'DaemonSet' && !isOver) {

@@ -63,7 +63,7 @@ export class ManifestReader {
         const isList = apiVersion === 'v1' && kind === 'List' && Array.isArray(items)
         return isList ? itemsOf(items) : [value]
       })
-    if (documents.length === 0) throw unusable(argument, 'there is no document in it')
+    if (documents.length === 0) throw unusable(argument, 'it contains no document')
     if (documents.length > limits.maxWrites) throw tooMany(argument, documents.length, limits)
     checkSize(documents, argument, limits)
     return documents.map((value, at) => checkedDocument(value, at, argument))
@@ -181,7 +181,7 @@ function* parsedText(
           const known = new Set<string>()
           for (const { key } of items) {
             const name = String(isScalar(key) ? key.value : key)
-            if (known.has(name)) throw new SyntaxError(`the key ${quoted(name)} is there twice`)
+            if (known.has(name)) throw new SyntaxError(`the key ${quoted(name)} appears twice`)
             known.add(name)
           }
         },

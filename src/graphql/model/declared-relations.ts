@@ -1,0 +1,499 @@
+/**
+ * The fields that SDL and the gateway give kinds beside those of their API. All declarations are listed once, each with the
+ * type that it stands on. Relations to one kind are read first, since the others build on them: a relation that leads through
+ * another one reads that before itself, and a circle of them is an error of each. Then come references to objects of any kind
+ * (`@objectRef`), the choices of `@chooses`, and at last, kind by kind, fields that lead to several kinds. A declaration that
+ * cannot be read becomes a problem, which names its file and line; one that names a type which is not served is passed over.
+ */
+import { parsePath, PathError } from '../../query/index/path.ts'
+import { NameTemplateError } from '../../query/relation/name-template.ts'
+import {
+  type Declaration,
+  type ReferenceOfAnyKind,
+  RelationDefinitionError,
+  relationName,
+} from '../../query/relation/relation.ts'
+import {
+  isReversible,
+  relationDirectives,
+  type RelationDefinition,
+  reversibleDirectives,
+} from '../../query/relation/relations.ts'
+import type { AnyKindArguments } from '../sdl/sdl-directives.ts'
+import { argumentsOf, type RelationDeclaration, type TypeExtension } from '../sdl/sdl-document.ts'
+import {
+  pathProblem,
+  SdlError,
+  type SdlPlace,
+  type SdlProblem,
+  unknownFieldHint,
+} from '../sdl/sdl-error.ts'
+import {
+  type ChosenObjects,
+  everyKindType,
+  type KindPlace,
+  type ObjectRefField,
+  type PolymorphicRelationField,
+  type RelationField,
+} from './kind.ts'
+import type { KindCatalog } from './kind-catalog.ts'
+
+/** The relations beside the declared ones. */
+interface RelationSources {
+  /** Relations that need no declaration. `@reverse` may name them. */
+  readonly given: readonly RelationField[]
+  /** All declarations, also of types that are not served: `as` may name them. */
+  readonly written: readonly TypeExtension[]
+  /** The relation of each kind to its Events. `@through` may name them. */
+  readonly events: readonly RelationField[]
+}
+
+/** A declaration, and the type that it stands on. */
+class Written {
+  readonly full: string
+  readonly typeName: string
+  readonly optional: boolean
+  readonly declaration: RelationDeclaration
+
+  constructor({ typeName, optional }: TypeExtension, declaration: RelationDeclaration) {
+    this.full = `${typeName}.${declaration.name}`
+    this.typeName = typeName
+    this.optional = optional
+    this.declaration = declaration
+  }
+
+  /** Whether it leads to objects of several kinds. */
+  get isPolymorphic(): boolean {
+    return this.declaration.type === `${everyKindType}Connection`
+  }
+
+  error(problem: SdlProblem, message: string, hint: string): SdlError {
+    return new SdlError(problem, this.declaration.place, `${this.full}: ${message}`, hint)
+  }
+
+  /** Throws the problem of a path that cannot be parsed. */
+  checkPath(path: string, argument = ''): void {
+    const problem = pathProblem(path, this.declaration.place, `${this.full}${argument}`)
+    if (problem !== undefined) throw problem
+  }
+}
+
+interface Target {
+  readonly to: string
+  readonly many: boolean
+}
+
+class PassedOver extends Error {}
+
+/** Thrown for a declaration that names a type which is not served. There may be hundreds, so all share one error. */
+const passedOver = new PassedOver()
+
+const connection = /^(.+)Connection$/
+
+/** Fields of these directives come after those of the others, in this order. */
+const lastDirectives = ['reverse', 'through']
+
+/** Collects the declared fields of all kinds. */
+export class DeclaredRelations {
+  /** The problems of the declarations read so far. */
+  readonly problems: SdlError[] = []
+  readonly #catalog: KindCatalog
+  readonly #relations = new Map<string, RelationField>()
+  readonly #objectRefs = new Map<string, ObjectRefField[]>()
+  readonly #ofAnyKind = new Map<string, ReferenceOfAnyKind>()
+  /** The choices of `@chooses` by the full names of their fields; `undefined` for an invalid one. */
+  readonly #choices = new Map<string, ChosenObjects | undefined>()
+  readonly #polymorphic = new Map<string, Written[]>()
+  readonly #places = new Map<string, SdlPlace>()
+  /** All declarations by full name, also of types that are not served. */
+  readonly #declarations = new Map<string, RelationDeclaration>()
+  /** The relations by type, cached until the next one is added. */
+  #byType: ReadonlyMap<string, readonly RelationField[]> | undefined
+  readonly #events: ReadonlyMap<string, RelationField>
+  /** The relations to be added, by full name. */
+  #written: ReadonlyMap<string, readonly Written[]> = new Map()
+  /** Those of them that are read. One that builds on another reads that first. */
+  readonly #read = new Set<Written>()
+  /** The names of those that are being read, each for the one before it. */
+  readonly #open: string[] = []
+  readonly #circles = new Map<string, string>()
+
+  constructor(catalog: KindCatalog, { given, written, events }: RelationSources) {
+    this.#catalog = catalog
+    for (const relation of given) this.#relations.set(relationName(relation.definition), relation)
+    for (const { typeName, relations } of written) {
+      for (const declaration of relations)
+        this.#declarations.set(`${typeName}.${declaration.name}`, declaration)
+    }
+    this.#events = new Map(events.map((one) => [relationName(one.definition), one]))
+  }
+
+  /** The relations of one kind, in the order of their declaration. */
+  of(typeName: string): readonly RelationField[] {
+    this.#byType ??= Map.groupBy(this.#relations.values(), ({ definition }) => definition.from)
+    return this.#byType.get(typeName) ?? []
+  }
+
+  /** One relation of a kind. */
+  find(typeName: string, field: string): RelationField | undefined {
+    return this.#relations.get(`${typeName}.${field}`)
+  }
+
+  /** The declared `ObjectRef` fields of one kind, in the order of their declaration. */
+  objectRefsOf(typeName: string): readonly ObjectRefField[] {
+    return this.#objectRefs.get(typeName) ?? []
+  }
+
+  /** The references to objects of any kind that `@reverse` may name. */
+  get ofAnyKind(): readonly ReferenceOfAnyKind[] {
+    return [...this.#ofAnyKind.values()]
+  }
+
+  /** The choices whose objects use what they choose. */
+  get usedChoices(): readonly ChosenObjects[] {
+    return [...this.#choices.values()].flatMap((one) => (one?.uses === true ? [one] : []))
+  }
+
+  /** Adds all declarations. Yields between relations. */
+  *addAll(extensions: readonly TypeExtension[]): Generator<void, void> {
+    const all = extensions.flatMap((extension) =>
+      extension.relations.map((declaration) => new Written(extension, declaration)),
+    )
+    const relations: Written[] = []
+    for (const one of all) {
+      const { declaration, full, typeName: from } = one
+      const { name, place } = declaration
+      if (one.isPolymorphic) {
+        const ofType = this.#polymorphic.get(from)
+        if (ofType === undefined) this.#polymorphic.set(from, [one])
+        else ofType.push(one)
+        continue
+      }
+      const reference = argumentsOf(declaration, 'objectRef')
+      if (reference === undefined) {
+        relations.push(one)
+        continue
+      }
+      const { path: paths, topmost, kindAt, uses } = reference
+      // No index holds such a reference: another object decides which object is meant.
+      if (topmost || kindAt || paths.some((path) => pathProblem(path, place, name))) continue
+      this.#ofAnyKind.set(full, { from, name, paths, ...(uses ? { uses } : {}) })
+    }
+    const rankOf = ({ declaration }: Written): number =>
+      lastDirectives.indexOf(declaration.directive)
+    const ordered = relations.toSorted((a, b) => rankOf(a) - rankOf(b))
+    this.#written = Map.groupBy(ordered, ({ full }) => full)
+    for (const one of ordered) {
+      if (!this.#read.has(one)) this.#add(one)
+      yield
+    }
+    for (const one of all) {
+      const args = argumentsOf(one.declaration, 'objectRef')
+      if (args === undefined || one.declaration.isHidden || one.isPolymorphic) continue
+      const field = this.#orProblem(one, () => this.#objectRef(one, args))
+      if (field === undefined) continue
+      this.#objectRefs.set(one.typeName, [...this.objectRefsOf(one.typeName), field])
+      this.#places.set(one.full, one.declaration.place)
+    }
+    for (const one of all) {
+      const args = argumentsOf(one.declaration, 'chooses')
+      if (args === undefined) continue
+      const count = this.problems.length
+      const choice = this.#orProblem(one, () => this.#choice(one, args))
+      // A choice that is passed over is not declared at all.
+      const isDeclared = choice !== undefined || this.problems.length > count
+      if (isDeclared) this.#choices.set(one.full, choice)
+    }
+  }
+
+  /** What `read` returns; `undefined` if it throws a problem, which is kept, or {@link passedOver}. */
+  #orProblem<T>(one: Written, read: () => T): T | undefined {
+    try {
+      return read()
+    } catch (error) {
+      if (error === passedOver) return undefined
+      const isExpected =
+        error instanceof PathError ||
+        error instanceof NameTemplateError ||
+        error instanceof RelationDefinitionError
+      if (error instanceof SdlError) this.problems.push(error)
+      else if (!isExpected) throw error
+      else
+        this.problems.push(one.error('bad-path', error.message, error.hint ?? 'correct the path'))
+      return undefined
+    }
+  }
+
+  /** Throws the problem of a field whose name is taken. A declared relation takes the place of a given one. */
+  #checkName(one: Written): void {
+    const { full, typeName, declaration } = one
+    const { name } = declaration
+    const earlier = this.#places.get(full)
+    const isOther = !this.#read.has(one) && this.find(typeName, name) !== undefined
+    if (earlier !== undefined && !isOther) {
+      const message = `is declared already at ${earlier.file}:${earlier.line}`
+      throw one.error('duplicate-relation', message, 'choose another name')
+    }
+    const isOfApi = this.#catalog.hasField(typeName, name)
+    if (!isOfApi && !isOther) return
+    const message = isOfApi
+      ? 'the API has a field of this name, which wins'
+      : 'the type has a field of this name'
+    throw one.error('native-field', message, 'choose another name')
+  }
+
+  /** Reads `RELATION.PATH`, the place of a kind in another object; `undefined` if there is no such relation to one. */
+  #kindPlace(typeName: string, kindAt: string): KindPlace | undefined {
+    const [field = '', ...rest] = kindAt.split('.')
+    const relation = this.find(typeName, field)
+    const path = rest.join('.')
+    return relation === undefined || relation.many || path === '' ? undefined : { relation, path }
+  }
+
+  /** Those of some paths that the API of a type has. Throws the problem of the first one that it lacks. */
+  #presentPaths(
+    typeName: string,
+    paths: readonly string[],
+    one: Written,
+    about = '',
+  ): ReadonlySet<string> {
+    const isPresent = (path: string): boolean => this.#catalog.at(typeName, path).form !== 'absent'
+    const present = new Set(paths.filter(isPresent))
+    if (present.size === new Set(paths).size) return present
+    if (one.optional) {
+      if (present.size === 0) throw passedOver
+      return present
+    }
+    const missing = paths.find((path) => !present.has(path)) ?? ''
+    const message = `${about}a ${typeName} has nothing at ${missing}`
+    throw one.error('unknown-field', message, unknownFieldHint)
+  }
+
+  #add(one: Written): void {
+    const { full, declaration } = one
+    this.#read.add(one)
+    this.#open.push(full)
+    const relation = this.#orProblem(one, () => {
+      try {
+        return this.#relation(one)
+      } catch (error) {
+        const circle = this.#circles.get(full)
+        if (circle === undefined) throw error
+        const message = `${full} goes in a circle: ${circle}`
+        const hint = 'let one of them go another way'
+        throw new SdlError('circle', declaration.place, message, hint)
+      }
+    })
+    this.#open.pop()
+    if (relation === undefined) return
+    this.#byType = undefined
+    this.#relations.set(full, relation)
+    this.#places.set(full, declaration.place)
+  }
+
+  /** A relation that another one builds on. */
+  #step(full: string): RelationField | undefined {
+    const from = this.#open.indexOf(full)
+    if (from >= 0) {
+      const members = this.#open.slice(from)
+      const circle = [...members, full].join(' → ')
+      for (const member of members) this.#circles.set(member, circle)
+      return undefined
+    }
+    const [written] = this.#written.get(full) ?? []
+    if (written !== undefined && !this.#read.has(written)) this.#add(written)
+    return this.#relations.get(full) ?? this.#events.get(full)
+  }
+
+  #relation(one: Written): RelationField {
+    const { full, typeName, optional, declaration } = one
+    const { name, type, isList, place, directive, description, isHidden } = declaration
+    this.#checkName(one)
+    const missing = (unknown: string, written = unknown): Error => {
+      if (optional || this.#catalog.isLeftOut(unknown)) return passedOver
+      const message = `${full}: there is no type ${written}`
+      return this.#catalog.unknown.problem(unknown, place, message) ?? passedOver
+    }
+    const node = connection.exec(type)?.[1]
+    const many = node !== undefined && !isList && this.#catalog.has(node)
+    const to = many ? node : type
+    if (!this.#catalog.has(to)) throw missing(node ?? type, type)
+    const needConnection = (): void => {
+      if (many) return
+      const message = `@${directive} leads to any number of objects`
+      throw one.error('field-type', message, `write its type as ${to}Connection`)
+    }
+    if (isList) needConnection()
+    const reader = relationDirectives.get(directive)
+    if (reader === undefined) {
+      const message = `@${directive} leads to objects of any kind`
+      throw one.error('field-type', message, 'write its type as KubernetesObjectConnection')
+    }
+    const read: Declaration = {
+      name,
+      from: typeName,
+      to,
+      many,
+      needConnection,
+      needTypes: (types) => {
+        const unknown = types.find((other) => !this.#catalog.has(other))
+        if (unknown !== undefined) throw missing(unknown)
+      },
+      needReversible: (of) => this.#checkReversible(of, { to, many }, one),
+      present: (paths) => this.#presentPaths(typeName, paths, one),
+      presentOfTarget: (paths) => this.#presentPaths(to, paths, one),
+      argumentsOf: (other) => {
+        const known = this.#declarations.get(other)
+        return known?.directive === directive ? known.arguments : undefined
+      },
+      relation: (other) => {
+        const step = this.#step(other)
+        return step && { to: step.definition.to, many: step.many }
+      },
+      fail(problem, message, hint) {
+        if (problem !== 'no-step') return one.error(problem, message, hint)
+        // The step may have been passed over, as a type of it is not served.
+        return optional ? passedOver : one.error('unknown-relation', message, hint)
+      },
+    }
+    return {
+      definition: reader.read(declaration.arguments, read) as RelationDefinition,
+      many,
+      ...(isHidden ? { isHidden } : {}),
+      ...(description === undefined ? {} : { description }),
+    }
+  }
+
+  #checkReversible(of: string, { to }: Target, one: Written): void {
+    const { typeName: from, optional } = one
+    if (this.#ofAnyKind.get(of)?.from === to) return
+    const reversed = this.#relations.get(of)?.definition
+    const fits = reversed !== undefined && isReversible(reversed)
+    if (fits && reversed.from === to && reversed.to === from) return
+    // The relation may have been passed over, as its type is not served.
+    if (optional && reversed === undefined) throw passedOver
+    const known = reversibleDirectives.map((directive) => `@${directive}`)
+    const message = `${of} is no ${known.slice(0, -1).join(', ')} or ${known.at(-1)} from ${to} to ${from}, and no @objectRef of ${to}`
+    throw one.error('unknown-relation', message, `declare ${of} or correct the name`)
+  }
+
+  #objectRef(
+    one: Written,
+    { path: paths, topmost, kindAt }: AnyKindArguments['objectRef'],
+  ): ObjectRefField {
+    const { typeName, optional, declaration } = one
+    const { name, type, isList, description } = declaration
+    this.#checkName(one)
+    for (const path of paths) one.checkPath(path)
+    if (paths.length === 0) {
+      const hint = 'say where the reference stands'
+      throw one.error('unsupported', '@objectRef without a path', hint)
+    }
+    const written = isList ? `[${type}]` : type
+    const parsed = paths.map((path) => parsePath(path))
+    const wanted = parsed.some(({ many }) => many) ? '[ObjectRef]' : 'ObjectRef'
+    // A step `[member]` or `[member="value"]` may find one item only; `[*]` finds several.
+    const mayBeOne = !parsed.some(({ steps }) => steps.some(({ form: step }) => step === 'each'))
+    if (written !== wanted && !(mayBeOne && written === 'ObjectRef')) {
+      const message = `${paths.join(', ')} does not give a ${written}`
+      throw one.error('field-type', message, `write its type as ${wanted}`)
+    }
+    this.#presentPaths(typeName, paths, one)
+    if (kindAt) one.checkPath(kindAt, `: @objectRef(kindAt: ${JSON.stringify(kindAt)})`)
+    const kindPlace = kindAt ? this.#kindPlace(typeName, kindAt) : undefined
+    if (kindAt && kindPlace === undefined) {
+      // The relation may have been passed over, as its type is not served.
+      if (optional) throw passedOver
+      const hint = 'write it as RELATION.PATH, behind a relation to one object of the same type'
+      throw one.error('unknown-relation', `there is no ${kindAt} to read the kind at`, hint)
+    }
+    if (kindPlace !== undefined)
+      this.#presentPaths(kindPlace.relation.definition.to, [kindPlace.path], one)
+    return {
+      name,
+      paths,
+      many: isList,
+      ...(topmost ? { isTopmost: true } : {}),
+      ...(kindPlace === undefined ? {} : { kindAt: kindPlace }),
+      ...(description === undefined ? {} : { description }),
+    }
+  }
+
+  #choice(one: Written, { path, kindAt, uses }: AnyKindArguments['chooses']): ChosenObjects {
+    const { full: field, typeName } = one
+    for (const [argument, text] of Object.entries({ path, kindAt })) {
+      const about = `: @chooses(${argument}: ${JSON.stringify(text)})`
+      one.checkPath(text, about)
+      if (!parsePath(text).many) continue
+      const message = `@chooses(${argument}: ${JSON.stringify(text)}): there may be several`
+      throw one.error('bad-path', message, 'leave [*] and the like out')
+    }
+    const kindPlace = this.#kindPlace(typeName, kindAt)
+    if (kindPlace === undefined) throw passedOver
+    const { relation, path: kindPath } = kindPlace
+    this.#presentPaths(typeName, [path], one, '@chooses: ')
+    this.#presentPaths(relation.definition.to, [kindPath], one, '@chooses: ')
+    const use = uses ? { uses: true } : {}
+    return { field, path: parsePath(path), relation, kindPath: parsePath(kindPath), ...use }
+  }
+
+  /** The fields of one kind that lead to several. A field is left out if no kind of the schema can stand behind it. */
+  polymorphicOf(typeName: string): readonly PolymorphicRelationField[] {
+    return (this.#polymorphic.get(typeName) ?? []).flatMap((one) => {
+      const found = this.#orProblem(one, () => this.#polymorphicField(one))
+      if (found === undefined) return []
+      const { relations, sameLabel, chosen, chosenBy } = found
+      return relations.length > 0 || (sameLabel ?? chosen ?? chosenBy) !== undefined ? [found] : []
+    })
+  }
+
+  #polymorphicField(one: Written): PolymorphicRelationField {
+    const { full, typeName, optional, declaration } = one
+    const { name, directive, description } = declaration
+    const field = { name, relations: [], ...(description === undefined ? {} : { description }) }
+    const sameLabel = argumentsOf(declaration, 'sameLabel')?.key
+    const chosenBy = argumentsOf(declaration, 'chosenBy')?.of
+    const choosing = argumentsOf(declaration, 'chooses') && [full]
+    let found: PolymorphicRelationField
+    if (sameLabel !== undefined) found = { ...field, sameLabel }
+    else if (choosing !== undefined || chosenBy !== undefined) {
+      const named = (choosing ?? chosenBy ?? []).filter((other) => this.#choices.has(other))
+      const all = named.flatMap((other) => this.#choices.get(other) ?? [])
+      const [chosen] = all
+      if (chosen === undefined && !optional && named.length === 0) {
+        const hint =
+          'let kindAt begin with a relation to one object, and `of` name fields with @chooses'
+        throw one.error('unknown-relation', 'no declaration says what is chosen', hint)
+      }
+      const choice = chosenBy === undefined ? { chosen } : { chosenBy: all }
+      found = chosen === undefined ? field : { ...field, ...choice }
+    } else {
+      const reversed = directive === 'reverse' ? String(declaration.arguments['of']) : ''
+      const [of, target = ''] = reversed.split('.')
+      if (of !== everyKindType) {
+        const hint = `write @reverse(of: "${everyKindType}.FIELD"), of a relation that every kind has, @sameLabel, @chooses or @chosenBy`
+        throw one.error('field-type', `@${directive} does not lead to several kinds`, hint)
+      }
+      const references = this.ofAnyKind
+        .filter((reference) => reference.name === target)
+        .map(({ from: to }) => reverseOf(name, typeName, to, target))
+      found = { ...field, relations: [...this.reversesOf(name, typeName, target), ...references] }
+    }
+    this.#checkName(one)
+    return found
+  }
+
+  /** The relations `field` of all kinds to this one, reversed. */
+  reversesOf(name: string, from: string, field: string): readonly RelationField[] {
+    return this.#catalog.kinds.flatMap(({ typeName: to }) => {
+      const definition = this.find(to, field)?.definition
+      const isOne = definition?.to === from && isReversible(definition)
+      return isOne ? [reverseOf(name, from, to, field)] : []
+    })
+  }
+}
+
+function reverseOf(name: string, from: string, to: string, field: string): RelationField {
+  const of = `${to}.${field}`
+  return { definition: { form: 'reverse', name: `${name}=${to}`, from, to, of }, many: true }
+}
