@@ -29,7 +29,7 @@ export class AccessReviewError extends CodedError {
       cause,
       hint: isRefused
         ? 'let the gateway create subjectaccessreviews, as the ClusterRole system:auth-delegator does'
-        : 'ask again in a moment',
+        : 'try again in a moment',
     })
     this.isRefused = isRefused
     this.isUnauthorized = isUnauthorized(cause)

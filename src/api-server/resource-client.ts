@@ -124,7 +124,7 @@ export class ResourceClient {
       [Symbol.asyncIterator]: () => framesIn(body, frames, received),
       metadata: () => {
         if (!isComplete) {
-          throw new TypeError('the metadata of a list is only known after the list was read')
+          throw new TypeError('the metadata of a list is known only after the list was read')
         }
         const metadata = (frames.envelope.metadata ?? {}) as Readonly<Record<string, unknown>>
         const next = textOf(metadata, 'continue')

@@ -100,9 +100,9 @@ export function notIndexed(
   cause: Error | undefined,
 ): UnreadableResourceError {
   return cause === undefined
-    ? notYet(place, `is still being indexed by ${index}`, { hint: 'ask again in a moment' })
+    ? notYet(place, `is still being indexed by ${index}`, { hint: 'try again in a moment' })
     : notYet(place, `could not be indexed by ${index}: ${cause.message}`, {
-        hint: 'ask again in a moment: the gateway tries again',
+        hint: 'try again in a moment: the gateway is retrying',
         cause,
       })
 }
@@ -117,7 +117,7 @@ export function unreachable(place: UnreadablePlace, cause: Error): UnreadableRes
 export function away(place: UnreadablePlace, cause?: Error): UnreadableResourceError {
   if (cause instanceof ConnectionError) return unreachable(place, cause)
   const problem = `cluster ${place.cluster} cannot be reached`
-  const hint = 'ask again in a moment'
+  const hint = 'try again in a moment'
   return new UnreadableResourceError('CLUSTER_UNREACHABLE', place, problem, { hint, retryAfterMs })
 }
 
@@ -138,7 +138,7 @@ export function notSynced(
   if (cause !== undefined && isLost) return unreachable(place, cause)
   const waited = waitedMs === undefined ? '' : ` after ${waitedMs} ms`
   const why = cause === undefined || cause instanceof DeadlineError ? '' : `: ${cause.message}`
-  return notYet(place, `is still loading${waited}${why}`, { hint: 'ask again in a moment', cause })
+  return notYet(place, `is still loading${waited}${why}`, { hint: 'try again in a moment', cause })
 }
 
 /** A retry may find the resource readable. */
@@ -162,7 +162,7 @@ const lastingRefusals: Readonly<Record<number, Refusal>> = {
   401: {
     code: 'CLUSTER_UNAUTHORIZED',
     problem: () => "the cluster does not accept the gateway's credentials",
-    hint: 'renew the credentials that the gateway reads the cluster with',
+    hint: 'renew the credentials that the gateway uses for the cluster',
   },
   403: {
     code: 'FORBIDDEN',

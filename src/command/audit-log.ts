@@ -54,7 +54,7 @@ export class AuditLog implements OperationObserver, ServerObserver, AsyncDisposa
     if (options.required) {
       await audit.#file.open().catch(({ message }: Error) => {
         const problem = `audit.file = ${JSON.stringify(options.file)}: ${message}`
-        const hint = 'name a file that can be written, or set audit.required: false'
+        const hint = 'name a writable file, or set audit.required: false'
         throw new ConfigError([problem], hint)
       })
     } else audit.#file.reopen()
@@ -66,7 +66,7 @@ export class AuditLog implements OperationObserver, ServerObserver, AsyncDisposa
   readonly refusal = (): ClientError | undefined => {
     if (!this.#isRequired || this.#file.failure === undefined) return undefined
     const message = 'the audit log cannot be written, and nothing is answered without it'
-    const hint = "ask again in a moment; the gateway's log says why"
+    const hint = "try again in a moment; the gateway's log says why"
     return new ClientError(unavailable, message, { hint, retryAfterMs })
   }
 
@@ -242,7 +242,7 @@ class AuditFile implements AsyncDisposable {
     this.#lines += 1
     this.#bytes += bytes
     if (this.#isSlow && this.#failure === undefined) {
-      this.#fail(new Error('the file takes lines too slowly'))
+      this.#fail(new Error('the file is written too slowly'))
     }
     this.#run()
   }

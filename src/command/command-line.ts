@@ -125,8 +125,8 @@ function addCommands(program: Command, running: Running): void {
       for (const flag of ['against', 'json'] as const) {
         if (options[flag] === undefined) continue
         throw new ConfigError(
-          [`--${flag}: there is nothing to check`],
-          'name the documents: --check',
+          [`--${flag}: needs documents to check`],
+          'name the documents with --check',
         )
       }
       context.print(await schemaText(context, options))
@@ -266,7 +266,7 @@ function stopSignal({ server }: Config, log: GatewayLog): AbortSignal {
   const { drainDelayMs, drainSpreadMs, stopDeadlineMs } = server
   const deadlineMs = drainDelayMs + drainSpreadMs + stopDeadlineMs + stopGraceMs
   const late = (): void => {
-    log.error(`the stop has taken longer than ${deadlineMs} ms, and is cut short`)
+    log.error(`the stop took longer than ${deadlineMs} ms and is cut short`)
     // oxlint-disable-next-line node/no-process-exit -- something does not end
     process.exit(failed)
   }
@@ -285,7 +285,7 @@ function portOf(text: string): number {
   const port = Number(text)
   if (/^[0-9]+$/.test(text) && port <= 65_535) return port
   const problem = `--port: ${JSON.stringify(text)} is not a port`
-  throw new ConfigError([problem], 'a port is from 0 to 65535')
+  throw new ConfigError([problem], 'give a port from 0 to 65535')
 }
 
 /** The message of an error: with its hint for expected errors, with its stack for others. */

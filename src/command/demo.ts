@@ -233,7 +233,7 @@ function orderFault({ clusters }: SimulatedFleet, body: Buffer): void {
     // No JSON is as wrong as another value.
   }
   if (!isJsonObject(order)) {
-    const problem = `the body is no JSON object: ${JSON.stringify(body.toString('utf8', 0, 60))}`
+    const problem = `the body is not a JSON object: ${JSON.stringify(body.toString('utf8', 0, 60))}`
     throw refused(problem, body, 'POST {"cluster":"prod-us","fault":"cut"}')
   }
   const { cluster, fault, ...rest } = order

@@ -222,7 +222,7 @@ async function ofAuditFile(file: string): Promise<Sound> {
   while (!existsSync(place) && dirname(place) !== place) place = dirname(place)
   const isFolder = (await stat(place)).isDirectory()
   if (isFolder === (place === whole)) {
-    throw new Error(`${place} is ${isFolder ? 'a folder' : 'no folder'}`)
+    throw new Error(`${place} is ${isFolder ? 'a folder' : 'not a folder'}`)
   }
   await access(place, constants.W_OK)
   const { bavail, blocks } = await statfs(place)

@@ -327,7 +327,7 @@ function readText(file: string): string {
     return readFileSync(file, 'utf8')
   } catch (cause) {
     throw new DocumentCheckError(`${file} cannot be read: ${(cause as Error).message}`, {
-      hint: 'name a file that is there',
+      hint: 'name an existing file',
       cause,
     })
   }

@@ -162,7 +162,7 @@ export function loadConfig({
   const naming = sources.filter(({ values }) => Object.hasOwn(values, 'clusters'))
   const isTwice = flag !== undefined && naming.length > 1
   const before = placeOfOption(naming.slice(0, -1), ['clusters']) ?? ''
-  const twice = `${flag?.place}: ${before} has clusters already; give the flags or these, not both`
+  const twice = `${flag?.place}: ${before} already names clusters; give one or the other`
   const problems = [
     ...environment.unknown.map((name) => `${name}: there is no such option`),
     ...(isTwice ? [twice] : []),
@@ -214,7 +214,7 @@ function fileSource(file: string, refuseEmpty: boolean): OptionSource {
     text = readFileSync(file, 'utf8')
   } catch (error) {
     const problem = `--config ${file}: ${(error as Error).message}`
-    throw new ConfigError([problem], 'name a YAML file that can be read')
+    throw new ConfigError([problem], 'name a readable YAML file')
   }
   if (refuseEmpty && text.trim() === '') throw new EmptyConfigFileError(file)
   const source = yamlSource(file, text)

@@ -72,7 +72,7 @@ export interface GatewayConfig extends Required<SameOptions>, OperationConfig {
 /** A list of names of namespaces: RFC 1123 labels. */
 const namespaces = z.array(
   z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, {
-    error: 'a name of a namespace has small letters, digits and -',
+    error: 'a namespace has lower-case letters, digits and - in its name',
   }),
 )
 
@@ -118,7 +118,8 @@ const hub = {
   execCommands: z
     .array(
       z.string().refine((line) => commandLineOf(line) !== undefined, {
-        error: 'has no program: write a command line such as "aws eks get-token --cluster-name *"',
+        error:
+          'names no program: write a command line such as "aws eks get-token --cluster-name *"',
       }),
     )
     .optional(),
@@ -178,7 +179,7 @@ const shardSchema: z.ZodType<Shard> = z
   })
   .refine(({ index, count }) => index < count, {
     path: ['index'],
-    error: 'the shards are numbered from 0: the index is below the count',
+    error: 'shards are numbered from 0: the index must be below the count',
   })
 
 type GatewayPart = 'documents' | 'work' | 'writes' | 'cache' | 'live' | 'shard' | 'logs'

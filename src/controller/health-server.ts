@@ -3,7 +3,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import type { WorkQueue } from '../informer/work-queue/work-queue.ts'
 import { aNumber, aString, InvalidOptionError, type OptionChecks } from '../lib/options.ts'
-import type { ControllerObserver, ReconcileOutcome } from './controller-observer.ts'
+import type {
+  ControllerObserver,
+  ReconcileOutcome,
+  ReconcileReport,
+} from './controller-observer.ts'
 import type { EventDrop } from './event-recorder.ts'
 
 /** Where health and metrics are served. */
@@ -151,15 +155,7 @@ export class Metrics implements ControllerMetrics {
     this.#countsOf(controller).retries += 1
   }
 
-  reconciled({
-    controller,
-    outcome,
-    durationMs,
-  }: {
-    controller: string
-    outcome: ReconcileOutcome
-    durationMs: number
-  }): void {
+  reconciled({ controller, outcome, durationMs }: ReconcileReport): void {
     const counts = this.#countsOf(controller)
     const result = results[outcome]
     counts.results.set(result, (counts.results.get(result) ?? 0) + 1)
@@ -177,12 +173,16 @@ export class Metrics implements ControllerMetrics {
   }
 
   text(): string {
-    const lines = families.flatMap(({ name, type, help, label, of }) => [
+    const lines = families.flatMap(({ name, type, help, of }) => [
       `# HELP ${name} ${help}`,
       `# TYPE ${name} ${type}`,
       ...Array.from(this.#controllers).flatMap(([controller, counts]) =>
         Array.from(of(counts), ([value, labels, suffix = '']) =>
-          sample(`${name}${suffix}`, { [label]: controller, ...labels }, value),
+          sample(
+            `${name}${suffix}`,
+            { [name.startsWith('workqueue_') ? 'name' : 'controller']: controller, ...labels },
+            value,
+          ),
         ),
       ),
     ])
@@ -211,13 +211,9 @@ class ControllerCounts {
   readonly results = new Map<string, number>(
     ['success', 'requeue_after', 'error'].map((result) => [result, 0]),
   )
-  readonly droppedEvents = new Map<EventDrop, number>([
-    ['overflow', 0],
-    ['rate-limit', 0],
-    ['refused', 0],
-    ['deadline', 0],
-    ['closed', 0],
-  ])
+  readonly droppedEvents = new Map<EventDrop, number>(
+    (['overflow', 'rate-limit', 'refused', 'deadline', 'closed'] as const).map((why) => [why, 0]),
+  )
   readonly took = new Histogram(reconcileBounds)
   readonly waited = new Histogram(queueBounds)
   adds = 0
@@ -271,8 +267,6 @@ interface Family {
   readonly name: string
   readonly type: 'counter' | 'gauge' | 'histogram'
   readonly help: string
-  /** The label with the controller's name. */
-  readonly label: 'controller' | 'name'
   readonly of: (counts: ControllerCounts) => Iterable<Sample>
 }
 
@@ -288,98 +282,84 @@ const families: readonly Family[] = [
     name: 'controller_runtime_reconcile_total',
     type: 'counter',
     help: 'Reconciles by result.',
-    label: 'controller',
     of: (counts) => Array.from(counts.results, ([result, count]) => [count, { result }] as const),
   },
   {
     name: 'controller_runtime_reconcile_errors_total',
     type: 'counter',
     help: 'Reconciles that threw.',
-    label: 'controller',
     of: (counts) => [[counts.results.get('error') ?? 0]],
   },
   {
     name: 'controller_runtime_terminal_reconcile_errors_total',
     type: 'counter',
     help: 'Reconciles that threw a TerminalError.',
-    label: 'controller',
     of: (counts) => [[counts.terminalErrors]],
   },
   {
     name: 'controller_runtime_stuck_reconciles_total',
     type: 'counter',
     help: 'Reconciles that went on after their deadline.',
-    label: 'controller',
     of: (counts) => [[counts.stuck]],
   },
   {
     name: 'controller_runtime_reconcile_time_seconds',
     type: 'histogram',
     help: 'How long reconciles took.',
-    label: 'controller',
     of: (counts) => counts.took.samples(),
   },
   {
     name: 'controller_runtime_max_concurrent_reconciles',
     type: 'gauge',
     help: 'The number of workers.',
-    label: 'controller',
     of: measured(({ concurrency }) => concurrency),
   },
   {
     name: 'controller_runtime_active_workers',
     type: 'gauge',
     help: 'Workers that reconcile now.',
-    label: 'controller',
     of: measured(({ queue }) => queue.processing.length),
   },
   {
     name: 'workqueue_adds_total',
     type: 'counter',
     help: 'Keys that were queued.',
-    label: 'name',
     of: (counts) => [[counts.adds]],
   },
   {
     name: 'workqueue_retries_total',
     type: 'counter',
     help: 'Keys that were queued with a delay.',
-    label: 'name',
     of: (counts) => [[counts.retries]],
   },
   {
     name: 'workqueue_depth',
     type: 'gauge',
     help: 'Keys that wait.',
-    label: 'name',
     of: measured(({ queue }) => queue.depth),
   },
   {
     name: 'workqueue_unfinished_work_seconds',
     type: 'gauge',
     help: 'How long all running reconciles have run.',
-    label: 'name',
     of: measured(({ queue }) => queue.unfinishedWorkMs / 1000),
   },
   {
     name: 'workqueue_longest_running_processor_seconds',
     type: 'gauge',
     help: 'How long the oldest running reconcile has run.',
-    label: 'name',
     of: measured(({ queue }) => queue.longestRunningMs / 1000),
   },
   {
     name: 'workqueue_queue_duration_seconds',
     type: 'histogram',
     help: 'How long keys waited for a worker.',
-    label: 'name',
     of: (counts) => counts.waited.samples(),
   },
   {
     name: 'controller_events_dropped_total',
     type: 'counter',
     help: 'Events of reconciles that were not written, by reason.',
-    label: 'controller',
     of: (counts) =>
       Array.from(counts.droppedEvents, ([reason, count]) => [count, { reason }] as const),
   },

@@ -83,7 +83,19 @@ export async function askAgain(api: ClusterApi, signal: AbortSignal): Promise<Cl
       }),
   )
   const resources = [...resourcesByPreference(discovery), ...kept]
-  const openapi = documentsOf(api, openApi)
+  // Keeps the known document object for equal content, even if its hash has changed.
+  const openapi: Record<string, OpenApiDocument> = {}
+  for (const [path, document] of Object.entries(openApi.documents)) {
+    const known = api.openapi[path]
+    const isKnown =
+      known !== undefined &&
+      (known === document || JSON.stringify(known) === JSON.stringify(document))
+    openapi[path] = isKnown ? known : document
+  }
+  for (const { value } of openApi.failures) {
+    const known = api.openapi[String(value)]
+    if (known !== undefined) openapi[String(value)] = known
+  }
   const crds = crdsOf(definitions)
   const isSame =
     JSON.stringify(resources) === JSON.stringify(api.resources) &&
@@ -120,26 +132,6 @@ function crdsOf({ byName }: ClusterDefinitions): readonly unknown[] {
   return [...byName.values()]
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .map(({ object }) => object)
-}
-
-/** Keeps the known document object for equal content, even if its hash has changed. */
-function documentsOf(
-  { openapi: before }: ClusterApi,
-  { documents, failures }: FetchedOpenApi,
-): OpenApiDocuments {
-  const now: Record<string, OpenApiDocument> = {}
-  for (const [path, document] of Object.entries(documents)) {
-    const known = before[path]
-    const isKnown =
-      known !== undefined &&
-      (known === document || JSON.stringify(known) === JSON.stringify(document))
-    now[path] = isKnown ? known : document
-  }
-  for (const { value } of failures) {
-    const known = before[String(value)]
-    if (known !== undefined) now[String(value)] = known
-  }
-  return now
 }
 
 const systemPath = '/api/v1/namespaces/kube-system'
@@ -301,10 +293,14 @@ function keep(into: Map<string, ClusterDefinition>, object: Json): void {
     group: spec.group ?? '',
     plural: spec.names?.plural ?? '',
     versions: versions.filter(({ served }) => served !== false).map((one) => one.name ?? ''),
-    object: { spec: { ...spec, versions: versions.map(withoutSchema) } },
+    object: {
+      spec: {
+        ...spec,
+        versions: versions.map((version) => {
+          const { schema: _, ...rest } = version
+          return rest
+        }),
+      },
+    },
   })
-}
-
-function withoutSchema(version: Json): Json {
-  return Object.fromEntries(Object.entries(version).filter(([name]) => name !== 'schema'))
 }

@@ -389,7 +389,7 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
 
 const unauthorizedDetails = {
   code: 'CLUSTER_UNAUTHORIZED',
-  hint: 'renew the credentials that the gateway reads the cluster with',
+  hint: 'renew the credentials that the gateway uses for the cluster',
 }
 
 /** The cluster was added a moment ago. */

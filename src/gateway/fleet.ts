@@ -156,7 +156,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
   hub(name: string): HubConnection | Error {
     const cluster = this.#members.find((one) => one.name === name && one.isConfigured)?.cluster
     if (cluster?.state === 'connected') return cluster.api
-    return cluster?.error ?? new CodedError('NO_HUB', `the configuration has no cluster ${name}`)
+    return cluster?.error ?? new CodedError('NO_HUB', `no cluster ${name} is configured`)
   }
 
   onChanged(listener: () => void): () => void {
@@ -229,8 +229,8 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     if (named === undefined ? known.length === 0 : !known.includes(named)) {
       const problem =
         named === undefined
-          ? 'no cluster of the configuration can review tokens'
-          : `auth.cluster is ${JSON.stringify(named)}, and the configuration has no such cluster`
+          ? 'no configured cluster can review tokens'
+          : `auth.cluster is ${JSON.stringify(named)}, which is not a configured cluster`
       const hint =
         known.length === 0
           ? 'add the cluster that reviews tokens to clusters'
@@ -489,7 +489,7 @@ function nameProblem(
     const problem = `${source}: cluster ${name} is left out: there are ${maxClusters} clusters already`
     return new CodedError('TOO_MANY_CLUSTERS', problem, {
       value: name,
-      hint: 'let several gateways serve some of the clusters each',
+      hint: 'share the clusters among several gateways (shard)',
     })
   }
   return undefined

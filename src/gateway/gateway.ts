@@ -253,7 +253,7 @@ const gatewayChecks: OptionChecks<GatewayOptions> = {
 
 /**
  * Connects to the clusters, makes the schema of their API, and answers operations. Rejects with `NoClusterError` if no
- * cluster can be used, and with `SdlError`, `IndexFunctionError` or `GroupAliasError` if the configuration of the
+ * cluster can be used, and with `SdlError`, `IndexFunctionError` or `CodedError` (`GROUP_ALIAS`) if the configuration of the
  * schema is invalid. Retries clusters that cannot be reached while it runs.
  */
 export async function createGateway(given: GatewayOptions): Promise<Gateway> {

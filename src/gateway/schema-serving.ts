@@ -112,7 +112,7 @@ export class SchemaServing {
         // oxlint-disable-next-line no-await-in-loop -- one after the other
         await inSlices(this.#remake(this.#sdl, false), () => signal.aborted)
       } catch (error) {
-        log.error('the schema could not be remade', { error })
+        log.error('the schema could not be rebuilt', { error })
       }
     }
     this.#serving = undefined

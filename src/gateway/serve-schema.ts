@@ -121,7 +121,7 @@ type KindResource = ServedResource & Required<Pick<ServedResource, 'indexTexts'>
 
 /**
  * Makes the schema of the clusters' API, in steps that let other work run between them: with many custom resources it
- * takes some tenths of a second. Throws `GroupAliasError`, and the error of an invalid schema. Changes nothing else.
+ * takes some tenths of a second. Throws `CodedError`: `GROUP_ALIAS`, and of an invalid schema. Changes nothing else.
  */
 export function* buildSchemaInSteps(
   options: SchemaOptions & { readonly limits?: Partial<OperationLimits> },
@@ -286,7 +286,6 @@ function measurements(resource: ApiResource, ofSchema: readonly ServedResource[]
   }
 }
 
-/** The indexes of a kind that its measurements have. */
 /** The resources of a schema, with their indexes. Pauses after each. */
 function* resourcesOf(
   kinds: Iterable<Kind>,
@@ -359,7 +358,8 @@ function unservedKinds(
   const known = served.map(({ listField }) => listField)
   return unserved.map((name) => {
     const nearest = nearestName(name, known)
-    const hint = nearest === undefined ? 'it counts once a cluster serves it' : `give ${nearest}`
+    const hint =
+      nearest === undefined ? 'it takes effect once a cluster serves it' : `give ${nearest}`
     const problem = `${option}: no served kind has the list field ${name}`
     return new CodedError('KIND_NOT_SERVED', problem, { value: name, hint })
   })

@@ -305,7 +305,7 @@ export class InformerConflictError extends CodedError {
   constructor(resource: ApiResource, option: string, value: unknown) {
     super(
       'INFORMER_CONFLICT',
-      `the informer of ${groupResourceOf(resource)} is there already with another ${option}`,
+      `the informer of ${groupResourceOf(resource)} already exists with another ${option}`,
       {
         value,
         hint: option.startsWith('indexers.')

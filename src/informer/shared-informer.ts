@@ -118,8 +118,8 @@ export interface CoveredNamespace extends NamespaceState {
 /** `run` was called on a running informer. */
 export class InformerRunningError extends CodedError {
   constructor(resource: string) {
-    super('INFORMER_RUNNING', `the informer of ${resource} is running already`, {
-      hint: 'an informer runs once; its factory starts those that do not run yet',
+    super('INFORMER_RUNNING', `the informer of ${resource} is already running`, {
+      hint: 'an informer runs once; its factory starts those that are not running yet',
     })
   }
 }
@@ -591,7 +591,7 @@ function requireNamespaces({
   requireNamespaceNames({ namespaces, namespace })
   if (namespaces === undefined || resource.namespaced) return
   const problem = `${groupResourceOf(resource)} has no namespaces`
-  const expected = 'namespaces for resources that live in some'
+  const expected = 'namespaces only for namespaced resources'
   throw new InvalidOptionError('namespaces', namespaces, expected, problem)
 }
 
@@ -612,7 +612,7 @@ export function requireNamespaceNames({
     refuse('a list of names of namespaces', 'namespaces has an item that is not a name')
   }
   if (namespace !== undefined) {
-    refuse('one of the two', 'namespaces is given beside namespace')
+    refuse('one of the two', 'namespaces and namespace cannot be combined')
   }
 }
 

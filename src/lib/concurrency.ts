@@ -3,7 +3,7 @@ import { CodedError } from './coded-error.ts'
 /** Thrown before the work begins: the queue is full, or the work waited too long. */
 export class NoSlotError extends CodedError {
   constructor(message: string) {
-    super('NO_SLOT', message, { hint: 'ask again in a moment' })
+    super('NO_SLOT', message, { hint: 'try again in a moment' })
   }
 }
 
@@ -62,7 +62,7 @@ export class FairSlots {
 
   /** Refuses the newest work of the longest lane. Throws if `lane` would be the longest itself. */
   #makeRoom(lane: string): void {
-    const full = new NoSlotError(`${this.#waiting} requests are waiting already`)
+    const full = new NoSlotError(`${this.#waiting} requests are already waiting`)
     let longest = this.#lanes.get(lane) ?? []
     const own = longest.length
     for (const waiting of this.#lanes.values()) {

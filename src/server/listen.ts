@@ -27,7 +27,7 @@ function listenProblem(
     case 'EADDRINUSE':
       return {
         problem: 'the port is already in use',
-        hint: `choose another one (--port ${port + 1}, or --port 0 for any free one), or stop the program that has it`,
+        hint: `choose another one (--port ${port + 1}, or --port 0 for any free one), or stop the program that uses it`,
       }
     case 'EACCES':
       return { problem: 'not permitted', hint: 'choose a port from 1024 on' }

@@ -206,7 +206,7 @@ function subscriptionsNeedWebSocket(): Plugin {
       const { res } = args.contextValue as Partial<TransportContext>
       if (res === undefined) return
       const error = new GraphQLError(
-        'subscriptions are served by WebSocket, and as server-sent events',
+        'subscriptions are served over WebSocket, and as server-sent events',
         {
           extensions: {
             code: 'UNSUPPORTED',

@@ -109,7 +109,7 @@ const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9a-z-]+$/i, {
 })
 
 const viewFolder = z.string().regex(/(^|\/)[a-z0-9][a-z0-9-]*\/?$/, {
-  error: 'expected a folder with a name of small letters, digits and hyphens',
+  error: 'expected a folder whose name has only lower-case letters, digits and hyphens',
 })
 
 /** Checks {@link ServerOptions}, and holds all their defaults. */

@@ -57,7 +57,7 @@ describe('somebody who writes without an end', () => {
         extensions: {
           code: 'QUERY_TOO_COSTLY',
           value: 10 * mebibyte,
-          hint: 'write fewer or smaller objects in one operation, or ask again later',
+          hint: 'write fewer or smaller objects in one operation, or try again later',
         },
       })
     }

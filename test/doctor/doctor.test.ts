@@ -334,7 +334,7 @@ describe('informerql doctor', () => {
       problem('authentication', /127\.0\.0\.1:1.*ECONNREFUSED/),
       problem('documents', /no-file/),
       problem('schema', /no\.graphql cannot be read/),
-      problem('audit', /text is no folder/),
+      problem('audit', /text is not a folder/),
       problem('sources', /no-folder/),
     ])
     const open = await configured({

@@ -148,9 +148,9 @@ describe('A factory of namespaces', () => {
     const of = (options: object) => () =>
       void createSharedInformerFactory({ apiServer, ...options })
     expect(of({ namespaces: [''] })).toThrow(/not a name/)
-    expect(of({ namespaces: ['a'], namespace: 'b' })).toThrow(/beside namespace/)
+    expect(of({ namespaces: ['a'], namespace: 'b' })).toThrow(/cannot be combined/)
     await using factory = createSharedInformerFactory({ apiServer, namespace: 'b' })
-    expect(() => factory.setNamespaces(['a'])).toThrow(/beside namespace/)
+    expect(() => factory.setNamespaces(['a'])).toThrow(/cannot be combined/)
     await using narrow = createSharedInformerFactory({ apiServer, namespaces: ['a'] })
     expect(() => narrow.setNamespaces(['a', ''])).toThrow(/not a name/)
     expect([...(narrow.namespaces?.keys() ?? [])]).toEqual(['a'])

@@ -284,6 +284,6 @@ describe('An informer of several namespaces', () => {
     expect(of(resources.nodes, { namespaces: ['a'] })).toThrow(/nodes has no namespaces/)
     expect(of(resources.pods, { namespaces: [''] })).toThrow(/not a name/)
     expect(of(resources.pods, { namespaces: 'a' })).toThrow(/namespaces/)
-    expect(of(resources.pods, { namespaces: ['a'], namespace: 'b' })).toThrow(/beside namespace/)
+    expect(of(resources.pods, { namespaces: ['a'], namespace: 'b' })).toThrow(/cannot be combined/)
   })
 })

@@ -310,7 +310,7 @@ describe('a configuration that cannot be used is refused, and', () => {
     const value = [{ kubeconfig: 'a' }]
     const flags = [{ place: '--kubeconfig', path: ['clusters'], value }]
     expect(problemsOf({ file: path, flags })).toEqual([
-      `--kubeconfig: ${path}:2 has clusters already; give the flags or these, not both`,
+      `--kubeconfig: ${path}:2 already names clusters; give one or the other`,
     ])
     expect(load({ flags }).clusters).toEqual([{ name: 'default', kubeconfig: 'a' }])
   })

@@ -94,7 +94,7 @@ it('the configuration of namespaces in docs/fleet.md is valid', async () => {
     expect(cache?.excludeNamespaces).toEqual(['kube-system'])
     expect(clusters[0]?.cache).toEqual({ namespaces: ['shop', 'payments', 'checkout'] })
     await writeFile(file, 'cache: { namespaces: [Shop] }')
-    expect(() => loadConfig({ file, variables: {}, flags: [] })).toThrow(/small letters/)
+    expect(() => loadConfig({ file, variables: {}, flags: [] })).toThrow(/lower-case letters/)
   } finally {
     await rm(dir, { recursive: true, force: true })
   }

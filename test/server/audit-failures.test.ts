@@ -185,7 +185,7 @@ describe('informerql serve with an audit log that it cannot write', () => {
       ;({ status } = await post(url, { query: long, variables: { namespaces } }))
     }
     expect(status).toBe(503)
-    await gateway.printed('the file takes lines too slowly')
+    await gateway.printed('the file is written too slowly')
     expect(await statusOf(url, '/readyz')).toBe(503)
     const metrics = /metrics are at ([^"\s]+)/.exec(gateway.lines.join('\n'))?.[1] ?? ''
     const text = await (await fetch(metrics)).text()

@@ -105,7 +105,7 @@ describe('informerql, stopped', () => {
     child.kill('SIGTERM')
     const { code, stderr } = await ended
     expect(code).toBe(1)
-    expect(stderr).toContain('the stop has taken longer than 4001 ms, and is cut short')
+    expect(stderr).toContain('the stop took longer than 4001 ms and is cut short')
     silent.close()
   })
 })

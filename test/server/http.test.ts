@@ -199,7 +199,7 @@ describe('what a page of another origin could make a browser send without asking
       expect(await refused.json()).toEqual({
         errors: [
           {
-            message: 'A GET needs proof that no foreign page sends it.',
+            message: 'A GET must prove that no page of another site sent it.',
             extensions: {
               code: 'FORBIDDEN',
               hint: expect.stringContaining('graphql-require-preflight'),

@@ -178,12 +178,12 @@ describe('of trusted documents', () => {
     ['is not there', '/nowhere/documents.json', /no such file/],
     ['is no JSON', manifest('{'), /JSON/],
     ['is a list', manifest('[]'), /not an object of documents/],
-    ['has a document that is none', manifest({ a: 1 }), /the document of "a" is not a text/],
+    ['has a document that is none', manifest({ a: 1 }), /the document of "a" is not a string/],
     ['has one that is not GraphQL', manifest({ a: '{' }), /the document of "a": Syntax Error/],
     [
       'is Apollo’s, and broken',
       manifest({ format: 'apollo-persisted-query-manifest', operations: [null] }),
-      /is not a text/,
+      /is not a string/,
     ],
   ])('a file that %s fails the start', async (_, file, message) => {
     await expect(trusting(file)).rejects.toThrow(message)

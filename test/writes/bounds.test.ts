@@ -92,7 +92,7 @@ describe('writes beyond the bounds', () => {
     const [{ dryRun: isDry }] = await written(gateway, dryRun, { manifest: of(map(3_000)) })
     expect(isDry).toBe(true)
     const twice = await refused(gateway, apply, { manifest: of('{a: x, b: y, a: z}') })
-    expect(twice.message).toContain('the key "a" is there twice')
+    expect(twice.message).toContain('the key "a" appears twice')
     await isUnhurt()
   })
 
@@ -131,7 +131,7 @@ describe('writes beyond the bounds', () => {
 
   it('a manifest that is none is an error that says why', async () => {
     for (const [manifest, problem] of [
-      ['', 'there is no document in it'],
+      ['', 'it contains no document'],
       ['a: [', 'it is not YAML'],
       [{ kind: 'ConfigMap' }, 'document 1 has no apiVersion, no metadata.name'],
       [[named('a'), 5], 'document 2 has no apiVersion, no kind, no metadata.name'],

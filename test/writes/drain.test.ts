@@ -130,7 +130,7 @@ describeAccess('a drain', (cluster) => {
     const late = await drained(ann, `id: "${id}", deadlineSeconds: 1`)
     expect(late.at(-1)).toMatchObject({
       state: 'FAILED',
-      message: 'the deadline has passed with 1 pods left',
+      message: 'the deadline passed with 1 pods left',
     })
     await allow(1)
     const done = await drained(ann, `id: "${id}", gracePeriodSeconds: 0`)

@@ -97,7 +97,7 @@ describe('a write that the API server does not answer as it should', () => {
         object: null,
         changes: [],
         behind: true,
-        warnings: ['this was written, but what is there now could not be read'],
+        warnings: ['this was written, but its present state could not be read'],
       })
       expect(simulator.faults.pending()).toEqual([])
     }

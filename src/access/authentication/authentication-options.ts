@@ -37,7 +37,7 @@ export interface SignInOptions {
 }
 
 const scopeToken = z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, {
-  error: 'a scope has no spaces and no quotes',
+  error: 'a scope cannot contain spaces or quotes',
 })
 
 /** Parameters that the flow sets itself. */
@@ -59,7 +59,7 @@ export const signInOptionsSchema: z.ZodType<SignInOptions> = z.strictObject({
   clientSecretFile: z.string().min(1).optional(),
   scopes: z
     .array(scopeToken)
-    .refine((scopes) => scopes.includes('openid'), { error: 'openid has to be among the scopes' })
+    .refine((scopes) => scopes.includes('openid'), { error: 'the scopes must include openid' })
     .default(['openid', 'profile', 'email']),
   authorizationParameters: z
     .record(
@@ -149,7 +149,7 @@ const issuer = z.url({ protocol: /^https?$/, abort: true }).refine(
     const { protocol, hostname } = new URL(text)
     return protocol === 'https:' || ['127.0.0.1', '[::1]', 'localhost'].includes(hostname)
   },
-  { error: 'an issuer is reached by https' },
+  { error: 'an issuer must use https' },
 )
 
 const oidc = z.strictObject({

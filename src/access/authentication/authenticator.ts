@@ -79,7 +79,7 @@ export class UnauthenticatedError extends CodedError {
 
 /** The error of an operation without the required viewer. */
 export function noViewer(): UnauthenticatedError {
-  const hint = 'its context has to have one: { viewer: { username, uid, groups, extra } }'
+  const hint = 'put one into its context: { viewer: { username, uid, groups, extra } }'
   return new UnauthenticatedError('none', 'the operation has no viewer', hint)
 }
 
@@ -91,7 +91,7 @@ export class IdentityUnavailableError extends CodedError {
     super('IDENTITY_UNAVAILABLE', 'the caller cannot be authenticated now', {
       hint: isUnauthorized(cause)
         ? "the cluster that reviews tokens does not accept the gateway's own credentials: tell its operator"
-        : 'ask again in a moment; the log of the gateway says why',
+        : "try again in a moment; the gateway's log says why",
       cause,
     })
   }

@@ -49,7 +49,7 @@ export function createAuthenticator(
     case 'oidc-login': {
       const { login } = options
       if (login === undefined) {
-        const hint = 'give auth.login.clientId: what the provider calls this gateway'
+        const hint = 'give auth.login.clientId, the ID by which the provider knows this gateway'
         throw optionError('auth.login', 'is missing', hint)
       }
       const { mapping, connection } = issuerOf(options)
@@ -107,7 +107,7 @@ function sessionSecretsIn(file: string | undefined): readonly [string, ...string
   const isShort = [first ?? '', ...others].some((line) => line.length < leastSecretLength)
   if (first === undefined || isShort) {
     const hint = `write one secret a line, of ${leastSecretLength} characters or more: openssl rand -base64 32`
-    throw optionError(option, 'has no secrets that are long enough', hint)
+    throw optionError(option, 'has no secrets, or one that is too short', hint)
   }
   return [first, ...others]
 }
@@ -116,7 +116,7 @@ function textIn(option: string, file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    const hint = 'name a file that can be read'
+    const hint = 'name a readable file'
     throw optionError(option, (error as Error).message, hint)
   }
 }

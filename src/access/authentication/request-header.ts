@@ -16,7 +16,7 @@ export interface RequestHeaderOptions {
   readonly extraHeaderPrefixes: readonly string[]
 }
 
-const howTo = 'ask through the proxy that signs users in'
+const howTo = 'send the request through the proxy that signs users in'
 
 /**
  * Authenticates callers by the headers of a trusted proxy, which presents a client certificate. Without a trusted
@@ -47,7 +47,7 @@ export function requestHeaderAuthenticator(
         names.flatMap((name) => all[name] ?? []).filter((value) => value !== '')
       const [username] = valuesOf(usernames)
       if (username === undefined) {
-        throw new UnauthenticatedError('none', 'the proxy names no user', howTo)
+        throw new UnauthenticatedError('none', 'the proxy sent no user name', howTo)
       }
       const extra = new Map<string, readonly string[]>()
       for (const prefix of extraPrefixes) {

@@ -184,7 +184,7 @@ function failureOf(error: unknown): SignInError {
       : (error as Error).message
   const problem = `the identity provider refuses: ${said.slice(0, 500)}`
   return new SignInError('SIGN_IN_REFUSED', problem, {
-    hint: 'sign in again; if that fails too, ask those who run the identity provider',
+    hint: 'sign in again; if that fails too, ask the operator of the identity provider',
     cause: error,
   })
 }
@@ -192,7 +192,7 @@ function failureOf(error: unknown): SignInError {
 function unavailable(error: unknown): SignInError {
   if (error instanceof SignInError) return error
   return new SignInError('PROVIDER_UNAVAILABLE', 'the identity provider does not answer', {
-    hint: 'try again in a moment; the log of the gateway says why',
+    hint: "try again in a moment; the gateway's log says why",
     cause: error,
   })
 }

@@ -207,8 +207,8 @@ export class SignIn implements Authenticator {
     return this.#reported('sign-in', visit, async (known) => {
       const found = await cookies.pending(callback.searchParams.get('state') ?? '', cookie)
       if (found === undefined) {
-        throw new SignInError('SIGN_IN_EXPIRED', 'this browser has not begun this sign-in', {
-          hint: 'sign in again: an answer counts once, for ten minutes, in the browser that asked for it',
+        throw new SignInError('SIGN_IN_EXPIRED', 'this sign-in was not started in this browser', {
+          hint: 'sign in again: an answer is valid once, for ten minutes, in the browser that started the sign-in',
         })
       }
       const { pending, removed } = found
@@ -349,7 +349,7 @@ export class SignIn implements Authenticator {
         if (sub !== undefined) this.#markEnded(`${isOfSession ? 'unnamed' : 'sub'}:${sub}`, atMs)
       } catch (error) {
         if (error instanceof errors.JOSEError) {
-          throw new SignInError('TOKEN_REFUSED', 'this is no logout token for this gateway', {
+          throw new SignInError('TOKEN_REFUSED', 'this is not a logout token for this gateway', {
             hint: 'see OpenID Connect Back-Channel Logout 1.0, section 2.6',
             cause: error,
           })
@@ -402,7 +402,10 @@ export class SignIn implements Authenticator {
       cookies.open('socket', authorization.slice(socketScheme.length)),
     ])
     if (session === undefined || renewal?.id !== session.id) {
-      throw unauthenticated('refused', 'this WebSocket is not of the session that was renewed')
+      throw unauthenticated(
+        'refused',
+        'this WebSocket does not belong to the session that was renewed',
+      )
     }
     return this.#accept(credentials, this.#latest({ ...session, ...renewal }))
   }
@@ -484,7 +487,7 @@ export class SignIn implements Authenticator {
     }
     try {
       if (tokens.claims !== undefined && tokens.claims.sub !== session.subject) {
-        throw new SignInError('SIGN_IN_REFUSED', 'the renewed token is of another user', {
+        throw new SignInError('SIGN_IN_REFUSED', 'the renewed token belongs to another user', {
           hint: 'sign in again',
         })
       }
@@ -528,7 +531,7 @@ export class SignIn implements Authenticator {
         'TOKEN_REFUSED',
         `the gateway does not accept the ${apiServerToken} token of the identity provider`,
         {
-          hint: 'its issuer, audience (auth.audiences), algorithm and claims have to be as auth.oidc says; ask the operator',
+          hint: 'its issuer, audience (auth.audiences), algorithm and claims must match auth.oidc; ask the operator',
           cause: error,
         },
       )
@@ -644,7 +647,7 @@ function unauthenticated(problem: 'none' | 'refused', message: string): Unauthen
 
 function unavailable(cause: unknown): SignInError {
   return new SignInError('PROVIDER_UNAVAILABLE', 'the sign-in cannot be completed now', {
-    hint: 'try again in a moment; the log of the gateway says why',
+    hint: "try again in a moment; the gateway's log says why",
     cause,
   })
 }

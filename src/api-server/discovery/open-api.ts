@@ -56,14 +56,28 @@ export class OpenApi {
       readonly paths?: Readonly<Record<string, { readonly serverRelativeURL?: string }>>
     }
     const wanted = Object.entries(index?.paths ?? {}).filter(([path]) => isWanted(path))
-    const fetched = await boundedParallel(wanted, maxParallel, async ([path, entry]) => {
-      const url = entry.serverRelativeURL ?? `/openapi/v3/${path}`
-      return [path, await this.#fetch(path, url, signal)] as const
-    })
     const cache = new Map<string, CachedDocument>()
     const documents: Record<string, OpenApiDocument> = {}
     const failures: OpenApiDocumentError[] = []
-    for (const [path, result] of fetched) {
+    const fetched = await boundedParallel(wanted, maxParallel, async ([path, entry]) => {
+      const url = entry.serverRelativeURL ?? `/openapi/v3/${path}`
+      const known = this.#cache.get(path)
+      if (known?.url === url) return known
+      try {
+        return await this.#document(url, signal).catch(async (error: unknown) => {
+          // The document has changed since the index: its old address redirects to the new one.
+          const isMoved =
+            error instanceof ApiStatusError && error.httpStatus >= 300 && error.httpStatus < 400
+          if (!isMoved) throw error
+          return await this.#document(url.replace(/\?.*/, ''), signal)
+        })
+      } catch (error) {
+        signal.throwIfAborted()
+        return new OpenApiDocumentError(path, error)
+      }
+    })
+    for (const [at, result] of fetched.entries()) {
+      const [path = ''] = wanted[at] ?? []
       if (result instanceof OpenApiDocumentError) {
         failures.push(result)
         continue
@@ -73,27 +87,6 @@ export class OpenApi {
     }
     this.#cache = cache
     return { documents, failures }
-  }
-
-  async #fetch(
-    path: string,
-    url: string,
-    signal: AbortSignal,
-  ): Promise<CachedDocument | OpenApiDocumentError> {
-    const known = this.#cache.get(path)
-    if (known?.url === url) return known
-    try {
-      return await this.#document(url, signal).catch(async (error: unknown) => {
-        // The document has changed since the index: its old address redirects to the new one.
-        const isMoved =
-          error instanceof ApiStatusError && error.httpStatus >= 300 && error.httpStatus < 400
-        if (!isMoved) throw error
-        return await this.#document(url.replace(/\?.*/, ''), signal)
-      })
-    } catch (error) {
-      signal.throwIfAborted()
-      return new OpenApiDocumentError(path, error)
-    }
   }
 
   async #document(url: string, signal: AbortSignal): Promise<CachedDocument> {

@@ -70,7 +70,7 @@ export const defaultMaxFrameBytes: number = 8 * 1024 * 1024
 export class TruncatedFrameError extends CodedError {
   constructor(what: string, missing: string) {
     super('TRUNCATED_FRAME', `${what} ended ${missing}`, {
-      hint: 'the connection was cut, by the server or by a proxy before it; the request can be repeated',
+      hint: 'the server, or a proxy in front of it, cut the connection; the request can be repeated',
     })
   }
 }
@@ -80,7 +80,7 @@ export class OversizedFrameError extends CodedError {
   constructor(what: string, maxFrameBytes: number) {
     super('OVERSIZED_FRAME', `${what} is larger than maxFrameBytes (${maxFrameBytes})`, {
       value: maxFrameBytes,
-      hint: 'raise maxFrameBytes if this cluster has such large objects',
+      hint: 'raise maxFrameBytes if this cluster has objects this large',
     })
   }
 }

@@ -95,7 +95,7 @@ export function checkValidity(pem: string | Buffer, where: string): void {
     throw new ClusterConfigError(
       'CLIENT_CERTIFICATE_EXPIRED',
       `the client certificate in ${where} expired at ${expires.toISOString()}`,
-      { value: expires, hint: 'have it renewed; kubeadm certs renew, or a new kubeconfig' },
+      { value: expires, hint: 'renew it (kubeadm certs renew), or get a new kubeconfig' },
     )
   }
   if (begins.getTime() > now) {
@@ -134,7 +134,11 @@ function check(what: string, where: string, use: () => unknown): void {
     throw new ClusterConfigError(
       'CERTIFICATE_INVALID',
       `${what} in ${where} cannot be used: ${(error as Error).message}`,
-      { value: where, cause: error, hint: 'it must be PEM, and the key that of the certificate' },
+      {
+        value: where,
+        cause: error,
+        hint: 'it must be PEM, and the key must belong to the certificate',
+      },
     )
   }
 }

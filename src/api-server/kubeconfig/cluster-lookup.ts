@@ -11,14 +11,6 @@ import { type Kubeconfig, mergeKubeconfigs, readKubeconfig, resolveContext } fro
 import { existsSync, readFileSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 
-function processEnvironment(): ClusterConfigEnvironment {
-  return {
-    variables: process.env,
-    homeDir: homedir(),
-    serviceAccountDir: '/var/run/secrets/kubernetes.io/serviceaccount',
-  }
-}
-
 /**
  * Finds a cluster as kubectl does: by the given kubeconfig, else the merged files of `KUBECONFIG`, else
  * `~/.kube/config`, else the service account of the pod. Reads and checks certificates. Throws {@link
@@ -26,7 +18,11 @@ function processEnvironment(): ClusterConfigEnvironment {
  */
 export function loadClusterConfig(
   selection: ClusterSelection = {},
-  environment: ClusterConfigEnvironment = processEnvironment(),
+  environment: ClusterConfigEnvironment = {
+    variables: process.env,
+    homeDir: homedir(),
+    serviceAccountDir: '/var/run/secrets/kubernetes.io/serviceaccount',
+  },
 ): ClusterConfig {
   const config = findClusterConfig(selection, environment)
   checkTlsMaterial(config)

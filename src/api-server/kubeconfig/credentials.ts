@@ -70,11 +70,8 @@ export class Credentials {
     return credentials === refused ? undefined : credentials
   }
 
-  async #read(): Promise<RequestCredentials> {
-    this.#pending ??= this.#ask().finally(() => {
-      this.#pending = undefined
-    })
-    return await this.#pending
+  #read(): Promise<RequestCredentials> {
+    return (this.#pending ??= this.#ask().finally(() => (this.#pending = undefined)))
   }
 
   async #ask(): Promise<RequestCredentials> {
@@ -116,7 +113,19 @@ export class Credentials {
     const { cluster, user } = this.#config
     const { exec = null, authProvider = null } = user
     const isProvider = authProvider !== null && tokenFileOf(authProvider) === undefined
-    if (exec === null && !isProvider) return staticCredentials(this.#config)
+    if (exec === null && !isProvider) {
+      const token = user.token ?? readTokenFile(this.#config)
+      const headers: Record<string, string> = {}
+      if (user.impersonateUser !== undefined) headers['Impersonate-User'] = user.impersonateUser
+      if (token !== undefined && token !== '') headers['Authorization'] = `Bearer ${token}`
+      return present({
+        headers,
+        ...tlsMaterial(this.#config),
+        rejectUnauthorized: cluster.skipTLSVerify ? false : undefined,
+        servername: textOf(cluster.tlsServerName),
+        auth: textOf(user.username) && `${user.username}:${user.password ?? ''}`,
+      })
+    }
     // The connection pool handles proxies. A configuration of its own shares no authenticators' cache with others.
     const { proxyUrl: _, ...direct } = cluster
     const use = exec === null ? 'its identity provider' : 'its plugin'
@@ -131,22 +140,4 @@ function hintFor({ user }: ClusterConfig): string {
   const exec = user.exec as { command?: string; installHint?: string } | null | undefined
   if (exec === null || exec === undefined) return 'check the user entry of the kubeconfig'
   return exec.installHint ?? `run the plugin by hand to see what it says: ${exec.command}`
-}
-
-/**
- * The credentials that a configuration contains or names files of: TLS material, a token, or a user name and password.
- */
-function staticCredentials(config: ClusterConfig): RequestOptions {
-  const { cluster, user } = config
-  const token = user.token ?? readTokenFile(config)
-  const headers: Record<string, string> = {}
-  if (user.impersonateUser !== undefined) headers['Impersonate-User'] = user.impersonateUser
-  if (token !== undefined && token !== '') headers['Authorization'] = `Bearer ${token}`
-  return present({
-    headers,
-    ...tlsMaterial(config),
-    rejectUnauthorized: cluster.skipTLSVerify ? false : undefined,
-    servername: textOf(cluster.tlsServerName),
-    auth: textOf(user.username) && `${user.username}:${user.password ?? ''}`,
-  })
 }

@@ -163,6 +163,14 @@ export function resolveContext(kubeconfig: Kubeconfig, selection: ClusterSelecti
   if (problem !== undefined) {
     throw invalid(context?.file ?? '', `the labels of context "${context?.name}": ${problem}`)
   }
+  const impersonation: Record<string, string | readonly string[]> = {}
+  const uid = textOf(user?.body['as-uid'])
+  if (uid !== undefined) impersonation['Impersonate-Uid'] = uid
+  const groups = textsOf(user?.body['as-groups'])
+  if (groups.length > 0) impersonation['Impersonate-Group'] = groups
+  for (const [key, values] of Object.entries(user?.body['as-user-extra'] ?? {})) {
+    impersonation[`Impersonate-Extra-${encodeURIComponent(key)}`] = textsOf(values)
+  }
   return {
     source,
     context: context?.name,
@@ -171,7 +179,7 @@ export function resolveContext(kubeconfig: Kubeconfig, selection: ClusterSelecti
     cluster: clusterOf(cluster, server, source),
     user: userOf(user, isPrivate),
     ...(own === undefined ? {} : { labels: labels as Readonly<Record<string, string>> }),
-    impersonation: impersonationOf(user?.body ?? {}),
+    impersonation,
   }
 }
 
@@ -298,18 +306,6 @@ function texts<Names extends string>(
     else if (typeof value === 'string' && value !== '') found[name] = value
   }
   return found as Partial<Record<Names, string>>
-}
-
-function impersonationOf(body: Fields): Readonly<Record<string, string | readonly string[]>> {
-  const headers: Record<string, string | readonly string[]> = {}
-  const uid = textOf(body['as-uid'])
-  if (uid !== undefined) headers['Impersonate-Uid'] = uid
-  const groups = textsOf(body['as-groups'])
-  if (groups.length > 0) headers['Impersonate-Group'] = groups
-  for (const [key, values] of Object.entries(body['as-user-extra'] ?? {})) {
-    headers[`Impersonate-Extra-${encodeURIComponent(key)}`] = textsOf(values)
-  }
-  return headers
 }
 
 function textsOf(value: unknown): readonly string[] {

@@ -60,8 +60,8 @@ const failures: Readonly<Record<string, ConnectionFailure>> = {
 }
 
 const hints: Partial<Record<ConnectionFailure, string>> = {
-  refused: 'check that the API server runs, and its address and port',
-  reset: 'the API server, or a proxy before it, closed the connection',
+  refused: 'check that the API server is running, and its address and port',
+  reset: 'the API server, or a proxy in front of it, closed the connection',
   timeout: 'check the address, and the firewalls on the way',
   name: "check the server's name in the kubeconfig, and DNS",
   unreachable: 'check the network and the VPN',
@@ -71,7 +71,7 @@ const hints: Partial<Record<ConnectionFailure, string>> = {
   'wrong-host': 'use a name that the certificate holds, or set tls-server-name',
   'client-certificate': 'the API server did not accept the client certificate of this user',
   tls: 'check that the address is that of an API server, and https its protocol',
-  protocol: 'check that the address is that of an API server, and whether it wants https',
+  protocol: 'check that the address is that of an API server, and whether it expects https',
 }
 
 /** The connection error for a failure of node:http, node:tls or node:zlib. */

@@ -1,8 +1,13 @@
+/**
+ * Small requests to an API server, whose answers are held in memory and parsed. One deadline counts for all of a request:
+ * a 429 that says when to come back is waited for only if the deadline allows. A connection that the server has just
+ * closed, and credentials that have ended, are the business of {@link Transport.send}.
+ */
 import { type ApiStatusError, isTooManyRequests } from '../../kubernetes/status.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { parseExact } from '../../lib/json.ts'
 import { readUpTo } from '../../lib/read-body.ts'
-import type { Transport, TransportRequest } from './transport.ts'
+import type { Transport, TransportRequest, TransportResponse } from './transport.ts'
 import { warningTexts } from './warnings.ts'
 
 /** A small request: the whole response is held in memory. */
@@ -26,6 +31,7 @@ export interface JsonRequestOptions {
   readonly signal: AbortSignal
 }
 
+const json = 'application/json'
 /** `Retry-After: 0` gives no time. */
 const leastPauseMs = 100
 
@@ -54,48 +60,33 @@ export async function requestJson(
   path: string,
   options: JsonRequestOptions,
 ): Promise<unknown> {
-  const endsAtMs = performance.now() + options.deadlineMs
-  for (
-    let deadlineMs = options.deadlineMs;
-    ;
-    deadlineMs = Math.ceil(endsAtMs - performance.now())
-  ) {
+  const { body: content, contentType = json, accept = json, deadlineMs, maxBytes, signal } = options
+  const request = {
+    method,
+    path,
+    headers: { Accept: accept, ...(content !== undefined && { 'Content-Type': contentType }) },
+    ...(content !== undefined && { body: JSON.stringify(content) }),
+  }
+  const endsAtMs = performance.now() + deadlineMs
+  let leftMs = deadlineMs
+  let response: TransportResponse | undefined
+  while (response === undefined) {
+    const deadlines = { responseDeadlineMs: leftMs, totalDeadlineMs: leftMs }
     try {
-      return await requestOnce(transport, method, path, { ...options, deadlineMs })
+      response = await transport.send({ ...request, ...deadlines }, signal)
     } catch (error) {
-      if (options.waitsAsTold !== true || !isTooManyRequests(error)) throw error
-      const { retryAfterMs } = error as ApiStatusError
-      if (retryAfterMs === undefined) throw error
+      const isTold = options.waitsAsTold === true && isTooManyRequests(error)
+      const { retryAfterMs = Infinity } = isTold ? (error as ApiStatusError) : {}
       const pauseMs = Math.max(leastPauseMs, retryAfterMs)
       if (performance.now() + pauseMs >= endsAtMs) throw error
-      await transport.pause(pauseMs, options.signal)
+      await transport.pause(pauseMs, signal)
+      leftMs = Math.ceil(endsAtMs - performance.now())
     }
   }
-}
-
-async function requestOnce(
-  transport: Transport,
-  method: TransportRequest['method'],
-  path: string,
-  options: JsonRequestOptions,
-): Promise<unknown> {
-  const { body: content, contentType, accept, deadlineMs, exact, maxBytes, signal } = options
-  const title = `${method} ${path}`
-  const headers = { Accept: accept ?? 'application/json' }
-  const withBody =
-    content === undefined
-      ? { headers }
-      : {
-          headers: { ...headers, 'Content-Type': contentType ?? 'application/json' },
-          body: JSON.stringify(content),
-        }
-  const { body, headers: answered } = await transport.send(
-    { method, path, ...withBody, responseDeadlineMs: deadlineMs, totalDeadlineMs: deadlineMs },
-    signal,
-  )
-  const warnings = options.warned === undefined ? [] : warningTexts(answered['warning'])
+  const warnings = options.warned === undefined ? [] : warningTexts(response.headers['warning'])
   if (warnings.length > 0) options.warned?.(warnings)
-  const bytes = await readUpTo(maxBytes, body)
+  const title = `${method} ${path}`
+  const bytes = await readUpTo(maxBytes, response.body)
   if (bytes.length > maxBytes) {
     const problem = `the answer is larger than ${maxBytes} bytes`
     const hint = 'ask for less at a time, or raise maxAnswerBytes of the connection'
@@ -104,7 +95,7 @@ async function requestOnce(
   const text = bytes.toString('utf8')
   if (text === '') return undefined
   try {
-    return exact === true && longInteger.test(text) ? parseExact(text) : JSON.parse(text)
+    return options.exact === true && longInteger.test(text) ? parseExact(text) : JSON.parse(text)
   } catch {
     const start = text.slice(0, 80)
     throw new UnexpectedAnswerError(title, `not JSON: ${JSON.stringify(start)}`, start)

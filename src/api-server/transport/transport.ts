@@ -1,11 +1,19 @@
-import type { IncomingHttpHeaders } from 'node:http'
+/**
+ * One API server: its connections, the credentials of one user, and every request. `send` asks for credentials, makes an
+ * {@link Exchange}, and repeats it in two cases only: with renewed credentials after a 401, once; and, where a second
+ * sending does no more than one, after a pooled connection that the server has just closed. Anything outside 2xx becomes an
+ * `ApiStatusError`, with the Status that the server sends. Closing ends all exchanges.
+ */
+import { Agent, type IncomingHttpHeaders } from 'node:http'
+import { Agent as HttpsAgent, type RequestOptions } from 'node:https'
+import type { Socket } from 'node:net'
 import { arch, platform } from 'node:process'
 import { sleep } from '../../lib/backoff.ts'
 import { withDeadline } from '../../lib/deadline.ts'
 import { isRecord } from '../../lib/json.ts'
+import { clientNodeConfig } from '../kubeconfig/client-node.ts'
 import type { ClusterConfig } from '../kubeconfig/cluster-config.ts'
 import { ConnectionError, type ConnectionFailure } from './connection-error.ts'
-import { ConnectionPool, type ConnectionPoolOptions } from './connection-pool.ts'
 import { Credentials, type RequestCredentials } from '../kubeconfig/credentials.ts'
 import { Exchange, type ExchangeDeadlines, type ExchangeResponse } from './exchange.ts'
 import { isUnauthorized } from './reachability.ts'
@@ -18,10 +26,15 @@ import {
   statusReasons,
 } from '../../kubernetes/status.ts'
 
-export interface TransportOptions
-  extends
-    ConnectionPoolOptions,
-    Pick<ExchangeDeadlines, 'connectDeadlineMs' | 'responseDeadlineMs'> {
+export interface TransportOptions extends Pick<
+  ExchangeDeadlines,
+  'connectDeadlineMs' | 'responseDeadlineMs'
+> {
+  /** How many connections may be open at once. Further requests wait for one, within their deadline. */
+  readonly maxConnections: number
+  readonly maxIdleConnections: number
+  /** Silence after which the kernel probes the peer. After ten unanswered probes (10 s) the connection is dead. */
+  readonly tcpKeepAliveMs: number
   /** How long a credential plugin or an identity provider may take. */
   readonly credentialsDeadlineMs: number
   /** Must not look like a browser or curl: for those, API servers indent their JSON. */
@@ -109,7 +122,10 @@ export class Transport {
   readonly #options: TransportOptions
   readonly #observer: TransportObserver
   #credentials: Credentials
-  readonly #pool: ConnectionPool
+  readonly #config: ClusterConfig
+  /** The connections: one agent for all requests, made for the first. */
+  #agent: Promise<Agent> | undefined
+  readonly #prepared = new WeakSet<Socket>()
   readonly #running = new Set<Exchange>()
   readonly #closing = new AbortController()
 
@@ -119,7 +135,7 @@ export class Transport {
     this.#options = options
     this.#observer = observer
     this.#credentials = new Credentials(config, options.credentialsDeadlineMs)
-    this.#pool = new ConnectionPool(config, options)
+    this.#config = config
   }
 
   /**
@@ -162,7 +178,8 @@ export class Transport {
   async close(): Promise<void> {
     this.#closing.abort(this.#closedError())
     for (const exchange of this.#running) exchange.abort(this.#closedError())
-    await this.#pool.close()
+    const agent = await this.#agent?.catch(() => undefined)
+    agent?.destroy()
   }
 
   async #exchange(
@@ -248,7 +265,7 @@ export class Transport {
           ...(headers as Record<string, string>),
         },
       },
-      agent: await this.#pool.agent(),
+      agent: await (this.#agent ??= agentOf(this.#config, this.#options)),
       body: request.body,
       deadlines: {
         connectDeadlineMs: this.#options.connectDeadlineMs,
@@ -256,9 +273,24 @@ export class Transport {
         idleDeadlineMs: request.idleDeadlineMs,
         totalDeadlineMs: request.totalDeadlineMs,
       },
-      prepareSocket: (socket) => this.#pool.prepare(socket),
+      prepareSocket: (socket) => this.#prepare(socket),
       received: () => this.#observer.received(),
     })
+  }
+
+  /**
+   * Makes the kernel detect dead peers. An agent does so for idle connections only, and never for TLS ones
+   * (nodejs/node#41965, nodejs/node#62003); a watch is never idle in that sense.
+   */
+  #prepare(socket: Socket): void {
+    if (this.#prepared.has(socket)) return
+    this.#prepared.add(socket)
+    const apply = () => {
+      socket.setNoDelay(true)
+      socket.setKeepAlive(true, this.#options.tcpKeepAliveMs)
+    }
+    if (socket.connecting) socket.once('connect', apply)
+    else apply()
   }
 
   /** Credentials have their own deadline; this one only ends the wait with the signal. */
@@ -269,6 +301,34 @@ export class Transport {
   #closedError(): ConnectionError {
     return new ConnectionError('closed', this.host, 'the connection to this cluster was closed')
   }
+}
+
+/**
+ * The agent of a cluster. For a `proxy-url` (HTTP CONNECT or SOCKS) it is client-node's, made to keep connections;
+ * client-node is loaded for this only.
+ */
+async function agentOf({ cluster }: ClusterConfig, limits: TransportOptions): Promise<Agent> {
+  const settings = {
+    keepAlive: true,
+    keepAliveMsecs: limits.tcpKeepAliveMs,
+    maxSockets: limits.maxConnections,
+    maxFreeSockets: limits.maxIdleConnections,
+  }
+  if (cluster.proxyUrl === undefined) {
+    return cluster.server.startsWith('https:') ? new HttpsAgent(settings) : new Agent(settings)
+  }
+  const use = `the proxy of ${cluster.server}`
+  const kubeConfig = await clientNodeConfig(use, cluster, { name: 'anonymous' })
+  const options: RequestOptions = {}
+  await kubeConfig.applyToHTTPSOptions(options)
+  const agent = options.agent as Agent
+  // An agent's options override a request's, and client-node sets all of them: an undefined one would override a
+  // certificate.
+  const own = (agent as Agent & { options: Record<string, unknown> }).options
+  for (const [name, value] of Object.entries(own)) {
+    if (value === undefined) Reflect.deleteProperty(own, name)
+  }
+  return Object.assign(agent, settings)
 }
 
 const reviews = /^\/apis\/auth(?:entication|orization)\.k8s\.io\/.*reviews$/

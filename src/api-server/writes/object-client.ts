@@ -225,7 +225,18 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
    * {@link CutObjectError} if the object comes from a cache.
    */
   async update(object: T, options: ChangeOptions = {}): Promise<T> {
-    await this.#requireWhole(object, options)
+    const { metadata: given } = object
+    const wasRead = (given.resourceVersion ?? '') !== '' || (given.uid ?? '') !== ''
+    // Asks the server only about objects without `managedFields`, which are few. What a subresource has of its own is not
+    // in caches.
+    if (this.#subresource?.type === undefined && wasRead && !hasManagers(given)) {
+      const { metadata: current } = await this.#send('GET', this.#objectPath(given), options)
+      const lacksAnnotation = given.annotations?.[lastAppliedAnnotation] === undefined
+      const isAnnotated = current.annotations?.[lastAppliedAnnotation] !== undefined
+      if (hasManagers(current) || (lacksAnnotation && isAnnotated)) {
+        throw new CutObjectError(this.resource, object)
+      }
+    }
     const body = required(this.#typed(object), options.preconditions)
     return await this.#write('PUT', this.#pathOf(object.metadata), options, body)
   }
@@ -284,26 +295,6 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
       ...(dryRun === true ? { dryRun: ['All'] } : {}),
     }
     await this.#send('DELETE', this.#pathOf(at), { ...read, body })
-  }
-
-  /**
-   * Throws {@link CutObjectError} if the server's object has what caches leave out, and this one does not. Asks the
-   * server only about objects without `managedFields`, which are few.
-   */
-  async #requireWhole(object: T, options: ReadOptions): Promise<void> {
-    // What a subresource has of its own is not in caches.
-    if (this.#subresource?.type !== undefined) return
-    const { metadata: given } = object
-    const wasRead = (given.resourceVersion ?? '') !== '' || (given.uid ?? '') !== ''
-    if (!wasRead || hasManagers(given)) return
-    const { metadata: current } = await this.#send('GET', this.#objectPath(given), options)
-    const lacksAnnotation = given.annotations?.[lastAppliedAnnotation] === undefined
-    if (
-      hasManagers(current) ||
-      (lacksAnnotation && current.annotations?.[lastAppliedAnnotation] !== undefined)
-    ) {
-      throw new CutObjectError(this.resource, object)
-    }
   }
 
   async #write(

@@ -64,7 +64,7 @@ export class DirectorySource implements ClusterSource {
         this.#ofFiles = new Map(found.files.map(({ file }) => [file, this.#clustersOf(file)]))
         if (found.names > maxFiles) {
           const text = `has ${found.names} kubeconfigs, of which the first ${maxFiles} by name are read`
-          const hint = 'let several gateways serve some of the clusters each'
+          const hint = 'share the clusters among several gateways (shard)'
           const { path: value } = this.#options
           problem = new CodedError('TOO_MANY_CLUSTERS', text, { value, hint })
         }

@@ -190,7 +190,7 @@ function unsupported(source: string, problem: string, hint: string): ClusterConf
 
 function invalid(source: string, problem: string): ClusterConfigError {
   return new ClusterConfigError('KUBECONFIG_INVALID', `${source}: ${problem}`, {
-    hint: 'correct the Secret: the gateway follows it',
+    hint: 'correct the Secret: the gateway reads it again when it changes',
   })
 }
 

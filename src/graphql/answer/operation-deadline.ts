@@ -20,7 +20,7 @@ export async function inTime<T>(
   const passed = new ClientError(
     'DEADLINE_EXCEEDED',
     `the operation took longer than ${deadlineMs} ms`,
-    { value: deadlineMs, hint: 'ask for less, or again in a moment', retryAfterMs: 1_000 },
+    { value: deadlineMs, hint: 'ask for less, or try again in a moment', retryAfterMs: 1_000 },
   )
   const restMs = Math.max(0, beganMs + deadlineMs - performance.now())
   try {

@@ -106,7 +106,7 @@ export async function checkDocuments({
     if (broken.has(JSON.stringify(place))) continue
     const hint = wasInvalid.has(node)
       ? 'the schema before refuses it too: correct the document'
-      : 'take it out of the document, or write it as the schema has it now'
+      : 'remove it from the document, or change it to match the schema'
     breaks.push({ ...place, coordinate: uses.at(node) ?? null, code: 'INVALID', message, hint })
   }
   return breaks.toSorted(
@@ -348,7 +348,7 @@ function hintOf({ type, path = '' }: Change, before: GraphQLSchema): string {
       return 'take the field out of the document before the upgrade, or keep it in the new version of the API'
     }
     case 'FIELD_TYPE_CHANGED':
-      return "generate the client's types anew, and let its code read the new type before the upgrade"
+      return "regenerate the client's types, and let its code read the new type before the upgrade"
     case 'FIELD_ARGUMENT_ADDED':
       return 'pass the argument'
     case 'FIELD_ARGUMENT_REMOVED':
@@ -357,7 +357,7 @@ function hintOf({ type, path = '' }: Change, before: GraphQLSchema): string {
       return 'pass the field in every value of the input'
     case 'INPUT_FIELD_REMOVED':
     case 'ENUM_VALUE_REMOVED':
-      return 'pass it no longer: filter and order by something else that the schema has'
+      return 'stop passing it: filter and order by something else that the schema has'
     case 'FIELD_ARGUMENT_TYPE_CHANGED':
     case 'INPUT_FIELD_TYPE_CHANGED':
       return 'pass a value of the new type'

@@ -85,7 +85,7 @@ export function isLostCluster(code: unknown): boolean {
 export function writeByGet(): ClientError {
   return new ClientError(
     'BAD_USER_INPUT',
-    'writes are made by POST and by WebSocket, never by GET',
+    'writes are accepted by POST and over WebSocket, never by GET',
     {
       hint: 'send a POST with content-type application/json',
     },
@@ -128,7 +128,7 @@ export function clientErrorOf(error: unknown): GraphQLError {
   }
   if (cause instanceof UnknownIndexError) {
     const message = `${cause.resource}: the index ${cause.index} is being built`
-    const hint = 'ask again in a moment'
+    const hint = 'try again in a moment'
     return placed(error, message, {
       code: 'NOT_SYNCED',
       value: cause.index,

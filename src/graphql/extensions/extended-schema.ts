@@ -280,7 +280,7 @@ function resolve(
     const of = getNamedType(field.type)
     if (!isInputType(of) && !isGiven(of)) {
       const message = isAbstractType(of)
-        ? `${coordinate} is of ${of.name}, which has types of the gateway among its own`
+        ? `${coordinate} is of ${of.name}, which contains types of the gateway`
         : `${coordinate} is of ${of.name}, which only the gateway can make`
       const hint =
         'use types of its own, scalars, the types of kinds, and KubernetesObject for any kind'

@@ -265,7 +265,7 @@ export function shownError(thrown: unknown): Error {
 }
 
 function lateCall({ coordinate }: ExtensionField, deadlineMs: number): ClientError {
-  const hint = 'ask for fewer objects, or again in a moment'
+  const hint = 'ask for fewer objects, or try again in a moment'
   const message = `${coordinate} was not resolved within ${deadlineMs} ms`
   return new ClientError('DEADLINE_EXCEEDED', message, { value: deadlineMs, hint })
 }

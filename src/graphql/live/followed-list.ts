@@ -405,7 +405,7 @@ function objectsToFollow(
     const value = lists.size
     const [problem, hint] =
       value === 0
-        ? ['names no object', 'subscribe when there is one']
+        ? ['names no object', 'subscribe when one is served']
         : [
             `are of ${value} kinds and clusters, and a subscription follows at most ${maxLists}`,
             'follow them by several subscriptions',

@@ -101,7 +101,7 @@ export class OpenSubscriptions {
 
   #end(subscription: OpenSubscription, problem: Problem): void {
     this.remove(subscription)
-    const hint = 'read the schema again, and subscribe anew'
+    const hint = 'read the schema again, then subscribe again'
     const message = `the schema has changed: ${problem.message}`
     subscription.end(new ClientError('SCHEMA_CHANGED', message, { ...problem, hint }))
   }

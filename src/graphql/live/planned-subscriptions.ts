@@ -298,7 +298,7 @@ export class PlannedSubscriptions {
       const isOther = now.schema !== first
       if (isOther && documents.validate(now.schema, document).length > 0) {
         const message = 'the schema has changed, and no longer has what this subscription selects'
-        const hint = 'subscribe again by the present schema'
+        const hint = 'subscribe again with the current schema'
         throw new ClientError('SCHEMA_CHANGED', message, { hint })
       }
       const at = { served: now, document, operation }
@@ -315,7 +315,7 @@ export class PlannedSubscriptions {
     // The plans of a schema are the same for whatever clusters there are.
     if (known?.schema !== served.schema) {
       if (operation.operation !== OperationTypeNode.SUBSCRIPTION) {
-        throw new TypeError(`a ${operation.operation} is no subscription`)
+        throw new TypeError(`a ${operation.operation} is not a subscription`)
       }
       const { documents } = this.#options
       const grown = (bytes: number): void => documents.grown(document, bytes)

@@ -75,7 +75,11 @@ export function logRequest(args: KindLogsArguments, limits: LogLimits): LogReque
     const ms = isTime ? 0 : (parseDurationMs(since) ?? 0)
     const at = new Date(isTime ? since : Date.now() - ms)
     if ((!isTime && ms <= 0) || Number.isNaN(at.getTime())) {
-      throw invalid('since', since, 'a time like "2026-01-31T12:00:00Z", or a duration like "15m"')
+      throw invalid(
+        'since',
+        since,
+        'a time such as "2026-01-31T12:00:00Z", or a duration such as "15m"',
+      )
     }
     sinceTime = at.toISOString()
   }
@@ -100,7 +104,7 @@ function requirePods(args: KindLogsArguments): void {
   if (ids !== undefined && ids !== null) {
     const [other] = given
     if (other !== undefined) {
-      throw new ClientError('BAD_USER_INPUT', `podLogs: ids and ${other[0]} exclude each other`, {
+      throw new ClientError('BAD_USER_INPUT', `podLogs: ids and ${other[0]} cannot be combined`, {
         argument: other[0],
         hint: 'an id names its cluster and its object: leave the other arguments out',
       })

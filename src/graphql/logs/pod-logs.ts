@@ -68,7 +68,7 @@ export class PodLogs {
   constructor(options: PodLogsOptions) {
     this.#options = options
     this.#places = new LogPlaces(options.logs)
-    const hint = 'read fewer logs at once, read them faster, or ask again later'
+    const hint = 'read fewer logs at once, read them faster, or try again later'
     this.#held = new HeldBytes(options.logs, { name: 'logs', hint })
   }
 

@@ -120,8 +120,11 @@ export function indexesOf(
     if (name === undefined || known.has(name) || reserved.has(name)) continue
     const found = pathAt(jsonPath, (path) => catalog.at(typeName, path))
     if (found === undefined || found.at.form === 'absent') {
-      const problem = found === undefined ? 'it is no plain path' : 'the schema has no such field'
-      problems.push(new CustomResourceIndexError(typeName, jsonPath, problem))
+      const problem =
+        found === undefined ? 'it is not a plain path' : 'the schema has no such field'
+      const message = `${typeName} has no index of ${jsonPath}: ${problem}`
+      const hint = 'declare the index with @index'
+      problems.push(new CodedError('CRD_INDEX', message, { value: jsonPath, hint }))
       continue
     }
     // Every kind has an index of its creation time.
@@ -309,16 +312,6 @@ function healthIndex({
       const { status } = ruledHealth(rule, object as Unstructured)
       return [indexKeyOf('healthStatus', status) ?? '']
     },
-  }
-}
-
-/** A printer column or selectable field of a CRD that cannot be an index. */
-class CustomResourceIndexError extends CodedError {
-  constructor(typeName: string, jsonPath: string, problem: string) {
-    super('CRD_INDEX', `${typeName} has no index of ${jsonPath}: ${problem}`, {
-      value: jsonPath,
-      hint: 'declare the index with @index',
-    })
   }
 }
 

@@ -4,7 +4,7 @@ import { customColumns } from '../../kubernetes/printing/custom-columns.ts'
 import { printedKindOf } from '../../kubernetes/printing/printed-kinds.ts'
 import type { OpenApiDocuments } from '../../kubernetes/open-api.ts'
 import { atOnce } from '../../lib/event-loop.ts'
-import type { CodedError } from '../../lib/coded-error.ts'
+import { CodedError } from '../../lib/coded-error.ts'
 import type { ReferenceOfAnyKind } from '../../query/relation/relation.ts'
 import type { RelationDefinition } from '../../query/relation/relations.ts'
 import { checkGroupAliases, type GroupAliases } from '../naming/api-groups.ts'
@@ -23,7 +23,6 @@ import {
   type NamedResource,
   type ResourceVersions,
   selectResources,
-  UncachedKindError,
 } from './select-resources.ts'
 
 /** The sources of a schema. */
@@ -73,7 +72,7 @@ export interface SchemaModel {
 }
 
 /**
- * Builds the model of a schema. Throws `GroupAliasError`. Every other problem leaves out the part that it concerns, and
+ * Builds the model of a schema. Throws `CodedError` (`GROUP_ALIAS`). Every other problem leaves out the part that it concerns, and
  * becomes one of `problems`.
  */
 export function buildSchemaModel(options: SchemaModelOptions): SchemaModel {
@@ -140,7 +139,14 @@ export function* schemaModelInSteps(options: SchemaModelOptions): Generator<void
     kinds: declared.kinds,
     problems: [
       ...selected.problems,
-      ...uncached.flatMap((name) => (known.has(name) ? [] : [new UncachedKindError(name)])),
+      ...uncached
+        .filter((name) => !known.has(name))
+        .map((value) => {
+          const hint =
+            'write group/Kind, such as apps/Deployment, or only the kind for the core group'
+          const message = `uncached: the cluster serves no ${value}`
+          return new CodedError('UNCACHED_KIND', message, { value, hint })
+        }),
       ...unknownPartsOf(profile, selected.named),
       ...refused,
       ...documents.flatMap(({ problems }) => problems),

@@ -21,30 +21,26 @@ export interface SchemaProfile {
   readonly descriptions?: boolean | undefined
 }
 
-/** A part of a profile that no cluster serves. */
-export class SchemaProfileError extends CodedError {
-  constructor(what: string, value: string) {
-    super('SCHEMA_PROFILE', `the profile of the schema names ${what} that is not served`, {
-      value,
-      hint: '`informerql schema` without a profile prints all types; groups are those of apiVersion, "" for v1',
-    })
-  }
-}
-
 /** The problems of a profile's groups and kinds that are not served. */
 export function unknownPartsOf(
   { include, exclude }: SchemaProfile,
   served: readonly NamedResource[],
-): readonly SchemaProfileError[] {
+): readonly CodedError[] {
   const groups = [...(include?.groups ?? []), ...(exclude?.groups ?? [])].filter(
     (pattern) => !served.some(({ resource }) => isGroup(pattern, resource.group)),
   )
   const kinds = [...(include?.kinds ?? []), ...(exclude?.kinds ?? [])].filter(
     (kind) => !served.some(({ names }) => names.typeName === kind),
   )
+  const hint =
+    '`informerql schema` without a profile prints all types; groups are those of apiVersion, "" for v1'
+  const notServed = (what: string, value: string): CodedError => {
+    const message = `the profile of the schema names a ${what} ${JSON.stringify(value)} that is not served`
+    return new CodedError('SCHEMA_PROFILE', message, { value, hint })
+  }
   return [
-    ...groups.map((group) => new SchemaProfileError(`a group ${JSON.stringify(group)}`, group)),
-    ...kinds.map((kind) => new SchemaProfileError(`a type ${JSON.stringify(kind)}`, kind)),
+    ...groups.map((group) => notServed('group', group)),
+    ...kinds.map((kind) => notServed('type', kind)),
   ]
 }
 

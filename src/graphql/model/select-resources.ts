@@ -17,37 +17,6 @@ export interface NamedResource {
   readonly names: KindNames
 }
 
-/** A kind that is left out, because another kind has the same name. */
-export class KindNameError extends CodedError {
-  constructor(resource: ApiResource, name: string, taken: ApiResource) {
-    const [left, right] = [resource, taken].map((one) => `${one.kind} of ${apiVersionOf(one)}`)
-    super('KIND_NAME', `${left} is left out: ${right} has the name ${name}`, {
-      value: name,
-      hint: `configure an alias for the API group ${resource.group}`,
-    })
-  }
-}
-
-/** A configured version that the server does not serve. */
-export class ResourceVersionError extends CodedError {
-  constructor(name: string, version: string, served: readonly string[]) {
-    super('RESOURCE_VERSION', `${name} is not served in version ${version}`, {
-      value: version,
-      hint: served.length === 0 ? 'it is not served at all' : `there are ${served.join(', ')}`,
-    })
-  }
-}
-
-/** A kind that is configured to have no cache, and that the cluster does not serve. */
-export class UncachedKindError extends CodedError {
-  constructor(name: string) {
-    super('UNCACHED_KIND', `uncached: the cluster serves no ${name}`, {
-      value: name,
-      hint: 'write group/Kind, such as apps/Deployment, or only the kind for the core group',
-    })
-  }
-}
-
 /** `apps/Deployment`; of the core group `Pod`. */
 export function groupKindOf({ group, kind }: ApiResource): string {
   return group === '' ? kind : `${group}/${kind}`
@@ -75,7 +44,10 @@ export function selectResources(
   const problems: CodedError[] = []
   for (const [name, version] of Object.entries(versions)) {
     const served = (byName.get(name) ?? []).map((one) => one.version)
-    if (!served.includes(version)) problems.push(new ResourceVersionError(name, version, served))
+    if (served.includes(version)) continue
+    const message = `${name} is not served in version ${version}`
+    const hint = served.length === 0 ? 'it is not served at all' : `there are ${served.join(', ')}`
+    problems.push(new CodedError('RESOURCE_VERSION', message, { value: version, hint }))
   }
   const chosen = [...byName].flatMap(
     ([name, same]) => same.find(({ version }) => version === versions[name]) ?? same[0] ?? [],
@@ -112,9 +84,11 @@ function withoutClashes(
     const field = [listField, lookupField].find((one) => fields.has(one))
     const taken = types.get(typeName) ?? fields.get(field ?? '')
     if (taken !== undefined) {
-      problems.push(
-        new KindNameError(resource, types.has(typeName) ? typeName : (field ?? ''), taken),
-      )
+      const value = types.has(typeName) ? typeName : field
+      const [left, right] = [resource, taken].map((one) => `${one.kind} of ${apiVersionOf(one)}`)
+      const message = `${left} is left out: ${right} has the name ${value}`
+      const hint = `configure an alias for the API group ${resource.group}`
+      problems.push(new CodedError('KIND_NAME', message, { value, hint }))
       return []
     }
     types.set(typeName, resource)

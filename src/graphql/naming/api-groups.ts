@@ -44,20 +44,12 @@ export function isGroupAlias(alias: string): boolean {
   return /^(?:[A-Z][A-Za-z0-9]*)?$/.test(alias)
 }
 
-/** An alias that cannot begin a GraphQL name. */
-export class GroupAliasError extends CodedError {
-  constructor(group: string, alias: string) {
-    super('GROUP_ALIAS', `alias ${JSON.stringify(alias)} of the API group ${group}`, {
-      value: alias,
-      hint: groupAliasHint,
-    })
-  }
-}
-
-/** Checks that each alias can begin a GraphQL name. Throws {@link GroupAliasError}. */
+/** Checks that each alias can begin a GraphQL name. Throws `CodedError` `GROUP_ALIAS`. */
 export function checkGroupAliases(aliases: GroupAliases): void {
   for (const [group, alias] of Object.entries(aliases)) {
-    if (!isGroupAlias(alias)) throw new GroupAliasError(group, alias)
+    if (isGroupAlias(alias)) continue
+    const message = `alias ${JSON.stringify(alias)} of the API group ${group}`
+    throw new CodedError('GROUP_ALIAS', message, { value: alias, hint: groupAliasHint })
   }
 }
 

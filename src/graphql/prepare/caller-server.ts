@@ -25,7 +25,7 @@ export function callerServer(
 ): CallerServer {
   const connection = served.clusters.get(cluster)?.connection
   if (connection?.state !== 'connected') {
-    const hint = 'ask again in a moment'
+    const hint = 'try again in a moment'
     const details = { cluster, hint, retryAfterMs: 1_000, cause: connection?.error }
     throw new ClientError('CLUSTER_UNREACHABLE', `cluster ${cluster} cannot be reached`, details)
   }

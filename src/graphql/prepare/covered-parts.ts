@@ -47,7 +47,7 @@ export function requireCovered(
     cluster,
     type: kind.typeName,
     value: loading,
-    hint: 'ask again in a moment',
+    hint: 'try again in a moment',
     retryAfterMs: 1_000,
   })
 }

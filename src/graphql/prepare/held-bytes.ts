@@ -13,7 +13,7 @@ interface Holders {
 
 const subscriptions: Holders = {
   name: 'subscriptions',
-  hint: 'select less of fewer objects, end other subscriptions, or ask again later',
+  hint: 'select less of fewer objects, end other subscriptions, or try again later',
 }
 
 export interface ByteHolder {

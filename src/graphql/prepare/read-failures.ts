@@ -14,7 +14,7 @@ export function goneCluster(cluster: string): ClientError {
 /** The error of a read that has taken too long. */
 export function lateRead({ cluster, kind }: ClusterKind, deadlineMs: number): ClientError {
   const message = `${kind.typeName} was not read from the API server within ${deadlineMs} ms`
-  const details = { cluster, type: kind.typeName, hint: 'ask again in a moment' }
+  const details = { cluster, type: kind.typeName, hint: 'try again in a moment' }
   return new ClientError('CLUSTER_UNREACHABLE', message, { ...details, retryAfterMs: 1_000 })
 }
 
@@ -69,7 +69,7 @@ export function unreadableKind(
   const plain = isViewer ? plainReasons[code]?.(at) : undefined
   // An error without a cause has the gateway's own message.
   const isPlain = plain !== undefined && (cause.cause !== undefined || code === 'CACHE_FULL')
-  const hint = isPlain && code === 'CLUSTER_UNREACHABLE' ? 'ask again in a moment' : cause.hint
+  const hint = isPlain && code === 'CLUSTER_UNREACHABLE' ? 'try again in a moment' : cause.hint
   const details = { cluster, type: kind.typeName, hint, retryAfterMs, cause }
   return new ClientError(code, isPlain ? plain : cause.message, details)
 }
@@ -122,7 +122,7 @@ export function namespacesNotKnown(
 ): ClientError {
   const message = `the namespaces of cluster ${cluster} are not known yet`
   const account = "if this lasts, let the gateway's account list and watch namespaces"
-  const hint = `ask again in a moment${orElse}; ${account}`
+  const hint = `try again in a moment${orElse}; ${account}`
   const details = { cluster, type: kind?.typeName, hint, retryAfterMs: 1_000 }
   return new ClientError('NOT_SYNCED', message, details)
 }
@@ -148,7 +148,7 @@ export function tooManyReviews(most: number): ClientError {
 /** The error of what an answer does not wait for: the cluster does not say what the viewer may see. */
 export function silentReview(cluster: string): ClientError {
   const message = `cluster ${cluster} does not answer access reviews`
-  const details = { cluster, hint: 'ask again in a moment', retryAfterMs: 1_000 }
+  const details = { cluster, hint: 'try again in a moment', retryAfterMs: 1_000 }
   return new ClientError('CLUSTER_UNREACHABLE', message, details)
 }
 

@@ -434,7 +434,7 @@ export function notLoaded({ cluster, kind: { typeName } }: ClusterKind): ClientE
   return new ClientError('NOT_SYNCED', `${typeName} is not loaded yet`, {
     cluster,
     type: typeName,
-    hint: 'ask again in a moment, or for fewer relations one within the other',
+    hint: 'try again in a moment, or ask for fewer nested relations',
     retryAfterMs: 1000,
   })
 }

@@ -1,5 +1,5 @@
 import { objectKey } from '../../kubernetes/object.ts'
-import { FilterValueError } from '../../query/condition/argument-error.ts'
+import { unusableValue } from '../../query/condition/argument-error.ts'
 import {
   allOf,
   anyOf,
@@ -124,7 +124,7 @@ export function directFilterOf(
   return filter
 }
 
-/** The objects with these `id`s. An id of another kind or cluster matches none. Throws `FilterValueError`. */
+/** The objects with these `id`s. An id of another kind or cluster matches none. Throws `ArgumentError`. */
 function idsCondition(ids: readonly string[], at: ClusterKind): Condition {
   const { group, kind } = at.kind.resource
   const uids: string[] = []
@@ -139,12 +139,12 @@ function idsCondition(ids: readonly string[], at: ClusterKind): Condition {
   return anyOf([hasValue('uid', uids), hasKey(keys)])
 }
 
-/** Decodes an `id`. Throws `FilterValueError`, which names the argument. */
+/** Decodes an `id`. Throws `ArgumentError`, which names the argument. */
 export function identityIn(argument: string, id: string): ObjectIdentity {
   try {
     return decodeObjectId(id)
   } catch (error) {
     if (!(error instanceof ObjectIdError)) throw error
-    throw new FilterValueError(argument, id, error.message, error.hint)
+    throw unusableValue(argument, id, error.message, error.hint)
   }
 }

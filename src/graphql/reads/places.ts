@@ -293,7 +293,7 @@ function notServedGap({ cluster, kind }: ClusterKind): ClusterGap {
 function lostCluster({ members }: ServedSchema, cluster: string): ClientError {
   if (members.get(cluster)?.state === 'UNAUTHORIZED') return unauthorizedCluster(cluster)
   const message = `cluster ${cluster} cannot be reached: the answer has what is known of it from before`
-  const details = { cluster, hint: 'ask again in a moment', retryAfterMs: 1_000 }
+  const details = { cluster, hint: 'try again in a moment', retryAfterMs: 1_000 }
   return new ClientError('CLUSTER_UNREACHABLE', message, details)
 }
 
@@ -311,7 +311,7 @@ export function unreachableCluster(
   const details = {
     cluster,
     type: kind.typeName,
-    hint: 'ask again in a moment',
+    hint: 'try again in a moment',
     retryAfterMs: 1_000,
   }
   return new ClientError('CLUSTER_UNREACHABLE', message, details)

@@ -44,16 +44,6 @@ export function positionName(listNumber: number, name: string): string {
 const version = 5
 const maxLength = 16_384
 
-/** A `resumeFrom` that is no token of a gateway. */
-export class ResumeTokenError extends ArgumentError {
-  constructor(token: string) {
-    super('resumeFrom', 'is not a resume token', {
-      value: token,
-      hint: 'send the `resumeToken` of the last frame that was applied, or nothing',
-    })
-  }
-}
-
 /**
  * An opaque token, the same on every replica. Like a cursor, it has no signature: forging it only moves the position of
  * its own client.
@@ -64,15 +54,18 @@ export function encodeResumeToken(position: ResumePosition): string {
   return Buffer.from(JSON.stringify(fields)).toString('base64url')
 }
 
-/** The position in a token; `undefined` for a token of another version. Throws {@link ResumeTokenError}. */
+/** The position in a token; `undefined` for a token of another version. Throws `ArgumentError`. */
 export function decodeResumeToken(token: string): ResumePosition | undefined {
   const fields = fieldsOf(token)
-  if (fields === undefined) throw new ResumeTokenError(token)
-  const [, incarnation, list, access, positions, ahead] = fields
-  if (fields[0] !== version) return undefined
-  const isWhole = isText(incarnation) && isText(list) && isText(access) && isPositions(positions)
-  if (!isWhole) throw new ResumeTokenError(token)
-  return { incarnation, list, access, positions, isAhead: ahead !== 0 }
+  if (fields !== undefined && fields[0] !== version) return undefined
+  const [, incarnation, list, access, positions, ahead] = fields ?? []
+  if (isText(incarnation) && isText(list) && isText(access) && isPositions(positions)) {
+    return { incarnation, list, access, positions, isAhead: ahead !== 0 }
+  }
+  throw new ArgumentError('resumeFrom', 'is not a resume token', {
+    value: token,
+    hint: 'send the `resumeToken` of the last frame that was applied, or nothing',
+  })
 }
 
 function fieldsOf(token: string): readonly unknown[] | undefined {

@@ -3,7 +3,7 @@ import {
   matchesLabels,
   parseLabelSelector,
 } from '../../kubernetes/label-selector.ts'
-import { FilterValueError } from '../../query/condition/argument-error.ts'
+import { unusableValue } from '../../query/condition/argument-error.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { ClusterArguments, ClustersArguments } from '../schema/gateway-types.ts'
 import type { ServedSchema } from './served-schema.ts'
@@ -24,7 +24,7 @@ export function isOverClusters({ clusters, clusterSelector }: ClusterNames): boo
 
 /**
  * The clusters that arguments name, by name, each once: those of `clusters` or `clusterSelector`, or else one. Throws
- * `ClientError` for an unknown cluster or several of the arguments, and `FilterValueError` for a wrong selector.
+ * `ClientError` for an unknown cluster or several of the arguments, and `ArgumentError` for a wrong selector.
  */
 export function clustersNamed(served: ServedSchema, args: ClusterNames): readonly string[] {
   const { cluster, clusters, clusterSelector } = args
@@ -87,6 +87,6 @@ function selectedClusters({ clusters, members }: ServedSchema, text: string): re
     return [...clusters.keys()].filter(isSelected).toSorted()
   } catch (error) {
     if (!(error instanceof LabelSelectorError)) throw error
-    throw new FilterValueError('clusterSelector', text, error.message, error.hint)
+    throw unusableValue('clusterSelector', text, error.message, error.hint)
   }
 }

@@ -95,7 +95,7 @@ interface SendOptions {
 
 const unseenBefore = 'the changes are not known, as you may not get this object'
 const withheldWarning = 'the API server warns, and its text is withheld, as it may quote values'
-const unseenAfter = 'this was written, but what is there now could not be read'
+const unseenAfter = 'this was written, but its present state could not be read'
 
 /** What is left for the answer after the API server has answered. */
 const reserveMs = 500
@@ -448,7 +448,7 @@ function preconditionsOf(
     return present({ uid: uid || undefined, resourceVersion: looked || undefined })
   }
   const argument = 'resourceVersion'
-  const hint = 'give the metadata.resourceVersion that you looked at; nothing was written'
+  const hint = 'give the metadata.resourceVersion that you read; nothing was written'
   const message = `${argument}: ${quoted(looked ?? '')} is not a resourceVersion`
   throw new ClientError('BAD_USER_INPUT', message, { argument, value: looked, hint })
 }

@@ -70,7 +70,7 @@ export class Drains {
     const user = origin.viewer?.username ?? ''
     const running = this.#running.of(user)
     if (running >= writes.maxDrains) {
-      const message = `this user has ${running} drains under way`
+      const message = `this user already has ${running} drains running`
       const details = { value: running, hint: 'wait until one has ended', retryAfterMs: 5_000 }
       throw new ClientError('TOO_MANY_WRITES', message, details)
     }
@@ -218,7 +218,7 @@ export class Drain {
         return
       }
       if (performance.now() >= this.#endsAtMs) {
-        this.#end('FAILED', `the deadline has passed with ${open.length} pods left`)
+        this.#end('FAILED', `the deadline passed with ${open.length} pods left`)
         return
       }
       await sleep(pauseMs, signal)
@@ -320,7 +320,7 @@ function decided(
   const { annotations = {}, ownerReferences = [], deletionTimestamp } = pod.metadata
   const controller = ownerReferences.find((owner) => owner.controller === true)
   if (annotations['kubernetes.io/config.mirror'] !== undefined) {
-    return { state: 'SKIPPED', reason: 'a static pod, which only its node removes' }
+    return { state: 'SKIPPED', reason: 'a static pod, which only its node can remove' }
   }
   const isOver = ['Succeeded', 'Failed'].includes(textOf(statusOf(pod)['phase']) ?? '')
   if (controller?.kind === 'DaemonSet' && !isOver) {

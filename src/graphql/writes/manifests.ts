@@ -66,7 +66,7 @@ export class ManifestReader {
       .flatMap((value): readonly unknown[] =>
         isList(value) ? itemsOf(fieldsOf(value)['items']) : [value],
       )
-    if (documents.length === 0) throw unusable(argument, 'there is no document in it')
+    if (documents.length === 0) throw unusable(argument, 'it contains no document')
     if (documents.length > limits.maxWrites) throw tooMany(argument, documents.length, limits)
     checkSize(documents, argument, limits)
     return documents.map((value, at) => checkedDocument(value, at, argument))
@@ -236,7 +236,7 @@ function checkKeys(document: Document): void {
       const known = new Set<string>()
       for (const { key } of items) {
         const name = String(isScalar(key) ? key.value : key)
-        if (known.has(name)) throw new SyntaxError(`the key ${quoted(name)} is there twice`)
+        if (known.has(name)) throw new SyntaxError(`the key ${quoted(name)} appears twice`)
         known.add(name)
       }
     },

@@ -274,7 +274,7 @@ function applyStep(
   const { version, ...place } = placeOfDocument(served, cluster, document, args)
   if (place.name === undefined) {
     const message = `${titleOf(document)} has no name, which apply needs`
-    const hint = 'write metadata.name, or create it'
+    const hint = 'write metadata.name, or use create'
     throw new ClientError('BAD_USER_INPUT', message, { argument: 'manifest', hint })
   }
   const resource = { ...place.kind.resource, version }
@@ -298,13 +298,13 @@ function createStep(
   const cluster = clusterNamed(served, args.cluster)
   if (document === undefined || further.length > 0) {
     const message = `manifest: create takes one document, and this has ${further.length + 1}`
-    const hint = 'apply takes several; nothing was written'
+    const hint = 'use apply for several; nothing was written'
     throw new ClientError('BAD_USER_INPUT', message, { argument: 'manifest', hint })
   }
   const { resourceVersion } = document.metadata
   if (resourceVersion) {
     const message = 'manifest: a new object has no metadata.resourceVersion yet'
-    const hint = 'leave it out, or apply instead; nothing was written'
+    const hint = 'leave it out, or use apply; nothing was written'
     const details = { argument: 'manifest', value: resourceVersion, hint }
     throw new ClientError('BAD_USER_INPUT', message, details)
   }

@@ -58,7 +58,7 @@ export function failedWrite(
   if (admission !== undefined) {
     return new ClientError('ADMISSION_DENIED', message, {
       ...details,
-      hint: 'change what the message names, or ask those who run the policy',
+      hint: 'change what the message names, or ask the owner of the policy',
       facts: { admission: quotes ? { ...admission, message: '' } : admission },
     })
   }
@@ -67,11 +67,11 @@ export function failedWrite(
     return forbiddenWrite(place, { verb, subresource }, quotes ? undefined : message)
   }
   if (isAlreadyExists(cause)) {
-    const hint = 'choose another name, or apply instead'
+    const hint = 'choose another name, or use apply'
     return new ClientError('ALREADY_EXISTS', message, { ...details, hint })
   }
   if (isNotFound(cause)) {
-    const hint = 'it is gone, or its namespace or its kind is: read it again'
+    const hint = 'it was deleted, or its namespace or kind was: read it again'
     return new ClientError('NOT_FOUND', message, { ...details, hint })
   }
   if (httpStatus === 409) {
@@ -155,7 +155,7 @@ export function notAsLookedAt(
   const hint =
     precondition === 'uid'
       ? 'the object was deleted and created again: read the new one'
-      : 'the object has changed since you looked at it: read it again, then write'
+      : 'the object has changed since you read it: read it again, then write'
   const details = { cluster, type: kind.typeName, cause, hint, facts: { precondition } }
   return new ClientError('PRECONDITION_FAILED', message, details)
 }

@@ -73,14 +73,14 @@ export class WriteQuota {
     if (left >= 1) return
     const retryAfterMs = Math.ceil(((1 - left) * 60_000) / most)
     const message = `this user has made ${most} writes within a minute`
-    const details = { value: most, hint: 'wait, then write what is left', retryAfterMs }
+    const details = { value: most, hint: 'wait, then write the rest', retryAfterMs }
     throw new ClientError('TOO_MANY_WRITES', message, details)
   }
 }
 
 /** Counts what all writes hold. */
 export function heldByWrites(limits: WriteLimits): HeldBytes {
-  const hint = 'write fewer or smaller objects in one operation, or ask again later'
+  const hint = 'write fewer or smaller objects in one operation, or try again later'
   return new HeldBytes(limits, { name: 'writes', hint })
 }
 

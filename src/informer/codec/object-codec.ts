@@ -334,7 +334,10 @@ export class WrongKindError extends CodedError {
     super(
       'WRONG_KIND',
       `${subject(resource, key)}: expected ${apiVersionOf(resource)} ${resource.kind}, found ${text}`,
-      { value: found, hint: 'the object was dropped; check what answers for this resource' },
+      {
+        value: found,
+        hint: 'the object was dropped; check which server answers for this resource',
+      },
     )
     this.key = key
     this.isCase =
@@ -355,7 +358,7 @@ export class MissingMetadataError extends CodedError {
   ) {
     super('MISSING_METADATA', `${subject(resource, undefined)}: ${problem}`, {
       value,
-      hint: 'the object was dropped; check what answers for this resource',
+      hint: 'the object was dropped; check which server answers for this resource',
     })
   }
 }

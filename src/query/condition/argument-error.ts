@@ -14,36 +14,30 @@ export class ArgumentError extends CodedError {
 }
 
 /** A `where` field is unknown: the kind has no such index, or the index no such operator. */
-export class UnknownFilterError extends ArgumentError {
-  constructor(argument: string, name: string, known: readonly string[]) {
-    super(argument, `there is no ${JSON.stringify(name)}`, {
-      value: name,
-      hint: `there are ${known.join(', ')}`,
-    })
-  }
+export function unknownFilter(
+  argument: string,
+  name: string,
+  known: readonly string[],
+): ArgumentError {
+  const hint = `there are ${known.join(', ')}`
+  return new ArgumentError(argument, `there is no ${JSON.stringify(name)}`, { value: name, hint })
 }
 
 /** A search for all users of an object, while the profile leaves kinds of users out of the schema. `type` is the first. */
-export class LeftOutUsersError extends CodedError {
-  readonly argument: string
-  readonly type: string
-
-  constructor(argument: string, leftOut: readonly string[]) {
-    super(
-      'UNSUPPORTED',
-      `${argument}: the schema leaves out kinds of users: ${leftOut.join(', ')}`,
-      {
-        hint: 'name the types that count in `types`, or let the profile of the schema include these',
-      },
-    )
-    this.argument = argument
-    this.type = leftOut[0] ?? ''
-  }
+export function usersLeftOut(argument: string, leftOut: readonly string[]): CodedError {
+  const message = `${argument}: the schema leaves out kinds of users: ${leftOut.join(', ')}`
+  const hint =
+    'name the types that count in `types`, or let the profile of the schema include these'
+  const error = new CodedError('UNSUPPORTED', message, { hint })
+  return Object.assign(error, { argument, type: leftOut[0] ?? '' })
 }
 
 /** A filter, a selector or a namespace argument has an unusable value. */
-export class FilterValueError extends ArgumentError {
-  constructor(argument: string, value: unknown, problem: string, hint?: string) {
-    super(argument, problem, { value, hint })
-  }
+export function unusableValue(
+  argument: string,
+  value: unknown,
+  problem: string,
+  hint?: string,
+): ArgumentError {
+  return new ArgumentError(argument, problem, { value, hint })
 }

@@ -10,7 +10,7 @@ import {
   valuesOf,
   type ValueTest,
 } from './condition.ts'
-import { FilterValueError, UnknownFilterError } from './argument-error.ts'
+import { type ArgumentError, unusableValue, unknownFilter } from './argument-error.ts'
 import type { FilterableIndex } from '../index/index-definition.ts'
 import { indexKeyOf, type IndexType } from '../index/index-key.ts'
 import {
@@ -65,21 +65,21 @@ interface ValueDemand {
   readonly tests: ValueTest[]
 }
 
-/** Throws {@link UnknownFilterError} for an operator that the index lacks, and {@link FilterValueError}. */
+/** Throws `ArgumentError` for a wrong value, and for an operator that the index lacks. */
 export function compileFilter(filter: unknown, context: FilterContext): Condition {
   if (filter === undefined || filter === null) return everything
   const { index, reference, argument } = context
   if (typeof filter !== 'object' || Array.isArray(filter)) {
-    throw new FilterValueError(argument, filter, 'must be a filter', 'write { eq: … }')
+    throw unusableValue(argument, filter, 'must be a filter', 'write { eq: … }')
   }
-  if (context.maxDepth < 0) throw new FilterValueError(argument, filter, 'is nested too deep')
+  if (context.maxDepth < 0) throw unusableValue(argument, filter, 'is nested too deep')
   const operators = operatorsOf(index)
   const conditions: Condition[] = []
   const demand: ValueDemand = { keys: undefined, ranges: everyValue, tests: [] }
   for (const [name, value] of Object.entries(filter) as [string, unknown][]) {
     const operator = operators.find((one) => one === name)
     const here = `${argument}.${name}`
-    if (operator === undefined) throw new UnknownFilterError(here, name, operators)
+    if (operator === undefined) throw unknownFilter(here, name, operators)
     if (value === null && operator === 'eq') throw nullError(here)
     if (value === undefined || value === null) continue
     switch (operator) {
@@ -131,21 +131,21 @@ function valueCondition(index: IndexReference, { keys, ranges, tests }: ValueDem
   return ranges === everyValue ? everything : hasValueWithin(index, ranges)
 }
 
-function nullError(argument: string): FilterValueError {
+function nullError(argument: string): ArgumentError {
   const hint = 'leave it out, or ask for objects without a value by exists: false'
-  return new FilterValueError(argument, null, 'must not be null', hint)
+  return unusableValue(argument, null, 'must not be null', hint)
 }
 
 function existence(value: unknown, argument: string, index: IndexReference): Condition {
   if (typeof value !== 'boolean') {
-    throw new FilterValueError(argument, value, 'must be true or false')
+    throw unusableValue(argument, value, 'must be true or false')
   }
   const exists = hasAnyValue(index)
   return value ? exists : noneOf(exists)
 }
 
 function keysOf(value: unknown, argument: string, context: FilterContext): string[] {
-  if (!Array.isArray(value)) throw new FilterValueError(argument, value, 'must be a list')
+  if (!Array.isArray(value)) throw unusableValue(argument, value, 'must be a list')
   context.spend(argument, value.length)
   return value.map((one: unknown, at) => valueOf(one, `${argument}[${at}]`, context.index))
 }
@@ -154,8 +154,7 @@ function keyOf(value: unknown, argument: string, { type }: FilterableIndex): str
   // A string index keeps numbers as text, but a caller who filters by a number has mistaken the index.
   const mistaken = type === 'string' && typeof value !== 'string'
   const key = mistaken ? undefined : indexKeyOf(type, value)
-  if (key === undefined)
-    throw new FilterValueError(argument, value, `must be ${describeType(type)}`)
+  if (key === undefined) throw unusableValue(argument, value, `must be ${describeType(type)}`)
   return key
 }
 
@@ -164,7 +163,7 @@ function valueOf(value: unknown, argument: string, index: FilterableIndex): stri
   const key = keyOf(value, argument, index)
   if (index.values?.includes(key) !== false) return key
   const hint = `there are ${index.values.join(', ')}`
-  throw new FilterValueError(
+  throw unusableValue(
     argument,
     value,
     `${JSON.stringify(value)} is not a value of ${index.name}`,
@@ -222,7 +221,7 @@ function describeType(type: IndexType): string {
     case 'healthStatus':
       return `one of ${healthStatuses.join(', ')}`
     case 'dateTime':
-      return 'a time like "2026-01-31T12:00:00Z"'
+      return 'a time such as "2026-01-31T12:00:00Z"'
     case 'quantity':
       return 'a quantity like "500m" or "1.5Gi"'
   }

@@ -12,15 +12,15 @@ import {
   noneOf,
   type ValueTest,
 } from './condition.ts'
-import { FilterValueError } from './argument-error.ts'
+import { unusableValue } from './argument-error.ts'
 
-/** Compiles a `labelSelector` argument. Throws `FilterValueError`. */
+/** Compiles a `labelSelector` argument. Throws `ArgumentError`. */
 export function compileLabelSelector(selector: string): Condition {
   try {
     return selectorCondition(parseLabelSelector(selector))
   } catch (error) {
     if (!(error instanceof LabelSelectorError)) throw error
-    throw new FilterValueError('labelSelector', selector, error.message, error.hint)
+    throw unusableValue('labelSelector', selector, error.message, error.hint)
   }
 }
 

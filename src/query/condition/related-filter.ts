@@ -1,6 +1,6 @@
 import type { FilterableIndex } from '../index/index-definition.ts'
 import { allOf, anyOf, type Condition, everything, noneOf, type RelatedBy } from './condition.ts'
-import { FilterValueError, LeftOutUsersError, UnknownFilterError } from './argument-error.ts'
+import { unusableValue, usersLeftOut, unknownFilter } from './argument-error.ts'
 
 export interface WhereFields {
   readonly indexes: readonly FilterableIndex[]
@@ -55,8 +55,7 @@ type Operator = 'some' | 'none' | 'every' | 'is' | 'isNot'
 
 /**
  * Compiles conditions on related objects, all of which must hold. `none`, `isNot` and `every` also hold for objects
- * without related objects. Null or absent means no condition. Throws {@link UnknownFilterError} and {@link
- * FilterValueError}.
+ * without related objects. Null or absent means no condition. Throws `ArgumentError`.
  */
 export function compileRelated(
   filter: unknown,
@@ -67,11 +66,11 @@ export function compileRelated(
   const { argument } = context
   const known = operators[field.form]
   if (typeof filter !== 'object' || Array.isArray(filter)) {
-    throw new FilterValueError(argument, filter, `must be an object of ${known.join(', ')}`)
+    throw unusableValue(argument, filter, `must be an object of ${known.join(', ')}`)
   }
   const conditions = Object.entries(filter).map(([name, value]: [string, unknown]) => {
     const here = `${argument}.${name}`
-    if (!known.includes(name)) throw new UnknownFilterError(here, name, known)
+    if (!known.includes(name)) throw unknownFilter(here, name, known)
     if (value === undefined || value === null) return everything
     return compileOperator(name as Operator, value, field, { ...context, argument: here })
   })
@@ -104,7 +103,7 @@ function compileOperator(
 }
 
 /**
- * The relations from the kinds that the caller names; all if absent. Throws {@link LeftOutUsersError} if objects of kinds
+ * The relations from the kinds that the caller names; all if absent. Fails as `usersLeftOut` says if objects of kinds
  * that the schema does not have could make the answer wrong.
  */
 function waysOf(
@@ -113,23 +112,22 @@ function waysOf(
   { argument, spend, isNegated }: RelatedFilterContext,
 ): readonly RelatedWay[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new FilterValueError(argument, value, 'must be an object')
+    throw unusableValue(argument, value, 'must be an object')
   }
   const { types, ...others } = value as { readonly types?: unknown }
   const [unknown] = Object.keys(others)
-  if (unknown !== undefined)
-    throw new UnknownFilterError(`${argument}.${unknown}`, unknown, ['types'])
+  if (unknown !== undefined) throw unknownFilter(`${argument}.${unknown}`, unknown, ['types'])
   if (types === undefined || types === null) {
-    if (isNegated && leftOut.length > 0) throw new LeftOutUsersError(argument, leftOut)
+    if (isNegated && leftOut.length > 0) throw usersLeftOut(argument, leftOut)
     return ways
   }
   const here = `${argument}.types`
-  if (!Array.isArray(types)) throw new FilterValueError(here, types, 'must be a list')
+  if (!Array.isArray(types)) throw unusableValue(here, types, 'must be a list')
   spend(types.length, here)
   const known = new Set(ways.map(({ relation }) => relation.to))
   for (const [at, type] of types.entries()) {
     if (known.has(String(type))) continue
-    throw new UnknownFilterError(`${here}[${at}]`, String(type), [...known])
+    throw unknownFilter(`${here}[${at}]`, String(type), [...known])
   }
   return ways.filter(({ relation }) => types.includes(relation.to))
 }

@@ -1,6 +1,6 @@
 import { allOf, anyOf, type Condition, everything, noneOf } from './condition.ts'
 import { compileFilter, type Filter } from './filter.ts'
-import { FilterValueError, UnknownFilterError } from './argument-error.ts'
+import { type ArgumentError, unusableValue, unknownFilter } from './argument-error.ts'
 import type { FilterableIndex } from '../index/index-definition.ts'
 import { compileRelated, type RelatedFields } from './related-filter.ts'
 
@@ -46,8 +46,8 @@ export function isWhereWord(name: string): boolean {
 }
 
 /**
- * Compiles a `where` against the indexes and relations of a kind. Throws {@link UnknownFilterError} and {@link
- * FilterValueError}, which name the path of the argument.
+ * Compiles a `where` against the indexes and relations of a kind. Throws `ArgumentError`, which
+ * names the path of the argument.
  */
 export function compileWhere(
   where: Where | null | undefined,
@@ -72,9 +72,9 @@ export function compileWhere(
   return compileTree(where, 'where', context)
 }
 
-function tooMany(argument: string, most: number, what: string): FilterValueError {
+function tooMany(argument: string, most: number, what: string): ArgumentError {
   const hint = `write several eq as one in, or ask in several queries`
-  return new FilterValueError(argument, most, `makes more than ${most} ${what}`, hint)
+  return unusableValue(argument, most, `makes more than ${most} ${what}`, hint)
 }
 
 interface WhereContext {
@@ -97,10 +97,10 @@ function fieldsOf(
 function compileTree(where: unknown, argument: string, context: WhereContext): Condition {
   if (where === undefined || where === null) return everything
   if (typeof where !== 'object' || Array.isArray(where)) {
-    throw new FilterValueError(argument, where, 'must be an object of filters')
+    throw unusableValue(argument, where, 'must be an object of filters')
   }
   if (context.maxDepth < 0) {
-    throw new FilterValueError(argument, where, `is nested more than ${maxDepth} deep`)
+    throw unusableValue(argument, where, `is nested more than ${maxDepth} deep`)
   }
   const inner = { ...context, maxDepth: context.maxDepth - 1 }
   const conditions = Object.entries(where).map(([name, value]: [string, unknown]): Condition => {
@@ -128,7 +128,7 @@ function compileTree(where: unknown, argument: string, context: WhereContext): C
         })
       }
       const known = [...context.indexes.keys(), ...context.related.keys(), labels, ...combinators]
-      throw new UnknownFilterError(here, name, known)
+      throw unknownFilter(here, name, known)
     }
     const reference = { form: 'index', name } as const
     return compileFilter(value, { ...inner, index, reference, argument: here })
@@ -142,13 +142,13 @@ function negated(context: WhereContext): WhereContext {
 
 function compileLabels(list: unknown, argument: string, context: WhereContext): Condition {
   if (list === undefined || list === null) return everything
-  if (!Array.isArray(list)) throw new FilterValueError(argument, list, 'must be a list')
+  if (!Array.isArray(list)) throw unusableValue(argument, list, 'must be a list')
   const conditions = list.map((one: unknown, at) => {
     const here = `${argument}[${at}]`
     context.spendCondition(here)
     const { key, ...filter } = (one ?? {}) as { readonly key?: unknown }
     if (typeof key !== 'string') {
-      throw new FilterValueError(`${here}.key`, key, 'must be the name of a label')
+      throw unusableValue(`${here}.key`, key, 'must be the name of a label')
     }
     const index = { name: key, type: 'string' } as const
     const reference = { form: 'label', name: key } as const
@@ -158,11 +158,11 @@ function compileLabels(list: unknown, argument: string, context: WhereContext): 
 }
 
 function compileList(list: unknown, argument: string, context: WhereContext): Condition[] {
-  if (!Array.isArray(list)) throw new FilterValueError(argument, list, 'must be a list')
+  if (!Array.isArray(list)) throw unusableValue(argument, list, 'must be a list')
   return list.map((one: unknown, at) => {
     const here = `${argument}[${at}]`
     if (one === undefined || one === null) {
-      throw new FilterValueError(here, one, 'must be an object of filters')
+      throw unusableValue(here, one, 'must be an object of filters')
     }
     context.spendCondition(here)
     return compileTree(one, here, context)

@@ -67,7 +67,7 @@ const testsPerAnswered = 5
 /**
  * The first ways to complete a word. Each is a term that at least one visible object has. The terms of one form are in the
  * order of their lower-case forms; names of workloads come before those of their parts. Several forms share the number evenly, and what one
- * leaves goes to the others. Finds them in the sorted terms of the indexes. Throws `PageSizeError` and
+ * leaves goes to the others. Finds them in the sorted terms of the indexes. Throws `ArgumentError` and
  * `QueryTooCostlyError`.
  */
 export function completionsOf(options: CompletionsOptions): Completions {

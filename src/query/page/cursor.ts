@@ -14,23 +14,20 @@ const maxLength = 16_384
 const maxWhole = 1_400
 const maxCut = 128
 
-export class CursorError extends ArgumentError {
-  readonly reason: 'malformed' | 'otherVersion' | 'otherQuery'
-
-  constructor(argument: string, cursor: string, reason: CursorError['reason']) {
-    super(argument, problems[reason], {
-      value: cursor,
-      hint: 'start again without a cursor, and keep the other arguments the same for all pages',
-    })
-    this.reason = reason
-  }
-}
-
 const problems = {
   malformed: 'is not a cursor',
   otherVersion: 'is a cursor of another version of the gateway',
   otherQuery: 'is a cursor of another query',
 } as const
+
+export function cursorError(
+  argument: string,
+  value: string,
+  reason: keyof typeof problems,
+): ArgumentError {
+  const hint = 'start again without a cursor, and keep the other arguments the same for all pages'
+  return new ArgumentError(argument, problems[reason], { value, hint })
+}
 
 /**
  * What a cursor is bound to: the list (cluster, kind, and for a relation its start) and the arguments that select and
@@ -120,26 +117,25 @@ interface CursorContext {
   ) => string
 }
 
-/** The position in a cursor; `undefined` without one. Throws {@link CursorError}, which names the argument. */
+/** The position in a cursor; `undefined` without one. Throws an `ArgumentError`, which names the argument. */
 export function positionIn(
   cursor: string | null | undefined,
   { hash, argument, terms, wholeValue }: CursorContext,
 ): ListPosition | undefined {
   if (cursor === undefined || cursor === null) return undefined
   const fields = fieldsOf(cursor)
-  if (fields === undefined) throw new CursorError(argument, cursor, 'malformed')
-  if (fields[0] !== version) throw new CursorError(argument, cursor, 'otherVersion')
+  if (fields === undefined) throw cursorError(argument, cursor, 'malformed')
+  if (fields[0] !== version) throw cursorError(argument, cursor, 'otherVersion')
   const [, boundTo, part, key, ...values] = fields
   if (!isText(boundTo) || !isText(part) || !isText(key)) {
-    throw new CursorError(argument, cursor, 'malformed')
+    throw cursorError(argument, cursor, 'malformed')
   }
-  if (boundTo !== hash) throw new CursorError(argument, cursor, 'otherQuery')
-  if (values.length !== terms) throw new CursorError(argument, cursor, 'malformed')
+  if (boundTo !== hash) throw cursorError(argument, cursor, 'otherQuery')
+  if (values.length !== terms) throw cursorError(argument, cursor, 'malformed')
   const read = (value: unknown, term: number): string | undefined => {
     if (isText(value)) return value
     if (value === null) return undefined
-    if (wholeValue === undefined || !isCut(value))
-      throw new CursorError(argument, cursor, 'malformed')
+    if (wholeValue === undefined || !isCut(value)) throw cursorError(argument, cursor, 'malformed')
     return wholeValue({ part, key }, value, term)
   }
   return { part, key, values: values.map(read) }

@@ -23,43 +23,6 @@ import { type ExactSum, type Spread, spreadOf, sumOfIndex } from './sums.ts'
 
 export const defaultPageSize = 100
 
-/** A page size is below 0, above the maximum, or not whole. */
-export class PageSizeError extends ArgumentError {
-  constructor(argument: string, value: unknown, maxPageSize: number) {
-    const isTooLarge = typeof value === 'number' && value > maxPageSize
-    super(argument, `must be a whole number from 0 to ${maxPageSize}, not ${String(value)}`, {
-      value,
-      ...(isTooLarge
-        ? {
-            hint: `request a smaller page and continue with \`${argument === 'last' ? 'before' : 'after'}\``,
-          }
-        : {}),
-    })
-  }
-}
-
-/** A page is requested from both ends. */
-export class PageBoundsError extends ArgumentError {
-  constructor(last: number) {
-    super('last', 'cannot be given together with `first`', {
-      value: last,
-      hint: 'use `first` with `after`, or `last` with `before`',
-    })
-  }
-}
-
-/** An offset is below 0, or given together with another start of the page. */
-export class PageOffsetError extends ArgumentError {
-  constructor(value: number, other?: string) {
-    const problem =
-      other === undefined
-        ? `must be a whole number from 0, not ${value}`
-        : `cannot be given together with \`${other}\``
-    const hint = 'jump with `offset`, and go on from there with `after`'
-    super('offset', problem, { value, ...(other === undefined ? {} : { hint }) })
-  }
-}
-
 /** The requested part of a list: its start or, with `last`, its end. */
 export interface PageBounds {
   /** Defaults to `defaultPageSize` without `last`. Not allowed with `last`. */
@@ -124,8 +87,7 @@ export interface Page<P extends ListPart = ListPart> extends PageOf<ObjectId> {
 
 /**
  * One page of the visible objects of some parts that meet their conditions. Reads only as many rows of each part as the
- * page needs. Cursors into a part that is gone continue behind it. Throws {@link PageSizeError}, {@link PageBoundsError},
- * {@link PageOffsetError}, `CursorError` and `QueryTooCostlyError`.
+ * page needs. Cursors into a part that is gone continue behind it. Throws `ArgumentError` and `QueryTooCostlyError`.
  */
 export function listPage<P extends ListPart>(options: PageOptions<P>): Page<P> {
   const { budget, identity, terms = [] } = options
@@ -284,12 +246,17 @@ function positionAt(
   })
 }
 
-/** The requested page size and end. Throws {@link PageSizeError} and {@link PageBoundsError}. */
+/** The requested page size and end. Throws `ArgumentError`. */
 export function pageSizeOf(
   { first, last }: PageBounds,
   maxPageSize: number,
 ): { readonly size: number; readonly backwards: boolean } {
-  if (isGiven(first) && isGiven(last)) throw new PageBoundsError(last)
+  if (isGiven(first) && isGiven(last)) {
+    throw new ArgumentError('last', 'cannot be given together with `first`', {
+      value: last,
+      hint: 'use `first` with `after`, or `last` with `before`',
+    })
+  }
   if (isGiven(last)) return { size: checkedSize('last', last, maxPageSize), backwards: true }
   const size = isGiven(first)
     ? checkedSize('first', first, maxPageSize)
@@ -297,21 +264,31 @@ export function pageSizeOf(
   return { size, backwards: false }
 }
 
-/** The number of rows to skip. Throws {@link PageOffsetError}. */
+/** The number of rows to skip. Throws `ArgumentError`. */
 export function offsetOf({ offset, ...others }: ListPageBounds): number {
   if (!isGiven(offset)) return 0
   const other = (['after', 'last', 'before'] as const).find(
     (name) => (others[name] ?? null) !== null,
   )
-  if (other !== undefined || !Number.isInteger(offset) || offset < 0) {
-    throw new PageOffsetError(offset, other)
+  if (other !== undefined) {
+    const hint = 'jump with `offset`, and go on from there with `after`'
+    const problem = `cannot be given together with \`${other}\``
+    throw new ArgumentError('offset', problem, { value: offset, hint })
+  }
+  if (!Number.isInteger(offset) || offset < 0) {
+    const problem = `must be a whole number from 0, not ${offset}`
+    throw new ArgumentError('offset', problem, { value: offset })
   }
   return offset
 }
 
 function checkedSize(argument: string, size: number, maxPageSize: number): number {
   if (Number.isInteger(size) && size >= 0 && size <= maxPageSize) return size
-  throw new PageSizeError(argument, size, maxPageSize)
+  const problem = `must be a whole number from 0 to ${maxPageSize}, not ${size}`
+  const next = argument === 'last' ? 'before' : 'after'
+  const hint =
+    size > maxPageSize ? `request a smaller page and continue with \`${next}\`` : undefined
+  throw new ArgumentError(argument, problem, { value: size, hint })
 }
 
 function isGiven(size: number | null | undefined): size is number {

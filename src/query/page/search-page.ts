@@ -3,7 +3,7 @@ import { allOf, type Condition, scopeCondition } from '../condition/condition.ts
 import { selectorCondition } from '../condition/list-condition.ts'
 import type { Scope } from '../condition/scope.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
-import { CursorError, encodeCursor, type ListIdentity, listHash, positionIn } from './cursor.ts'
+import { cursorError, encodeCursor, type ListIdentity, listHash, positionIn } from './cursor.ts'
 import { compareKeys } from './list-order.ts'
 import { FirstRows } from './ordered-rows.ts'
 import { countObjects, listRows } from './list-part.ts'
@@ -52,7 +52,7 @@ export interface SearchPage extends PageOf<SearchHit> {
 
 /**
  * Finds objects of several kinds and clusters that have all words, ignoring case: the best first, then by the place of the
- * kind, its type, the cluster, namespace and name. Decodes no object. Throws `PageSizeError`, {@link CursorError} and
+ * kind, its type, the cluster, namespace and name. Decodes no object. Throws `ArgumentError` and
  * `QueryTooCostlyError`.
  */
 export function searchPage(options: SearchPageOptions): SearchPage {
@@ -127,7 +127,7 @@ function positionAt(cursor: string | null | undefined, hash: string): Position |
   const { part: type, key, values } = position
   const [score = -1, place = -1] = values.slice(0, 2).map(Number)
   if (!Number.isInteger(score) || score < 0 || !Number.isInteger(place)) {
-    throw new CursorError('after', String(cursor), 'malformed')
+    throw cursorError('after', String(cursor), 'malformed')
   }
   return { score, place, type, key, cluster: values[2] ?? '' }
 }

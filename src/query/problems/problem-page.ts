@@ -45,7 +45,7 @@ const yearZero = 1e14
 const testsPerProblem = 4
 
 /**
- * One page of problems; equal ones by cluster and object. Throws `ArgumentError`, `CursorError` and
+ * One page of problems; equal ones by cluster and object. Throws `ArgumentError` and
  * `QueryTooCostlyError`.
  */
 export function problemPage<P extends ProblemPart>({

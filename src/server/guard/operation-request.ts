@@ -48,7 +48,7 @@ export function operationRefusal(
     if (preflighted || isByOwnScript) return undefined
     return {
       status: 403,
-      reason: 'A GET needs proof that no foreign page sends it.',
+      reason: 'A GET must prove that no page of another site sent it.',
       hint: `send a header ${preflightedHeaders[0]}: 1, or a POST with content-type application/json; a browser proves it by Sec-Fetch-Site for pages of the same origin`,
     }
   }

@@ -30,7 +30,7 @@ export class OriginCheck {
       return {
         status: 403,
         reason: `Host ${host} is not a name of this gateway.`,
-        hint: 'name it in server.allowedHosts if it should be one',
+        hint: 'add it to server.allowedHosts to allow it',
       }
     }
     const { origin } = headers
@@ -48,7 +48,7 @@ export class OriginCheck {
     return {
       status: 403,
       reason: `Requests from ${JSON.stringify(from)} are refused.`,
-      hint: 'name the origin in server.allowedOrigins if it may ask',
+      hint: 'add the origin to server.allowedOrigins to allow it',
     }
   }
 

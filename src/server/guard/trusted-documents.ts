@@ -10,7 +10,7 @@ function manifestError(file: string, problem: string, cause?: unknown): CodedErr
   return new CodedError('TRUSTED_DOCUMENTS', `trusted documents ${file}: ${problem}`, {
     value: file,
     cause,
-    hint: 'give what graphql-codegen (client-preset, persistedDocuments), generate-persisted-query-manifest or relay-compiler (persistConfig) writes',
+    hint: 'give the file that graphql-codegen (client-preset, persistedDocuments), generate-persisted-query-manifest or relay-compiler (persistConfig) writes',
   })
 }
 
@@ -49,11 +49,11 @@ export class TrustedDocuments implements DocumentSource, Disposable {
     if (id === undefined) {
       if (!hasText) return undefined
       if (this.#texts.has(query)) return query
-      throw untrusted('the document is not one of those that may be run')
+      throw untrusted('this document is not among the trusted documents')
     }
     const document = this.#byId.value.get(id)
-    if (document === undefined) throw untrusted('no document of this id may be run', id)
-    if (hasText && query !== document) throw untrusted('the document is not that of its id', id)
+    if (document === undefined) throw untrusted('no trusted document has this id', id)
+    if (hasText && query !== document) throw untrusted('the document does not match its id', id)
     return document
   }
 
@@ -63,7 +63,7 @@ export class TrustedDocuments implements DocumentSource, Disposable {
 }
 
 function untrusted(message: string, value?: string): ClientError {
-  const hint = 'this gateway runs only the documents that its operator has been given'
+  const hint = 'this gateway runs only the documents that its operator has registered'
   return new ClientError('UNTRUSTED_DOCUMENT', message, { value, hint })
 }
 
@@ -103,7 +103,7 @@ export function readTrustedDocuments(file: string): ReadonlyMap<string, string> 
     : Object.entries(manifest)
   for (const [id, document] of entries) {
     if (typeof id !== 'string' || typeof document !== 'string') {
-      throw manifestError(file, `the document of ${JSON.stringify(id)} is not a text`)
+      throw manifestError(file, `the document of ${JSON.stringify(id)} is not a string`)
     }
     try {
       parse(document, { noLocation: true })

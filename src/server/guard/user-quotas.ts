@@ -54,11 +54,15 @@ export class UserQuotas {
     const { username } = viewer
     const limit = this.#limits[limitOf[counted]]
     if (counts.of(username) >= limit) {
-      throw new ClientError('TOO_MANY_OPERATIONS', `this user has ${limit} ${counted} under way`, {
-        value: limit,
-        hint: 'wait until some of them have ended',
-        retryAfterMs,
-      })
+      throw new ClientError(
+        'TOO_MANY_OPERATIONS',
+        `this user already has ${limit} ${counted} running`,
+        {
+          value: limit,
+          hint: 'wait until some of them have ended',
+          retryAfterMs,
+        },
+      )
     }
     counts.add(username)
     let taken = true

@@ -62,7 +62,7 @@ export function signInRoutes(
       return
     }
     if (!isOwn) {
-      const reason = 'Only a page of the gateway itself signs its user out.'
+      const reason = 'Only a page of the gateway itself can sign its user out.'
       refuseRequest(response, { status: 403, reason, hint: 'post from a page of its origin' })
       return
     }

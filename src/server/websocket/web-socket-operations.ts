@@ -103,7 +103,7 @@ export function createWebSocketOperations(parts: ServerParts): Server<OpenWebSoc
     async onSubscribe(connection, id, payload) {
       const operations = Object.keys(connection.subscriptions).length
       if (operations > maxOperationsPerSocket) {
-        const message = `more than ${maxOperationsPerSocket} operations are under way on this WebSocket`
+        const message = `more than ${maxOperationsPerSocket} operations are running on this WebSocket`
         const hint = 'complete some of them, or open another WebSocket'
         const details = { value: maxOperationsPerSocket, hint }
         return [clientErrorOf(new ClientError('TOO_MANY_OPERATIONS', message, details))]

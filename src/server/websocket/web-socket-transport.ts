@@ -36,7 +36,7 @@ export function webSocketUpgrades(
   return (request, stream, head) => {
     const { headers } = request
     const stopping = { status: 503, reason: 'The gateway is stopping.' }
-    const elsewhere = { status: 404, reason: `There is a WebSocket on ${graphqlPath} only.` }
+    const elsewhere = { status: 404, reason: `WebSockets are served at ${graphqlPath} only.` }
     const refusal =
       (connections.isClosed ? stopping : origins.refusal(headers)) ??
       (isStarted() ? undefined : startingRefusal) ??

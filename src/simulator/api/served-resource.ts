@@ -1,6 +1,7 @@
 import { apiVersionOf, groupResourceOf } from '../../kubernetes/api-resource.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
 import type { DeclaredColumn } from '../../kubernetes/printing/custom-columns.ts'
+import { valueAt } from './json.ts'
 import type { DiscoveredResource, Schema } from './captured-api.ts'
 import type { FieldProblem } from './status-refusal.ts'
 
@@ -145,34 +146,25 @@ function renamed(object: Unstructured, names: ReadonlyMap<string, string>): Fiel
 const toEvents = new Map(eventFields)
 const toCore = new Map(eventFields.map(([core, events]) => [events, core]))
 
-/** `autoscaling/v1` has one metric, the utilization of the CPU. Drops the others. */
-function autoscalerV1({ spec, ...object }: Unstructured): Fields {
-  const { metrics = [], behavior: _, ...rest } = (spec ?? {}) as Fields & { metrics?: Fields[] }
-  const cpu = metrics.map((metric) => metric['resource'] as Fields | undefined)
-  const target = cpu.find((resource) => resource?.['name'] === 'cpu')?.['target'] as Fields
-  const utilization = target?.['averageUtilization']
-  return {
-    ...object,
-    spec: {
-      ...rest,
-      ...(utilization === undefined ? {} : { targetCPUUtilizationPercentage: utilization }),
-    },
-  }
-}
-
-function autoscalerV2({ spec, ...object }: Unstructured): Fields {
-  const { targetCPUUtilizationPercentage: averageUtilization, ...rest } = (spec ?? {}) as Fields
-  const target = { type: 'Utilization', averageUtilization }
-  const metrics = [{ type: 'Resource', resource: { name: 'cpu', target } }]
-  return { ...object, spec: { ...rest, ...(averageUtilization === undefined ? {} : { metrics }) } }
-}
-
 /** By `kind from to`. */
 const conversions: Readonly<Record<string, (object: Unstructured) => Fields>> = {
   'Event v1 events.k8s.io/v1': (event) => renamed(event, toEvents),
   'Event events.k8s.io/v1 v1': (event) => renamed(event, toCore),
-  'HorizontalPodAutoscaler autoscaling/v2 autoscaling/v1': autoscalerV1,
-  'HorizontalPodAutoscaler autoscaling/v1 autoscaling/v2': autoscalerV2,
+  // `autoscaling/v1` has one metric, the utilization of the CPU. Drops the others.
+  'HorizontalPodAutoscaler autoscaling/v2 autoscaling/v1': ({ spec, ...object }) => {
+    const { metrics = [], behavior: _, ...rest } = (spec ?? {}) as Fields & { metrics?: Fields[] }
+    const cpu = metrics.find((metric) => valueAt(metric, 'resource.name') === 'cpu')
+    const utilization = valueAt(cpu, 'resource.target.averageUtilization')
+    const target = utilization === undefined ? {} : { targetCPUUtilizationPercentage: utilization }
+    return { ...object, spec: { ...rest, ...target } }
+  },
+  'HorizontalPodAutoscaler autoscaling/v1 autoscaling/v2': ({ spec, ...object }) => {
+    const { targetCPUUtilizationPercentage: averageUtilization, ...rest } = (spec ?? {}) as Fields
+    if (averageUtilization === undefined) return { ...object, spec: rest }
+    const target = { type: 'Utilization', averageUtilization }
+    const metrics = [{ type: 'Resource', resource: { name: 'cpu', target } }]
+    return { ...object, spec: { ...rest, metrics } }
+  },
 }
 
 /**
@@ -211,23 +203,17 @@ function selectable(
   const readers = fields.map((field) => {
     const keys = ('from' in field ? (field.from ?? field.path) : field.path).split('.')
     const missing = 'missing' in field ? (field.missing ?? '') : ''
-    return (object: Unstructured): string => textAt(object, keys) ?? missing
+    return (object: Unstructured): string => {
+      const value = valueAt(object, keys)
+      if (typeof value === 'string') return value
+      return typeof value === 'number' || typeof value === 'boolean' ? String(value) : missing
+    }
   })
   return {
     paths: fields.map(({ path }) => path),
     valuesOf: (object) => readers.map((read) => read(object)),
     unsupported,
   }
-}
-
-function textAt(object: object, keys: readonly string[]): string | undefined {
-  let value: unknown = object
-  for (const key of keys) {
-    if (typeof value !== 'object' || value === null) return undefined
-    value = (value as Record<string, unknown>)[key]
-  }
-  if (typeof value === 'string') return value
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined
 }
 
 /** What the registry of a kube-apiserver does otherwise for one built-in kind than for most. */

@@ -88,7 +88,16 @@ export function createChurn(options: ChurnOptions): Churn {
       if (turnCrashLoop(loop)) return
     }
     const many = Math.min(64, Math.max(2, cluster.ofKind('Deployment').size / 10))
-    if (random.chance(0.3)) return routineChange(loop)
+    if (random.chance(0.3)) {
+      const which = random.next()
+      if (which < 0.5) return sendHeartbeat(cluster)
+      if (which < 0.7) return void turnCrashLoop(loop)
+      if (which < 0.9) return readMetrics(loop)
+      // A resync, as in informers. It finds work that no event has announced.
+      const found = oneOf(cluster, [...cluster.controllers.values()])
+      if (found !== undefined) active.add(found)
+      return
+    }
     if (active.size < (options.maxActivities ?? many)) return randomChange(loop)
     const item = random.pick([...active])
     let more = false
@@ -174,18 +183,6 @@ async function elapsed(ms: number, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return false
     throw error
   }
-}
-
-/** Makes one routine change: a heartbeat of a node, a restart in a crash loop, or an autoscaler that reads metrics. */
-function routineChange(loop: Loop): void {
-  const { cluster } = loop
-  const which = cluster.random.next()
-  if (which < 0.5) return sendHeartbeat(cluster)
-  if (which < 0.7) return void turnCrashLoop(loop)
-  if (which < 0.9) return readMetrics(loop)
-  // A resync, as in informers. It finds work that no event has announced.
-  const found = oneOf(cluster, [...cluster.controllers.values()])
-  if (found !== undefined) cluster.active.add(found)
 }
 
 /** Restarts a container in a crash loop, or lets it fail again. Returns whether there is one. */

@@ -385,7 +385,7 @@ export class Cluster {
     const uid = object?.metadata.uid
     let record = this.pods.get(keyOf(at))
     if (record !== undefined) {
-      this.nodes.release(record.at)
+      this.nodes.take(record.at, false)
       if (record.uid !== uid) {
         record.controller.pods.delete(record)
         this.pods.delete(keyOf(at))
@@ -404,7 +404,7 @@ export class Cluster {
       this.pods.set(keyOf(at), record)
       controller.pods.add(record)
     } else Object.assign(record, facts)
-    this.nodes.reserve(record.at)
+    this.nodes.take(record.at, true)
     this.#podChanged(record)
     if (this.#learning && (record.stage === 'waiting' || record.stage === 'failed'))
       this.badImages.set(record.image, mainReason(object as Pod))

@@ -38,11 +38,33 @@ export function createLoop(cluster: Cluster, maxEvents = 1000): Loop {
  */
 export function reconcile(loop: Loop, item: Controller | Outage): boolean {
   if (item.kind === 'Outage') return reconcileOutage(loop, item)
-  if (item.orphaned) return collectGarbage(loop, item)
+  if (item.orphaned) {
+    // The garbage collector deletes the pods one by one, then the controller.
+    const { cluster } = loop
+    const [pod] = item.pods
+    const resource = controllerResources[item.kind]
+    if (pod !== undefined) cluster.remove(resources.pods, pod)
+    else {
+      if (cluster.get(resource, item)?.metadata.uid === item.uid) cluster.remove(resource, item)
+      cluster.forget(item)
+    }
+    return pod !== undefined
+  }
   if (item.kind === 'Deployment') return reconcileDeployment(loop, item)
   if (loop.lifecycle.advance(item)) return true
   if (item.kind === 'StatefulSet') return reconcileStatefulSet(loop, item)
-  return item.kind === 'Job' && reconcileJob(loop, item)
+  if (item.kind !== 'Job' || item.outcome !== undefined) return false
+  // A Job runs one pod at a time until one succeeds or too many have failed.
+  const { cluster, lifecycle } = loop
+  const { spec } = cluster.require(resources.jobs, item)
+  const pods = [...item.pods]
+  const running = pods.find(({ stage, ready }) => stage === 'running' && ready)
+  if (pods.some(({ stage }) => stage === 'succeeded')) endJob(loop, item, 'complete')
+  else if (failedPods(item) > (spec?.backoffLimit ?? 6)) endJob(loop, item, 'failed')
+  else if (running !== undefined) lifecycle.finish(running, !cluster.badImages.has(running.image))
+  else if (activePods(item).length === 0 && spec?.suspend !== true) lifecycle.create(item)
+  else return false
+  return true
 }
 
 function reconcileDeployment(loop: Loop, record: Controller): boolean {
@@ -193,19 +215,6 @@ export function withSpec(object: Unstructured, fields: object): Unstructured {
   return { ...object, metadata: { ...metadata, generation }, spec }
 }
 
-/** Does the garbage collector's work: deletes the pods of an orphaned controller one by one, then the controller. */
-function collectGarbage({ cluster }: Loop, group: Controller): boolean {
-  const [pod] = group.pods
-  if (pod !== undefined) {
-    cluster.remove(resources.pods, pod)
-    return true
-  }
-  const resource = controllerResources[group.kind]
-  if (cluster.get(resource, group)?.metadata.uid === group.uid) cluster.remove(resource, group)
-  cluster.forget(group)
-  return false
-}
-
 const ordinalOf = ({ name }: PodRecord): number => Number(name.slice(name.lastIndexOf('-') + 1))
 
 /** Creates the missing pod with the lowest number. Deletes surplus pods from the highest number down. */
@@ -309,21 +318,6 @@ function reportRun(cluster: Cluster, record: Controller, fields: object): void {
   cluster.change(resources.cronJobs, record, (object) =>
     withStatus(cluster, object, { ...object.status, ...fields }),
   )
-}
-
-/** Runs one pod at a time until one succeeds or too many have failed. */
-function reconcileJob(loop: Loop, group: Controller): boolean {
-  const { cluster, lifecycle } = loop
-  if (group.outcome !== undefined) return false
-  const { spec } = cluster.require(resources.jobs, group)
-  const pods = [...group.pods]
-  const running = pods.find(({ stage, ready }) => stage === 'running' && ready)
-  if (pods.some(({ stage }) => stage === 'succeeded')) endJob(loop, group, 'complete')
-  else if (failedPods(group) > (spec?.backoffLimit ?? 6)) endJob(loop, group, 'failed')
-  else if (running !== undefined) lifecycle.finish(running, !cluster.badImages.has(running.image))
-  else if (activePods(group).length === 0 && spec?.suspend !== true) lifecycle.create(group)
-  else return false
-  return true
 }
 
 function endJob(

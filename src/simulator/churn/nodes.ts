@@ -88,14 +88,13 @@ export class Nodes {
     return { nodeName: name, hostIP, podIP: hostNetwork ? hostIP : `${prefix}${last}` }
   }
 
-  reserve(at: Placement | undefined): void {
+  /** Notes that the address of a pod is taken, or free again. */
+  take(at: Placement | undefined, isTaken: boolean): void {
     const node = this.get(at?.nodeName)
-    if (at?.podIP.startsWith(node?.prefix ?? '-') === true) node?.used.add(lastByte(at.podIP))
-  }
-
-  release(at: Placement | undefined): void {
-    const node = this.get(at?.nodeName)
-    if (at?.podIP.startsWith(node?.prefix ?? '-') === true) node?.used.delete(lastByte(at.podIP))
+    if (at?.podIP.startsWith(node?.prefix ?? '-') !== true) return
+    const last = Number(at.podIP.slice(at.podIP.lastIndexOf('.') + 1))
+    if (isTaken) node?.used.add(last)
+    else node?.used.delete(last)
   }
 }
 
@@ -104,10 +103,6 @@ const hasRoom = ({ used }: NodeRecord): boolean => used.size < podsPerNode
 /** CPU in thousandths: `250m`, `2`. */
 export function milliCpu(quantity = '0'): number {
   return quantity.endsWith('m') ? Number(quantity.slice(0, -1)) : Number(quantity) * 1000
-}
-
-function lastByte(address: string): number {
-  return Number(address.slice(address.lastIndexOf('.') + 1))
 }
 
 type Writer = Pick<Storage, 'update' | 'delete'>

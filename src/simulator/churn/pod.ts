@@ -333,12 +333,20 @@ function podStatus(
   const statuses = (containers: readonly ContainerFacts[], run: (index: number) => Run) =>
     containers.map((one, index) => containerStatus(uid, one, [...one.mounts, ...extra], run(index)))
   const init = facts.initContainers
+  // An init container has succeeded before the others start.
+  let initRun = notCreated('PodInitializing')
+  if (state.kind !== 'creating') {
+    const finishedAtMs = startOf(state) - 2000
+    const times = { startedAtMs: finishedAtMs - 3000, finishedAtMs }
+    const exit = { reason: 'Completed', exitCode: 0, ...times }
+    initRun = { restarts: 0, ready: true, state: { exit } }
+  }
   const status = {
     conditions: podConditions(state, phase, createdAt, facts.containerNames),
     containerStatuses: statuses(facts.containers, (index) => runOf(state, index === 0)),
     hostIP,
     hostIPs: [{ ip: hostIP }],
-    ...(init.length === 0 ? {} : { initContainerStatuses: statuses(init, () => initRun(state)) }),
+    ...(init.length === 0 ? {} : { initContainerStatuses: statuses(init, () => initRun) }),
     observedGeneration: 1,
     phase,
     ...(state.kind === 'creating' ? {} : { podIP, podIPs: [{ ip: podIP }] }),
@@ -424,15 +432,6 @@ function runOf(state: PlacedState, main: boolean): Run {
   const running = { startedAt: timestamp(startOf(state)) }
   const { restarts, lastExit } = main ? state : { restarts: 0 }
   return { restarts, ready: !main || isReady(state), state: { running }, lastExit }
-}
-
-/** An init container has succeeded before the others start. */
-function initRun(state: PlacedState): Run {
-  if (state.kind === 'creating') return notCreated('PodInitializing')
-  const finishedAtMs = startOf(state) - 2000
-  const times = { startedAtMs: finishedAtMs - 3000, finishedAtMs }
-  const exit = { reason: 'Completed', exitCode: 0, ...times }
-  return { restarts: 0, ready: true, state: { exit } }
 }
 
 function notCreated(reason: string, message?: string): Run {

@@ -335,23 +335,19 @@ function syncService(cluster: Cluster, service: Selecting): void {
     const slice = slices[number]
     if (slice === undefined) createSlice(cluster, service, part)
     else
-      cluster.change(resources.endpointSlices, { namespace, name: slice }, (before) =>
-        equalJson(before.endpoints, part)
-          ? undefined
-          : { ...touched(before, cluster), endpoints: part },
-      )
+      cluster.change(resources.endpointSlices, { namespace, name: slice }, (before) => {
+        if (equalJson(before.endpoints, part)) return undefined
+        const { metadata } = before as Unstructured
+        const annotations = { ...metadata.annotations, [changeTime]: timestamp(cluster.now()) }
+        const generation = (metadata.generation ?? 0) + 1
+        return { ...before, metadata: { ...metadata, annotations, generation }, endpoints: part }
+      })
   }
   for (const extra of slices.splice(needed))
     cluster.remove(resources.endpointSlices, { namespace, name: extra })
 }
 
 const changeTime = 'endpoints.kubernetes.io/last-change-trigger-time'
-
-function touched({ metadata, ...slice }: Unstructured, cluster: Cluster): Unstructured {
-  const annotations = { ...metadata.annotations, [changeTime]: timestamp(cluster.now()) }
-  const generation = (metadata.generation ?? 0) + 1
-  return { ...slice, metadata: { ...metadata, annotations, generation } }
-}
 
 function createSlice(cluster: Cluster, record: Selecting, endpoints: readonly object[]): void {
   const service = cluster.require(resources.services, record)

@@ -356,10 +356,17 @@ function customRules(schema: Schema, scale: ScalePaths | undefined): ObjectRules
       const value = isOfStatus ? object['status'] : object
       const isNone = checked === undefined || value === undefined
       const found = isNone ? [] : schemaProblems(value, checked)
-      const prefix = isOfStatus ? ['status'] : []
+      // An update is not refused for a value that was wrong before. A change in a list counts for all its items.
+      const isUnchanged = (node: Path): boolean => {
+        const whole = isOfStatus ? ['status', ...node] : node
+        const list = whole.findIndex((step) => typeof step === 'number')
+        const path = list < 0 ? whole : whole.slice(0, list)
+        const before = valueAt(previous, path)
+        return before !== undefined && path.length > 0 && equalJson(before, valueAt(object, path))
+      }
       return [
         ...found
-          .filter(({ node }) => !isUnchanged([...prefix, ...node], object, previous))
+          .filter(({ node }) => !isUnchanged(node))
           .map(({ reason, message, field }) => ({
             reason,
             message,
@@ -374,20 +381,4 @@ function customRules(schema: Schema, scale: ScalePaths | undefined): ObjectRules
       ]
     },
   }
-}
-
-/**
- * Whether a value was already wrong before the update, which is then not refused. A change in a list counts for all its
- * items.
- */
-function isUnchanged(
-  node: Path,
-  object: Unstructured,
-  previous: Unstructured | undefined,
-): boolean {
-  if (previous === undefined) return false
-  const list = node.findIndex((step) => typeof step === 'number')
-  const path = list < 0 ? node : node.slice(0, list)
-  const before = valueAt(previous, path)
-  return before !== undefined && path.length > 0 && equalJson(before, valueAt(object, path))
 }

@@ -1,7 +1,6 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
 import type {
-  CustomResourceDefinitionCondition as DefinitionCondition,
   CustomResourceDefinitionNames as DefinitionNames,
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionStatus,
@@ -90,9 +89,16 @@ export function nextStatus(
         : { status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' },
     ...(approval === undefined ? {} : { KubernetesAPIApprovalPolicyConformant: approval }),
   }
+  // Replaces conditions in place and appends new ones. Keeps the conditions of other writers.
+  const next = new Map((conditions ?? []).map((one) => [one.type, one]))
+  for (const [type, outcome] of Object.entries(outcomes)) {
+    const old = next.get(type)
+    const since = old?.status === outcome.status ? old.lastTransitionTime : undefined
+    next.set(type, { type, lastTransitionTime: since ?? timestamp(Date.now()), ...outcome })
+  }
   const storage = versions.filter((one) => one.storage).map(({ name }) => name)
   return {
-    conditions: mergedConditions(conditions ?? [], outcomes),
+    conditions: [...next.values()],
     acceptedNames: conflict !== undefined && established ? (acceptedNames ?? accepted) : accepted,
     storedVersions: [...new Set([...(storedVersions ?? []), ...storage])],
   }
@@ -100,22 +106,6 @@ export function nextStatus(
 
 /** A condition without its type and time. */
 type Outcome = Record<'status' | 'reason' | 'message', string>
-
-/** Replaces conditions in place and appends new ones. Keeps the conditions of other writers. */
-function mergedConditions(
-  before: readonly DefinitionCondition[],
-  outcomes: Readonly<Record<string, Outcome>>,
-): readonly DefinitionCondition[] {
-  const conditions = new Map(before.map((one) => [one.type, one]))
-  for (const [type, outcome] of Object.entries(outcomes)) {
-    const old = conditions.get(type)
-    const isSame = old?.status === outcome.status
-    const since = isSame ? old.lastTransitionTime : undefined
-    const lastTransitionTime = since ?? timestamp(Date.now())
-    conditions.set(type, { type, lastTransitionTime, ...outcome })
-  }
-  return [...conditions.values()]
-}
 
 type Conflict = Omit<Outcome, 'status'>
 
@@ -189,7 +179,14 @@ export const definitionRules = (kind: KindSchema): ObjectRules => ({
       ? []
       : [
           ...kindProblems(definition, kind, previous),
-          ...parts.flatMap((one) => partProblems(one, specOf(definition).versions)),
+          ...parts.flatMap(({ keyword, shared, check }) => {
+            const { versions } = specOf(definition)
+            const [first] = versions
+            return first !== undefined &&
+              versions.every((one) => equalJson(one[keyword], first[keyword]))
+              ? check(first, shared)
+              : versions.flatMap((one, at) => check(one, `spec.versions[${at}].${keyword}`))
+          }),
           ...crossFieldProblems(definition, previous),
         ],
 })
@@ -235,16 +232,6 @@ interface VersionPart {
   /** The path that a kube-apiserver names if all versions agree on the part. */
   readonly shared: string
   readonly check: (version: DefinitionVersion, field: string) => FieldProblem[]
-}
-
-function partProblems(
-  { keyword, shared, check }: VersionPart,
-  versions: readonly DefinitionVersion[],
-): FieldProblem[] {
-  const [first] = versions
-  return first !== undefined && versions.every((one) => equalJson(one[keyword], first[keyword]))
-    ? check(first, shared)
-    : versions.flatMap((one, at) => check(one, `spec.versions[${at}].${keyword}`))
 }
 
 const isSimplePath = (path: unknown): boolean => /^\.[^.]/.test(String(path))
@@ -341,21 +328,7 @@ function structuralProblems(schema: Schema, field: string): FieldProblem[] {
       'must not specify anything other than name and generateName, but metadata is implicitly specified'
     found.push(forbiddenAt(`${field}.properties[metadata]`, message))
   }
-  return [...found, ...keywordProblems(schema, field), ...belowProblems(schema, field)]
-}
-
-function memberProblems([schema, field]: Part): FieldProblem[] {
-  const { type = '' } = schema
-  const isFree =
-    schema['x-kubernetes-int-or-string'] === true ||
-    schema['x-kubernetes-preserve-unknown-fields'] === true
-  const at = `${field}.type`
-  const found: FieldProblem[] = []
-  if (type !== '' && !types.includes(type)) found.push(unsupportedAt(at, type, types))
-  if (type === '' && !isFree) {
-    found.push(requiredAt(at, 'must not be empty for specified object fields'))
-  }
-  return [...found, ...keywordProblems(schema, field), ...belowProblems(schema, field)]
+  return [...found, ...formProblems(schema, field)]
 }
 
 /** A schema inside of another, and its path. */
@@ -367,38 +340,9 @@ const propertiesOf = ({ properties = {} }: Schema, field: string): Part[] =>
 const partAt = (part: boolean | Schema | undefined, field: string): Part[] =>
   typeof part === 'object' ? [[part, field]] : []
 
-function belowProblems(schema: Schema, field: string): FieldProblem[] {
-  const { additionalProperties, items, not, type } = schema
-  const members = [
-    ...propertiesOf(schema, field),
-    ...partAt(additionalProperties, `${field}.additionalProperties`),
-    ...partAt(items, `${field}.items`),
-  ]
-  const alternatives = (['anyOf', 'allOf', 'oneOf'] as const).flatMap((keyword) =>
-    (schema[keyword] ?? []).map((part, at): Part => [part, `${field}.${keyword}[${at}]`]),
-  )
-  const lacksItems = items === undefined && type === 'array'
-  return [
-    ...members.flatMap(memberProblems),
-    ...(lacksItems ? [requiredAt(`${field}.items`, 'must be specified')] : []),
-    ...listMapProblems(schema, field),
-    ...[...alternatives, ...partAt(not, `${field}.not`)].flatMap(nestedProblems),
-  ]
-}
-
-function nestedProblems([schema, field]: Part): FieldProblem[] {
-  return [
-    ...structureOnly
-      .filter((keyword) => schema[keyword] !== undefined)
-      .map((keyword) => forbiddenAt(`${field}.${keyword}`, 'must be empty to be structural')),
-    ...[...propertiesOf(schema, field), ...partAt(schema.items, `${field}.items`)].flatMap(
-      nestedProblems,
-    ),
-  ]
-}
-
-function keywordProblems(schema: Schema, field: string): FieldProblem[] {
-  const { $ref, additionalProperties, default: value, pattern, properties = {} } = schema
+/** The problems of a schema's own keywords, then those of the schemas inside of it. */
+function formProblems(schema: Schema, field: string): FieldProblem[] {
+  const { $ref, additionalProperties, default: value, items, not, pattern, type } = schema
   const found: FieldProblem[] = []
   if ($ref !== undefined) found.push(forbiddenAt(`${field}.$ref`, '$ref is not supported'))
   if (schema.uniqueItems === true) {
@@ -406,7 +350,8 @@ function keywordProblems(schema: Schema, field: string): FieldProblem[] {
       'uniqueItems cannot be set to true since the runtime complexity becomes quadratic'
     found.push(forbiddenAt(`${field}.uniqueItems`, message))
   }
-  if (Object.keys(properties).length > 0 && additionalProperties !== undefined) {
+  const properties = propertiesOf(schema, field)
+  if (properties.length > 0 && additionalProperties !== undefined) {
     const message = 'additionalProperties and properties are mutual exclusive'
     found.push(forbiddenAt(`${field}.additionalProperties`, message))
   }
@@ -417,30 +362,56 @@ function keywordProblems(schema: Schema, field: string): FieldProblem[] {
     const message = "must be a valid regular expression, but isn't"
     found.push(invalidAt(`${field}.pattern`, pattern, message))
   }
-  const problems = value === undefined ? [] : schemaProblems(value, schema)
-  return [
-    ...found,
-    ...problems.map(({ reason, message, field: at }) => ({
-      reason,
-      message,
-      field: [`${field}.default`, at].filter(Boolean).join('.'),
-    })),
+  for (const problem of value === undefined ? [] : schemaProblems(value, schema)) {
+    const { reason, message, field: at } = problem
+    found.push({ reason, message, field: [`${field}.default`, at].filter(Boolean).join('.') })
+  }
+  const members = [
+    ...properties,
+    ...partAt(additionalProperties, `${field}.additionalProperties`),
+    ...partAt(items, `${field}.items`),
   ]
+  for (const [member, at] of members) {
+    const { type: own = '' } = member
+    const isFree =
+      member['x-kubernetes-int-or-string'] === true ||
+      member['x-kubernetes-preserve-unknown-fields'] === true
+    if (own !== '' && !types.includes(own)) found.push(unsupportedAt(`${at}.type`, own, types))
+    if (own === '' && !isFree) {
+      found.push(requiredAt(`${at}.type`, 'must not be empty for specified object fields'))
+    }
+    found.push(...formProblems(member, at))
+  }
+  if (items === undefined && type === 'array') {
+    found.push(requiredAt(`${field}.items`, 'must be specified'))
+  }
+  if (schema['x-kubernetes-list-type'] === 'map') {
+    const keys = schema['x-kubernetes-list-map-keys'] ?? []
+    if (keys.length === 0) {
+      const message = 'must not be empty if x-kubernetes-list-type is map'
+      found.push(requiredAt(`${field}.x-kubernetes-list-map-keys`, message))
+    }
+    for (const key of keys) {
+      const hasDefault = items?.properties?.[key]?.default !== undefined
+      if (hasDefault || items?.required?.includes(key) === true) continue
+      const message =
+        'this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property'
+      found.push(requiredAt(`${field}.items.properties[${key}].default`, message))
+    }
+  }
+  const alternatives = (['anyOf', 'allOf', 'oneOf'] as const).flatMap((keyword) =>
+    (schema[keyword] ?? []).map((part, at): Part => [part, `${field}.${keyword}[${at}]`]),
+  )
+  return [...found, ...[...alternatives, ...partAt(not, `${field}.not`)].flatMap(nestedProblems)]
 }
 
-function listMapProblems({ items, ...schema }: Schema, field: string): FieldProblem[] {
-  if (schema['x-kubernetes-list-type'] !== 'map') return []
-  const keys = schema['x-kubernetes-list-map-keys'] ?? []
-  const none = 'must not be empty if x-kubernetes-list-type is map'
-  const message =
-    'this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property'
+function nestedProblems([schema, field]: Part): FieldProblem[] {
   return [
-    ...(keys.length === 0 ? [requiredAt(`${field}.x-kubernetes-list-map-keys`, none)] : []),
-    ...keys
-      .filter((key) => {
-        const hasDefault = items?.properties?.[key]?.default !== undefined
-        return !hasDefault && items?.required?.includes(key) !== true
-      })
-      .map((key) => requiredAt(`${field}.items.properties[${key}].default`, message)),
+    ...structureOnly
+      .filter((keyword) => schema[keyword] !== undefined)
+      .map((keyword) => forbiddenAt(`${field}.${keyword}`, 'must be empty to be structural')),
+    ...[...propertiesOf(schema, field), ...partAt(schema.items, `${field}.items`)].flatMap(
+      nestedProblems,
+    ),
   ]
 }

@@ -53,7 +53,9 @@ export class Faults {
   /** Orders a fault. Server faults strike at once. Throws {@link FaultError}. */
   inject({ fault, match = {}, times = 1 }: FaultOrder): void {
     const faults = [fault].flat()
-    if (faults.length > 0 && faults.every(isRequestFault)) {
+    const isOfRequests = (one: RequestFault | ServerFault): one is RequestFault =>
+      Object.hasOwn(effects, one.type)
+    if (faults.length > 0 && faults.every(isOfRequests)) {
       if (this.#pending.length >= mostPending) throw new FaultError(fault)
       this.#pending.push({ faults, match, remaining: faults.length * times })
     } else if (!this.#server.strike(fault as ServerFault)) throw new FaultError(fault)
@@ -80,7 +82,10 @@ export class Faults {
     this.#pending = this.#pending
       .map((one) => (struck.includes(one) ? { ...one, remaining: one.remaining - 1 } : one))
       .filter(({ remaining }) => remaining > 0)
-    return struck.map((one) => effectOf(next(one)))
+    return struck.map((one) => {
+      const fault = next(one)
+      return (effects[fault.type] as (of: RequestFault) => FaultEffect)(fault)
+    })
   }
 }
 
@@ -284,8 +289,8 @@ const effects: Effects = {
   }),
   'too-large-resource-version': ({ encoding }) => ({ answer: tooLarge[encoding]() }),
   disconnect: () => ({ answer: 'disconnect' }),
-  'half-open': ({ afterBytes }) => ({ sink: (inner) => frozenSink(inner, afterBytes) }),
-  truncate: ({ afterBytes }) => ({ sink: (inner) => cutSink(inner, afterBytes) }),
+  'half-open': ({ afterBytes }) => ({ sink: (inner) => limitedSink(inner, afterBytes, false) }),
+  truncate: ({ afterBytes }) => ({ sink: (inner) => limitedSink(inner, afterBytes, true) }),
   // In steps of a twentieth of a second.
   slow: ({ bytesPerSecond }) => ({ sink: piecewise(Math.floor(bytesPerSecond / 20), 50) }),
   // Each piece in its own turn of the event loop.
@@ -313,46 +318,22 @@ const effects: Effects = {
   }),
 }
 
-/** The effect of a fault on one request. Make a new effect for each request. */
-function effectOf(fault: RequestFault): FaultEffect {
-  const make = effects[fault.type] as (fault: RequestFault) => FaultEffect
-  return make(fault)
-}
-
-function isRequestFault(fault: RequestFault | ServerFault): fault is RequestFault {
-  return Object.hasOwn(effects, fault.type)
-}
-
-/** Passes `afterBytes` bytes, then closes the connection. */
-function cutSink(inner: ResponseSink, afterBytes: number): ResponseSink {
-  let left = afterBytes
-  return {
-    ...inner,
-    write: async (chunk) => {
-      if (chunk.length < left) {
-        left -= chunk.length
-        return inner.write(chunk)
-      }
-      await inner.write(chunk.subarray(0, left))
-      // The bytes have to arrive before the connection closes.
-      await sleep(10)
-      inner.destroy()
-      return false
-    },
-  }
-}
-
-/** Passes `afterBytes` bytes, then sends nothing more. The connection stays open. */
-function frozenSink(inner: ResponseSink, afterBytes: number): ResponseSink {
+/** Passes `afterBytes` bytes, then closes the connection, or sends nothing more and leaves it open. */
+function limitedSink(inner: ResponseSink, afterBytes: number, closes: boolean): ResponseSink {
   let left = afterBytes
   return {
     write: async (chunk) => {
       const part = chunk.subarray(0, left)
       left -= part.length
-      return part.length === 0 ? true : inner.write(part)
+      const isOpen = part.length === 0 || (await inner.write(part))
+      if (!closes || left > 0) return isOpen
+      // The bytes have to arrive before the connection closes.
+      await sleep(10)
+      inner.destroy()
+      return false
     },
     end: () => {
-      if (left > 0) inner.end()
+      if (closes || left > 0) inner.end()
     },
     destroy: () => inner.destroy(),
   }

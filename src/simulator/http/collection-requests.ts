@@ -6,7 +6,7 @@ import {
   parseLabelSelector,
 } from '../../kubernetes/label-selector.ts'
 import { initialEventsEndAnnotation, type WatchEventType } from '../../kubernetes/watch-event.ts'
-import type { SelectableFields, ServedResource } from '../api/served-resource.ts'
+import type { ServedResource } from '../api/served-resource.ts'
 import {
   badRequest,
   type FieldProblem,
@@ -221,17 +221,21 @@ export async function watchObjects(request: ResourceRequest): Promise<void> {
   })
   beginJson(exchange)
   exchange.response.flushHeaders()
+  const stream = new WatchStream({
+    request,
+    selection,
+    query,
+    text: objectText(storage.registry.captured, served, shown),
+    sink: faultySink(request),
+    rewrite: rewriterOf(effects),
+    signal: ending.signal,
+  })
   try {
-    await streamWatch({
-      request,
-      selection,
-      query,
-      text: objectText(storage.registry.captured, served, shown),
-      sink: faultySink(request),
-      rewrite: rewriterOf(effects),
-      signal: ending.signal,
-    })
+    // It has no buffer: it reads the history at the speed of the client, and disconnects one that falls behind it.
+    let isOpen = await stream.open()
+    while (isOpen) isOpen = await stream.advance()
   } finally {
+    stream.close()
     forget()
   }
 }
@@ -298,11 +302,16 @@ export function listQuery(params: URLSearchParams): ListQuery {
   }
   if (!watch && initial !== undefined) forbid('sendInitialEvents', 'is forbidden for list')
   refuseInvalid({ group: 'meta.k8s.io', kind: 'ListOptions', name: '' }, problems)
+  if (version !== '' && !/^\d{1,15}$/.test(version)) {
+    const given = JSON.stringify(version)
+    const problem = `resourceVersion: Invalid value: ${given}: strconv.ParseUint: parsing ${given}: invalid syntax`
+    throw watch ? new Refusal(500, problem) : badRequest(`invalid resource version: ${problem}`)
+  }
   return {
     watch,
     labelSelector: params.get('labelSelector') ?? '',
     fieldSelector: params.get('fieldSelector') ?? '',
-    revision: version === '' ? undefined : revisionOf(version, watch),
+    revision: version === '' ? undefined : Number(version),
     match: match as ListQuery['match'],
     limit: Math.max(0, integer(params, 'limit') ?? 0),
     continue: continued,
@@ -312,13 +321,7 @@ export function listQuery(params: URLSearchParams): ListQuery {
   }
 }
 
-function revisionOf(version: string, watch: boolean): number {
-  if (/^\d{1,15}$/.test(version)) return Number(version)
-  const problem = `resourceVersion: Invalid value: ${JSON.stringify(version)}: strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`
-  throw watch ? new Refusal(500, problem) : badRequest(`invalid resource version: ${problem}`)
-}
-
-export interface Selection {
+interface Selection {
   /** `''` for all namespaces. */
   readonly namespace: string
   /** `undefined` without selectors: every object of the namespace matches. */
@@ -334,9 +337,14 @@ export function selectionOf(
   try {
     const labels = parseLabelSelector(labelSelector)
     const fields = parseFieldSelector(fieldSelector)
+    const { paths, unsupported } = stored.fields
     const tests = fields.map(({ path, operator, value }) => {
-      const read = reader(path, stored.fields)
-      return (object: StoredObject): boolean => (read(object) === value) === (operator === '=')
+      const position = paths.indexOf(path)
+      const own = path === 'metadata.name' || path === 'metadata.namespace'
+      if (position < 0 && !own) throw badRequest(unsupported(path))
+      const key = path === 'metadata.name' ? 'name' : 'namespace'
+      return (object: StoredObject): boolean =>
+        ((own ? object[key] : (object.fields[position] ?? '')) === value) === (operator === '=')
     })
     if (labels.length === 0 && tests.length === 0) return { namespace, test: undefined }
     const test = (object: StoredObject): boolean =>
@@ -364,15 +372,6 @@ function isSelected(
   )
 }
 
-/** Reads a selectable field. Throws 400 for another one. */
-function reader(path: string, fields: SelectableFields): (object: StoredObject) => string {
-  if (path === 'metadata.name') return (object) => object.name
-  if (path === 'metadata.namespace') return (object) => object.namespace
-  const position = fields.paths.indexOf(path)
-  if (position < 0) throw badRequest(fields.unsupported(path))
-  return (object) => object.fields[position] ?? ''
-}
-
 /** A watch request, and the parts of the server that it uses. */
 interface Watch {
   readonly request: ResourceRequest
@@ -383,20 +382,6 @@ interface Watch {
   readonly rewrite: FrameRewriter | undefined
   /** Aborts when the connection closes or the server stops, or with a Refusal when a fault ends the watch. */
   readonly signal: AbortSignal
-}
-
-/**
- * Serves one watch to its end. It has no buffer: it reads the resource's history at the speed of the client, and
- * disconnects a client that falls behind the history.
- */
-async function streamWatch(watch: Watch): Promise<void> {
-  const stream = new WatchStream(watch)
-  try {
-    if (!(await stream.open())) return
-    while (await stream.advance());
-  } finally {
-    stream.close()
-  }
 }
 
 const lineEnd = Buffer.from('}\n')
@@ -466,7 +451,15 @@ class WatchStream {
       return this.#fail(new Refusal(410, message))
     }
     this.#next = next
-    return !initial || this.#sendInitial()
+    if (!initial) return true
+    const { query, selection } = this.#watch
+    const snapshot = store.snapshot(storage.revision, { namespace: selection.namespace, from: '' })
+    // Copies the objects of one moment. Later changes follow as events.
+    const end = this.#bookmark(storage.revision, true)
+    for (const object of Array.from(snapshot?.objects ?? [])) {
+      if (isSelected(selection, object) && !(await this.#sendObject('ADDED', object))) return false
+    }
+    return query.allowWatchBookmarks ? this.#send('initial-events-end', [end]) : true
   }
 
   #setTimers(): void {
@@ -487,21 +480,6 @@ class WatchStream {
     if (timeoutMs > lastBookmarkMs) {
       this.#timers.push(setTimeout(bookmark, Math.min(timeoutMs - lastBookmarkMs, 2 ** 31 - 1)))
     }
-  }
-
-  async #sendInitial(): Promise<boolean> {
-    const { query, selection } = this.#watch
-    const { namespace } = selection
-    const { revision } = this.#storage
-    const snapshot = this.#store.snapshot(revision, { namespace, from: '' })
-    // Copies the objects of one moment. Later changes follow as events.
-    for (const object of Array.from(snapshot?.objects ?? [])) {
-      if (isSelected(selection, object) && !(await this.#sendObject('ADDED', object))) return false
-    }
-    if (query.allowWatchBookmarks) {
-      return this.#send('initial-events-end', [this.#bookmark(revision, true)])
-    }
-    return true
   }
 
   /** Sends pending events, then waits for more. Returns `false` when the watch has ended. */

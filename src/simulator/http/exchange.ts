@@ -19,20 +19,6 @@ export interface Exchange {
   readonly warnings: string[]
 }
 
-/** Reads the request line. Ignores its host. */
-export function exchangeOf(request: IncomingMessage, response: ServerResponse): Exchange {
-  const url = request.url ?? '/'
-  const mark = url.indexOf('?')
-  return {
-    request,
-    response,
-    method: request.method ?? 'GET',
-    path: mark < 0 ? url : url.slice(0, mark),
-    params: new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)),
-    warnings: [],
-  }
-}
-
 /** A boolean parameter. It is true unless its value says otherwise. */
 export function flag(params: URLSearchParams, name: string): boolean {
   const value = params.get(name)
@@ -220,19 +206,7 @@ function parsed(text: string, mustBe: string, parse: () => unknown): unknown {
   }
 }
 
-/**
- * Reads an object of a resource and fills in `kind` and `apiVersion`. Throws 400 for another kind, version or shape.
- */
-export function parseObject(body: Buffer, mediaType: string, served: ServedResource): Unstructured {
-  const value = parseBody(body, mediaType, served.kind)
-  if (value !== undefined) return checkedObject(value, served)
-  throw badRequest(
-    `the object provided is unrecognized (must be of type ${served.kind}): couldn't get version/kind; ` +
-      'json parse error: unexpected end of JSON input (<empty>)',
-  )
-}
-
-/** As {@link parseObject}, for a parsed value. */
+/** An object of a resource, with `kind` and `apiVersion` filled in. Throws 400 for another kind, version or shape. */
 export function checkedObject(value: unknown, { kind, apiVersion }: ServedResource): Unstructured {
   if (!isJsonObject(value)) {
     throw badRequest(

@@ -264,33 +264,22 @@ export function objectText(
   shown: Representation,
 ): ObjectText {
   if (shown.kind === 'table') return tableText(captured, served, shown)
-  if (shown.kind === 'metadata') return metadataText()
-  const { kind, apiVersion } = served
+  const isPartial = shown.kind === 'metadata'
+  const kind = isPartial ? 'PartialObjectMetadata' : served.kind
+  const apiVersion = isPartial ? metadataVersion : served.apiVersion
   const prefix = Buffer.from(kindPrefix(kind, apiVersion))
-  const whole = (object: StoredObject): readonly Buffer[] => [
-    prefix,
-    textOf(object, served).subarray(1),
-  ]
+  const whole = (object: StoredObject): readonly Buffer[] =>
+    isPartial
+      ? [prefix, object.text.subarray(1, object.metadataEnd), brace]
+      : [prefix, textOf(object, served).subarray(1)]
   return {
     kind,
     apiVersion,
     listHead: listHead(`${kind}List`, apiVersion),
     whole,
     // Items of custom resources carry their kind; items of built-in resources do not.
-    item: served.stored.custom ? whole : (object) => [textOf(object, served)],
+    item: served.stored.custom || isPartial ? whole : (object) => [textOf(object, served)],
   }
-}
-
-function metadataText(): ObjectText {
-  const kind = 'PartialObjectMetadata'
-  const prefix = Buffer.from(kindPrefix(kind, metadataVersion))
-  const whole = ({ text, metadataEnd }: StoredObject): readonly Buffer[] => [
-    prefix,
-    text.subarray(1, metadataEnd),
-    brace,
-  ]
-  const head = listHead(`${kind}List`, metadataVersion)
-  return { kind, apiVersion: metadataVersion, listHead: head, whole, item: whole }
 }
 
 const listHead =

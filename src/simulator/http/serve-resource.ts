@@ -31,7 +31,7 @@ import {
   checkedObject,
   contentType,
   type Exchange,
-  parseObject,
+  parseBody,
   readBody,
   readFields,
   type RequestTarget,
@@ -314,7 +314,14 @@ async function writeObject(request: ResourceRequest, verb: string): Promise<void
     return
   }
   if (verb !== 'patch') {
-    const given = parseObject(body, type, served)
+    const value = parseBody(body, type, served.kind)
+    if (value === undefined) {
+      throw badRequest(
+        `the object provided is unrecognized (must be of type ${served.kind}): couldn't get version/kind; ` +
+          'json parse error: unexpected end of JSON input (<empty>)',
+      )
+    }
+    const given = checkedObject(value, served)
     const isNew = verb === 'create'
     const write = isNew ? createObject : updateObject
     const object = write(storage, request, given, writeOptions(request))

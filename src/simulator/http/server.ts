@@ -28,7 +28,6 @@ import type { Storage } from '../storage/storage.ts'
 import {
   beginJson,
   type Exchange,
-  exchangeOf,
   readBody,
   readFields,
   requestTarget,
@@ -84,7 +83,16 @@ export class SimulatedServer {
       },
     })
     this.#server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
-      const exchange = exchangeOf(request, response)
+      // Ignores the host of the request line.
+      const [path = '/', ...query] = (request.url ?? '/').split('?')
+      const exchange: Exchange = {
+        request,
+        response,
+        method: request.method ?? 'GET',
+        path,
+        params: new URLSearchParams(query.join('?')),
+        warnings: [],
+      }
       this.#answer(exchange).catch((error: unknown) => sendRefusal(exchange, error))
     })
     this.#server.on('connection', (socket) => {

@@ -7,6 +7,7 @@ import {
   pathText,
   resolvedSchema,
   type Schema,
+  type Schemas,
 } from '../api/captured-api.ts'
 import { cloneJson, equalJson } from '../api/json.ts'
 import {
@@ -31,19 +32,36 @@ const metadataFields = new Set([
   'finalizers',
 ])
 
-/** Drops the fields that the schema does not declare. Adds the paths of dropped fields to `unknown`. */
+/** Drops the fields that a structural schema does not declare. Adds the paths of dropped fields to `unknown`. */
 export function prunedObject<T extends object>(object: T, schema: Schema, unknown: string[]): T {
   const root = { ...schema, 'x-kubernetes-embedded-resource': true }
-  return pruned(object, root, [], unknown) as T
+  return pruned(object, root, [], { schemas: {}, isAny: () => false, unknown }) as T
 }
 
-function pruned(value: unknown, schema: Schema, path: Path, unknown: string[]): unknown {
+/** The paths of the fields that the schema of a kind does not declare. */
+export function unknownFields(object: object, { root, schemas }: KindSchema): readonly string[] {
+  const unknown: string[] = []
+  pruned(object, root, [], { schemas, isAny, unknown })
+  return unknown
+}
+
+/** A schema without members is any JSON. */
+const isAny = ({ properties, additionalProperties }: Schema): boolean =>
+  properties === undefined && typeof additionalProperties !== 'object'
+
+interface Pruning {
+  readonly schemas: Schemas
+  readonly isAny: (schema: Schema) => boolean
+  readonly unknown: string[]
+}
+
+function pruned(value: unknown, given: Schema | undefined, path: Path, how: Pruning): unknown {
+  if (given === undefined) return value
+  const schema = resolvedSchema(given, how.schemas)
   if (Array.isArray(value)) {
-    const { items } = schema
-    if (items === undefined) return value
-    return value.map((item, at) => pruned(item, items, [...path, at], unknown))
+    return value.map((item, at) => pruned(item, schema.items, [...path, at], how))
   }
-  if (!isJsonObject(value)) return value
+  if (!isJsonObject(value) || how.isAny(schema)) return value
   const kept: [string, unknown][] = []
   for (const [name, part] of Object.entries(value)) {
     const at = [...path, name]
@@ -51,23 +69,21 @@ function pruned(value: unknown, schema: Schema, path: Path, unknown: string[]): 
     if (schema['x-kubernetes-embedded-resource'] === true && typeFields.has(name)) {
       const fields = name === 'metadata' && isJsonObject(part) ? Object.entries(part) : []
       const dropped = fields.filter(([field]) => !metadataFields.has(field))
-      unknown.push(...dropped.map(([field]) => pathText([...at, field])))
+      how.unknown.push(...dropped.map(([field]) => pathText([...at, field])))
       const rest = fields.filter(([field]) => metadataFields.has(field))
       kept.push([name, dropped.length === 0 ? part : Object.fromEntries(rest)])
-    } else if (member !== undefined) kept.push([name, pruned(part, member, at, unknown)])
-    else if (keepsUnknown(schema)) kept.push([name, part])
-    else unknown.push(pathText(at))
+    } else if (member !== undefined) kept.push([name, pruned(part, member, at, how)])
+    else if (
+      schema['x-kubernetes-preserve-unknown-fields'] === true ||
+      schema.additionalProperties === true
+    ) {
+      kept.push([name, part])
+    } else how.unknown.push(pathText(at))
   }
   return Object.fromEntries(kept)
 }
 
 const typeFields: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata'])
-
-function keepsUnknown(schema: Schema): boolean {
-  return (
-    schema['x-kubernetes-preserve-unknown-fields'] === true || schema.additionalProperties === true
-  )
-}
 
 /**
  * Fills in the defaults of the schema for absent members, and for `null` members that are not nullable. Drops such a
@@ -96,30 +112,6 @@ export function defaulted(value: unknown, schema: Schema): unknown {
 
 const fromDefault = (schema: Schema): unknown => defaulted(cloneJson(schema.default), schema)
 
-/** The paths of the fields that the schema of a kind does not declare. */
-export function unknownFields(object: object, { root, schemas }: KindSchema): readonly string[] {
-  const unknown: string[] = []
-  const look = (value: unknown, schema: Schema | undefined, path: Path): void => {
-    if (schema === undefined) return
-    const of = resolvedSchema(schema, schemas)
-    if (Array.isArray(value)) {
-      for (const [at, item] of value.entries()) look(item, of.items, [...path, at])
-      return
-    }
-    // A schema without members is any JSON.
-    const isAny = of.properties === undefined && typeof of.additionalProperties !== 'object'
-    if (isAny || !isJsonObject(value)) return
-    for (const [name, member] of Object.entries(value)) {
-      const at = [...path, name]
-      const declared = memberSchema(of, name)
-      if (declared !== undefined) look(member, declared, at)
-      else if (!keepsUnknown(of)) unknown.push(pathText(at))
-    }
-  }
-  look(object, root, [])
-  return unknown
-}
-
 interface SchemaProblem extends FieldProblem {
   /** The path of the value. An update is not refused for a value that it leaves unchanged. */
   readonly node: Path
@@ -131,7 +123,10 @@ interface SchemaProblem extends FieldProblem {
  */
 export function schemaProblems(value: unknown, schema: Schema, path: Path = []): SchemaProblem[] {
   if (value === null && schema.nullable === true) return []
-  const actual = typeOf(value)
+  let actual: string = typeof value
+  if (value === null) actual = 'null'
+  else if (Array.isArray(value)) actual = 'array'
+  else if (isRawJson(value) || Number.isInteger(value)) actual = 'integer'
   const wanted = schema['x-kubernetes-int-or-string'] === true ? 'integer,string' : schema.type
   if (wanted !== undefined && !isOneOf(actual, wanted)) {
     const isFraction = wanted === 'integer' && actual === 'number'
@@ -189,14 +184,6 @@ const nowhere = (node: Path, what: string): SchemaProblem => ({
 const tooMany = (node: Path, count: number, most: number): SchemaProblem[] => {
   const message = `Too many: ${count}: must have at most ${most} items`
   return count > most ? [{ reason: 'FieldValueTooMany', message, field: pathText(node), node }] : []
-}
-
-function typeOf(value: unknown): string {
-  if (value === null) return 'null'
-  if (Array.isArray(value)) return 'array'
-  if (isRawJson(value)) return 'integer'
-  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number'
-  return typeof value
 }
 
 /** Integers beyond 64 bits have become doubles; smaller integers keep their digits. */
@@ -335,13 +322,6 @@ const goDuration =
   /^[+-]?(\d+(\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h|d|w)(\d+(\.\d*)?(ns|us|µs|ms|s|m|h))*$/
 const label = '[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?'
 
-function isNetwork(text: string): boolean {
-  const [address = '', length = '', ...more] = text.split('/')
-  const version = isIP(address)
-  const fits = /^\d{1,3}$/.test(length) && Number(length) <= (version === 4 ? 32 : 128)
-  return version !== 0 && fits && more.length === 0
-}
-
 /** The string formats that a kube-apiserver checks in custom resources. Other formats accept any text. */
 const formats: Readonly<Record<string, (text: string) => boolean>> = {
   date: (text) => isoDate.test(text),
@@ -351,7 +331,12 @@ const formats: Readonly<Record<string, (text: string) => boolean>> = {
   byte: (text) => base64.test(text),
   ipv4: isIPv4,
   ipv6: isIPv6,
-  cidr: isNetwork,
+  cidr: (text) => {
+    const [address = '', length = '', ...more] = text.split('/')
+    const version = isIP(address)
+    const fits = /^\d{1,3}$/.test(length) && Number(length) <= (version === 4 ? 32 : 128)
+    return version !== 0 && fits && more.length === 0
+  },
   mac: (text) => /^([0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}$/.test(text),
   uuid: (text) => /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i.test(text),
   hostname: (text) => text.length < 254 && new RegExp(`^${label}(\\.${label})*$`).test(text),

@@ -132,15 +132,17 @@ export function fieldPaths(set: FieldSet): string[] {
     if (isDeeper !== b.length > at + 1) return isDeeper ? 1 : -1
     return one < other ? -1 : 1
   })
-  return ordered.map((steps) => steps.map(stepText).join(''))
-}
-
-function stepText(name: string): string {
-  const value = name.slice(2)
-  if (name.startsWith('f:')) return `.${value}`
-  if (name.startsWith('v:')) return `[=${value}]`
-  const keys = Object.entries(JSON.parse(value) as object)
-  return `[${keys.map(([key, one]) => `${key}=${JSON.stringify(one)}`).join(',')}]`
+  return ordered.map((steps) =>
+    steps
+      .map((name) => {
+        const value = name.slice(2)
+        if (name.startsWith('f:')) return `.${value}`
+        if (name.startsWith('v:')) return `[=${value}]`
+        const keys = Object.entries(JSON.parse(value) as object)
+        return `[${keys.map(([key, one]) => `${key}=${JSON.stringify(one)}`).join(',')}]`
+      })
+      .join(''),
+  )
 }
 
 function readFields(fields: unknown, path = ''): string[] {

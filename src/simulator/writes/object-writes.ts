@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
+import { fieldsOf } from '../../kubernetes/fields.ts'
 import { objectKey, type ObjectMeta, type Unstructured } from '../../kubernetes/object.ts'
 import { resources } from '../../kubernetes/resources.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
@@ -143,7 +144,14 @@ export function createObject(
   if (stored.namespaced) checkNamespace(storage, served, namespace, name)
   refuseInvalid({ ...served, name }, metadataProblems(metadata, stored))
   const settled = settledObject(storage, served, { ...given, metadata }, options)
-  const object = withFirstStatus(stored, settled)
+  let object = settled
+  // The first status of a new object replaces its creator's. A node keeps its own.
+  if (stored.hasStatusSubresource && stored.groupResource !== 'nodes') {
+    const { status: _, ...rest } = settled
+    const spec = { ...fieldsOf(settled['spec']), finalizers: ['kubernetes'] }
+    const own = stored.groupResource === 'namespaces' ? { spec } : {}
+    object = stored.custom ? rest : { ...rest, ...own, status: stored.firstStatus }
+  }
   const problems = rulesOf(storage, served)?.problems(object, undefined, 'object') ?? []
   refuseInvalid({ ...served, name }, problems)
   const created = owned(object, undefined) ?? object
@@ -202,18 +210,6 @@ function checkNamespace(
       ],
     },
   })
-}
-
-/** Replaces the status of a new object by its first status. A node keeps its own. */
-function withFirstStatus(stored: StoredResource, given: Unstructured): Unstructured {
-  if (!stored.hasStatusSubresource || stored.groupResource === 'nodes') return given
-  const { status: _, ...object } = given
-  if (stored.custom) return object
-  const isNamespace = stored.groupResource === 'namespaces'
-  const spec = isNamespace
-    ? { spec: { ...(given['spec'] as object | undefined), finalizers: ['kubernetes'] } }
-    : {}
-  return { ...object, ...spec, status: stored.firstStatus }
 }
 
 /**

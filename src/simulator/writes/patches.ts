@@ -18,31 +18,22 @@ type Container = Record<string, unknown> | unknown[]
 /** Applies a JSON patch (RFC 6902) to a copy of `document`. Throws {@link JsonPatchError}. */
 export function jsonPatch(document: unknown, patch: readonly Operation[]): unknown {
   let root = cloneJson(document)
-  for (const operation of patch) root = apply(root, operation)
-  return root
-}
-
-function apply(root: unknown, { op, path, from = '', value }: Operation): unknown {
-  switch (op) {
-    case 'add':
-      return add(root, path, value)
-    case 'remove':
-      return remove(root, path)
-    case 'replace':
+  for (const { op, path, from = '', value } of patch) {
+    if (op === 'add') root = add(root, path, value)
+    else if (op === 'remove') root = remove(root, path)
+    else if (op === 'replace') {
       valueAt(root, path)
-      return path === '' ? value : add(remove(root, path), path, value)
-    case 'move': {
+      root = path === '' ? value : add(remove(root, path), path, value)
+    } else if (op === 'move') {
       const moved = valueAt(root, from)
-      return add(remove(root, from), path, moved)
+      root = add(remove(root, from), path, moved)
+    } else if (op === 'copy') root = add(root, path, cloneJson(valueAt(root, from)))
+    else if (op !== 'test') throw new JsonPatchError(`unknown operation ${op}`)
+    else if (!equalJson(valueAt(root, path), value)) {
+      throw new JsonPatchError(`test of ${path} failed`)
     }
-    case 'copy':
-      return add(root, path, cloneJson(valueAt(root, from)))
-    case 'test':
-      if (!equalJson(valueAt(root, path), value)) throw new JsonPatchError(`test of ${path} failed`)
-      return root
-    default:
-      throw new JsonPatchError(`unknown operation ${op}`)
   }
+  return root
 }
 
 /** RFC 6901: `~1` stands for a slash, `~0` for a tilde. */
@@ -197,16 +188,22 @@ function inOrder(
   }
   const rank = (item: unknown): number => names.findIndex((name) => equalJson(name, nameOf(item)))
   const named = list.filter((item) => rank(item) >= 0).toSorted((a, b) => rank(a) - rank(b))
-  const ordered: unknown[] = []
+  return mergedOrder(list, named)
+}
+
+/** Wanted items keep their own order. Others of the list stay before the next wanted item that followed them. */
+export function mergedOrder<T>(list: readonly T[], wanted: readonly T[]): T[] {
+  const merged: T[] = []
+  let next = 0
   for (const item of list) {
-    if (rank(item) < 0) {
-      ordered.push(item)
-      continue
+    const at = wanted.indexOf(item)
+    if (at < 0) merged.push(item)
+    else {
+      merged.push(...wanted.slice(next, at + 1))
+      next = Math.max(next, at + 1)
     }
-    // Moves the items that come before this item and are not placed yet.
-    while (named.length > 0 && rank(named[0]) <= rank(item)) ordered.push(named.shift())
   }
-  return [...ordered, ...named]
+  return [...merged, ...wanted.slice(next)]
 }
 
 function mergeLists(

@@ -32,6 +32,7 @@ import {
   type WriteOptions,
   type WriteTarget,
 } from './object-writes.ts'
+import { mergedOrder } from './patches.ts'
 
 /**
  * Server-side apply. Sets the fields of the configuration, removes fields that the manager applied before and omits
@@ -76,7 +77,11 @@ export function applyObject(
     (fields, owner) => fields.difference(withItems(owner.fields)),
     old?.fields ?? new Set(),
   )
-  const merged = mergeApplied(current, onlyPart(given, writer), schema)
+  // Applies only the status to the status, and only the rest to the object.
+  const { status, ...rest } = given
+  const own = served.stored.hasStatusSubresource ? rest : given
+  const ofStatus = status === undefined ? {} : { status }
+  const merged = mergeApplied(current, subresource === 'status' ? ofStatus : own, schema)
   const left = withoutFields(merged, dropped, schema) as Unstructured
   const owned: Owned = (next) => {
     const changes = fieldChanges(current, next, schema)
@@ -95,18 +100,14 @@ export function applyObject(
   return { object: updateObject(storage, target, left, options, owned), created: false }
 }
 
-/** Applies only the status to the status, and only the rest to the object. */
-function onlyPart(given: Unstructured, { served, subresource }: Writer): object {
-  const { status, ...rest } = given
-  if (subresource === 'status') return status === undefined ? {} : { status }
-  return served.stored.hasStatusSubresource ? rest : given
-}
-
 /** A 409 with a cause for each field of another manager that an apply would change. */
 function applyConflict(conflicts: readonly Manager[]): Refusal {
-  const causes = conflicts.flatMap((manager) =>
-    fieldPaths(manager.fields).map((field) => ({ with: nameOf(manager), field })),
-  )
+  const causes = conflicts.flatMap(({ name, operation, apiVersion, subresource, fields }) => {
+    const part = subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`
+    const version = operation === 'Update' ? ` using ${apiVersion}` : ''
+    const owner = `${JSON.stringify(name)}${part}${version}`
+    return fieldPaths(fields).map((field) => ({ with: owner, field }))
+  })
   const [first] = causes
   const blocks = [...Map.groupBy(causes, (cause) => cause.with)]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -126,49 +127,23 @@ function applyConflict(conflicts: readonly Manager[]): Refusal {
   })
 }
 
-function nameOf({ name, operation, apiVersion, subresource }: Manager): string {
-  const part = subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`
-  const version = operation === 'Update' ? ` using ${apiVersion}` : ''
-  return `${JSON.stringify(name)}${part}${version}`
-}
-
 /** Merges an applied configuration into a value. */
 function mergeApplied(live: unknown, applied: unknown, schema: KindSchema): unknown {
   if (Array.isArray(live) !== Array.isArray(applied)) return applied
   const old = partsOf(live, schema)
   const fresh = partsOf(applied, schema)
   if (old === undefined || fresh === undefined) return applied
-  if (Array.isArray(live)) return mergedList(old, fresh)
+  if (Array.isArray(live)) {
+    return mergedOrder([...old.keys()], [...fresh.keys()]).map((name) => {
+      const [one, other] = [old.get(name), fresh.get(name)]
+      return other === undefined ? one?.value : mergeApplied(one?.value, other.value, other.schema)
+    })
+  }
   const members = new Map(Object.entries(fieldsOf(live)))
   for (const [name, part] of fresh) {
     members.set(name.slice(2), mergeApplied(old.get(name)?.value, part.value, part.schema))
   }
   return Object.fromEntries(members)
-}
-
-type Parts = NonNullable<ReturnType<typeof partsOf>>
-
-/** Applied items keep their own order. Others stay before the next applied item that followed them. */
-function mergedList(old: Parts, fresh: Parts): unknown[] {
-  const merged: unknown[] = []
-  const placed = new Set<string>()
-  const place = (name: string): void => {
-    if (placed.has(name)) return
-    placed.add(name)
-    const [one, other] = [old.get(name), fresh.get(name)]
-    if (other === undefined) merged.push(one?.value)
-    else merged.push(mergeApplied(one?.value, other.value, other.schema))
-  }
-  const order = [...fresh.keys()]
-  let next = 0
-  for (const name of old.keys()) {
-    if (!fresh.has(name)) place(name)
-    else {
-      while (next < order.length && !placed.has(name)) place(order[next++] ?? '')
-    }
-  }
-  for (; next < order.length; next++) place(order[next] ?? '')
-  return merged
 }
 
 /** Removes fields from a value; `undefined` if nothing is left. A removed item takes all its fields with it. */

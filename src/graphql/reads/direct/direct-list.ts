@@ -1,6 +1,6 @@
 import { objectKey } from '../../../kubernetes/object.ts'
 import { everything } from '../../../query/condition/condition.ts'
-import { CursorError, type ListIdentity, listHash, positionIn } from '../../../query/page/cursor.ts'
+import { cursorError, type ListIdentity, listHash, positionIn } from '../../../query/page/cursor.ts'
 import { pageSizeOf } from '../../../query/page/page.ts'
 import { ClientError } from '../../errors/client-error.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
@@ -88,7 +88,7 @@ function positionOf(after: string | null | undefined, hash: string): DirectPosit
   if (Number.isSafeInteger(skipped) && skipped >= 0 && skipped <= maxSkipped) {
     return { token: position.key, skipped }
   }
-  throw new CursorError('after', String(after), 'malformed')
+  throw cursorError('after', String(after), 'malformed')
 }
 
 /** With a server that ignores `limit`, each page is read from the start of the list. */

@@ -258,7 +258,7 @@ export class DirectReads {
         )
       } else {
         const message = `podLogs was not read within ${liveDeadlineMs} ms`
-        const hint = 'read fewer logs in one operation, or ask again in a moment'
+        const hint = 'read fewer logs in one operation, or try again in a moment'
         outcome = new ClientError('DEADLINE_EXCEEDED', message, { value: liveDeadlineMs, hint })
       }
       this.#logs.set(key, outcome)

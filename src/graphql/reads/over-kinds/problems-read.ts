@@ -49,8 +49,7 @@ type Place = ProblemPlace<LookedAtPart>
 export const problemIndexes: WantedIndexes = { needed: [problemIndex] }
 
 /**
- * The problems of the kinds that are looked at by default and of the named ones. Throws `ArgumentError`, `CursorError`,
- * `PageSizeError` and `QueryTooCostlyError`. The error of a named kind that cannot be read is among the failures; of a
+ * The problems of the kinds that are looked at by default and of the named ones. Throws `ArgumentError` and `QueryTooCostlyError`. The error of a named kind that cannot be read is among the failures; of a
  * cluster, one error of each code stands beside the answer.
  */
 export function readProblems(run: ReadRun, args: ProblemsArguments): object {

@@ -1,5 +1,5 @@
 import { splitObjectKey } from '../../../kubernetes/object.ts'
-import { LeftOutUsersError } from '../../../query/condition/argument-error.ts'
+import { usersLeftOut } from '../../../query/condition/argument-error.ts'
 import { allOf, anyOf, everything } from '../../../query/condition/condition.ts'
 import { isInScope } from '../../../query/condition/scope.ts'
 import { type Kind, usedByField } from '../../model/kind.ts'
@@ -133,7 +133,7 @@ export class UsedByRead {
       throw new ClientError('BAD_USER_INPUT', message, { argument: 'types', value: name, hint })
     }
     const { leftOutUsers } = this.#kind
-    if (!names && leftOutUsers.length > 0) throw new LeftOutUsersError(usedByField, leftOutUsers)
+    if (!names && leftOutUsers.length > 0) throw usersLeftOut(usedByField, leftOutUsers)
     const cache = this.#served.clusters.get(cluster)
     return ways.filter(
       ({ user }) =>
