@@ -31,13 +31,13 @@ import type {
 } from '../schema/gateway-types.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { clusterNamed, clustersNamed, isOverClusters } from '../served/cluster-argument.ts'
-import { conditionNeeds, isServed } from '../reads/condition-needs.ts'
-import { checkFacets } from '../reads/connection-read.ts'
+import { conditionNeeds } from '../reads/list-read.ts'
+import { checkedFacets } from '../reads/connection-read.ts'
 import { anyKindsToFollow } from '../reads/over-kinds/any-kinds-list.ts'
 import { filterOf, identityIn } from '../reads/list-arguments.ts'
 import { namedList } from '../reads/typed-arguments.ts'
 import { lastEventNeeds, namespacesIn, problemIndexes } from '../reads/over-kinds/problems-read.ts'
-import { namedKinds, problemKindsOf } from '../served/named-kinds.ts'
+import { isServed, namedKinds, problemKindsOf } from '../served/named-kinds.ts'
 import { kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
 import { isUsageIndex, measuredKinds } from '../reads/usage-read.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
@@ -263,7 +263,7 @@ function facetsToFollow(
 ): FollowedLists {
   const followed = listsToFollow(served, kind, args)
   const facets = { by: args.by ?? [], top: args.top ?? null, sum: args.sum ?? [] }
-  checkFacets(kind, facets, limits)
+  checkedFacets(kind, facets, limits)
   const isMeasured = [...facets.by, ...facets.sum].some((name) => isUsageIndex(kind, name))
   const lists = followed.lists.map((one) => {
     const list = listHash({ list: `${one.list}/facets`, ...facets })
