@@ -8,6 +8,7 @@
  */
 import type { GraphQLSchema } from 'graphql'
 import { missingKinds } from '../graphql/extensions/extended-schema.ts'
+import type { GatewayExtension } from '../graphql/extensions/extension.ts'
 import { type ReadExtension, readExtensions } from '../graphql/extensions/extension-document.ts'
 import type { OpenSubscriptions } from '../graphql/live/open-subscriptions.ts'
 import { IndexFunctionError } from '../graphql/model/declared-indexes.ts'
@@ -17,14 +18,18 @@ import { SchemaHistory } from '../graphql/served/schema-history.ts'
 import type { ServedSchema } from '../graphql/served/served-schema.ts'
 import { inSlices } from '../lib/event-loop.ts'
 import type { Fleet } from './fleet.ts'
-import type { GatewayOptions } from './gateway.ts'
 import { codeOf, type GatewayLog } from './observers.ts'
 import type { Preload } from './preload.ts'
-import { type BuiltSchema, buildSchemaInSteps, serveBuilt } from './serve-schema.ts'
+import {
+  type BuiltSchema,
+  buildSchemaInSteps,
+  type SchemaOptions,
+  serveBuilt,
+} from './serve-schema.ts'
 import type { UserSdl } from './user-sdl.ts'
 
 interface SchemaServingOptions {
-  readonly options: GatewayOptions
+  readonly options: SchemaOptions & { readonly extend?: readonly GatewayExtension[] }
   readonly packageSdl: readonly SdlSource[]
   readonly user: UserSdl
   readonly fleet: Fleet
