@@ -1,3 +1,10 @@
+/*
+ * What a subscription follows, by its field and its arguments: lists, each of one kind in one cluster with a condition
+ * (`followedLists`). There are several where the arguments may name several kinds or clusters. Pages, facets and
+ * problems follow lists, too: they add what is shown of them, and a hash of that, so that a resume token of another one
+ * is not taken for theirs. `frame-plan.ts` compiles the frames of each list, and `group/group-list.ts` follows it.
+ */
+
 import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
 import { AffectedRows } from '../../query/condition/affected-rows.ts'
 import {
