@@ -1,3 +1,9 @@
+/*
+ * The arguments of lists: a row for each in `listArguments`, which says what it selects, for lists, relations and
+ * subscriptions alike, and how lists without a cache take or refuse it. The type of the arguments comes from the SDL, so an
+ * argument without a row does not compile.
+ */
+
 import { objectKey } from '../../kubernetes/object.ts'
 import { unusableValue } from '../../query/condition/argument-error.ts'
 import {
@@ -22,7 +28,6 @@ import type { ServedSchema } from '../served/served-schema.ts'
 export interface ListFieldArguments
   extends KindListArguments, Pick<KindEventsArguments, 'related'> {}
 
-/** The list that an argument belongs to. */
 interface ArgumentOf {
   readonly served: ServedSchema
   readonly kind: Kind
@@ -84,7 +89,6 @@ const listArguments = {
 const names = Object.keys(listArguments) as (keyof ListFieldArguments)[]
 const argumentNamed = listArguments as Readonly<Record<string, ListArgument<unknown>>>
 
-/** The filter of a list. */
 export interface ListFilter {
   readonly condition: Condition
   /** The values that bind cursors and resume tokens, besides the list and its order. */

@@ -1,3 +1,9 @@
+/*
+ * What the fields of one execution share, within one tick: the schema and its limits, the work budget, the parts of the
+ * kinds as they were settled before, and the reads from the API server. Subscriptions learn by `followed` what each row
+ * depends on. `relatedStores` gives conditions on related objects their stores, and names the argument in their errors.
+ */
+
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type {
   Condition,
@@ -16,7 +22,7 @@ import { notWhole } from '../prepare/covered-parts.ts'
 import { hiddenUsers } from '../prepare/read-failures.ts'
 import type { ReadParts } from '../prepare/read-snapshot.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
-import { isServed } from './condition-needs.ts'
+import { isServed } from '../served/named-kinds.ts'
 import type { DirectReads, ExtensionCalls } from './direct/direct-reads.ts'
 
 export interface ReadRunOptions {
@@ -32,11 +38,9 @@ export interface ReadRunOptions {
   readonly followed?: ((relation: FollowedRelation) => void) | undefined
 }
 
-/** A relation that was followed from one object. */
 export interface FollowedRelation {
   /** The kinds read, including the target and excluding the origin. */
   readonly reads: readonly Kind[]
-  /** The condition of the objects that it leads to. */
   readonly condition: Condition
   /** Whether the object itself names the target. Then only that target matters, even if it does not exist. */
   readonly isSaid: boolean
@@ -44,14 +48,12 @@ export interface FollowedRelation {
   readonly owner?: string
 }
 
-/** The sources and limits that the fields of one execution read with, within one tick. */
 export class ReadRun {
   readonly served: ServedSchema
   readonly limits: OperationLimits
   readonly budget: WorkBudget
   readonly #related = new Map<string, RelatedStores>()
   readonly followed: ReadRunOptions['followed']
-  /** The latest steps of relations from the current row. */
   readonly steps: LastSteps = new LastSteps()
   readonly parts: ReadParts
   readonly #direct: DirectReads | undefined
@@ -99,7 +101,6 @@ export class ReadRun {
     throw new ClientError('UNSUPPORTED', message, { hint })
   }
 
-  /** The calls of resolvers of extensions. */
   get extensions(): ExtensionCalls {
     return this.#extensions ?? this.direct.extensions
   }
@@ -140,7 +141,6 @@ export class OncePerRun<T> {
   }
 }
 
-/** The stores that conditions on related objects read in one cluster in one execution. */
 function relatedStores(
   served: ServedSchema,
   parts: Pick<CachedParts, 'part'>,

@@ -1,3 +1,9 @@
+/*
+ * The relations of a schema, resolved once: what each field follows, which kinds and indexes it needs, and what filters make
+ * of it. The definitions of all kinds are compiled together (`query/relation`), since relations go through each other and
+ * back.
+ */
+
 import type { WantedIndexes } from '../../cache/cached-resource.ts'
 import {
   type Condition,
@@ -12,7 +18,6 @@ import type { Indexers } from '../../informer/store/store-view.ts'
 import type { RelatedField, WhereFields } from '../../query/condition/related-filter.ts'
 import {
   type ReferenceOfAnyKind,
-  type Relation,
   type RelationContext,
   relationName,
   type TwoWayRelation,
@@ -29,12 +34,10 @@ import {
   usedByField,
 } from '../model/kind.ts'
 
-/** A resolved relation of the schema. */
 export interface SchemaRelation {
   /** `Pod.node`. */
   readonly name: string
   readonly relation: TwoWayRelation
-  /** The kind that it leads to. */
   readonly to: Kind
   /** The kinds that must be readable besides the origin's; {@link to} is the last. */
   readonly reads: readonly Kind[]
@@ -42,7 +45,6 @@ export interface SchemaRelation {
   readonly needs: ReadonlyMap<string, RelatedNeed>
 }
 
-/** A kind that a relation reads, and the indexes for that. */
 export interface RelatedNeed {
   readonly kind: Kind
   readonly indexes: WantedIndexes
@@ -57,7 +59,6 @@ export function relationNeeds(
   return needs.filter(({ kind }) => !kind.uncached)
 }
 
-/** The relations of a schema, resolved once per schema. */
 export interface SchemaRelations {
   /** Every relation field, including `events` of each kind. */
   readonly byField: ReadonlyMap<RelationField, SchemaRelation>
@@ -69,7 +70,6 @@ export interface SchemaRelations {
   ownedKinds(kind: Kind): readonly Kind[]
   /** The fields of a `where` for a kind. */
   whereFields(kind: Kind): WhereFields
-  /** The ways in which other objects use those of a kind. */
   usesOf(kind: Kind): readonly UseWay[]
 }
 
@@ -93,7 +93,15 @@ export function* resolveRelations(
       if (relation === undefined) throw new TypeError(`relation ${name} is not compiled`)
       const reads = relation.reads.map((type) => kindNamed(kinds, type, name))
       const to = kindNamed(kinds, field.definition.to, name)
-      byField.set(field, { name, relation, reads, to, needs: needsOf(relation, kind, reads) })
+      const { indexers, shortcuts = {} } = relation
+      const needs = new Map(
+        [kind, ...reads].map((one) => {
+          const needed = Object.keys(indexers[one.typeName] ?? {})
+          const useful = Object.keys(shortcuts[one.typeName] ?? {})
+          return [one.typeName, { kind: one, indexes: { needed, useful } }]
+        }),
+      )
+      byField.set(field, { name, relation, reads, to, needs })
     }
     yield
   }
@@ -120,11 +128,8 @@ export function* resolveRelations(
   const usesOf = (kind: Kind): readonly UseWay[] => uses.get(kind) ?? []
   const fields = new Map<Kind, WhereFields>()
   const whereFields = (kind: Kind): WhereFields => {
-    let known = fields.get(kind)
-    if (known === undefined) fields.set(kind, (known = whereFieldsOf(kind)))
-    return known
-  }
-  const whereFieldsOf = (kind: Kind): WhereFields => {
+    const known = fields.get(kind)
+    if (known !== undefined) return known
     const related = new Map<string, RelatedField>()
     for (const field of filteringRelations(kind)) {
       const found = byField.get(field)
@@ -149,7 +154,9 @@ export function* resolveRelations(
         leftOut: kind.leftOutUsers,
       })
     }
-    return { indexes: kind.indexes, related }
+    const ofKind = { indexes: kind.indexes, related }
+    fields.set(kind, ofKind)
+    return ofKind
   }
   return {
     byField,
@@ -234,20 +241,6 @@ function textsOf(
   return texts
 }
 
-function needsOf(
-  { indexers, shortcuts = {} }: Relation,
-  from: Kind,
-  reads: readonly Kind[],
-): ReadonlyMap<string, RelatedNeed> {
-  return new Map(
-    [from, ...reads].map((kind) => {
-      const needed = Object.keys(indexers[kind.typeName] ?? {})
-      const useful = Object.keys(shortcuts[kind.typeName] ?? {})
-      return [kind.typeName, { kind, indexes: { needed, useful } }]
-    }),
-  )
-}
-
 function kindNamed(kinds: ReadonlyMap<string, Kind>, type: string, relation: string): Kind {
   const kind = kinds.get(type)
   if (kind === undefined) throw new TypeError(`${relation} names ${type}, which is not served`)
@@ -284,11 +277,9 @@ export interface UseWay {
   /** Selects users that have not ended. */
   readonly condition: Condition
   readonly places: ReferencePlaces
-  /** The kinds and indexes to read. */
   readonly needs: readonly RelatedNeed[]
 }
 
-/** The use behind a relation from the used object to its users. */
 function useWayOf(relation: SchemaRelation, places: ReferencePlaces): UseWay {
   const { to: user, needs } = relation
   const { ended } = user

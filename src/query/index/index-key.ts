@@ -1,8 +1,11 @@
+/*
+ * The keys of indexes: texts that sort as the values do, whatever their type. Values of another type have none.
+ */
+
 import { type HealthStatus, healthStatuses } from '../../kubernetes/health/health.ts'
 import { isRawJson } from '../../lib/json.ts'
 import { decimalKey, decimalOfKey, decimalText, parseInteger, parseQuantity } from './decimal.ts'
 
-/** The type of an index's values. */
 export type IndexType = 'string' | 'int' | 'boolean' | 'dateTime' | 'quantity' | 'healthStatus'
 
 /**

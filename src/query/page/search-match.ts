@@ -1,3 +1,10 @@
+/*
+ * Finds the objects of one store that have all of some texts in their name, labels or searchable values. Looks for the
+ * rarest text first, and for the others among what it has found. Tests each distinct value of an index once for each text,
+ * however many objects share it, or the values of the objects that are left, if that costs less. Passes over indexes that
+ * lack a character of the text. The score of an object is a byte: the rank of its worst word, then the sum of all ranks.
+ */
+
 import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { type Condition, everything } from '../condition/condition.ts'
@@ -55,13 +62,7 @@ interface TextSearchOptions {
   readonly budget: WorkBudget
 }
 
-/**
- * The objects of one store that have all of some texts in their name, labels or searchable values. Looks for the rarest text
- * first, and for the others among what it has found. Tests each distinct value of an index once for each text, however
- * many objects share it, or the values of the objects that are left, if that costs less. Passes over indexes that lack a
- * character of the text. The budget pays for each value tested and each object found. Valid within the tick. Throws
- * `QueryTooCostlyError`.
- */
+/** The objects that have all texts, by their scores. Valid within the tick. Throws `QueryTooCostlyError`. */
 export class TextSearch {
   readonly #of: SearchedValues
   readonly #matchers: readonly Matcher[]
@@ -231,7 +232,6 @@ interface FieldSearch {
   readonly ranked: IdBytes
 }
 
-/** Tests each value of an index, and adds the objects of those that match. */
 function searchValues(
   { index, name, base }: SearchField,
   left: ObjectsLeft,
@@ -257,7 +257,6 @@ function searchValues(
   }
 }
 
-/** Tests the values of some objects, and adds those that match. */
 function searchObjects(
   { index, name, base }: SearchField,
   ids: Iterable<ObjectId>,
@@ -299,7 +298,6 @@ function nameOf(view: StoreView, id: ObjectId): string {
   return splitObjectKey(view.keyOf(id)).name
 }
 
-/** How a match in a label is named. */
 export function labelName(key: string): string {
   return `labels[${JSON.stringify(key)}]`
 }

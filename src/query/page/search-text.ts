@@ -1,3 +1,8 @@
+/*
+ * The language of search texts: words apart by spaces, quoted words, `kind:` and `namespace:`, and labels. A search reads a
+ * whole text; a completion reads it up to the last word, which is being written.
+ */
+
 import {
   type LabelSelector,
   LabelSelectorError,
@@ -18,7 +23,6 @@ export interface SearchWords {
 
 /** The longest text, in UTF-16 code units. */
 const maxTextLength = 256
-/** The most words to find in names and values. */
 export const maxTexts = 8
 
 /**
@@ -41,7 +45,6 @@ export function searchWords(text: string): SearchWords {
   return meantBy(words)
 }
 
-/** A text of which the last word is being written. */
 export interface UnfinishedText {
   /** What the words before ask for. */
   readonly before: SearchWords

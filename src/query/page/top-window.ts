@@ -1,3 +1,8 @@
+/*
+ * The first rows of a live list in an order, and some spare rows behind them, so that most changes need no new read of the
+ * list.
+ */
+
 import { comparePositions, type OrderPosition, type OrderTerm } from './list-order.ts'
 
 export interface WindowRow {
@@ -36,7 +41,6 @@ export class TopWindow<Row extends WindowRow = WindowRow> {
     return !this.#isWhole && this.#rows.length < this.#size
   }
 
-  /** The wanted rows, as far as they exist. */
   first(): readonly Row[] {
     return this.#rows.slice(0, this.#size)
   }

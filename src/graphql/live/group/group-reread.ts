@@ -1,3 +1,9 @@
+/*
+ * What the members of a group hold that is not rows of objects: counts and sums, and problems. It is read again as a whole,
+ * by indexes, whenever something that it is read from may have changed, and compared with what was sent. That is done at
+ * most once a flush and in a bounded share of time, so nothing has to be known of which change concerns what.
+ */
+
 import { TimeShare } from '../../../lib/event-loop.ts'
 import { comparePositions, type OrderPosition } from '../../../query/page/list-order.ts'
 import { listPage } from '../../../query/page/page.ts'
@@ -18,10 +24,6 @@ import type { PageState, RowText, SentChange, SentListChange } from '../frame-pl
 import type { GroupContent, GroupList, ListReads, RowKeys } from './group-list.ts'
 import { mergedChanges, rowErrors } from './group-rows.ts'
 import type { GroupState } from './group-state.ts'
-
-// What the members of a group hold that is not rows of objects: counts and sums, and problems. It is read again as a whole,
-// by indexes, whenever something that it is read from may have changed, and compared with what was sent. That is done at
-// most once a flush and in a bounded share of time, so nothing has to be known of which change concerns what.
 
 /** The only key of a list. Keys of objects are never empty. */
 const anyKey = ''
@@ -293,7 +295,7 @@ export class GroupProblems extends GroupReread implements GroupContent {
     const run = new PlanRun({ ...options, followed: undefined })
     const { budget } = run
     const afterMs = limits.problemAfterMs
-    const found = problemsOf(run, { cluster, parts, args: problems.args, nowMs })
+    const found = problemsOf(run, cluster, parts, problems.args, nowMs)
     const { rows } = problemPage({
       problems: found,
       orderBy: problems.args.orderBy,
@@ -313,7 +315,7 @@ export class GroupProblems extends GroupReread implements GroupContent {
       keys: new Set(found.map((problem) => problemPosition(problem, []).key)),
       counts: problemCounts(found.map((problem) => countedAs(served, problem))),
       from,
-      turnMs: nextTurnMs(parts, { nowMs, afterMs, budget }),
+      turnMs: nextTurnMs(parts, nowMs, afterMs, budget),
     }
   }
 

@@ -1,3 +1,11 @@
+/*
+ * The reads of one operation from the API server: kinds without a cache, look-ups with `live: true`, printed tables, the
+ * data of Secrets, and the logs of pods. When a run needs a read that is missing, the field is `null` and the need is noted.
+ * `fetch` reads all noted needs, with a deadline, and the operation runs again. Each need is read once. The gateway reads
+ * with its own account, which may see more than the viewer, so each read is reviewed first; Secrets are read with the token
+ * of the caller.
+ */
+
 import type { FieldNode } from 'graphql'
 import { placeOf, questionOf } from '../../../access/access-question.ts'
 import type { CallerToken } from '../../../access/authentication/authenticator.ts'
@@ -8,7 +16,6 @@ import type { ObjectId } from '../../../informer/store/store-view.ts'
 import { type KubernetesObject, objectKey, splitObjectKey } from '../../../kubernetes/object.ts'
 import { resourceVersion } from '../../../kubernetes/resource-version.ts'
 import { ApiStatusError } from '../../../kubernetes/status.ts'
-import type { ApiResource } from '../../../kubernetes/api-resource.ts'
 import { boundedParallel } from '../../../lib/concurrency.ts'
 import { unrestricted } from '../../../query/condition/scope.ts'
 import type { WorkBudget } from '../../../query/condition/work-budget.ts'
@@ -34,7 +41,6 @@ export interface StoredList {
   readonly list: DirectList
 }
 
-/** The content of a Secret besides its metadata. */
 export interface SecretContents {
   /** Base64, by key. */
   readonly data: Readonly<Record<string, string>> | null
@@ -62,12 +68,10 @@ export interface ExtensionParent {
   readonly source: unknown
 }
 
-/** The value of a resolver. */
 export interface Answered {
   readonly value: unknown
 }
 
-/** The calls of the resolvers of extensions that one operation makes. */
 export interface ExtensionCalls extends DirectFetch {
   ofRow(part: KindView, id: ObjectId): ExtensionParent
   /** `cluster`: of the object of a kind around it, if there is one. */
@@ -98,7 +102,6 @@ type Outcome = Forms[keyof Forms]['outcome'] | Error
 
 /** The fields `podLogs` with different arguments in one operation. */
 const maxLogs = 10
-/** Concurrent reads of one operation. */
 const maxParallel = 8
 /** The objects, lists and Secrets that one operation may read. Each is a request to the API server. */
 const maxReads = 100
@@ -110,7 +113,6 @@ export interface DirectReadsOptions {
   readonly limits: Pick<OperationLimits, 'liveDeadlineMs'>
   /** The access of the viewer; `undefined` without authentication: the gateway then reads with its own account. */
   readonly access: ViewerAccess | undefined
-  /** The caller's token, if the caller sent one. */
   readonly token: CallerToken | undefined
   /** Receives each Secret whose data was read, as `cluster/namespace/name`. */
   readonly read: (secret: string) => void
@@ -120,11 +122,6 @@ export interface DirectReadsOptions {
   readonly extensions?: ExtensionCalls | undefined
 }
 
-/**
- * The reads of one operation from the API server: kinds without a cache, look-ups with `live: true`, printed tables,
- * and the data of Secrets. When a run needs a read that is missing, the field is `null` and the need is noted. {@link
- * fetch} reads all noted needs, with a deadline, and the operation runs again. Each need is read once.
- */
 export class DirectReads {
   readonly #options: DirectReadsOptions
   readonly #outcomes = new Map<string, Outcome>()
@@ -140,7 +137,6 @@ export class DirectReads {
     this.#options = options
   }
 
-  /** Whether {@link fetch} has needs to read. */
   get isLacking(): boolean {
     if (this.#noted.size > 0 || this.#notedLogs.size > 0) return true
     return this.#options.extensions?.isLacking === true
@@ -168,10 +164,10 @@ export class DirectReads {
     return known === undefined ? this.#refused.has(outcomeKey('object', at, asked)) : !known
   }
 
-  /** A part of a list; `undefined` until it is read. Throws `ClientError`. */
-  list(at: ClusterKind, asked: DirectListRequest, budget: WorkBudget): StoredList | undefined {
+  /** A part of a list; of no objects until it is read, as the run is repeated then. Throws `ClientError`. */
+  list(at: ClusterKind, asked: DirectListRequest, budget: WorkBudget): StoredList {
     budget.report?.reachedLive()
-    return this.#outcome('list', at, asked)
+    return this.#outcome('list', at, asked) ?? { part: storedApart(at, [], ''), list: emptyList }
   }
 
   /**
@@ -378,10 +374,14 @@ export class DirectReads {
       }
       case 'secret': {
         const api = this.#options.access === undefined ? this.#api(at) : callers.to(at)
-        const contents = await secretContents(api, resource, asked, signal)
-        const { namespace = '', name } = asked
-        if (contents !== null) this.#options.read(`${cluster}/${namespace}/${name}`)
-        return contents
+        const { namespace = '', name, uid } = asked
+        const whole = { resource, metadataOnly: false }
+        const found = await api.object(whole, { namespace, name }, signal)
+        // It is gone, or was replaced under its name.
+        if (found === undefined || (uid !== '' && uid !== found.metadata.uid)) return null
+        this.#options.read(`${cluster}/${namespace}/${name}`)
+        const { data = null, type = null } = found as Partial<SecretContents>
+        return { data, type }
       }
     }
   }
@@ -395,6 +395,14 @@ export class DirectReads {
 
 function outcomeKey(form: keyof Forms, { cluster, kind }: ClusterKind, asked: object): string {
   return JSON.stringify([form, cluster, kind.typeName, asked])
+}
+
+const emptyList: DirectList = {
+  objects: [],
+  isCut: false,
+  resourceVersion: '',
+  continue: undefined,
+  remainingItemCount: undefined,
 }
 
 /** Stores these objects alone, so that plans read them as they read a cache. */
@@ -411,20 +419,6 @@ function storedApart(
   }
   if (position !== '') store.advance(resourceVersion(position))
   return { cluster, kind, view: store, scope: unrestricted, incarnation: '', isDirect: true }
-}
-
-/** What stands for a list that is still to be read. The run is repeated, so it does not matter. */
-export function notRead(at: ClusterKind): StoredList {
-  return {
-    part: storedApart(at, [], ''),
-    list: {
-      objects: [],
-      isCut: false,
-      resourceVersion: '',
-      continue: undefined,
-      remainingItemCount: undefined,
-    },
-  }
 }
 
 /** A found object as a value: the value writer writes it from its store. */
@@ -450,7 +444,6 @@ export function storedObject(at: ClusterKind, object: KubernetesObject): StoredO
   return new StoredObject({ part, id })
 }
 
-/** The object in a row of a store. */
 export function directObject({ cluster, kind, view }: KindView, id: number): DirectObject {
   const { namespace, name } = splitObjectKey(view.keyOf(id))
   const place = namespace === '' ? { name } : { namespace, name }
@@ -468,7 +461,6 @@ class CallerConnections implements AsyncDisposable {
     this.#token = token
   }
 
-  /** The connection for a kind. Throws `ClientError`. */
   to({ cluster, kind }: ClusterKind): DirectApi {
     let api = this.#open.get(cluster)
     if (api === undefined) {
@@ -502,19 +494,6 @@ function tokenFor(
     throw unreadable(at, `your token is not for cluster ${at.cluster}`, hint)
   }
   return token
-}
-
-/** The contents of a Secret; `null` if it is gone or was replaced under its name. */
-async function secretContents(
-  api: DirectApi,
-  resource: ApiResource,
-  { namespace = '', name, uid }: IdentifiedPlace,
-  signal: AbortSignal,
-): Promise<SecretContents | null> {
-  const found = await api.object({ resource, metadataOnly: false }, { namespace, name }, signal)
-  if (found === undefined || (uid !== '' && uid !== found.metadata.uid)) return null
-  const { data = null, type = null } = found as Partial<SecretContents>
-  return { data, type }
 }
 
 function unreadable({ cluster, kind }: ClusterKind, why: string, hint: string): ClientError {

@@ -1,3 +1,8 @@
+/*
+ * The rows that the API server prints for objects of one kind, as `kubectl get` shows them: of one object by its name, of
+ * several by pages of their list.
+ */
+
 import type { DirectApi, DirectTable } from '../../../cache/direct-api.ts'
 import { objectKey } from '../../../kubernetes/object.ts'
 import { ClientError } from '../../errors/client-error.ts'
@@ -10,16 +15,13 @@ export interface ObjectPlace {
   readonly name: string
 }
 
-/** The name and the UID of an object. */
 export interface IdentifiedPlace extends ObjectPlace {
   readonly uid: string
 }
 
-/** An object with parts that are read directly. */
 export interface DirectObject extends ClusterKind, IdentifiedPlace {}
 
 const pageSize = 500
-/** The most pages that are read of one kind. */
 const maxPages = 20
 
 /**
