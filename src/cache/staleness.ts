@@ -103,7 +103,7 @@ export class Staleness {
 }
 
 export interface ResourceStalenessOptions extends Omit<StalenessOptions, 'lastContactMs'> {
-  /** Of a namespace that is watched by itself; absent: of the watch of all. */
+  /** When the watch was last heard of. `namespace`: of the watch of this namespace; `undefined`: of the watch of all. */
   readonly lastContactMs: (namespace: string | undefined) => number | undefined
 }
 

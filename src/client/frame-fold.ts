@@ -25,7 +25,7 @@ export interface Frame<T> {
   readonly incomplete?: readonly ClusterGap[]
 }
 
-/** What an answer over clusters lacks of one of them, or has from before the gateway lost it. */
+/** One cluster whose objects an answer lacks, or has only as they were before the gateway lost contact. */
 export interface ClusterGap {
   readonly cluster: string
   /** The type of the kind in the schema. */

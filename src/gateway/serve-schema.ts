@@ -307,7 +307,7 @@ function* resourcesOf(
       const text = indexTexts[name]
       return text === undefined ? [] : [[name, text] as const]
     })
-    // The indexes that its measurements have.
+    // The indexes that the kind takes from its measurements.
     const measured = usageResourceOf(resource)
     const joined = indexes.flatMap(({ name, measured: there }) =>
       there === undefined ? [] : [[name, there] as const],

@@ -354,7 +354,7 @@ function sinkOf(queue: DeltaQueue, namespace: string, signal: AbortSignal): Delt
   }
 }
 
-/** Tells an observer of which namespace a report is. */
+/** Adds the namespace to the reports that an observer gets. */
 function observerOf(observer: InformerObserver, namespace: string): InformerObserver {
   return {
     listing: () => observer.listing?.(namespace),

@@ -23,7 +23,7 @@ export interface ProblemShape {
     count: number,
   ])[]
   readonly objects: readonly ShapedObject[]
-  /** Whether it is asked about as if the time after which ongoing work is a problem were over. */
+  /** Asks as if `problemAfterMs` had passed. */
   readonly isLate?: true
 }
 

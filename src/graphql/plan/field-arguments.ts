@@ -13,7 +13,7 @@ const noVariables: VariableValues = { sources: {}, coerced: {} }
 /** The arguments of one field of a document. Arguments without variables are coerced once for all requests. */
 export class FieldArguments {
   readonly constant?: Readonly<Record<string, unknown>>
-  /** The parsed request of a list with constant arguments, set by its first read. */
+  /** The parsed request of a list with constant arguments. Its first read sets it; all requests of the plan share it. */
   request: ListRequest | undefined
   /** The coerced arguments by request variables: both the preparation and the read use them. */
   readonly #coerced = new WeakMap<VariableValues, Readonly<Record<string, unknown>>>()

@@ -362,7 +362,7 @@ function readable(
 
 /**
  * Projects a held row; `undefined` if it has a value that GraphQL refuses. The text is limited to the bytes left in the
- * budget, which pays for one that exceeds them. Apart from the writer, whose calls would allocate what a closure captures.
+ * budget, which pays for one that exceeds them. It is a function of its own because the writer would allocate a closure for each row.
  */
 function projected(
   budget: WorkBudget,

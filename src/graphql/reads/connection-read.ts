@@ -41,7 +41,7 @@ export function paidRows<R>(budget: WorkBudget, { rows }: PageOf<R>): readonly R
   return rows
 }
 
-/** The rows of a page for its edges, of which each has some cursors. */
+/** The rows of a page, for its edges. `cursors`: how many cursors each edge selects. */
 export function paidEdges<R>(budget: WorkBudget, page: PageOf<R>, cursors: number): readonly R[] {
   budget.foresee('tests', testsPerCursor * cursors * page.rows.length)
   return paidRows(budget, page)

@@ -19,6 +19,9 @@ import type {
   Facet,
   FacetsArguments,
   GatewayClusterResourcesArguments,
+  GatewayClusterValue,
+  GatewayResourceValue,
+  IndexForm,
 } from '../schema/gateway-types.ts'
 import { describeIndex } from '../schema/where-type.ts'
 import { servesWrites } from '../served/served-schema.ts'
@@ -43,7 +46,7 @@ export function clusterState(run: ReadRun, name: string): object | null {
   })
 }
 
-function stateOf(run: ReadRun, cluster: ClusterCache): object {
+function stateOf(run: ReadRun, cluster: ClusterCache): GatewayClusterValue {
   run.budget.spend('fields', 1)
   const { name, connection, uid = null } = cluster
   const access = run.served.access.get(name)
@@ -144,7 +147,7 @@ type SeenKind = { readonly cluster: ClusterCache; readonly scope?: Scope } & (
 const whole: Scope = { form: 'all' }
 
 /** One kind, with the number of objects that the viewer may list: the members are the fields of `GatewayResource`. */
-function kindState(run: ReadRun, seen: SeenKind): object {
+function kindState(run: ReadRun, seen: SeenKind): GatewayResourceValue {
   const { served, budget, parts } = run
   const { cluster, kind, cached, scope = whole } = seen
   const resource = seen.cached === undefined ? seen.kind.resource : seen.cached.resource
@@ -232,7 +235,7 @@ const manyFacets = {
   hint: 'name fewer indexes, or count one kind at a time by the facets of objectList',
 }
 
-const forms: Readonly<Record<IndexType, string>> = {
+const forms: Readonly<Record<IndexType, IndexForm>> = {
   string: 'STRING',
   int: 'INT',
   boolean: 'BOOLEAN',

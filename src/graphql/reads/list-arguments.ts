@@ -42,7 +42,10 @@ interface DirectFilter {
 
 /** How lists, connections and subscriptions use one argument. */
 interface ListArgument<V> {
-  /** The objects that a value selects. Absent for arguments that order or cut the list. */
+  /**
+   * The objects that a value selects. Absent for arguments that order or cut the list. Pure: a plan calls it once for
+   * arguments without variables, so the same value always selects by the same condition.
+   */
   readonly selects?: (value: V, of: ArgumentOf) => Condition
   /** How the API server selects the same, for kinds without a cache. They refuse the argument if it cannot. */
   readonly direct: ((value: V) => DirectFilter) | 'refused' | 'place'

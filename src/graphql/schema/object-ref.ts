@@ -53,7 +53,7 @@ export function objectRefsOf(
   return values.flatMap((value) => objectRefOf(value, origin, kindOf) ?? [])
 }
 
-/** The last owner before the first one whose kind is not of Kubernetes itself. */
+/** The topmost owner of a chain before the first custom resource in it. Custom resources and what is above them are left out. */
 export function topmostBuiltIn(chain: readonly ObjectRef[]): ObjectRef | null {
   const end = chain.findIndex(({ group }) => !isBuiltInGroup(group))
   return chain[(end < 0 ? chain.length : end) - 1] ?? null

@@ -197,7 +197,6 @@ export class Drain {
     const { node, args } = this.#options
     const { dryRun } = args
     const { cordon } = objectActions
-    if (cordon === undefined) throw new TypeError('nodes are cordoned')
     if (signal.aborted) return
     {
       await using writer = this.#writer()

@@ -298,8 +298,8 @@ function fieldOwners(owners: readonly Owner[]): (step: string) => readonly Owner
 }
 
 /**
- * A manager of the whole (`{}`), as of an atomic map, has all that is within: the last of these, if there is one, and
- * those who wrote after it.
+ * A manager that owns the whole value (`{}`), as for an atomic map, owns everything within it. Returns the last such manager,
+ * if there is one, and the managers that wrote after it.
  */
 function lastWhole(owners: readonly Owner[]): {
   readonly whole: readonly Owner[]

@@ -31,6 +31,7 @@ import type { WritePlace } from './write-errors.ts'
 import { ManifestReader, placeOfDocument, titleOf } from './manifests.ts'
 import {
   type ActionArguments,
+  type ObjectAction,
   objectActions,
   patchObject,
   runNow,
@@ -290,7 +291,8 @@ async function acted(
     return await runNow(writer, place, jobs, args)
   }
   if (name === 'patch') return await patchObject(writer, place, args, manifests)
-  const action = objectActions[name]
+  const actions: Readonly<Record<string, ObjectAction>> = objectActions
+  const action = actions[name]
   if (action === undefined) throw new TypeError(`there is no mutation ${name}`)
   return await action(writer, place, args)
 }

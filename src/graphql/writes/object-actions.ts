@@ -5,6 +5,7 @@
  */
 
 import { randomBytes } from 'node:crypto'
+import type { MutationName } from '../schema/gateway-types.ts'
 import type { ObjectPatch } from '../../api-server/writes/object-patch.ts'
 import { groupResourceOf, resourcePath } from '../../kubernetes/api-resource.ts'
 import { fieldsOf, itemsOf, specOf, textOf } from '../../kubernetes/fields.ts'
@@ -46,8 +47,11 @@ export type ObjectAction = (
 const templated = ['deployments.apps', 'statefulsets.apps', 'daemonsets.apps']
 const suspendable = ['cronjobs.batch', 'jobs.batch']
 
-/** The mutations of one object, by name. Each says which kinds it is for. */
-export const objectActions: Readonly<Record<string, ObjectAction>> = {
+/** `mutations.ts` has the mutations that need more than one object. */
+type ObjectActionName = Exclude<MutationName, 'apply' | 'create' | 'patch' | 'runNow'>
+
+/** The mutations of one object, by name. Each says which kinds it is for. One that the SDL has is missed at compile time. */
+export const objectActions: Readonly<Record<ObjectActionName, ObjectAction>> = {
   delete: deleteObject,
   scale,
   restart: only(templated, 'restart', restart),

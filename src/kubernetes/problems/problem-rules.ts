@@ -30,7 +30,7 @@ const marks: Readonly<Record<string, (object: Fields) => readonly string[]>> = {
     volumeBindingMode === 'WaitForFirstConsumer' ? [waitsForPod] : [],
 }
 
-/** The definition of the rules, as a text: indexes that were built by other rules are built anew. */
+/** Stands for the rules where indexes are compared by their definition. It stays the same: rules do not change while a gateway runs. */
 export const problemRulesVersion = '1'
 
 const rules: Readonly<Record<string, ProblemRule>> = {

@@ -291,7 +291,7 @@ class ProblemFold<P extends ProblemPart> {
       this.#gathered.set(at, problem)
     } else {
       if (place !== problem.first) (problem.all ??= new Set([problem.first])).add(place)
-      // The worse fact speaks for a problem; of equal ones, that of longer standing.
+      // The worst fact gives the problem its reason. Among equally bad ones, the oldest does.
       const { lead } = problem
       const [since, leadSince] = [fact.since ?? '~', lead.since ?? '~']
       const isBefore =

@@ -161,7 +161,7 @@ export function assetOf(
   return { type, etag, bytes, encoding, isHashed }
 }
 
-/** The files of a view of its own, of which `index.js` is its module and `style.css` its style. */
+/** The files of a separate view: `index.js` is its module, `style.css` its style sheet. */
 function readView(folder: string): {
   readonly name: string
   readonly files: readonly (readonly [string, Asset])[]

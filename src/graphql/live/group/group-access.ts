@@ -355,7 +355,7 @@ function allowedUntilMs(
   const known = access.in(cluster)
   let untilMs = Infinity
   for (const namespace of places) {
-    // A Namespace lies in the namespace of its own name.
+    // The API server authorizes a Namespace in the namespace of its own name.
     const place = resource.namespaced ? { namespace } : { namespace, name: namespace }
     for (const verb of verbs) {
       const question = questionOf(verb, resource, place)

@@ -60,7 +60,7 @@ export interface ListRead {
 export interface RowKeys {
   readonly list: GroupList
   readonly keys: readonly string[]
-  /** Those of which only some have changed: rows that start or stop matching because of related objects. */
+  /** The keys of rows that start or stop matching because related objects changed. They themselves did not change. */
   readonly affected?: ReadonlySet<string>
   readonly seen?: SeenChanges
 }

@@ -250,7 +250,7 @@ export class GroupProblems extends GroupReread implements GroupContent {
     return this.#send()
   }
 
-  /** The lists of a cluster that can be read; none while one that had been read begins anew, but for some seconds. */
+  /** The lists of a cluster that can be read. While a list that was read before is synced anew, none, for some seconds at most. */
   #readable(cluster: string, nowMs: number): readonly GroupList[] {
     const lists = this.#state.lists.filter(({ at }) => at.cluster === cluster)
     const from = this.#clusters.get(cluster)?.from

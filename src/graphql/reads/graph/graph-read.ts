@@ -14,7 +14,7 @@ import { siblingsOf } from '../../../query/relation/relation.ts'
 import type { Kind } from '../../model/kind.ts'
 import { ClientError, unlessRefused } from '../../errors/client-error.ts'
 import { type GraphLink, graphLinksOf } from './graph-links.ts'
-import type { GraphArguments } from '../../schema/gateway-types.ts'
+import type { GraphArguments, GraphNodeValue } from '../../schema/gateway-types.ts'
 import { followsOwnership, type GraphRequest, graphRequest } from './graph-request.ts'
 import type { KindView } from '../../prepare/kind-view.ts'
 import { unnamedKinds } from '../../served/named-kinds.ts'
@@ -86,7 +86,7 @@ const fieldsPerNode = 7
 const keptOfNode = new Set(['id', 'clusterName', 'apiVersion', 'kind', 'namespace', 'name'])
 
 /** An object of a graph as a value. */
-class GraphNode extends OfObject {
+class GraphNode extends OfObject implements GraphNodeValue {
   readonly kept: ReadonlySet<string> = keptOfNode
   readonly depth: number
   readonly #run: ReadRun

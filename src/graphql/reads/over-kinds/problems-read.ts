@@ -28,6 +28,7 @@ import type {
   ProblemEvent,
   ProblemObjectsArguments,
   ProblemsArguments,
+  ProblemValue,
 } from '../../schema/gateway-types.ts'
 import { clustersNamed, isOverClusters } from '../../served/cluster-argument.ts'
 import { knownKinds, namedKinds, problemKindsOf } from '../../served/named-kinds.ts'
@@ -173,7 +174,7 @@ export const defaultProblemObjects = 10
 /** Comparing the keys of an object takes as long as so many tests. */
 const testsPerSorted = 4
 
-export function problemValue(run: ReadRun, problem: Problem): object {
+export function problemValue(run: ReadRun, problem: Problem): ProblemValue {
   const { cluster, root, severity, reason, message = null, sinceMs, objects } = problem
   return {
     cluster,
