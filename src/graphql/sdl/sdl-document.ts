@@ -86,10 +86,17 @@ export interface SdlDocument {
   readonly problems: readonly SdlError[]
 }
 
-/** Reads one SDL source. It never throws: `problems` has what cannot be read. */
+const known = new WeakMap<SdlSource, SdlDocument>()
+
+/** Reads one SDL source, once. It never throws: `problems` has what cannot be read. */
 export function parseSdl(source: SdlSource): SdlDocument {
-  const reader = new DocumentReader(source)
-  return { extensions: reader.read(), problems: reader.problems }
+  let document = known.get(source)
+  if (document === undefined) {
+    const reader = new DocumentReader(source)
+    document = { extensions: reader.read(), problems: reader.problems }
+    known.set(source, document)
+  }
+  return document
 }
 
 /** White space and comments. GraphQL refuses a document of these alone. */
