@@ -1,3 +1,7 @@
+/**
+ * Answers questions about one cluster by SubjectAccessReview. The API has no batches: equal questions share one review,
+ * a bounded number runs at a time, each with a deadline, and answers are cached. Users take turns.
+ */
 import { LRUCache } from 'lru-cache'
 import { FairSlots } from '../lib/concurrency.ts'
 import { type AccessQuestion, questionKey } from './access-question.ts'
@@ -44,10 +48,6 @@ const maxWaitMs = 30_000
 /** The number of attempts: a change of RBAC may outdate an answer on its way. */
 const maxAttempts = 3
 
-/**
- * Answers questions about one cluster by SubjectAccessReview. The API has no batches: equal questions share one review,
- * a bounded number runs at a time, each with a deadline, and answers are cached. Users take turns.
- */
 export class AccessReviews {
   readonly decisions: DecisionCache
   readonly #cluster: string

@@ -1,3 +1,7 @@
+/**
+ * The access of viewers to one cluster: answers of SubjectAccessReviews, cached until RBAC changes or they expire.
+ * Starts nothing before the first question.
+ */
 import { LRUCache } from 'lru-cache'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import { type AccessQuestion, widened } from './access-question.ts'
@@ -43,10 +47,6 @@ const watchReadyMs = 2_000
 
 const maxScopes = 10_000
 
-/**
- * The access of viewers to one cluster: answers of SubjectAccessReviews, cached until RBAC changes or they expire.
- * Starts nothing before the first question.
- */
 export class ClusterAccess implements AsyncDisposable {
   readonly #options: ClusterAccessOptions
   readonly #reviews: AccessReviews

@@ -1,3 +1,8 @@
+/**
+ * The recent changes of RBAC. An answer is valid unless a later change may affect it. Changes for the viewer's subjects
+ * affect an answer of RBAC, and so do changes of the role and binding that allowed it, which may be unknown here. All
+ * changes affect an answer of other authorizers.
+ */
 import { type Viewer, viewerKey } from './viewer.ts'
 
 /** The subjects and the namespace that a change of RBAC may affect. */
@@ -51,11 +56,6 @@ const maxOthers = 10_000
 const everybody = 'everybody'
 const anything = 'anything'
 
-/**
- * The recent changes of RBAC. An answer is valid unless a later change may affect it. Changes for the viewer's subjects
- * affect an answer of RBAC, and so do changes of the role and binding that allowed it, which may be unknown here. All
- * changes affect an answer of other authorizers.
- */
 export class RbacChanges {
   readonly #longestMs: number
   readonly #marks = new Map<string, Marks>()

@@ -1,3 +1,7 @@
+/**
+ * The connections to one API server with the tokens of callers: what one caller does within some seconds shares one, as
+ * each costs a TLS handshake. Keeps no token: the key is an HMAC under a key of this process.
+ */
 import { randomBytes } from 'node:crypto'
 import { KeyedHash } from '../lib/keyed-hash.ts'
 
@@ -18,10 +22,6 @@ const idleMs = 15_000
 /** Beyond this number of connections, those that are not used are closed. */
 const maxServers = 200
 
-/**
- * The connections to one API server with the tokens of callers: what one caller does within some seconds shares one, as
- * each costs a TLS handshake. Keeps no token: the key is an HMAC under a key of this process.
- */
 export class LentServers<S extends AsyncDisposable> implements AsyncDisposable {
   readonly #open: (token: string) => S
   readonly #hash = new KeyedHash(randomBytes(32))

@@ -1,3 +1,9 @@
+/**
+ * Lists and watches one resource as byte frames (client-go's `ListerWatcher`). Both methods reject with
+ * `ApiStatusError` if the server refuses, and with `ConnectionError` if it cannot be reached. Reading may also fail
+ * with `TruncatedFrameError`, `OversizedFrameError` and {@link MalformedListError}. An unread response holds its
+ * connection: read it, leave its iteration, or abort the signal.
+ */
 import {
   apiVersionOf,
   groupResourceOf,
@@ -73,12 +79,6 @@ export interface ResourceClientLimits {
 
 const partialObject = 'g=meta.k8s.io;v=v1'
 
-/**
- * Lists and watches one resource as byte frames (client-go's `ListerWatcher`). Both methods reject with
- * `ApiStatusError` if the server refuses, and with `ConnectionError` if it cannot be reached. Reading may also fail
- * with `TruncatedFrameError`, `OversizedFrameError` and {@link MalformedListError}. An unread response holds its
- * connection: read it, leave its iteration, or abort the signal.
- */
 export class ResourceClient {
   readonly resource: ApiResource
   readonly #transport: Transport

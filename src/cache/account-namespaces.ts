@@ -1,3 +1,11 @@
+/**
+ * Finds the namespaces in which the gateway's account may list and watch a kind: one SelfSubjectRulesReview for each
+ * namespace, again every few seconds, since no watch tells an account of its own rights. Every account may ask for its
+ * own rules. Starts with the first kind that needs it.
+ *
+ * The namespaces that it looks into are the configured ones; else those that the account may list; else that of its own
+ * context.
+ */
 import { accountMay, accountReview, type Post } from '../api-server/account-review.ts'
 import { type ApiResource, groupResourceOf } from '../kubernetes/api-resource.ts'
 import { fieldsOf, itemsOf, textOf } from '../kubernetes/fields.ts'
@@ -61,14 +69,6 @@ interface NamespaceRules {
   readonly reviewed: ReadonlySet<string>
 }
 
-/**
- * Finds the namespaces in which the gateway's account may list and watch a kind: one SelfSubjectRulesReview for each
- * namespace, again every few seconds, since no watch tells an account of its own rights. Every account may ask for its
- * own rules. Starts with the first kind that needs it.
- *
- * The namespaces that it looks into are the configured ones; else those that the account may list; else that of its own
- * context.
- */
 export class AccountNamespaces {
   readonly #options: AccountNamespacesOptions
   readonly #excluded: ReadonlySet<string>

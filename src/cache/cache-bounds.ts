@@ -1,3 +1,7 @@
+/**
+ * Admits informers to one process. At a bound it stops idle informers first, starting with the one that has been idle
+ * longest.
+ */
 import { groupResourceOf } from '../kubernetes/api-resource.ts'
 import { defaultsOf, type NumberOptions } from '../lib/options.ts'
 import { heapBytes, heapShare, isHeapFull } from '../lib/process-memory.ts'
@@ -44,10 +48,6 @@ function cacheFull(place: UnreadablePlace, problem: string, hint: string): Unrea
   return new UnreadableResourceError('CACHE_FULL', place, text, { hint })
 }
 
-/**
- * Admits informers to one process. At a bound it stops idle informers first, starting with the one that has been idle
- * longest.
- */
 export class CacheBounds {
   readonly limits: CacheLimits
   readonly #running = new Set<CachedResource>()

@@ -1,3 +1,7 @@
+/**
+ * Why a resource cannot be read now, as errors with codes: what lasts until an operator acts, and what a retry may
+ * find mended. The texts name the cluster, the resource, and the way out.
+ */
 import {
   ConnectionError,
   type ConnectionFailure,

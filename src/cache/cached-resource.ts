@@ -1,3 +1,7 @@
+/**
+ * One resource of one cluster, held in memory. Its informer runs while there are leases, and for `idleStopMs` after the
+ * last one was released.
+ */
 import type { ApiResource } from '../kubernetes/api-resource.ts'
 import type { InformerState, SharedInformer } from '../informer/shared-informer.ts'
 import type { Indexers } from '../informer/store/store-view.ts'
@@ -46,10 +50,6 @@ export interface CachedResourceOptions extends UnreadablePlace {
   readonly ended: (cached: CachedResource) => void
 }
 
-/**
- * One resource of one cluster, held in memory. Its informer runs while there are leases, and for `idleStopMs` after the
- * last one was released.
- */
 export class CachedResource {
   readonly cluster: string
   readonly resource: ApiResource

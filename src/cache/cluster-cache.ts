@@ -1,3 +1,9 @@
+/**
+ * The caches of one cluster. `acquire` gives a lease of a resource and starts its informer in `#start`, which puts its
+ * parts together: the source, the history of recent changes, the namespaces, the informer, and what it reports
+ * (`#observing`). Closures there live as long as the cached resource and hold what they share, so nothing that
+ * outlives it is made in `#start`. `serve`, `drop` and `reread` follow changes of the schema and of the cluster.
+ */
 import { type ApiResource, apiVersionOf, isBuiltInGroup } from '../kubernetes/api-resource.ts'
 import type { ApiServer } from '../api-server/api-server.ts'
 import type { LentServer } from '../api-server/lent-servers.ts'
@@ -438,8 +444,6 @@ export class ClusterCache implements AsyncDisposable {
       },
       signal: stop.signal,
     })
-    const incarnation = this.incarnationObserver(resource)
-    const { signal } = this.#ending
     const namespaces = new ResourceNamespaces({
       resource,
       wanted: this.#options.namespaces ?? {},
@@ -455,9 +459,7 @@ export class ClusterCache implements AsyncDisposable {
         cached.failed('list', error)
       },
     })
-    const isTold = connection.account !== undefined
     const idleStopMs = pollMs === undefined ? bounds.limits.idleStopMs : pollMs * idlePolls
-    let isChecked = false
     const named = { ...indexers, ...this.#indexersNamed(key, this.#wanted.get(key) ?? []) }
     // The informer of another part of the program, if it has what the cache needs: all objects as they are, and no index
     // by the name of another one.
@@ -465,45 +467,13 @@ export class ClusterCache implements AsyncDisposable {
     const offered = isWhole ? this.#options.lent?.(resource, metadataOnly) : undefined
     const isTaken = Object.keys(named).some((name) => offered?.store.hasIndex(name) === true)
     const lent = isTaken ? undefined : offered
-    const observing: InformerObserver = {
-      ...observer,
-      watching: (position, namespace) => {
-        observer.watching?.(position)
-        incarnation.watching()
-        const { informer } = cached
-        const part = namespace === undefined ? informer : informer.namespaces?.get(namespace)
-        // A streamed list begins with a watch, and its objects are still to come.
-        if (part?.state !== 'listing') cached.staleness.of(namespace).watching()
-      },
-      // Once the step that has grown it is over.
-      grown: () => queueMicrotask(() => bounds.grown(cached)),
-      listed: (list) => {
-        observer.listed?.(list)
-        cached.staleness.of(list.namespace).succeeded()
-      },
-      advanced: (position, changes, isList, at) => {
-        // Its owner limits a lent informer to some namespaces: the next lease has an informer of its own.
-        if (lent !== undefined && at !== undefined) return cached.refuse(stopped(place))
-        history.add(position, changes, at)
-        incarnation.advanced(position, changes, isList, at)
-        cached.staleness.of(at?.namespace).advanced(changes.length === 0 && !isList)
-        namespaces.advanced(isList, at)
-        if (pollMs !== undefined) this.#join(cached, changes, isList)
-        if (isChecked) return
-        isChecked = true
-        // Checks the size in the tick of the first list, before a caller can read the resource.
-        bounds.grown(cached, false)
-      },
-      failed(failure, error, _, namespace) {
-        const isOfServer = failure === 'list' || failure === 'watch'
-        const mayNarrow = isOfServer && isTold && lent === undefined
-        if (mayNarrow && namespaces.refused(error, namespace, signal)) return
-        observer.failed?.(failure, error, resource)
-        if (isOfServer || failure === 'loop') cached.failed(failure, error, namespace)
-      },
-      stopped: () => void cached.stop(),
-    }
-    const place = { cluster: this.name, resource }
+    const observing = this.#observing(() => cached, {
+      resource,
+      observer,
+      pollMs,
+      isLent: lent !== undefined,
+      mayNarrow: connection.account !== undefined && lent === undefined,
+    })
     /** The indexes that were added to a running informer. */
     const built = new Set<string>()
     const cached: CachedResource = new CachedResource({
@@ -564,7 +534,7 @@ export class ClusterCache implements AsyncDisposable {
       cached.staleness.of(undefined).succeeded()
       observing.advanced?.(lent.store.resourceVersion, [], true)
     }
-    namespaces.start(signal)
+    namespaces.start(this.#ending.signal)
     cached.informer.waitForSync().then(
       () => {
         for (const listener of this.#listeners) listener(resource)
@@ -572,6 +542,61 @@ export class ClusterCache implements AsyncDisposable {
       () => {},
     )
     return cached
+  }
+
+  /**
+   * What the informer of a cache reports, and to whom: to the observer of the gateway first, then to the parts of the cache,
+   * such as its staleness, its history and its namespaces. A list that the account may not make in all namespaces is no
+   * failure where `mayNarrow`: the namespaces are listed one by one.
+   */
+  #observing(
+    cached: () => CachedResource,
+    { resource, observer, pollMs, isLent, mayNarrow }: ReportedTo,
+  ): InformerObserver {
+    const { bounds } = this.#options
+    const { signal } = this.#ending
+    const incarnation = this.incarnationObserver(resource)
+    let isChecked = false
+    return {
+      ...observer,
+      watching: (position, namespace) => {
+        observer.watching?.(position)
+        incarnation.watching()
+        const { informer, staleness } = cached()
+        const part = namespace === undefined ? informer : informer.namespaces?.get(namespace)
+        // A streamed list begins with a watch, and its objects are still to come.
+        if (part?.state !== 'listing') staleness.of(namespace).watching()
+      },
+      // Once the step that has grown it is over.
+      grown: () => queueMicrotask(() => bounds.grown(cached())),
+      listed: (list) => {
+        observer.listed?.(list)
+        cached().staleness.of(list.namespace).succeeded()
+      },
+      advanced: (position, changes, isList, at) => {
+        const one = cached()
+        const { history, namespaces } = one
+        // Its owner limits a lent informer to some namespaces: the next lease has an informer of its own.
+        if (isLent && at !== undefined) return one.refuse(stopped({ cluster: this.name, resource }))
+        history.add(position, changes, at)
+        incarnation.advanced(position, changes, isList, at)
+        one.staleness.of(at?.namespace).advanced(changes.length === 0 && !isList)
+        namespaces.advanced(isList, at)
+        if (pollMs !== undefined) this.#join(one, changes, isList)
+        if (isChecked) return
+        isChecked = true
+        // Checks the size in the tick of the first list, before a caller can read the resource.
+        bounds.grown(one, false)
+      },
+      failed(failure, error, _, namespace) {
+        const { namespaces } = cached()
+        const isOfServer = failure === 'list' || failure === 'watch'
+        if (isOfServer && mayNarrow && namespaces.refused(error, namespace, signal)) return
+        observer.failed?.(failure, error, resource)
+        if (isOfServer || failure === 'loop') cached().failed(failure, error, namespace)
+      },
+      stopped: () => void cached().stop(),
+    }
   }
 
   /** Copies changed values of a polled resource to the indexes that are joined to it. */
@@ -656,6 +681,16 @@ export class ClusterCache implements AsyncDisposable {
     }
     return found
   }
+}
+
+/** What `#observing` reports to, besides the parts of the cache, and how. */
+interface ReportedTo {
+  readonly resource: ApiResource
+  readonly observer: InformerObserver
+  /** The interval of a polled resource. */
+  readonly pollMs: number | undefined
+  readonly isLent: boolean
+  readonly mayNarrow: boolean
 }
 
 /** A polled resource stops after so many intervals without a lease. */

@@ -1,3 +1,7 @@
+/**
+ * Reads from the API server past the caches: single objects, pages of a list, and tables as `kubectl get` prints them.
+ * An object passes the codec, so that it looks as a cached one does.
+ */
 import type { ApiRequestOptions } from '../api-server/api-server.ts'
 import type {
   ListRequest,

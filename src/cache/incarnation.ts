@@ -1,3 +1,7 @@
+/**
+ * Detects that another cluster answers at the same address, or that the cluster was restored from a backup. In both
+ * cases resource versions start again, and a version known from before means nothing.
+ */
 import { createHash, randomUUID } from 'node:crypto'
 import type { NamespaceStep } from '../informer/informer-observer.ts'
 import type { ResourceVersion } from '../kubernetes/resource-version.ts'
@@ -23,10 +27,6 @@ export interface IncarnationOptions {
 
 const pauses = { initialMs: 250, maxMs: 30_000 }
 
-/**
- * Detects that another cluster answers at the same address, or that the cluster was restored from a backup. In both
- * cases resource versions start again, and a version known from before means nothing.
- */
 export class Incarnation {
   readonly #options: IncarnationOptions
   readonly #stop = new AbortController()

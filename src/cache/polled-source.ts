@@ -1,3 +1,9 @@
+/**
+ * A source of measurements that can be listed and not watched: metrics.k8s.io. It lists them at an interval, and makes
+ * the events of a watch from those with a new timestamp. Of each it keeps the name and what was measured, and drops the
+ * labels, which are those of the measured object. It numbers the lists, as the server gives no resource version. One
+ * informer may read it.
+ */
 import type {
   ListerWatcher,
   ListMetadata,
@@ -30,12 +36,6 @@ interface Polled {
   dueMs: number
 }
 
-/**
- * A source of measurements that can be listed and not watched: metrics.k8s.io. It lists them at an interval, and makes
- * the events of a watch from those with a new timestamp. Of each it keeps the name and what was measured, and drops the
- * labels, which are those of the measured object. It numbers the lists, as the server gives no resource version. One
- * informer may read it.
- */
 export function polledSource({ resource, source, intervalMs }: PolledSourceOptions): ListerWatcher {
   const places = new Map<string | undefined, Polled>()
   const request = (namespace: string | undefined, signal: AbortSignal): Promise<ListResponse> =>

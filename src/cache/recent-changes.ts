@@ -1,3 +1,8 @@
+/**
+ * The last changes of one cached resource, with the position of each, for subscribers who resume; also those from before
+ * it was cached, as far as the server knows them. When full, it drops the oldest steps: a subscriber at an older position
+ * cannot resume.
+ */
 import { createObjectCodec, type ObjectCodec } from '../informer/codec/object-codec.ts'
 import type { NamespaceStep } from '../informer/informer-observer.ts'
 import type { ListerWatcher } from '../informer/reflector/lister-watcher.ts'
@@ -44,11 +49,6 @@ interface Step {
 /** How often the size of an object is estimated again. */
 const stepsPerReckoning = 256
 
-/**
- * The last changes of one cached resource, with the position of each, for subscribers who resume; also those from before
- * it was cached, as far as the server knows them. When full, it drops the oldest steps: a subscriber at an older position
- * cannot resume.
- */
 export class ResourceHistory {
   readonly #options: ResourceHistoryOptions
   /** Steps before `#first` are dropped. */

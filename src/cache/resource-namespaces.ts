@@ -1,3 +1,8 @@
+/**
+ * Decides which namespaces one resource is cached for. All, by one list and one watch, if the account may and the
+ * configuration does not limit it. A list that is refused leads to one list for each namespace where the account may;
+ * from then on the namespaces follow the account's rights.
+ */
 import type { SharedInformer, SharedInformerOptions } from '../informer/shared-informer.ts'
 import type { NamespaceStep } from '../informer/informer-observer.ts'
 import type { ApiResource } from '../kubernetes/api-resource.ts'
@@ -16,11 +21,6 @@ export interface ResourceNamespacesOptions {
   readonly forbidden: (error: Error) => void
 }
 
-/**
- * Decides which namespaces one resource is cached for. All, by one list and one watch, if the account may and the
- * configuration does not limit it. A list that is refused leads to one list for each namespace where the account may;
- * from then on the namespaces follow the account's rights.
- */
 export class ResourceNamespaces {
   readonly #options: ResourceNamespacesOptions
   readonly #wanted: readonly string[] | undefined

@@ -1,3 +1,13 @@
+/**
+ * Since when a cache may be out of date. A cache is stale in two cases:
+ *
+ * - Its watch has failed, and neither a watch nor a list has succeeded for a second.
+ * - Its watch has sent a bookmark, and then nothing for `staleAfterMs`. An API server sends bookmarks about once a
+ *   minute, but none for a resource that has not changed since the server started. So only a watch that has sent one
+ *   is expected to send more.
+ *
+ * It is in step again when the list or the events that had already arrived are applied.
+ */
 /** How long a failed watch may take to be established again before its cache is stale. */
 const graceMs = 1_000
 
@@ -12,16 +22,6 @@ interface StalenessOptions {
   readonly changed: () => void
 }
 
-/**
- * Since when a cache may be out of date. A cache is stale in two cases:
- *
- * - Its watch has failed, and neither a watch nor a list has succeeded for a second.
- * - Its watch has sent a bookmark, and then nothing for `staleAfterMs`. An API server sends bookmarks about once a
- *   minute, but none for a resource that has not changed since the server started. So only a watch that has sent one
- *   is expected to send more.
- *
- * It is in step again when the list or the events that had already arrived are applied.
- */
 export class Staleness {
   readonly #options: StalenessOptions
   /** `Date.now()` when the cache was last known to be in step; `undefined` while it is. */

@@ -1,3 +1,8 @@
+/**
+ * Resolves with true once a store shows a write, with false if the deadline passes first. The version of a deletion is
+ * not known, versions of some servers have no order, and of a store that several watches fill, the watch of the object
+ * may be ahead of the others: then the object itself is looked at.
+ */
 import type { IndexedStore } from '../informer/store/indexed-store.ts'
 import { resourceVersionOf } from '../kubernetes/object.ts'
 import {
@@ -23,11 +28,6 @@ type WaitableStore = Pick<
 const firstPauseMs = 1
 const maxPauseMs = 20
 
-/**
- * Resolves with true once a store shows a write, with false if the deadline passes first. The version of a deletion is
- * not known, versions of some servers have no order, and of a store that several watches fill, the watch of the object
- * may be ahead of the others: then the object itself is looked at.
- */
 export async function showsWrite(
   store: WaitableStore,
   written: WrittenState,

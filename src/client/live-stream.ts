@@ -1,3 +1,8 @@
+/**
+ * The frames of a subscription while it has holders, through lost connections and temporary failures, until it is
+ * refused for good. It starts with the first holder and rests after the last one, with its resume token. `close` is
+ * final.
+ */
 import type { ClusterGap } from './frame-fold.ts'
 import {
   failureOf,
@@ -62,11 +67,6 @@ interface LiveStreamOptions<Frame> extends LiveQuery<unknown, unknown> {
  */
 const graceMs = 100
 
-/**
- * The frames of a subscription while it has holders, through lost connections and temporary failures, until it is
- * refused for good. It starts with the first holder and rests after the last one, with its resume token. `close` is
- * final.
- */
 export class LiveStream<
   Frame extends {
     readonly resumeToken?: string

@@ -1,3 +1,7 @@
+/**
+ * The audit log: a line of JSON for each answered operation, ended subscription, refused document and refused caller. A
+ * line names the user, the types and the amounts; never tokens, values of variables, or objects.
+ */
 import { pino } from 'pino'
 import type { SignInReport } from '../access/authentication/authenticator.ts'
 import { ConfigError } from '../config/config.ts'
@@ -26,10 +30,6 @@ interface AuditLogOptions extends AuditFileOptions {
 const unavailable = 'AUDIT_UNAVAILABLE'
 const retryAfterMs = 1_000
 
-/**
- * The audit log: a line of JSON for each answered operation, ended subscription, refused document and refused caller. A
- * line names the user, the types and the amounts; never tokens, values of variables, or objects.
- */
 export class AuditLog implements OperationObserver, ServerObserver, AsyncDisposable {
   readonly #file: AuditFile
   readonly #isRequired: boolean

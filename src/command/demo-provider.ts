@@ -1,3 +1,7 @@
+/**
+ * An OpenID Connect provider on loopback, without passwords: a page on which a visitor chooses who to be. It has the
+ * authorization code flow with PKCE and refresh tokens, so that the demo signs in as any deployment does.
+ */
 import {
   createPublicKey,
   generateKeyPairSync,
@@ -40,10 +44,6 @@ interface Granted {
   readonly redirectUri: string
 }
 
-/**
- * An OpenID Connect provider on loopback, without passwords: a page on which a visitor chooses who to be. It has the
- * authorization code flow with PKCE and refresh tokens, so that the demo signs in as any deployment does.
- */
 export class DemoProvider implements AsyncDisposable {
   #people: readonly DemoPerson[] = []
   readonly #key = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey

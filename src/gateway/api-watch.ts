@@ -1,3 +1,7 @@
+/**
+ * Notices when the API of a cluster changes, by a watch on the metadata of its CustomResourceDefinitions and
+ * APIServices. Asks every minute if the cluster does not allow the watch. Does nothing while nothing changes.
+ */
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import { createSharedInformer, type SharedInformer } from '../informer/shared-informer.ts'
 import type { Change } from '../informer/store/change.ts'
@@ -47,10 +51,6 @@ export interface ApiFollower {
 /** The label of APIServices that the API server makes for its own groups and those of definitions. */
 const automanaged = 'kube-aggregator.kubernetes.io/automanaged'
 
-/**
- * Notices when the API of a cluster changes, by a watch on the metadata of its CustomResourceDefinitions and
- * APIServices. Asks every minute if the cluster does not allow the watch. Does nothing while nothing changes.
- */
 export class ApiWatch {
   readonly #api: ClusterApi
   readonly #follower: ApiFollower

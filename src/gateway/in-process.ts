@@ -1,3 +1,7 @@
+/**
+ * Answers the operations of the program itself, without a port: the same steps, bounds and access as by HTTP. See
+ * `Gateway.execute`.
+ */
 import {
   type DocumentNode,
   type ExecutionResult,
@@ -54,10 +58,6 @@ export type SubscriptionResults = AsyncGenerator<FormattedExecutionResult, void,
 type Answer = ExecutionResult | FormattedExecutionResult | Frames
 type Frames = AsyncGenerator<ExecutionResult, void, void>
 
-/**
- * Answers the operations of the program itself, without a port: the same steps, bounds and access as by HTTP. See
- * `Gateway.execute`.
- */
 export function executeInProcess(
   steps: OperationSteps,
   planned: PlannedOperations,

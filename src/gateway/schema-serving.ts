@@ -1,3 +1,8 @@
+/**
+ * Remakes the schema after changes, one after the other, and joins changes that come meanwhile. An edit of the user's
+ * SDL is tried first, and refused if it has errors: then the previous SDL stays, and the edit is tried again when the
+ * clusters change, since it may wait for a kind.
+ */
 import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
 import { inSlices } from '../lib/event-loop.ts'
 import { codeOf, type GatewayLog } from './observers.ts'

@@ -1,8 +1,3 @@
-import { sleep } from './backoff.ts'
-
-/** The owner of works that wait for each other. */
-export type Lane = string | object
-
 /**
  * Shares the event loop between bursts of short synchronous works and everything else. Once the works of one loop turn
  * have taken {@link sliceMs} together, the next ones wait while the loop runs. So a hundred heavy operations that
@@ -13,6 +8,11 @@ export type Lane = string | object
  * served longest ago. So a hundred short works of one lane do not each wait for a long work of another lane. Within a
  * lane, shares take turns. The queue is unbounded; the callers bound the operations under way.
  */
+import { sleep } from './backoff.ts'
+
+/** The owner of works that wait for each other. */
+export type Lane = string | object
+
 export class Turns {
   /** The waiting works by lane and share, both in the order in which they are served next. */
   readonly #waiting = new Map<Lane, Map<Lane, (() => void)[]>>()

@@ -1,12 +1,12 @@
+/**
+ * Frames for one subscriber, who takes one when there is room for it. A subclass makes the frames, and calls
+ * {@link FrameStream.announce} when there is one to take, and {@link FrameStream.finish} at the end.
+ */
 /** How a stream of frames has ended: the errors are its last message. */
 export type StreamEnd =
   | { readonly form: 'complete' }
   | { readonly form: 'failed'; readonly errors: readonly unknown[] }
 
-/**
- * Frames for one subscriber, who takes one when there is room for it. A subclass makes the frames, and calls
- * {@link FrameStream.announce} when there is one to take, and {@link FrameStream.finish} at the end.
- */
 export abstract class FrameStream {
   #end: StreamEnd | undefined
   #isClosed = false

@@ -1,3 +1,7 @@
+/**
+ * Sends the frames of planned subscriptions over one connection. Takes a frame only when the connection has room, so it
+ * holds nothing for a slow reader.
+ */
 import { FrameStream, type StreamEnd } from '../lib/frame-stream.ts'
 import type { Output } from './unsent-bytes.ts'
 
@@ -28,10 +32,6 @@ export class OneFrame extends FrameStream {
 /** The number of waiting bytes beyond which a connection takes no more frames. */
 const maxWaitingBytes = 262_144
 
-/**
- * Sends the frames of planned subscriptions over one connection. Takes a frame only when the connection has room, so it
- * holds nothing for a slow reader.
- */
 export class FrameSink {
   readonly #output: Output
   #waiting = new Set<() => void>()

@@ -1,3 +1,8 @@
+/**
+ * Bounds the bytes that wait to be sent, on all transports. Over a user's bound it cuts off connections of that user;
+ * over the total bound, connections of the user with the most waiting bytes. The connection that has taken nothing for
+ * the longest time is cut off first.
+ */
 import type { Socket } from 'node:net'
 import type { Viewer } from '../access/viewer.ts'
 import type { ServerObserver } from './operation-options.ts'
@@ -36,11 +41,6 @@ export interface OutputChannel {
 /** A reader at this pace is never cut off, however large the answer is. */
 const bytesPerSecond = 262_144
 
-/**
- * Bounds the bytes that wait to be sent, on all transports. Over a user's bound it cuts off connections of that user;
- * over the total bound, connections of the user with the most waiting bytes. The connection that has taken nothing for
- * the longest time is cut off first.
- */
 export class UnsentBytes {
   readonly #limits: UnsentLimits
   readonly #observer: ServerObserver | undefined

@@ -11,7 +11,7 @@ import {
   parse,
 } from 'graphql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { QueryValues } from '../../src/graphql/reads/query-values.ts'
+import { queryValues } from '../../src/graphql/reads/query-values.ts'
 import { neverTooCostly } from '../plan/random-operation.ts'
 import { loadAll } from '../plan/known-objects.ts'
 import { company } from '../support/company.ts'
@@ -31,7 +31,7 @@ let viewed: ViewedGateway
 /** As a client knows it: no field has a resolver. */
 let schema: GraphQLSchema
 
-/** Called with the value of `Query` of each run, and the run. */
+/** Called with the value of `Query` and each run. */
 let began: ((root: object, run: unknown) => void) | undefined
 const members = [
   'can',
@@ -43,7 +43,7 @@ const members = [
   'podLogs',
   'graph',
 ] as const
-const own = Object.getOwnPropertyDescriptors(QueryValues.prototype)
+const own = Object.getOwnPropertyDescriptors(queryValues)
 
 beforeAll(async () => {
   // Nothing changes in it.
@@ -61,9 +61,9 @@ beforeAll(async () => {
   schema = buildClientSchema(introspectionFromSchema(served.gateway.schema))
   for (const name of members) {
     const { value } = own[name]
-    Object.defineProperty(QueryValues.prototype, name, {
+    Object.defineProperty(queryValues, name, {
       ...own[name],
-      value(this: QueryValues, args: object, run: unknown) {
+      value(this: typeof queryValues, args: object, run: unknown) {
         began?.(this, run)
         return Reflect.apply(value as (...given: readonly unknown[]) => unknown, this, [args, run])
       },
@@ -72,7 +72,7 @@ beforeAll(async () => {
 }, 120_000)
 
 afterAll(async () => {
-  Object.defineProperties(QueryValues.prototype, own)
+  Object.defineProperties(queryValues, own)
   await viewed[Symbol.asyncDispose]()
   await served[Symbol.asyncDispose]()
   await cluster[Symbol.asyncDispose]()

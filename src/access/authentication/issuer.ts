@@ -1,3 +1,7 @@
+/**
+ * The keys of an OpenID Connect issuer: found through its discovery document at the first token, and read again after a
+ * token with an unknown key.
+ */
 import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose'
 import { type IncomingMessage, request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
@@ -8,10 +12,6 @@ const keysCooldownMs = 1_000
 /** The maximum age of the keys, so that withdrawn keys are forgotten. */
 const keysMaxAgeMs = 600_000
 
-/**
- * The keys of an OpenID Connect issuer: found through its discovery document at the first token, and read again after a
- * token with an unknown key.
- */
 export class IssuerKeys {
   readonly #options: IssuerConnection
   #found: Promise<JWTVerifyGetKey> | undefined

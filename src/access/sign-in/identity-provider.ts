@@ -1,3 +1,8 @@
+/**
+ * An OpenID Connect provider, as its relying party (authorization code flow with PKCE, by `openid-client`). Each request
+ * to it has the deadline. Rejects with {@link SignInError}: SIGN_IN_REFUSED if the provider refuses or its answer is not
+ * for this sign-in, PROVIDER_UNAVAILABLE otherwise.
+ */
 import * as client from 'openid-client'
 import { askIssuer, type IssuerConnection } from '../authentication/issuer.ts'
 import { type PendingSignIn } from './sealed-cookies.ts'
@@ -20,11 +25,6 @@ export interface IssuedTokens {
 /** Tolerated difference between the clocks of provider and gateway, in seconds. */
 const clockToleranceS = 10
 
-/**
- * An OpenID Connect provider, as its relying party (authorization code flow with PKCE, by `openid-client`). Each request
- * to it has the deadline. Rejects with {@link SignInError}: SIGN_IN_REFUSED if the provider refuses or its answer is not
- * for this sign-in, PROVIDER_UNAVAILABLE otherwise.
- */
 export class IdentityProvider {
   readonly #options: IdentityProviderOptions
   #found: Promise<client.Configuration> | undefined

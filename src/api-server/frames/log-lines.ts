@@ -1,3 +1,7 @@
+/**
+ * Cuts the bytes of a log with `timestamps=true` into lines. Keeps the beginning of a line that is longer than
+ * `maxLineBytes`, and skips the rest, so that it holds one line at most.
+ */
 /** A line of a log. */
 export interface LogEntry {
   /** RFC 3339, UTC, with nine digits after the second; `''` if the line has none. */
@@ -13,10 +17,6 @@ const maxTimeBytes = 40
 const lineFeed = 0x0a
 const space = 0x20
 
-/**
- * Cuts the bytes of a log with `timestamps=true` into lines. Keeps the beginning of a line that is longer than
- * `maxLineBytes`, and skips the rest, so that it holds one line at most.
- */
 export class LogLines {
   readonly #maxBytes: number
   #open: Buffer[] = []

@@ -1,3 +1,14 @@
+/**
+ * Whether a server can be reached, for all callers that wait for it. Each caller has its own back-off, half a minute
+ * and more after a long outage; the first answer to any of them wakes the others.
+ *
+ * Only the first answer after an outage wakes them, not every answer: one resource, such as that of an aggregated API,
+ * may fail for ever while all others are served. To get an answer soon, the server's version is requested while a
+ * caller waits and the server is unreachable.
+ *
+ * The same question tells refused credentials from a single path that refuses them, such as that of an aggregated API:
+ * a request that is unauthorized makes {@link follow} ask at once, and ask again until the credentials are accepted.
+ */
 import { sleep } from '../../lib/backoff.ts'
 import { ApiStatusError } from '../../kubernetes/status.ts'
 import { startDeadline } from '../../lib/deadline.ts'
@@ -34,17 +45,6 @@ const ofCredentials: ReadonlySet<string> = new Set([
   'CLIENT_CERTIFICATE_NOT_YET_VALID',
 ])
 
-/**
- * Whether a server can be reached, for all callers that wait for it. Each caller has its own back-off, half a minute
- * and more after a long outage; the first answer to any of them wakes the others.
- *
- * Only the first answer after an outage wakes them, not every answer: one resource, such as that of an aggregated API,
- * may fail for ever while all others are served. To get an answer soon, the server's version is requested while a
- * caller waits and the server is unreachable.
- *
- * The same question tells refused credentials from a single path that refuses them, such as that of an aggregated API:
- * a request that is unauthorized makes {@link follow} ask at once, and ask again until the credentials are accepted.
- */
 export class Reachability {
   readonly #ask: (signal: AbortSignal) => Promise<unknown>
   readonly #changed: () => void

@@ -1,3 +1,7 @@
+/**
+ * Follows a directory of kubeconfigs: files come, change and go. Reads no subdirectories, and no files whose name begins
+ * with a dot. A file that cannot be used leaves its clusters as they are, and is tried again when it changes.
+ */
 import { readdir, stat } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { ClusterConfigError } from '../../api-server/kubeconfig/cluster-config.ts'
@@ -42,10 +46,6 @@ const extensions: readonly string[] = [
 ]
 const maxFiles = 2_000
 
-/**
- * Follows a directory of kubeconfigs: files come, change and go. Reads no subdirectories, and no files whose name begins
- * with a dot. A file that cannot be used leaves its clusters as they are, and is tried again when it changes.
- */
 export class DirectorySource implements ClusterSource {
   readonly name: string
   readonly #options: DirectorySourceOptions

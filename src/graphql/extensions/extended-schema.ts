@@ -1,3 +1,10 @@
+/*
+ * How extensions join the schema. Each of their definitions is looked at with the present kinds: what the schema has
+ * already clashes, and what needs a type that no cluster serves stays dormant until one does (`PartSearch`). The schema
+ * is extended by what is left, and its fields get their sources and resolvers (`resolve`). A change of the schema does
+ * all of this again.
+ */
+
 import {
   getNamedType,
   type GraphQLNamedType,

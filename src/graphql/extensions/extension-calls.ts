@@ -1,3 +1,9 @@
+/*
+ * The calls of resolvers that one operation makes. A run that needs a value notes the call and goes on; `fetch` makes
+ * all noted calls within one tick, so that dataloaders collect them, waits for them until a deadline, and the operation
+ * runs again. So the calls of one level are one batch, each is made once, and rows and errors are written as always.
+ */
+
 import DataLoader from 'dataloader'
 import { type FieldNode, GraphQLError } from 'graphql'
 import type { ObjectId } from '../../informer/store/store-view.ts'
@@ -78,11 +84,7 @@ export async function mutated(
   return (await withDeadline(field.coordinate, call, restMs, undefined, late)).value
 }
 
-/**
- * The calls of resolvers that one operation makes. A run that needs a value notes the call and goes on; {@link fetch} makes
- * all noted calls within one tick, so that dataloaders collect them, waits for them until a deadline, and the operation
- * runs again. So the calls of one level are one batch, each is made once, and rows and errors are written as always.
- */
+/** The calls of resolvers that one operation makes, and their outcomes. */
 export class OperationExtensions implements ExtensionCalls {
   readonly #options: KindCachesOptions
   readonly #context: OperationExtensionContext

@@ -1,3 +1,9 @@
+/*
+ * Reads extensions before there is a schema: parses their SDL, finds the resolver of each field and the price of its
+ * calls, and refuses what can never be served, such as a field of a gateway's type without a resolver, or a resolver
+ * without a field.
+ */
+
 import {
   type ConstDirectiveNode,
   type DocumentNode,
@@ -101,8 +107,8 @@ const extensionChecks: OptionChecks<GatewayExtension> = {
 }
 
 /** Throws `InvalidOptionError`, too. */
-function readExtension(given: GatewayExtension, at: number): ReadExtension {
-  const extension = checkedOptions(`extend[${at}]`, given, extensionChecks)
+function readExtension(options: GatewayExtension, at: number): ReadExtension {
+  const extension = checkedOptions(`extend[${at}]`, options, extensionChecks)
   const { name = `extend[${at}]`, typeDefs, resolvers = {}, needs = {} } = extension
   extensionChecks.typeDefs('typeDefs', typeDefs)
   const definitions = definitionsOf(name, typeDefs)
@@ -111,7 +117,14 @@ function readExtension(given: GatewayExtension, at: number): ReadExtension {
   for (const definition of definitions) {
     for (const field of fieldsOf(definition)) {
       const coordinate = `${definition.name.value}.${field.name.value}`
-      const weight = weightOf(name, coordinate, field)
+      const cost = field.directives?.find(isCost)
+      const given = cost?.arguments?.find((argument) => argument.name.value === 'weight')?.value
+      const priced = given?.kind === NodeKind.INT ? Number(given.value) : -1
+      const weight = cost === undefined ? defaultWeight : priced
+      if (weight < 0) {
+        const message = `${coordinate}: @cost needs a weight that is a whole number`
+        throw new ExtensionError('sdl', name, coordinate, message, 'write @cost(weight: 50)')
+      }
       fields.set(coordinate, {
         coordinate,
         weight,
@@ -183,16 +196,6 @@ export function fieldsOf(definition: ExtensionDefinition): readonly FieldDefinit
 
 function isCost({ name }: ConstDirectiveNode): boolean {
   return name.value === 'cost'
-}
-
-function weightOf(extension: string, coordinate: string, field: FieldDefinitionNode): number {
-  const cost = field.directives?.find(isCost)
-  if (cost === undefined) return defaultWeight
-  const value = cost.arguments?.find(({ name }) => name.value === 'weight')?.value
-  const weight = value?.kind === NodeKind.INT ? Number(value.value) : -1
-  if (weight >= 0) return weight
-  const message = `${coordinate}: @cost needs a weight that is a whole number`
-  throw new ExtensionError('sdl', extension, coordinate, message, 'write @cost(weight: 50)')
 }
 
 /** `@cost` is the extension's, not the schema's. */

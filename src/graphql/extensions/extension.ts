@@ -1,3 +1,8 @@
+/*
+ * What programs see of extensions: the types and resolvers that they give (`GatewayExtension`), what their resolvers
+ * get (`ExtensionContext`), and what is wrong with an extension (`ExtensionError`). docs/extending.md explains them.
+ */
+
 import type DataLoader from 'dataloader'
 import type { DocumentNode, GraphQLScalarType } from 'graphql'
 import type { Viewer } from '../../access/viewer.ts'

@@ -1,3 +1,9 @@
+/*
+ * Objects of the caches as programs read them. An object is decoded when a resolver first touches it. It is read-only,
+ * as decoded objects share structure with the caches, and its place is remembered, so that it may be the value of a
+ * field of its kind's type.
+ */
+
 import { createObjectCodec, type ObjectCodec } from '../../informer/codec/object-codec.ts'
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'

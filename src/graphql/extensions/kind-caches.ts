@@ -1,3 +1,8 @@
+/*
+ * `context.cache` of extensions: the caches, read as the caller. Each read settles kinds and access as a query of its
+ * own would, by the same code as the list fields and look-ups; all of an operation share one work budget.
+ */
+
 import type { CallerToken } from '../../access/authentication/authenticator.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import { UnknownIndexError } from '../../informer/store/store-errors.ts'
@@ -34,10 +39,7 @@ export interface KindCachesOptions {
   readonly callerToken: CallerToken | undefined
 }
 
-/**
- * Reads the caches for the resolvers of one operation, as its caller. Each read settles kinds and access as a query of its
- * own would; all of an operation share one work budget.
- */
+/** Reads the caches for the resolvers of one operation, as its caller. */
 export class KindCaches {
   readonly #options: KindCachesOptions
   #budget: WorkBudget

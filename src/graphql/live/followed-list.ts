@@ -1,3 +1,10 @@
+/*
+ * What a subscription follows, by its field and its arguments: lists, each of one kind in one cluster with a condition
+ * (`followedLists`). There are several where the arguments may name several kinds or clusters. Pages, facets and
+ * problems follow lists, too: they add what is shown of them, and a hash of that, so that a resume token of another one
+ * is not taken for theirs. `frame-plan.ts` compiles the frames of each list, and `group/group-list.ts` follows it.
+ */
+
 import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
 import { AffectedRows } from '../../query/condition/affected-rows.ts'
 import {
@@ -31,13 +38,13 @@ import type {
 } from '../schema/gateway-types.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { clusterNamed, clustersNamed, isOverClusters } from '../served/cluster-argument.ts'
-import { conditionNeeds, isServed } from '../reads/condition-needs.ts'
-import { checkFacets } from '../reads/connection-read.ts'
+import { conditionNeeds } from '../reads/list-read.ts'
+import { checkedFacets } from '../reads/connection-read.ts'
 import { anyKindsToFollow } from '../reads/over-kinds/any-kinds-list.ts'
 import { filterOf, identityIn } from '../reads/list-arguments.ts'
 import { namedList } from '../reads/typed-arguments.ts'
 import { lastEventNeeds, namespacesIn, problemIndexes } from '../reads/over-kinds/problems-read.ts'
-import { namedKinds, problemKindsOf } from '../served/named-kinds.ts'
+import { isServed, namedKinds, problemKindsOf } from '../served/named-kinds.ts'
 import { kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
 import { isUsageIndex, measuredKinds } from '../reads/usage-read.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
@@ -263,7 +270,7 @@ function facetsToFollow(
 ): FollowedLists {
   const followed = listsToFollow(served, kind, args)
   const facets = { by: args.by ?? [], top: args.top ?? null, sum: args.sum ?? [] }
-  checkFacets(kind, facets, limits)
+  checkedFacets(kind, facets, limits)
   const isMeasured = [...facets.by, ...facets.sum].some((name) => isUsageIndex(kind, name))
   const lists = followed.lists.map((one) => {
     const list = listHash({ list: `${one.list}/facets`, ...facets })

@@ -1,3 +1,10 @@
+/*
+ * The plan of a subscription: which lists a request follows (`FramePlans.of`), and how its frames are written as JSON
+ * (`FrameCompiler`). A frame is a value that the value writer writes, but rows, previous values, facets and changes are
+ * written before it, once, when the caches are read: the frame has their texts. A field whose arguments name the kind
+ * has one plan for each kind, compiled at the first request for it.
+ */
+
 import type { FieldNode, OperationDefinitionNode, VariableValues } from 'graphql'
 import { AnswerTooLongError } from '../../informer/codec/projection.ts'
 import type { HeldObject, Projection } from '../../informer/codec/object-codec.ts'
@@ -131,24 +138,14 @@ export interface WantedList {
   readonly list: FollowedList
 }
 
-export interface Followed {
-  readonly args: object
-  /** The lists, each with the plan of its rows. */
+/** What a subscription follows, with the plan of its frames. */
+export interface Followed extends Pick<FollowedLists, 'page' | 'facets' | 'problems'> {
   readonly lists: readonly WantedList[]
   readonly plan: FramePlan
-  readonly page: FollowedLists['page']
-  readonly facets: FollowedLists['facets']
-  readonly problems: FollowedLists['problems']
 }
 
 /** The clusters of a served schema, and the kinds to look at for problems in them. */
 export type FleetParts = Pick<ServedSchema, 'clusters' | 'access' | 'members' | 'problemKinds'>
-
-/** `@skip` may leave out the one field of a subscription. */
-function notOneField(): ClientError {
-  const hint = 'leave out `@skip` and `@include` at the field'
-  return new ClientError('UNSUPPORTED', 'a subscription has one field', { hint })
-}
 
 /** Separates texts of JSON. Never occurs in one. */
 const between = '\0'
@@ -173,7 +170,11 @@ export class FramePlans {
     const { collect } = compiler
     const roots = [...collectFields([operation.selectionSet], new Set([type.name]), collect)]
     const [[key, nodes] = ['', []]] = roots
-    if (roots.length !== 1) throw notOneField()
+    if (roots.length !== 1) {
+      // `@skip` may leave it out.
+      const hint = 'leave out `@skip` and `@include` at the field'
+      throw new ClientError('UNSUPPORTED', 'a subscription has one field', { hint })
+    }
     const field = new PlanField(type, key, nodes, compiler)
     const source = followSourceOf(field.definition)
     if (source === undefined) throw field.notCovered()
@@ -193,15 +194,17 @@ export class FramePlans {
    * cannot be coerced or that names no kind or no cluster.
    */
   of(variables: VariableValues, limits: FollowLimits, fleet: FleetParts): Followed {
-    const args = this.arguments(variables)
     const { clusters, access, members, problemKinds } = fleet
     const served = { ...this.#field.compiler.served, clusters, access, members, problemKinds }
-    const followed = followedLists(served, this.source, args, limits)
-    const { kind, page, facets, problems } = followed
-    if (problems !== undefined) {
+    const {
+      kind,
+      lists: all,
+      ...what
+    } = followedLists(served, this.source, this.arguments(variables), limits)
+    if (what.problems !== undefined) {
       const plan = (this.#ofProblems ??= this.#compile(kind))
       const own = new Map(plan.needs.map((need) => [need.kind, need.indexes?.needed ?? []]))
-      const lists = followed.lists
+      const lists = all
         .filter((list) => list.problems?.counts === true || own.has(list.at.kind))
         .map((list) => {
           // Only the objects of the kind itself are read for it.
@@ -209,10 +212,10 @@ export class FramePlans {
           const needs = [{ kind: of, indexes: { needed: [problemIndex, ...(own.get(of) ?? [])] } }]
           return { list, plan: this.#planOf(of, () => ({ ...plan, kind: of, needs })) }
         })
-      return { args, lists, plan, page, facets, problems }
+      return { lists, plan, ...what }
     }
-    const lists = followed.lists.map((list) => ({ list, plan: this.#planOf(list.at.kind) }))
-    return { args, lists, plan: this.#planOf(kind), page, facets, problems }
+    const lists = all.map((list) => ({ list, plan: this.#planOf(list.at.kind) }))
+    return { lists, plan: this.#planOf(kind), ...what }
   }
 
   /** Compiles frames that are values, such as those of logs and drains. */

@@ -1,3 +1,10 @@
+/*
+ * Access of live groups, 3: which group a subscription joins. What it follows and what its viewer may see make a key, and
+ * the group of this key takes it, or a new one (`#groupFor`). The group may turn out to read too little, or to be over:
+ * then the search begins again, with the reads that it lacked (`#placed`). Members whose access has changed come here again
+ * (`regroup`), and a group whose clusters have changed gets another key (`rename`).
+ */
+
 import type { ClusterCache } from '../../cache/cluster-cache.ts'
 import { FairSlots } from '../../lib/concurrency.ts'
 import { ClientError } from '../errors/client-error.ts'
@@ -22,15 +29,8 @@ import { type GroupReadingOptions, MissingKindError } from './group/group-readin
 import { DiscoveredReads, type ViewerMembership } from './group/group-viewers.ts'
 import { type GroupOwner, LiveGroup, type LiveGroupOptions } from './group/live-group.ts'
 import type { LiveCounts, LiveLimits, LiveState } from './live-limits.ts'
-import type { OpenSubscription, OpenSubscriptions } from './open-subscriptions.ts'
+import type { OpenSubscriptions } from './open-subscriptions.ts'
 import { resumed } from './resumption.ts'
-
-/*
- * Access of live groups, 3: which group a subscription joins. What it follows and what its viewer may see make a key, and
- * the group of this key takes it, or a new one (`#groupFor`). The group may turn out to read too little, or to be over:
- * then the search begins again, with the reads that it lacked (`#placed`). Members whose access has changed come here again
- * (`regroup`), and a group whose clusters have changed gets another key (`rename`).
- */
 
 export interface LiveGroupsOptions {
   readonly limits: OperationLimits
@@ -62,7 +62,6 @@ const maxStarting = 8
 
 /** The groups of subscribers: one for each plan, variables, access and frame interval. */
 export class LiveGroups implements GroupOwner {
-  readonly counts: LiveCounts
   readonly held: HeldBytes
   readonly starts: FairSlots = new FairSlots({
     most: maxStarting,
@@ -79,7 +78,6 @@ export class LiveGroups implements GroupOwner {
 
   constructor(options: LiveGroupsOptions) {
     this.#options = options
-    this.counts = options.counts
     this.held = new HeldBytes(options.live)
   }
 
@@ -110,7 +108,7 @@ export class LiveGroups implements GroupOwner {
   state(): LiveState {
     const groups = [...this.#groups.values()]
     return {
-      ...this.counts,
+      ...this.#options.counts,
       groups: groups.length,
       members: groups.reduce((sum, { members }) => sum + members, 0),
       heldBytes: this.held.bytes,
@@ -136,8 +134,8 @@ export class LiveGroups implements GroupOwner {
   }
 
   ended(group: LiveGroup): void {
-    const { subscription, discovered } = group.options
-    this.#options.subscriptions.remove(subscription)
+    const { discovered } = group.options
+    this.#options.subscriptions.remove(group)
     this.held.release(group)
     this.forget(group)
     this.#unused(discovered)
@@ -265,40 +263,18 @@ export class LiveGroups implements GroupOwner {
       const known = this.#groups.get(key)
       if (known !== undefined) return known
       isHandedOver = true
-      return this.#create({ ...viewing, key, wanted, discovered })
+      const owned = { ...this.#options, owner: this, key, wanted, discovered }
+      const group = new LiveGroup({ ...owned, ...viewing })
+      discovered.users += 1
+      this.#groups.set(key, group)
+      const { subscriptions } = this.#options
+      subscriptions.record(group, served)
+      // May end the group.
+      subscriptions.add(group)
+      return group
     } finally {
       if (!isHandedOver) prepared[Symbol.dispose]()
     }
-  }
-
-  #create(
-    options: Omit<LiveGroupOptions, 'owner' | 'subscription' | keyof LiveGroupsOptions>,
-  ): LiveGroup {
-    const { key, wanted, discovered } = options
-    const { served, document, supporting } = wanted
-    const { subscriptions } = this.#options
-    const subscription: OpenSubscription = {
-      served,
-      document,
-      supporting,
-      get kinds() {
-        return group.state.wanted.lists.flatMap((one) => neededBy(one, wanted.variables))
-      },
-      fleetChanged: (now) => group.fleetChanged(now),
-      end: (error) => group.end({ form: 'failed', errors: [error] }),
-    }
-    subscriptions.record(subscription, options.served)
-    const group: LiveGroup = new LiveGroup({
-      ...this.#options,
-      ...options,
-      owner: this,
-      subscription,
-    })
-    discovered.users += 1
-    this.#groups.set(key, group)
-    // May end the group.
-    subscriptions.add(subscription)
-    return group
   }
 
   /** A text that is equal for subscriptions with the same plans, variables and clusters. */

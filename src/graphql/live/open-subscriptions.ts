@@ -1,3 +1,10 @@
+/*
+ * Which subscriptions a change of the schema ends. A subscription keeps the schema that it began with. It ends if the
+ * new one has lost one of its kinds or clusters, if a field that it selects is gone or of another type, or if its rows
+ * would lead to a kind that was not served before: of an owner, or in `usedBy` and `owned`. Any other subscription goes
+ * on, and is told of clusters that come and go.
+ */
+
 import {
   type DocumentNode,
   type GraphQLSchema,
@@ -21,14 +28,11 @@ export interface OpenSubscription {
   readonly kinds: readonly ClusterKind[]
   /** The kinds that the document names by a schema. */
   readonly supporting: (served: ServedSchema) => readonly ClusterKind[]
-  readonly fleetChanged: (now: ServedSchema) => void
-  readonly end: (error: ClientError) => void
+  fleetChanged(now: ServedSchema): void
+  failed(error: ClientError): void
 }
 
-/**
- * The open subscriptions. A change of the schema ends those that it affects: it removes a kind or a cluster, removes a
- * field or changes its type, or adds a kind that their `usedBy`, `owned` or filter by `usedBy` depends on.
- */
+/** The open subscriptions. Ends those that a change of the schema affects. */
 export class OpenSubscriptions {
   readonly #open = new Set<OpenSubscription>()
   readonly #unserved = new Map<OpenSubscription, Map<string, NamedKind>>()
@@ -75,10 +79,19 @@ export class OpenSubscriptions {
   }
 
   #check(subscription: OpenSubscription, now: ServedSchema): void {
-    let problem =
-      lostKind(subscription, now) ??
-      this.#otherReading(subscription, now) ??
-      furtherSupport(subscription, now)
+    const { document, served } = subscription
+    let problem = lostKind(subscription, now)
+    if (served.schema !== now.schema) {
+      // The first difference in a document's reads, computed once per document and schema.
+      let ofDocument = this.#readings.get(document)
+      if (ofDocument === undefined) this.#readings.set(document, (ofDocument = new Map()))
+      if (!ofDocument.has(served.schema)) {
+        ofDocument.set(served.schema, difference(document, served.schema, now.schema))
+      }
+      const message = ofDocument.get(served.schema)
+      if (message !== undefined) problem ??= { message }
+    }
+    problem ??= furtherSupport(subscription, now)
     for (const named of this.#unserved.get(subscription)?.values() ?? []) {
       problem ??= nowServed(named, now)
     }
@@ -86,24 +99,11 @@ export class OpenSubscriptions {
     else this.#end(subscription, problem)
   }
 
-  /** The first difference in a document's reads, computed once per document and schema. */
-  #otherReading(
-    { document, served: { schema } }: OpenSubscription,
-    now: ServedSchema,
-  ): Problem | undefined {
-    if (schema === now.schema) return undefined
-    let ofDocument = this.#readings.get(document)
-    if (ofDocument === undefined) this.#readings.set(document, (ofDocument = new Map()))
-    if (!ofDocument.has(schema)) ofDocument.set(schema, difference(document, schema, now.schema))
-    const message = ofDocument.get(schema)
-    return message === undefined ? undefined : { message }
-  }
-
   #end(subscription: OpenSubscription, problem: Problem): void {
     this.remove(subscription)
     const hint = 'read the schema again, then subscribe again'
     const message = `the schema has changed: ${problem.message}`
-    subscription.end(new ClientError('SCHEMA_CHANGED', message, { ...problem, hint }))
+    subscription.failed(new ClientError('SCHEMA_CHANGED', message, { ...problem, hint }))
   }
 }
 

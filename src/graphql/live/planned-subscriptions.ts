@@ -1,3 +1,11 @@
+/*
+ * Where subscriptions begin. A request is parsed and validated, and its variables are coerced (`subscribeTo`). Its
+ * plan, kept for each document, says what its one field is (`#joined`): lists of objects, which it joins a group for
+ * (`LiveGroups`), or values that come one by one: clusters, the progress of a drain, logs, events of an extension.
+ * Errors until then are the only message of a stream that has failed. Each subscription is reported at its begin and
+ * its end.
+ */
+
 import { createHash } from 'node:crypto'
 import {
   type DocumentNode,
@@ -10,7 +18,6 @@ import {
   OperationTypeNode,
   type ValidatedSubscriptionArgs,
   validateSubscriptionArgs,
-  type VariableValues,
   visit,
 } from 'graphql'
 import { noViewer } from '../../access/authentication/authenticator.ts'
@@ -124,8 +131,20 @@ export class PlannedSubscriptions {
     const { viewer, callerToken, trace, mayWrite = false, beganMs = performance.now() } = origin
     const served = this.#options.served()
     const { limits, unexpected, observer } = this.#options
-    const { document, operationName } = request
-    const validated = this.#validated(served, request)
+    const { document, operationName, variables } = request
+    const inputs = variables ?? {}
+    const problem = problemOfVariables(inputs)
+    const validated =
+      problem === undefined
+        ? validateSubscriptionArgs({
+            schema: served.schema,
+            document,
+            operationName,
+            variableValues: inputs,
+            hideSuggestions: !limits.introspection,
+            options: { maxCoercionErrors },
+          })
+        : [problem]
     const logged: LoggedObjects = new Map()
     const caller = { viewer, callerToken, trace, mayWrite, beganMs, logged }
     const deadline = { deadlineMs: limits.operationDeadlineMs, beganMs }
@@ -134,7 +153,7 @@ export class PlannedSubscriptions {
         ? await inTime(this.#joined(served, request, validated, caller), deadline, (late) => {
             if ('take' in late) late.close()
           })
-        : { errors: validated }
+        : { errors: validated.map((error) => variableError(error, document)) }
     const stream =
       'take' in answer
         ? answer
@@ -185,26 +204,6 @@ export class PlannedSubscriptions {
 
   state(): LiveState {
     return this.#groups.state()
-  }
-
-  /** The request with its variables coerced, or its errors. */
-  #validated(
-    { schema }: ServedSchema,
-    { document, operationName, variables }: SubscriptionRequest,
-  ): ValidatedSubscriptionArgs | readonly GraphQLError[] {
-    const inputs = variables ?? {}
-    const problem = problemOfVariables(inputs)
-    if (problem !== undefined) return [problem]
-    const validated = validateSubscriptionArgs({
-      schema,
-      document,
-      operationName,
-      variableValues: inputs,
-      hideSuggestions: !this.#options.limits.introspection,
-      options: { maxCoercionErrors },
-    })
-    if ('schema' in validated) return validated
-    return validated.map((error) => variableError(error, document))
   }
 
   /** The new member, or the errors that prevent it. Never rejects. */
@@ -262,15 +261,21 @@ export class PlannedSubscriptions {
           })
         }
         default: {
-          const { args: _, ...followed } = asked.of(variableValues, limits, served)
           const { resumeFrom: token } = args
+          // The variables that decide the rows: requests of one plan that give the same get the same answer. Omitted ones
+          // take the document's defaults; null counts as given.
+          const inputs = variables ?? {}
+          const isGiven = (name: string): boolean =>
+            Object.hasOwn(inputs, name) && !known.otherVariables.has(name)
+          const names = Object.keys(variableValues.coerced).filter(isGiven).toSorted()
+          const given = names.map((name) => [name, inputs[name]])
           return await this.#groups.join({
-            ...followed,
+            ...asked.of(variableValues, limits, served),
             served,
             document,
             variables: variableValues,
             listsIn: (fleet) => asked.of(variableValues, limits, fleet).lists,
-            asked: askedBy(variables ?? {}, variableValues, known.otherVariables),
+            asked: createHash('sha256').update(JSON.stringify(given)).digest('base64url'),
             explains,
             viewer,
             supporting: (schema) => subscribedKinds(schema, validated),
@@ -344,19 +349,6 @@ function subscribedKinds(
 
 function framePlans(operation: OperationDefinitionNode, compiler: PlanCompiler): FramePlans {
   return new FramePlans(operation, compiler)
-}
-
-/** A hash of the variables that decide the rows. Requests of one plan with the same hash get the same answer. */
-function askedBy(
-  inputs: Readonly<Record<string, unknown>>,
-  { coerced }: VariableValues,
-  without: ReadonlySet<string>,
-): string {
-  // Omitted variables take the document's defaults. Null counts as given.
-  const isGiven = (name: string): boolean => Object.hasOwn(inputs, name) && !without.has(name)
-  const names = Object.keys(coerced).filter(isGiven)
-  const text = JSON.stringify(names.toSorted().map((name) => [name, inputs[name]]))
-  return createHash('sha256').update(text).digest('base64url')
 }
 
 function otherVariablesOf(document: DocumentNode): ReadonlySet<string> {

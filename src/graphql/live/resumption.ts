@@ -1,3 +1,11 @@
+/*
+ * What a subscriber missed who comes back with a resume token (`resumed`). The token holds the position of each kind
+ * that its rows were written from. The recent changes since then are read from the caches or from a watch; then, within
+ * one tick, they are compared with the rows of the group: what the subscriber held then, by these changes, and what the
+ * group's members hold now. Where that is not known for sure, a change may be sent twice, but none is left out. A page
+ * is the same, or is sent again.
+ */
+
 import { sleep } from '../../lib/backoff.ts'
 import type { Change } from '../../informer/store/change.ts'
 import {
@@ -167,7 +175,7 @@ function missedOf(
   from: SeenUpTo,
   isOfViewer: boolean,
 ): readonly SentListChange[] | undefined {
-  const { list, reading } = groupList
+  const { list, reading, dependencies } = groupList
   const since = changesSince(groupList, from, isOfViewer)
   const affected = affectedSince(groupList, from)
   if (since === undefined || affected === undefined) return undefined
@@ -198,7 +206,23 @@ function missedOf(
     if (now === undefined) continue
     missed.push({ ...additionOf(now), type: now.uid === held ? 'MODIFIED' : 'ADDED' })
   }
-  for (const key of rowsWrittenFrom(since, groupList, rows)) {
+  // The rows that read changed objects; all rows if this is unknown.
+  let rewritten: Iterable<string> = rows.keys()
+  const read = reading.needs.map(({ kind }) => kind.typeName)
+  const changed = [since.changes, ...since.related].map((ofKind = [], at) => {
+    return { type: read[at] ?? '', changes: ofKind }
+  })
+  const isWide = changed.some(
+    ({ type, changes }) => changes.length > 0 && dependencies.isWide(type),
+  )
+  if (!since.isAnyRow && !isWide) {
+    rewritten = new Set(
+      changed.flatMap(({ type, changes }) =>
+        changes.flatMap((change) => [...dependencies.affectedBy(type, change)]),
+      ),
+    )
+  }
+  for (const key of rewritten) {
     const now = rows.sentOf(key)
     if (now === undefined || byKey.has(key) || affected.has(key)) continue
     missed.push({ ...additionOf(now), type: 'MODIFIED' })
@@ -257,25 +281,6 @@ function changesAfter(
   const [from, to] = [positions[name], until[name]]
   if (from === undefined) return undefined
   return history.since(resourceVersion(from), to === undefined ? to : resourceVersion(to))
-}
-
-/** The rows that read changed objects; all rows if this is unknown. */
-function rowsWrittenFrom(
-  { changes, related, isAnyRow }: ChangesSince,
-  { reading, dependencies }: GroupList,
-  rows: ListRows,
-): Iterable<string> {
-  if (isAnyRow) return rows.keys()
-  const keys = new Set<string>()
-  for (const [number, ofKind = []] of [changes, ...related].entries()) {
-    const type = reading.needs[number]?.kind.typeName ?? ''
-    if (ofKind.length === 0) continue
-    if (dependencies.isWide(type)) return rows.keys()
-    for (const change of ofKind) {
-      for (const row of dependencies.affectedBy(type, change)) keys.add(row)
-    }
-  }
-  return keys
 }
 
 /**

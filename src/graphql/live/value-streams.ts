@@ -1,3 +1,9 @@
+/*
+ * The subscriptions that follow no list: the clusters of the fleet, a drain, and the events of an extension. Each is a
+ * source of events, whose next one is taken when the subscriber has taken the frame of the one before (`EventFrames`).
+ * Clusters and drains have a state: its changes are gathered for a while, and a slow subscriber skips those in between.
+ */
+
 import { sleep } from '../../lib/backoff.ts'
 import { FrameStream } from '../../lib/frame-stream.ts'
 import { OperationExtensionContext, shownError } from '../extensions/extension-calls.ts'
@@ -5,12 +11,6 @@ import type { ExtensionContext } from '../extensions/extension.ts'
 import type { KindCachesOptions } from '../extensions/kind-caches.ts'
 import type { FleetChanges } from '../served/served-schema.ts'
 import type { Drain, DrainProgress } from '../writes/drain.ts'
-
-/*
- * The subscriptions that follow no list: the clusters of the fleet, a drain, and the events of an extension. Each is a
- * source of events, whose next one is taken when the subscriber has taken the frame of the one before (`EventFrames`).
- * Clusters and drains have a state: its changes are gathered for a while, and a slow subscriber skips those in between.
- */
 
 /**
  * A subscription to `gatewayClusters`: the answer for the present clusters, and after changes of the clusters the answer

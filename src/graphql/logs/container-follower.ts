@@ -1,3 +1,10 @@
+/*
+ * The log of one container, followed. Each step looks at the container as its pod's status says, and does one thing:
+ * waits, ends, asks for the permission, takes a place for a stream, or reads one stream to its end. Each run of the
+ * container has its own log. A stream that breaks while the container runs is opened again after the last line; the API
+ * server compares whole seconds, so lines that come again are left out.
+ */
+
 import type { ApiServer } from '../../api-server/api-server.ts'
 import { type LogEntry, LogLines } from '../../api-server/frames/log-lines.ts'
 import { openPodLog } from '../../api-server/pod-log.ts'
@@ -11,10 +18,10 @@ import { HeldLine, type LineReader, type LogBuffer } from './log-buffer.ts'
 import type { LogLimits } from './log-limits.ts'
 import type { LogRequest } from './log-request.ts'
 
-/** What a follower needs of the logs that it is a part of. */
+/** The logs of several containers, as the follower of one knows them: `FollowedLogs`. */
 export interface FollowerMeans {
   readonly request: LogRequest
-  readonly limits: LogLimits
+  readonly logLimits: LogLimits
   readonly buffer: LogBuffer
   /** Whether new lines are followed; else each log is read once. */
   readonly follows: boolean
@@ -27,15 +34,15 @@ export interface FollowerMeans {
   /** Whether the caller may read the log. Rejects with `ClientError`. */
   mayRead(view: ContainerView): Promise<boolean>
   /** Takes a place for a stream; the reason if there is none. */
-  take(): string | undefined
-  free(): void
+  takePlace(): string | undefined
+  freePlace(): void
   /**
    * Reads some lines when there is room for them, and in its turn: what `contains` leaves out costs as much as what is
    * sent. `read` returns the number of lines. False if nothing is read any more.
    */
   inTurn(read: () => number): Promise<boolean>
-  /** Called after a change of the state. */
-  changed(what: 'state' | 'reopened'): void
+  /** Called after a change. */
+  changed(what: 'lines' | 'state' | 'reopened'): void
 }
 
 type State = Pick<LogStream, 'state' | 'reason' | 'message'>
@@ -45,10 +52,7 @@ const silenceMs = 1_000
 /** How long a log may go on after its pod has gone. */
 const lastLinesMs = 2_000
 
-/**
- * Follows the log of one container: each of its runs, from one stream after the other. A stream that breaks while the
- * container runs is opened again after the last line.
- */
+/** Follows the log of one container: each of its runs, from one stream after the other. */
 export class ContainerFollower implements LineReader {
   readonly #means: FollowerMeans
   #view: ContainerView
@@ -195,7 +199,7 @@ export class ContainerFollower implements LineReader {
       return
     }
     if (!this.#hasPlace) {
-      const full = this.#means.take()
+      const full = this.#means.takePlace()
       if (full !== undefined) {
         this.#set({ state: 'WAITING', reason: 'TOO_MANY_STREAMS', message: full })
         return await this.#rest(!follows)
@@ -216,7 +220,7 @@ export class ContainerFollower implements LineReader {
       using at = this.#means.server(this.#view.cluster)
       const log = await openPodLog(at.server, this.#request(), stream.signal)
       this.#set(streaming)
-      const lines = new LogLines(this.#means.limits.maxLineBytes)
+      const lines = new LogLines(this.#means.logLimits.maxLineBytes)
       const isNew = this.#newLines()
       const pass = (entries: () => readonly LogEntry[]): Promise<boolean> =>
         this.#means.inTurn(() => {
@@ -383,7 +387,7 @@ export class ContainerFollower implements LineReader {
     this.#isPlaceDue = this.#hasPlace && this.#heldLines > 0
     if (!this.#hasPlace || this.#isPlaceDue) return
     this.#hasPlace = false
-    this.#means.free()
+    this.#means.freePlace()
   }
 }
 

@@ -1,3 +1,9 @@
+/*
+ * Which containers the logs are of. The pods are those of a subscription of the gateway's own, made as the caller, so
+ * that access, selectors and owners mean the same as elsewhere. Its frames are folded to the pods that there are now
+ * (`#apply`), and the statuses of these to containers with their runs (`containersOf`).
+ */
+
 import { isObjectType } from 'graphql'
 import { valueBytes } from '../../informer/codec/template.ts'
 import type { FrameStream } from '../../lib/frame-stream.ts'
@@ -32,11 +38,20 @@ export interface ContainerView {
   readonly message: string | undefined
 }
 
+interface FollowedPodsOptions {
+  readonly subscribe: Subscribe
+  readonly caller: Caller
+  /** The pods of one workload, at most. */
+  readonly maxPods: number
+  /** Runs a work when it is its turn, unless the logs are over by then. */
+  readonly inTurn: (work: () => void) => Promise<void>
+  readonly changed: () => void
+}
+
 /** The pods that are followed: read from a subscription, as the caller may see them. */
 export class FollowedPods {
   readonly #frames: FrameStream
-  readonly #inTurn: (work: () => void) => Promise<void>
-  readonly #changed: () => void
+  readonly #options: FollowedPodsOptions
   #isPumping = false
   /** By the id of the object that was asked for: a pod, or what has pods. */
   readonly #objects = new Map<string, FollowedObject>()
@@ -46,28 +61,15 @@ export class FollowedPods {
   #gaps: readonly ClusterGap[] = []
   #error: unknown
 
-  /** Rejects with the error that prevents it. `changed` is called after each change. */
+  /** Rejects with the error that prevents it. */
   static async open(
     served: ServedSchema,
     args: KindLogsArguments,
-    {
-      subscribe,
-      caller,
-      maxPods,
-      inTurn,
-      changed,
-    }: {
-      readonly subscribe: Subscribe
-      readonly caller: Caller
-      /** The pods of one workload, at most. */
-      readonly maxPods: number
-      /** Runs a work when it is its turn, unless the logs are over by then. */
-      readonly inTurn: (work: () => void) => Promise<void>
-      readonly changed: () => void
-    },
+    options: FollowedPodsOptions,
   ): Promise<FollowedPods> {
+    const { subscribe, caller, maxPods } = options
     const frames = await subscribe(podsRequest(served, args, maxPods), caller)
-    const pods = new FollowedPods(frames, inTurn, changed)
+    const pods = new FollowedPods(frames, options)
     frames.onReady(() => void pods.#pump())
     await pods.#pump()
     if (pods.#error !== undefined) {
@@ -77,14 +79,9 @@ export class FollowedPods {
     return pods
   }
 
-  private constructor(
-    frames: FrameStream,
-    inTurn: (work: () => void) => Promise<void>,
-    changed: () => void,
-  ) {
+  private constructor(frames: FrameStream, options: FollowedPodsOptions) {
     this.#frames = frames
-    this.#inTurn = inTurn
-    this.#changed = changed
+    this.#options = options
   }
 
   /** Whether all pods are known. */
@@ -135,14 +132,14 @@ export class FollowedPods {
   async #pump(): Promise<void> {
     if (this.#isPumping) return
     this.#isPumping = true
-    await this.#inTurn(() => {
+    await this.#options.inTurn(() => {
       this.#isPumping = false
       const frames = this.#frames
       for (let payload = frames.take(); payload !== undefined; payload = frames.take()) {
         this.#apply(JSON.parse(payload.toString()) as Payload)
       }
       if (frames.end?.form === 'failed') this.#error ??= frames.end.errors[0]
-      this.#changed()
+      this.#options.changed()
     })
   }
 

@@ -1,3 +1,9 @@
+/*
+ * The lines that wait for one reader. While it is full, the streams wait, and so do the API servers. A reader who stays
+ * behind for longer loses the oldest lines, which are counted. For a reader who takes nothing at all any more, nothing
+ * more is read.
+ */
+
 import { stringBytes } from '../../informer/codec/template.ts'
 import { JsonText } from '../../lib/json.ts'
 import type { LogLine } from '../schema/gateway-types.ts'
@@ -49,10 +55,7 @@ const stoppedMs = 10_000
 /** The objects of V8 beside the text of a line. */
 const lineBytes = 160
 
-/**
- * The lines that wait for one reader. While it is full, the streams wait, and so do the API servers; a reader who stays
- * behind loses the oldest lines, which are counted.
- */
+/** The lines that wait for one reader, in the order of their times. */
 export class LogBuffer {
   readonly #limits: Pick<LogLimits, 'maxLines' | 'maxBytes'>
   readonly #waits: boolean
@@ -108,7 +111,10 @@ export class LogBuffer {
     const isStopped = nowMs - Math.max(this.#takenMs, this.#fullSinceMs) > stoppedMs
     if (isStopped) return this.#taken.promise
     const leftMs = patienceMs - (nowMs - this.#fullSinceMs)
-    return leftMs <= 0 ? undefined : this.#takenWithin(leftMs)
+    if (leftMs <= 0) return undefined
+    const late = Promise.withResolvers<void>()
+    const timer = setTimeout(late.resolve, leftMs)
+    return Promise.race([this.#taken.promise, late.promise]).finally(() => clearTimeout(timer))
   }
 
   /** Takes the oldest lines, in the order of their times, and the number of lines that were skipped before them. */
@@ -156,13 +162,6 @@ export class LogBuffer {
   #isOver(share: number, without = 0): boolean {
     const { maxLines, maxBytes } = this.#limits
     return this.#lines.length - without > maxLines * share || this.#bytes > maxBytes * share
-  }
-
-  async #takenWithin(ms: number): Promise<void> {
-    const late = Promise.withResolvers<void>()
-    const timer = setTimeout(late.resolve, ms)
-    await Promise.race([this.#taken.promise, late.promise])
-    clearTimeout(timer)
   }
 }
 

@@ -1,3 +1,9 @@
+/*
+ * The bounds of logs, in one table, and the places for streams (`LogPlaces`): each stream holds a connection to an API
+ * server and its kubelet open, so a user and the gateway have only so many at once. Who waits for a place is woken when
+ * one becomes free.
+ */
+
 import { Counts } from '../../lib/counts.ts'
 import { defaultsOf, heldBytesOptions, type NumberOptions } from '../../lib/options.ts'
 import { heapShare } from '../../lib/process-memory.ts'

@@ -1,3 +1,9 @@
+/*
+ * What the arguments of `podLogs` ask for: of which pods (`askedObjects`, for the report of the operation), and which
+ * lines of each container (`logRequest`). Either ids name the objects, or namespaces, labels or a filter limit a list
+ * of pods: the logs of everything are never meant.
+ */
+
 import { instantKey } from '../../query/index/index-key.ts'
 import { parseDurationMs } from '../../lib/duration.ts'
 import { ClientError } from '../errors/client-error.ts'

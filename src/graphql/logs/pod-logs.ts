@@ -1,3 +1,10 @@
+/*
+ * The logs of pods, read and followed as their callers (`PodLogs`). The pods are those of a subscription of the caller
+ * (`FollowedPods`), and each of their containers has one stream at a time (`ContainerFollower`), for which it takes one of
+ * the places. The lines wait in a buffer (`LogBuffer`) until the reader takes a frame (`FollowedLogs`), in the order of
+ * their times. Nothing of a log is kept beyond these lines.
+ */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { questionOf } from '../../access/access-question.ts'
 import type { ApiServer } from '../../api-server/api-server.ts'
@@ -27,13 +34,6 @@ import {
   logRequest,
   type LogRequest,
 } from './log-request.ts'
-
-/*
- * The logs of pods, read and followed as their callers (`PodLogs`). The pods are those of a subscription of the caller
- * (`FollowedPods`), and each of their containers has one stream at a time (`ContainerFollower`), for which it takes one of
- * the places. The lines wait in a buffer (`LogBuffer`) until the reader takes a frame (`FollowedLogs`), in the order of
- * their times. Nothing of a log is kept beyond these lines.
- */
 
 export interface PodLogsOptions {
   readonly served: () => ServedSchema
@@ -151,12 +151,16 @@ const reviewMs = 30_000
  * The logs of some pods, for one reader. Follows the pods as a subscription of the caller, and each of their containers
  * with one stream. Takes the form of a subscriber: the transport takes a frame when it has room.
  */
-class FollowedLogs extends FrameStream implements ByteHolder, Disposable {
+class FollowedLogs extends FrameStream implements ByteHolder, Disposable, FollowerMeans {
   readonly users: ReadonlySet<string>
   readonly #options: FollowedLogsOptions
-  readonly #means: FollowerMeans
+  readonly request: LogRequest
+  readonly follows: boolean
+  readonly logLimits: LogLimits
+  readonly deadlineMs: number
+  readonly beganAt: string = new Date().toISOString()
+  readonly buffer: LogBuffer
   readonly #access: ViewerAccess | undefined
-  readonly #buffer: LogBuffer
   readonly #lane: Lane
   readonly #followers = new Map<string, ContainerFollower>()
   readonly #servers = new Map<string, UsedServer>()
@@ -180,35 +184,37 @@ class FollowedLogs extends FrameStream implements ByteHolder, Disposable {
 
   constructor(options: FollowedLogsOptions) {
     super()
-    const { served, caller, logs, places, request, follows, limits, counts } = options
+    const { served, caller, logs, places, request, follows, limits } = options
     this.#options = options
+    this.request = request
+    this.follows = follows
+    this.logLimits = logs
+    this.deadlineMs = limits.liveDeadlineMs
     this.#access = caller.viewer && new ViewerAccess(served(), caller.viewer)
     const user = caller.viewer?.username
     this.users = new Set(user === undefined ? [] : [user])
     this.#lane = follows ? liveLane : queryLane(caller.viewer)
-    this.#buffer = new LogBuffer(logs, follows)
+    this.buffer = new LogBuffer(logs, follows)
     this.#stopWaiting = places.onFree(() => this.#placeFreed())
-    this.#means = {
-      request,
-      follows,
-      limits: logs,
-      buffer: this.#buffer,
-      deadlineMs: limits.liveDeadlineMs,
-      beganAt: new Date().toISOString(),
-      server: (cluster) => this.#serverOf(cluster),
-      mayRead: async ({ cluster, namespace, pod }) => {
-        const place = { namespace, name: pod, subresource: 'log' }
-        const question = questionOf('get', { group: '', resource: 'pods' }, place)
-        return (await this.#access?.may(cluster, question)) ?? true
-      },
-      take: () => places.take(user ?? ''),
-      free: () => places.free(user ?? ''),
-      inTurn: (read) => this.#inTurn(read),
-      changed: (what) => {
-        if (what === 'reopened') counts.reopened += 1
-        else this.#changed(what === 'state')
-      },
-    }
+  }
+
+  async mayRead({ cluster, namespace, pod: name }: ContainerView): Promise<boolean> {
+    const place = { namespace, name, subresource: 'log' }
+    const question = questionOf('get', { group: '', resource: 'pods' }, place)
+    return (await this.#access?.may(cluster, question)) ?? true
+  }
+
+  /** Without authentication all callers are one user. */
+  get #user(): string {
+    return this.#options.caller.viewer?.username ?? ''
+  }
+
+  takePlace(): string | undefined {
+    return this.#options.places.take(this.#user)
+  }
+
+  freePlace(): void {
+    this.#options.places.free(this.#user)
   }
 
   /** Resolves when the first lines are there, as far as they are soon. Rejects with the error that prevents it. */
@@ -231,7 +237,7 @@ class FollowedLogs extends FrameStream implements ByteHolder, Disposable {
 
   get heldBytes(): number {
     const pods = this.#pods?.heldBytes ?? 0
-    return this.#pageBytes + this.#buffer.bytes + this.#followers.size * followerBytes + pods
+    return this.#pageBytes + this.buffer.bytes + this.#followers.size * followerBytes + pods
   }
 
   override get rows(): number {
@@ -243,10 +249,10 @@ class FollowedLogs extends FrameStream implements ByteHolder, Disposable {
     const gaps = this.#pods?.gaps ?? []
     const gapsNow = JSON.stringify(gaps)
     const isNews = this.#areStreamsNew || gapsNow !== this.#gapsBefore
-    if (this.#buffer.isEmpty && !isNews) return undefined
+    if (this.buffer.isEmpty && !isNews) return undefined
     this.#gapsBefore = gapsNow
     const { maxFrameBytes, maxFrameObjects } = this.#options.limits
-    const { lines, skipped } = this.#buffer.take({
+    const { lines, skipped } = this.buffer.take({
       lines: Math.min(maxLinesOfFrame, maxFrameObjects),
       bytes: Math.min(maxBytesOfFrame, maxFrameBytes),
     })
@@ -258,8 +264,8 @@ class FollowedLogs extends FrameStream implements ByteHolder, Disposable {
   }
 
   page(): PodLogLines {
-    this.#pageBytes = this.#buffer.bytes
-    const { lines, skipped } = this.#buffer.take({ lines: Infinity, bytes: Infinity })
+    this.#pageBytes = this.buffer.bytes
+    const { lines, skipped } = this.buffer.take({ lines: Infinity, bytes: Infinity })
     this.#count(lines.length, skipped)
     const streams = this.#streams().map((one, at): LogStream => {
       if ([...this.#followers.values()][at]?.isSettled === true) return one
@@ -284,7 +290,7 @@ class FollowedLogs extends FrameStream implements ByteHolder, Disposable {
     for (const stop of this.#accessFollowed.values()) stop()
     for (const follower of this.#followers.values()) follower.close()
     this.#followers.clear()
-    this.#buffer.close()
+    this.buffer.close()
     this.#pods?.close()
     for (const used of this.#servers.values()) retire(used)
     if (this.#options.follows) this.#options.held.release(this)
@@ -335,7 +341,7 @@ class FollowedLogs extends FrameStream implements ByteHolder, Disposable {
     if (full !== undefined) return this.#fail(full)
     this.#access?.begin()
     this.#follow(wanted, !isFirst)
-    if (!isFirst) return this.#changed(false)
+    if (!isFirst) return this.changed('lines')
     const { follows, limits } = this.#options
     const ms = follows ? firstFrameMs : limits.liveDeadlineMs
     this.#firstTimer = setTimeout(() => this.#nowBegun(), ms)
@@ -363,7 +369,7 @@ class FollowedLogs extends FrameStream implements ByteHolder, Disposable {
         continue
       }
       room -= 1
-      const follower = new ContainerFollower(view, areLate, this.#means)
+      const follower = new ContainerFollower(view, areLate, this)
       this.#followers.set(key, follower)
       const { cluster, namespace, pod: name, uid } = view
       this.#name(loggedKey(view.cluster, view.uid), { cluster, type: 'Pod', namespace, name, uid })
@@ -378,7 +384,7 @@ class FollowedLogs extends FrameStream implements ByteHolder, Disposable {
     for (const [key, follower] of this.#followers) {
       if (seen.has(key)) continue
       if (this.#pods?.isHidden(follower.uid) === true) {
-        this.#buffer.drop(follower)
+        this.buffer.drop(follower)
         follower.close()
         this.#followers.delete(key)
         this.#areStreamsNew = true
@@ -415,12 +421,13 @@ class FollowedLogs extends FrameStream implements ByteHolder, Disposable {
     if (refusal !== undefined) return this.#fail(refusal)
     this.#hasBegun = true
     this.#begun.resolve()
-    this.#changed(true)
+    this.changed('state')
   }
 
-  #changed(isState: boolean): void {
-    if (this.isClosed) return
-    if (isState) this.#areStreamsNew = true
+  changed(what: 'lines' | 'state' | 'reopened'): void {
+    if (what === 'reopened') this.#options.counts.reopened += 1
+    if (this.isClosed || what === 'reopened') return
+    if (what === 'state') this.#areStreamsNew = true
     if (this.#hasBegun) this.#announceSoon()
     // Containers change by the hundred.
     this.#looking ??= setImmediate(() => {
@@ -452,12 +459,12 @@ class FollowedLogs extends FrameStream implements ByteHolder, Disposable {
     })
   }
 
-  async #inTurn(read: () => number): Promise<boolean> {
+  async inTurn(read: () => number): Promise<boolean> {
     const { held, follows, counts } = this.#options
     const endsAtMs = performance.now() + patienceMs
     while (!this.isClosed) {
       // oxlint-disable-next-line no-await-in-loop -- until there is room
-      await this.#buffer.room()
+      await this.buffer.room()
       // oxlint-disable-next-line no-await-in-loop -- as above
       await turns.enter(this.#lane, this.users)
       if (this.isClosed) break
@@ -465,7 +472,7 @@ class FollowedLogs extends FrameStream implements ByteHolder, Disposable {
       if (full === undefined) {
         counts.read += turns.run(read, this.#lane)
         held.hold(this)
-        this.#changed(false)
+        this.changed('lines')
         return true
       }
       if (!follows || performance.now() > endsAtMs) this.#fail(full)
@@ -485,7 +492,7 @@ class FollowedLogs extends FrameStream implements ByteHolder, Disposable {
   }
 
   /** A renewed token is for the next streams: those that are open go on as they began. */
-  #serverOf(cluster: string): { readonly server: ApiServer } & Disposable {
+  server(cluster: string): { readonly server: ApiServer } & Disposable {
     const { served, caller } = this.#options
     const now = served()
     const connection = now.clusters.get(cluster)?.connection

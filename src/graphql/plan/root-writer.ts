@@ -8,7 +8,7 @@ import { graphKinds } from '../reads/graph/graph-request.ts'
 import { type ListRequest, listRequest, readList } from '../reads/list-read.ts'
 import { namedList } from '../reads/typed-arguments.ts'
 import { foundByKey, identityAt, objectByRefAt } from '../reads/object-read.ts'
-import { QueryValues } from '../reads/query-values.ts'
+import { objectOf, queryValues } from '../reads/query-values.ts'
 import type {
   GraphArguments,
   KindLookupArguments,
@@ -69,10 +69,10 @@ const schemaFields: ReadonlyMap<string, 'whole' | 'type'> = new Map([
   ['_service', 'whole'],
 ])
 
-/** Compiles a field that is a member of {@link QueryValues}. */
+/** Compiles a field that is a member of {@link queryValues}. */
 function valueRoot(field: PlanField): RootWriter {
   const write = memberWriter(field)
-  return { write: (run) => write(run, new QueryValues(run)) }
+  return { write: (run) => write(run, queryValues) }
 }
 
 /** Compiles a field that a program adds to `Query`, or to `Subscription`, as each event answers it. */
@@ -153,7 +153,7 @@ function objectListRoot(field: PlanField): RootWriter {
   }
 }
 
-/** The kinds that the arguments of a member of {@link QueryValues} name, each in its cluster. Throws as the member does. */
+/** The kinds that the arguments of a member of {@link queryValues} name, each in its cluster. Throws as the member does. */
 const placesOf = {
   objectById: (served, { id }, typeName) => placeOfId(served, id, typeName),
   objectsByIds: (served, { ids }) =>
@@ -176,7 +176,7 @@ function placeOfId(served: ServedSchema, id: unknown, typeName?: string): readon
 }
 
 /**
- * Compiles a member of {@link QueryValues} whose arguments name the kinds of its objects. Each request determines the kinds to
+ * Compiles a member of {@link queryValues} whose arguments name the kinds of its objects. Each request determines the kinds to
  * read. The fields by which Relay fetches objects of one type are `object(id:)` for that type.
  */
 function placedRoot(form: keyof typeof placesOf, field: PlanField): RootWriter {
@@ -207,12 +207,12 @@ function fetchedRoot(typeName: string, field: PlanField): RootWriter {
   return {
     write(run) {
       const { id } = run.argumentsOf(field.args)
-      return write(run, new QueryValues(run).objectOf(String(id), typeName))
+      return write(run, objectOf(run, String(id), typeName))
     },
   }
 }
 
-/** Compiles `graph`, a member of {@link QueryValues}. It may contain objects of other clusters than the default one. */
+/** Compiles `graph`, a member of {@link queryValues}. It may contain objects of other clusters than the default one. */
 function graphRoot(field: PlanField): RootWriter {
   const { compiled, needs } = field.compiler.apart(() => valueRoot(field))
   return {

@@ -1,3 +1,9 @@
+/*
+ * The value of a connection to objects of one kind. `ReadPage` is a page of its list: its members are the fields of the
+ * connection, each computed when a field asks for it, within the tick that read the page. The rows are not among them: plans
+ * write these from their bare ids. Below it, what is read of all objects of the list by its indexes: facets and sums.
+ */
+
 import { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { ArgumentError } from '../../query/condition/argument-error.ts'
@@ -74,10 +80,7 @@ interface ReadPageOptions {
 
 type NoArguments = Readonly<Record<string, never>>
 
-/**
- * One page of the list of a kind, in one cluster or several: the value of its connection, but for its rows, which are
- * written from the caches. Valid within the tick.
- */
+/** One page of the list of a kind, in one cluster or several. Valid within the tick. */
 export class ReadPage {
   readonly kind: Kind
   readonly page: Page<ListedPart>
@@ -216,12 +219,16 @@ export function facetsOf(run: ReadRun, list: CountedList, args: FacetsArguments)
   })
 }
 
-/** Throws the `ArgumentError` that {@link facetsOf} throws for these arguments. */
-export function checkFacets(kind: Kind, args: FacetsArguments, limits: NamingLimits): void {
-  checkedFacets(kind, args, limits)
-}
-
-function checkedFacets(kind: Kind, { by, top, sum }: FacetsArguments, limits: NamingLimits) {
+/** The facets and sums that arguments name. Throws `ArgumentError`. */
+export function checkedFacets(
+  kind: Kind,
+  { by, top, sum }: FacetsArguments,
+  limits: NamingLimits,
+): {
+  readonly most: number
+  readonly summed: readonly IndexDefinition[]
+  readonly facets: readonly CheckedFacet[]
+} {
   if (by.length > maxFacets) {
     throw new ArgumentError('by', `names more than ${maxFacets} facets`, { value: by.length })
   }

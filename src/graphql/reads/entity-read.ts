@@ -1,3 +1,8 @@
+/*
+ * Representations of federation (`_entities`): the kind and the object that one names, by `id` or by the fields of a key.
+ * The plan asks for the kinds first (`entityPlaces`), and the field finds the objects.
+ */
+
 import { objectKey } from '../../kubernetes/object.ts'
 import { isRecord } from '../../lib/json.ts'
 import { ClientError } from '../errors/client-error.ts'

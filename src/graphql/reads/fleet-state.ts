@@ -1,12 +1,17 @@
+/*
+ * `gatewayClusters`, and the cluster of an object: the state of each cluster, and of the kinds in it that the viewer may
+ * list. What is costly, or depends on the viewer, is computed when a field asks for it.
+ */
+
 import type { CachedResourceState } from '../../cache/cached-resource.ts'
 import type { ClusterCache } from '../../cache/cluster-cache.ts'
 import { type ApiResource, apiVersionOf } from '../../kubernetes/api-resource.ts'
 import { healthStatuses } from '../../kubernetes/health/health.ts'
 import { type Condition, everything, hasValue } from '../../query/condition/condition.ts'
 import { isInScope, type Scope } from '../../query/condition/scope.ts'
-import { type IndexDefinition, isSummable } from '../../query/index/index-definition.ts'
+import { isSummable } from '../../query/index/index-definition.ts'
 import type { IndexType } from '../../query/index/index-key.ts'
-import { countObjects } from '../../query/page/list-part.ts'
+import { VisiblePart } from '../../query/page/list-part.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { unlessRefused } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
@@ -22,11 +27,6 @@ import { listRequest, readList } from './list-read.ts'
 import { furtherNamespaces } from './permissions.ts'
 import { OncePerRun, type ReadRun } from './read-run.ts'
 import { indexesIn } from './usage-read.ts'
-
-/*
- * `gatewayClusters`, and the cluster of an object: the state of each cluster, and of the kinds in it that the viewer may
- * list. What is costly, or depends on the viewer, is computed when a field asks for it.
- */
 
 /** The states of all clusters. */
 export function clusterStates(run: ReadRun): readonly object[] {
@@ -171,7 +171,12 @@ function kindState(run: ReadRun, seen: SeenKind): object {
     },
     get indexes() {
       if (kind === undefined) return []
-      return indexesIn(served, { cluster: cluster.name, kind }).map(indexState)
+      return indexesIn(served, { cluster: cluster.name, kind }).map((index) => {
+        const { name, type, values = null } = index
+        const closed = type === 'healthStatus' ? healthStatuses : values
+        const description = describeIndex(index)
+        return { name, form: forms[type], values: closed, summable: isSummable(index), description }
+      })
     },
     /** `null` if only the API server knows them. */
     columns: kind?.printed?.columns ?? null,
@@ -182,7 +187,7 @@ function kindState(run: ReadRun, seen: SeenKind): object {
       if (scope.form === 'all' && condition.form === 'everything') return seen.cached.objects
       const view = cluster.synced(resource)
       if (view === undefined) return null
-      return (counted ??= countObjects({ view, scope, budget, condition }))
+      return (counted ??= new VisiblePart({ view, scope, condition }, budget).count())
     },
     resourceVersion: cached?.resourceVersion ?? null,
     lagMs: cached?.lagMs ?? null,
@@ -199,25 +204,22 @@ function kindState(run: ReadRun, seen: SeenKind): object {
     get refusedNamespaces() {
       return visible(coverage?.refused)
     },
-    facets: (args: FacetsArguments) =>
-      budget.because(manyFacets, () => kindFacets(run, seen, args)),
+    /** `null` while the cache is not synced. */
+    facets(args: FacetsArguments): readonly Facet[] | null {
+      if (kind === undefined || seen.cached === undefined) return null
+      const at = { cluster: cluster.name, kind }
+      const found = parts.cachedPart(at)
+      if (found === undefined) return null
+      const needed = kind.indexes.flatMap(({ name }) => (args.by.includes(name) ? [name] : []))
+      const isIndexed = needed.every((name) => found.view.hasIndex(name))
+      // Asks for missing indexes, so that another round waits for them.
+      const part = isIndexed ? found : parts.part({ ...at, indexes: { needed } })
+      const request = listRequest(served, kind, { first: 0 })
+      const start = { list: kind.listField, part, condition: seen.condition, reads: [] }
+      const read = () => facetsOf(run, readList(run, kind, request, start), args)
+      return budget.because(manyFacets, read)
+    },
   }
-}
-
-/** `null` while the cache is not synced. */
-function kindFacets(run: ReadRun, seen: SeenKind, args: FacetsArguments): readonly Facet[] | null {
-  const { kind } = seen
-  if (kind === undefined || seen.cached === undefined) return null
-  const at = { cluster: seen.cluster.name, kind }
-  const found = run.parts.cachedPart(at)
-  if (found === undefined) return null
-  const needed = kind.indexes.flatMap(({ name }) => (args.by.includes(name) ? [name] : []))
-  const isIndexed = needed.every((name) => found.view.hasIndex(name))
-  // Asks for missing indexes, so that another round waits for them.
-  const part = isIndexed ? found : run.parts.part({ ...at, indexes: { needed } })
-  const request = listRequest(run.served, kind, { first: 0 })
-  const start = { list: kind.listField, part, condition: seen.condition, reads: [] }
-  return facetsOf(run, readList(run, kind, request, start), args)
 }
 
 const namespacesReasons = {
@@ -238,16 +240,4 @@ const forms: Readonly<Record<IndexType, string>> = {
   dateTime: 'DATE_TIME',
   quantity: 'QUANTITY',
   healthStatus: 'HEALTH_STATUS',
-}
-
-function indexState(index: IndexDefinition): object {
-  const { name, type, values } = index
-  const closed = type === 'healthStatus' ? healthStatuses : (values ?? null)
-  return {
-    name,
-    form: forms[type],
-    values: closed,
-    summable: isSummable(index),
-    description: describeIndex(index),
-  }
 }

@@ -1,3 +1,9 @@
+/*
+ * The arguments of lists: a row for each in `listArguments`, which says what it selects, for lists, relations and
+ * subscriptions alike, and how lists without a cache take or refuse it. The type of the arguments comes from the SDL, so an
+ * argument without a row does not compile.
+ */
+
 import { objectKey } from '../../kubernetes/object.ts'
 import { unusableValue } from '../../query/condition/argument-error.ts'
 import {

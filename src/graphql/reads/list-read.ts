@@ -1,6 +1,19 @@
-import { allOf, type Condition, everything, namespacesOf } from '../../query/condition/condition.ts'
+/*
+ * A list of a kind: of a root field, of a relation, over clusters, or read from the API server. `listRequest` reads the
+ * arguments once for all rows that share them. `readList` finds the parts, one for each cluster, and takes a page of them
+ * (`query/page/page.ts`). At the end, the kinds and indexes that a filter needs before it can be read.
+ */
+
+import {
+  allOf,
+  type Condition,
+  everything,
+  indexesOf,
+  namespacesOf,
+  relatedOf,
+} from '../../query/condition/condition.ts'
 import type { RelatedBy } from '../../query/condition/condition.ts'
-import type { RelatedField, WhereFields } from '../../query/condition/related-filter.ts'
+import type { WhereFields } from '../../query/condition/related-filter.ts'
 import { isWhereWord } from '../../query/condition/where.ts'
 import type { ListIdentity } from '../../query/page/cursor.ts'
 import { compileOrder, type OrderTerm } from '../../query/page/list-order.ts'
@@ -10,6 +23,7 @@ import type { Kind } from '../model/kind.ts'
 import { usageKindOf } from '../model/usage-kind.ts'
 import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
 import { clusterNamed, clustersNamed, isOverClusters } from '../served/cluster-argument.ts'
+import { isServed } from '../served/named-kinds.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { type ListedPart, ReadPage } from './connection-read.ts'
@@ -201,30 +215,61 @@ function namesUsage(kind: Kind, given: unknown): boolean {
 }
 
 function collect(where: unknown, fields: WhereFields, relations: Set<RelatedBy>): void {
-  if (typeof where !== 'object' || where === null) return
-  for (const [name, value] of Object.entries(where) as [string, unknown][]) {
-    if (value === undefined || value === null) continue
+  for (const [name, value] of presentIn(where)) {
     const field = fields.related.get(name)
-    if (field !== undefined) collectField(field, value, relations)
-    else if (isWhereWord(name)) {
+    if (field === undefined) {
+      if (!isWhereWord(name)) continue
       for (const one of Array.isArray(value) ? value : [value]) collect(one, fields, relations)
+      continue
+    }
+    for (const [, inner] of presentIn(value)) {
+      if (field.form !== 'kinds') {
+        relations.add(field.relation)
+        collect(inner, field.to(), relations)
+        continue
+      }
+      const { types } = inner as { readonly types?: unknown }
+      for (const { relation } of field.ways) {
+        if (!Array.isArray(types) || types.includes(relation.to)) relations.add(relation)
+      }
     }
   }
 }
 
-function collectField(field: RelatedField, filter: unknown, relations: Set<RelatedBy>): void {
-  const inner = typeof filter === 'object' && filter !== null ? Object.values(filter) : []
-  for (const value of inner as unknown[]) {
-    if (value === undefined || value === null) continue
-    if (field.form === 'kinds') {
-      const { types } = value as { readonly types?: unknown }
-      for (const { relation } of field.ways) {
-        if (Array.isArray(types) && !types.includes(relation.to)) continue
-        relations.add(relation)
+/** The members of an object that have a value. */
+function presentIn(value: unknown): readonly (readonly [string, unknown])[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).filter(([, one]) => one !== undefined && one !== null)
+}
+
+/**
+ * The kinds that a condition on the objects of a kind reads, this kind included, with all indexes that answer the
+ * condition in either direction and that find the rows that a change affects.
+ */
+export function conditionNeeds(
+  served: ServedSchema,
+  { cluster, kind }: ClusterKind,
+  condition: Condition,
+): readonly RelatedNeed[] {
+  const needed = new Map<string, Set<string>>()
+  const need = (type: string, names: Iterable<string>): void => {
+    let known = needed.get(type)
+    if (known === undefined) needed.set(type, (known = new Set()))
+    for (const name of names) known.add(name)
+  }
+  const visit = (one: Condition, type: string): void => {
+    need(type, indexesOf(one))
+    for (const { relation, condition: inner } of relatedOf(one)) {
+      if (!isServed(served, cluster, relation.to)) continue
+      for (const [name, indexes] of relation.indexes) {
+        need(name, [...indexes.needed, ...indexes.useful])
       }
-    } else {
-      relations.add(field.relation)
-      collect(value, field.to(), relations)
+      visit(inner, relation.to)
     }
   }
+  visit(condition, kind.typeName)
+  return [...needed].flatMap(([type, names]) => {
+    const read = served.kinds.get(type)
+    return read === undefined ? [] : [{ kind: read, indexes: { needed: names } }]
+  })
 }

@@ -1,11 +1,16 @@
-import type { ObjectId } from '../../informer/store/store-view.ts'
+/*
+ * Finds single objects: by their key, UID, `id` or a reference. Each costs a row. A kind without a cache is read from the
+ * API server. An object that the viewer may not look up counts as absent, whether or not it exists; a relation that names it
+ * tells of that beside the answer (`Refused`), with the same error for all objects of the kind.
+ */
+
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
 import { hasKey } from '../../query/condition/condition.ts'
 import { objectByKey, objectByUid, sameObject } from '../../query/page/lookup.ts'
 import { mayBeMirrored, mirrored, mirroredUidOf } from '../../query/relation/events-relation.ts'
 import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
-import type { ClusterKind, FoundObject, KindView } from '../prepare/kind-view.ts'
+import type { ClusterKind, FoundObject } from '../prepare/kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import type { KindLookupArguments, ObjectByRefArguments } from '../schema/gateway-types.ts'
 import type { ObjectRef } from '../schema/object-ref.ts'
@@ -64,7 +69,7 @@ export function foundByKey(
   isDirect = false,
 ): FoundObject | undefined {
   run.budget.spend('rows', 1)
-  if (isDirect || at.kind.uncached) return readDirectly(run, at, key)
+  if (isDirect || at.kind.uncached) return run.direct.object(at, placeOfKey(key), run.budget)
   follow(run, at, key)
   const part = run.late(() => run.parts.forLookup(at, [key]))
   const id = part && objectByKey({ ...part, budget: run.budget }, key)
@@ -129,17 +134,32 @@ export function foundByUid(
       const { cluster } = at
       throw new ClientError('UNSUPPORTED', message, { argument: 'id', cluster, type, hint })
     }
-    const read = readDirectly(run, at, key)
+    const read = run.direct.object(at, placeOfKey(key), run.budget)
     // An object with the same name and another UID is another object.
     return read?.part.view.uidOf(read.id) === uid ? read : undefined
   }
   if (key !== undefined) follow(run, at, key)
   const place = key === undefined && mayBeStatic(at.kind, uid) ? { ...at, indexes: byMirror } : at
   const part = run.late(() => run.parts.forLookup(place, key === undefined ? undefined : [key]))
-  const id =
-    part && (objectByUid({ ...part, budget: run.budget }, uid) ?? mirrorOf(run, part, uid, key))
-  if (part === undefined || id === undefined) return undefined
-  const found = part.view.keyOf(id)
+  if (part === undefined) return undefined
+  const { view } = part
+  const options = { ...part, budget: run.budget }
+  let id = objectByUid(options, uid)
+  if (id === undefined && mayBeMirrored(view.resource)) {
+    // The pod that mirrors a static pod, by the UID that the kubelet gives the static pod: see `mirroredUidOf`.
+    if (key === undefined) {
+      const [mirror] = mayBeStatic(at.kind, uid) ? (view.index(mirrored).posting(uid) ?? []) : []
+      if (mirror !== undefined) id = objectByKey(options, view.keyOf(mirror))
+    } else {
+      id = objectByKey(options, key)
+      if (id !== undefined) {
+        run.budget.spend('rows', 1)
+        if (mirroredUidOf(view.object(id)) !== uid) id = undefined
+      }
+    }
+  }
+  if (id === undefined) return undefined
+  const found = view.keyOf(id)
   if (found !== key) follow(run, at, found)
   return { part, id }
 }
@@ -151,50 +171,23 @@ function mayBeStatic({ resource, events }: Kind, uid: string): boolean {
   return events !== undefined && mayBeMirrored(resource) && !uid.includes('-')
 }
 
-/** The pod that mirrors a static pod, by the UID that the kubelet gives the static pod. See `mirroredUidOf`. */
-function mirrorOf(run: ReadRun, part: KindView, uid: string, key?: string): ObjectId | undefined {
-  const { kind, view } = part
-  if (!mayBeMirrored(view.resource)) return undefined
-  if (key === undefined) {
-    const [mirror] = mayBeStatic(kind, uid) ? (view.index(mirrored).posting(uid) ?? []) : []
-    if (mirror === undefined) return undefined
-    return objectByKey({ ...part, budget: run.budget }, view.keyOf(mirror))
-  }
-  const id = objectByKey({ ...part, budget: run.budget }, key)
-  if (id === undefined) return undefined
-  run.budget.spend('rows', 1)
-  return mirroredUidOf(view.object(id)) === uid ? id : undefined
-}
-
-function readDirectly(run: ReadRun, at: ClusterKind, key: string): FoundObject | undefined {
-  return run.direct.object(at, placeOfKey(key), run.budget)
-}
-
 function placeOfKey(key: string): ObjectPlace {
   const { namespace, name } = splitObjectKey(key)
   return namespace === '' ? { name } : { namespace, name }
 }
 
 /**
- * The cached object that relations start from. `undefined` where the object is gone: a later object with its name is
- * another one.
+ * The cached object that relations of a found one start from: itself, unless it was read directly. `undefined` where the object
+ * is gone: a later object with its name is another one.
  */
-export function cachedOrigin(
-  run: ReadRun,
-  { cluster, kind }: ClusterKind,
-  { key, uid }: { readonly key: string; readonly uid: string },
-): FoundObject | undefined {
-  const part = run.parts.forLookup({ cluster, kind }, [key])
-  const id = part && sameObject(part.view, { uid }, key)
-  return part === undefined || id === undefined ? undefined : { part, id }
-}
-
-/** The same for an object that was found. Returns the object itself unless it was read directly. */
 export function originOf(run: ReadRun, found: FoundObject): FoundObject | undefined {
   const { part, id } = found
   if (!part.isDirect) return found
-  const { view } = part
-  return cachedOrigin(run, part, { key: view.keyOf(id), uid: view.uidOf(id) })
+  const { cluster, kind, view } = part
+  const key = view.keyOf(id)
+  const cached = run.parts.forLookup({ cluster, kind }, [key])
+  const origin = cached && sameObject(cached.view, view.uidOf(id), key)
+  return cached === undefined || origin === undefined ? undefined : { part: cached, id: origin }
 }
 
 function follow(run: ReadRun, { kind }: ClusterKind, key: string): void {

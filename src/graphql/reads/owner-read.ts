@@ -1,3 +1,9 @@
+/*
+ * What objects say of others by name: their owners, the chain of owners, and references such as `Event.involved`. The values
+ * at those paths are read once a run for each version of an object, from the held row, without decoding the rest of it
+ * (`valueReader`). `NamedRead` follows such names for viewers who may get an object but not list its kind.
+ */
+
 import type { HeldObject } from '../../informer/codec/object-codec.ts'
 import { writeJson } from '../../informer/codec/projection.ts'
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'

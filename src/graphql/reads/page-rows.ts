@@ -1,3 +1,9 @@
+/*
+ * Refuses an operation before it reads anything if the page sizes along one of its paths multiply to too many rows. The
+ * search goes through the selections once for each type, and keeps the path with the most rows: a connection of which no
+ * rows are selected does not count, and a size in an unknown variable counts as the largest.
+ */
+
 import {
   type DocumentNode,
   type FieldNode,
@@ -68,28 +74,27 @@ export function checkPageSizes(
   const operation = getOperationAST(request.document, request.operationName)
   const root = operation && served.schema.getRootType(operation.operation)
   if (operation === null || operation === undefined || !isObjectType(root)) return undefined
-  const path = pageSearch(served, request, limits.maxPageSize)(operation.selectionSet, root)
-  return path.rows <= limits.maxPathRows ? undefined : tooManyRows(path, limits.maxPathRows)
-}
-
-function tooManyRows({ rows, steps }: PagePath, limit: number): GraphQLError {
+  const search = pageSearch(served, request, limits.maxPageSize)
+  const { rows, steps } = search(operation.selectionSet, root)
+  const limit = limits.maxPathRows
+  if (rows <= limit) return undefined
   // Among equals, picks the innermost list: a smaller page there costs the reader least.
   const largest = steps.reduce((most, step) => (step.size >= most.size ? step : most))
   const place = steps.map(({ node }) => keyOf(node)).join('.')
   const sizes = steps.map(({ size }) => size).join(' x ')
   const message = `${place}: pages of ${sizes} make ${rows} objects, and at most ${limit} are answered`
-  const name = keyOf(largest.node)
-  const isGiven = largest.node.arguments?.some((one) => one.name.value === largest.argument)
-  const error = new ClientError('QUERY_TOO_COSTLY', message, {
-    argument: largest.argument,
+  const { node, argument, size } = largest
+  const isGiven = node.arguments?.some((one) => one.name.value === argument) === true
+  const given = isGiven ? '' : ' unless given'
+  const hint = `ask for a smaller \`${argument}\` of ${keyOf(node)}, which is ${size}${given}, or in several queries`
+  const originalError = new ClientError('QUERY_TOO_COSTLY', message, {
+    argument,
     value: rows,
-    hint: `ask for a smaller \`${largest.argument}\` of ${name}, which is ${largest.size}${isGiven === true ? '' : ' unless given'}, or in several queries`,
+    hint,
   })
-  const { node } = largest
-  return clientErrorOf(new GraphQLError(message, { nodes: [node], originalError: error }))
+  return clientErrorOf(new GraphQLError(message, { nodes: [node], originalError }))
 }
 
-/** Searches the selections of an operation for the path with the most rows. */
 function pageSearch(
   served: ServedSchema,
   { document, variables }: PagesRequest,
@@ -177,19 +182,16 @@ function pageSearch(
 
   function pageStep(node: FieldNode): PageStep {
     const argument = argumentNode(node, 'last') === undefined ? 'first' : 'last'
-    const size = sizeOf(node)
+    const given = ['first', 'last'].map((name) => valueOf(argumentNode(node, name)) ?? undefined)
+    const asked = given.find((value) => value !== undefined)
+    let size = Math.min(defaultPageSize, maxPageSize)
+    if (asked === unknownValue) size = maxPageSize
+    // The field itself refuses a wrong size.
+    else if (typeof asked === 'number') size = asked >= 0 && asked <= maxPageSize ? asked : 0
+    else if (asked !== undefined) size = 0
     const ids = lengthOf(argumentNode(node, 'ids'))
     if (ids !== undefined && ids < size) return { node, size: ids, argument: 'ids' }
     return { node, size, argument }
-  }
-
-  /** Returns 0 for a size that the field itself refuses. */
-  function sizeOf(node: FieldNode): number {
-    const given = ['first', 'last'].map((name) => valueOf(argumentNode(node, name)) ?? undefined)
-    const size = given.find((value) => value !== undefined)
-    if (size === unknownValue) return maxPageSize
-    if (size === undefined) return Math.min(defaultPageSize, maxPageSize)
-    return typeof size === 'number' && size >= 0 && size <= maxPageSize ? size : 0
   }
 
   /** The length of a list; `undefined` where it is absent or unknown. */

@@ -1,6 +1,10 @@
+/*
+ * What the viewer may do, as fields answer it: `can`, of the gateway and of an object, and the namespaces where the viewer
+ * may list a kind. Answers come from the access reviews that are kept. A missing one is noted, and the field is `undefined`:
+ * the server asks for all of them together, and the operation runs again.
+ */
+
 import { type AccessQuestion, placeOf, questionOf } from '../../access/access-question.ts'
-import type { ClusterAccess } from '../../access/cluster-access.ts'
-import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import type {
   CanArguments,
   ObjectCanArguments,
@@ -33,17 +37,26 @@ export function canAnywhere(run: ReadRun, args: CanArguments): boolean | undefin
  */
 export function listedNamespaces(
   run: ReadRun,
-  args: ViewerNamespacesArguments,
+  { type, cluster: name }: ViewerNamespacesArguments,
 ): readonly string[] | null | undefined {
-  const { served, parts, budget } = run
-  const cluster = clusterNamed(served, args.cluster)
+  const { served, parts } = run
   const { access } = parts
+  const cluster = clusterNamed(served, name)
   if (access === undefined) return null
-  const kinds = pickedKinds(served, cluster, args)
-  budget.spend('fields', kinds.length)
-  const known = access.in(cluster)
-  if (kinds.some((kind) => mayListAll(known, access, kind) === true)) return null
-  return limitedNamespaces(run, access, { cluster, kinds })
+  let kinds: readonly Kind[] | undefined
+  if (type !== undefined && type !== null) {
+    const known = served.kinds.get(type)
+    if (known?.resource.namespaced !== true) {
+      const problem = known === undefined ? 'there is no type' : 'objects have no namespace:'
+      throw new ClientError('BAD_USER_INPUT', `type: ${problem} ${JSON.stringify(type)}`, {
+        argument: 'type',
+        value: type,
+        hint: 'use the name of a type whose objects live in namespaces, such as "Pod"',
+      })
+    }
+    kinds = [known]
+  }
+  return limitedNamespaces(run, cluster, access, null, kinds)
 }
 
 /**
@@ -51,30 +64,29 @@ export function listedNamespaces(
  * while an access review is missing. None without access control. Throws as {@link listedNamespaces} does.
  */
 export function furtherNamespaces(run: ReadRun, cluster: string): readonly string[] | undefined {
-  const { served, parts, budget } = run
-  const { access } = parts
-  if (access === undefined) return []
-  const kinds = pickedKinds(served, cluster, {})
-  budget.spend('fields', kinds.length)
-  return limitedNamespaces(run, access, { cluster, kinds })
+  const { access } = run.parts
+  return access === undefined ? [] : limitedNamespaces(run, cluster, access, undefined)
 }
 
-function mayListAll(
-  known: ClusterAccess,
-  { viewer }: ViewerAccess,
-  { resource }: Kind,
-): boolean | undefined {
-  return known.known(viewer, questionOf('list', resource))
-}
-
-/** The namespaces where the viewer may list any of these kinds, without those that may be listed everywhere. */
-function limitedNamespaces(
-  { parts }: ReadRun,
+/**
+ * The namespaces where the viewer may list any of these kinds, the common ones unless others are given, without those that may
+ * be listed everywhere. `whole`: the answer if one may be; `undefined`: the others are answered.
+ */
+function limitedNamespaces<W>(
+  { served, parts, budget }: ReadRun,
+  cluster: string,
   access: ViewerAccess,
-  { cluster, kinds }: { readonly cluster: string; readonly kinds: readonly Kind[] },
-): readonly string[] | undefined {
+  whole: W,
+  kinds: readonly Kind[] = commonKindsOf(served, cluster).filter(
+    ({ resource }) => resource.namespaced,
+  ),
+): readonly string[] | W | undefined {
+  budget.spend('fields', kinds.length)
   const known = access.in(cluster)
-  const everywhere = kinds.map((kind) => mayListAll(known, access, kind))
+  const everywhere = kinds.map(({ resource }) =>
+    known.known(access.viewer, questionOf('list', resource)),
+  )
+  if (whole !== undefined && everywhere.includes(true)) return whole
   for (const [at, kind] of kinds.entries()) {
     if (everywhere[at] === undefined) parts.asksList({ cluster, kind })
   }
@@ -99,24 +111,6 @@ function limitedNamespaces(
     if (isSome) for (const namespace of listed.namespaces) found.add(namespace)
   }
   return [...found].toSorted()
-}
-
-function pickedKinds(
-  served: ServedSchema,
-  cluster: string,
-  { type }: ViewerNamespacesArguments,
-): readonly Kind[] {
-  if (type === undefined || type === null) {
-    return commonKindsOf(served, cluster).filter(({ resource }) => resource.namespaced)
-  }
-  const known = served.kinds.get(type)
-  if (known?.resource.namespaced === true) return [known]
-  const problem = known === undefined ? 'there is no type' : 'objects have no namespace:'
-  throw new ClientError('BAD_USER_INPUT', `type: ${problem} ${JSON.stringify(type)}`, {
-    argument: 'type',
-    value: type,
-    hint: 'use the name of a type whose objects live in namespaces, such as "Pod"',
-  })
 }
 
 /**
@@ -200,8 +194,6 @@ function resourceOf(
   throw new ClientError('BAD_USER_INPUT', `type: there is no type ${JSON.stringify(type)}`, {
     argument: 'type',
     value: type,
-    hint: `use the name of a type, such as "Pod", or resource: "${groupResourceOf(podsExample)}"`,
+    hint: 'use the name of a type, such as "Pod", or resource: "deployments.apps"',
   })
 }
-
-const podsExample = { group: 'apps', resource: 'deployments' }

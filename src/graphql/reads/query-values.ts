@@ -1,4 +1,10 @@
-import type { GraphQLSchema } from 'graphql'
+/*
+ * The value of `Query`: its members are the gateway's own fields, lists and look-ups of a kind aside. The value writer calls them
+ * with the coerced arguments and the run, as graphql-js calls the members of a root value. Of some, the root writer (`placesOf`)
+ * or the value writer (`memberNeeds`) names the kinds that they need first. `undefined` stands for what the server has to ask
+ * first; the run is repeated.
+ */
+
 import { CodedError } from '../../lib/coded-error.ts'
 import { QueryTooCostlyError } from '../../query/condition/work-budget.ts'
 import type { FoundObject } from '../prepare/kind-view.ts'
@@ -10,6 +16,8 @@ import type {
   GraphArguments,
   KindLogsArguments,
   KubernetesObjectsArguments,
+  ObjectArguments,
+  ObjectsArguments,
   ObjectByRefArguments,
   PodLogs,
   ProblemsArguments,
@@ -27,95 +35,57 @@ import { readCompletions, readSearch } from './over-kinds/search-read.ts'
 import { canAnywhere, listedNamespaces } from './permissions.ts'
 import type { ReadRun } from './read-run.ts'
 
-/**
- * The value of `Query` in one run: its members are the gateway's own fields, lists and look-ups of a kind aside. The
- * value writer reads them. Of some, the root writer (`placesOf`) or the value writer (`memberNeeds`) names the kinds that they
- * need first. `undefined` stands for what the server has to ask first; the run is repeated.
- */
-export class QueryValues {
-  readonly #run: ReadRun
-
-  constructor(run: ReadRun) {
-    this.#run = run
-  }
-
+export const queryValues = {
   /** `null` if the server does not authenticate callers. */
-  get viewer(): object | null {
-    const run = this.#run
+  viewer(_args: unknown, run: ReadRun): object | null {
     const { access } = run.parts
     if (access === undefined) return null
     const { username, groups } = access.viewer
     const namespaces = (args: ViewerNamespacesArguments) => listedNamespaces(run, args)
     return { username, groups, namespaces }
-  }
-
-  can(args: CanArguments): boolean | undefined {
-    return canAnywhere(this.#run, args)
-  }
-
-  gatewayClusters(): readonly object[] {
-    return clusterStates(this.#run)
-  }
-
-  object({ id }: { readonly id: string }): StoredObject | undefined {
-    return this.objectOf(id)
-  }
-
-  /** As {@link object}. Throws `ArgumentError` for the `id` of an object of another type than `typeName`. */
-  objectOf(id: string, typeName?: string): StoredObject | undefined {
-    const named = identityAt(this.#run.served, id, typeName)
-    return stored(named && identified(this.#run, named.at, named.identity))
-  }
-
+  },
+  can: (args: CanArguments, run: ReadRun): boolean | undefined => canAnywhere(run, args),
+  gatewayClusters: (_args: unknown, run: ReadRun): readonly object[] => clusterStates(run),
+  object: ({ id }: ObjectArguments, run: ReadRun): StoredObject | undefined => objectOf(run, id),
   /** An id that fails becomes null with an error; the others have their answers. */
-  objects({ ids }: { readonly ids: readonly string[] }): readonly unknown[] {
-    return ids.map((id) => orError(() => this.objectOf(id)))
-  }
-
-  objectByRef(args: ObjectByRefArguments): StoredObject | undefined {
-    const { at, key } = objectByRefAt(this.#run.served, args)
-    return stored(foundByKey(this.#run, at, key))
-  }
-
+  objects: ({ ids }: ObjectsArguments, run: ReadRun): readonly unknown[] =>
+    ids.map((id) => orError(() => objectOf(run, id))),
+  objectByRef(args: ObjectByRefArguments, run: ReadRun): StoredObject | undefined {
+    const { at, key } = objectByRefAt(run.served, args)
+    return stored(foundByKey(run, at, key))
+  },
   /** A representation that fails becomes null with an error; the others have their answers. */
-  _entities({ representations }: EntitiesArguments): readonly unknown[] {
-    const run = this.#run
-    return representations.map((one) => orError(() => stored(entityOf(run.served, one)?.find(run))))
-  }
-
+  _entities: ({ representations }: EntitiesArguments, run: ReadRun): readonly unknown[] =>
+    representations.map((one) => orError(() => stored(entityOf(run.served, one)?.find(run)))),
   /** The schema of a subgraph as SDL, unless introspection is off. */
-  _service(): object {
-    const { served, limits } = this.#run
-    return { sdl: () => sdlOf(served.schema, limits.introspection) }
-  }
-
-  graph(args: GraphArguments): object {
-    return readGraph(this.#run, args)
-  }
-
-  kubernetesObjects(args: KubernetesObjectsArguments): object {
-    return readAnyKinds(this.#run, args)
-  }
-
-  search(args: SearchArguments): object {
-    return readSearch(this.#run, args)
-  }
-
-  complete(args: CompleteArguments): object {
-    return readCompletions(this.#run, args)
-  }
-
-  problems(args: ProblemsArguments): object {
-    return readProblems(this.#run, args)
-  }
-
-  podLogs(args: KindLogsArguments): PodLogs | null {
-    const { direct, budget } = this.#run
+  _service(_args: unknown, { served, limits }: ReadRun): object {
+    return {
+      sdl(): string {
+        if (limits.introspection) return printSchemaSdl(served.schema)
+        throw new CodedError('UNSUPPORTED', '_service shows no SDL here: introspection is off', {
+          hint: 'informerql schema --federation prints it; the operator may turn introspection on',
+        })
+      },
+    }
+  },
+  graph: (args: GraphArguments, run: ReadRun): object => readGraph(run, args),
+  kubernetesObjects: (args: KubernetesObjectsArguments, run: ReadRun): object =>
+    readAnyKinds(run, args),
+  search: (args: SearchArguments, run: ReadRun): object => readSearch(run, args),
+  complete: (args: CompleteArguments, run: ReadRun): object => readCompletions(run, args),
+  problems: (args: ProblemsArguments, run: ReadRun): object => readProblems(run, args),
+  podLogs(args: KindLogsArguments, { direct, budget }: ReadRun): PodLogs | null {
     const logs = direct.logs(args, budget)
     if (logs === undefined) return null
     budget.spend('rows', logs.lines.length)
     return logs
-  }
+  },
+}
+
+/** The object with an `id`. Throws `ArgumentError` for that of an object of another type than `typeName`. */
+export function objectOf(run: ReadRun, id: string, typeName?: string): StoredObject | undefined {
+  const named = identityAt(run.served, id, typeName)
+  return stored(named && identified(run, named.at, named.identity))
 }
 
 function stored(found: FoundObject | undefined): StoredObject | undefined {
@@ -130,13 +100,4 @@ function orError(read: () => unknown): unknown {
     if (error instanceof QueryTooCostlyError || !(error instanceof Error)) throw error
     return error
   }
-}
-
-function sdlOf(schema: GraphQLSchema, isShown: boolean): string {
-  if (!isShown) {
-    throw new CodedError('UNSUPPORTED', '_service shows no SDL here: introspection is off', {
-      hint: 'informerql schema --federation prints it; the operator may turn introspection on',
-    })
-  }
-  return printSchemaSdl(schema)
 }

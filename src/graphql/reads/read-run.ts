@@ -1,3 +1,9 @@
+/*
+ * What the fields of one execution share, within one tick: the schema and its limits, the work budget, the parts of the
+ * kinds as they were settled before, and the reads from the API server. Subscriptions learn by `followed` what each row
+ * depends on. `relatedStores` gives conditions on related objects their stores, and names the argument in their errors.
+ */
+
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type {
   Condition,
@@ -16,7 +22,7 @@ import { notWhole } from '../prepare/covered-parts.ts'
 import { hiddenUsers } from '../prepare/read-failures.ts'
 import type { ReadParts } from '../prepare/read-snapshot.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
-import { isServed } from './condition-needs.ts'
+import { isServed } from '../served/named-kinds.ts'
 import type { DirectReads, ExtensionCalls } from './direct/direct-reads.ts'
 
 export interface ReadRunOptions {

@@ -1,8 +1,14 @@
+/*
+ * Reads a relation from one object: a read of an index or two. Most rows name one object, whose key an index of the
+ * referring kind holds. Otherwise the relation gives a condition: of keys, which are looked up, or of a list. The parts on
+ * the way and that index are found once a run, since all rows share them.
+ */
+
 import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { type Condition, namespacesOf, nothing } from '../../query/condition/condition.ts'
 import { objectByKey } from '../../query/page/lookup.ts'
-import { findObject } from '../../query/page/list-part.ts'
+import { VisiblePart } from '../../query/page/list-part.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { ClusterKind, KindView, FoundObject } from '../prepare/kind-view.ts'
@@ -20,10 +26,6 @@ interface DirectReferences {
   readonly part: KindView
 }
 
-/**
- * Reads a relation from one object: a read of an index or two. Finds the parts on the way and the index of direct
- * references once a run, since all rows share them.
- */
 export class RelationRead {
   readonly #relation: SchemaRelation
   /** Whether the run keeps the result for relations that go through this one. Events are followed in two ways. */
@@ -97,7 +99,8 @@ export class RelationRead {
       const target = run.parts.part(at, {
         within: () => this.#namespaces(condition, part.view, id),
       })
-      return found(run, target, findObject({ ...target, budget: run.budget, condition }))
+      const [first] = new VisiblePart({ ...target, condition }, run.budget).first(undefined, 1)
+      return found(run, target, first)
     }
     const target = run.parts.forLookup(at, condition.keys)
     if (target === undefined) {
@@ -175,15 +178,11 @@ export class RelationRead {
 
   /** A kind on the way that the viewer may not list reveals nothing, not even the objects beyond it. */
   #partOnTheWay(run: ReadRun, cluster: string, type: string, namespace: string): KindView {
-    const { needs, relation, name, to } = this.#relation
+    const { needs, relation, to } = this.#relation
     const need = needs.get(type)
     if (to.uncached && need?.kind === to) throw notFoundByCondition({ cluster, kind: to })
-    if (need === undefined) throw new TypeError(`${name} does not read ${type}`)
-    const isWithin = relation.isLocal && need.kind.resource.namespaced && namespace !== ''
-    return run.parts.part(
-      { cluster, ...need },
-      { within: () => (isWithin ? [namespace] : undefined) },
-    )
+    const isWithin = relation.isLocal && need?.kind.resource.namespaced === true && namespace !== ''
+    return partOnTheWay(this.#relation, type, run, cluster, isWithin ? [namespace] : undefined)
   }
 
   /** The namespaces of all objects that the relation leads to; `undefined` where they are unknown. */
@@ -210,6 +209,19 @@ export class RelationRead {
     }
     return direct === 'none' ? undefined : direct
   }
+}
+
+/** A part that a relation reads, with the indexes that it needs there. Throws `ClientError`. */
+export function partOnTheWay(
+  { needs, name }: SchemaRelation,
+  type: string,
+  { parts }: ReadRun,
+  cluster: string,
+  namespaces?: readonly string[],
+): KindView {
+  const need = needs.get(type)
+  if (need === undefined) throw new TypeError(`${name} does not read ${type}`)
+  return parts.part({ cluster, ...need }, { within: () => namespaces })
 }
 
 /** Kinds without a cache are found by name only. */

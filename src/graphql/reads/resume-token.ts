@@ -1,4 +1,12 @@
+/*
+ * The tokens by which a subscription goes on where its client left off: the versions of the stores that the client has,
+ * bound by hashes to the lists, to the histories of their clusters and to what the viewer may see. A token that fits none of
+ * these leads to a new snapshot.
+ */
+
+import { isRecord } from '../../lib/json.ts'
 import { ArgumentError } from '../../query/condition/argument-error.ts'
+import { encodeFields, fieldsOf, isText } from '../../query/page/cursor.ts'
 import { joinedHash } from '../prepare/access-fingerprint.ts'
 
 /** Resource versions by type name. */
@@ -42,7 +50,6 @@ export function positionName(listNumber: number, name: string): string {
 
 /** Raise when the fields of a token change. */
 const version = 5
-const maxLength = 16_384
 
 /**
  * An opaque token, the same on every replica. Like a cursor, it has no signature: forging it only moves the position of
@@ -51,7 +58,7 @@ const maxLength = 16_384
 export function encodeResumeToken(position: ResumePosition): string {
   const { incarnation, list, access, positions, isAhead } = position
   const fields = [version, incarnation, list, access, positions, Number(isAhead)]
-  return Buffer.from(JSON.stringify(fields)).toString('base64url')
+  return encodeFields(fields)
 }
 
 /** The position in a token; `undefined` for a token of another version. Throws `ArgumentError`. */
@@ -68,24 +75,6 @@ export function decodeResumeToken(token: string): ResumePosition | undefined {
   })
 }
 
-function fieldsOf(token: string): readonly unknown[] | undefined {
-  if (token.length > maxLength) return undefined
-  const bytes = Buffer.from(token, 'base64url')
-  // Buffer skips characters outside base64url. A valid token has none.
-  if (bytes.toString('base64url') !== token) return undefined
-  try {
-    const value: unknown = JSON.parse(bytes.toString())
-    return Array.isArray(value) && Number.isInteger(value[0]) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string'
-}
-
 function isPositions(value: unknown): value is Readonly<Record<string, string>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  return Object.values(value).every(isText)
+  return isRecord(value) && Object.values(value).every(isText)
 }

@@ -1,3 +1,9 @@
+/*
+ * The arguments of a list whose kind they name (`objectList`). The schema does not know the kind, so `where` and `orderBy`
+ * are JSON there: they are coerced here as the list of the kind coerces its own, and an error names the place and the
+ * nearest name.
+ */
+
 import {
   coerceInputValue,
   type GraphQLInputType,
@@ -61,8 +67,23 @@ export function typedArguments<A extends UntypedArguments>(
     // A profile may leave out the type: then the reader of the filter checks the value.
     if (!isInputType(type)) return value
     const result = coerceInputValue(value, type)
-    if (result === undefined) throw wrongValue(value, type, argument, names)
-    return result
+    if (result !== undefined) return result
+    let error = unknownField(value, type, argument, names)
+    if (error !== undefined) throw error
+    validateInputValue(
+      value,
+      type,
+      ({ message }, path) => {
+        const place = path.reduce<string>((at, key) => at + stepTo(key), argument)
+        const wrong = path.reduce<unknown>(
+          (inner, key) => (inner as Readonly<Record<string | number, unknown>>)[key],
+          value,
+        )
+        error ??= new ArgumentError(place, message, { value: wrong })
+      },
+      true,
+    )
+    throw error ?? new ArgumentError(argument, `is no ${String(type)}`, { value })
   }
   return {
     ...args,
@@ -71,31 +92,6 @@ export function typedArguments<A extends UntypedArguments>(
       orderBy?.map((key, at) => typed(key, `${typeName}Order`, `orderBy[${at}]`) as OrderKey) ??
       null,
   }
-}
-
-function wrongValue(
-  value: unknown,
-  type: GraphQLInputType,
-  argument: string,
-  names: ErrorNames,
-): ArgumentError {
-  const unknown = unknownField(value, type, argument, names)
-  if (unknown !== undefined) return unknown
-  let error: ArgumentError | undefined
-  validateInputValue(
-    value,
-    type,
-    ({ message }, path) => {
-      const place = path.reduce<string>((at, key) => at + stepTo(key), argument)
-      const wrong = path.reduce<unknown>(
-        (inner, key) => (inner as Readonly<Record<string | number, unknown>>)[key],
-        value,
-      )
-      error ??= new ArgumentError(place, message, { value: wrong })
-    },
-    true,
-  )
-  return error ?? new ArgumentError(argument, `is no ${String(type)}`, { value })
 }
 
 /** The error of the first field that an input type lacks. */

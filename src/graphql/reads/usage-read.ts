@@ -1,3 +1,9 @@
+/*
+ * What objects use, as metrics.k8s.io measures it. The field `usage` looks the measurement of its object up. Filters, orders
+ * and sums by usage read indexes that the cache keeps of the measurements; since they tell of all objects, they require the
+ * right to list the measurements, not only the objects.
+ */
+
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import { fieldsOf, itemsOf, textOf } from '../../kubernetes/fields.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'

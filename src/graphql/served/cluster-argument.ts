@@ -1,3 +1,8 @@
+/*
+ * The clusters that arguments name, by name or by a selector of labels. Several clusters are asked for even if one or none
+ * matches at the moment: then the answer has parts, and what is missing is told.
+ */
+
 import {
   LabelSelectorError,
   matchesLabels,

@@ -1,3 +1,8 @@
+/*
+ * The kinds that a request means: by type (`types`), by group and kind (`objectList`), by any name that kubectl takes
+ * (`search`, `kinds`), and those that it reads without naming them: the common ones, and those in memory.
+ */
+
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { nearestName } from '../../lib/options.ts'
 import { ArgumentError } from '../../query/condition/argument-error.ts'
@@ -5,11 +10,6 @@ import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ObjectListFilterArguments } from '../schema/gateway-types.ts'
 import type { OperationLimits, ServedSchema } from './served-schema.ts'
-
-/*
- * The kinds that a request means: by type (`types`), by group and kind (`objectList`), by any name that kubectl takes
- * (`search`, `kinds`), and those that it reads without naming them: the common ones, and those in memory.
- */
 
 /** The arguments that name a kind. Without a group, one group alone must have it. */
 export type KindArguments = Pick<ObjectListFilterArguments, 'group' | 'kind'>
@@ -34,6 +34,16 @@ export function namedKinds(
       hint: 'use the names of types, such as "Pod"; gatewayClusters and the schema have them',
     })
   })
+}
+
+/** Whether a cluster serves a type. */
+export function isServed(
+  { kinds, clusters }: ServedSchema,
+  cluster: string,
+  type: string,
+): boolean {
+  const kind = kinds.get(type)
+  return kind !== undefined && clusters.get(cluster)?.serves(kind.resource) === true
 }
 
 /** The kinds that a cluster serves. */
@@ -99,33 +109,21 @@ export function kindNamed(served: ServedSchema, args: KindArguments, names: Erro
   const { group = null, kind: name } = args
   const known = group === null ? undefined : served.kindOf(group, name)
   if (known !== undefined) return known
-  const ofGroup = kindsOf(served, group)
+  const all = [...served.kinds.values()]
+  const ofGroup = group === null ? all : all.filter(({ resource }) => resource.group === group)
   const exact = ofGroup.filter(({ resource }) => resource.kind === name)
   const plural = name.toLowerCase()
   const found =
     exact.length > 0 ? exact : ofGroup.filter(({ resource }) => resource.resource === plural)
   const [kind, ...others] = found
-  if (kind === undefined) throw noKindOfGroup(served, args, names)
-  if (others.length === 0) return kind
-  const groups = found.map(({ resource }) => JSON.stringify(resource.group))
-  throw new ArgumentError('group', `several groups have the kind ${JSON.stringify(name)}`, {
-    value: group,
-    hint: names.introspection ? `name one of ${groups.join(', ')}` : 'name the group',
-  })
-}
-
-function kindsOf({ kinds }: ServedSchema, group: string | null): readonly Kind[] {
-  const all = [...kinds.values()]
-  return group === null ? all : all.filter(({ resource }) => resource.group === group)
-}
-
-function noKindOfGroup(
-  served: ServedSchema,
-  { group = null, kind: name }: KindArguments,
-  names: ErrorNames,
-): ArgumentError {
-  const all = kindsOf(served, null)
-  const ofGroup = kindsOf(served, group)
+  if (kind !== undefined) {
+    if (others.length === 0) return kind
+    const groups = found.map(({ resource }) => JSON.stringify(resource.group))
+    throw new ArgumentError('group', `several groups have the kind ${JSON.stringify(name)}`, {
+      value: group,
+      hint: names.introspection ? `name one of ${groups.join(', ')}` : 'name the group',
+    })
+  }
   const elsewhere = all.find(({ resource }) => resource.kind === name)?.resource.group
   const otherwise = 'write group and kind as the API does: "apps" and "Deployment"'
   const way =
@@ -135,12 +133,12 @@ function noKindOfGroup(
   if (group !== null && ofGroup.length === 0) {
     const among = new Set(all.map(({ resource }) => resource.group))
     const problem = `there is no group ${JSON.stringify(group)}`
-    return notNamed('group', problem, { name: group, among, way, otherwise }, names)
+    throw notNamed('group', problem, { name: group, among, way, otherwise }, names)
   }
   const among = ofGroup.map(({ resource }) => resource.kind)
   const of = group === null ? '' : ` of the group ${JSON.stringify(group)}`
   const problem = `there is no kind ${JSON.stringify(name)}${of}`
-  return notNamed('kind', problem, { name, among, way, otherwise }, names)
+  throw notNamed('kind', problem, { name, among, way, otherwise }, names)
 }
 
 /** The error of a name that no kind has. `prefix`: what names of kinds begin with in the argument. */

@@ -1,3 +1,8 @@
+/*
+ * What was removed from the schema or changed since the gateway started, by schema coordinate (`Pod.spec`). It explains why
+ * a once valid document is not valid now.
+ */
+
 import {
   type ASTNode,
   BREAK,
@@ -22,10 +27,6 @@ interface PastChange {
   readonly at: Date
 }
 
-/**
- * What was removed from the schema or changed since the gateway started, by schema coordinate (`Pod.spec`). It explains
- * why a once valid document is not valid now.
- */
 export class SchemaHistory {
   readonly #past = new Map<string, PastChange>()
 

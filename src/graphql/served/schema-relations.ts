@@ -1,3 +1,9 @@
+/*
+ * The relations of a schema, resolved once: what each field follows, which kinds and indexes it needs, and what filters make
+ * of it. The definitions of all kinds are compiled together (`query/relation`), since relations go through each other and
+ * back.
+ */
+
 import type { WantedIndexes } from '../../cache/cached-resource.ts'
 import {
   type Condition,
@@ -12,7 +18,6 @@ import type { Indexers } from '../../informer/store/store-view.ts'
 import type { RelatedField, WhereFields } from '../../query/condition/related-filter.ts'
 import {
   type ReferenceOfAnyKind,
-  type Relation,
   type RelationContext,
   relationName,
   type TwoWayRelation,
@@ -93,7 +98,15 @@ export function* resolveRelations(
       if (relation === undefined) throw new TypeError(`relation ${name} is not compiled`)
       const reads = relation.reads.map((type) => kindNamed(kinds, type, name))
       const to = kindNamed(kinds, field.definition.to, name)
-      byField.set(field, { name, relation, reads, to, needs: needsOf(relation, kind, reads) })
+      const { indexers, shortcuts = {} } = relation
+      const needs = new Map(
+        [kind, ...reads].map((one) => {
+          const needed = Object.keys(indexers[one.typeName] ?? {})
+          const useful = Object.keys(shortcuts[one.typeName] ?? {})
+          return [one.typeName, { kind: one, indexes: { needed, useful } }]
+        }),
+      )
+      byField.set(field, { name, relation, reads, to, needs })
     }
     yield
   }
@@ -120,11 +133,8 @@ export function* resolveRelations(
   const usesOf = (kind: Kind): readonly UseWay[] => uses.get(kind) ?? []
   const fields = new Map<Kind, WhereFields>()
   const whereFields = (kind: Kind): WhereFields => {
-    let known = fields.get(kind)
-    if (known === undefined) fields.set(kind, (known = whereFieldsOf(kind)))
-    return known
-  }
-  const whereFieldsOf = (kind: Kind): WhereFields => {
+    const known = fields.get(kind)
+    if (known !== undefined) return known
     const related = new Map<string, RelatedField>()
     for (const field of filteringRelations(kind)) {
       const found = byField.get(field)
@@ -149,7 +159,9 @@ export function* resolveRelations(
         leftOut: kind.leftOutUsers,
       })
     }
-    return { indexes: kind.indexes, related }
+    const ofKind = { indexes: kind.indexes, related }
+    fields.set(kind, ofKind)
+    return ofKind
   }
   return {
     byField,
@@ -232,20 +244,6 @@ function textsOf(
     }
   }
   return texts
-}
-
-function needsOf(
-  { indexers, shortcuts = {} }: Relation,
-  from: Kind,
-  reads: readonly Kind[],
-): ReadonlyMap<string, RelatedNeed> {
-  return new Map(
-    [from, ...reads].map((kind) => {
-      const needed = Object.keys(indexers[kind.typeName] ?? {})
-      const useful = Object.keys(shortcuts[kind.typeName] ?? {})
-      return [kind.typeName, { kind, indexes: { needed, useful } }]
-    }),
-  )
 }
 
 function kindNamed(kinds: ReadonlyMap<string, Kind>, type: string, relation: string): Kind {

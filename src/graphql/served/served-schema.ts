@@ -1,3 +1,8 @@
+/*
+ * What is served at one time: the schema, its kinds, the clusters and their caches. An operation keeps the one that it began
+ * with. Below it, the kinds that are read without being named, and the limits of operations with their defaults.
+ */
+
 import { defaultsOf, type NumberOptions } from '../../lib/options.ts'
 import type { GraphQLSchema } from 'graphql'
 import type { ClusterAccess } from '../../access/cluster-access.ts'

@@ -1,3 +1,10 @@
+/*
+ * One write, with the credentials of the caller (`CallerWriter.write`): reviews the right, reads the object as it is,
+ * sends the write with preconditions, says what has changed, and waits until the cache has it. What a caller may write
+ * but not get is written all the same, without the changes. Values of Secrets are told only where the operation may
+ * read them, and then noted as read.
+ */
+
 import { questionOf, placeOf } from '../../access/access-question.ts'
 import type { ApiServer } from '../../api-server/api-server.ts'
 import { ObjectClient } from '../../api-server/writes/object-client.ts'
@@ -7,18 +14,27 @@ import type { CallerServer } from '../../cache/cluster-cache.ts'
 import { createObjectCodec } from '../../informer/codec/object-codec.ts'
 import type { ApiResource } from '../../kubernetes/api-resource.ts'
 import { textOf } from '../../kubernetes/fields.ts'
-import { type KubernetesObject, objectKey, type Unstructured } from '../../kubernetes/object.ts'
+import {
+  type KubernetesObject,
+  objectKey,
+  splitObjectKey,
+  type Unstructured,
+} from '../../kubernetes/object.ts'
 import { type ResourceVersion, resourceVersion } from '../../kubernetes/resource-version.ts'
 import { present } from '../../lib/options.ts'
 import { quoted } from '../../lib/text.ts'
+import { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { OperationObserver, WriteReport } from '../answer/operation-observer.ts'
-import type { QueryOrigin } from '../answer/planned-queries.ts'
+import { type QueryOrigin, runQuery } from '../answer/planned-queries.ts'
 import { ClientError, clientErrorOf } from '../errors/client-error.ts'
+import { decodeObjectId } from '../model/object-id.ts'
 import { type Caller, callerServer } from '../prepare/caller-server.ts'
 import { inTurns, queryLane, turns } from '../prepare/operation-turns.ts'
 import type { ViewerAccess } from '../prepare/viewer-access.ts'
 import { type StoredObject, storedObject } from '../reads/direct/direct-reads.ts'
-import type { ServedSchema } from '../served/served-schema.ts'
+import { identified, kindOfIdentity } from '../reads/object-read.ts'
+import { ReadRun } from '../reads/read-run.ts'
+import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import {
   contentsIn,
   contentsOfOthers,
@@ -100,10 +116,7 @@ const unseenAfter = 'this was written, but its present state could not be read'
 /** What is left for the answer after the API server has answered. */
 const reserveMs = 500
 
-/**
- * Writes with the credentials of the caller: reviews the right, reads the object as it is, writes with preconditions,
- * says what has changed, and waits until the cache has it. All methods reject with `ClientError`.
- */
+/** Writes with the credentials of the caller. All methods reject with `ClientError`. */
 export class CallerWriter implements AsyncDisposable {
   readonly #options: CallerWriterOptions
   readonly #servers = new Map<string, CallerServer>()
@@ -192,7 +205,14 @@ export class CallerWriter implements AsyncDisposable {
     if (isImmutable && contentsIn(sent).length > 0) throw immutableContents(place)
     const known = before ?? undefined
     const uid = place.uid || (removes ? known?.metadata.uid : undefined)
-    const preconditions = preconditionsOf(uid, looked)
+    // API servers answer 500 for others.
+    if (!/^\d*$/.test(looked ?? '')) {
+      const argument = 'resourceVersion'
+      const hint = 'give the metadata.resourceVersion that you read; nothing was written'
+      const message = `${argument}: ${quoted(looked ?? '')} is not a resourceVersion`
+      throw new ClientError('BAD_USER_INPUT', message, { argument, value: looked, hint })
+    }
+    const preconditions = present({ uid: uid || undefined, resourceVersion: looked || undefined })
     let answered: Unstructured | undefined
     try {
       const deadlineMs = this.#deadlineMs(place)
@@ -209,7 +229,12 @@ export class CallerWriter implements AsyncDisposable {
     if (before === undefined && !removes) warnings.push(unseenBefore)
     else if (!isSeen) warnings.push(unseenAfter)
     const isKnown = before !== undefined && isSeen
-    const changes = isKnown ? await this.#changes(place, known, after, sent) : []
+    let changes: readonly FieldChange[] = []
+    if (isKnown) {
+      const found = fieldChanges(known, after, { masked: this.#withholds(place), sent })
+      changes = await inTurns(found, this.#options.caller.viewer)
+      if (changes.some((one) => one.before !== null && isContent(one.path))) this.shows(place)
+    }
     const version = after?.metadata.resourceVersion
     const written: Written | 'unknown' = isGone
       ? { gone: true, uid: uid ?? '' }
@@ -353,18 +378,6 @@ export class CallerWriter implements AsyncDisposable {
     }
   }
 
-  async #changes(
-    place: WritePlace,
-    before: Unstructured | undefined,
-    after: Unstructured | undefined,
-    sent?: object,
-  ): Promise<readonly FieldChange[]> {
-    const found = fieldChanges(before, after, { masked: this.#withholds(place), sent })
-    const changes = await inTurns(found, this.#options.caller.viewer)
-    if (changes.some((one) => one.before !== null && isContent(one.path))) this.shows(place)
-    return changes
-  }
-
   /** Whether no answer may tell the contents of the object, nor whether they are what the caller sends. */
   #withholds({ kind }: WritePlace): boolean {
     return kind.metadataOnly && this.#options.secrets === undefined
@@ -439,20 +452,6 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof ClientError ? error.code : undefined
 }
 
-function preconditionsOf(
-  uid: string | undefined,
-  looked: string | null | undefined,
-): { readonly uid?: string; readonly resourceVersion?: string } {
-  // API servers answer 500 for others.
-  if (/^\d*$/.test(looked ?? '')) {
-    return present({ uid: uid || undefined, resourceVersion: looked || undefined })
-  }
-  const argument = 'resourceVersion'
-  const hint = 'give the metadata.resourceVersion that you read; nothing was written'
-  const message = `${argument}: ${quoted(looked ?? '')} is not a resourceVersion`
-  throw new ClientError('BAD_USER_INPUT', message, { argument, value: looked, hint })
-}
-
 /** Reports one write, made or failed, to logs, metrics and the audit. */
 export function reportWrite(
   observer: OperationObserver | undefined,
@@ -486,4 +485,32 @@ export function nameOf({ namespace, name }: Pick<WritePlace, 'namespace' | 'name
   readonly name: string
 } {
   return namespace === '' ? { name } : { namespace, name }
+}
+
+/** Where the object of an `id` is, as the caller may see it. Rejects with `ClientError` NOT_FOUND, and for no `id`. */
+export async function placeOfId(
+  id: string,
+  served: ServedSchema,
+  limits: OperationLimits,
+  origin: QueryOrigin,
+): Promise<WritePlace> {
+  const identity = decodeObjectId(id)
+  const at = kindOfIdentity(served, identity)
+  if (at === undefined) throw gone(identity.cluster, identity.kind)
+  const { object } = identity
+  if (!('uid' in object)) return { ...at, ...object }
+  const query = { served, limits, kinds: [at], origin, secrets: new Set<string>() }
+  const found = await runQuery(query, (parts, direct) => {
+    const budget = new WorkBudget(limits.work)
+    const row = identified(new ReadRun({ served, limits, budget, parts, direct }), at, identity)
+    return row && splitObjectKey(row.part.view.keyOf(row.id))
+  })
+  if (found === undefined) throw gone(at.cluster, at.kind.typeName)
+  return { ...at, ...found, uid: object.uid }
+}
+
+function gone(cluster: string, type: string): ClientError {
+  const message = `there is no ${type} with this id, or you may not get it`
+  const hint = 'read it again: an object that was created again has another id'
+  return new ClientError('NOT_FOUND', message, { argument: 'id', cluster, type, hint })
 }

@@ -1,3 +1,10 @@
+/*
+ * Empties a node as `kubectl drain` does: cordons it, and evicts its pods, which respects PodDisruptionBudgets; an
+ * eviction that a budget forbids is tried again until the deadline. Pods of DaemonSets and static pods stay. Pods
+ * without a controller, and those with data in an `emptyDir`, are refused before anything is written unless the caller
+ * asks for them. A drain lasts as long as its subscription, and its progress is what the frames show.
+ */
+
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { itemsOf, specOf, statusOf, textOf } from '../../kubernetes/fields.ts'
 import { objectKey, type Unstructured } from '../../kubernetes/object.ts'
@@ -10,8 +17,7 @@ import { ClientError, clientErrorOf } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
-import { CallerWriter, reportWrite } from './caller-writer.ts'
-import { placeOfId } from './identified-place.ts'
+import { CallerWriter, placeOfId, reportWrite } from './caller-writer.ts'
 import { evicted, objectActions } from './object-actions.ts'
 import type { WritePlace } from './write-errors.ts'
 import type { WriteLimits, WriteQuota } from './write-limits.ts'
@@ -121,12 +127,7 @@ const pauseMs = 1_000
 /** kubectl's pause after an eviction that a budget forbids. */
 const blockedPauseMs = 5_000
 
-/**
- * Empties a node as `kubectl drain` does: cordons it, and evicts its pods, which respects PodDisruptionBudgets; an
- * eviction that a budget forbids is tried again until the deadline. Pods of DaemonSets and static pods stay. Pods
- * without a controller, and those with data in an `emptyDir`, are refused before anything is written unless the caller
- * asks for them.
- */
+/** The drain of one node, and its progress. */
 export class Drain {
   readonly #options: DrainOptions
   readonly #endsAtMs: number
@@ -195,10 +196,12 @@ export class Drain {
   async #drain(signal: AbortSignal): Promise<void> {
     const { node, args } = this.#options
     const { dryRun } = args
+    const { cordon } = objectActions
+    if (cordon === undefined) throw new TypeError('nodes are cordoned')
     if (signal.aborted) return
     {
       await using writer = this.#writer()
-      await this.#reported(node, () => must(objectActions['cordon'])(writer, node, { dryRun }))
+      await this.#reported(node, () => cordon(writer, node, { dryRun }))
     }
     while (!signal.aborted) {
       // Each round asks with the newest token of the caller.
@@ -209,7 +212,17 @@ export class Drain {
         if (!signal.aborted) await this.#evict(writer, pod)
       })
       if (signal.aborted) return
-      if (this.#pods.some(({ state }) => state === 'TERMINATING')) await this.#markGone(writer)
+      const leaving = this.#pods.filter(({ state }) => state === 'TERMINATING')
+      if (leaving.length > 0) {
+        // Pods that the node has no longer, or has as other ones of their names, are gone.
+        try {
+          const left = new Set((await this.#list(writer)).map(({ metadata }) => metadata.uid))
+          for (const pod of leaving) if (!left.has(pod.place.uid)) this.#set(pod, 'GONE', null)
+        } catch (error) {
+          // The next round asks again.
+          if (clientErrorOf(error).extensions['code'] !== 'CLUSTER_UNREACHABLE') throw error
+        }
+      }
       const open = this.#pods.filter(({ state }) => isWaiting(state) || state === 'TERMINATING')
       const failed = this.#pods.filter(({ state }) => state === 'FAILED')
       if (open.length === 0) {
@@ -243,21 +256,6 @@ export class Drain {
         pod.dueMs = performance.now() + (Number(retryAfterMs) || blockedPauseMs)
         this.#set(pod, 'BLOCKED', message)
       } else this.#set(pod, 'FAILED', message)
-    }
-  }
-
-  /** Pods that the node has no longer, or has as other ones of their names, are gone. */
-  async #markGone(writer: CallerWriter): Promise<void> {
-    let left: ReadonlySet<string | undefined>
-    try {
-      left = new Set((await this.#list(writer)).map(({ metadata }) => metadata.uid))
-    } catch (error) {
-      // The next round asks again.
-      if (clientErrorOf(error).extensions['code'] === 'CLUSTER_UNREACHABLE') return
-      throw error
-    }
-    for (const pod of this.#pods) {
-      if (pod.state === 'TERMINATING' && !left.has(pod.place.uid)) this.#set(pod, 'GONE', null)
     }
   }
 
@@ -337,9 +335,4 @@ function decided(
     return { state: 'REFUSED', reason }
   }
   return { state: 'PENDING', reason: null }
-}
-
-function must<T>(value: T | undefined): T {
-  if (value === undefined) throw new TypeError('there is no such action')
-  return value
 }

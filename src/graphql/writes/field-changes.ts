@@ -1,3 +1,9 @@
+/*
+ * What differs between an object before and after a write, field by field (`fieldChanges`), with the manager that owned
+ * each field. Values of Secrets may have to be withheld: then neither a value nor whether it differs is told, and a
+ * server-side apply that another manager would have to agree to is refused by the names alone (`contentsOfOthers`).
+ */
+
 import { isDeepStrictEqual } from 'node:util'
 import { fieldsOf, itemsOf, textOf } from '../../kubernetes/fields.ts'
 import { lastAppliedAnnotation } from '../../kubernetes/object.ts'
@@ -77,7 +83,11 @@ export function* fieldChanges(
   after: object | undefined,
   { masked, sent }: ChangesOptions,
 ): Generator<void, readonly FieldChange[]> {
-  const managers = before === undefined ? [] : managersOf(before)
+  const { managedFields } = fieldsOf(fieldsOf(before)['metadata'])
+  const managers = itemsOf(managedFields).map(({ manager, fieldsV1 }): Owner => ({
+    manager: textOf(manager) ?? '',
+    fields: fieldsOf(fieldsV1),
+  }))
   const ownersIn = { fields: remembered(fieldOwners), items: remembered(itemOwners) }
   const names = masked ? namesIn(sent) : new Set<string>()
   const found: FieldChange[] = []
@@ -88,7 +98,8 @@ export function* fieldChanges(
       path,
       before: hides ? null : (from ?? null),
       after: hides ? null : (to ?? null),
-      manager: managerOf(owners),
+      // Of several, the last that wrote.
+      manager: owners.at(-1)?.manager ?? null,
       masked: hides,
     })
   }
@@ -101,7 +112,11 @@ export function* fieldChanges(
   ): Generator<void, void> {
     if (found.length >= maxChanges || noise.has(path)) return
     const hides = masked && isContent(path)
-    if (!hides && isEqual(from, to)) return
+    try {
+      if (!hides && isDeepStrictEqual(from, to)) return
+    } catch {
+      // Too deep for the stack: what is different, or too deep, is found level by level.
+    }
     if (depth < maxDepth && isObjectOrAbsent(from, path) && isObjectOrAbsent(to, path)) {
       yield
       const [one, other] = [fieldsOf(from), fieldsOf(to)]
@@ -128,7 +143,7 @@ export function* fieldChanges(
     depth: number,
   ): Generator<void, void> {
     yield
-    const key = keyOf(from, to)
+    const key = keys.find((name) => isKeyed(from, name) && isKeyed(to, name))
     if (key === undefined && from.length !== to.length) {
       add(path, from, to, owners)
       return
@@ -149,18 +164,12 @@ export function* fieldChanges(
     }
   }
   // The whole object comes or goes, or parts of it change.
-  if (after === undefined) add('', masked ? null : shown(before ?? {}), null, managers)
-  else yield* compare('', before ?? {}, after, managers, 0)
+  if (after === undefined) {
+    const { metadata, ...rest } = fieldsOf(before)
+    const { managedFields: _, ...kept } = fieldsOf(metadata)
+    add('', masked ? null : { ...rest, metadata: kept }, null, managers)
+  } else yield* compare('', before ?? {}, after, managers, 0)
   return found.toSorted((one, other) => (one.path < other.path ? -1 : 1))
-}
-
-function isEqual(from: unknown, to: unknown): boolean {
-  try {
-    return isDeepStrictEqual(from, to)
-  } catch {
-    // Too deep for the stack: what is different, or too deep, is found level by level.
-    return false
-  }
 }
 
 /**
@@ -230,13 +239,6 @@ export function contentsOfOthers(
   })
 }
 
-/** An object as changes show it, without noise. */
-function shown(object: object): object {
-  const { metadata, ...rest } = fieldsOf(object)
-  const { managedFields: _, ...kept } = fieldsOf(metadata)
-  return { ...rest, metadata: kept }
-}
-
 /** A step of a path: RFC 6901, 3. */
 export function escaped(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
@@ -259,10 +261,6 @@ const keys = [
   'uid',
 ]
 
-function keyOf(from: readonly unknown[], to: readonly unknown[]): string | undefined {
-  return keys.find((key) => isKeyed(from, key) && isKeyed(to, key))
-}
-
 function isKeyed(items: readonly unknown[], key: string): boolean {
   const values = items.map((item) => (isJsonObject(item) ? item[key] : undefined))
   const isPlain = values.every((value) => typeof value === 'string' || typeof value === 'number')
@@ -273,14 +271,6 @@ function isKeyed(items: readonly unknown[], key: string): boolean {
 interface Owner {
   readonly manager: string
   readonly fields: Readonly<Record<string, unknown>>
-}
-
-function managersOf(object: object): readonly Owner[] {
-  const { managedFields } = fieldsOf(fieldsOf(object)['metadata'])
-  return itemsOf(managedFields).map(({ manager, fieldsV1 }) => ({
-    manager: textOf(manager) ?? '',
-    fields: fieldsOf(fieldsV1),
-  }))
 }
 
 /** Reads the same managers once: all items of a list may have them. */
@@ -315,7 +305,10 @@ function lastWhole(owners: readonly Owner[]): {
   readonly whole: readonly Owner[]
   readonly others: readonly Owner[]
 } {
-  const at = owners.findLastIndex(isWhole)
+  const at = owners.findLastIndex(({ fields }) => {
+    for (const name in fields) if (name !== '.') return false
+    return true
+  })
   return { whole: at < 0 ? [] : owners.slice(at, at + 1), others: owners.slice(at + 1) }
 }
 
@@ -329,11 +322,6 @@ function addTo(
   const list = lists.get(step)
   if (list === undefined) lists.set(step, [...whole, owner])
   else list.push(owner)
-}
-
-function isWhole({ fields }: Owner): boolean {
-  for (const name in fields) if (name !== '.') return false
-  return true
 }
 
 /**
@@ -376,8 +364,3 @@ function itemOwners(owners: readonly Owner[]): (item: unknown) => readonly Owner
 
 /** The names in the keys of one list, and the sets of these that items may have. Each set reads all steps anew. */
 const maxKeyForms = 8
-
-/** The manager that owned a field; of several, the last that wrote. */
-function managerOf(owners: readonly Owner[]): string | null {
-  return owners.at(-1)?.manager ?? null
-}

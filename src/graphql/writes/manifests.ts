@@ -1,15 +1,10 @@
-import {
-  Composer,
-  type CST,
-  type Document,
-  isScalar,
-  Lexer,
-  LineCounter,
-  Parser,
-  type Tags,
-  visit,
-  type YAMLError,
-} from 'yaml'
+/*
+ * Manifests and patches, as text or as values, and where a manifest says that its object belongs (`placeOfDocument`).
+ * Text is bounded before it is parsed, tokens before they are composed, and values before they are used: YAML takes a
+ * hundred times longer than JSON, and its aliases multiply what they stand for. It is parsed in the turns of the user.
+ */
+
+import { Composer, type CST, isScalar, Lexer, LineCounter, Parser, type Tags, visit } from 'yaml'
 import type { Viewer } from '../../access/viewer.ts'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { fieldsOf, itemsOf, textOf } from '../../kubernetes/fields.ts'
@@ -63,9 +58,11 @@ export class ManifestReader {
       typeof manifest === 'string' ? await this.#textOf(manifest, argument) : [manifest].flat()
     const documents = values
       .filter((value) => value !== null && value !== undefined)
-      .flatMap((value): readonly unknown[] =>
-        isList(value) ? itemsOf(fieldsOf(value)['items']) : [value],
-      )
+      .flatMap((value): readonly unknown[] => {
+        const { apiVersion, kind, items } = fieldsOf(value)
+        const isList = apiVersion === 'v1' && kind === 'List' && Array.isArray(items)
+        return isList ? itemsOf(items) : [value]
+      })
     if (documents.length === 0) throw unusable(argument, 'it contains no document')
     if (documents.length > limits.maxWrites) throw tooMany(argument, documents.length, limits)
     checkSize(documents, argument, limits)
@@ -175,8 +172,20 @@ function* parsedText(
     for (const document of new Composer(yamlOptions).compose(tokens)) {
       yield
       const [error] = document.errors
-      if (error !== undefined) throw placed(error, lines)
-      checkKeys(document)
+      if (error !== undefined) {
+        const { line, col } = lines.linePos(error.pos[0])
+        throw new SyntaxError(`${error.message} at line ${line}, column ${col}`)
+      }
+      visit(document, {
+        Map(_, { items }) {
+          const known = new Set<string>()
+          for (const { key } of items) {
+            const name = String(isScalar(key) ? key.value : key)
+            if (known.has(name)) throw new SyntaxError(`the key ${quoted(name)} appears twice`)
+            known.add(name)
+          }
+        },
+      })
       values.push(exactNumbers(document.toJS({ maxAliasCount: maxAliases }), 0))
     }
   } catch (error) {
@@ -185,11 +194,6 @@ function* parsedText(
     throw unusable(argument, `it is not YAML: ${shortened(problem)}`)
   }
   return values
-}
-
-function placed({ message, pos: [start] }: YAMLError, lines: LineCounter): SyntaxError {
-  const { line, col } = lines.linePos(start)
-  return new SyntaxError(`${message} at line ${line}, column ${col}`)
 }
 
 /** The documents of a text before they are resolved, which is the long part. Throws `ClientError` for a text that takes longer. */
@@ -228,20 +232,6 @@ function* parsedTokens(
 
 /** What the lexer writes before the text of a scalar. */
 const beforeText = '\u001f'
-
-/** Throws for a map that has a key twice. */
-function checkKeys(document: Document): void {
-  visit(document, {
-    Map(_, { items }) {
-      const known = new Set<string>()
-      for (const { key } of items) {
-        const name = String(isScalar(key) ? key.value : key)
-        if (known.has(name)) throw new SyntaxError(`the key ${quoted(name)} appears twice`)
-        known.add(name)
-      }
-    },
-  })
-}
 
 /** Integers that a double cannot hold keep their digits. */
 function exactNumbers(value: unknown, depth: number): unknown {
@@ -288,11 +278,6 @@ function checkSize(values: readonly unknown[], argument: string, limits: Manifes
     } else add(4)
   }
   for (const value of values) measure(value, 0)
-}
-
-function isList(value: unknown): boolean {
-  const { apiVersion, kind, items } = fieldsOf(value)
-  return apiVersion === 'v1' && kind === 'List' && Array.isArray(items)
 }
 
 function checkedDocument(value: unknown, at: number, argument: string): Unstructured {

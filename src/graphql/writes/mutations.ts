@@ -1,3 +1,10 @@
+/*
+ * The writes of a mutation operation: one after the other, in the order of the document, before the answer is read.
+ * First all mutations are counted and their manifests read. Then each becomes steps, one for each object, and each step
+ * is made and reported (`#outcome`). A write that fails is the error of its field; those after it are made all the same
+ * (GraphQL's serial execution).
+ */
+
 import {
   type FieldNode,
   getArgumentValues,
@@ -19,9 +26,8 @@ import type { WriteResults } from '../plan/plan-run.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import type { OperationObserver } from '../answer/operation-observer.ts'
-import { CallerWriter, nameOf, reportWrite, type WritePayload } from './caller-writer.ts'
+import { CallerWriter, nameOf, placeOfId, reportWrite, type WritePayload } from './caller-writer.ts'
 import type { WritePlace } from './write-errors.ts'
-import { placeOfId } from './identified-place.ts'
 import { ManifestReader, placeOfDocument, titleOf } from './manifests.ts'
 import {
   type ActionArguments,
@@ -40,8 +46,6 @@ export interface MutationsOptions {
   readonly secretData: boolean
   readonly observer?: OperationObserver | undefined
 }
-
-type Outcome = WritePayload | Error | readonly (WritePayload | Error)[]
 
 type WriteArguments = ActionArguments & {
   readonly id?: string
@@ -66,10 +70,7 @@ interface Step {
   readonly make: (writer: CallerWriter) => Promise<WritePayload>
 }
 
-/**
- * Makes the writes of mutations: one after the other, in the order of the document, before the answer is read. A write
- * that fails is the error of its field; those after it are made all the same (GraphQL's serial execution).
- */
+/** Makes the writes of mutations. */
 export class Mutations implements MutationSource {
   readonly #options: MutationsOptions
 
@@ -97,21 +98,46 @@ export class Mutations implements MutationSource {
     const operationName = args.operation.name?.value
     const manifests = new ManifestReader(writes, viewer)
     const making = { served, origin, writer, manifests, operationName }
+    // Before anything is written, each mutation counts, also one that comes to nothing, and its manifest is read. Nothing is
+    // parsed of a caller who has no token for the cluster.
     const read = new Map<RootField, readonly Unstructured[] | Error>()
     let count = 0
     for (const field of fields) {
       const { name, values, extension } = field
-      const documents = extension ? [] : await this.#admitted(name, values, making)
+      let documents: readonly Unstructured[] | Error = []
+      if (!(values instanceof Error) && extension === undefined) {
+        documents = await this.#attempted(name, values, making, undefined, async () => {
+          writer.requireTime()
+          this.#options.quota.take(viewer)
+          if (name !== 'apply' && name !== 'create') return []
+          writer.reach(clusterNamed(served, values.cluster))
+          return await manifests.documentsOf(values.manifest, 'manifest')
+        })
+      }
       read.set(field, documents)
       count += documents instanceof Error ? 1 : Math.max(1, documents.length)
     }
     this.#checkCount(count)
     const outcomes = new Map<string, unknown>()
     for (const [field, documents] of read) {
-      const { key, name, extension } = field
-      if (extension) outcomes.set(key, await this.#extended(field, extension, making, endsAtMs))
+      const { key, name, nodes, values, extension } = field
+      if (values instanceof Error) outcomes.set(key, values)
       else if (documents instanceof Error) outcomes.set(key, documents)
-      else outcomes.set(key, await this.#outcome(name, field.values, documents, making))
+      else if (extension === undefined) {
+        outcomes.set(key, await this.#outcome(name, values, documents, making))
+      } else {
+        // The value of its resolver. It counts and is reported as a write does.
+        const startedMs = performance.now()
+        const outcome = await this.#attempted(name, values, making, undefined, async () => {
+          this.#options.quota.take(viewer)
+          const { callerToken } = origin
+          const caller = { served, limits, viewer, callerToken }
+          const value = await mutated(caller, extension, { ...values }, { nodes, endsAtMs })
+          this.#report(name, undefined, values, making, { startedMs })
+          return value
+        })
+        outcomes.set(key, outcome)
+      }
     }
     const kept = holding.move()
     return {
@@ -122,26 +148,6 @@ export class Mutations implements MutationSource {
         return outcome
       },
     }
-  }
-
-  /** The value of the resolver of an extension, or its error. It counts and is reported as a write does. */
-  async #extended(
-    { name, nodes, values }: RootField,
-    extension: ExtensionField,
-    making: Making,
-    endsAtMs: number,
-  ): Promise<unknown> {
-    if (values instanceof Error) return values
-    const { served, origin } = making
-    const { viewer, callerToken } = origin
-    const startedMs = performance.now()
-    return await this.#attempted(name, values, making, undefined, async () => {
-      this.#options.quota.take(viewer)
-      const caller = { served, limits: this.#options.limits, viewer, callerToken }
-      const value = await mutated(caller, extension, { ...values }, { nodes, endsAtMs })
-      this.#report(name, undefined, values, making, { startedMs })
-      return value
-    })
   }
 
   /** A failure of a part of a mutation is reported, and is its outcome. */
@@ -169,52 +175,20 @@ export class Mutations implements MutationSource {
     throw new ClientError('BAD_USER_INPUT', message, { value: count, hint })
   }
 
-  /**
-   * Counts a mutation, and reads its manifest, before anything is written. A write that comes to nothing counts, too, and
-   * nothing is parsed of a caller who has no token for the cluster.
-   */
-  async #admitted(
-    name: string,
-    args: WriteArguments | Error,
-    making: Making,
-  ): Promise<readonly Unstructured[] | Error> {
-    if (args instanceof Error) return args
-    const { served, origin, writer, manifests } = making
-    return await this.#attempted(name, args, making, undefined, async () => {
-      writer.requireTime()
-      this.#options.quota.take(origin.viewer)
-      if (name !== 'apply' && name !== 'create') return []
-      writer.reach(clusterNamed(served, args.cluster))
-      return await manifests.documentsOf(args.manifest, 'manifest')
-    })
-  }
-
+  /** Makes the writes of one mutation, one after the other, and reports each. */
   async #outcome(
     name: string,
     args: WriteArguments,
     documents: readonly Unstructured[],
     making: Making,
-  ): Promise<Outcome> {
-    const steps = await this.#attempted(name, args, making, undefined, () =>
-      this.#steps(name, args, documents, making),
-    )
-    if (steps instanceof Error) return steps
-    const outcomes: (WritePayload | Error)[] = []
-    for (const [at, step] of steps.entries()) {
-      outcomes.push(await this.#made(name, step, args, making, at > 0))
-    }
-    const [first] = outcomes
-    return name === 'apply' || first === undefined ? outcomes : first
-  }
-
-  async #steps(
-    name: string,
-    args: WriteArguments,
-    documents: readonly Unstructured[],
-    making: Making,
-  ): Promise<readonly (Step | Error)[]> {
-    const { served, origin } = making
-    if (name === 'apply') {
+  ): Promise<WritePayload | Error | readonly (WritePayload | Error)[]> {
+    const { served, origin, writer } = making
+    const stepsOf = async (): Promise<readonly (Step | Error)[]> => {
+      if (name === 'create') return [createStep(args, documents, served)]
+      if (name !== 'apply') {
+        const place = await placeOfId(args.id ?? '', served, this.#options.limits, origin)
+        return [{ place, make: () => acted(name, writer, place, args, making) }]
+      }
       const cluster = clusterNamed(served, args.cluster)
       return documents.map((document) => {
         try {
@@ -224,33 +198,28 @@ export class Mutations implements MutationSource {
         }
       })
     }
-    if (name === 'create') return [createStep(args, documents, served)]
-    const place = await placeOfId(args.id ?? '', served, this.#options.limits, origin)
-    return [{ place, make: (writer) => acted(name, writer, place, args, making) }]
-  }
-
-  /** Makes one write, and reports it. `isFurther`: it is not the first of its mutation, and counts for the quota. */
-  async #made(
-    mutation: string,
-    step: Step | Error,
-    args: WriteArguments,
-    making: Making,
-    isFurther: boolean,
-  ): Promise<WritePayload | Error> {
-    const { origin, writer } = making
-    const startedMs = performance.now()
-    const place = step instanceof Error ? undefined : step.place
-    return await this.#attempted(mutation, args, making, place, async () => {
-      if (isFurther) this.#options.quota.take(origin.viewer)
-      if (step instanceof Error) throw step
-      const { cluster, kind } = step.place
-      const details = { cluster, type: kind.typeName, mutation }
-      const payload = await within(origin.trace, 'write', details, () => step.make(writer))
-      const { waitedMs } = payload
-      const made = { ...step.place, name: step.place.name || payload.name }
-      this.#report(mutation, made, args, making, { startedMs, waitedMs })
-      return payload
-    })
+    const steps = await this.#attempted(name, args, making, undefined, stepsOf)
+    if (steps instanceof Error) return steps
+    const outcomes: (WritePayload | Error)[] = []
+    for (const [at, step] of steps.entries()) {
+      const startedMs = performance.now()
+      const to = step instanceof Error ? undefined : step.place
+      const outcome = await this.#attempted(name, args, making, to, async () => {
+        // Each write after the first of its mutation counts for the quota, too.
+        if (at > 0) this.#options.quota.take(origin.viewer)
+        if (step instanceof Error) throw step
+        const { place } = step
+        const details = { cluster: place.cluster, type: place.kind.typeName, mutation: name }
+        const payload = await within(origin.trace, 'write', details, () => step.make(writer))
+        const { waitedMs } = payload
+        const made = { ...place, name: place.name || payload.name }
+        this.#report(name, made, args, making, { startedMs, waitedMs })
+        return payload
+      })
+      outcomes.push(outcome)
+    }
+    const [first] = outcomes
+    return name === 'apply' || first === undefined ? outcomes : first
   }
 
   #report(

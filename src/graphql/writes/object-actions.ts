@@ -1,3 +1,9 @@
+/*
+ * The mutations of one object, by name (`objectActions`). Each says which kinds it is for, checks its own arguments,
+ * and makes one write by the caller's writer. `patch` and `runNow` need more than the object, so they stand beside the
+ * table.
+ */
+
 import { randomBytes } from 'node:crypto'
 import type { ObjectPatch } from '../../api-server/writes/object-patch.ts'
 import { groupResourceOf, resourcePath } from '../../kubernetes/api-resource.ts'

@@ -1,3 +1,8 @@
+/*
+ * Gives a workload the template of an earlier revision (kubectl's `rollback.go`): Deployments keep their revisions as
+ * ReplicaSets, StatefulSets and DaemonSets as ControllerRevisions, whose `data` is a patch.
+ */
+
 import type { JsonPatchOperation } from '../../api-server/writes/object-patch.ts'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { fieldsOf, numberOf, specOf } from '../../kubernetes/fields.ts'
@@ -27,10 +32,7 @@ interface Revision {
   readonly object: Unstructured
 }
 
-/**
- * Gives a workload the template of an earlier revision (kubectl's `rollback.go`): Deployments keep their revisions as
- * ReplicaSets, StatefulSets and DaemonSets as ControllerRevisions, whose `data` is a patch.
- */
+/** Gives a workload the template of an earlier revision. */
 export async function rollback(
   writer: CallerWriter,
   place: WritePlace,
@@ -40,7 +42,21 @@ export async function rollback(
   refusePaused(place, before, 'rollback')
   const isDeployment = groupResourceOf(place.kind.resource) === 'deployments.apps'
   const revisions = await revisionsOf(writer, place, before, isDeployment)
-  const { object } = chosen(place, revisions, toRevision ?? 0)
+  const wanted = toRevision ?? 0
+  const found = wanted === 0 ? revisions[1] : revisions.find(({ number }) => number === wanted)
+  if (found === undefined) {
+    const { cluster, kind } = place
+    const known = revisions.map(({ number }) => number).join(', ')
+    const message = wanted === 0 ? 'there is no earlier revision' : `there is no revision ${wanted}`
+    throw new ClientError('NOT_FOUND', message, {
+      argument: 'toRevision',
+      value: wanted === 0 ? null : wanted,
+      cluster,
+      type: kind.typeName,
+      hint: known === '' ? 'its revisions are gone' : `there are ${known}`,
+    })
+  }
+  const { object } = found
   return writer.write(place, { verb: 'patch' }, wishes, {
     before,
     send({ client }, options) {
@@ -48,8 +64,12 @@ export async function rollback(
         const patch = { strategic: fieldsOf(object['data']) as never }
         return client.patch(nameOf(place), patch, options)
       }
+      const { metadata, ...template } = fieldsOf(specOf(object)['template'])
+      const { labels, ...rest } = fieldsOf(metadata)
+      const { [templateHash]: _, ...kept } = fieldsOf(labels)
+      const value = { ...template, metadata: { ...rest, labels: kept } }
       const json = [
-        { op: 'replace', path: '/spec/template', value: templateOf(object) },
+        { op: 'replace', path: '/spec/template', value },
         ...annotationSteps(before, object),
       ] as const
       return client.patch(nameOf(place), { json }, options)
@@ -94,31 +114,6 @@ async function revisionsOf(
     }))
     .filter(({ number }) => number > 0)
     .toSorted((a, b) => b.number - a.number)
-}
-
-function chosen(
-  { cluster, kind }: WritePlace,
-  revisions: readonly Revision[],
-  wanted: number,
-): Revision {
-  const found = wanted === 0 ? revisions[1] : revisions.find(({ number }) => number === wanted)
-  if (found !== undefined) return found
-  const known = revisions.map(({ number }) => number).join(', ')
-  const message = wanted === 0 ? 'there is no earlier revision' : `there is no revision ${wanted}`
-  throw new ClientError('NOT_FOUND', message, {
-    argument: 'toRevision',
-    value: wanted === 0 ? null : wanted,
-    cluster,
-    type: kind.typeName,
-    hint: known === '' ? 'its revisions are gone' : `there are ${known}`,
-  })
-}
-
-function templateOf(replicaSet: Unstructured): object {
-  const { metadata, ...template } = fieldsOf(specOf(replicaSet)['template'])
-  const { labels, ...rest } = fieldsOf(metadata)
-  const { [templateHash]: _, ...kept } = fieldsOf(labels)
-  return { ...template, metadata: { ...rest, labels: kept } }
 }
 
 /**

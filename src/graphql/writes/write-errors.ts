@@ -1,3 +1,9 @@
+/*
+ * The errors of writes, with the facts of the API server's Status in their extensions; docs/writes.md lists the codes.
+ * `failedWrite` goes from who refused it (admission, RBAC) to why (conflict, invalid, budget), and tells a write that
+ * was surely not made from one whose outcome is unknown.
+ */
+
 import {
   ConnectionError,
   type ConnectionFailure,
@@ -47,13 +53,32 @@ export function failedWrite(
   const quotes = kind.metadataOnly
   const details = { cluster, type: kind.typeName, cause: quotes ? undefined : cause }
   const named = `${kind.typeName} ${namespace === '' ? name : `${namespace}/${name}`}`
-  if (!(cause instanceof ApiStatusError)) return failedRequest(place, verb, cause)
+  if (!(cause instanceof ApiStatusError)) {
+    const isRead = verb === 'get' || verb === 'list'
+    if (isRead || (cause instanceof ConnectionError && unsent.has(cause.failure))) {
+      const message = `cluster ${cluster} cannot be reached, and nothing was written`
+      const more = { ...details, cause, retryAfterMs: 1_000 }
+      return new ClientError('CLUSTER_UNREACHABLE', message, more)
+    }
+    const message = `the API server of cluster ${cluster} has not answered: the write may have been made`
+    const hint = 'read the object before you write again'
+    return new ClientError('OUTCOME_UNKNOWN', message, { ...details, cause, hint })
+  }
   const { httpStatus, status, retryAfterMs } = cause
   const said = shortened(textOf(status.message) ?? `HTTP ${httpStatus}`, maxTextLength)
-  const message = `${named}: ${quotes ? unquoted(cause) : said}`
-  const causes = causesOf(status.details?.causes).map((one) =>
-    quotes ? { ...one, message: '' } : one,
-  )
+  // Without its texts, a Status says its reason, and the names of fields that are not known.
+  const unknown = /strict decoding error: ((?:(?:unknown|duplicate) field "[^"]*"(?:, )?)+)$/
+  const [, fields] = unknown.exec(textOf(status.message) ?? '') ?? []
+  const reasons = [`HTTP ${httpStatus}`, textOf(status.reason), fields].filter(Boolean).join(', ')
+  const withheld = `${reasons}; the text of the API server is withheld, as it may quote values`
+  const message = `${named}: ${quotes ? withheld : said}`
+  const causes = itemsOf(status.details?.causes)
+    .slice(0, maxCauses)
+    .map((one) => ({
+      field: shortened(textOf(one['field']) ?? '', maxTextLength),
+      reason: textOf(one['reason']) ?? '',
+      message: quotes ? '' : shortened(textOf(one['message']) ?? '', maxTextLength),
+    }))
   const admission = admissionOf(said, httpStatus)
   if (admission !== undefined) {
     return new ClientError('ADMISSION_DENIED', message, {
@@ -118,14 +143,6 @@ export function failedWrite(
   return new ClientError('CLUSTER_UNREACHABLE', message, { ...details, retryAfterMs })
 }
 
-/** What a Status says without its texts: the reason, and the names of fields that are not known. */
-function unquoted({ httpStatus, status }: ApiStatusError): string {
-  const known = /strict decoding error: ((?:(?:unknown|duplicate) field "[^"]*"(?:, )?)+)$/
-  const [, fields] = known.exec(textOf(status.message) ?? '') ?? []
-  const said = [`HTTP ${httpStatus}`, textOf(status.reason), fields].filter(Boolean).join(', ')
-  return `${said}; the text of the API server is withheld, as it may quote values`
-}
-
 /** The error of a write that the caller may not make. */
 export function forbiddenWrite(
   { cluster, kind, namespace, name }: WritePlace,
@@ -180,22 +197,6 @@ export function immutableContents({ cluster, kind, namespace, name }: WritePlace
   return new ClientError('INVALID', message, { cluster, type: kind.typeName, hint })
 }
 
-interface WriteCause {
-  readonly field: string
-  readonly reason: string
-  readonly message: string
-}
-
-function causesOf(causes: unknown): readonly WriteCause[] {
-  return itemsOf(causes)
-    .slice(0, maxCauses)
-    .map(({ field, reason, message }) => ({
-      field: shortened(textOf(field) ?? '', maxTextLength),
-      reason: textOf(reason) ?? '',
-      message: shortened(textOf(message) ?? '', maxTextLength),
-    }))
-}
-
 interface AdmissionDenial {
   readonly by: 'WEBHOOK' | 'POLICY' | 'PLUGIN'
   /** The name of the webhook or policy; null for a plugin of the API server, which does not say its name. */
@@ -242,22 +243,3 @@ const unsent: ReadonlySet<ConnectionFailure> = new Set([
   'client-certificate',
   'tls',
 ])
-
-function failedRequest(
-  { cluster, kind }: WritePlace,
-  verb: WriteVerb['verb'],
-  cause: unknown,
-): ClientError {
-  const details = { cluster, type: kind.typeName, cause }
-  const isUnsent =
-    verb === 'get' ||
-    verb === 'list' ||
-    (cause instanceof ConnectionError && unsent.has(cause.failure))
-  if (isUnsent) {
-    const message = `cluster ${cluster} cannot be reached, and nothing was written`
-    return new ClientError('CLUSTER_UNREACHABLE', message, { ...details, retryAfterMs: 1_000 })
-  }
-  const message = `the API server of cluster ${cluster} has not answered: the write may have been made`
-  const hint = 'read the object before you write again'
-  return new ClientError('OUTCOME_UNKNOWN', message, { ...details, hint })
-}

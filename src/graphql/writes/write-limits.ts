@@ -1,3 +1,9 @@
+/*
+ * The bounds of writes, in one table, and what counts them: writes of a user in a minute (`WriteQuota`), and the bytes
+ * that the writes of an operation hold until its answer is sent (`OperationBytes`), which are counted with those of all
+ * others.
+ */
+
 import { LRUCache } from 'lru-cache'
 import type { Viewer } from '../../access/viewer.ts'
 import { valueBytes } from '../../informer/codec/template.ts'

@@ -1,3 +1,8 @@
+/*
+ * Exact decimal numbers: read from quantities and integers, written as keys that sort as the numbers do, added up without
+ * rounding, and written as the API server writes quantities.
+ */
+
 import { isRawJson } from '../../lib/json.ts'
 
 /** An exact decimal number: `sign × 0.digits × 10^exponent`. `digits` has no outer zeros and is `''` for zero. */

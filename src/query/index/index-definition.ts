@@ -1,3 +1,8 @@
+/*
+ * The definitions of indexes, and the functions that stores build them with. An index has the values at some paths of each
+ * object, or one value made of them: their sum, the first one, the restarts or the total of a pod.
+ */
+
 import {
   builtInIndexes,
   type Indexers,
@@ -8,7 +13,7 @@ import { restartsOf } from '../../kubernetes/printing/pod-columns.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { decimalKey, decimalOfKey, sumOf } from './decimal.ts'
 import { type IndexType, indexKeyOf } from './index-key.ts'
-import { parsePath, type Path, valuesAt } from './path.ts'
+import { parsePath, valuesAt } from './path.ts'
 import { containerResourceAt, podTotalOf } from './pod-total.ts'
 
 /** An index as filters see it. */
@@ -84,8 +89,15 @@ const graphqlName = /^[A-Za-z][A-Za-z0-9_]*$/
 export function indexersOf(definitions: readonly IndexDefinition[]): Indexers {
   const indexers: Record<string, IndexFunction> = {}
   for (const definition of definitions) {
-    const { name } = definition
-    if (isInEveryStore(definition)) continue
+    const { name, paths } = definition
+    const isInEveryStore = builtInDefinitions.some(
+      (builtIn) =>
+        builtIn.name === name &&
+        paths.length === 1 &&
+        builtIn.paths[0] === paths[0] &&
+        (builtInIndexes as readonly string[]).includes(name),
+    )
+    if (isInEveryStore) continue
     if (reserved.has(name)) {
       throw new IndexDefinitionError(name, 'has a reserved name', 'choose another name')
     }
@@ -98,16 +110,6 @@ export function indexersOf(definitions: readonly IndexDefinition[]): Indexers {
     indexers[name] = indexFunctionOf(definition)
   }
   return indexers
-}
-
-function isInEveryStore({ name, paths }: IndexDefinition): boolean {
-  return builtInDefinitions.some(
-    (builtIn) =>
-      builtIn.name === name &&
-      paths.length === 1 &&
-      builtIn.paths[0] === paths[0] &&
-      (builtInIndexes as readonly string[]).includes(name),
-  )
 }
 
 /** The index values of an object, as keys of the index's type. Values of other types are skipped. */
@@ -129,7 +131,12 @@ export function indexFunctionOf({
       throw new TypeError(`the function of index ${name} does not return a list of strings`)
     }
   }
-  if (reduce === 'restarts') return restartKeysOf
+  if (reduce === 'restarts') {
+    return (pod) => {
+      const key = indexKeyOf('int', restartsOf(pod as Unstructured))
+      return key === undefined ? none : [key]
+    }
+  }
   const paths = texts.map(parsePath)
   if (reduce === 'podTotal') {
     const resource = paths[0] && containerResourceAt(paths[0])
@@ -139,23 +146,7 @@ export function indexFunctionOf({
     }
     return podTotalOf(resource)
   }
-  const keysOf = keysAt(paths, type)
-  if (reduce === undefined) return keysOf
-  if (reduce === 'first') return (object) => keysOf(object).slice(0, 1)
-  return (object) => {
-    const keys = keysOf(object)
-    const [only] = keys
-    return [keys.length === 1 && only ? only : decimalKey(sumOf(keys.map(decimalOfKey)))]
-  }
-}
-
-const restartKeysOf: IndexFunction = (pod) => {
-  const key = indexKeyOf('int', restartsOf(pod as Unstructured))
-  return key === undefined ? none : [key]
-}
-
-function keysAt(paths: readonly Path[], type: IndexType): IndexFunction {
-  return (object) => {
+  const keysOf: IndexFunction = (object) => {
     let keys: string[] | undefined
     for (const path of paths) {
       for (const value of valuesAt(path, object)) {
@@ -164,6 +155,13 @@ function keysAt(paths: readonly Path[], type: IndexType): IndexFunction {
       }
     }
     return keys ?? none
+  }
+  if (reduce === undefined) return keysOf
+  if (reduce === 'first') return (object) => keysOf(object).slice(0, 1)
+  return (object) => {
+    const keys = keysOf(object)
+    const [only] = keys
+    return [keys.length === 1 && only ? only : decimalKey(sumOf(keys.map(decimalOfKey)))]
   }
 }
 

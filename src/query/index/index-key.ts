@@ -1,3 +1,7 @@
+/*
+ * The keys of indexes: texts that sort as the values do, whatever their type. Values of another type have none.
+ */
+
 import { type HealthStatus, healthStatuses } from '../../kubernetes/health/health.ts'
 import { isRawJson } from '../../lib/json.ts'
 import { decimalKey, decimalOfKey, decimalText, parseInteger, parseQuantity } from './decimal.ts'

@@ -1,3 +1,8 @@
+/*
+ * Paths into objects, as SDL and clients write them: parsed once, then read from any object. A path through a list or a map
+ * has several values.
+ */
+
 import { CodedError } from '../../lib/coded-error.ts'
 import { quoted } from '../../lib/text.ts'
 

@@ -1,3 +1,14 @@
+/*
+ * The requests and limits of a whole pod, as the scheduler counts them: `PodRequests` and `PodLimits` of
+ * k8s.io/component-helpers/resource v0.36 with `UseStatusResources`.
+ *
+ * - Containers run beside each other and beside the sidecars, which are the init containers that always restart.
+ * - Each other init container runs alone, beside the sidecars before it. The most that any moment needs counts.
+ * - Resources of the pod itself (KEP-2837) take the place of those of its containers.
+ * - The overhead of the RuntimeClass comes on top; on top of a limit only if there is one.
+ * - While a container is resized in place (KEP-1287), the most of its spec and its status counts.
+ */
+
 import type { IndexFunction } from '../../informer/store/store-view.ts'
 import { type Fields, fieldsOf, specOf, statusOf } from '../../kubernetes/fields.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
@@ -22,23 +33,20 @@ export function containerResourceAt({ steps }: Path): ContainerResource | undefi
   return list === 'requests' || list === 'limits' ? { list, name } : undefined
 }
 
-/**
- * The requests or limits of a whole pod, as the scheduler counts them: `PodRequests` and `PodLimits` of
- * k8s.io/component-helpers/resource v0.36 with `UseStatusResources`. No value if no part of the pod has the resource.
- *
- * - Containers run beside each other and beside the sidecars, which are the init containers that always restart.
- * - Each other init container runs alone, beside the sidecars before it. The most that any moment needs counts.
- * - Resources of the pod itself (KEP-2837) take the place of those of its containers.
- * - The overhead of the RuntimeClass comes on top; on top of a limit only if there is one.
- * - While a container is resized in place (KEP-1287), the most of its spec and its status counts.
- */
+/** The index of one resource. No value if no part of the pod has the resource. */
 export function podTotalOf(resource: ContainerResource): IndexFunction {
   const { list, name } = resource
   return (object) => {
     const pod = object as Unstructured
     const spec = specOf(pod)
     const status = statusOf(pod)
-    const resize: Resize = { resource, isInfeasible: isInfeasible(status) }
+    let isInfeasible = false
+    for (const { type, reason } of fieldsIn(status['conditions'])) {
+      if (type !== 'PodResizePending') continue
+      isInfeasible = reason === 'Infeasible'
+      break
+    }
+    const resize: Resize = { resource, isInfeasible }
     let total: string | undefined
     for (const container of fieldsIn(spec['containers'])) {
       const state = namedIn(status['containerStatuses'], container['name'])
@@ -58,7 +66,9 @@ export function podTotalOf(resource: ContainerResource): IndexFunction {
       }
     }
     total = larger(total, initial)
-    if (isOfPods(name) && valueIn(spec['resources'], resource) !== undefined) {
+    // `IsSupportedPodLevelResource`.
+    const isOfPods = name === 'cpu' || name === 'memory' || name.startsWith('hugepages-')
+    if (isOfPods && valueIn(spec['resources'], resource) !== undefined) {
       total = effective(spec, status, resize) ?? zero
     }
     const overhead = indexKeyOf('quantity', fieldsOf(spec['overhead'])[name])
@@ -93,22 +103,10 @@ const totals = { requests: totalsOf('requests'), limits: totalsOf('limits') }
 const none: readonly string[] = []
 const zero = decimalKey(sumOf([]))
 
-/** The resources that a pod may have itself: `IsSupportedPodLevelResource`. */
-function isOfPods(name: string): boolean {
-  return name === 'cpu' || name === 'memory' || name.startsWith('hugepages-')
-}
-
 interface Resize {
   readonly resource: ContainerResource
   /** Whether the node cannot grant the wanted resources. */
   readonly isInfeasible: boolean
-}
-
-function isInfeasible({ conditions }: Fields): boolean {
-  for (const { type, reason } of fieldsIn(conditions)) {
-    if (type === 'PodResizePending') return reason === 'Infeasible'
-  }
-  return false
 }
 
 /** What a container or a pod counts: the most of what it wants, what it was granted and what it has. */

@@ -1,3 +1,9 @@
+/*
+ * The ways to complete the last word of a search text. Each is a term that at least one visible object has: a name, a
+ * namespace, a key or a value of a label, a kind. `searches` finds the first terms of each form in the sorted terms of the
+ * indexes; the forms share the number of the answer, and only what is answered is counted.
+ */
+
 import { folded } from '../../informer/store/term-list.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
 import type { Scope } from '../condition/scope.ts'
@@ -78,13 +84,31 @@ export function completionsOf(options: CompletionsOptions): Completions {
     .map((part) => ({ ...part, terms: visibleTerms({ ...part, namespaces, budget }) }))
     .filter(({ terms }) => terms.size > 0)
     .toSorted((a, b) => a.place - b.place || (a.type < b.type ? -1 : a.type > b.type ? 1 : 0))
-  const found = completionTerms
-    .filter((term) => options.terms?.includes(term) !== false && mayBecome(term, options))
+  // Without a letter, names and values of any label are too many to help: they have to be asked for.
+  const isFewOnly = options.terms === null && word.start === ''
+  const becomes: Readonly<Record<UnfinishedWord['form'], readonly CompletionTerm[]>> = {
+    text: isFewOnly ? ['NAMESPACE', 'LABEL_KEY', 'KIND'] : completionTerms,
+    kind: ['KIND'],
+    namespace: ['NAMESPACE'],
+    label: ['LABEL_VALUE'],
+  }
+  const found = becomes[word.form]
+    .filter((term) => options.terms?.includes(term) !== false)
     .map((term) => searches[term]({ parts, word, limit: size + 1, budget }))
-  const shares = sharesOf(
-    found.map(({ length }) => length),
+  // The number of terms of each form: one more of each in turn, until there are `size`.
+  const shares = found.map(() => 0)
+  let left = Math.min(
     size,
+    found.reduce((sum, { length }) => sum + length, 0),
   )
+  while (left > 0) {
+    for (const [at, { length }] of found.entries()) {
+      const share = shares[at] ?? 0
+      if (left === 0 || share >= length) continue
+      shares[at] = share + 1
+      left -= 1
+    }
+  }
   const completions = found.flatMap((terms, at) => {
     return terms.slice(0, shares[at]).map(({ field, value, ...term }) => {
       budget.spend('tests', testsPerAnswered)
@@ -100,38 +124,6 @@ export function completionsOf(options: CompletionsOptions): Completions {
   })
   const hasMore = found.some(({ length }, at) => length > (shares[at] ?? 0))
   return { completions, hasMore }
-}
-
-/** Without a letter, names and values of any label are too many to help: they have to be asked for. */
-function mayBecome(term: CompletionTerm, { word, terms }: CompletionsOptions): boolean {
-  switch (word.form) {
-    case 'text':
-      return terms !== null || word.start !== '' || (term !== 'NAME' && term !== 'LABEL_VALUE')
-    case 'kind':
-      return term === 'KIND'
-    case 'namespace':
-      return term === 'NAMESPACE'
-    case 'label':
-      return term === 'LABEL_VALUE'
-  }
-}
-
-/** The number of rows of each of several lists: one more of each in turn, until there are `size`. */
-function sharesOf(lengths: readonly number[], size: number): readonly number[] {
-  const shares = lengths.map(() => 0)
-  let left = Math.min(
-    size,
-    lengths.reduce((sum, length) => sum + length, 0),
-  )
-  while (left > 0) {
-    for (const [at, length] of lengths.entries()) {
-      const share = shares[at] ?? 0
-      if (left === 0 || share >= length) continue
-      shares[at] = share + 1
-      left -= 1
-    }
-  }
-  return shares
 }
 
 interface VisiblePart extends CompletedPart {
@@ -152,100 +144,77 @@ interface FoundTerm extends Omit<Completion, 'count'> {
   readonly value?: string
 }
 
-/** Names by type, in the order of a search. A name of several types is that of the first. */
-function names({ parts, word: { start }, limit }: TermSearch): readonly FoundTerm[] {
-  const found = new Map<string, FoundTerm>()
-  for (const [type, ofType] of Map.groupBy(parts, (part) => part.type)) {
-    const first = new FirstTerms(limit - found.size)
-    for (const { terms } of ofType) {
-      for (const text of terms.values('name', start)) {
-        if (found.has(text)) continue
-        const isNear = first.add(folded(text), text, () => {
-          return { term: 'NAME', text, insert: textWord(text), type, field: 'name', value: text }
+type Search = (search: TermSearch) => readonly FoundTerm[]
+
+/** How a word becomes a term of each form. */
+const searches: Readonly<Record<CompletionTerm, Search>> = {
+  /** By type, in the order of a search. A name of several types is that of the first. */
+  NAME({ parts, word: { start }, limit }) {
+    const found = new Map<string, FoundTerm>()
+    for (const [type, ofType] of Map.groupBy(parts, (part) => part.type)) {
+      const first = new FirstTerms(limit - found.size)
+      for (const { terms } of ofType) {
+        for (const text of terms.values('name', start)) {
+          if (found.has(text)) continue
+          const isNear = first.add(folded(text), text, () => {
+            return { term: 'NAME', text, insert: textWord(text), type, field: 'name', value: text }
+          })
+          if (!isNear) break
+        }
+      }
+      for (const one of first.terms()) found.set(one.text, one)
+      if (found.size >= limit) break
+    }
+    return [...found.values()]
+  },
+  NAMESPACE({ parts, word, limit }) {
+    const head = word.form === 'namespace' ? word.head : 'namespace:'
+    const first = new FirstTerms(limit)
+    for (const part of parts) first.addValues('NAMESPACE', part, 'namespace', word.start, head)
+    return first.terms()
+  },
+  /** Keys that begin with the text, then those whose name behind the prefix of a domain does. */
+  LABEL_KEY({ parts, word, limit, budget }) {
+    const start = word.start.toLowerCase()
+    const first = new FirstTerms(limit)
+    for (const { terms, type } of parts) {
+      for (const text of terms.labelKeys()) {
+        budget.spend('tests', 1)
+        const key = text.toLowerCase()
+        const isStart = key.startsWith(start)
+        if (!isStart && !key.startsWith(start, key.indexOf('/') + 1)) continue
+        if (!terms.hasKey(text)) continue
+        first.add((isStart ? '0' : '1') + folded(text), text, () => {
+          return { term: 'LABEL_KEY', text, insert: `${text}=`, type, field: { label: text } }
         })
-        if (!isNear) break
       }
     }
-    for (const one of first.terms()) found.set(one.text, one)
-    if (found.size >= limit) break
-  }
-  return [...found.values()]
-}
-
-function namespacesOf({ parts, word, limit }: TermSearch): readonly FoundTerm[] {
-  const head = word.form === 'namespace' ? word.head : 'namespace:'
-  const first = new FirstTerms(limit)
-  for (const { terms, type } of parts) {
-    for (const text of terms.values('namespace', word.start)) {
-      const isNear = first.add(folded(text), text, () => {
-        const insert = head + text
-        return { term: 'NAMESPACE', text, insert, type, field: 'namespace', value: text }
-      })
-      if (!isNear) break
+    return first.terms()
+  },
+  /** Of one key or, where the word names none, of any key. */
+  LABEL_VALUE({ parts, word, limit }) {
+    const first = new FirstTerms(limit)
+    for (const part of parts) {
+      for (const key of word.form === 'label' ? [word.key] : part.terms.labelKeys()) {
+        const head = word.form === 'label' ? word.head : `${key}=`
+        first.addValues('LABEL_VALUE', part, { label: key }, word.start, head)
+      }
     }
-  }
-  return first.terms()
-}
-
-/** Keys that begin with the text, then those whose name behind the prefix of a domain does. */
-function labelKeys({ parts, word, limit, budget }: TermSearch): readonly FoundTerm[] {
-  const start = word.start.toLowerCase()
-  const first = new FirstTerms(limit)
-  for (const { terms, type } of parts) {
-    for (const text of terms.labelKeys()) {
+    return first.terms()
+  },
+  KIND({ parts, word, limit, budget }) {
+    const start = word.start.toLowerCase()
+    const head = word.form === 'kind' ? word.head : 'kind:'
+    const first = new FirstTerms(limit)
+    for (const { type, kind, kindWord, kindNames } of parts) {
       budget.spend('tests', 1)
-      const key = text.toLowerCase()
-      const isStart = key.startsWith(start)
-      if (!isStart && !key.startsWith(start, key.indexOf('/') + 1)) continue
-      if (!terms.hasKey(text)) continue
-      first.add((isStart ? '0' : '1') + folded(text), text, () => {
-        return { term: 'LABEL_KEY', text, insert: `${text}=`, type, field: { label: text } }
+      if (!kindNames.some((name) => name.startsWith(start))) continue
+      first.add(folded(kind), type, () => {
+        return { term: 'KIND', text: kind, insert: head + kindWord, type }
       })
     }
-  }
-  return first.terms()
-}
-
-/** The values of one key or, where the word names none, of any key. */
-function labelValues({ parts, word, limit }: TermSearch): readonly FoundTerm[] {
-  const first = new FirstTerms(limit)
-  for (const { terms, type } of parts) {
-    for (const key of word.form === 'label' ? [word.key] : terms.labelKeys()) {
-      const head = word.form === 'label' ? word.head : `${key}=`
-      const field = { label: key }
-      for (const text of terms.values(field, word.start)) {
-        // `team=` asks for any value.
-        if (text === '') continue
-        const isNear = first.add(folded(text), head + text, () => {
-          return { term: 'LABEL_VALUE', text, insert: head + text, type, field, value: text }
-        })
-        if (!isNear) break
-      }
-    }
-  }
-  return first.terms()
-}
-
-function kinds({ parts, word, limit, budget }: TermSearch): readonly FoundTerm[] {
-  const start = word.start.toLowerCase()
-  const head = word.form === 'kind' ? word.head : 'kind:'
-  const first = new FirstTerms(limit)
-  for (const { type, kind, kindWord, kindNames } of parts) {
-    budget.spend('tests', 1)
-    if (!kindNames.some((name) => name.startsWith(start))) continue
-    first.add(folded(kind), type, () => {
-      return { term: 'KIND', text: kind, insert: head + kindWord, type }
-    })
-  }
-  return first.terms()
-}
-
-const searches: Readonly<Record<CompletionTerm, (search: TermSearch) => readonly FoundTerm[]>> = {
-  NAME: names,
-  NAMESPACE: namespacesOf,
-  LABEL_KEY: labelKeys,
-  LABEL_VALUE: labelValues,
-  KIND: kinds,
+    return first.terms()
+  },
 }
 
 interface OrderedTerm {
@@ -279,6 +248,25 @@ class FirstTerms {
     const last = rows.length > this.#limit ? rows.pop() : undefined
     if (last !== undefined) this.#ids.delete(last.id)
     return true
+  }
+
+  /** Adds the values of a field that begin with a text. `head` is written in front of each. */
+  addValues(
+    term: CompletionTerm,
+    { terms, type }: VisiblePart,
+    field: TermField,
+    start: string,
+    head: string,
+  ): void {
+    for (const text of terms.values(field, start)) {
+      // `team=` asks for any value.
+      if (text === '') continue
+      const insert = head + text
+      const isNear = this.add(folded(text), insert, () => {
+        return { term, text, insert, type, field, value: text }
+      })
+      if (!isNear) return
+    }
   }
 
   terms(): readonly FoundTerm[] {

@@ -1,3 +1,8 @@
+/*
+ * Cursors: the position of an object in its list, as an opaque text. A cursor is bound to its list by a hash of what selects
+ * and orders the objects, so that it is refused elsewhere. Long values are cut, to keep it short enough to be accepted.
+ */
+
 import { createHash } from 'node:crypto'
 import { ArgumentError } from '../condition/argument-error.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
@@ -14,20 +19,23 @@ const maxLength = 16_384
 const maxWhole = 1_400
 const maxCut = 128
 
+/** The error of a cursor that does not belong to its list. */
+export function cursorError(
+  argument: string,
+  cursor: string,
+  reason: keyof typeof problems,
+): ArgumentError {
+  return new ArgumentError(argument, problems[reason], {
+    value: cursor,
+    hint: 'start again without a cursor, and keep the other arguments the same for all pages',
+  })
+}
+
 const problems = {
   malformed: 'is not a cursor',
   otherVersion: 'is a cursor of another version of the gateway',
   otherQuery: 'is a cursor of another query',
 } as const
-
-export function cursorError(
-  argument: string,
-  value: string,
-  reason: keyof typeof problems,
-): ArgumentError {
-  const hint = 'start again without a cursor, and keep the other arguments the same for all pages'
-  return new ArgumentError(argument, problems[reason], { value, hint })
-}
 
 /**
  * What a cursor is bound to: the list (cluster, kind, and for a relation its start) and the arguments that select and
@@ -96,7 +104,7 @@ export function encodeCursor(
             : [value.slice(0, maxCut), valueHash(value)],
         )
   // JSON writes a missing value as null.
-  return Buffer.from(JSON.stringify([version, hash, part, key, ...kept])).toString('base64url')
+  return encodeFields([version, hash, part, key, ...kept])
 }
 
 /** The hash of a {@link CutValue}. */
@@ -117,7 +125,7 @@ interface CursorContext {
   ) => string
 }
 
-/** The position in a cursor; `undefined` without one. Throws an `ArgumentError`, which names the argument. */
+/** The position in a cursor; `undefined` without one. Throws `ArgumentError`, which names the argument. */
 export function positionIn(
   cursor: string | null | undefined,
   { hash, argument, terms, wholeValue }: CursorContext,
@@ -141,7 +149,7 @@ export function positionIn(
   return { part, key, values: values.map(read) }
 }
 
-function isText(value: unknown): value is string {
+export function isText(value: unknown): value is string {
   return typeof value === 'string'
 }
 
@@ -149,14 +157,20 @@ function isCut(value: unknown): value is CutValue {
   return Array.isArray(value) && value.length === 2 && value.every(isText)
 }
 
-function fieldsOf(cursor: string): readonly unknown[] | undefined {
-  if (cursor.length > maxLength) return undefined
-  const bytes = Buffer.from(cursor, 'base64url')
-  // Buffer skips invalid characters. No cursor has them.
-  if (bytes.toString('base64url') !== cursor) return undefined
+/** Writes a cursor or a resume token: an opaque text, the same on every replica. The first field is the version of its form. */
+export function encodeFields(fields: readonly unknown[]): string {
+  return Buffer.from(JSON.stringify(fields)).toString('base64url')
+}
+
+/** Reads what {@link encodeFields} has written; `undefined` for any other text. */
+export function fieldsOf(text: string): readonly unknown[] | undefined {
+  if (text.length > maxLength) return undefined
+  const bytes = Buffer.from(text, 'base64url')
+  // Buffer skips characters outside base64url. A valid text has none.
+  if (bytes.toString('base64url') !== text) return undefined
   try {
     const value: unknown = JSON.parse(bytes.toString())
-    return Array.isArray(value) && typeof value[0] === 'number' ? value : undefined
+    return Array.isArray(value) && Number.isInteger(value[0]) ? value : undefined
   } catch {
     return undefined
   }

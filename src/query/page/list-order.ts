@@ -1,3 +1,8 @@
+/*
+ * Orders of lists: `orderBy` compiled to terms, the position of an object in an order, and how positions compare. Keys break
+ * ties, in the order in which stores keep them.
+ */
+
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { ArgumentError } from '../condition/argument-error.ts'
 import type { FilterableIndex } from '../index/index-definition.ts'

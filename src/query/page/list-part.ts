@@ -1,3 +1,8 @@
+/*
+ * The visible objects of one kind in one cluster that meet a condition. `VisiblePart` is the only place where the condition
+ * of a request and the viewer's Scope are joined: pages, single objects, counts and sums all read through it.
+ */
+
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import {
   allOf,
@@ -10,16 +15,11 @@ import type { IdSet } from '../condition/candidates.ts'
 import { bindCondition } from '../condition/id-set.ts'
 import type { Scope } from '../condition/scope.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
-import { comparePositions, type ListOrder, type OrderPosition, positionOf } from './list-order.ts'
-import { nextRows, type OrderedRows, orderedRows, type OrderedRowsOptions } from './ordered-rows.ts'
+import type { ListOrder, OrderPosition } from './list-order.ts'
+import { type OrderedRows, orderedRows, type OrderedRowsOptions } from './ordered-rows.ts'
 import type { ListPosition } from './cursor.ts'
 import type { NumberColumns } from './sums.ts'
 import { type Members, membersOf } from './value-counts.ts'
-
-/*
- * The visible objects of one kind in one cluster that meet a condition. `visible` is the only place where the condition
- * of a request and the viewer's Scope are joined: pages, single objects, counts and sums all read through it.
- */
 
 /** The objects that a request wants of a store. */
 export interface WantedObjects {
@@ -29,10 +29,6 @@ export interface WantedObjects {
   readonly scope: Scope
   /** Needed by conditions on related objects. */
   readonly related?: RelatedStores | undefined
-}
-
-export interface RowsOptions extends WantedObjects {
-  readonly budget: WorkBudget
 }
 
 /** A part of a list: the objects of one kind in one cluster. */
@@ -53,31 +49,18 @@ export interface ServedRows {
   totalCount(): number
 }
 
-/** The objects that a request may see: the request's condition and the viewer's Scope, bound to the store. */
-interface VisibleSet {
-  readonly set: IdSet
-  readonly condition: Condition
-  readonly namespaces: readonly string[] | undefined
-}
-
-function visible(
-  { view, condition, scope, related }: WantedObjects,
-  budget: WorkBudget,
-): VisibleSet {
-  const both = allOf([condition, scopeCondition(scope)])
-  return {
-    set: bindCondition(both, view, budget, related),
-    condition: both,
-    namespaces: namespacesOf(both),
-  }
-}
-
-/** A part whose visible objects are bound to the store once they are read. */
-export class VisiblePart<P extends ListPart> {
+/** The visible objects of a part, bound to the store once they are read. */
+export class VisiblePart<P extends WantedObjects = WantedObjects> {
   readonly part: P
   #columns: NumberColumns | undefined
   readonly #budget: WorkBudget
-  #visible: VisibleSet | undefined
+  #visible:
+    | {
+        readonly set: IdSet
+        readonly condition: Condition
+        readonly namespaces: readonly string[] | undefined
+      }
+    | undefined
   #members: Members | undefined
 
   constructor(part: P, budget: WorkBudget) {
@@ -90,21 +73,38 @@ export class VisiblePart<P extends ListPart> {
     return (this.#columns ??= new Map())
   }
 
-  get #bound(): VisibleSet {
+  get #bound() {
     if (this.#visible === undefined) {
-      this.#visible = visible(this.part, this.#budget)
-      this.#budget.report?.reading(this.part.view)
+      const { view, condition, scope, related } = this.part
+      const both = allOf([condition, scopeCondition(scope)])
+      this.#visible = {
+        set: bindCondition(both, view, this.#budget, related),
+        condition: both,
+        namespaces: namespacesOf(both),
+      }
+      this.#budget.report?.reading(view)
     }
     return this.#visible
   }
 
-  rows(order: ListOrder, after: OrderPosition | undefined, limit: number): readonly ObjectId[] {
-    return orderedRows(this.#rowsOptions(order, after, limit))
+  /** The first objects behind a key, in key order. No object needs to have the key. */
+  first(after: string | undefined, limit: number): readonly ObjectId[] {
+    const rows = this.rows(
+      byKey,
+      after === undefined ? undefined : { values: [], key: after },
+      limit,
+    )
+    this.#budget.report?.returned(rows.length)
+    return rows
   }
 
-  /** As `nextRows`. */
+  rows(order: ListOrder, after: OrderPosition | undefined, limit: number): readonly ObjectId[] {
+    return orderedRows(this.#rowsOptions(order, after, limit), false).rows
+  }
+
+  /** As {@link rows}, but may end early: see `orderedRows`. */
   nextRows(order: ListOrder, after: OrderPosition | undefined, limit: number): OrderedRows {
-    return nextRows(this.#rowsOptions(order, after, limit))
+    return orderedRows(this.#rowsOptions(order, after, limit), true)
   }
 
   /** About so many visible objects have a value in an index, if the visible ones are spread evenly. */
@@ -117,7 +117,9 @@ export class VisiblePart<P extends ListPart> {
   }
 
   count(): number {
-    return countMembers(this.part.view, this.#bound, this.#budget)
+    const { set, condition } = this.#bound
+    const { view } = this.part
+    return set.count() ?? membersOf({ view, set, condition, budget: this.#budget }).size
   }
 
   members(): Members {
@@ -143,9 +145,7 @@ export class VisiblePart<P extends ListPart> {
   }
 }
 
-function countMembers(view: StoreView, { set, condition }: VisibleSet, budget: WorkBudget): number {
-  return set.count() ?? membersOf({ view, set, condition, budget }).size
-}
+const byKey: ListOrder = { terms: [], backwards: false }
 
 /** The position in a part that a position in the list means. Ties are in the order of the parts, whatever their keys. */
 export function startIn({ name }: Pick<ListPart, 'name'>, at: ListPosition): OrderPosition {
@@ -155,47 +155,3 @@ export function startIn({ name }: Pick<ListPart, 'name'>, at: ListPosition): Ord
 
 /** Sorts after every key: namespaces and names are ASCII. */
 export const beyondAllKeys = '\uffff/\uffff'
-
-export interface KeyRowsOptions extends RowsOptions {
-  /** Only objects behind this key; backwards, before it. No object needs to have the key. */
-  readonly after?: string | undefined
-  /** Only objects up to this key. */
-  readonly before?: string | undefined
-  readonly backwards?: boolean
-  /** At least 1. */
-  readonly limit: number
-}
-
-/** The first visible objects that meet a condition, in key order; backwards, the last ones. */
-export function listRows(options: KeyRowsOptions): readonly ObjectId[] {
-  const { view, limit, budget, after, before, backwards = false } = options
-  const order = { terms: [], backwards }
-  const from = after === undefined ? undefined : { values: [], key: after }
-  budget.report?.reading(view)
-  const found = orderedRows({
-    view,
-    ...visible(options, budget),
-    order,
-    after: from,
-    limit,
-    budget,
-  })
-  const bound = before === undefined ? undefined : { values: [], key: before }
-  const end =
-    bound === undefined
-      ? -1
-      : found.findIndex((id) => comparePositions(positionOf(view, [], id), bound, order) >= 0)
-  const rows = end < 0 ? found : found.slice(0, end)
-  budget.report?.returned(rows.length)
-  return rows
-}
-
-/** The first visible object that meets a condition: the answer of a field for one object. */
-export function findObject(options: RowsOptions): ObjectId | undefined {
-  return listRows({ ...options, limit: 1 })[0]
-}
-
-/** The number of visible objects that meet a condition. Throws `QueryTooCostlyError`. */
-export function countObjects(options: RowsOptions): number {
-  return countMembers(options.view, visible(options, options.budget), options.budget)
-}

@@ -14,41 +14,29 @@ export interface LookupOptions {
 /** The object with a key; `undefined` if it does not exist or is not visible. */
 export function objectByKey(options: LookupOptions, key: string): ObjectId | undefined {
   // Visibility is checked first, so that the time of the answer does not reveal whether the object exists.
-  return found(options, () => (isVisible(options, key) ? options.view.idOf(key) : undefined))
+  return found(options, isVisible(options, key) ? options.view.idOf(key) : undefined)
 }
 
 /** The object with a UID; otherwise like {@link objectByKey}. `''` is not a UID. */
 export function objectByUid(options: LookupOptions, uid: string): ObjectId | undefined {
   const { view } = options
-  return found(options, () => {
-    const id = uid === '' ? undefined : view.idOfUid(uid)
-    return id !== undefined && isVisible(options, view.keyOf(id)) ? id : undefined
-  })
+  const id = uid === '' ? undefined : view.idOfUid(uid)
+  return found(options, id !== undefined && isVisible(options, view.keyOf(id)) ? id : undefined)
 }
 
-/**
- * The object that `metadata` was read from, if it still exists. A namesake that was created later does not count. Kinds
- * without UIDs have only the key.
- */
-export function sameObject(
-  view: StoreView,
-  metadata: { readonly uid?: string },
-  key: string,
-): ObjectId | undefined {
-  const { uid = '' } = metadata
+/** The object with a UID and a key, whoever may see it. A namesake that was created later does not count. Kinds without UIDs have only the key. */
+export function sameObject(view: StoreView, uid: string, key: string): ObjectId | undefined {
   return uid === '' ? view.idOf(key) : view.idOfUid(uid)
-}
-
-function found(options: LookupOptions, read: () => ObjectId | undefined): ObjectId | undefined {
-  const { budget, view } = options
-  budget.report?.reading(view)
-  budget.report?.reached('key')
-  budget.spend('examined', 1)
-  const id = read()
-  if (id !== undefined) budget.report?.returned(1)
-  return id
 }
 
 function isVisible({ scope, byName }: LookupOptions, key: string): boolean {
   return isInScope(scope, key) || byName?.allows(key) === true
+}
+
+function found({ budget, view }: LookupOptions, id: ObjectId | undefined): ObjectId | undefined {
+  budget.report?.reading(view)
+  budget.report?.reached('key')
+  budget.spend('examined', 1)
+  if (id !== undefined) budget.report?.returned(1)
+  return id
 }

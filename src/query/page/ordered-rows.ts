@@ -1,3 +1,12 @@
+/*
+ * The first members of a set in an order, without sorting the whole set. Either of two ways may be far slower than the
+ * other: sorting the members is fast for few of them; walking all objects in order, which the indexes keep, and testing each
+ * is fast if most are members, because the page is soon full. `orderedRows` sorts a set that is obviously small. Otherwise
+ * it walks, and if that finds too little for its cost, it sorts the remaining members. A step of the walk costs several
+ * tests, so its number of steps is limited to a fraction of the tests that sorting needs. Together they cost little more
+ * than the cheaper way, without an estimate of how the condition and the order correlate.
+ */
+
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { type Candidates, eachMember, type IdSet } from '../condition/candidates.ts'
 import { type Condition, everything, partsOf } from '../condition/condition.ts'
@@ -39,32 +48,10 @@ export interface OrderedRows {
 const cheapRowsPerMember = 4
 
 /**
- * The first members of a set in an order, without sorting the whole set. Either of two ways may be far slower than the
- * other:
- *
- * - **Sorting** the members, from the smallest postings that cover the set or by testing every object, is fast for few
- *   members.
- * - **Walking** all objects in order, which the indexes keep, and testing each is fast if most objects are members,
- *   because the page is soon full.
- *
- * A set that is obviously small is sorted. Otherwise the walk starts; if it finds too little for its cost, the
- * remaining members are sorted. A step of the walk costs several tests, so its number of steps is limited to a fraction
- * of the tests that sorting needs. Together they cost little more than the cheaper way, without an estimate of how the
- * condition and the order correlate.
+ * The first members of a set in an order. With `mayEndEarly`, for a list that is merged with others, which may need only some
+ * of the rows, reading ends before a value that more objects have than rows are wanted, unless it is the first one.
  */
-export function orderedRows(options: OrderedRowsOptions): readonly ObjectId[] {
-  return readRows(options, false).rows
-}
-
-/**
- * As {@link orderedRows}, for a list that is merged with others, which may need only some of the rows: ends early before
- * a value that more objects have than rows are wanted, unless it is the first one.
- */
-export function nextRows(options: OrderedRowsOptions): OrderedRows {
-  return readRows(options, true)
-}
-
-function readRows(options: OrderedRowsOptions, mayEndEarly: boolean): OrderedRows {
+export function orderedRows(options: OrderedRowsOptions, mayEndEarly: boolean): OrderedRows {
   const { view, set, order, limit, budget } = options
   const isDeep = limit > fewRows
   const cheapRows = cheapRowsPerMember * Math.min(limit, fewRows)
@@ -74,7 +61,11 @@ function readRows(options: OrderedRowsOptions, mayEndEarly: boolean): OrderedRow
   const found: ObjectId[] = []
   // The store's own order is as fast to walk as any enumeration.
   const isByKey = order.terms.length === 0
-  const candidates = set.candidates(view.size >> 1) ?? (isByKey ? undefined : allOf(view))
+  const candidates =
+    set.candidates(view.size >> 1) ??
+    (isByKey
+      ? undefined
+      : { size: view.size, from: everything, exact: false, ids: () => view.ids() })
   // If members were spread evenly, so many steps would fill the page. Fewer candidates than that are sorted.
   if (candidates?.exact === true && candidates.size ** 2 < limit * view.size) {
     return { rows: sortedRows(candidates, options) }
@@ -111,10 +102,6 @@ function readRows(options: OrderedRowsOptions, mayEndEarly: boolean): OrderedRow
 
 /** Testing so many objects takes as long as one step of a walk. */
 const testsPerStep = 16
-
-function allOf(view: StoreView): Candidates {
-  return { size: view.size, from: everything, exact: false, ids: () => view.ids() }
-}
 
 interface Row {
   readonly id: ObjectId

@@ -1,25 +1,34 @@
+/*
+ * A list is parts, each the objects of one kind in one cluster that meet a condition, merged in an order. Most lists have
+ * one part, whose rows need no merging: they are read straight from its indexes, as ids, without an object for each row.
+ * Of several, only as many rows of each are read as are wanted, and each is compared with the next ones of the others
+ * (`mergedRows`). A page of either says of which part each row is, makes cursors, and counts and adds up all objects of the list.
+ */
+
 import type { IndexView, ObjectId } from '../../informer/store/store-view.ts'
 import { ArgumentError } from '../condition/argument-error.ts'
-import type { WorkBudget } from '../condition/work-budget.ts'
 import { isInScope } from '../condition/scope.ts'
+import type { WorkBudget } from '../condition/work-budget.ts'
 import {
-  encodeCursor,
   type ListIdentity,
   type ListPosition,
+  encodeCursor,
   listHash,
   positionIn,
   valueHash,
 } from './cursor.ts'
-import { comparePositions, type OrderTerm, orderValue, positionOf } from './list-order.ts'
-import { type ListPart, startIn, VisiblePart } from './list-part.ts'
-import { type FoundRows, mergedRows } from './merged-rows.ts'
+import {
+  type ListOrder,
+  type OrderPosition,
+  type OrderTerm,
+  compareKeys,
+  comparePositions,
+  compareValues,
+  orderValue,
+  positionOf,
+} from './list-order.ts'
+import { type ListPart, VisiblePart, beyondAllKeys, startIn } from './list-part.ts'
 import { type ExactSum, type Spread, spreadOf, sumOfIndex } from './sums.ts'
-
-/*
- * A list is parts, each the objects of one kind in one cluster that meet a condition, merged in an order. Most lists have
- * one part, whose rows need no merging: they are read straight from its indexes, as ids, without an object for each row.
- * A page of either says of which part each row is, makes cursors, and counts and adds up all objects of the list.
- */
 
 export const defaultPageSize = 100
 
@@ -117,7 +126,8 @@ export function listPage<P extends ListPart>(options: PageOptions<P>): Page<P> {
       ? options.parts
       : options.parts.toSorted((a, b) => (a.name < b.name ? -1 : 1))
   const parts = sorted.map((part) => new VisiblePart(part, budget))
-  const skipped = offset === 0 ? 0 : Math.min(offset, sizeOf(sorted))
+  const whole = (): number => sorted.reduce((sum, { view }) => sum + view.size, 0)
+  const skipped = offset === 0 ? 0 : Math.min(offset, whole())
   const limit = skipped + size + 1
   const [only] = parts
   const read = (): FoundRows<P> =>
@@ -155,10 +165,6 @@ export function listPage<P extends ListPart>(options: PageOptions<P>): Page<P> {
 }
 
 const farOffset = { argument: 'offset', hint: 'use a smaller offset, or narrow the list' }
-
-function sizeOf(parts: readonly ListPart[]): number {
-  return parts.reduce((sum, { view }) => sum + view.size, 0)
-}
 
 interface FoundPageOptions<P extends ListPart> extends Pick<
   Page<P>,
@@ -248,49 +254,250 @@ function positionAt(
 
 /** The requested page size and end. Throws `ArgumentError`. */
 export function pageSizeOf(
-  { first, last }: PageBounds,
+  { first = null, last = null }: PageBounds,
   maxPageSize: number,
 ): { readonly size: number; readonly backwards: boolean } {
-  if (isGiven(first) && isGiven(last)) {
+  if (first !== null && last !== null) {
     throw new ArgumentError('last', 'cannot be given together with `first`', {
       value: last,
       hint: 'use `first` with `after`, or `last` with `before`',
     })
   }
-  if (isGiven(last)) return { size: checkedSize('last', last, maxPageSize), backwards: true }
-  const size = isGiven(first)
-    ? checkedSize('first', first, maxPageSize)
-    : Math.min(defaultPageSize, maxPageSize)
-  return { size, backwards: false }
+  const size = last ?? first ?? Math.min(defaultPageSize, maxPageSize)
+  const backwards = last !== null
+  if (Number.isInteger(size) && size >= 0 && size <= maxPageSize) return { size, backwards }
+  const problem = `must be a whole number from 0 to ${maxPageSize}, not ${size}`
+  const hint = `request a smaller page and continue with \`${backwards ? 'before' : 'after'}\``
+  throw new ArgumentError(backwards ? 'last' : 'first', problem, {
+    value: size,
+    ...(size > maxPageSize ? { hint } : {}),
+  })
 }
 
 /** The number of rows to skip. Throws `ArgumentError`. */
-export function offsetOf({ offset, ...others }: ListPageBounds): number {
-  if (!isGiven(offset)) return 0
+export function offsetOf({ offset = null, ...others }: ListPageBounds): number {
+  if (offset === null) return 0
   const other = (['after', 'last', 'before'] as const).find(
     (name) => (others[name] ?? null) !== null,
   )
-  if (other !== undefined) {
-    const hint = 'jump with `offset`, and go on from there with `after`'
-    const problem = `cannot be given together with \`${other}\``
-    throw new ArgumentError('offset', problem, { value: offset, hint })
-  }
-  if (!Number.isInteger(offset) || offset < 0) {
-    const problem = `must be a whole number from 0, not ${offset}`
-    throw new ArgumentError('offset', problem, { value: offset })
-  }
-  return offset
+  if (other === undefined && Number.isInteger(offset) && offset >= 0) return offset
+  const problem =
+    other === undefined
+      ? `must be a whole number from 0, not ${offset}`
+      : `cannot be given together with \`${other}\``
+  const hint = 'jump with `offset`, and go on from there with `after`'
+  throw new ArgumentError('offset', problem, {
+    value: offset,
+    ...(other === undefined ? {} : { hint }),
+  })
 }
 
-function checkedSize(argument: string, size: number, maxPageSize: number): number {
-  if (Number.isInteger(size) && size >= 0 && size <= maxPageSize) return size
-  const problem = `must be a whole number from 0 to ${maxPageSize}, not ${size}`
-  const next = argument === 'last' ? 'before' : 'after'
-  const hint =
-    size > maxPageSize ? `request a smaller page and continue with \`${next}\`` : undefined
-  throw new ArgumentError(argument, problem, { value: size, hint })
+/**
+ * A page of rows that are values, such as results of a search. `found`: the rows from the beginning of the page, one more than
+ * `size` if there are others.
+ */
+export function pageOfValues<R>(of: {
+  readonly found: readonly R[]
+  readonly size: number
+  readonly hasPreviousPage: boolean
+  readonly cursorOf: (row: R) => string
+  readonly totalCount: () => number
+}): PageOf<R> {
+  const { found, size, hasPreviousPage, cursorOf, totalCount } = of
+  const rows = found.slice(0, size)
+  return {
+    rows,
+    hasNextPage: found.length > size,
+    hasPreviousPage,
+    cursorAt(position) {
+      const row = rows[position]
+      if (row === undefined) throw new RangeError(`the page has no row ${position}`)
+      return cursorOf(row)
+    },
+    totalCount,
+  }
 }
 
-function isGiven(size: number | null | undefined): size is number {
-  return size !== undefined && size !== null
+/** The first rows of a list. */
+interface FoundRows<P extends ListPart> {
+  readonly ids: readonly ObjectId[]
+  /** The part of each row. Absent: all rows are of one. */
+  readonly places?: readonly P[]
+}
+
+/** The first rows of all parts, which are in the order of their names, behind a position. */
+function mergedRows<P extends ListPart>(
+  parts: readonly VisiblePart<P>[],
+  order: ListOrder,
+  after: ListPosition | undefined,
+  limit: number,
+): FoundRows<P> {
+  const ordered = order.backwards ? parts.toReversed() : parts
+  const [term] = order.terms
+  const ids: ObjectId[] = []
+  const places: P[] = []
+  const add = (part: P, id: ObjectId): void => {
+    ids.push(id)
+    places.push(part)
+  }
+  if (term === undefined) {
+    for (const visiblePart of ordered) {
+      const { part } = visiblePart
+      if (ids.length === limit) break
+      // All rows of a part may be before the position, in the order of the parts.
+      const isOther = after !== undefined && part.name !== after.part
+      if (isOther && part.name < after.part !== order.backwards) continue
+      const from = after && startIn(part, after)
+      for (const id of visiblePart.rows(order, from, limit - ids.length)) add(part, id)
+    }
+    return { ids, places }
+  }
+  const share = Math.min(limit, Math.ceil(limit / ordered.length) + spareRows)
+  const heads = new Heads<P>(order, term)
+  for (const visiblePart of ordered) {
+    const from = after && startIn(visiblePart.part, after)
+    heads.add(headsOf(visiblePart, { order, term, after: from, limit: share }))
+  }
+  while (ids.length < limit) {
+    const row = heads.next(limit - ids.length)
+    if (row === undefined) break
+    add(row.part, row.id)
+  }
+  return { ids, places }
+}
+
+/** So many rows more than its share are read of each part at first. */
+const spareRows = 4
+
+/** The next row of a part; where it is not read yet, a place at or before it: its value of the first term. */
+interface Head<P extends ListPart> {
+  readonly part: P
+  readonly position: OrderPosition
+  readonly id: ObjectId | undefined
+}
+
+interface HeadsOptions {
+  readonly order: ListOrder
+  /** The first term of the order. */
+  readonly term: OrderTerm
+  readonly after: OrderPosition | undefined
+  /** So many rows are read at first. */
+  readonly limit: number
+}
+
+/**
+ * The heads of a part in order. Reads some rows at a time, each time twice as many, and those of a value that many share
+ * only once they may be next. Each step takes the number of rows that are wanted of all parts.
+ */
+function* headsOf<P extends ListPart>(
+  visiblePart: VisiblePart<P>,
+  { order, term, after, limit: share }: HeadsOptions,
+): Generator<Head<P>, void, number> {
+  const { part } = visiblePart
+  const isTied = order.terms.length === 1
+  let value = firstValue(part.view.index(term.index), term, order, after)
+  let from = after
+  for (let limit = share; ; limit *= 2) {
+    const wanted = yield { part, position: { values: [value], key: '' }, id: undefined }
+    // Equal ones of one part follow each other.
+    if (isTied) limit = Math.max(limit, Math.min(wanted, visiblePart.withValue(term.index, value)))
+    const { rows, next } = visiblePart.nextRows(order, from, limit)
+    for (const id of rows) {
+      from = positionOf(part.view, order.terms, id)
+      yield { part, id, position: from }
+    }
+    if (next === undefined && rows.length < limit) return
+    if (next === undefined) [value] = from?.values ?? []
+    else {
+      ;({ value } = next)
+      if (isTied) from = { values: [value], key: order.backwards ? beyondAllKeys : '' }
+    }
+  }
+}
+
+/** The value of an index that comes first in an order behind a position; `undefined`: objects without a value may. */
+function firstValue(
+  index: IndexView,
+  { descending }: OrderTerm,
+  { backwards }: ListOrder,
+  after: OrderPosition | undefined,
+): string | undefined {
+  const from = after?.values[0]
+  if (from === undefined && (backwards || after !== undefined)) return undefined
+  const [value] = index.orderedValues(from, descending !== backwards)
+  return value
+}
+
+/** The next row of a part, and those behind it. */
+interface NextRow<P extends ListPart> {
+  head: Head<P>
+  readonly heads: Generator<Head<P>, void, number>
+}
+
+/**
+ * The next row of each part in order, the first one last. A part is read once its rows may be next: where many objects share
+ * the first value, that is one part after the other.
+ */
+class Heads<P extends ListPart> {
+  readonly #order: ListOrder
+  readonly #byFirst: ListOrder
+  readonly #sorted: NextRow<P>[] = []
+
+  constructor(order: ListOrder, first: OrderTerm) {
+    this.#order = order
+    this.#byFirst = { ...order, terms: [first] }
+  }
+
+  add(heads: Generator<Head<P>, void, number>): void {
+    const { value: head } = heads.next()
+    if (head !== undefined) this.#put({ head, heads })
+  }
+
+  /** The next row, where so many are wanted at most; `undefined` behind the last one. */
+  next(wanted: number): { readonly part: P; readonly id: ObjectId } | undefined {
+    for (let top = this.#sorted.pop(); top !== undefined; top = this.#sorted.pop()) {
+      const { id, part } = top.head
+      const { value: following } = top.heads.next(wanted)
+      if (following !== undefined) {
+        top.head = following
+        this.#put(top)
+      }
+      if (id !== undefined) return { part, id }
+    }
+    return undefined
+  }
+
+  #put(one: NextRow<P>): void {
+    const sorted = this.#sorted
+    let [low, high] = [0, sorted.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const other = sorted[middle]
+      if (other !== undefined && this.#isBefore(one.head, other.head)) low = middle + 1
+      else high = middle
+    }
+    sorted.splice(low, 0, one)
+  }
+
+  #isBefore(one: Head<P>, other: Head<P>): boolean {
+    if (one.id !== undefined && other.id !== undefined) {
+      return compareHeads(one, other, this.#order) < 0
+    }
+    const byFirst = compareValues(one.position, other.position, this.#byFirst)
+    if (byFirst !== 0) return byFirst < 0
+    // By the parts, unless further values decide, which a part that is not read does not know.
+    const isOneRead = one.id !== undefined
+    if (this.#order.terms.length > 1 && isOneRead === (other.id === undefined)) return !isOneRead
+    return one.part.name < other.part.name !== this.#order.backwards
+  }
+}
+
+/** Compares two rows in the list: by the values, then the parts, then the keys. */
+function compareHeads(a: Head<ListPart>, b: Head<ListPart>, order: ListOrder): number {
+  const byValues = compareValues(a.position, b.position, order)
+  if (byValues !== 0) return byValues
+  const [one, other] = [a.part.name, b.part.name]
+  const byPart = one < other ? -1 : one > other ? 1 : 0
+  const forwards = byPart === 0 ? compareKeys(a.position.key, b.position.key) : byPart
+  return order.backwards ? -forwards : forwards
 }

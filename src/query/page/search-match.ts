@@ -1,3 +1,10 @@
+/*
+ * Finds the objects of one store that have all of some texts in their name, labels or searchable values. Looks for the
+ * rarest text first, and for the others among what it has found. Tests each distinct value of an index once for each text,
+ * however many objects share it, or the values of the objects that are left, if that costs less. Passes over indexes that
+ * lack a character of the text. The score of an object is a byte: the rank of its worst word, then the sum of all ranks.
+ */
+
 import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { type Condition, everything } from '../condition/condition.ts'
@@ -55,13 +62,7 @@ interface TextSearchOptions {
   readonly budget: WorkBudget
 }
 
-/**
- * The objects of one store that have all of some texts in their name, labels or searchable values. Looks for the rarest text
- * first, and for the others among what it has found. Tests each distinct value of an index once for each text, however
- * many objects share it, or the values of the objects that are left, if that costs less. Passes over indexes that lack a
- * character of the text. The budget pays for each value tested and each object found. Valid within the tick. Throws
- * `QueryTooCostlyError`.
- */
+/** The objects that have all texts, by their scores. Valid within the tick. Throws `QueryTooCostlyError`. */
 export class TextSearch {
   readonly #of: SearchedValues
   readonly #matchers: readonly Matcher[]

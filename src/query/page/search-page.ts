@@ -1,3 +1,9 @@
+/*
+ * A page of search results. Each part finds its objects: with texts by `TextSearch`, which scores them; without, as a list does.
+ * The results of all parts are ordered by score, then by part, then by key, so each part is asked for its first objects of
+ * a score, until the page is full.
+ */
+
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import { allOf, type Condition, scopeCondition } from '../condition/condition.ts'
 import { selectorCondition } from '../condition/list-condition.ts'
@@ -6,8 +12,8 @@ import type { WorkBudget } from '../condition/work-budget.ts'
 import { cursorError, encodeCursor, type ListIdentity, listHash, positionIn } from './cursor.ts'
 import { compareKeys } from './list-order.ts'
 import { FirstRows } from './ordered-rows.ts'
-import { countObjects, listRows } from './list-part.ts'
-import { type PageOf, pageSizeOf } from './page.ts'
+import { VisiblePart } from './list-part.ts'
+import { type PageOf, pageOfValues, pageSizeOf } from './page.ts'
 import { type SearchMatch, TextSearch, type SearchedValues } from './search-match.ts'
 import type { SearchWords } from './search-text.ts'
 
@@ -24,8 +30,8 @@ export interface SearchPart extends SearchedValues {
   readonly scope: Scope
 }
 
-export interface SearchPageOptions {
-  readonly parts: readonly SearchPart[]
+export interface SearchPageOptions<P extends SearchPart> {
+  readonly parts: readonly P[]
   readonly words: Pick<SearchWords, 'texts' | 'labels'>
   /** What the cursors are bound to. */
   readonly identity: ListIdentity
@@ -35,76 +41,70 @@ export interface SearchPageOptions {
   readonly maxPageSize: number
 }
 
-export interface SearchHit {
-  readonly part: SearchPart
+export interface SearchHit<P extends SearchPart> {
+  readonly part: P
   readonly id: ObjectId
   /** Lower is better. */
   readonly score: number
+  /** Where the text is; `undefined` if the words name no text. */
+  readonly matchOf: FoundPart<P>['matchOf']
 }
 
 /** One page of results, valid within the tick. */
-export interface SearchPage extends PageOf<SearchHit> {
-  /** Where the text is. `undefined` if the words name no text. */
-  matchOf(hit: SearchHit): SearchMatch | undefined
-  /** The number of objects by type, most first, without types that have none. */
-  counts(): readonly { readonly type: string; readonly count: number }[]
+export interface SearchPage<P extends SearchPart> extends PageOf<SearchHit<P>> {
+  /** The number of objects of each part. */
+  counts(): readonly { readonly part: P; readonly count: number }[]
 }
 
 /**
  * Finds objects of several kinds and clusters that have all words, ignoring case: the best first, then by the place of the
- * kind, its type, the cluster, namespace and name. Decodes no object. Throws `ArgumentError` and
- * `QueryTooCostlyError`.
+ * kind, its type, the cluster, namespace and name. Decodes no object. Throws `ArgumentError` and `QueryTooCostlyError`.
  */
-export function searchPage(options: SearchPageOptions): SearchPage {
+export function searchPage<P extends SearchPart>(options: SearchPageOptions<P>): SearchPage<P> {
   const { budget, identity, words } = options
   const { size } = pageSizeOf({ first: options.first }, options.maxPageSize)
   const hash = listHash(identity, budget)
   const after = positionAt(options.after, hash)
   const labels = selectorCondition(words.labels)
-  const parts = options.parts.toSorted(comparePlaces).map((part) => {
-    const labelled = { ...part, condition: allOf([part.condition, labels]) }
-    return words.texts.length === 0
-      ? listedPart(labelled, budget)
-      : textPart(labelled, words.texts, budget)
+  const parts = options.parts.toSorted(comparePlaces).map((part): FoundPart<P> => {
+    const condition = allOf([part.condition, labels])
+    if (words.texts.length > 0) return textPart(part, condition, words.texts, budget)
+    const visible = new VisiblePart({ ...part, condition }, budget)
+    let count: number | undefined
+    return {
+      part,
+      size: () => (count ??= visible.count()),
+      scores: [0],
+      first: (_score, from, limit) => visible.first(from, limit),
+      matchOf: () => undefined,
+    }
   })
-  const hits: SearchHit[] = []
+  const found: SearchHit<P>[] = []
   // By score, then by part; the position of the cursor is within one of these buckets.
   const scores = [...new Set(parts.flatMap((part) => part.scores))].toSorted((a, b) => a - b)
   for (const score of scores) {
-    for (const { part, scores: own, first } of parts) {
-      if (!own.includes(score) || hits.length > size) continue
+    for (const { part, scores: own, first, matchOf } of parts) {
+      if (!own.includes(score) || found.length > size) continue
       const place = after && (score - after.score || comparePlaces(part, after))
       if (place !== undefined && place < 0) continue
       const from = place === 0 ? after?.key : undefined
-      for (const id of first(score, from, size + 1 - hits.length)) hits.push({ part, id, score })
+      for (const id of first(score, from, size + 1 - found.length)) {
+        found.push({ part, id, score, matchOf })
+      }
     }
   }
-  const page = hits.slice(0, size)
-  const found = new Map(parts.map((part) => [`${part.part.cluster}/${part.part.type}`, part]))
   return {
-    rows: page,
-    hasNextPage: hits.length > size,
-    hasPreviousPage: after !== undefined,
-    cursorAt(position) {
-      const hit = page[position]
-      if (hit === undefined) throw new RangeError(`the page has no row ${position}`)
-      const { part, id, score } = hit
-      const { type, cluster, place, view } = part
-      const values = [String(score), String(place), cluster]
-      return encodeCursor(hash, { part: type, key: view.keyOf(id), values }, budget)
-    },
-    matchOf: ({ part: { cluster, type }, id }) => found.get(`${cluster}/${type}`)?.matchOf(id),
-    totalCount: () => parts.reduce((sum, part) => sum + part.size(), 0),
-    counts() {
-      const counts = new Map<string, number>()
-      for (const { part, size: sizeOf } of parts) {
-        const count = sizeOf()
-        if (count > 0) counts.set(part.type, (counts.get(part.type) ?? 0) + count)
-      }
-      return Array.from(counts, ([type, count]) => ({ type, count })).toSorted(
-        (a, b) => b.count - a.count,
-      )
-    },
+    ...pageOfValues({
+      found,
+      size,
+      hasPreviousPage: after !== undefined,
+      cursorOf({ part: { type, cluster, place, view }, id, score }) {
+        const values = [String(score), String(place), cluster]
+        return encodeCursor(hash, { part: type, key: view.keyOf(id), values }, budget)
+      },
+      totalCount: () => parts.reduce((sum, part) => sum + part.size(), 0),
+    }),
+    counts: () => parts.map(({ part, size: sizeOf }) => ({ part, count: sizeOf() })),
   }
 }
 
@@ -133,8 +133,8 @@ function positionAt(cursor: string | null | undefined, hash: string): Position |
 }
 
 /** The results in one part. */
-interface FoundPart {
-  readonly part: SearchPart
+interface FoundPart<P extends SearchPart> {
+  readonly part: P
   readonly size: () => number
   /** The scores that objects have. */
   readonly scores: readonly number[]
@@ -143,21 +143,13 @@ interface FoundPart {
   readonly matchOf: (id: ObjectId) => SearchMatch | undefined
 }
 
-/** The results of a search without texts: a list. */
-function listedPart(part: SearchPart, budget: WorkBudget): FoundPart {
-  let size: number | undefined
-  return {
-    part,
-    size: () => (size ??= countObjects({ ...part, budget })),
-    scores: [0],
-    first: (_score, after, limit) => listRows({ ...part, budget, after, limit }),
-    matchOf: () => undefined,
-  }
-}
-
-function textPart(part: SearchPart, texts: readonly string[], budget: WorkBudget): FoundPart {
-  const { view } = part
-  const condition = allOf([part.condition, scopeCondition(part.scope)])
+function textPart<P extends SearchPart>(
+  part: P,
+  asked: Condition,
+  texts: readonly string[],
+  budget: WorkBudget,
+): FoundPart<P> {
+  const condition = allOf([asked, scopeCondition(part.scope)])
   const found = new TextSearch(part, { texts, condition, budget })
   return {
     part,
@@ -168,7 +160,7 @@ function textPart(part: SearchPart, texts: readonly string[], budget: WorkBudget
         compareKeys(a.key, b.key),
       )
       for (const id of found.ofScore(score)) {
-        const key = view.keyOf(id)
+        const key = part.view.keyOf(id)
         if (after === undefined || compareKeys(key, after) > 0) first.add({ id, key })
       }
       return first.rows().map(({ id }) => id)

@@ -1,3 +1,8 @@
+/*
+ * The language of search texts: words apart by spaces, quoted words, `kind:` and `namespace:`, and labels. A search reads a
+ * whole text; a completion reads it up to the last word, which is being written.
+ */
+
 import {
   type LabelSelector,
   LabelSelectorError,

@@ -1,3 +1,8 @@
+/*
+ * The first rows of a live list in an order, and some spare rows behind them, so that most changes need no new read of the
+ * list.
+ */
+
 import { comparePositions, type OrderPosition, type OrderTerm } from './list-order.ts'
 
 export interface WindowRow {

@@ -1,3 +1,8 @@
+/*
+ * The terms that completions offer: names, namespaces and labels that at least one visible object has. Of many objects they
+ * are those of the indexes, each tested for a visible object; of few, they are read from each object.
+ */
+
 import { folded } from '../../informer/store/term-list.ts'
 import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'

@@ -1,3 +1,7 @@
+/*
+ * One page of problems, in an order of severity, time and number of objects.
+ */
+
 import type { WorkBudget } from '../condition/work-budget.ts'
 import type { FilterableIndex } from '../index/index-definition.ts'
 import { encodeCursor, type ListIdentity, listHash, positionIn } from '../page/cursor.ts'
@@ -8,7 +12,7 @@ import {
   type OrderTerm,
 } from '../page/list-order.ts'
 import { FirstRows } from '../page/ordered-rows.ts'
-import { type PageOf, pageSizeOf } from '../page/page.ts'
+import { type PageOf, pageOfValues, pageSizeOf } from '../page/page.ts'
 import type { FoldedProblem } from './problem-fold.ts'
 import type { ProblemPart } from './problem-part.ts'
 
@@ -45,46 +49,40 @@ const yearZero = 1e14
 const testsPerProblem = 4
 
 /**
- * One page of problems; equal ones by cluster and object. Throws `ArgumentError` and
- * `QueryTooCostlyError`.
+ * One page of problems; equal ones by cluster and object. Throws `ArgumentError` and `QueryTooCostlyError`.
  */
 export function problemPage<P extends ProblemPart>({
   problems,
   orderBy,
-  first,
   after,
   identity,
   maxPageSize,
   budget,
+  ...bounds
 }: ProblemPageOptions<P>): PageOf<ListedProblem<P>> {
-  const { size } = pageSizeOf({ first }, maxPageSize)
+  const { size } = pageSizeOf({ first: bounds.first }, maxPageSize)
   const terms = problemOrder(orderBy)
   const order = { terms, backwards: false }
   const hash = listHash({ ...identity, orderBy: terms })
   const from = positionIn(after, { hash, argument: 'after', terms: terms.length })
   budget.spend('tests', testsPerProblem * problems.length)
-  const rows = new FirstRows<{
+  const first = new FirstRows<{
     readonly problem: ListedProblem<P>
     readonly position: OrderPosition
   }>(size + 1, (a, b) => comparePositions(a.position, b.position, order))
   for (const problem of problems) {
     const position = problemPosition(problem, terms)
     if (from !== undefined && comparePositions(position, from, order) <= 0) continue
-    rows.add({ problem, position })
+    first.add({ problem, position })
   }
-  const found = rows.rows()
-  const page = found.slice(0, size)
-  return {
-    rows: page.map(({ problem }) => problem),
-    hasNextPage: found.length > size,
+  const { rows, ...page } = pageOfValues({
+    found: first.rows(),
+    size,
     hasPreviousPage: from !== undefined,
-    cursorAt(at) {
-      const row = page[at]
-      if (row === undefined) throw new RangeError(`the page has no row ${at}`)
-      return encodeCursor(hash, { part: '', ...row.position }, budget)
-    },
+    cursorOf: ({ position }) => encodeCursor(hash, { part: '', ...position }, budget),
     totalCount: () => problems.length,
-  }
+  })
+  return { ...page, rows: rows.map(({ problem }) => problem) }
 }
 
 /** The order that an argument asks for. Throws `ArgumentError`. */

@@ -1,3 +1,8 @@
+/*
+ * What problems are folded from: the kinds that are looked at, each with the index of what may be wrong with its objects,
+ * and the places that problems name, as objects or as references.
+ */
+
 import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { type ApiResource, splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'

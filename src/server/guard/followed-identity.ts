@@ -1,3 +1,8 @@
+/**
+ * The caller of a WebSocket or an event stream, authenticated again from time to time. The caller is lost when the
+ * token expires, is refused, or belongs to another user. If the authenticator cannot decide, it is asked again, up to
+ * five times or until the token expires.
+ */
 import type { IncomingMessage } from 'node:http'
 import { TLSSocket } from 'node:tls'
 import { isDeepStrictEqual } from 'node:util'
@@ -26,11 +31,6 @@ const maxUnconfirmed = 5
 /** Timers may fire a little early. The token must have expired by then. */
 const timerSlackMs = 50
 
-/**
- * The caller of a WebSocket or an event stream, authenticated again from time to time. The caller is lost when the
- * token expires, is refused, or belongs to another user. If the authenticator cannot decide, it is asked again, up to
- * five times or until the token expires.
- */
 export class FollowedIdentity implements Disposable {
   readonly #options: FollowedIdentityOptions
   readonly #stopFollowing: (() => void) | undefined

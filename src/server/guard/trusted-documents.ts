@@ -1,3 +1,8 @@
+/**
+ * The allowed documents, from a manifest: `{ hash: document }` of graphql-codegen and Relay, or Apollo's `{ format:
+ * "apollo-persisted-query-manifest", operations: [{ id, body }] }`. A request names a document by `documentId`,
+ * `doc_id`, `id` or `extensions.persistedQuery.sha256Hash`, or sends its exact text.
+ */
 import { readFileSync } from 'node:fs'
 import { parse } from 'graphql'
 import { CodedError } from '../../lib/coded-error.ts'
@@ -17,11 +22,6 @@ function manifestError(file: string, problem: string, cause?: unknown): CodedErr
 /** The names of ids in the draft of GraphQL over HTTP and in Relay's examples. */
 const idMembers = ['documentId', 'doc_id', 'id'] as const
 
-/**
- * The allowed documents, from a manifest: `{ hash: document }` of graphql-codegen and Relay, or Apollo's `{ format:
- * "apollo-persisted-query-manifest", operations: [{ id, body }] }`. A request names a document by `documentId`,
- * `doc_id`, `id` or `extensions.persistedQuery.sha256Hash`, or sends its exact text.
- */
 export class TrustedDocuments implements DocumentSource, Disposable {
   readonly idMembers: readonly string[] = idMembers
   readonly #byId: FollowedFiles<ReadonlyMap<string, string>>

@@ -1,3 +1,7 @@
+/**
+ * Counts the running work of each user. Users are identified by name, which identity providers keep unique. While there is
+ * a refusal, no work begins.
+ */
 import type { Viewer } from '../../access/viewer.ts'
 import { ClientError } from '../../graphql/errors/client-error.ts'
 import { Counts } from '../../lib/counts.ts'
@@ -24,10 +28,6 @@ const nothing = (): void => {}
 /** About the time of a query, including waits. */
 const retryAfterMs = 1_000
 
-/**
- * Counts the running work of each user. Users are identified by name, which identity providers keep unique. While there is
- * a refusal, no work begins.
- */
 export class UserQuotas {
   readonly #limits: UserQuotaLimits
   readonly #refusal: () => Error | undefined

@@ -1,3 +1,8 @@
+/**
+ * Answers one operation by server-sent events: `next` with each result, `complete` after the last (the distinct
+ * connections mode of GraphQL over SSE). Frames have the same bounds as over a WebSocket. Resolves when the connection
+ * is closed.
+ */
 import type { ServerResponse } from 'node:http'
 import { loggedError, sentResult, type ServerParts } from '../operation-pipeline.ts'
 import type { FrameStream, StreamEnd } from '../../lib/frame-stream.ts'
@@ -15,11 +20,6 @@ import { eventStream } from './http-operation.ts'
 const ahead = Buffer.from('event: next\ndata: ')
 const behind = Buffer.from('\n\n')
 
-/**
- * Answers one operation by server-sent events: `next` with each result, `complete` after the last (the distinct
- * connections mode of GraphQL over SSE). Frames have the same bounds as over a WebSocket. Resolves when the connection
- * is closed.
- */
 export async function answerEvents(
   response: ServerResponse,
   asked: StreamedRequest,

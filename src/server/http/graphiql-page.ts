@@ -1,3 +1,7 @@
+/**
+ * GraphiQL from the installed package: rendered at the first request, then kept compressed. It opens the operation of
+ * its address, `?query=…&variables=…`, if there is one, and the examples at the first visit.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliCompress, constants } from 'node:zlib'
@@ -21,10 +25,6 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/**
- * GraphiQL from the installed package: rendered at the first request, then kept compressed. It opens the operation of
- * its address, `?query=…&variables=…`, if there is one, and the examples at the first visit.
- */
 export class GraphiqlPage {
   readonly #examples: readonly string[]
   #rendered: Promise<Asset> | undefined

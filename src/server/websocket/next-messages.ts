@@ -1,3 +1,7 @@
+/**
+ * The `next` messages of graphql-transport-ws for shared frames. Each is one WebSocket frame (RFC 6455, 5.2), neither
+ * masked nor compressed, so operations with the same id share its bytes.
+ */
 import type { Duplex } from 'node:stream'
 
 const behind = Buffer.from('}')
@@ -7,10 +11,6 @@ const sharedFromBytes = 16_384
 /** The usual number of ids with the same payload: clients count their operations, or use a UUID for each. */
 const maxSharedIds = 16
 
-/**
- * The `next` messages of graphql-transport-ws for shared frames. Each is one WebSocket frame (RFC 6455, 5.2), neither
- * masked nor compressed, so operations with the same id share its bytes.
- */
 export class NextMessages {
   #payload: Buffer | undefined
   readonly #byId = new Map<string, Buffer>()

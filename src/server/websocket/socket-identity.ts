@@ -1,3 +1,7 @@
+/**
+ * The caller of a WebSocket. When the token expires, is revoked, or belongs to another user, the WebSocket is closed,
+ * and its client may reconnect with another token.
+ */
 import type { IncomingMessage } from 'node:http'
 import type { WebSocket } from 'ws'
 import {
@@ -20,10 +24,6 @@ const tryAgainLaterCode = 1013
 /** The close code for too many WebSockets, after HTTP's 429. */
 const tooManySocketsCode = 4429
 
-/**
- * The caller of a WebSocket. When the token expires, is revoked, or belongs to another user, the WebSocket is closed,
- * and its client may reconnect with another token.
- */
 export class SocketIdentity implements Disposable {
   readonly #parts: ServerParts
   readonly #request: IncomingMessage

@@ -1,3 +1,10 @@
+/*
+ * Access of live groups, 1: what the members of a group may see, list by list and kind by kind. A new subscriber's access
+ * is resolved here, by what the subscription follows. It never changes within the group: the rows are read through it
+ * (`group-reading.ts`), each viewer's access is compared with it whenever permissions may have changed
+ * (`group-viewers.ts`), and with what is followed it decides which group a subscription joins (`live-groups.ts`).
+ */
+
 import type { DocumentNode, VariableValues } from 'graphql'
 import { questionOf } from '../../../access/access-question.ts'
 import type { Viewer } from '../../../access/viewer.ts'
@@ -26,13 +33,6 @@ import {
   type ViewerAccess,
 } from '../../prepare/viewer-access.ts'
 import type { ResumePosition } from '../../reads/resume-token.ts'
-
-/*
- * Access of live groups, 1: what the members of a group may see, list by list and kind by kind. A new subscriber's access
- * is resolved here, by what the subscription follows. It never changes within the group: the rows are read through it
- * (`group-reading.ts`), each viewer's access is compared with it whenever permissions may have changed
- * (`group-viewers.ts`), and with what is followed it decides which group a subscription joins (`live-groups.ts`).
- */
 
 export interface GroupKindAccess {
   readonly at: ClusterKind
@@ -378,7 +378,7 @@ function placesOf(scope: Scope): readonly string[] {
   }
 }
 
-export interface Joining extends Omit<Followed, 'args'> {
+export interface Joining extends Followed {
   readonly served: ServedSchema
   readonly document: DocumentNode
   /** The lists after a change of the fleet. Throws if the arguments name a cluster that is gone. */

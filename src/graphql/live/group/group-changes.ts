@@ -1,3 +1,11 @@
+/*
+ * How the changes of a group's lists become frames. At its start, the lists select their rows, which are written; from
+ * then on, each listener's changes are gathered for `coalesceMs` and marked at their list. A flush takes what all lists
+ * have gathered and writes it into the ring, one flush at a time, a bounded number of rows a turn. If a row needs an
+ * index or a permission that is not there yet, that is prepared, and the turn repeated. A list that cannot be read
+ * begins again later (`retried`), and frames say meanwhile what is missing (`stateChanged`).
+ */
+
 import type { Listener } from '../../../informer/delivery/listener.ts'
 import { Backoff, sleep } from '../../../lib/backoff.ts'
 import { ClientError } from '../../errors/client-error.ts'
@@ -20,10 +28,7 @@ const stateCheckMs = 500
 /** Each round may reveal lacking indexes or permissions one level deeper. */
 const maxLackingRounds = 10
 
-/**
- * Writes the changes of a group's lists into its ring: one flush at a time, each in turns of some rows. Changes of all
- * lists at one time share a frame.
- */
+/** Writes the changes of a group's lists into its ring. Changes of all lists at one time share a frame. */
 export class GroupChanges {
   readonly #group: Group
   readonly #memberships: GroupMemberships
@@ -113,37 +118,29 @@ export class GroupChanges {
   }
 
   #follow(list: GroupList): void {
-    for (const { at, listener } of list.listeners) {
-      void this.#followKind(list, at.kind, listener).catch(this.#failed)
-    }
+    const { leaving } = this.#state
     const { filter } = list
+    const ofKind = async (kind: Kind, listener: Listener): Promise<void> => {
+      const at = { cluster: list.at.cluster, kind }
+      for await (const batch of listener.gathered(() => this.pause())) {
+        this.#memberships.changed(list.access, at, batch.changes)
+        list.gather(kind.typeName, batch)
+        // The changes of other kinds at the same time go into the same frame.
+        const kinds = this.#state.lists.reduce((sum, { listeners }) => sum + listeners.length, 0)
+        if (kinds > 1) await new Promise<void>((resolve) => setImmediate(resolve))
+        await this.flush()
+      }
+      if (!leaving.aborted && list.isListening(listener)) this.#group.stopped(list, kind)
+    }
+    const following = list.listeners.map(({ at, listener }) => ofKind(at.kind, listener))
     for (const one of filter?.listeners ?? []) {
-      void this.#followFilter(list, one).catch(this.#failed)
+      const ofFilter = async (): Promise<void> => {
+        for await (const batch of one.listener) filter?.find(one, batch, this.#flushPaused, leaving)
+        if (!leaving.aborted && list.filter === filter) this.#group.stopped(list, undefined)
+      }
+      following.push(ofFilter())
     }
-  }
-
-  async #followKind(list: GroupList, kind: Kind, listener: Listener): Promise<void> {
-    const { leaving } = this.#state
-    const at = { cluster: list.at.cluster, kind }
-    for await (const batch of listener.gathered(() => this.pause())) {
-      this.#memberships.changed(list.access, at, batch.changes)
-      list.gather(kind.typeName, batch)
-      // The changes of other kinds at the same time go into the same frame.
-      const kinds = this.#state.lists.reduce((sum, { listeners }) => sum + listeners.length, 0)
-      if (kinds > 1) await new Promise<void>((resolve) => setImmediate(resolve))
-      await this.flush()
-    }
-    if (!leaving.aborted && list.isListening(listener)) this.#group.stopped(list, kind)
-  }
-
-  async #followFilter(
-    list: GroupList,
-    one: NonNullable<GroupList['filter']>['listeners'][number],
-  ): Promise<void> {
-    const { leaving } = this.#state
-    const { filter } = list
-    for await (const batch of one.listener) filter?.find(one, batch, this.#flushPaused, leaving)
-    if (!leaving.aborted && list.filter === filter) this.#group.stopped(list, undefined)
+    for (const one of following) void one.catch(this.#failed)
   }
 
   /** Flushes after a pause, however often it is called meanwhile. */
@@ -230,17 +227,16 @@ export class GroupChanges {
   async flush(): Promise<void> {
     await this.#writing(() => {
       const due = this.#state.lists.filter((list) => list.isDue)
-      return due.length === 0 ? undefined : this.#flushOnce(due)
+      if (due.length === 0) return undefined
+      const { leaving } = this.#state
+      const enter = (): Promise<void> | undefined => enterLive(this.#group.users)
+      return (async () => {
+        const taken: TakenChanges[] = []
+        // oxlint-disable-next-line no-await-in-loop -- all lists share the time of one group
+        for (const list of due) taken.push(await list.take(enter, this.flushSoon, leaving))
+        await this.#write(taken)
+      })()
     })
-  }
-
-  async #flushOnce(due: readonly GroupList[]): Promise<void> {
-    const { leaving } = this.#state
-    const enter = (): Promise<void> | undefined => enterLive(this.#group.users)
-    const taken: TakenChanges[] = []
-    // oxlint-disable-next-line no-await-in-loop -- all lists share the time of one group
-    for (const list of due) taken.push(await list.take(enter, this.flushSoon, leaving))
-    await this.#write(taken)
   }
 
   /** Does a work when no other one writes; `undefined`: there is nothing to do. */
@@ -453,8 +449,17 @@ class TurnReads implements ListReads {
         means = { decisions: reading.decisions(), extensions: reading.extensions() }
         this.#means.set(list, means)
       }
-      const others = list.list.problems && ((at: ClusterKind) => this.#otherParts(list, at))
-      const made = reading.run(snapshot, { ...means, isLast: this.#isLast, others })
+      const others = ({ cluster, kind }: ClusterKind): ReadParts | undefined => {
+        const isAt = ({ at }: GroupList): boolean => at.cluster === cluster && at.kind === kind
+        const other = this.#lists.find(isAt)
+        const isOther = other !== undefined && other !== list && other.isFollowing
+        return isOther ? this.of(other).run.parts : undefined
+      }
+      const made = reading.run(snapshot, {
+        ...means,
+        isLast: this.#isLast,
+        others: list.list.problems && others,
+      })
       this.#runs.push(made)
       return made
     }
@@ -466,12 +471,6 @@ class TurnReads implements ListReads {
     }
     this.#reads.set(list, read)
     return read
-  }
-
-  #otherParts(list: GroupList, { cluster, kind }: ClusterKind): ReadParts | undefined {
-    const other = this.#lists.find(({ at }) => at.cluster === cluster && at.kind === kind)
-    const isOther = other !== undefined && other !== list && other.isFollowing
-    return isOther ? this.of(other).run.parts : undefined
   }
 
   check(): void {

@@ -1,3 +1,11 @@
+/*
+ * One list of a group: one kind in one cluster, with a condition. It begins by selecting its rows, in the tick in which
+ * it begins to listen to all kinds that these are written from (`GroupList.begin`). The changes of these kinds are
+ * marked (`gather`): the rows of changed objects, and those that depend on them (`RowDependencies`). If the condition
+ * reads related objects, changes of these decide which rows start or stop matching (`GroupFilter`). A flush takes what
+ * is marked (`take`) and has the content of the group (`GroupContent`) write it.
+ */
+
 import type { ClusterCache } from '../../../cache/cluster-cache.ts'
 import type { HeldObject } from '../../../informer/codec/object-codec.ts'
 import type { Listener, ListenerBatch } from '../../../informer/delivery/listener.ts'
@@ -133,10 +141,7 @@ export interface TakenChanges extends RowKeys {
 
 const noRows: ReadonlySet<string> = new Set()
 
-/**
- * One list of a group: one kind in one cluster, with a condition. Listens to the objects that its rows are written from,
- * one listener per kind, and keeps their changes until the group writes them.
- */
+/** A list of a group, which keeps the changes of its objects until the group writes them. */
 export class GroupList {
   readonly list: FollowedList
   readonly plan: FramePlan

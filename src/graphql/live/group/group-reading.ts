@@ -1,3 +1,10 @@
+/*
+ * How the rows of one list of a group are read: through what its members may see (`ListAccess`), from the kinds that the
+ * group has leases of. A run that meets an index or a permission that is not known yet is repeated with it
+ * (`LackingError`). A run that meets a read that the group does not follow ends the group's time: its members need another
+ * one that does (`MissingKindError`).
+ */
+
 import type { GraphQLError } from 'graphql'
 import { forbiddenList } from '../../prepare/read-failures.ts'
 import type { AccessQuestion } from '../../../access/access-question.ts'
@@ -25,13 +32,6 @@ import { plannedWork, type PlanRunOptions } from '../../plan/plan-run.ts'
 import type { Positions } from '../../reads/resume-token.ts'
 import { type GroupKindAccess, isEmpty, type ListAccess, type WantedGroup } from './group-access.ts'
 import type { Kind } from '../../model/kind.ts'
-
-/*
- * How the rows of one list of a group are read: through what its members may see (`ListAccess`), from the kinds that the
- * group has leases of. A run that meets an index or a permission that is not known yet is repeated with it
- * (`LackingError`). A run that meets a read that the group does not follow ends the group's time: its members need another
- * one that does (`MissingKindError`).
- */
 
 /** A read that the rows of a group need and the group does not follow. */
 export interface MissingRead {

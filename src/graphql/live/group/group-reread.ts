@@ -1,3 +1,9 @@
+/*
+ * What the members of a group hold that is not rows of objects: counts and sums, and problems. It is read again as a whole,
+ * by indexes, whenever something that it is read from may have changed, and compared with what was sent. That is done at
+ * most once a flush and in a bounded share of time, so nothing has to be known of which change concerns what.
+ */
+
 import { TimeShare } from '../../../lib/event-loop.ts'
 import { comparePositions, type OrderPosition } from '../../../query/page/list-order.ts'
 import { listPage } from '../../../query/page/page.ts'
@@ -18,10 +24,6 @@ import type { PageState, RowText, SentChange, SentListChange } from '../frame-pl
 import type { GroupContent, GroupList, ListReads, RowKeys } from './group-list.ts'
 import { mergedChanges, rowErrors } from './group-rows.ts'
 import type { GroupState } from './group-state.ts'
-
-// What the members of a group hold that is not rows of objects: counts and sums, and problems. It is read again as a whole,
-// by indexes, whenever something that it is read from may have changed, and compared with what was sent. That is done at
-// most once a flush and in a bounded share of time, so nothing has to be known of which change concerns what.
 
 /** The only key of a list. Keys of objects are never empty. */
 const anyKey = ''

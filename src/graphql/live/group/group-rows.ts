@@ -1,3 +1,10 @@
+/*
+ * The rows that the members of a group hold. Each list has a LiveSet of its objects that match. Without a window, all of
+ * them are rows: a change of an object is decided and written by itself (`ListRows`). With one, a page, only the first
+ * ones in an order are rows: changes move objects through a TopWindow, and the frame has the steps from the page before to
+ * the page after (`PageWindow`).
+ */
+
 import type { GraphQLError } from 'graphql'
 import type { HeldObject } from '../../../informer/codec/object-codec.ts'
 import { type LiveRead, LiveSet, removalCause, type RemovalCause } from '../../../query/live-set.ts'
@@ -20,11 +27,6 @@ import {
   nothingSeen,
   type RowKeys,
 } from './group-list.ts'
-
-// The rows that the members of a group hold. Each list has a LiveSet of its objects that match. Without a window, all of
-// them are rows: a change of an object is decided and written by itself (`ListRows`). With one, a page, only the first
-// ones in an order are rows: changes move objects through a TopWindow, and the frame has the steps from the page before to
-// the page after (`PageWindow`).
 
 interface SentObject extends RowText {
   readonly uid: string

@@ -1,3 +1,10 @@
+/*
+ * What a group follows, and what its frames say besides rows: the lists that there are and what the members may see of
+ * them, how far the rows have come (positions, resume tokens), and what is missing or may be out of date. All parts of a
+ * group read it. The group itself changes the lists (`LiveGroup`), and its changes say how far it has come
+ * (`GroupChanges`).
+ */
+
 import { ReadReport } from '../../../query/condition/read-report.ts'
 import { explain } from '../../answer/explanation.ts'
 import type { Kind } from '../../model/kind.ts'
@@ -17,13 +24,6 @@ import type { FollowedList } from '../followed-list.ts'
 import type { FrameParts } from '../frame-plan.ts'
 import { type AccessRequest, GroupAccess, type SeenList, type WantedGroup } from './group-access.ts'
 import type { GroupList } from './group-list.ts'
-
-/*
- * What a group follows, and what its frames say besides rows: the lists that there are and what the members may see of
- * them, how far the rows have come (positions, resume tokens), and what is missing or may be out of date. All parts of a
- * group read it. The group itself changes the lists (`LiveGroup`), and its changes say how far it has come
- * (`GroupChanges`).
- */
 
 /** A list of a group, and what the members may see of it. */
 export interface GroupEntry extends SeenList {
@@ -160,15 +160,14 @@ export class GroupState {
   get token(): Omit<ResumePosition, 'positions' | 'isAhead'> {
     const incarnations = this.#lists.map((list) => list.incarnation)
     const text = incarnations.join(' ')
-    if (this.#token?.text !== text) this.#token = { text, token: this.#tokenOf(incarnations) }
+    if (this.#token?.text !== text) {
+      const { onlyViewer } = this
+      const viewer = onlyViewer ? [onlyViewer.identity] : []
+      const access = [this.access.fingerprint, ...viewer].join(' ')
+      const lists = this.wanted.lists.map((one) => one.list.list)
+      this.#token = { text, token: positionOfLists({ lists, incarnations, access }) }
+    }
     return this.#token.token
-  }
-
-  #tokenOf(incarnations: readonly string[]): GroupState['token'] {
-    const { onlyViewer } = this
-    const access = [this.access.fingerprint, ...(onlyViewer ? [onlyViewer.identity] : [])].join(' ')
-    const lists = this.wanted.lists.map((one) => one.list.list)
-    return positionOfLists({ lists, incarnations, access })
   }
 
   /** How rows were read since the last call, as JSON; `undefined` if frames carry no explanation. */

@@ -1,3 +1,12 @@
+/*
+ * Access of live groups, 2: who the members of a group are, and how they come to see the same while permissions change. The members are kept by
+ * viewer (`GroupMemberships`). When the permissions of a viewer may have changed, that viewer's members get no frames until
+ * a review says what the viewer may see now (`ViewerMembership`): the same as the group, or else the members move to another
+ * group. When clusters join the fleet, the group takes what most of its viewers may see of them (`sharedAccess`); the other
+ * viewers then leave it by their own reviews. A row may need reads that the plan did not name: `DiscoveredReads` keeps them for
+ * the operation, and the members move to a group that has them.
+ */
+
 import type { ClusterAccess } from '../../../access/cluster-access.ts'
 import type { Change } from '../../../informer/store/change.ts'
 import { splitObjectKey } from '../../../kubernetes/object.ts'
@@ -19,15 +28,6 @@ import {
 import type { Group, GroupMember, MemberGate } from './group-frames.ts'
 import type { MissingRead, NameDecisions } from './group-reading.ts'
 import type { GroupState } from './group-state.ts'
-
-/*
- * Access of live groups, 2: who the members of a group are, and how they come to see the same while permissions change. The members are kept by
- * viewer (`GroupMemberships`). When the permissions of a viewer may have changed, that viewer's members get no frames until
- * a review says what the viewer may see now (`ViewerMembership`): the same as the group, or else the members move to another
- * group. When clusters join the fleet, the group takes what most of its viewers may see of them (`sharedAccess`); the other
- * viewers then leave it by their own reviews. A row may need reads that the plan did not name: `DiscoveredReads` keeps them for
- * the operation, and the members move to a group that has them.
- */
 
 /**
  * The members of a group by viewer. One review of a viewer's access serves all of that viewer's members. Withholds from

@@ -1,9 +1,21 @@
+/*
+ * The life of a group. It starts for its first subscriber: it reads the rows of its lists and follows their changes
+ * (`GroupChanges`, which writes them to the ring of `GroupFrames`). Subscribers join: each is a place in the ring
+ * (`GroupMember`), before it a snapshot, or what it missed since its resume token. When the permissions of a viewer change,
+ * `GroupMemberships` holds the viewer's members back, and those who may see something else now leave for another group; a
+ * group that turns out to read too little is left by all. When the fleet changes, lists of clusters come and go. The group
+ * ends with its last member, with a failure, or when its schema or its kind is gone.
+ */
+
+import type { DocumentNode } from 'graphql'
 import { CodedError } from '../../../lib/coded-error.ts'
 import type { FairSlots } from '../../../lib/concurrency.ts'
 import { inSlices } from '../../../lib/event-loop.ts'
 import type { StreamEnd } from '../../../lib/frame-stream.ts'
 import { ClientError } from '../../errors/client-error.ts'
 import type { Kind } from '../../model/kind.ts'
+import type { ClusterKind } from '../../prepare/kind-view.ts'
+import type { ServedSchema } from '../../served/served-schema.ts'
 import { type HeldBytes, NoRoomError } from '../../prepare/held-bytes.ts'
 import { notLoaded } from '../../prepare/read-snapshot.ts'
 import type { FleetParts, WantedList } from '../frame-plan.ts'
@@ -14,6 +26,7 @@ import {
   GroupAccess,
   isPassing,
   ListAccess,
+  neededBy,
   type SeenList,
   type WantedGroup,
 } from './group-access.ts'
@@ -37,17 +50,7 @@ import {
   type ViewerMembership,
 } from './group-viewers.ts'
 
-/*
- * The life of a group. It starts for its first subscriber: it reads the rows of its lists and follows their changes
- * (`GroupChanges`, which writes them to the ring of `GroupFrames`). Subscribers join: each is a place in the ring
- * (`GroupMember`), before it a snapshot, or what it missed since its resume token. When the permissions of a viewer change,
- * `GroupMemberships` holds the viewer's members back, and those who may see something else now leave for another group; a
- * group that turns out to read too little is left by all. When the fleet changes, lists of clusters come and go. The group
- * ends with its last member, with a failure, or when its schema or its kind is gone.
- */
-
 export interface GroupOwner {
-  readonly counts: LiveCounts
   readonly held: HeldBytes
   /** The groups that start at the same time. */
   readonly starts: FairSlots
@@ -75,8 +78,8 @@ export interface LiveGroupOptions extends Omit<
   /** The viewer whose reads the requests are; absent without viewers. */
   readonly identity: string | undefined
   readonly discovered: DiscoveredReads
-  readonly subscription: OpenSubscription
   readonly live: LiveLimits
+  readonly counts: LiveCounts
 }
 
 /** The memory of a group besides its content, about: its listeners, readings, leases and names. */
@@ -86,7 +89,7 @@ const groupBytes = 30_000
  * All subscribers with the same operation and the same access. They share the listeners of all lists, one set of rows,
  * and one text per object and per frame. A subscriber is a place in the ring of the last frames.
  */
-export class LiveGroup implements Group {
+export class LiveGroup implements Group, OpenSubscription {
   readonly options: LiveGroupOptions
   /** As {@link LiveGroupOptions.key}, for the present clusters. */
   key: string
@@ -117,7 +120,7 @@ export class LiveGroup implements Group {
     this.options = options
     this.key = options.key
     this.#owner = options.owner
-    this.counts = options.owner.counts
+    this.counts = options.counts
     this.state = new GroupState(options, this.#leaving.signal)
     this.memberships = new GroupMemberships(this)
     if (facets !== undefined) this.content = new GroupFacets(this.state, facets)
@@ -168,6 +171,24 @@ export class LiveGroup implements Group {
   #learn({ followed, missing }: MissingKindError): void {
     const { discovered, onlyViewer } = this.options
     for (const one of missing) discovered.of(followed).add(one, onlyViewer?.identity)
+  }
+
+  /** As {@link OpenSubscription.served}: the group itself reads a copy of it. */
+  get served(): ServedSchema {
+    return this.options.wanted.served
+  }
+
+  get document(): DocumentNode {
+    return this.options.wanted.document
+  }
+
+  get kinds(): readonly ClusterKind[] {
+    const { lists, variables } = this.state.wanted
+    return lists.flatMap((one) => neededBy(one, variables))
+  }
+
+  get supporting(): OpenSubscription['supporting'] {
+    return this.options.wanted.supporting
   }
 
   get members(): number {
@@ -266,7 +287,7 @@ export class LiveGroup implements Group {
     }
     const { list, reading } = groupList
     if (kind !== undefined) {
-      const isNamed = this.options.subscription.kinds.some((at) => at.kind === kind)
+      const isNamed = this.kinds.some((at) => at.kind === kind)
       if (isNamed) this.end({ form: 'complete' })
       // The operation does not name the kind, so the subscription outlives the kind's informer.
       else this.#outdated()

@@ -1,3 +1,9 @@
+/*
+ * Which objects each row of a list was written from, and so which rows a change of an object affects. A row depends on
+ * an object that it names by the object's key, even if the object does not exist yet, and on owned objects by their
+ * owner. Of any other relation only the kinds are known: a change of one of these affects all rows.
+ */
+
 import type { Change } from '../../../informer/store/change.ts'
 import type { KubernetesObject } from '../../../kubernetes/object.ts'
 import type { FollowedRelation } from '../../reads/read-run.ts'
@@ -5,11 +11,7 @@ import type { FollowedRelation } from '../../reads/read-run.ts'
 /** The memory of one dependency, about: an anchor, a row in its set, and the reverse entry. */
 const dependencyBytes = 430
 
-/**
- * The objects that each row was written from. Finds the rows that a change of such an object affects. A row depends on
- * an object that it names by the object's key, even if the object does not exist yet, and on owned objects by their
- * owner. Of any other relation the class knows only the kinds: a change of one of these affects all rows.
- */
+/** Finds the rows that a change of an object affects. */
 export class RowDependencies {
   /** By type name, then by {@link anchorOfKey} or {@link anchorOfOwner}: the keys of the rows. */
   readonly #rowsOf = new Map<string, Map<string, Set<string>>>()
@@ -49,7 +51,14 @@ export class RowDependencies {
     const isOne = isSaid && reads.length === 1
     if (condition.form === 'nothing' && (isOne || owner !== undefined)) return
     if (owner !== undefined) {
-      for (const { typeName } of reads) this.#addOwner(row, typeName, owner)
+      for (const { typeName: type } of reads) {
+        this.#owned.add(type)
+        this.#add(row, type, anchorOfOwner(owner))
+        if (!this.#hasWaiting(type)) continue
+        const rows = this.#doubtful.get(type)
+        if (rows === undefined) this.#doubtful.set(type, new Set([row]))
+        else rows.add(row)
+      }
       return
     }
     if (!isOne || only === undefined || condition.form !== 'keys') {
@@ -90,15 +99,6 @@ export class RowDependencies {
     const rows = this.#doubtful.get(type) ?? noRows
     this.#doubtful.delete(type)
     return rows
-  }
-
-  #addOwner(row: string, type: string, uid: string): void {
-    this.#owned.add(type)
-    this.#add(row, type, anchorOfOwner(uid))
-    if (!this.#hasWaiting(type)) return
-    const rows = this.#doubtful.get(type)
-    if (rows === undefined) this.#doubtful.set(type, new Set([row]))
-    else rows.add(row)
   }
 
   #add(row: string, type: string, anchor: string): void {

@@ -1,3 +1,8 @@
+/*
+ * The list of a kind without a cache. The API server orders it and cuts it to pages, by `limit` and `continue`. Our cursors
+ * name a `continue` and a number of objects behind it, so a page may end within one of the server's.
+ */
+
 import { objectKey } from '../../../kubernetes/object.ts'
 import { everything } from '../../../query/condition/condition.ts'
 import { cursorError, type ListIdentity, listHash, positionIn } from '../../../query/page/cursor.ts'
@@ -35,19 +40,25 @@ export function directPart(
     })
   }
   const { size } = pageSizeOf(args, run.limits.maxPageSize)
-  const from = positionOf(args.after, listHash(identity))
+  // A page begins `skipped` objects after the start of a page of the server: its `continue`, or `''` for that of the list.
+  const context = { hash: listHash(identity), argument: 'after', terms: 1 }
+  const { key: token, values } = positionIn(args.after, context) ?? { key: '', values: ['0'] }
+  const skipped = Number(values[0])
+  if (!Number.isSafeInteger(skipped) || skipped < 0 || skipped > maxSkipped) {
+    throw cursorError('after', String(args.after), 'malformed')
+  }
   const request = {
     ...filter,
-    continue: from.token === '' ? undefined : from.token,
+    continue: token === '' ? undefined : token,
     // The API reads 0 as no limit.
-    limit: Math.max(1, from.skipped + size),
+    limit: Math.max(1, skipped + size),
   }
   const read = run.direct.list(at, request, budget) ?? notRead(at)
   const { objects, isCut: isShort, continue: next, remainingItemCount } = read.list
   /** Whether the server sent more than the page, or more than was read. */
-  const isCut = isShort || objects.length > from.skipped + size
+  const isCut = isShort || objects.length > skipped + size
   const rows = objects
-    .slice(from.skipped, from.skipped + size)
+    .slice(skipped, skipped + size)
     .flatMap(({ metadata }) => read.part.view.idOf(objectKey(metadata)) ?? [])
   const part = { ...read.part, name: cluster, condition: everything }
   return {
@@ -57,14 +68,12 @@ export function directPart(
       hasNextPage: isCut || next !== undefined,
       positionAt(position) {
         const isLast = position === rows.length - 1
-        const [key, skipped] =
-          isLast && !isCut && next !== undefined
-            ? [next, 0]
-            : [from.token, from.skipped + position + 1]
-        return { part: '', key, values: [String(skipped)] }
+        return isLast && !isCut && next !== undefined
+          ? { part: '', key: next, values: ['0'] }
+          : { part: '', key: token, values: [String(skipped + position + 1)] }
       },
       totalCount() {
-        if (from.token === '' && !isShort) {
+        if (token === '' && !isShort) {
           if (next === undefined) return objects.length
           if (remainingItemCount !== undefined) return objects.length + remainingItemCount
         }
@@ -72,23 +81,6 @@ export function directPart(
       },
     },
   }
-}
-
-/** The start of a page: `skipped` objects after the start of a page of the server. */
-interface DirectPosition {
-  /** The server's `continue`; `''`: the start of the list. */
-  readonly token: string
-  readonly skipped: number
-}
-
-function positionOf(after: string | null | undefined, hash: string): DirectPosition {
-  const position = positionIn(after, { hash, argument: 'after', terms: 1 })
-  if (position === undefined) return { token: '', skipped: 0 }
-  const skipped = Number(position.values[0])
-  if (Number.isSafeInteger(skipped) && skipped >= 0 && skipped <= maxSkipped) {
-    return { token: position.key, skipped }
-  }
-  throw cursorError('after', String(after), 'malformed')
 }
 
 /** With a server that ignores `limit`, each page is read from the start of the list. */

@@ -1,3 +1,11 @@
+/*
+ * The reads of one operation from the API server: kinds without a cache, look-ups with `live: true`, printed tables, the
+ * data of Secrets, and the logs of pods. When a run needs a read that is missing, the field is `null` and the need is noted.
+ * `fetch` reads all noted needs, with a deadline, and the operation runs again. Each need is read once. The gateway reads
+ * with its own account, which may see more than the viewer, so each read is reviewed first; Secrets are read with the token
+ * of the caller.
+ */
+
 import type { FieldNode } from 'graphql'
 import { placeOf, questionOf } from '../../../access/access-question.ts'
 import type { CallerToken } from '../../../access/authentication/authenticator.ts'
@@ -8,7 +16,6 @@ import type { ObjectId } from '../../../informer/store/store-view.ts'
 import { type KubernetesObject, objectKey, splitObjectKey } from '../../../kubernetes/object.ts'
 import { resourceVersion } from '../../../kubernetes/resource-version.ts'
 import { ApiStatusError } from '../../../kubernetes/status.ts'
-import type { ApiResource } from '../../../kubernetes/api-resource.ts'
 import { boundedParallel } from '../../../lib/concurrency.ts'
 import { unrestricted } from '../../../query/condition/scope.ts'
 import type { WorkBudget } from '../../../query/condition/work-budget.ts'
@@ -120,11 +127,6 @@ export interface DirectReadsOptions {
   readonly extensions?: ExtensionCalls | undefined
 }
 
-/**
- * The reads of one operation from the API server: kinds without a cache, look-ups with `live: true`, printed tables,
- * and the data of Secrets. When a run needs a read that is missing, the field is `null` and the need is noted. {@link
- * fetch} reads all noted needs, with a deadline, and the operation runs again. Each need is read once.
- */
 export class DirectReads {
   readonly #options: DirectReadsOptions
   readonly #outcomes = new Map<string, Outcome>()
@@ -378,10 +380,14 @@ export class DirectReads {
       }
       case 'secret': {
         const api = this.#options.access === undefined ? this.#api(at) : callers.to(at)
-        const contents = await secretContents(api, resource, asked, signal)
-        const { namespace = '', name } = asked
-        if (contents !== null) this.#options.read(`${cluster}/${namespace}/${name}`)
-        return contents
+        const { namespace = '', name, uid } = asked
+        const whole = { resource, metadataOnly: false }
+        const found = await api.object(whole, { namespace, name }, signal)
+        // It is gone, or was replaced under its name.
+        if (found === undefined || (uid !== '' && uid !== found.metadata.uid)) return null
+        this.#options.read(`${cluster}/${namespace}/${name}`)
+        const { data = null, type = null } = found as Partial<SecretContents>
+        return { data, type }
       }
     }
   }
@@ -502,19 +508,6 @@ function tokenFor(
     throw unreadable(at, `your token is not for cluster ${at.cluster}`, hint)
   }
   return token
-}
-
-/** The contents of a Secret; `null` if it is gone or was replaced under its name. */
-async function secretContents(
-  api: DirectApi,
-  resource: ApiResource,
-  { namespace = '', name, uid }: IdentifiedPlace,
-  signal: AbortSignal,
-): Promise<SecretContents | null> {
-  const found = await api.object({ resource, metadataOnly: false }, { namespace, name }, signal)
-  if (found === undefined || (uid !== '' && uid !== found.metadata.uid)) return null
-  const { data = null, type = null } = found as Partial<SecretContents>
-  return { data, type }
 }
 
 function unreadable({ cluster, kind }: ClusterKind, why: string, hint: string): ClientError {

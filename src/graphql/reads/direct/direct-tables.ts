@@ -1,3 +1,8 @@
+/*
+ * The rows that the API server prints for objects of one kind, as `kubectl get` shows them: of one object by its name, of
+ * several by pages of their list.
+ */
+
 import type { DirectApi, DirectTable } from '../../../cache/direct-api.ts'
 import { objectKey } from '../../../kubernetes/object.ts'
 import { ClientError } from '../../errors/client-error.ts'

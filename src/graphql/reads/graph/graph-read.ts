@@ -21,7 +21,6 @@ import { unnamedKinds } from '../../served/named-kinds.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
 import { StoredObject } from '../direct/direct-reads.ts'
 import { kindOfIdentity, OfObject, referenced, refOf } from '../object-read.ts'
-import { partOfType } from '../over-kinds/kinds-connection.ts'
 import { typesNotRead, unnamedPart } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 
@@ -290,7 +289,11 @@ class GraphReader {
     to: KindView,
   ): WalkStep<KindView> {
     const { budget } = this.#run
-    const part = (type: string): KindView => partOfType(read, type)
+    const part = (type: string): KindView => {
+      const found = read.get(type)
+      if (found === undefined) throw new TypeError(`${type} is not among the parts`)
+      return found
+    }
     const follow = (id: ObjectId): Condition => link.follow({ view, id, budget, part })
     let last: { isSibling(id: ObjectId): boolean; readonly condition: Condition } | undefined
     const followSibling = (id: ObjectId): Condition => {

@@ -1,3 +1,8 @@
+/*
+ * `kubernetesObjects`, in a query and in a subscription: the list of each kind that the arguments name in each cluster that
+ * they name, as parts of one list, ordered by the indexes that all kinds have.
+ */
+
 import { ArgumentError } from '../../../query/condition/argument-error.ts'
 import { namespacesOf } from '../../../query/condition/condition.ts'
 import { compileOrder, type OrderTerm } from '../../../query/page/list-order.ts'
@@ -7,18 +12,18 @@ import { commonIndexes } from '../../model/declared-indexes.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
 import type { KubernetesObjectsArguments } from '../../schema/gateway-types.ts'
 import { clustersNamed, clustersPrepared, isReachable } from '../../served/cluster-argument.ts'
-import { type ErrorNames, kindsCalled, noSuchKind, unnamedKinds } from '../../served/named-kinds.ts'
+import {
+  type ErrorNames,
+  isServed,
+  kindsCalled,
+  noSuchKind,
+  unnamedKinds,
+} from '../../served/named-kinds.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
-import { isServed } from '../condition-needs.ts'
 import { filterOf, type ListFilter } from '../list-arguments.ts'
 import { Places, typesNotRead } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 import { kindsConnection, type PlacedPart } from './kinds-connection.ts'
-
-/*
- * `kubernetesObjects`, in a query and in a subscription: the list of each kind that the arguments name in each cluster that
- * they name, as parts of one list, ordered by the indexes that all kinds have.
- */
 
 /** A list has a part for each kind in each cluster. */
 const maxParts = 2_000

@@ -1,16 +1,3 @@
-import type { Condition } from '../../../query/condition/condition.ts'
-import type { ObjectId } from '../../../informer/store/store-view.ts'
-import type { ListIdentity } from '../../../query/page/cursor.ts'
-import type { OrderTerm } from '../../../query/page/list-order.ts'
-import { listPage, type ListPageBounds, type PageOf } from '../../../query/page/page.ts'
-import type { CachedParts, FoundObject, KindView } from '../../prepare/kind-view.ts'
-import type { TypeCount } from '../../schema/gateway-types.ts'
-import type { SchemaRelation } from '../../served/schema-relations.ts'
-import { pageInfoOf, paidRows } from '../connection-read.ts'
-import { StoredObject } from '../direct/direct-reads.ts'
-import type { PlacesRead } from '../places.ts'
-import type { ReadRun } from '../read-run.ts'
-
 /*
  * The connections of fields over kinds. A field finds its places (`Places`: the kinds in their clusters, and what could not
  * be read of them), and gives each part a condition. `kindsConnection` reads one page of all parts. The value of a
@@ -18,6 +5,18 @@ import type { ReadRun } from '../read-run.ts'
  * stands; each member is computed when a field asks for it, within the tick that read the page. Of a list of one kind,
  * `plan/connection-writer.ts` writes the rows from their bare ids (`ReadPage`).
  */
+
+import type { Condition } from '../../../query/condition/condition.ts'
+import type { ObjectId } from '../../../informer/store/store-view.ts'
+import type { ListIdentity } from '../../../query/page/cursor.ts'
+import type { OrderTerm } from '../../../query/page/list-order.ts'
+import { listPage, type ListPageBounds, type PageOf } from '../../../query/page/page.ts'
+import type { KindView } from '../../prepare/kind-view.ts'
+import type { TypeCount } from '../../schema/gateway-types.ts'
+import { pageInfoOf, paidRows } from '../connection-read.ts'
+import { StoredObject } from '../direct/direct-reads.ts'
+import type { PlacesRead } from '../places.ts'
+import type { ReadRun } from '../read-run.ts'
 
 /** A kind in a cluster, with the condition that its objects must meet. */
 export type PlacedPart = KindView & { readonly condition: Condition }
@@ -45,23 +44,23 @@ export function rowMembers<R>(
   }
 }
 
-interface KindsPage {
+interface KindsPage<P> {
   /** Binds the cursors to the list. */
   readonly identity: ListIdentity
   readonly bounds: ListPageBounds
   readonly terms?: readonly OrderTerm[]
   /** The value of an object. Default: the object itself. Not named `valueOf`: every object has one. */
-  readonly toValue?: (found: FoundObject) => object
+  readonly toValue?: (found: { readonly part: P; readonly id: ObjectId }) => object
 }
 
 /** The tests that each kind costs, besides those of its condition. */
 const testsPerKind = 20
 
 /** A page of the objects of some kinds, as the value of a connection. Throws as `listPage` does. */
-export function kindsConnection(
+export function kindsConnection<P extends PlacedPart>(
   run: ReadRun,
-  places: PlacesRead<PlacedPart>,
-  { identity, bounds, terms = [], toValue = (found) => new StoredObject(found) }: KindsPage,
+  places: PlacesRead<P>,
+  { identity, bounds, terms = [], toValue = (found) => new StoredObject(found) }: KindsPage<P>,
 ): object {
   const { budget, limits } = run
   const { first, after, last, before, offset } = bounds
@@ -83,35 +82,21 @@ export function kindsConnection(
     offset,
   })
   const rows = rowMembers(run, page, (id: ObjectId, at) => toValue({ part: page.partAt(at), id }))
-  /** The number of objects of each type on all pages, most first, without types that have none. */
-  const counts = (): readonly TypeCount[] => {
-    const found = new Map<string, number>()
-    for (const { part, count } of page.counts()) {
-      const { typeName } = part.kind
-      if (count > 0) found.set(typeName, (found.get(typeName) ?? 0) + count)
-    }
-    return Array.from(found, ([type, count]) => ({ type, count })).toSorted(
-      (a, b) => b.count - a.count || (a.type < b.type ? -1 : 1),
-    )
-  }
+  const counts = (): readonly TypeCount[] =>
+    countsByType(page.counts(), ({ kind }) => kind.typeName)
   return { ...places, ...rows, counts }
 }
 
-/** The part of a type. Throws `TypeError` for a type that was not read. */
-export function partOfType<P>(parts: ReadonlyMap<string, P>, type: string): P {
-  const part = parts.get(type)
-  if (part === undefined) throw new TypeError(`${type} is not among the parts`)
-  return part
-}
-
-/** A part that a relation reads, with the indexes that it needs there. Throws `ClientError`. */
-export function partOnTheWay(
-  { needs, name }: SchemaRelation,
-  type: string,
-  parts: CachedParts,
-  cluster: string,
-): KindView {
-  const need = needs.get(type)
-  if (need === undefined) throw new TypeError(`${name} does not read ${type}`)
-  return parts.part({ cluster, ...need })
+/** The number of objects of each type on all pages, most first, without types that have none. */
+export function countsByType<P>(
+  counts: readonly { readonly part: P; readonly count: number }[],
+  typeOf: (part: P) => string,
+): readonly TypeCount[] {
+  const found = new Map<string, number>()
+  for (const { part, count } of counts) {
+    if (count > 0) found.set(typeOf(part), (found.get(typeOf(part)) ?? 0) + count)
+  }
+  return Array.from(found, ([type, count]) => ({ type, count })).toSorted(
+    (a, b) => b.count - a.count || (a.type < b.type ? -1 : 1),
+  )
 }

@@ -1,3 +1,9 @@
+/*
+ * `owned` of the objects of a kind: the objects that one owns directly. Loads the kinds that the SDL relates to the owner's
+ * kind, the named and the common ones, and also reads those already cached. All kinds would be the whole cluster. All owners
+ * in a namespace share the places.
+ */
+
 import { splitObjectKey } from '../../../kubernetes/object.ts'
 import { hasValue } from '../../../query/condition/condition.ts'
 import type { Kind } from '../../model/kind.ts'
@@ -10,10 +16,6 @@ import { OncePerRun, type ReadRun } from '../read-run.ts'
 import { kindsConnection } from './kinds-connection.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
 
-/**
- * `owned` of the objects of a kind: the objects that one owns directly. Loads the kinds that the SDL relates to the
- * owner's kind, the named and the common ones, and also reads those already cached. All kinds would be the whole cluster.
- */
 export class OwnedRead {
   readonly #served: ServedSchema
   readonly #owner: Kind

@@ -1,3 +1,9 @@
+/*
+ * A relation from the objects of a kind to objects of several kinds: the common ones, those in memory, those that the
+ * request names, and the one that the object itself refers to. It has one of three forms: relations to each kind, a label
+ * that both have, and a choice (`@chooses`), in either direction. Each finds its places and the condition of its objects.
+ */
+
 import { objectKey, splitObjectKey } from '../../../kubernetes/object.ts'
 import {
   allOf,
@@ -31,7 +37,8 @@ import { commonKindsOf, kindsServedBy, knownKinds, namedKinds } from '../../serv
 import type { RelatedNeed, SchemaRelation, SchemaRelations } from '../../served/schema-relations.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
 import { originOf } from '../object-read.ts'
-import { kindsConnection, partOnTheWay, type PlacedPart } from './kinds-connection.ts'
+import { partOnTheWay } from '../relation-read.ts'
+import { kindsConnection, type PlacedPart } from './kinds-connection.ts'
 import { Places, type PlacesRead, unnamedPart } from '../places.ts'
 import { OncePerRun, type ReadRun } from '../read-run.ts'
 
@@ -44,10 +51,6 @@ interface Origin {
   readonly named: readonly Kind[]
 }
 
-/**
- * A relation from the objects of a kind to objects of several kinds: the common ones, those in memory, those that the
- * request names, and the one that the object itself refers to.
- */
 export class PolymorphicRead {
   readonly #served: ServedSchema
   readonly #from: Kind
@@ -118,7 +121,7 @@ function relatedParts(
   field: PolymorphicRelationField,
   { run, cluster, object, named }: Origin,
 ): PolymorphicParts {
-  const { parts, budget } = run
+  const { budget } = run
   const { view } = object.part
   const origin = { view, id: object.id, budget }
   const byKind = new Map<Kind, PlacedPart>()
@@ -136,7 +139,7 @@ function relatedParts(
       continue
     }
     for (const read of known.reads) reads.add(read)
-    const part = (type: string): KindView => partOnTheWay(known, type, parts, cluster)
+    const part = (type: string): KindView => partOnTheWay(known, type, run, cluster)
     places.find(() => {
       const condition = relation.follow({ ...origin, part })
       const before = byKind.get(to)?.condition ?? nothing
@@ -160,7 +163,13 @@ function choiceParts(field: PolymorphicRelationField, origin: Origin): Polymorph
   const places = new Places<PlacedPart>(run)
   if (chosen !== undefined) {
     places.find(() => {
-      const choice = choiceOf(chosen, run, object)
+      const { choosing, origin: start } = choosingFrom(chosen, run, object)
+      const named = chosenKind(choosing, start)
+      if (named === undefined) return undefined
+      run.budget.spend('rows', 1)
+      const of = served.kindOf(named.group, named.kind)
+      const { part, id } = object
+      const choice = of && choiceIn(valueAt(chosen.path, part.view.object(id)), of)
       if (choice === undefined || choice.kind.uncached) return undefined
       const { kind, within, condition } = choice
       return { ...run.parts.part({ cluster, kind }, { within: () => within }), condition }
@@ -170,7 +179,7 @@ function choiceParts(field: PolymorphicRelationField, origin: Origin): Polymorph
     places.find(() => {
       const { choosing, origin: start } = choosingFrom(one, run, object)
       const { from } = one.relation.definition
-      const part = partOnTheWay(relationOf(one.relation, run), from, run.parts, cluster)
+      const part = partOnTheWay(relationOf(one.relation, run), from, run, cluster)
       return { ...part, condition: hasKey(choosersOf(choosing, start, part)) }
     })
   }
@@ -245,7 +254,7 @@ function choosingFrom(
   { part: { cluster, view }, id }: FoundObject,
 ): { readonly choosing: ChoosingField; readonly origin: RelationOrigin } {
   const known = relationOf(relation, run)
-  const part = (type: string): KindView => partOnTheWay(known, type, run.parts, cluster)
+  const part = (type: string): KindView => partOnTheWay(known, type, run, cluster)
   const choosing = { ...field, kindRelation: known.relation }
   return { choosing, origin: { view, id, part, budget: run.budget } }
 }
@@ -254,16 +263,6 @@ function relationOf(relation: RelationField, { served }: ReadRun): SchemaRelatio
   const known = served.relations.byField.get(relation)
   if (known === undefined) throw new TypeError(`${relation.definition.name} is not resolved`)
   return known
-}
-
-function choiceOf(chosen: ChosenObjects, run: ReadRun, object: FoundObject): Choice | undefined {
-  const { choosing, origin } = choosingFrom(chosen, run, object)
-  const named = chosenKind(choosing, origin)
-  if (named === undefined) return undefined
-  run.budget.spend('rows', 1)
-  const kind = run.served.kindOf(named.group, named.kind)
-  const { part, id } = object
-  return kind && choiceIn(valueAt(chosen.path, part.view.object(id)), kind)
 }
 
 /** A choice without a namespace covers all. A choice of a cluster-scoped kind must have none. */

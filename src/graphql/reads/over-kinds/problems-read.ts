@@ -1,3 +1,9 @@
+/*
+ * `problems`, in a query and in a subscription. The kinds that are looked at in each cluster are parts; the problems of a
+ * cluster are folded from its parts (`query/problems`), those that the arguments ask for are ordered and cut to a page, and
+ * each becomes a value with the members of `Problem`.
+ */
+
 import { hash } from 'node:crypto'
 import type { WantedIndexes } from '../../../cache/cached-resource.ts'
 import { splitApiVersion } from '../../../kubernetes/api-resource.ts'
@@ -32,12 +38,6 @@ import { ownerReferencesOf } from '../owner-read.ts'
 import { Places } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 import { rowMembers } from './kinds-connection.ts'
-
-/*
- * `problems`, in a query and in a subscription. The kinds that are looked at in each cluster are parts; the problems of a
- * cluster are folded from its parts (`query/problems`), those that the arguments ask for are ordered and cut to a page, and
- * each becomes a value with the members of `Problem`.
- */
 
 /** A kind whose objects are looked at, in one cluster. */
 export interface LookedAtPart extends ProblemPart, KindView {}

@@ -1,3 +1,9 @@
+/*
+ * `search` and `complete`. Both read the words of a text, find the kinds that their arguments and the words name (or else
+ * the common kinds and those in memory), and look into the parts: a search for objects, by the words; a completion for
+ * the terms that begin with the last word, among the objects that the words before it find.
+ */
+
 import { ArgumentError } from '../../../query/condition/argument-error.ts'
 import { everything, hasValue } from '../../../query/condition/condition.ts'
 import { completionsOf } from '../../../query/page/completions.ts'
@@ -32,32 +38,24 @@ import type { ServedSchema } from '../../served/served-schema.ts'
 import { refOf } from '../object-read.ts'
 import { Places, type PlacesRead, typesNotRead } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
-import { partOfType, rowMembers } from './kinds-connection.ts'
-
-/*
- * `search` and `complete`. Both read the words of a text, find the kinds that their arguments and the words name (or else
- * the common kinds and those in memory), and look into the parts: a search for objects, by the words; a completion for
- * the terms that begin with the last word, among the objects that the words before it find.
- */
+import { countsByType, rowMembers } from './kinds-connection.ts'
 
 /** The value of `search`. Throws as {@link searchedKinds} does, and as `searchPage` does. */
 export function readSearch(run: ReadRun, args: SearchArguments): object {
   const { budget, limits } = run
   const words = searchWords(args.text)
   const { places, clusters, named, namespaces } = searchedKinds(run, words, args, searchableIndexes)
-  const byPlace = new Map(
-    places.parts.map((part) => [`${part.cluster}/${part.kind.typeName}`, part]),
-  )
   const { texts, labels } = words
   const page = searchPage({
-    parts: places.parts.map(({ kind, cluster, view, scope }) => ({
-      type: kind.typeName,
-      cluster,
-      place: workloadPlace(kind),
-      view,
-      indexes: searchableIndexes(kind),
+    parts: places.parts.map((part) => ({
+      type: part.kind.typeName,
+      cluster: part.cluster,
+      place: workloadPlace(part.kind),
+      view: part.view,
+      indexes: searchableIndexes(part.kind),
       condition: namespaces === null ? everything : hasValue('namespace', namespaces),
-      scope,
+      scope: part.scope,
+      of: part,
     })),
     words,
     identity: {
@@ -84,12 +82,10 @@ export function readSearch(run: ReadRun, args: SearchArguments): object {
       ? { matched: 'namespace', value: namespace }
       : { matched: 'kind', value: kind.resource.kind }
   }
-  const rows = rowMembers(run, page, (hit): SearchResult => {
-    const { id } = hit
-    const part = partOfType(byPlace, `${hit.part.cluster}/${hit.part.type}`)
-    return { object: refOf({ part, id }), ...(page.matchOf(hit) ?? matchOfWords(part, id)) }
+  const rows = rowMembers(run, page, ({ part: { of: part }, id, matchOf }): SearchResult => {
+    return { object: refOf({ part, id }), ...(matchOf(id) ?? matchOfWords(part, id)) }
   })
-  return { ...places, ...rows, counts: () => page.counts() }
+  return { ...places, ...rows, counts: () => countsByType(page.counts(), ({ type }) => type) }
 }
 
 /**

@@ -1,3 +1,8 @@
+/*
+ * `usedBy` of the objects of a kind: the objects that use one, of all kinds that may, or of the named ones. It answers with
+ * all of them or fails: if a kind cannot be read, or the viewer may see only some of its objects, the field says so.
+ */
+
 import { splitObjectKey } from '../../../kubernetes/object.ts'
 import { usersLeftOut } from '../../../query/condition/argument-error.ts'
 import { allOf, anyOf, everything } from '../../../query/condition/condition.ts'
@@ -11,11 +16,16 @@ import type { ServedSchema } from '../../served/served-schema.ts'
 import type { ObjectUsedByArguments, UsedBy } from '../../schema/gateway-types.ts'
 import { originOf, refOf } from '../object-read.ts'
 import { Places } from '../places.ts'
-import { kindsConnection, partOfType, partOnTheWay, type PlacedPart } from './kinds-connection.ts'
+import { partOnTheWay } from '../relation-read.ts'
+import { kindsConnection, type PlacedPart } from './kinds-connection.ts'
 import { OncePerRun, type ReadRun } from '../read-run.ts'
 import type { RelatedNeed, UseWay } from '../../served/schema-relations.ts'
 
-/** `usedBy` of the objects of a kind: the objects that use one, of all kinds that may, or of the named ones. */
+/** The objects of a kind that may use an object, and how. */
+interface UsingPart extends PlacedPart {
+  readonly ways: readonly UseWay[]
+}
+
 export class UsedByRead {
   readonly #served: ServedSchema
   readonly #kind: Kind
@@ -48,7 +58,7 @@ export class UsedByRead {
     const { budget, followed } = run
     const found = originOf(run, object)
     /** It reads every kind of users, or fails: it never answers with some of them. */
-    const places = new Places<PlacedPart>(run)
+    const places = new Places<UsingPart>(run)
     if (found === undefined) {
       return kindsConnection(run, places.read(), { identity: { list: 'usedBy' }, bounds: args })
     }
@@ -61,11 +71,10 @@ export class UsedByRead {
       )
       followed({ reads, condition: everything, isSaid: false })
     }
-    const read = this.#users(run, used, splitObjectKey(key).namespace, args.types)
-    for (const { part, ways } of read.values()) {
-      const conditions = ways.map(({ relation, condition }) => {
+    for (const part of this.#users(run, used, splitObjectKey(key).namespace, args.types)) {
+      const conditions = part.ways.map(({ relation, condition }) => {
         const onTheWay = (type: string): KindView =>
-          type === part.kind.typeName ? part : partOnTheWay(relation, type, run.parts, cluster)
+          type === part.kind.typeName ? part : partOnTheWay(relation, type, run, cluster)
         const origin = { view, id, budget, part: onTheWay }
         return allOf([relation.relation.follow(origin), condition])
       })
@@ -77,23 +86,22 @@ export class UsedByRead {
       toValue: (user): UsedBy => ({
         object: refOf(user),
         get paths() {
-          const { ways } = partOfType(read, user.part.kind.typeName)
           const using = user.part.view.object(user.id)
-          return [...new Set(ways.flatMap((way) => way.places(using, key)))]
+          return [...new Set(user.part.ways.flatMap((way) => way.places(using, key)))]
         },
       }),
     })
   }
 
-  /** The kinds whose objects may use an object of a namespace (`''` if cluster-scoped), by type name. */
+  /** The kinds whose objects may use an object of a namespace (`''` if cluster-scoped). */
   #users(
     run: ReadRun,
     { cluster }: KindView,
     namespace: string,
     names: ObjectUsedByArguments['types'],
-  ): ReadonlyMap<string, { readonly part: KindView; readonly ways: readonly UseWay[] }> {
+  ): readonly (KindView & Pick<UsingPart, 'ways'>)[] {
     const byUser = Map.groupBy(this.#ways(cluster, names), ({ user }) => user)
-    const users = Array.from(byUser, ([user, ways]) => {
+    return Array.from(byUser, ([user, ways]) => {
       const indexes = {
         needed: ways.flatMap(({ needs }) => [
           ...(needs.find((need) => need.kind === user)?.indexes.needed ?? []),
@@ -117,9 +125,8 @@ export class UsedByRead {
         (isWithin && scope.form !== 'names' && isInScope(scope, `${namespace}/`))
       if (!isWhole && part.coverage !== undefined) throw notWhole(at, part.coverage)
       if (!isWhole) throw hidden(`you may not see all objects of ${user.typeName}`)
-      return [user.typeName, { part, ways }] as const
+      return { ...part, ways }
     })
-    return new Map(users)
   }
 
   /** Throws `ClientError` for the name of a kind that never uses these objects. */
