@@ -86,15 +86,15 @@ export interface SdlDocument {
   readonly problems: readonly SdlError[]
 }
 
-const known = new WeakMap<SdlSource, SdlDocument>()
+const documents = new WeakMap<SdlSource, SdlDocument>()
 
 /** Reads one SDL source, once. It never throws: `problems` has what cannot be read. */
 export function parseSdl(source: SdlSource): SdlDocument {
-  let document = known.get(source)
+  let document = documents.get(source)
   if (document === undefined) {
     const reader = new DocumentReader(source)
     document = { extensions: reader.read(), problems: reader.problems }
-    known.set(source, document)
+    documents.set(source, document)
   }
   return document
 }
