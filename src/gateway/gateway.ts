@@ -24,21 +24,13 @@ import {
   plannedOperations,
   PlannedSubscriptions,
 } from '../graphql/live/planned-subscriptions.ts'
-import { IndexFunctionError } from '../graphql/model/declared-indexes.ts'
 import { OpenSubscriptions } from '../graphql/live/open-subscriptions.ts'
 import type { GatewayExtension } from '../graphql/extensions/extension.ts'
-import { type ReadExtension, readExtensions } from '../graphql/extensions/extension-document.ts'
-import { missingKinds } from '../graphql/extensions/extended-schema.ts'
 import { OperationDocuments } from '../graphql/documents/operation-documents.ts'
 import type { OperationObserver } from '../graphql/answer/operation-observer.ts'
 import { operationPlugin } from '../graphql/answer/operation-plugin.ts'
 import { OperationSteps } from '../graphql/answer/operation-steps.ts'
-import { SchemaHistory } from '../graphql/served/schema-history.ts'
-import {
-  defaultOperationLimits,
-  type OperationLimits,
-  type ServedSchema,
-} from '../graphql/served/served-schema.ts'
+import { defaultOperationLimits, type OperationLimits } from '../graphql/served/served-schema.ts'
 import { FragmentCache } from '../graphql/plan/fragment-cache.ts'
 import { PlannedQueries } from '../graphql/answer/planned-queries.ts'
 import { Drains } from '../graphql/writes/drain.ts'
@@ -49,11 +41,9 @@ import {
   type WriteLimits,
   WriteQuota,
 } from '../graphql/writes/write-limits.ts'
-import { SdlError } from '../graphql/sdl/sdl-error.ts'
 import { readPackageSdl, type SdlSource } from '../graphql/sdl/sdl-source.ts'
 import { reflectorChecks } from '../informer/reflector/reflector-options.ts'
 import { labelsProblem } from '../kubernetes/label-selector.ts'
-import type { CodedError } from '../lib/coded-error.ts'
 import {
   aDuration,
   aFlag,
@@ -70,7 +60,6 @@ import {
   optionsOf,
   present,
 } from '../lib/options.ts'
-import { inSlices } from '../lib/event-loop.ts'
 import { heapShare } from '../lib/process-memory.ts'
 import { type ExecuteRequest, executeInProcess, type SubscriptionResults } from './in-process.ts'
 import type { GatewayMetrics } from './metrics/gateway-metrics.ts'
@@ -83,12 +72,7 @@ import type { DirectorySourceOptions } from './sources/directory-source.ts'
 import type { HubSourceOptions } from './sources/hub-source.ts'
 import { defaultPreloadDeadlineMs, Preload } from './preload.ts'
 import { SchemaServing } from './schema-serving.ts'
-import {
-  type BuiltSchema,
-  buildSchemaInSteps,
-  type SchemaOptions,
-  serveBuilt,
-} from './serve-schema.ts'
+import type { SchemaOptions } from './serve-schema.ts'
 import { UserSdl } from './user-sdl.ts'
 
 /** Options of a gateway. Times are milliseconds. */
@@ -311,23 +295,12 @@ class RunningGateway implements OpenedGateway {
   readonly plugin: ServerPlugin
   readonly planned: PlannedOperations
   readonly #options: GatewayOptions
-  readonly #packageSdl: readonly SdlSource[]
-  readonly #user: UserSdl
-  readonly #extensions: readonly ReadExtension[]
   readonly #stop = new AbortController()
-  readonly #log: GatewayLog
   readonly #failures: FailureLog
   readonly #fleet: Fleet
   readonly #preload: Preload
   readonly #subscriptions = new OpenSubscriptions()
-  readonly #history = new SchemaHistory()
-  #sdl: readonly SdlSource[]
-  /** The problems of the served schema, and the kinds that it waits for. */
-  #problems: ReadonlySet<string> = new Set()
-  #built: BuiltSchema | undefined
-  #served: ServedSchema | undefined
   readonly #serving: SchemaServing
-  readonly #schemaListeners = new Set<(schema: GraphQLSchema) => void>()
   readonly execute: Gateway['execute']
 
   constructor(options: GatewayOptions, packageSdl: readonly SdlSource[], user: UserSdl) {
@@ -338,18 +311,16 @@ class RunningGateway implements OpenedGateway {
     const limits = { ...defaultOperationLimits, ...options.limits }
     const documents = new OperationDocuments(limits, options.documentBytes)
     this.#options = options
-    this.#packageSdl = packageSdl
-    this.#user = user
-    this.#extensions = readExtensions(options.extend ?? [])
-    this.#sdl = user.sources
-    this.#log = log
     this.#failures = new FailureLog(log)
     this.#preload = new Preload(preload, preloadDeadlineMs, log)
     this.#fleet = new Fleet(options, log, this.#failures, metrics?.informers)
     this.#serving = new SchemaServing({
-      serve: (sdl, isEdit) => this.#serveInSteps(sdl, isEdit),
-      current: () => this.#sdl,
-      areAllConnected: () => this.#areAllConnected,
+      options,
+      packageSdl,
+      user,
+      fleet: this.#fleet,
+      subscriptions: this.#subscriptions,
+      preload: this.#preload,
       log,
       signal: this.#stop.signal,
     })
@@ -361,13 +332,13 @@ class RunningGateway implements OpenedGateway {
       live: () => this.planned.liveState(),
       logs: () => logs.counts,
     })
-    const planned = { served: () => this.#now, limits, documents, fragments }
+    const planned = { served: () => this.#serving.now, limits, documents, fragments }
     const unexpected = (error: GraphQLError, requestId?: string): void => {
       const cause = error.originalError ?? error
       log.error('an operation failed unexpectedly', { ...present({ requestId }), error: cause })
     }
     const logs = new PodLogs({
-      served: () => this.#now,
+      served: () => this.#serving.now,
       limits,
       logs: { ...defaultLogLimits, ...options.logs },
       subscribe: (request, caller) => subscriptions.follow(request, caller),
@@ -398,14 +369,14 @@ class RunningGateway implements OpenedGateway {
       },
     })
     const steps = new OperationSteps({
-      served: () => this.#now,
+      served: () => this.#serving.now,
       plans: queries,
       logs,
       mutations,
       limits,
       documents,
       live: { subscribe: async (request, origin) => liveResults(subscriptions, request, origin) },
-      history: this.#history,
+      history: this.#serving.history,
       requireViewer,
       observer,
       unexpected,
@@ -417,16 +388,16 @@ class RunningGateway implements OpenedGateway {
   }
 
   get isStarted(): boolean {
-    return this.#served !== undefined
+    return this.#serving.isStarted
   }
 
   get schema(): GraphQLSchema {
-    return this.#now.schema
+    return this.#serving.now.schema
   }
 
   readonly onSchemaChange: Gateway['onSchemaChange'] = (listener) => {
-    this.#schemaListeners.add(listener)
-    return () => void this.#schemaListeners.delete(listener)
+    this.#serving.listeners.add(listener)
+    return () => void this.#serving.listeners.delete(listener)
   }
 
   readonly readiness = (): Readiness => {
@@ -448,15 +419,7 @@ class RunningGateway implements OpenedGateway {
     )
     return {
       ready,
-      reasons: [
-        ...waits,
-        ...reasons,
-        ...refused,
-        ...none,
-        ...sources,
-        ...this.#serving.refusal,
-        ...this.#problems,
-      ],
+      reasons: [...waits, ...reasons, ...refused, ...none, ...sources, ...this.#serving.reasons],
       lagsBehindMs: members.flatMap(({ cache }) => cache.lagsBehind()),
     }
   }
@@ -483,20 +446,9 @@ class RunningGateway implements OpenedGateway {
     await this.#fleet.configure(clusters)
   }
 
-  get #now(): ServedSchema {
-    if (this.#served === undefined) throw new Error('the gateway has not been started')
-    return this.#served
-  }
-
   async start(): Promise<void> {
     await this.#fleet.connect(this.#options.signal ?? new AbortController().signal)
-    await inSlices(this.#serveInSteps(this.#sdl, false), () => false)
-    this.#fleet.follow(() => this.#serving.clustersChanged())
-    void this.#user.follow(
-      (sdl) => this.#serving.edited(sdl),
-      (error) => this.#serving.refuse([error]),
-      this.#stop.signal,
-    )
+    await this.#serving.start()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -504,75 +456,5 @@ class RunningGateway implements OpenedGateway {
     this.#preload[Symbol.dispose]()
     await this.#fleet[Symbol.asyncDispose]()
     this.#failures[Symbol.dispose]()
-  }
-
-  get #areAllConnected(): boolean {
-    return this.#fleet.members.every(({ cluster }) => cluster.state === 'connected')
-  }
-
-  *#serveInSteps(sdl: readonly SdlSource[], isEdit: boolean): Generator<void, void> {
-    const before = this.#served
-    const problems = new Set<string>()
-    const refused: CodedError[] = []
-    const say = (message: string, tell: () => void): void => {
-      problems.add(message)
-      if (!this.#problems.has(message)) tell()
-    }
-    const files = new Set(sdl.map(({ file }) => file))
-    const areAllConnected = this.#areAllConnected
-    const built = yield* buildSchemaInSteps(this.#options, {
-      members: this.#fleet.members,
-      sdl: [...this.#packageSdl, ...sdl],
-      extensions: this.#extensions,
-      before: isEdit ? undefined : this.#built,
-      problem: (problem) => {
-        const isUsers =
-          problem instanceof IndexFunctionError ||
-          (problem instanceof SdlError && files.has(problem.file))
-        // The API of a cluster that cannot be reached is unknown.
-        if (isUsers && (before === undefined || isEdit) && areAllConnected) refused.push(problem)
-        else say(problem.message, () => this.#log.warn(problem.message, codeOf(problem)))
-      },
-      extended: ({ problems: clashes, dormant }, kinds) => {
-        const missing = areAllConnected ? missingKinds(this.#extensions, kinds) : []
-        const [first] = [...clashes, ...missing]
-        if (first !== undefined && before === undefined) throw first
-        for (const { message, hint } of [...clashes, ...missing]) {
-          say(message, () => this.#log.warn(message, { hint }))
-        }
-        for (const { extension, about, typeName } of dormant) {
-          const message = `${extension}: ${about} waits for ${typeName}, which no cluster serves`
-          say(message, () => this.#log.info(message))
-        }
-      },
-      checked: (dormant) => {
-        const [first] = refused
-        if (first !== undefined) throw isEdit ? new AggregateError(refused) : first
-        for (const { place, typeName } of dormant) {
-          const message = `${place.file}:${place.line}: waits for ${typeName}, which no cluster serves`
-          say(message, () => this.#log.info(message))
-        }
-      },
-    })
-    const isReused = built.schema === before?.schema
-    if (before !== undefined && !isReused)
-      yield* this.#history.followInSteps(before.schema, built.schema)
-    if (this.#stop.signal.aborted) return
-    // No pause from here on: operations see either the old or the new schema.
-    const now = serveBuilt(built, this.#fleet)
-    this.#sdl = sdl
-    if (!isReused) this.#problems = problems
-    this.#built = built
-    this.#served = now
-    this.#subscriptions.follow(now)
-    this.#preload.hold(now)
-    if (before === undefined || isReused) return
-    for (const listener of this.#schemaListeners) {
-      try {
-        listener(now.schema)
-      } catch (error) {
-        this.#log.error('a listener of schema changes has failed', { error })
-      }
-    }
   }
 }

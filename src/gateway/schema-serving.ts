@@ -1,25 +1,57 @@
 /**
- * Remakes the schema after changes, one after the other, and joins changes that come meanwhile. An edit of the user's
- * SDL is tried first, and refused if it has errors: then the previous SDL stays, and the edit is tried again when the
- * clusters change, since it may wait for a kind.
+ * The schema that is served, and how it follows the clusters and the user's SDL. A change of either makes it due; one remake
+ * runs at a time, in steps that let other work between them, and reflects all that has changed when it begins. It reads the
+ * APIs of the clusters, makes model, relations and schema of them (`serve-schema.ts`), and checks the problems: an edit with
+ * errors is refused and tried again when the clusters change, any other problem leaves a part out and is logged once. In one
+ * tick at its end, the caches learn their resources, and operations get the new schema. Documents and plans belong to the
+ * schema that they were made for, and are made again for the new one.
  */
+import type { GraphQLSchema } from 'graphql'
+import { missingKinds } from '../graphql/extensions/extended-schema.ts'
+import type { GatewayExtension } from '../graphql/extensions/extension.ts'
+import { type ReadExtension, readExtensions } from '../graphql/extensions/extension-document.ts'
+import type { OpenSubscriptions } from '../graphql/live/open-subscriptions.ts'
+import { IndexFunctionError } from '../graphql/model/declared-indexes.ts'
+import { SdlError } from '../graphql/sdl/sdl-error.ts'
 import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
+import { SchemaHistory } from '../graphql/served/schema-history.ts'
+import type { ServedSchema } from '../graphql/served/served-schema.ts'
 import { inSlices } from '../lib/event-loop.ts'
+import type { Fleet } from './fleet.ts'
 import { codeOf, type GatewayLog } from './observers.ts'
+import type { Preload } from './preload.ts'
+import {
+  type BuiltSchema,
+  buildSchemaInSteps,
+  type SchemaOptions,
+  serveBuilt,
+} from './serve-schema.ts'
+import type { UserSdl } from './user-sdl.ts'
 
-export interface SchemaServingOptions {
-  /** Makes and serves a schema with the user's SDL. Throws if an edit is invalid. */
-  readonly serve: (sdl: readonly SdlSource[], isEdit: boolean) => Generator<void, void>
-  readonly current: () => readonly SdlSource[]
-  /** Whether all clusters are connected, so that an edit can be checked. */
-  readonly areAllConnected: () => boolean
+interface SchemaServingOptions {
+  readonly options: SchemaOptions & { readonly extend?: readonly GatewayExtension[] }
+  readonly packageSdl: readonly SdlSource[]
+  readonly user: UserSdl
+  readonly fleet: Fleet
+  /** Follow each new schema. */
+  readonly subscriptions: OpenSubscriptions
+  readonly preload: Preload
   readonly log: GatewayLog
   readonly signal: AbortSignal
 }
 
-/** Remakes the schema when clusters or the user's SDL change, one change after the other. */
 export class SchemaServing {
-  readonly #options: SchemaServingOptions
+  /** What was removed from the schema since the start. */
+  readonly history: SchemaHistory = new SchemaHistory()
+  readonly listeners: Set<(schema: GraphQLSchema) => void> = new Set()
+  readonly #means: SchemaServingOptions
+  readonly #extensions: readonly ReadExtension[]
+  /** The user's SDL in the served schema. */
+  #sdl: readonly SdlSource[]
+  #built: BuiltSchema | undefined
+  #served: ServedSchema | undefined
+  /** The problems of the served schema, and the kinds that it waits for. */
+  #problems: ReadonlySet<string> = new Set()
   #edit: readonly SdlSource[] | undefined
   /** The last refused edit. It is tried again when the clusters change. */
   #refused: readonly SdlSource[] | undefined
@@ -30,48 +62,50 @@ export class SchemaServing {
   /** Whether the clusters or their API have changed since the served schema was made. */
   #areClustersOther = false
 
-  constructor(options: SchemaServingOptions) {
-    this.#options = options
+  constructor(means: SchemaServingOptions) {
+    this.#means = means
+    this.#extensions = readExtensions(means.options.extend ?? [])
+    this.#sdl = means.user.sources
   }
 
-  /** The reasons why the user's current SDL is not served. */
-  get refusal(): readonly string[] {
-    return this.#refusal
+  get isStarted(): boolean {
+    return this.#served !== undefined
   }
 
-  /**
-   * Remakes the schema after the clusters or their API have changed. Keeps the previous schema if the new one conflicts
-   * with the configuration. Resolves when the served schema reflects the change.
-   */
-  clustersChanged(): Promise<void> {
-    this.#areClustersOther = true
-    return this.#serveSoon()
+  /** The served schema. Throws before {@link start} has made one. */
+  get now(): ServedSchema {
+    if (this.#served === undefined) throw new Error('the gateway has not been started')
+    return this.#served
   }
 
-  /** Serves an edit of the user's SDL. Keeps the previous schema if the edit has errors. */
-  edited(sdl: readonly SdlSource[]): void {
-    this.#edit = sdl
-    void this.#serveSoon()
+  /** What is wrong with the served schema, and why the user's current SDL is not served. */
+  get reasons(): readonly string[] {
+    return [...this.#refusal, ...this.#problems]
   }
 
-  /** Refuses the user's current SDL. Does not log the messages in `told` again. */
-  refuse(errors: readonly unknown[], told: readonly string[] = []): void {
-    this.#refused = undefined
-    this.#refusal = errors.map((error) => `${(error as Error).message}; the edit is not served`)
-    for (const [at, message] of this.#refusal.entries()) {
-      if (told.includes(message)) continue
-      const error = errors[at]
-      this.#options.log.error(message, codeOf(error))
+  /** Makes the first schema, then follows the clusters and the user's SDL. Rejects with the first error of the user's SDL. */
+  async start(): Promise<void> {
+    const { fleet, user, signal } = this.#means
+    await inSlices(this.#remake(this.#sdl, false), () => false)
+    fleet.follow(() => {
+      this.#areClustersOther = true
+      return this.#serveSoon()
+    })
+    const edited = (sdl: readonly SdlSource[]): void => {
+      this.#edit = sdl
+      void this.#serveSoon()
     }
+    void user.follow(edited, (error) => this.#refuse([error]), signal)
   }
 
+  /** Resolves when the served schema reflects what has changed. */
   #serveSoon(): Promise<void> {
     this.#isDue = true
     return (this.#serving ??= this.#serveWhileDue())
   }
 
   async #serveWhileDue(): Promise<void> {
-    const { current, log, signal } = this.#options
+    const { log, signal } = this.#means
     while (this.#isDue && !signal.aborted) {
       this.#isDue = false
       const [edit, areOthers] = [this.#edit, this.#areClustersOther]
@@ -81,7 +115,7 @@ export class SchemaServing {
         // oxlint-disable-next-line no-await-in-loop -- one after the other
         if ((await this.#servesEdit(edit)) || !areOthers) continue
         // oxlint-disable-next-line no-await-in-loop -- one after the other
-        await this.#serve(current(), false)
+        await inSlices(this.#remake(this.#sdl, false), () => signal.aborted)
       } catch (error) {
         log.error('the schema could not be rebuilt', { error })
       }
@@ -91,24 +125,102 @@ export class SchemaServing {
 
   /** Tries to serve an edit: a new one, or the refused one, which may be valid now. Returns whether it is served. */
   async #servesEdit(edit: readonly SdlSource[] | undefined): Promise<boolean> {
-    const { areAllConnected, log } = this.#options
-    const sdl = edit ?? (areAllConnected() ? this.#refused : undefined)
+    const { log, signal } = this.#means
+    const sdl = edit ?? (this.#areAllConnected ? this.#refused : undefined)
     if (sdl === undefined) return false
     try {
-      await this.#serve(sdl, true)
+      await inSlices(this.#remake(sdl, true), () => signal.aborted)
       this.#refused = undefined
       this.#refusal = []
       log.info('the edited schema is served')
       return true
     } catch (error) {
       const errors = error instanceof AggregateError ? error.errors : [error]
-      this.refuse(errors, edit === undefined ? this.#refusal : [])
+      this.#refuse(errors, edit === undefined ? this.#refusal : [])
       this.#refused = sdl
       return false
     }
   }
 
-  async #serve(sdl: readonly SdlSource[], isEdit: boolean): Promise<void> {
-    await inSlices(this.#options.serve(sdl, isEdit), () => this.#options.signal.aborted)
+  /** Refuses the user's current SDL. Does not log the messages in `told` again. */
+  #refuse(errors: readonly unknown[], told: readonly string[] = []): void {
+    this.#refused = undefined
+    this.#refusal = errors.map((error) => `${(error as Error).message}; the edit is not served`)
+    for (const [at, message] of this.#refusal.entries()) {
+      if (!told.includes(message)) this.#means.log.error(message, codeOf(errors[at]))
+    }
+  }
+
+  get #areAllConnected(): boolean {
+    return this.#means.fleet.members.every(({ cluster }) => cluster.state === 'connected')
+  }
+
+  /** Makes a schema with the user's SDL and serves it. Throws if the SDL is invalid, at the start or in an edit. */
+  *#remake(sdl: readonly SdlSource[], isEdit: boolean): Generator<void, void> {
+    const { options, packageSdl, fleet, signal, subscriptions, preload, log } = this.#means
+    const before = this.#served
+    // The API of a cluster that cannot be reached is unknown.
+    const isWhole = this.#areAllConnected
+    const built = yield* buildSchemaInSteps(options, {
+      members: fleet.members,
+      sdl: [...packageSdl, ...sdl],
+      extensions: this.#extensions,
+      before: isEdit ? undefined : this.#built,
+    })
+    const isReused = built.schema === before?.schema
+    const problems = isReused ? this.#problems : this.#checked(built, sdl, isEdit, isWhole)
+    if (before !== undefined && !isReused)
+      yield* this.history.followInSteps(before.schema, built.schema)
+    if (signal.aborted) return
+    // No pause from here on: operations see either the old or the new schema.
+    const now = serveBuilt(built, fleet)
+    this.#sdl = sdl
+    this.#problems = problems
+    this.#built = built
+    this.#served = now
+    subscriptions.follow(now)
+    preload.hold(now)
+    if (before === undefined || isReused) return
+    for (const listener of this.listeners) {
+      try {
+        listener(now.schema)
+      } catch (error) {
+        log.error('a listener of schema changes has failed', { error })
+      }
+    }
+  }
+
+  /** The problems of a schema, logged if they are new. Throws those that refuse it. */
+  #checked(
+    { problems, dormant, unextended, kinds }: BuiltSchema,
+    sdl: readonly SdlSource[],
+    isEdit: boolean,
+    isWhole: boolean,
+  ): ReadonlySet<string> {
+    const { log } = this.#means
+    const isFirst = this.#served === undefined
+    const files = new Set(sdl.map(({ file }) => file))
+    const isUsers = (problem: unknown): boolean =>
+      problem instanceof IndexFunctionError ||
+      (problem instanceof SdlError && files.has(problem.file))
+    const refused = isWhole && (isFirst || isEdit) ? problems.filter(isUsers) : []
+    if (refused.length > 0) throw isEdit ? new AggregateError(refused) : refused[0]
+    const missing = isWhole ? missingKinds(this.#extensions, kinds.values()) : []
+    const clashes = [...unextended.problems, ...missing]
+    if (isFirst && clashes[0] !== undefined) throw clashes[0]
+    const said = new Set<string>()
+    const say = (level: 'warn' | 'info', message: string, details: object = {}): void => {
+      said.add(message)
+      if (!this.#problems.has(message)) log[level](message, { ...details })
+    }
+    for (const one of problems) say('warn', one.message, codeOf(one))
+    for (const { place, typeName } of dormant) {
+      say('info', `${place.file}:${place.line}: waits for ${typeName}, which no cluster serves`)
+    }
+    for (const { message, hint } of clashes) say('warn', message, { hint })
+    for (const { extension, about, typeName } of unextended.dormant) {
+      say('info', `${extension}: ${about} waits for ${typeName}, which no cluster serves`)
+    }
+    return said
   }
 }

@@ -90,7 +90,7 @@ export interface SchemaOptions {
   readonly inferReferences?: boolean
 }
 
-/** The inputs of a schema, and the receivers of its problems. */
+/** The inputs of a schema. */
 interface SchemaSources {
   readonly members: readonly ClusterMember[]
   readonly sdl: readonly SdlSource[]
@@ -98,12 +98,6 @@ interface SchemaSources {
   readonly extensions: readonly ReadExtension[]
   /** The schema that is served; it is used again if it would be made of the same. */
   readonly before: BuiltSchema | undefined
-  /** Receives problems of the SDL. The schema is made without the invalid parts. */
-  readonly problem: (problem: CodedError) => void
-  /** Called after all problems, with declarations for kinds that are not served. May throw to refuse the schema. */
-  readonly checked: (dormant: readonly DormantDeclaration[]) => void
-  /** Called with what is left out of extensions. May throw to refuse the schema. */
-  readonly extended: (left: Omit<ExtendedSchema, 'schema'>, kinds: Iterable<Kind>) => void
 }
 
 /** A schema that is not served yet. */
@@ -117,6 +111,12 @@ export interface BuiltSchema extends Omit<
   readonly madeOf: { readonly apis: readonly ClusterApi[]; readonly sdl: readonly SdlSource[] }
   /** The clusters at the start of the build. */
   readonly members: readonly BuiltMember[]
+  /** Why parts of the SDL and of the options are left out. */
+  readonly problems: readonly CodedError[]
+  /** Declarations for kinds that are not served. */
+  readonly dormant: readonly DormantDeclaration[]
+  /** What is left out of extensions. */
+  readonly unextended: Omit<ExtendedSchema, 'schema'>
 }
 
 type BuiltMember = Pick<ClusterMember, 'cluster' | 'cache' | 'access'> & {
@@ -127,11 +127,11 @@ type KindResource = ServedResource & Required<Pick<ServedResource, 'indexTexts'>
 
 /**
  * Makes the schema of the clusters' API, in steps that let other work run between them: with many custom resources it
- * takes some tenths of a second. Throws `CodedError` (`GROUP_ALIAS`), and the errors of `checked`. Changes nothing else.
+ * takes some tenths of a second. Throws `CodedError`: `GROUP_ALIAS`, and of an invalid schema. Changes nothing else.
  */
 export function* buildSchemaInSteps(
   options: SchemaOptions & { readonly limits?: Partial<OperationLimits> },
-  { sdl, extensions, before, problem, checked, extended, ...sources }: SchemaSources,
+  { sdl, extensions, before, ...sources }: SchemaSources,
 ): Generator<void, BuiltSchema> {
   const { aliases = {}, uncached = [], profile = {}, relay = false, secretData = false } = options
   const { allowWrites: writes = false, federation = false } = options
@@ -152,25 +152,17 @@ export function* buildSchemaInSteps(
   if (before !== undefined && (yield* isMadeOf(before, madeOf))) return { ...before, members }
   const parts = { sdl, aliases, uncached, profile, indexers, inferReferences }
   const model = yield* schemaModelInSteps({ ...mergedApis(apis), ...parts })
-  for (const one of model.problems) problem(one)
-  checked(model.dormant)
   yield
   const kinds = new Map(model.kinds.map((kind) => [kind.typeName, kind]))
   const relations = yield* resolveRelations(kinds, model.relations, model.ofAnyKind)
   yield
-  let schema = yield* schemaInSteps(model, {
-    relay,
-    secretData,
-    writes,
-    federation,
-  })
+  const ofApis = yield* schemaInSteps(model, { relay, secretData, writes, federation })
   yield
-  if (extensions.length > 0) {
-    const { schema: whole, ...left } = extendedSchema(schema, kinds, extensions)
-    extended(left, kinds.values())
-    schema = whole
-    yield
-  }
+  const isExtended = extensions.length > 0
+  const { schema, ...unextended } = isExtended
+    ? extendedSchema(ofApis, kinds, extensions)
+    : { schema: ofApis, problems: [], dormant: [] }
+  yield
   // Validates now, so that the first operation does not have to wait.
   const [invalid] = validateSchema(schema)
   // An invalid schema would fail every operation.
@@ -179,18 +171,16 @@ export function* buildSchemaInSteps(
     throw new CodedError('SCHEMA_INVALID', `the schema is not valid: ${invalid.message}`, { hint })
   }
   yield
-  for (const one of unservedKinds('commonKinds', common, defaultCommonKinds, model.kinds)) {
-    problem(one)
-  }
-  for (const one of unservedKinds('problemKinds', looked, defaultProblemKinds, model.kinds)) {
-    problem(one)
-  }
+  const problems = [
+    ...model.problems,
+    ...unservedKinds('commonKinds', common, defaultCommonKinds, model.kinds),
+    ...unservedKinds('problemKinds', looked, defaultProblemKinds, model.kinds),
+  ]
   const commonKinds = new Set(model.kinds.filter(({ listField }) => common.includes(listField)))
   const problemKinds = new Set(model.kinds.filter((kind) => isNamedBy(kind, looked)))
   const kept = new Set([...commonKinds, ...problemKinds])
   const resources = yield* resourcesOf(model.kinds, relations, kept)
   const kindOf = (group: string, kind: string): Kind | undefined => model.kindOf(group, kind)
-  const isExtended = extensions.length > 0
   return {
     schema,
     isExtended,
@@ -202,6 +192,9 @@ export function* buildSchemaInSteps(
     resources,
     members,
     madeOf,
+    problems,
+    dormant: model.dormant,
+    unextended,
   }
 }
 
@@ -262,7 +255,8 @@ function sha256(value: object): string {
 
 /** Registers the resources of the schema with the caches. Running informers continue. */
 export function serveBuilt(from: BuiltSchema, fleet: FleetChanges): ServedSchema {
-  const { members, resources, madeOf: _, ...built } = from
+  const { members, resources, schema, isExtended, kinds, kindOf, relations } = from
+  const { commonKinds, problemKinds } = from
   const clusters = new Map<string, ClusterCache>()
   const access = new Map<string, ClusterAccess>()
   const all = new Map<string, ServedCluster>()
@@ -281,6 +275,7 @@ export function serveBuilt(from: BuiltSchema, fleet: FleetChanges): ServedSchema
     all.set(cluster.name, described)
   }
   const indexTexts = new Map(Array.from(resources, ([kind, one]) => [kind, one.indexTexts]))
+  const built = { schema, isExtended, kinds, kindOf, relations, commonKinds, problemKinds }
   return { ...built, clusters, members: all, fleet, access, indexTexts }
 }
 
