@@ -64,7 +64,6 @@ export function pageInfoOf<R>(page: PageOf<R>): PageInfo {
   }
 }
 
-/** A kind in one cluster, as a part of a list. */
 export type ListedPart = KindView & ListPart
 
 interface ReadPageOptions {
@@ -163,10 +162,8 @@ export class ReadPage {
   }
 }
 
-/** The tests that a resume token costs for each part. */
 const testsPerToken = 80
 
-/** The error of a field that a list read directly cannot answer. */
 export function notOfDirectList(
   { cluster, kind: { typeName } }: ClusterKind,
   field: string,

@@ -14,7 +14,6 @@ import type { ServedSchema } from '../served/served-schema.ts'
 import { foundByKey, identified, isRefused, kindOfIdentity, refusalOf } from './object-read.ts'
 import type { ReadRun } from './read-run.ts'
 
-/** What a representation of federation names. */
 export interface Entity {
   readonly at: ClusterKind
   /**

@@ -28,7 +28,6 @@ import { furtherNamespaces } from './permissions.ts'
 import { OncePerRun, type ReadRun } from './read-run.ts'
 import { indexesIn } from './usage-read.ts'
 
-/** The states of all clusters. */
 export function clusterStates(run: ReadRun): readonly object[] {
   const states = Array.from(run.served.clusters.keys(), (name) => clusterState(run, name))
   return states.filter((one) => one !== null)

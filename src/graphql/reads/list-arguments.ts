@@ -28,7 +28,6 @@ import type { ServedSchema } from '../served/served-schema.ts'
 export interface ListFieldArguments
   extends KindListArguments, Pick<KindEventsArguments, 'related'> {}
 
-/** The list that an argument belongs to. */
 interface ArgumentOf {
   readonly served: ServedSchema
   readonly kind: Kind
@@ -90,7 +89,6 @@ const listArguments = {
 const names = Object.keys(listArguments) as (keyof ListFieldArguments)[]
 const argumentNamed = listArguments as Readonly<Record<string, ListArgument<unknown>>>
 
-/** The filter of a list. */
 export interface ListFilter {
   readonly condition: Condition
   /** The values that bind cursors and resume tokens, besides the list and its order. */

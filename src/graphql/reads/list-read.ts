@@ -88,7 +88,7 @@ export function readList(
   start?: ListStart,
 ): ReadPage {
   const { served, budget, limits, followed } = run
-  const { args, terms, filterKinds } = request
+  const { args, condition, terms, filterKinds } = request
   const { first, after, last, before, offset, clusters, clusterSelector } = args
   const list = start?.list ?? kind.listField
   const identity: ListIdentity = { list, ...request.identity }
@@ -107,7 +107,11 @@ export function readList(
         ? listedPart(run, start.part, request, start.condition)
         : kind.uncached
           ? directPart(run, { cluster, kind }, args, ofCursors)
-          : cachedPart(run, { cluster, kind }, request),
+          : listedPart(
+              run,
+              run.parts.part({ cluster, kind }, { within: () => namespacesOf(condition) }),
+              request,
+            ),
     ]
   }
   if (filterKinds.length > 0) {
@@ -134,12 +138,6 @@ export function readList(
   })
 }
 
-function cachedPart(run: ReadRun, at: ClusterKind, request: ListRequest): ListedPart {
-  const within = (): readonly string[] | undefined => namespacesOf(request.condition)
-  return listedPart(run, run.parts.part(at, { within }), request)
-}
-
-/** The parts of a list over clusters, and what is missing. */
 function placesOver(
   run: ReadRun,
   kind: Kind,
@@ -236,7 +234,6 @@ function collect(where: unknown, fields: WhereFields, relations: Set<RelatedBy>)
   }
 }
 
-/** The members of an object that have a value. */
 function presentIn(value: unknown): readonly (readonly [string, unknown])[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).filter(([, one]) => one !== undefined && one !== null)

@@ -101,7 +101,6 @@ export type Refused<R extends ReadRun> = (run: R, error: ClientError) => void
 
 const refusals = new OncePerRun<ClientError>()
 
-/** Calls `refused` if {@link isRefused}. */
 export function tellIfRefused<R extends ReadRun>(
   run: R,
   at: ClusterKind,
@@ -194,7 +193,6 @@ function follow(run: ReadRun, { kind }: ClusterKind, key: string): void {
   run.followed?.({ reads: [kind], condition: hasKey([key]), isSaid: true })
 }
 
-/** The object with an `id`. */
 export function identified(
   run: ReadRun,
   at: ClusterKind,
@@ -203,7 +201,6 @@ export function identified(
   return 'uid' in object ? foundByUid(run, at, object.uid) : foundByKey(run, at, objectKey(object))
 }
 
-/** The tests that a reference costs, for resolving it and looking it up. */
 const testsPerReference = 25
 
 /** The object that a reference names; `undefined` where it is absent or hidden, or its kind is not served. */

@@ -1,7 +1,7 @@
 /*
  * What objects say of others by name: their owners, the chain of owners, and references such as `Event.involved`. The values
  * at those paths are read once a run for each version of an object, from the held row, without decoding the rest of it
- * (`valueReader`). `NamedRead` follows such names for viewers who may get an object but not list its kind.
+ * (`valueReader`). `namedReader` follows such names for viewers who may get an object but not list its kind.
  */
 
 import type { HeldObject } from '../../informer/codec/object-codec.ts'
@@ -31,7 +31,6 @@ import {
 } from './object-read.ts'
 import type { ReadRun } from './read-run.ts'
 
-/** The owners of an object, found by their UIDs. */
 export function ownersOf<R extends ReadRun>(
   run: R,
   part: KindView,
@@ -85,47 +84,35 @@ interface NamedReference {
   readonly uid: string
 }
 
-/** A kind that a relation leads to, and where objects name those of it. */
-interface NamedStep {
-  readonly kind: Kind
-  readonly read: ValueReader
-}
+/** Finds an object by the names that stand beside UIDs. As `RelationRead.one`. */
+export type ReadNamed = <R extends ReadRun>(
+  run: R,
+  part: KindView,
+  id: ObjectId,
+  refused: Refused<R> | undefined,
+) => FoundObject | undefined
 
 /**
- * The object that a relation by UID leads to, by the names that stand beside the UIDs: for viewers who may get the
- * object, but not list its kind.
+ * Reads the object that a relation by UID leads to by the names that stand beside the UIDs: for viewers who may get the object,
+ * but not list its kind. `undefined` if the objects of the relation name no others. `kinds`: those that it reads, in their
+ * order. Of several objects it is the first one by its key; if there is none, `refused` is called for those that the viewer
+ * may not get.
  */
-export class NamedRead {
-  readonly #steps: readonly NamedStep[]
-
-  private constructor(steps: readonly NamedStep[]) {
-    this.#steps = steps
-  }
-
-  /** `undefined` if the objects of the relation name no others. `kinds`: those that it reads, in their order. */
-  static of(definition: RelationDefinition, kinds: readonly Kind[]): NamedRead | undefined {
-    if (definition.form === 'owner') {
-      return new NamedRead(kinds.map((kind) => ({ kind, read: readOwners })))
-    }
+export function namedReader(
+  definition: RelationDefinition,
+  kinds: readonly Kind[],
+): ReadNamed | undefined {
+  let steps = kinds.map((kind) => ({ kind, read: readOwners }))
+  if (definition.form !== 'owner') {
     const [path = ''] = definition.form === 'uid' ? definition.paths : []
     const [kind] = kinds
     if (!path.endsWith(uidMember) || kind === undefined) return undefined
-    return new NamedRead([{ kind, read: valueReader(path.slice(0, -uidMember.length)) }])
+    steps = [{ kind, read: valueReader(path.slice(0, -uidMember.length)) }]
   }
-
-  /**
-   * The first such object by its key; `undefined` if it does not exist, or with a call of `refused` if the viewer may
-   * not get it.
-   */
-  one<R extends ReadRun>(
-    run: R,
-    part: KindView,
-    id: ObjectId,
-    refused: Refused<R> | undefined,
-  ): FoundObject | undefined {
+  return (run, part, id, refused) => {
     const refusals = new Set<ClientError>()
     let found: readonly FoundObject[] = [{ part, id }]
-    for (const { kind, read } of this.#steps) {
+    for (const { kind, read } of steps) {
       found = found.flatMap((from) => {
         const origin = originOf(from.part, from.id)
         const references = read(run, from.part, from.id) as readonly NamedReference[]
@@ -154,7 +141,9 @@ export class NamedRead {
 const uidMember = '.uid'
 
 /** The relation to the object that names the kind of a reference: a `RelationRead`, which reads by names, too. */
-type KindRelation = Pick<NamedRead, 'one'>
+interface KindRelation {
+  readonly one: ReadNamed
+}
 
 /** A field that refers to objects of any kind, such as `Event.involved`. */
 export class ObjectRefRead {

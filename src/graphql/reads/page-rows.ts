@@ -32,7 +32,6 @@ import { defaultProblemObjects } from './over-kinds/problems-read.ts'
 import { graphBounds } from './graph/graph-request.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 
-/** An operation and the variables that its page sizes depend on. */
 export interface PagesRequest {
   readonly document: DocumentNode
   readonly operationName?: string | null | undefined

@@ -36,7 +36,6 @@ export type PlaceRead = ClusterKind & Pick<KindView, 'lacking'>
 /** The namespaces that a place is limited to; `undefined`: all. */
 type Within = () => readonly string[] | undefined
 
-/** What was read, and what was not. */
 export interface PlacesRead<P> {
   readonly parts: readonly P[]
   /** The type names of the kinds that were read, sorted. */
@@ -49,7 +48,6 @@ export interface PlacesRead<P> {
   readonly incomplete: () => readonly ClusterGap[]
   /** Since when the first of the caches that were read may be out of date, by RFC 3339; `null` while all are in step. */
   readonly staleSince: () => string | null
-  /** The errors beside the answer. */
   readonly failures: readonly ClientError[]
 }
 
@@ -184,9 +182,17 @@ export class Places<P extends KindView = KindView> extends PlacesReport<P> {
   ): void {
     this.put(at, () => {
       const wanted = this.isLost(at.cluster) ? { ...at, indexes: undefined } : at
-      const part = isUnnamed
-        ? indexedPart(this.#run, at, within)
-        : placePart(this.#run, wanted, within)
+      let part: KindView | undefined
+      if (!isUnnamed) part = placePart(this.#run, wanted, within)
+      else {
+        const { cluster, kind, indexes } = at
+        this.#run.budget.spend('tests', within()?.length ?? 0)
+        part = readUnnamed(this.#run, { cluster, kind }, { within })
+        const { view } = part ?? {}
+        const isIndexed = !view || [...(indexes?.needed ?? [])].every((name) => view.hasIndex(name))
+        // Asks for missing indexes, so that another round waits for them.
+        if (!isIndexed) part = this.#run.parts.part({ cluster, kind, indexes }, { within })
+      }
       return part && partOf(part)
     })
   }
@@ -237,19 +243,6 @@ function readUnnamed(
   return isLoaded ? parts.part(at, reading) : parts.cachedPart(at, reading)
 }
 
-/** The same with the indexes of the place: asks for those that are missing, so that another round waits for them. */
-function indexedPart(
-  run: ReadRun,
-  { cluster, kind, indexes }: ClusterKind,
-  within: Within,
-): KindView | undefined {
-  run.budget.spend('tests', within()?.length ?? 0)
-  const part = readUnnamed(run, { cluster, kind }, { within })
-  const isIndexed =
-    part === undefined || [...(indexes?.needed ?? [])].every((name) => part.view.hasIndex(name))
-  return isIndexed ? part : run.parts.part({ cluster, kind, indexes }, { within })
-}
-
 /** The type names of the kinds that some of the clusters serve and that were not read there. */
 export function typesNotRead(
   served: ServedSchema,
@@ -266,7 +259,6 @@ export function typesNotRead(
   }).flat()
 }
 
-/** The gap of a kind that could not be read in a cluster. */
 function gapOfError(
   served: ServedSchema,
   { cluster, kind }: ClusterKind,
@@ -289,7 +281,6 @@ function notServedGap({ cluster, kind }: ClusterKind): ClusterGap {
   return { cluster, type, code: 'NOT_SERVED', message, since: null }
 }
 
-/** The error of a whole cluster that cannot be read. */
 function lostCluster({ members }: ServedSchema, cluster: string): ClientError {
   if (members.get(cluster)?.state === 'UNAUTHORIZED') return unauthorizedCluster(cluster)
   const message = `cluster ${cluster} cannot be reached: the answer has what is known of it from before`

@@ -92,7 +92,6 @@ function stored(found: FoundObject | undefined): StoredObject | undefined {
   return found && new StoredObject(found)
 }
 
-/** An item of a list, or the error that it fails with. */
 function orError(read: () => unknown): unknown {
   try {
     return read()

@@ -38,11 +38,9 @@ export interface ReadRunOptions {
   readonly followed?: ((relation: FollowedRelation) => void) | undefined
 }
 
-/** A relation that was followed from one object. */
 export interface FollowedRelation {
   /** The kinds read, including the target and excluding the origin. */
   readonly reads: readonly Kind[]
-  /** The condition of the objects that it leads to. */
   readonly condition: Condition
   /** Whether the object itself names the target. Then only that target matters, even if it does not exist. */
   readonly isSaid: boolean
@@ -50,14 +48,12 @@ export interface FollowedRelation {
   readonly owner?: string
 }
 
-/** The sources and limits that the fields of one execution read with, within one tick. */
 export class ReadRun {
   readonly served: ServedSchema
   readonly limits: OperationLimits
   readonly budget: WorkBudget
   readonly #related = new Map<string, RelatedStores>()
   readonly followed: ReadRunOptions['followed']
-  /** The latest steps of relations from the current row. */
   readonly steps: LastSteps = new LastSteps()
   readonly parts: ReadParts
   readonly #direct: DirectReads | undefined
@@ -105,7 +101,6 @@ export class ReadRun {
     throw new ClientError('UNSUPPORTED', message, { hint })
   }
 
-  /** The calls of resolvers of extensions. */
   get extensions(): ExtensionCalls {
     return this.#extensions ?? this.direct.extensions
   }
@@ -146,7 +141,6 @@ export class OncePerRun<T> {
   }
 }
 
-/** The stores that conditions on related objects read in one cluster in one execution. */
 function relatedStores(
   served: ServedSchema,
   parts: Pick<CachedParts, 'part'>,

@@ -16,7 +16,7 @@ import { type ListRequest, readList } from './list-read.ts'
 import type { ReadPage } from './connection-read.ts'
 import type { SchemaRelation } from '../served/schema-relations.ts'
 import { foundByKey, originOf, refusalOf, type Refused, tellIfRefused } from './object-read.ts'
-import { NamedRead } from './owner-read.ts'
+import { namedReader, type ReadNamed } from './owner-read.ts'
 import type { ReadRun } from './read-run.ts'
 
 /** References whose keys an index of the referring kind holds. */
@@ -31,7 +31,7 @@ export class RelationRead {
   /** Whether the run keeps the result for relations that go through this one. Events are followed in two ways. */
   readonly #isStep: boolean
   readonly #isSaid: boolean
-  readonly #named: NamedRead | undefined
+  readonly #named: ReadNamed | undefined
   readonly #targets = new Map<string, ClusterKind>()
   readonly #ways = new WeakMap<ReadRun, Map<string, KindView>>()
   readonly #direct = new WeakMap<ReadRun, DirectReferences | 'none'>()
@@ -40,7 +40,7 @@ export class RelationRead {
     this.#relation = relation
     this.#isStep = many && !['through', 'events'].includes(relation.relation.definition.form)
     this.#isSaid = definition.form === 'reference' && !many
-    this.#named = many ? undefined : NamedRead.of(definition, relation.reads)
+    this.#named = many ? undefined : namedReader(definition, relation.reads)
   }
 
   get to(): Kind {
@@ -75,7 +75,7 @@ export class RelationRead {
     } catch (error) {
       const isForbidden = error instanceof ClientError && error.code === 'FORBIDDEN'
       if (this.#named === undefined || !isForbidden) throw error
-      return this.#named.one(run, part, id, refused)
+      return this.#named(run, part, id, refused)
     }
   }
 

@@ -9,7 +9,6 @@ import { ArgumentError } from '../../query/condition/argument-error.ts'
 import { encodeFields, fieldsOf, isText } from '../../query/page/cursor.ts'
 import { joinedHash } from '../prepare/access-fingerprint.ts'
 
-/** Resource versions by type name. */
 export type Positions = Readonly<Record<string, string>>
 
 /** The position of a subscription, which a client sends as `resumeFrom`. */
@@ -18,7 +17,6 @@ export interface ResumePosition {
   readonly incarnation: string
   /** A hash of the lists: of their clusters and arguments, without the selection. */
   readonly list: string
-  /** A fingerprint of the access of the viewer. */
   readonly access: string
   /**
    * The resource version of each kind of each list, by {@link positionName}. A client that has applied all frames up to

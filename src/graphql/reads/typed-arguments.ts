@@ -29,7 +29,6 @@ import type { ServedSchema } from '../served/served-schema.ts'
 /** The arguments of a list whose kind is not known to the schema: the types of the kind do not check them. */
 type UntypedArguments = Omit<ObjectListFilterArguments & ObjectListOrderArguments, 'kind'>
 
-/** Arguments with their `where` and `orderBy` typed. */
 type TypedArguments<A> = Omit<A, 'where' | 'orderBy'> & {
   readonly where?: Where | null
   readonly orderBy?: readonly OrderKey[] | null

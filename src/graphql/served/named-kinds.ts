@@ -36,7 +36,6 @@ export function namedKinds(
   })
 }
 
-/** Whether a cluster serves a type. */
 export function isServed(
   { kinds, clusters }: ServedSchema,
   cluster: string,
@@ -46,7 +45,6 @@ export function isServed(
   return kind !== undefined && clusters.get(cluster)?.serves(kind.resource) === true
 }
 
-/** The kinds that a cluster serves. */
 export function kindsServedBy({ kinds, clusters }: ServedSchema, cluster: string): readonly Kind[] {
   const cache = clusters.get(cluster)
   return [...kinds.values()].filter(({ resource }) => cache?.serves(resource) === true)
@@ -159,7 +157,6 @@ export function noSuchKind(
 
 interface Unnamed {
   readonly name: string
-  /** The names that there are. */
   readonly among: Iterable<string>
   readonly prefix?: string | undefined
   /** The hint in place of the nearest name. */

@@ -84,7 +84,6 @@ function fieldsOf(type: GraphQLNamedType | undefined): Readonly<Record<string, {
   return hasFields ? type.getFields() : {}
 }
 
-/** The schema coordinate that a node of a document names. */
 function coordinateOf(
   schema: GraphQLSchema,
   document: DocumentNode,

@@ -34,12 +34,10 @@ import {
   usedByField,
 } from '../model/kind.ts'
 
-/** A resolved relation of the schema. */
 export interface SchemaRelation {
   /** `Pod.node`. */
   readonly name: string
   readonly relation: TwoWayRelation
-  /** The kind that it leads to. */
   readonly to: Kind
   /** The kinds that must be readable besides the origin's; {@link to} is the last. */
   readonly reads: readonly Kind[]
@@ -47,7 +45,6 @@ export interface SchemaRelation {
   readonly needs: ReadonlyMap<string, RelatedNeed>
 }
 
-/** A kind that a relation reads, and the indexes for that. */
 export interface RelatedNeed {
   readonly kind: Kind
   readonly indexes: WantedIndexes
@@ -62,7 +59,6 @@ export function relationNeeds(
   return needs.filter(({ kind }) => !kind.uncached)
 }
 
-/** The relations of a schema, resolved once per schema. */
 export interface SchemaRelations {
   /** Every relation field, including `events` of each kind. */
   readonly byField: ReadonlyMap<RelationField, SchemaRelation>
@@ -74,7 +70,6 @@ export interface SchemaRelations {
   ownedKinds(kind: Kind): readonly Kind[]
   /** The fields of a `where` for a kind. */
   whereFields(kind: Kind): WhereFields
-  /** The ways in which other objects use those of a kind. */
   usesOf(kind: Kind): readonly UseWay[]
 }
 
@@ -282,11 +277,9 @@ export interface UseWay {
   /** Selects users that have not ended. */
   readonly condition: Condition
   readonly places: ReferencePlaces
-  /** The kinds and indexes to read. */
   readonly needs: readonly RelatedNeed[]
 }
 
-/** The use behind a relation from the used object to its users. */
 function useWayOf(relation: SchemaRelation, places: ReferencePlaces): UseWay {
   const { to: user, needs } = relation
   const { ended } = user

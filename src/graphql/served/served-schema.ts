@@ -23,7 +23,6 @@ export interface ServedCluster {
   /** Whether it is one of the configuration. Only such a cluster may review tokens and receive those of callers. */
   readonly isConfigured: boolean
   readonly state: 'CONNECTED' | 'UNREACHABLE' | 'UNAUTHORIZED' | 'MISCONFIGURED'
-  /** Since when it is in this state. */
   readonly since: Date
   /** Why it is not connected; of a connected one, why its source cannot be followed. */
   readonly problem: Error | undefined
@@ -52,14 +51,12 @@ export interface ServedSchema {
   readonly commonKinds: ReadonlySet<Kind>
   /** The kinds that `problems` looks at by itself: see {@link defaultProblemKinds}. */
   readonly problemKinds: ReadonlySet<Kind>
-  /** Whether extensions have added fields. */
   readonly isExtended: boolean
   /** By name; the first one is the default. */
   readonly clusters: ReadonlyMap<string, ClusterCache>
   /** How the fleet describes the clusters, by name. */
   readonly members: ReadonlyMap<string, ServedCluster>
   readonly fleet: FleetChanges
-  /** The access of viewers, by cluster. */
   readonly access: ReadonlyMap<string, ClusterAccess>
 }
 
@@ -128,7 +125,6 @@ export interface OperationLimits extends DocumentLimits {
   readonly syncDeadlineMs: number
   /** How long a read of the API server may take, where no cache serves. */
   readonly liveDeadlineMs: number
-  /** Largest `first`. */
   readonly maxPageSize: number
   /** How long ongoing work may go on until `problems` has it, and how long what is over counts there. */
   readonly problemAfterMs: number
@@ -144,7 +140,6 @@ export interface OperationLimits extends DocumentLimits {
   readonly coalesceMs: number
 }
 
-/** The defaults and bounds of {@link OperationLimits}. */
 export const operationOptions: NumberOptions<Omit<OperationLimits, 'work' | 'introspection'>> = {
   operationDeadlineMs: { byDefault: 30_000, least: 1, most: 600_000 },
   syncDeadlineMs: { byDefault: 10_000, least: 1, most: 600_000 },

@@ -452,32 +452,47 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof ClientError ? error.code : undefined
 }
 
-/** Reports one write, made or failed, to logs, metrics and the audit. */
-export function reportWrite(
-  observer: OperationObserver | undefined,
-  { viewer, trace }: QueryOrigin,
-  place: WritePlace | undefined,
-  {
-    startedMs,
-    error,
-    ...write
-  }: Pick<WriteReport, 'mutation' | 'operationName' | 'dryRun' | 'waitedMs'> & {
-    readonly startedMs: number
-    readonly error?: unknown
-  },
-): void {
+/** What the report of a write says, and who receives it. */
+export interface WriteReporting extends Pick<WriteReport, 'mutation' | 'operationName' | 'dryRun'> {
+  readonly observer: OperationObserver | undefined
+  readonly origin: QueryOrigin
+  readonly place: WritePlace | undefined
+}
+
+/**
+ * Makes a write, and reports it, made or failed, to logs, metrics and the audit. `told`: what the report says of a write
+ * that was made; `undefined`: nothing was written yet, and there is no report.
+ */
+export async function reported<T>(
+  { observer, origin: { viewer, trace }, place, ...write }: WriteReporting,
+  make: () => Promise<T>,
+  told: (made: T) => Partial<Pick<WritePayload, 'name' | 'waitedMs'>> | undefined,
+): Promise<T> {
+  const startedMs = performance.now()
   const { cluster = '', kind, namespace = '', name = '' } = place ?? {}
-  observer?.wrote?.({
-    ...write,
-    viewer,
-    requestId: trace?.requestId,
-    cluster,
-    type: kind?.typeName ?? '',
-    namespace,
-    name,
-    code: error === undefined ? '' : String(clientErrorOf(error).extensions['code']),
-    durationMs: performance.now() - startedMs,
-  })
+  const report = (code: string, made: ReturnType<typeof told> = {}): void =>
+    observer?.wrote?.({
+      ...write,
+      viewer,
+      requestId: trace?.requestId,
+      cluster,
+      type: kind?.typeName ?? '',
+      namespace,
+      name: name || made.name || '',
+      code,
+      durationMs: performance.now() - startedMs,
+      waitedMs: made.waitedMs ?? 0,
+    })
+  let made: T
+  try {
+    made = await make()
+  } catch (error) {
+    report(String(clientErrorOf(error).extensions['code']))
+    throw error
+  }
+  const of = told(made)
+  if (of !== undefined) report('', of)
+  return made
 }
 
 export function nameOf({ namespace, name }: Pick<WritePlace, 'namespace' | 'name'>): {

@@ -17,7 +17,7 @@ import { ClientError, clientErrorOf } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
-import { CallerWriter, placeOfId, reportWrite } from './caller-writer.ts'
+import { CallerWriter, placeOfId, reported } from './caller-writer.ts'
 import { evicted, objectActions } from './object-actions.ts'
 import type { WritePlace } from './write-errors.ts'
 import type { WriteLimits, WriteQuota } from './write-limits.ts'
@@ -280,17 +280,8 @@ export class Drain {
 
   async #reported<T>(place: WritePlace, write: () => Promise<T>): Promise<T> {
     const { observer, origin, args } = this.#options
-    const dryRun = args.dryRun === true
-    const report = { mutation: 'drain', operationName: undefined, dryRun, waitedMs: 0 }
-    const startedMs = performance.now()
-    try {
-      const made = await write()
-      reportWrite(observer, origin, place, { ...report, startedMs })
-      return made
-    } catch (error) {
-      reportWrite(observer, origin, place, { ...report, startedMs, error })
-      throw error
-    }
+    const how = { mutation: 'drain', operationName: undefined, dryRun: args.dryRun === true }
+    return await reported({ ...how, observer, origin, place }, write, () => ({}))
   }
 
   #set(pod: Leaving, state: PodState, reason: string | null): void {

@@ -26,7 +26,7 @@ import type { WriteResults } from '../plan/plan-run.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import type { OperationObserver } from '../answer/operation-observer.ts'
-import { CallerWriter, nameOf, placeOfId, reportWrite, type WritePayload } from './caller-writer.ts'
+import { CallerWriter, nameOf, placeOfId, reported, type WritePayload } from './caller-writer.ts'
 import type { WritePlace } from './write-errors.ts'
 import { ManifestReader, placeOfDocument, titleOf } from './manifests.ts'
 import {
@@ -127,15 +127,13 @@ export class Mutations implements MutationSource {
         outcomes.set(key, await this.#outcome(name, values, documents, making))
       } else {
         // The value of its resolver. It counts and is reported as a write does.
-        const startedMs = performance.now()
-        const outcome = await this.#attempted(name, values, making, undefined, async () => {
+        const resolve = async (): Promise<unknown> => {
           this.#options.quota.take(viewer)
           const { callerToken } = origin
           const caller = { served, limits, viewer, callerToken }
-          const value = await mutated(caller, extension, { ...values }, { nodes, endsAtMs })
-          this.#report(name, undefined, values, making, { startedMs })
-          return value
-        })
+          return await mutated(caller, extension, { ...values }, { nodes, endsAtMs })
+        }
+        const outcome = await this.#attempted(name, values, making, undefined, resolve, () => ({}))
         outcomes.set(key, outcome)
       }
     }
@@ -150,19 +148,20 @@ export class Mutations implements MutationSource {
     }
   }
 
-  /** A failure of a part of a mutation is reported, and is its outcome. */
+  /** Makes a part of a mutation. A failure is reported, and is its outcome; `told`: as of `reported`. */
   async #attempted<T>(
-    name: string,
-    args: WriteArguments,
-    making: Making,
+    mutation: string,
+    { dryRun }: WriteArguments,
+    { origin, operationName }: Making,
     place: WritePlace | undefined,
     part: () => Promise<T>,
+    told: Parameters<typeof reported<T>>[2] = () => undefined,
   ): Promise<T | Error> {
-    const startedMs = performance.now()
+    const { observer } = this.#options
+    const write = { mutation, operationName, dryRun: dryRun === true }
     try {
-      return await part()
+      return await reported({ ...write, observer, origin, place }, part, told)
     } catch (error) {
-      this.#report(name, place, args, making, { startedMs, error })
       return asError(error)
     }
   }
@@ -202,35 +201,19 @@ export class Mutations implements MutationSource {
     if (steps instanceof Error) return steps
     const outcomes: (WritePayload | Error)[] = []
     for (const [at, step] of steps.entries()) {
-      const startedMs = performance.now()
       const to = step instanceof Error ? undefined : step.place
-      const outcome = await this.#attempted(name, args, making, to, async () => {
+      const make = async (): Promise<WritePayload> => {
         // Each write after the first of its mutation counts for the quota, too.
         if (at > 0) this.#options.quota.take(origin.viewer)
         if (step instanceof Error) throw step
         const { place } = step
         const details = { cluster: place.cluster, type: place.kind.typeName, mutation: name }
-        const payload = await within(origin.trace, 'write', details, () => step.make(writer))
-        const { waitedMs } = payload
-        const made = { ...place, name: place.name || payload.name }
-        this.#report(name, made, args, making, { startedMs, waitedMs })
-        return payload
-      })
-      outcomes.push(outcome)
+        return await within(origin.trace, 'write', details, () => step.make(writer))
+      }
+      outcomes.push(await this.#attempted(name, args, making, to, make, (made) => made))
     }
     const [first] = outcomes
     return name === 'apply' || first === undefined ? outcomes : first
-  }
-
-  #report(
-    mutation: string,
-    place: WritePlace | undefined,
-    { dryRun }: WriteArguments,
-    { origin, operationName }: Making,
-    { waitedMs = 0, ...how }: { startedMs: number; waitedMs?: number; error?: unknown },
-  ): void {
-    const write = { mutation, operationName, dryRun: dryRun === true, waitedMs }
-    reportWrite(this.#options.observer, origin, place, { ...write, ...how })
   }
 }
 

@@ -121,20 +121,17 @@ export function sumOf(numbers: readonly Decimal[]): Decimal {
   return total.value
 }
 
-/** Adds up numbers without rounding. */
 export class DecimalTotal {
   /** In units of 10 ^ `#power`. */
   #units = 0n
   #power = 0
 
-  /** Adds a number so many times. */
   add(number: Decimal, times = 1): void {
     if (number.sign === 0) return
     const units = BigInt(number.digits) * BigInt(times)
     this.addUnits(number.sign < 0 ? -units : units, powerOf(number))
   }
 
-  /** Adds `units × 10^power`. */
   addUnits(units: bigint, power: number): void {
     if (power < this.#power) {
       this.#units *= 10n ** BigInt(this.#power - power)

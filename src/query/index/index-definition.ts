@@ -16,7 +16,6 @@ import { type IndexType, indexKeyOf } from './index-key.ts'
 import { parsePath, valuesAt } from './path.ts'
 import { containerResourceAt, podTotalOf } from './pod-total.ts'
 
-/** An index as filters see it. */
 export interface FilterableIndex {
   /** The name of the `where` field, and of the index in the store. */
   readonly name: string
@@ -38,7 +37,6 @@ export interface IndexDefinition extends FilterableIndex {
    * the pod has it. Absent: each value counts.
    */
   readonly reduce?: IndexReduction
-  /** Whether it is built only when it is first read. */
   readonly lazy?: boolean
   /** Whether search covers its values, which must be strings. */
   readonly searchable?: true

@@ -6,7 +6,6 @@ import { type HealthStatus, healthStatuses } from '../../kubernetes/health/healt
 import { isRawJson } from '../../lib/json.ts'
 import { decimalKey, decimalOfKey, decimalText, parseInteger, parseQuantity } from './decimal.ts'
 
-/** The type of an index's values. */
 export type IndexType = 'string' | 'int' | 'boolean' | 'dateTime' | 'quantity' | 'healthStatus'
 
 /**

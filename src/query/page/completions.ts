@@ -17,12 +17,10 @@ export const completionTerms = ['NAME', 'NAMESPACE', 'LABEL_KEY', 'LABEL_VALUE',
 
 export type CompletionTerm = (typeof completionTerms)[number]
 
-/** One way to complete a word. */
 export interface Completion {
   readonly term: CompletionTerm
   /** The name, the namespace, the key, the value, or the kind. */
   readonly text: string
-  /** What replaces the word. */
   readonly insert: string
   /** The type of objects that have it: of several, the first in the order of a search. */
   readonly type: string
@@ -30,7 +28,6 @@ export interface Completion {
   readonly count: number
 }
 
-/** The objects of one kind in one cluster whose terms complete a word. */
 export interface CompletedPart {
   readonly type: string
   /** The place of the kind in the order of a search. */

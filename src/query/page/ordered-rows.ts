@@ -138,7 +138,9 @@ function sortedRows(
     const last = first.last?.position.values[0]
     if (term !== undefined && last !== undefined) {
       const value = orderValue(view, term, id)
-      if (value !== last && isBehind(value, last, term.descending, order.backwards)) continue
+      // Missing values come last; read backwards, first.
+      const isBehind = value === undefined || value > last !== term.descending
+      if (value !== last && isBehind !== order.backwards) continue
     }
     if (!candidates.exact && !set.has(id)) continue
     const position = positionOf(view, order.terms, id)
@@ -147,17 +149,6 @@ function sortedRows(
     }
   }
   return first.rows().map(({ id }) => id)
-}
-
-/** Whether a value sorts behind another in a term. Missing values come last; read backwards, first. */
-function isBehind(
-  value: string | undefined,
-  other: string,
-  descending: boolean,
-  backwards: boolean,
-): boolean {
-  const forwards = value === undefined || value > other !== descending
-  return forwards !== backwards
 }
 
 interface WalkOptions extends OrderedRowsOptions {

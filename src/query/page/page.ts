@@ -395,7 +395,14 @@ function* headsOf<P extends ListPart>(
 ): Generator<Head<P>, void, number> {
   const { part } = visiblePart
   const isTied = order.terms.length === 1
-  let value = firstValue(part.view.index(term.index), term, order, after)
+  // The value that comes first behind the position; `undefined`: objects without a value may.
+  const start = after?.values[0]
+  const isInMissing = start === undefined && (order.backwards || after !== undefined)
+  let value: string | undefined
+  if (!isInMissing) {
+    const descending = term.descending !== order.backwards
+    ;[value] = part.view.index(term.index).orderedValues(start, descending)
+  }
   let from = after
   for (let limit = share; ; limit *= 2) {
     const wanted = yield { part, position: { values: [value], key: '' }, id: undefined }
@@ -413,19 +420,6 @@ function* headsOf<P extends ListPart>(
       if (isTied) from = { values: [value], key: order.backwards ? beyondAllKeys : '' }
     }
   }
-}
-
-/** The value of an index that comes first in an order behind a position; `undefined`: objects without a value may. */
-function firstValue(
-  index: IndexView,
-  { descending }: OrderTerm,
-  { backwards }: ListOrder,
-  after: OrderPosition | undefined,
-): string | undefined {
-  const from = after?.values[0]
-  if (from === undefined && (backwards || after !== undefined)) return undefined
-  const [value] = index.orderedValues(from, descending !== backwards)
-  return value
 }
 
 /** The next row of a part, and those behind it. */
@@ -481,7 +475,11 @@ class Heads<P extends ListPart> {
 
   #isBefore(one: Head<P>, other: Head<P>): boolean {
     if (one.id !== undefined && other.id !== undefined) {
-      return compareHeads(one, other, this.#order) < 0
+      const byValues = compareValues(one.position, other.position, this.#order)
+      if (byValues !== 0) return byValues < 0
+      const [a, b] = [one.part.name, other.part.name]
+      const isForwards = a === b ? compareKeys(one.position.key, other.position.key) < 0 : a < b
+      return isForwards !== this.#order.backwards
     }
     const byFirst = compareValues(one.position, other.position, this.#byFirst)
     if (byFirst !== 0) return byFirst < 0
@@ -490,14 +488,4 @@ class Heads<P extends ListPart> {
     if (this.#order.terms.length > 1 && isOneRead === (other.id === undefined)) return !isOneRead
     return one.part.name < other.part.name !== this.#order.backwards
   }
-}
-
-/** Compares two rows in the list: by the values, then the parts, then the keys. */
-function compareHeads(a: Head<ListPart>, b: Head<ListPart>, order: ListOrder): number {
-  const byValues = compareValues(a.position, b.position, order)
-  if (byValues !== 0) return byValues
-  const [one, other] = [a.part.name, b.part.name]
-  const byPart = one < other ? -1 : one > other ? 1 : 0
-  const forwards = byPart === 0 ? compareKeys(a.position.key, b.position.key) : byPart
-  return order.backwards ? -forwards : forwards
 }

@@ -232,7 +232,6 @@ interface FieldSearch {
   readonly ranked: IdBytes
 }
 
-/** Tests each value of an index, and adds the objects of those that match. */
 function searchValues(
   { index, name, base }: SearchField,
   left: ObjectsLeft,
@@ -258,7 +257,6 @@ function searchValues(
   }
 }
 
-/** Tests the values of some objects, and adds those that match. */
 function searchObjects(
   { index, name, base }: SearchField,
   ids: Iterable<ObjectId>,
@@ -300,7 +298,6 @@ function nameOf(view: StoreView, id: ObjectId): string {
   return splitObjectKey(view.keyOf(id)).name
 }
 
-/** How a match in a label is named. */
 export function labelName(key: string): string {
   return `labels[${JSON.stringify(key)}]`
 }

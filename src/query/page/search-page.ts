@@ -17,16 +17,13 @@ import { type PageOf, pageOfValues, pageSizeOf } from './page.ts'
 import { type SearchMatch, TextSearch, type SearchedValues } from './search-match.ts'
 import type { SearchWords } from './search-text.ts'
 
-/** The objects of one kind in one cluster that are searched. */
 export interface SearchPart extends SearchedValues {
   /** Unique among the parts of a cluster, and the same on every replica. */
   readonly type: string
   readonly cluster: string
   /** The place of the kind among equally good results: workloads before their parts. */
   readonly place: number
-  /** Selects the requested objects. */
   readonly condition: Condition
-  /** The visible objects of the kind. */
   readonly scope: Scope
 }
 
@@ -52,7 +49,6 @@ export interface SearchHit<P extends SearchPart> {
 
 /** One page of results, valid within the tick. */
 export interface SearchPage<P extends SearchPart> extends PageOf<SearchHit<P>> {
-  /** The number of objects of each part. */
   counts(): readonly { readonly part: P; readonly count: number }[]
 }
 
@@ -132,11 +128,9 @@ function positionAt(cursor: string | null | undefined, hash: string): Position |
   return { score, place, type, key, cluster: values[2] ?? '' }
 }
 
-/** The results in one part. */
 interface FoundPart<P extends SearchPart> {
   readonly part: P
   readonly size: () => number
-  /** The scores that objects have. */
   readonly scores: readonly number[]
   /** The first objects with a score in key order, behind a key. */
   readonly first: (score: number, after: string | undefined, limit: number) => readonly ObjectId[]

@@ -23,7 +23,6 @@ export interface SearchWords {
 
 /** The longest text, in UTF-16 code units. */
 const maxTextLength = 256
-/** The most words to find in names and values. */
 export const maxTexts = 8
 
 /**
@@ -46,7 +45,6 @@ export function searchWords(text: string): SearchWords {
   return meantBy(words)
 }
 
-/** A text of which the last word is being written. */
 export interface UnfinishedText {
   /** What the words before ask for. */
   readonly before: SearchWords

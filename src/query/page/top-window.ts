@@ -41,7 +41,6 @@ export class TopWindow<Row extends WindowRow = WindowRow> {
     return !this.#isWhole && this.#rows.length < this.#size
   }
 
-  /** The wanted rows, as far as they exist. */
   first(): readonly Row[] {
     return this.#rows.slice(0, this.#size)
   }

@@ -18,13 +18,11 @@ export type TermField = 'name' | 'namespace' | { readonly label: string }
  * is not there. Valid within the tick.
  */
 export interface VisibleTerms {
-  /** The number of visible objects. */
   readonly size: number
   /** The keys of labels, in no particular order. */
   labelKeys(): Iterable<string>
   /** The values that begin with a text, ignoring case, in the order of their lower-case forms. */
   values(field: TermField, start: string): Iterable<string>
-  /** Whether an object has the label. */
   hasKey(key: string): boolean
   /** The number of objects with a value, or with any value; counted up to `most`. */
   count(field: TermField, value: string | undefined, most: number): number

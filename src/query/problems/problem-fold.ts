@@ -36,7 +36,6 @@ import {
 /** One problem of a cluster: a topmost owner, a reason, and the objects that have it. */
 export interface FoldedProblem<P extends ProblemPart> {
   readonly root: ProblemPlace<P>
-  /** The key of the root. */
   readonly rootKey: string
   readonly reason: string
   readonly severity: ProblemSeverity
@@ -89,7 +88,6 @@ interface Finding<P extends ProblemPart> {
   readonly fact: DecodedFact
 }
 
-/** A problem that is being put together. */
 interface Gathering<P extends ProblemPart> {
   readonly root: ProblemPlace<P>
   readonly rootKey: string
@@ -106,10 +104,8 @@ interface Gathering<P extends ProblemPart> {
   readonly before: Gathering<P> | undefined
 }
 
-/** An object that has a problem. */
 interface Affected<P extends ProblemPart> {
   readonly root: ProblemPlace<P>
-  /** The key of {@link root}. */
   readonly rootKey: string
   /** Of one object, always the same instance. */
   readonly place: ProblemPlace<P>
@@ -140,7 +136,6 @@ class ProblemFold<P extends ProblemPart> {
     return (this.#factRanges ??= factRanges(nowMs, afterMs))
   }
 
-  /** All problems. */
   all(): readonly FoldedProblem<P>[] {
     const [atOnce] = this.#ranges
     const nodes = this.#nodes
@@ -404,7 +399,6 @@ interface OwnedObject<P extends ProblemPart> {
   readonly owner: OwnedObject<P> | undefined
   /** The topmost owner, or the object itself. */
   readonly root: ProblemPlace<P>
-  /** The key of {@link root}. */
   readonly rootKey: string
   /** The last fold that found a problem of the object, or of something that it owns. */
   affectedIn: object | undefined
@@ -412,10 +406,8 @@ interface OwnedObject<P extends ProblemPart> {
   explainedIn: object | undefined
 }
 
-/** Reads the owner references of an object. */
 type ReadOwners<P> = (part: P, id: ObjectId) => readonly OwnerReference[]
 
-/** An owner, and the part that it is in. */
 interface FoundOwner<P extends ProblemPart> {
   readonly part: P
   readonly known: KnownOwner
@@ -444,7 +436,6 @@ class ProblemOwners<P extends ProblemPart> {
     this.#readOwners = readOwners
   }
 
-  /** The part of a kind. */
   partOf(group: string, kind: string): P | undefined {
     return this.#parts.find((part) => holds(part, group, kind))
   }
@@ -526,7 +517,6 @@ class ProblemOwners<P extends ProblemPart> {
   }
 }
 
-/** An object that has been sought by its UID. */
 interface KnownOwner {
   readonly id: ObjectId
   /** Of its own owners. */

@@ -16,7 +16,6 @@ import { type PageOf, pageOfValues, pageSizeOf } from '../page/page.ts'
 import type { FoldedProblem } from './problem-fold.ts'
 import type { ProblemPart } from './problem-part.ts'
 
-/** A problem in a list over clusters. */
 export interface ListedProblem<P extends ProblemPart> extends FoldedProblem<P> {
   readonly cluster: string
 }
@@ -32,7 +31,6 @@ export interface ProblemPageOptions<P extends ProblemPart> {
   readonly budget: WorkBudget
 }
 
-/** The keys of orders. */
 const orderKeys: readonly FilterableIndex[] = [
   { name: 'severity', type: 'string' },
   { name: 'since', type: 'dateTime' },
@@ -85,7 +83,6 @@ export function problemPage<P extends ProblemPart>({
   return { ...page, rows: rows.map(({ problem }) => problem) }
 }
 
-/** The order that an argument asks for. Throws `ArgumentError`. */
 export function problemOrder(
   orderBy: ProblemPageOptions<ProblemPart>['orderBy'],
 ): readonly OrderTerm[] {

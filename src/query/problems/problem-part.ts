@@ -16,13 +16,11 @@ import { isInScope, type Scope } from '../condition/scope.ts'
 /** The index of what may be wrong with each object, as `encodeFact` writes it. Healthy objects have no value. */
 export const problemIndex = 'problem:facts'
 
-/** The index of problems of a kind. */
 export function problemIndexers(resource: ApiResource): Indexers {
   const valuesOf = problemValuesOf(resource)
   return { [problemIndex]: (object) => valuesOf(object as Unstructured) }
 }
 
-/** The definition of {@link problemIndexers}. */
 export const problemIndexText: string = problemRulesVersion
 
 /** A kind whose objects are looked at for problems, and what of it the viewer may see. */
@@ -61,7 +59,6 @@ export function placeKey<P extends ProblemPart>(place: ProblemPlace<P>): string 
   return `${group}/${kind} ${uid ?? objectKey({ namespace, name })}`
 }
 
-/** The facts of a part. */
 export function factsOf({ view }: ProblemPart): IndexView {
   return view.index(problemIndex)
 }
@@ -89,11 +86,9 @@ export function foldedState({ view }: Pick<ProblemPart, 'view'>): readonly unkno
 /** When the passing of time next makes a fact a problem, or ends it, in milliseconds; `Infinity` if it does neither. */
 export function nextTurnMs(
   parts: readonly ProblemPart[],
-  {
-    nowMs,
-    afterMs,
-    budget,
-  }: { readonly nowMs: number; readonly afterMs: number; readonly budget: WorkBudget },
+  nowMs: number,
+  afterMs: number,
+  budget: WorkBudget,
 ): number {
   const [, later, recent] = factRanges(nowMs, afterMs)
   let nextMs = Infinity
@@ -113,7 +108,6 @@ export function nextTurnMs(
   return nextMs
 }
 
-/** Whether a part holds the objects of a kind. */
 export function holds({ view: { resource } }: ProblemPart, group: string, kind: string): boolean {
   return resource.kind === kind && resource.group === group
 }

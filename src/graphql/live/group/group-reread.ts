@@ -295,7 +295,7 @@ export class GroupProblems extends GroupReread implements GroupContent {
     const run = new PlanRun({ ...options, followed: undefined })
     const { budget } = run
     const afterMs = limits.problemAfterMs
-    const found = problemsOf(run, { cluster, parts, args: problems.args, nowMs })
+    const found = problemsOf(run, cluster, parts, problems.args, nowMs)
     const { rows } = problemPage({
       problems: found,
       orderBy: problems.args.orderBy,
@@ -315,7 +315,7 @@ export class GroupProblems extends GroupReread implements GroupContent {
       keys: new Set(found.map((problem) => problemPosition(problem, []).key)),
       counts: problemCounts(found.map((problem) => countedAs(served, problem))),
       from,
-      turnMs: nextTurnMs(parts, { nowMs, afterMs, budget }),
+      turnMs: nextTurnMs(parts, nowMs, afterMs, budget),
     }
   }
 

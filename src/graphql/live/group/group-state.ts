@@ -24,6 +24,7 @@ import type { FollowedList } from '../followed-list.ts'
 import type { FrameParts } from '../frame-plan.ts'
 import { type AccessRequest, GroupAccess, type SeenList, type WantedGroup } from './group-access.ts'
 import type { GroupList } from './group-list.ts'
+import type { GroupReadingOptions } from './group-reading.ts'
 
 /** A list of a group, and what the members may see of it. */
 export interface GroupEntry extends SeenList {
@@ -38,12 +39,7 @@ interface UnreadList {
 
 export type GroupPositions = ReadonlyMap<GroupList, Positions>
 
-export interface GroupStateOptions {
-  readonly wanted: WantedGroup
-  readonly served: ServedSchema
-  readonly limits: OperationLimits
-  readonly onlyViewer: ViewerAccess | undefined
-}
+type GroupStateOptions = Pick<GroupReadingOptions, 'wanted' | 'served' | 'limits' | 'onlyViewer'>
 
 export class GroupState {
   /** What the members follow, of the present clusters. */

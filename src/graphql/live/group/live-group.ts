@@ -345,7 +345,13 @@ export class LiveGroup implements Group, OpenSubscription {
       const { cluster } = request.wanted.list.at
       return clusters.get(cluster) === served.clusters.get(cluster)
     })
-    const lists = listsIn(wanted, now) ?? kept.map(({ request }) => request.wanted)
+    let lists: readonly WantedList[] = kept.map(({ request }) => request.wanted)
+    try {
+      lists = wanted.listsIn(now)
+    } catch (error) {
+      // The arguments name a cluster that is gone.
+      if (!(error instanceof CodedError)) throw error
+    }
     Object.assign(served, { clusters, access, members })
     state.wanted = { ...wanted, served: { ...wanted.served, clusters, access, members } }
     this.#order = new Map(lists.map((one, at) => [nameOfList(one), at]))
@@ -496,19 +502,6 @@ export class LiveGroup implements Group, OpenSubscription {
     this.frames.dropAll()
     const error = this.roomProblem()
     if (error !== undefined) this.end({ form: 'failed', errors: [error] })
-  }
-}
-
-/** The lists after a change of the fleet; `undefined` if the arguments name a cluster that is gone. */
-function listsIn(
-  { listsIn: listsOf }: WantedGroup,
-  now: FleetParts,
-): readonly WantedList[] | undefined {
-  try {
-    return listsOf(now)
-  } catch (error) {
-    if (error instanceof CodedError) return undefined
-    throw error
   }
 }
 

@@ -12,7 +12,6 @@ import type { ClusterKind } from '../../prepare/kind-view.ts'
 import { directFilterOf, type ListFieldArguments } from '../list-arguments.ts'
 import { type ListedPart, notOfDirectList } from '../connection-read.ts'
 import type { ReadRun } from '../read-run.ts'
-import { notRead } from './direct-reads.ts'
 
 /**
  * The list of a kind without a cache, as a part whose rows the API server orders and cuts to pages, by its `limit` and
@@ -53,7 +52,7 @@ export function directPart(
     // The API reads 0 as no limit.
     limit: Math.max(1, skipped + size),
   }
-  const read = run.direct.list(at, request, budget) ?? notRead(at)
+  const read = run.direct.list(at, request, budget)
   const { objects, isCut: isShort, continue: next, remainingItemCount } = read.list
   /** Whether the server sent more than the page, or more than was read. */
   const isCut = isShort || objects.length > skipped + size

@@ -41,7 +41,6 @@ export interface StoredList {
   readonly list: DirectList
 }
 
-/** The content of a Secret besides its metadata. */
 export interface SecretContents {
   /** Base64, by key. */
   readonly data: Readonly<Record<string, string>> | null
@@ -69,12 +68,10 @@ export interface ExtensionParent {
   readonly source: unknown
 }
 
-/** The value of a resolver. */
 export interface Answered {
   readonly value: unknown
 }
 
-/** The calls of the resolvers of extensions that one operation makes. */
 export interface ExtensionCalls extends DirectFetch {
   ofRow(part: KindView, id: ObjectId): ExtensionParent
   /** `cluster`: of the object of a kind around it, if there is one. */
@@ -105,7 +102,6 @@ type Outcome = Forms[keyof Forms]['outcome'] | Error
 
 /** The fields `podLogs` with different arguments in one operation. */
 const maxLogs = 10
-/** Concurrent reads of one operation. */
 const maxParallel = 8
 /** The objects, lists and Secrets that one operation may read. Each is a request to the API server. */
 const maxReads = 100
@@ -117,7 +113,6 @@ export interface DirectReadsOptions {
   readonly limits: Pick<OperationLimits, 'liveDeadlineMs'>
   /** The access of the viewer; `undefined` without authentication: the gateway then reads with its own account. */
   readonly access: ViewerAccess | undefined
-  /** The caller's token, if the caller sent one. */
   readonly token: CallerToken | undefined
   /** Receives each Secret whose data was read, as `cluster/namespace/name`. */
   readonly read: (secret: string) => void
@@ -142,7 +137,6 @@ export class DirectReads {
     this.#options = options
   }
 
-  /** Whether {@link fetch} has needs to read. */
   get isLacking(): boolean {
     if (this.#noted.size > 0 || this.#notedLogs.size > 0) return true
     return this.#options.extensions?.isLacking === true
@@ -170,10 +164,10 @@ export class DirectReads {
     return known === undefined ? this.#refused.has(outcomeKey('object', at, asked)) : !known
   }
 
-  /** A part of a list; `undefined` until it is read. Throws `ClientError`. */
-  list(at: ClusterKind, asked: DirectListRequest, budget: WorkBudget): StoredList | undefined {
+  /** A part of a list; of no objects until it is read, as the run is repeated then. Throws `ClientError`. */
+  list(at: ClusterKind, asked: DirectListRequest, budget: WorkBudget): StoredList {
     budget.report?.reachedLive()
-    return this.#outcome('list', at, asked)
+    return this.#outcome('list', at, asked) ?? { part: storedApart(at, [], ''), list: emptyList }
   }
 
   /**
@@ -403,6 +397,14 @@ function outcomeKey(form: keyof Forms, { cluster, kind }: ClusterKind, asked: ob
   return JSON.stringify([form, cluster, kind.typeName, asked])
 }
 
+const emptyList: DirectList = {
+  objects: [],
+  isCut: false,
+  resourceVersion: '',
+  continue: undefined,
+  remainingItemCount: undefined,
+}
+
 /** Stores these objects alone, so that plans read them as they read a cache. */
 function storedApart(
   { cluster, kind }: ClusterKind,
@@ -417,20 +419,6 @@ function storedApart(
   }
   if (position !== '') store.advance(resourceVersion(position))
   return { cluster, kind, view: store, scope: unrestricted, incarnation: '', isDirect: true }
-}
-
-/** What stands for a list that is still to be read. The run is repeated, so it does not matter. */
-export function notRead(at: ClusterKind): StoredList {
-  return {
-    part: storedApart(at, [], ''),
-    list: {
-      objects: [],
-      isCut: false,
-      resourceVersion: '',
-      continue: undefined,
-      remainingItemCount: undefined,
-    },
-  }
 }
 
 /** A found object as a value: the value writer writes it from its store. */
@@ -456,7 +444,6 @@ export function storedObject(at: ClusterKind, object: KubernetesObject): StoredO
   return new StoredObject({ part, id })
 }
 
-/** The object in a row of a store. */
 export function directObject({ cluster, kind, view }: KindView, id: number): DirectObject {
   const { namespace, name } = splitObjectKey(view.keyOf(id))
   const place = namespace === '' ? { name } : { namespace, name }
@@ -474,7 +461,6 @@ class CallerConnections implements AsyncDisposable {
     this.#token = token
   }
 
-  /** The connection for a kind. Throws `ClientError`. */
   to({ cluster, kind }: ClusterKind): DirectApi {
     let api = this.#open.get(cluster)
     if (api === undefined) {

@@ -15,16 +15,13 @@ export interface ObjectPlace {
   readonly name: string
 }
 
-/** The name and the UID of an object. */
 export interface IdentifiedPlace extends ObjectPlace {
   readonly uid: string
 }
 
-/** An object with parts that are read directly. */
 export interface DirectObject extends ClusterKind, IdentifiedPlace {}
 
 const pageSize = 500
-/** The most pages that are read of one kind. */
 const maxPages = 20
 
 /**

@@ -28,7 +28,6 @@ import { kindsConnection, type PlacedPart } from './kinds-connection.ts'
 /** A list has a part for each kind in each cluster. */
 const maxParts = 2_000
 
-/** The tests that each kind in a cluster costs, besides those of its part. */
 const testsPerPlace = 50
 
 /**

@@ -53,7 +53,6 @@ interface KindsPage<P> {
   readonly toValue?: (found: { readonly part: P; readonly id: ObjectId }) => object
 }
 
-/** The tests that each kind costs, besides those of its condition. */
 const testsPerKind = 20
 
 /** A page of the objects of some kinds, as the value of a connection. Throws as `listPage` does. */
@@ -63,7 +62,6 @@ export function kindsConnection<P extends PlacedPart>(
   { identity, bounds, terms = [], toValue = (found) => new StoredObject(found) }: KindsPage<P>,
 ): object {
   const { budget, limits } = run
-  const { first, after, last, before, offset } = bounds
   budget.spend('tests', testsPerKind * (1 + places.parts.length))
   const page = listPage({
     // Sorts before every longer name of a cluster.
@@ -75,11 +73,7 @@ export function kindsConnection<P extends PlacedPart>(
     budget,
     identity,
     maxPageSize: limits.maxPageSize,
-    first,
-    after,
-    last,
-    before,
-    offset,
+    ...bounds,
   })
   const rows = rowMembers(run, page, (id: ObjectId, at) => toValue({ part: page.partAt(at), id }))
   const counts = (): readonly TypeCount[] =>

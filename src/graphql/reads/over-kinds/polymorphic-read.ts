@@ -42,12 +42,10 @@ import { kindsConnection, type PlacedPart } from './kinds-connection.ts'
 import { Places, type PlacesRead, unnamedPart } from '../places.ts'
 import { OncePerRun, type ReadRun } from '../read-run.ts'
 
-/** The object that a relation starts from, in one run. */
 interface Origin {
   readonly run: ReadRun
   readonly cluster: string
   readonly object: FoundObject
-  /** The kinds that the request names. */
   readonly named: readonly Kind[]
 }
 
@@ -215,7 +213,6 @@ function labelledParts(label: string, { run, cluster, object, named }: Origin): 
   return { ...places.read(() => namesOf(passedOver)), reads }
 }
 
-/** The objects that an object chooses. */
 interface Choice {
   readonly kind: Kind
   /** The namespaces that it covers; `undefined`: all. */

@@ -39,7 +39,6 @@ import { Places } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 import { rowMembers } from './kinds-connection.ts'
 
-/** A kind whose objects are looked at, in one cluster. */
 export interface LookedAtPart extends ProblemPart, KindView {}
 
 export type Problem = ListedProblem<LookedAtPart>
@@ -75,7 +74,7 @@ export function readProblems(run: ReadRun, args: ProblemsArguments): object {
       )
     }
     const parts = places.parts.filter((part) => part.cluster === cluster)
-    return problemsOf(run, { cluster, parts, args, nowMs })
+    return problemsOf(run, cluster, parts, args, nowMs)
   })
   const page = problemPage({
     problems: asked,
@@ -105,17 +104,10 @@ export function readProblems(run: ReadRun, args: ProblemsArguments): object {
 /** The problems of a cluster that the arguments ask for: by severity, and the types of the topmost owner or the objects. */
 export function problemsOf(
   run: ReadRun,
-  {
-    cluster,
-    parts,
-    args,
-    nowMs,
-  }: {
-    readonly cluster: string
-    readonly parts: readonly LookedAtPart[]
-    readonly args: ProblemsArguments
-    readonly nowMs: number
-  },
+  cluster: string,
+  parts: readonly LookedAtPart[],
+  args: ProblemsArguments,
+  nowMs: number,
 ): readonly Problem[] {
   const { served, budget, limits } = run
   const namespaces = namespacesIn(args)
@@ -181,7 +173,6 @@ export const defaultProblemObjects = 10
 /** Comparing the keys of an object takes as long as so many tests. */
 const testsPerSorted = 4
 
-/** A problem, whose members are the fields of `Problem`. */
 export function problemValue(run: ReadRun, problem: Problem): object {
   const { cluster, root, severity, reason, message = null, sinceMs, objects } = problem
   return {
@@ -261,7 +252,6 @@ function lastEventOf(run: ReadRun, { cluster, root, objects }: Problem): Problem
   return { reason, message, count: role.count, lastSeen: at }
 }
 
-/** What a problem is counted as. */
 export function countedAs(
   served: ServedSchema,
   { severity, root }: Pick<Problem, 'severity' | 'root'>,

@@ -121,7 +121,6 @@ export function readCompletions(run: ReadRun, args: CompleteArguments): object {
   return { ...places, ...found, from }
 }
 
-/** The arguments that say where to look. */
 type SearchedPlaces = ClusterNames & Pick<SearchArguments, 'types' | 'namespaces'>
 
 type IndexesOf = (kind: Kind) => readonly string[]
@@ -204,7 +203,6 @@ type SearchNeeds = (
 /** The kinds that a search loads, with the indexes that it reads. Ignores unknown names, which the field reports. */
 export const searchNeeds: SearchNeeds = needsOf(searchWords, searchableIndexes)
 
-/** The same for a completion. */
 export const completionNeeds: SearchNeeds = needsOf(
   (text) => unfinishedText(text).before,
   noIndexes,

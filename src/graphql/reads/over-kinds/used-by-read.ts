@@ -21,7 +21,6 @@ import { kindsConnection, type PlacedPart } from './kinds-connection.ts'
 import { OncePerRun, type ReadRun } from '../read-run.ts'
 import type { RelatedNeed, UseWay } from '../../served/schema-relations.ts'
 
-/** The objects of a kind that may use an object, and how. */
 interface UsingPart extends PlacedPart {
   readonly ways: readonly UseWay[]
 }
