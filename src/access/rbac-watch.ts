@@ -128,11 +128,30 @@ export class RbacWatch {
     const { cluster, reflector, failed } = this.#options
     const firstFailure = Promise.withResolvers<void>()
     const isBinding = ofBindings.includes(resource.resource)
+    /** The subjects that a change may affect. */
     const affected = (change: Change): readonly RbacChange[] => {
+      const { type, previous, object } = change
       const { namespace, name } = splitObjectKey(change.key)
       // Unwatched bindings may connect the role to any viewer.
       if (!this.isFollowing || !change.finalStateKnown) return [changeForAll(namespace)]
-      return isBinding ? affectedByBinding(change) : this.#affectedByRole(namespace, name)
+      if (isBinding) {
+        // Those before and after.
+        if (type === 'MODIFIED' && previous === undefined) return [changeForAll(namespace)]
+        const states = previous === undefined ? [object] : [previous, object]
+        const binding = { namespace: '', subjects: [bindingSubject(namespace, name)] }
+        return [binding, ...states.map((state) => boundBy(state))]
+      }
+      // Those of the role's present bindings. Changes of bindings report earlier subjects themselves.
+      const role = roleSubject(namespace === '' ? 'ClusterRole' : 'Role', namespace, name)
+      const given: RbacChange[] = [{ namespace: '', subjects: [role] }]
+      for (const { informer } of this.#followed) {
+        const { store } = informer
+        const ids = store.hasIndex(byRole) ? store.index(byRole).posting(role) : undefined
+        if (ids === undefined) continue
+        if (ids.size > maxBindingsOfRole) return [changeForAll(namespace)]
+        for (const id of ids) given.push(boundBy(store.object(id)))
+      }
+      return given
     }
     const followed: Followed = {
       informer: createSharedInformer({
@@ -167,23 +186,6 @@ export class RbacWatch {
     if (followed === this.#namespaces) this.#options.namespacesChanged()
     else this.#options.changed(changes)
   }
-
-  /**
-   * The subjects that a change of a role may affect: those of its present bindings. Changes of bindings report earlier
-   * subjects themselves. `namespace` is `''` for a ClusterRole.
-   */
-  #affectedByRole(namespace: string, name: string): readonly RbacChange[] {
-    const role = roleSubject(namespace === '' ? 'ClusterRole' : 'Role', namespace, name)
-    const given: RbacChange[] = [{ namespace: '', subjects: [role] }]
-    for (const { informer } of this.#followed) {
-      const { store } = informer
-      const ids = store.hasIndex(byRole) ? store.index(byRole).posting(role) : undefined
-      if (ids === undefined) continue
-      if (ids.size > maxBindingsOfRole) return [changeForAll(namespace)]
-      for (const id of ids) given.push(boundBy(store.object(id)))
-    }
-    return given
-  }
 }
 
 const forEverybody: readonly RbacChange[] = [changeForAll('')]
@@ -202,18 +204,6 @@ const bindingIndexers: Indexers<Unstructured> = { [byRole]: roleOf }
 
 /** The maximum number of bindings of a role to read. Beyond it, a change of the role counts for all viewers. */
 const maxBindingsOfRole = 1_000
-
-/** The subjects that a change of a binding may affect: those before and after. */
-function affectedByBinding(change: Change): readonly RbacChange[] {
-  const { type, key, previous, object } = change
-  const { namespace, name } = splitObjectKey(key)
-  if (type === 'MODIFIED' && previous === undefined) return [changeForAll(namespace)]
-  const states = previous === undefined ? [object] : [previous, object]
-  return [
-    { namespace: '', subjects: [bindingSubject(namespace, name)] },
-    ...states.map((state) => boundBy(state)),
-  ]
-}
 
 function roleOf({ metadata, roleRef }: Unstructured): readonly string[] {
   const { kind, name } = (roleRef ?? {}) as Readonly<Record<string, unknown>>

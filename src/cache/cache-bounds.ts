@@ -103,7 +103,19 @@ export class CacheBounds {
   ): UnreadableResourceError | undefined {
     const isTooMuch = (): boolean => this.#heldBytes() + more > this.limits.maxHeldBytes
     this.#stopIdle(isTooMuch, spared)
-    return isTooMuch() || isHeapFull() ? this.#tooManyBytes(place, more) : undefined
+    if (!isTooMuch() && !isHeapFull()) return undefined
+    const largest = [...this.#running]
+      .toSorted((a, b) => b.heldBytes - a.heldBytes)
+      .slice(0, shownInErrors)
+      .map((cached) => `${groupResourceOf(cached.resource)} ${cached.heldBytes}`)
+    const shown = largest.length === 0 ? '' : ` (${largest.join(', ')})`
+    const wanted = more === 0 ? '' : `, and it would take ${more} more`
+    const full = isHeapFull() ? `, and the heap of ${heapBytes} bytes is full` : ''
+    return cacheFull(
+      place,
+      `${this.#heldBytes()} of ${this.limits.maxHeldBytes} bytes are held${shown}${wanted}${full}`,
+      'close subscriptions that are not needed, or give the process more memory (maxHeldBytes follows from its heap)',
+    )
   }
 
   #stopIdle(isTooMuch: () => boolean, spared?: CachedResource): void {
@@ -121,21 +133,6 @@ export class CacheBounds {
     let bytes = 0
     for (const { heldBytes } of this.#running) bytes += heldBytes
     return bytes
-  }
-
-  #tooManyBytes(place: UnreadablePlace, expected: number): UnreadableResourceError {
-    const largest = [...this.#running]
-      .toSorted((a, b) => b.heldBytes - a.heldBytes)
-      .slice(0, shownInErrors)
-      .map((cached) => `${groupResourceOf(cached.resource)} ${cached.heldBytes}`)
-    const shown = largest.length === 0 ? '' : ` (${largest.join(', ')})`
-    const wanted = expected === 0 ? '' : `, and it would take ${expected} more`
-    const full = isHeapFull() ? `, and the heap of ${heapBytes} bytes is full` : ''
-    return cacheFull(
-      place,
-      `${this.#heldBytes()} of ${this.limits.maxHeldBytes} bytes are held${shown}${wanted}${full}`,
-      'close subscriptions that are not needed, or give the process more memory (maxHeldBytes follows from its heap)',
-    )
   }
 }
 

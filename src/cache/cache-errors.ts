@@ -58,6 +58,8 @@ export function notServed(place: UnreadablePlace): UnreadableResourceError {
   return new UnreadableResourceError('NOT_FOUND', place, problem)
 }
 
+const shownNames = 10
+
 /** The gateway's account may list a resource in none of the namespaces that the cache is for. */
 export function listedNowhere(
   place: UnreadablePlace,
@@ -65,21 +67,16 @@ export function listedNowhere(
   refusal: Error | undefined,
 ): UnreadableResourceError {
   const name = groupResourceOf(place.resource)
+  const shown = [...names].slice(0, shownNames).join(', ')
+  const more = names.size > shownNames ? ` and ${names.size - shownNames} more` : ''
   const where =
     cause === 'configured'
-      ? `in the namespaces that cache.namespaces names: ${someOf(names)}`
+      ? `in the namespaces that cache.namespaces names: ${shown}${more}`
       : 'in all namespaces, nor in one that it knows'
   const told = refusal === undefined ? '' : `: ${refusal.message}`
   const problem = `the gateway may not list and watch ${name} ${where}${told}`
   const hint = `grant the gateway's account list and watch on ${name}, by a RoleBinding in each namespace, or in all`
   return new UnreadableResourceError('FORBIDDEN', place, problem, { hint, cause: refusal })
-}
-
-const shownNames = 10
-
-function someOf(names: ReadonlySet<string>): string {
-  const shown = [...names].slice(0, shownNames).join(', ')
-  return names.size > shownNames ? `${shown} and ${names.size - shownNames} more` : shown
 }
 
 export function notCached(place: UnreadablePlace): UnreadableResourceError {

@@ -29,7 +29,7 @@ import { ResourceHistory } from './recent-changes.ts'
 import { polledSource, unwatched } from './polled-source.ts'
 import { ResourceNamespaces } from './resource-namespaces.ts'
 import { CachedResource, type CachedResourceState, type Lease, stateOf } from './cached-resource.ts'
-import { createDirectApi, type DirectApi } from './direct-api.ts'
+import { DirectApi } from './direct-api.ts'
 
 export interface ClusterCacheOptions {
   readonly name: string
@@ -298,10 +298,9 @@ export class ClusterCache implements AsyncDisposable {
   /** Like {@link direct}, with the credentials of a bearer token. */
   directAs(resource: ApiResource, token: string): DirectApi & AsyncDisposable {
     const caller = this.#connected(resource).as(token)
-    return {
-      ...createDirectApi(caller.server),
+    return Object.assign(new DirectApi(caller.server), {
       [Symbol.asyncDispose]: () => caller[Symbol.asyncDispose](),
-    }
+    })
   }
 
   /**

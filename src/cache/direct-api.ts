@@ -2,27 +2,14 @@
  * Reads from the API server past the caches: single objects, pages of a list, and tables as `kubectl get` prints them.
  * An object passes the codec, so that it looks as a cached one does.
  */
-import type { ApiRequestOptions } from '../api-server/api-server.ts'
-import type {
-  ListRequest,
-  ListStream,
-  ResourceClientOptions,
-} from '../api-server/resource-client.ts'
+import type { ApiServer } from '../api-server/api-server.ts'
+import type { ListRequest } from '../api-server/resource-client.ts'
 import { createObjectCodec } from '../informer/codec/object-codec.ts'
 import { type ApiResource, resourcePath } from '../kubernetes/api-resource.ts'
 import type { KubernetesObject } from '../kubernetes/object.ts'
 import { ApiStatusError } from '../kubernetes/status.ts'
 import { fieldsOf, itemsOf, numberOf, textOf } from '../kubernetes/fields.ts'
 import { present } from '../lib/options.ts'
-
-/** The part of a connection to a cluster that direct reads use. */
-export interface DirectRequests {
-  request(method: 'GET', path: string, options: ApiRequestOptions): Promise<unknown>
-  resource(
-    resource: ApiResource,
-    options: ResourceClientOptions,
-  ): { list(request: ListRequest, signal: AbortSignal): Promise<ListStream> }
-}
 
 export interface DirectResource {
   readonly resource: ApiResource
@@ -50,26 +37,6 @@ export interface DirectList {
   readonly remainingItemCount: number | undefined
 }
 
-/**
- * Reads from the API server what no cache holds, in the form that caches have: without `managedFields`, and only the
- * metadata of metadata-only resources. All methods reject as `ResourceClient.list` does, or with the signal's reason.
- */
-export interface DirectApi {
-  /** `undefined` if there is no such object. */
-  object(
-    of: DirectResource,
-    at: { readonly namespace?: string; readonly name: string },
-    signal: AbortSignal,
-  ): Promise<KubernetesObject | undefined>
-  list(of: DirectResource, request: DirectListRequest, signal: AbortSignal): Promise<DirectList>
-  /** Objects as the server prints them; `undefined` if there are none. */
-  table(
-    of: DirectResource,
-    at: DirectTableRequest,
-    signal: AbortSignal,
-  ): Promise<DirectTable | undefined>
-}
-
 /** The object or the page that a table shows. */
 export type DirectTableRequest = { readonly namespace?: string } & (
   | { readonly name: string }
@@ -78,41 +45,68 @@ export type DirectTableRequest = { readonly namespace?: string } & (
 
 const partialObject = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
 
-export function createDirectApi(server: DirectRequests): DirectApi {
-  return {
-    object(of, at, signal) {
-      const accept = of.metadataOnly ? { accept: partialObject } : {}
-      return unlessNotFound(async () => {
-        const path = resourcePath(of.resource, at)
-        const read = await server.request('GET', path, { exact: true, signal, ...accept })
-        return createObjectCodec(of).encode(Buffer.from(JSON.stringify(read))).object
-      })
-    },
-    table({ resource }, request, signal) {
-      const path = tablePath(resource, request)
-      return unlessNotFound(async () =>
-        readTable(await server.request('GET', path, { accept: tableType, signal })),
-      )
-    },
-    async list(of, request, signal) {
-      const { namespace, labelSelector, limit } = request
-      const stream = await server
-        .resource(of.resource, { metadataOnly: of.metadataOnly })
-        .list(
-          present({ limit, namespace, labelSelector, continue: request.continue } as ListRequest),
-          signal,
-        )
-      const codec = createObjectCodec(of)
-      const objects: KubernetesObject[] = []
-      for await (const batch of stream) {
-        for (const text of batch) {
-          if (objects.length === limit) return { ...cut, objects }
-          objects.push(codec.encode(text).object)
-        }
+/**
+ * Reads from the API server what no cache holds, in the form that caches have: without `managedFields`, and only the
+ * metadata of metadata-only resources. All methods reject as `ResourceClient.list` does, or with the signal's reason.
+ */
+export class DirectApi {
+  readonly #server: Pick<ApiServer, 'request' | 'resource'>
+
+  constructor(server: Pick<ApiServer, 'request' | 'resource'>) {
+    this.#server = server
+  }
+
+  /** `undefined` if there is no such object. */
+  object(
+    of: DirectResource,
+    at: { readonly namespace?: string; readonly name: string },
+    signal: AbortSignal,
+  ): Promise<KubernetesObject | undefined> {
+    const accept = of.metadataOnly ? { accept: partialObject } : {}
+    return unlessNotFound(async () => {
+      const path = resourcePath(of.resource, at)
+      const read = await this.#server.request('GET', path, { exact: true, signal, ...accept })
+      return createObjectCodec(of).encode(Buffer.from(JSON.stringify(read))).object
+    })
+  }
+
+  /** Objects as the server prints them; `undefined` if there are none. */
+  table(
+    { resource }: DirectResource,
+    request: DirectTableRequest,
+    signal: AbortSignal,
+  ): Promise<DirectTable | undefined> {
+    const { namespace } = request
+    const place = namespace === undefined ? {} : { namespace }
+    let path = resourcePath(resource, 'name' in request ? { ...place, name: request.name } : place)
+    if ('limit' in request) {
+      const { limit, next } = request
+      path += `?${new URLSearchParams({ limit: String(limit), ...(next && { continue: next }) })}`
+    }
+    return unlessNotFound(async () =>
+      readTable(await this.#server.request('GET', path, { accept: tableType, signal })),
+    )
+  }
+
+  async list(
+    of: DirectResource,
+    request: DirectListRequest,
+    signal: AbortSignal,
+  ): Promise<DirectList> {
+    const { namespace, labelSelector, limit } = request
+    const client = this.#server.resource(of.resource, { metadataOnly: of.metadataOnly })
+    const selected = { limit, namespace, labelSelector, continue: request.continue }
+    const stream = await client.list(present(selected as ListRequest), signal)
+    const codec = createObjectCodec(of)
+    const objects: KubernetesObject[] = []
+    for await (const batch of stream) {
+      for (const text of batch) {
+        if (objects.length === limit) return { ...cut, objects }
+        objects.push(codec.encode(text).object)
       }
-      const { resourceVersion, remainingItemCount, continue: next } = stream.metadata()
-      return { objects, isCut: false, continue: next, resourceVersion, remainingItemCount }
-    },
+    }
+    const { resourceVersion, remainingItemCount, continue: next } = stream.metadata()
+    return { objects, isCut: false, continue: next, resourceVersion, remainingItemCount }
   }
 }
 
@@ -123,15 +117,6 @@ async function unlessNotFound<T>(read: () => Promise<T>): Promise<T | undefined>
     if (error instanceof ApiStatusError && error.httpStatus === 404) return undefined
     throw error
   }
-}
-
-function tablePath(resource: ApiResource, request: DirectTableRequest): string {
-  const { namespace } = request
-  const place = namespace === undefined ? {} : { namespace }
-  if ('name' in request) return resourcePath(resource, { ...place, name: request.name })
-  const { limit, next } = request
-  const query = new URLSearchParams({ limit: String(limit), ...(next && { continue: next }) })
-  return `${resourcePath(resource, place)}?${query}`
 }
 
 const cut = {

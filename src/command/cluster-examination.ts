@@ -494,7 +494,17 @@ function sound(message: string): Finding {
 function ofPlugin(exec: unknown): Finding {
   const { command, installHint } = fieldsOf(exec)
   const name = typeof command === 'string' ? command : ''
-  if (isProgram(name)) return sound(`the plugin ${name}`)
+  // On the path, or a program at its own path.
+  const folders = name.includes('/') ? [''] : (process.env['PATH'] ?? '').split(delimiter)
+  const isProgram = folders.some((folder) => {
+    try {
+      accessSync(folder === '' ? name : join(folder, name), constants.X_OK)
+      return name !== ''
+    } catch {
+      return false
+    }
+  })
+  if (isProgram) return sound(`the plugin ${name}`)
   return {
     check: 'credentials',
     state: 'problem',
@@ -504,19 +514,6 @@ function ofPlugin(exec: unknown): Finding {
         ? installHint
         : 'install it, or give the gateway a kubeconfig with a service account token',
   }
-}
-
-/** Whether a command is on the path, or a program at its own path. */
-function isProgram(command: string): boolean {
-  const folders = command.includes('/') ? [''] : (process.env['PATH'] ?? '').split(delimiter)
-  return folders.some((folder) => {
-    try {
-      accessSync(folder === '' ? command : join(folder, command), constants.X_OK)
-      return command !== ''
-    } catch {
-      return false
-    }
-  })
 }
 
 const dayMs = 86_400_000

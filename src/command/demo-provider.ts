@@ -18,6 +18,7 @@ import { HostNames } from '../lib/host-names.ts'
 import { isRecord } from '../lib/json.ts'
 import { readUpTo } from '../lib/read-body.ts'
 import { isLoopback } from '../server/guard/origin-check.ts'
+import { plainPage, plainPagePolicy } from '../server/http/plain-page.ts'
 
 export interface DemoPerson {
   readonly email: string
@@ -156,8 +157,7 @@ export class DemoProvider implements AsyncDisposable {
     if (person === undefined) {
       response.writeHead(200, {
         'content-type': 'text/html; charset=utf-8',
-        'content-security-policy':
-          "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+        'content-security-policy': plainPagePolicy,
       })
       response.end(chooser(this.#people, asked))
       return
@@ -235,34 +235,18 @@ function chooser(people: readonly DemoPerson[], asked: URLSearchParams): string 
     const address = `/authorize?${chosen.toString()}`.replaceAll('&', '&amp;')
     return `<li><a href="${address}"><b>${name}</b><span>${does}</span><code>${email}</code></a></li>`
   })
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
-<title>Who are you?</title>
-<link rel="icon" href="data:,">
-<style>
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 34rem; margin: 12vh auto 0; padding: 0 1rem }
-h1 { font-size: 1.4rem }
-ul { list-style: none; padding: 0 }
+  const html = `<p>The demo's identity provider asks for no password. Each person has other permissions in the simulated clusters.</p>
+<ul>
+${choices.join('\n')}
+</ul>`
+  return plainPage('Who are you?', html, chooserStyle)
+}
+
+const chooserStyle = `ul { list-style: none; padding: 0 }
 a { display: block; padding: 0.8rem 1rem; margin: 0.6rem 0; border: 1px solid; border-radius: 0.5rem; color: inherit; text-decoration: none }
 a:hover, a:focus { text-decoration: underline }
 span, code { display: block; font-size: 0.9rem }
-code { opacity: 0.7 }
-</style>
-</head>
-<body>
-<h1>Who are you?</h1>
-<p>The demo's identity provider asks for no password. Each person has other permissions in the simulated clusters.</p>
-<ul>
-${choices.join('\n')}
-</ul>
-</body>
-</html>
-`
-}
+code { opacity: 0.7 }`
 
 function sendJson(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))

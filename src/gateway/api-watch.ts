@@ -86,10 +86,19 @@ export class ApiWatch {
     const services = servicesResourceOf(resources)
     const running: Promise<void>[] = []
     if (definitions !== undefined) {
-      this.#definitions = this.#informer(definitions)
+      const informer = this.#informer(definitions)
+      this.#definitions = informer
+      // Finds the changes between the start of the gateway and that of the watch.
+      const comparing = informer.waitForSync({ signal }).then(
+        () => {
+          const changed = this.#api.definitions.changedSince(metadataOf(informer))
+          for (const name of changed) this.#touch(name)
+        },
+        () => {},
+      )
       running.push(
-        this.#compareFirst(this.#definitions, signal),
-        this.#watch(this.#definitions, signal, ({ key, isInInitialList }) => {
+        comparing,
+        this.#watch(informer, signal, ({ key, isInInitialList }) => {
           if (!isInInitialList) this.#touch(key)
         }),
       )
@@ -143,16 +152,6 @@ export class ApiWatch {
       for await (const { changes } of listener) for (const change of changes) seen(change)
     })()
     await Promise.all([informer.run(signal), listening])
-  }
-
-  /** Finds the changes between the start of the gateway and that of the watch. */
-  async #compareFirst(informer: SharedInformer, signal: AbortSignal): Promise<void> {
-    try {
-      await informer.waitForSync({ signal })
-    } catch {
-      return
-    }
-    for (const name of this.#api.definitions.changedSince(metadataOf(informer))) this.#touch(name)
   }
 
   #touch(definition?: string): void {

@@ -14,7 +14,7 @@ import { loadClusterConfig } from '../api-server/kubeconfig/cluster-lookup.ts'
 import type { AccessLimits } from '../access/access-reviews.ts'
 import { type AccessConnection, ClusterAccess } from '../access/cluster-access.ts'
 import type { ClusterCache, ClusterConnection } from '../cache/cluster-cache.ts'
-import { createDirectApi } from '../cache/direct-api.ts'
+import { DirectApi } from '../cache/direct-api.ts'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import { type ApiResource, groupResourceOf, groupVersionPath } from '../kubernetes/api-resource.ts'
 import type { ServedCluster } from '../graphql/served/served-schema.ts'
@@ -424,7 +424,7 @@ export function connectionOf(cluster: Cluster): ClusterConnection {
     uid,
     askUid: (signal) => askClusterUid(apiServer, signal),
     source: (resource, how) => apiServer.resource(resource, how),
-    direct: createDirectApi(apiServer),
+    direct: new DirectApi(apiServer),
     as: (token) =>
       token === undefined
         ? { server: apiServer, [Symbol.asyncDispose]: nothingHeld }

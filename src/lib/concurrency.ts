@@ -51,26 +51,24 @@ export class FairSlots {
 
   #wait(lane: string): Promise<void> {
     const { mostWaiting, maxWaitMs } = this.#limits
-    if (this.#waiting >= mostWaiting) this.#makeRoom(lane)
+    if (this.#waiting >= mostWaiting) {
+      // Refuses the newest work of the longest lane; this one, if its own lane would be the longest.
+      const full = new NoSlotError(`${this.#waiting} requests are already waiting`)
+      let longest = this.#lanes.get(lane) ?? []
+      const own = longest.length
+      for (const waiting of this.#lanes.values()) {
+        if (waiting.length > longest.length) longest = waiting
+      }
+      if (longest.length <= own + 1) throw full
+      longest.pop()?.refuse(full)
+      this.#waiting -= 1
+    }
     return new Promise((begin, refuse) => {
       const waiting = this.#lanes.get(lane) ?? []
       waiting.push({ begin, refuse, untilMs: performance.now() + maxWaitMs })
       this.#lanes.set(lane, waiting)
       this.#waiting += 1
     })
-  }
-
-  /** Refuses the newest work of the longest lane. Throws if `lane` would be the longest itself. */
-  #makeRoom(lane: string): void {
-    const full = new NoSlotError(`${this.#waiting} requests are already waiting`)
-    let longest = this.#lanes.get(lane) ?? []
-    const own = longest.length
-    for (const waiting of this.#lanes.values()) {
-      if (waiting.length > longest.length) longest = waiting
-    }
-    if (longest.length <= own + 1) throw full
-    longest.pop()?.refuse(full)
-    this.#waiting -= 1
   }
 
   #leave(): void {

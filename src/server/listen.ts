@@ -14,27 +14,23 @@ export async function listen(server: Server, host: string, port: number): Promis
 }
 
 export function listenError(host: string, port: number, cause: NodeJS.ErrnoException): CodedError {
-  const { problem, hint } = listenProblem(port, cause)
+  const known = problems[cause.code ?? '']?.(port)
+  const { problem = cause.message, hint = 'choose another --host or --port' } = known ?? {}
   const text = `cannot listen on ${host}, port ${port}: ${problem}`
   return new CodedError('LISTEN', text, { value: port, hint, cause })
 }
 
-function listenProblem(
-  port: number,
-  cause: NodeJS.ErrnoException,
-): { readonly problem: string; readonly hint: string } {
-  switch (cause.code ?? '') {
-    case 'EADDRINUSE':
-      return {
-        problem: 'the port is already in use',
-        hint: `choose another one (--port ${port + 1}, or --port 0 for any free one), or stop the program that uses it`,
-      }
-    case 'EACCES':
-      return { problem: 'not permitted', hint: 'choose a port from 1024 on' }
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-      return { problem: 'this machine has no such address', hint: 'choose another --host' }
-    default:
-      return { problem: cause.message, hint: 'choose another --host or --port' }
-  }
+const noAddress = { problem: 'this machine has no such address', hint: 'choose another --host' }
+
+/** By the codes of Node. */
+const problems: Readonly<
+  Record<string, (port: number) => { readonly problem: string; readonly hint: string }>
+> = {
+  EADDRINUSE: (port) => ({
+    problem: 'the port is already in use',
+    hint: `choose another one (--port ${port + 1}, or --port 0 for any free one), or stop the program that uses it`,
+  }),
+  EACCES: () => ({ problem: 'not permitted', hint: 'choose a port from 1024 on' }),
+  EADDRNOTAVAIL: () => noAddress,
+  ENOTFOUND: () => noAddress,
 }

@@ -145,9 +145,9 @@ export function createOperationPipeline(
       return { ...context, ...wishes }
     },
     plugins: [
-      operationsAsRead(),
-      operationsByName(),
-      subscriptionsNeedWebSocket(),
+      operationsAsRead,
+      operationsByName,
+      subscriptionsNeedWebSocket,
       ...(plugins as readonly Plugin[]),
       codedErrors,
     ],
@@ -171,31 +171,27 @@ export function loggedError(
 }
 
 /** Yoga takes the operations that the HTTP transport has read, and answers what is wrong with the others. */
-function operationsAsRead(): Plugin<object, TransportContext> {
-  return {
-    onRequestParse({ serverContext: { asked }, setRequestParser }) {
-      setRequestParser(() => {
-        if (asked === undefined || 'error' in asked) throw asked?.error
-        return asked.params as GraphQLParams
-      })
-    },
-  }
+const operationsAsRead: Plugin<object, TransportContext> = {
+  onRequestParse({ serverContext: { asked }, setRequestParser }) {
+    setRequestParser(() => {
+      if (asked === undefined || 'error' in asked) throw asked?.error
+      return asked.params as GraphQLParams
+    })
+  },
 }
 
 /** Refuses unknown operation names. */
-function operationsByName(): Plugin {
-  return {
-    onParse() {
-      return ({ result, context }) => {
-        const { operationName } = (context as Partial<TransportContext>).params ?? {}
-        const isDocument = typeof result === 'object' && result !== null && 'definitions' in result
-        if (typeof operationName !== 'string' || !isDocument) return
-        if (getOperationAST(result as DocumentNode, operationName) !== null) return
-        const message = `Unknown operation named ${quoted(operationName)}.`
-        throw requestError(new ClientError('BAD_USER_INPUT', message))
-      }
-    },
-  }
+const operationsByName: Plugin = {
+  onParse() {
+    return ({ result, context }) => {
+      const { operationName } = (context as Partial<TransportContext>).params ?? {}
+      const isDocument = typeof result === 'object' && result !== null && 'definitions' in result
+      if (typeof operationName !== 'string' || !isDocument) return
+      if (getOperationAST(result as DocumentNode, operationName) !== null) return
+      const message = `Unknown operation named ${quoted(operationName)}.`
+      throw requestError(new ClientError('BAD_USER_INPUT', message))
+    }
+  },
 }
 
 /** An error of the request with status 400; with `spec`, as GraphQL over HTTP has it, 200 for clients of application/json. */
@@ -205,24 +201,22 @@ export function requestError(error: unknown, spec = true): GraphQLError {
 }
 
 /** Event streams do not use yoga's HTTP. */
-function subscriptionsNeedWebSocket(): Plugin {
-  return {
-    onSubscribe({ args, setResultAndStopExecution }) {
-      const { res } = args.contextValue as Partial<TransportContext>
-      if (res === undefined) return
-      const error = new GraphQLError(
-        'subscriptions are served over WebSocket, and as server-sent events',
-        {
-          extensions: {
-            code: 'UNSUPPORTED',
-            hint: `open a WebSocket on ${graphqlPath} with the sub-protocol graphql-transport-ws, or accept text/event-stream`,
-            http: { spec: true, status: 400 },
-          },
+const subscriptionsNeedWebSocket: Plugin = {
+  onSubscribe({ args, setResultAndStopExecution }) {
+    const { res } = args.contextValue as Partial<TransportContext>
+    if (res === undefined) return
+    const error = new GraphQLError(
+      'subscriptions are served over WebSocket, and as server-sent events',
+      {
+        extensions: {
+          code: 'UNSUPPORTED',
+          hint: `open a WebSocket on ${graphqlPath} with the sub-protocol graphql-transport-ws, or accept text/event-stream`,
+          http: { spec: true, status: 400 },
         },
-      )
-      setResultAndStopExecution({ errors: [error] })
-    },
-  }
+      },
+    )
+    setResultAndStopExecution({ errors: [error] })
+  },
 }
 
 const codedErrors: Plugin<object, TransportContext> = {

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { CacheBounds } from '../../src/cache/cache-bounds.ts'
 import { retryAfterMs } from '../../src/cache/cache-errors.ts'
 import { ClusterCache } from '../../src/cache/cluster-cache.ts'
-import { createDirectApi } from '../../src/cache/direct-api.ts'
+import { DirectApi } from '../../src/cache/direct-api.ts'
 import { configMaps, connect } from '../support/informer.ts'
 
 describe('an index that cannot be made while its kind is in memory', () => {
@@ -26,7 +26,7 @@ describe('an index that cannot be made while its kind is in memory', () => {
         source: (resource, how) => apiServer.resource(resource, how),
         version: 'v1.36.0',
         resourceVersionsComparable: true,
-        direct: createDirectApi(apiServer),
+        direct: new DirectApi(apiServer),
         as: () => {
           throw new Error('nobody reads live')
         },

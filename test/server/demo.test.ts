@@ -98,7 +98,7 @@ describe('informerql demo, a fleet', () => {
     [{ cluster: 'prod-us' }, /fault is missing/, /cut, hang or mend/],
     [{ cluster: 'prod-us', fault: 'cutt' }, /cutt/, /docs\/simulator\.md/],
     [{ cluster: 'prod-us', fault: 7 }, /no fault 7/, /cut, hang or mend/],
-    ['prod-us', /no JSON object: .*prod-us/, /POST/],
+    ['prod-us', /not a JSON object: .*prod-us/, /POST/],
   ])('refuses the order %j, and says the way out', async (body, says, wayOut) => {
     const answer = await order(body)
     expect(answer.status).toBe(400)

@@ -203,7 +203,7 @@ export class HubSource implements ClusterSource {
     const secrets = Array.from(store.ids(), (id) => store.object(id))
     return secrets
       .filter((secret) => this.#layout.isCluster(secret))
-      .toSorted(byAge)
+      .toSorted((one, other) => (ageOf(one) < ageOf(other) ? -1 : 1))
       .flatMap((secret) => this.#clusterOf(secret, before) ?? [])
   }
 
@@ -237,9 +237,7 @@ function bare({ apiVersion, kind, metadata }: ClusterSecret): ClusterSecret {
   return present({ apiVersion, kind, metadata: present(kept) })
 }
 
-function byAge({ metadata: a }: ClusterSecret, { metadata: b }: ClusterSecret): number {
-  const [one, other] = [a, b].map(
-    (metadata) => `${metadata.creationTimestamp ?? ''} ${objectKey(metadata)}`,
-  )
-  return (one ?? '') < (other ?? '') ? -1 : 1
+/** Sorts Secrets by age, the oldest first. */
+function ageOf({ metadata }: ClusterSecret): string {
+  return `${metadata.creationTimestamp ?? ''} ${objectKey(metadata)}`
 }

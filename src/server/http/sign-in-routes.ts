@@ -18,6 +18,7 @@ import type { OriginCheck } from '../guard/origin-check.ts'
 import { acceptsHtml } from '../guard/operation-request.ts'
 import { refuseOperation, refuseRequest, answeredRequestId } from '../guard/refusal.ts'
 import type { Routes } from '../operation-options.ts'
+import { escaped, plainPage, plainPagePolicy } from './plain-page.ts'
 
 export function signInRoutes(
   signIn: SignIn,
@@ -196,52 +197,20 @@ const signOutQuestion: SignInPage = {
 <p><a href="/">Stay signed in</a></p>`,
 }
 
-const policy =
-  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
+const pageStyle = '.code { font: 0.8rem ui-monospace, monospace; opacity: 0.7 }'
 
 function sendSignInPage(
   response: ServerResponse,
   status: number,
   { title, html }: SignInPage,
 ): void {
-  const body = Buffer.from(`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
-<title>${escaped(title)}</title>
-<link rel="icon" href="data:,">
-<style>
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 34rem; margin: 15vh auto 0; padding: 0 1rem }
-h1 { font-size: 1.4rem }
-.code { font: 0.8rem ui-monospace, monospace; opacity: 0.7 }
-</style>
-</head>
-<body>
-<h1>${escaped(title)}</h1>
-${html}
-</body>
-</html>
-`)
+  const body = Buffer.from(plainPage(title, html, pageStyle))
   response.writeHead(status, {
     'content-type': 'text/html; charset=utf-8',
     'content-length': body.length,
-    'content-security-policy': policy,
+    'content-security-policy': plainPagePolicy,
     // The form of this page has to name its origin.
     'referrer-policy': 'same-origin',
   })
   response.end(body)
-}
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-function escaped(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (one) => entities[one] ?? one)
 }
