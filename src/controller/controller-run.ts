@@ -1,3 +1,7 @@
+/**
+ * One controller at work: events of its sources queue keys, workers reconcile them with a context of their own, and its
+ * Events are written until the end.
+ */
 import type { ApiServer } from '../api-server/api-server.ts'
 import { ObjectClient } from '../api-server/writes/object-client.ts'
 import type { SharedInformerFactory } from '../informer/informers.ts'

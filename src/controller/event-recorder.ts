@@ -1,3 +1,7 @@
+/**
+ * Records Events. `record` checks one, counts it as a repetition or queues it, and never waits; workers write what is
+ * queued, in series as client-go does. What cannot be written is dropped, and reported.
+ */
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { ApiServer } from '../api-server/api-server.ts'

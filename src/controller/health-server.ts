@@ -1,3 +1,7 @@
+/**
+ * What a process of controllers tells of itself: liveness, readiness, and counts in Prometheus' format by the names of
+ * controller-runtime and client-go.
+ */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

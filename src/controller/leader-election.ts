@@ -1,3 +1,7 @@
+/**
+ * Leader election by a lease, as in client-go. A candidate takes the lease and leads, renews it while its work runs,
+ * and ends its work before a rival may take the lease. `lease-lock.ts` reads and writes the lease.
+ */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { ApiServer } from '../api-server/api-server.ts'

@@ -1,3 +1,7 @@
+/**
+ * Runs controllers as one unit: caches are filled, the lease is waited for, all controllers work, and the end comes in
+ * order, whether by a signal, a lost lease or a failure.
+ */
 import { type ApiServer, createApiServer } from '../api-server/api-server.ts'
 import { loadClusterConfig } from '../api-server/kubeconfig/cluster-lookup.ts'
 import { createSharedInformerFactory, type SharedInformerFactory } from '../informer/informers.ts'

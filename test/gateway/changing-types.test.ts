@@ -80,7 +80,7 @@ describeClusters(
       expect(JSON.parse(onField.problems[0] ?? '')).toMatchObject([
         {
           message: expect.stringContaining('the schema has changed'),
-          extensions: { code: 'SCHEMA_CHANGED', hint: expect.stringContaining('subscribe anew') },
+          extensions: { code: 'SCHEMA_CHANGED', hint: expect.stringContaining('subscribe again') },
         },
       ])
       await create('gears', 'large', { teeth: 12 })

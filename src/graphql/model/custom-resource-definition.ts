@@ -35,7 +35,8 @@ export function customResourceVersions(
     const { group } = spec
     const { kind, plural, categories } = recordOf(spec['names'])
     for (const version of listOf(spec['versions'])) {
-      const { name, served } = version
+      const { name, served, deprecationWarning } = version
+      const warning = typeof deprecationWarning === 'string' ? deprecationWarning : ''
       if (typeof group !== 'string' || typeof kind !== 'string' || typeof name !== 'string')
         continue
       const apiVersion = `${group}/${name}`
@@ -51,7 +52,7 @@ export function customResourceVersions(
           typeof jsonPath === 'string' ? [jsonPath] : [],
         ),
         ...(version['deprecated'] === true
-          ? { deprecation: deprecationOf(version, `${apiVersion} ${kind}`) }
+          ? { deprecation: warning || `${apiVersion} ${kind} is deprecated` }
           : {}),
       })
     }
@@ -72,10 +73,6 @@ function printerColumn({ name, type, jsonPath, format, priority }: Json): readon
       ...(typeof priority === 'number' ? { priority } : {}),
     },
   ]
-}
-
-function deprecationOf({ deprecationWarning: warning }: Json, what: string): string {
-  return typeof warning === 'string' && warning !== '' ? warning : `${what} is deprecated`
 }
 
 function recordOf(value: unknown): Json {

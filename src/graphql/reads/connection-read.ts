@@ -35,7 +35,6 @@ import type { ReadRun } from './read-run.ts'
 import { encodeResumeToken, positionName, positionOfLists } from './resume-token.ts'
 import { isUsageIndex, requireUsage } from './usage-read.ts'
 
-/** The rows of a page. The answer pays for each. */
 export function paidRows<R>(budget: WorkBudget, { rows }: PageOf<R>): readonly R[] {
   budget.spend('rows', rows.length)
   return rows
@@ -71,7 +70,6 @@ interface ReadPageOptions {
   readonly page: Page<ListedPart>
   /** Names the list and its filter in each cluster, so that cursors and tokens are valid for this list only. */
   readonly identity: ListIdentity
-  /** Further kinds that decide which objects are on the page. */
   readonly reads: readonly Kind[]
   /** Of a list over several clusters, even if these are one or none at the moment: what could be read, and what not. */
   readonly places: Pick<Places, 'failures' | 'missing'> | undefined

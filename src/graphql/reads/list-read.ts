@@ -67,7 +67,6 @@ export const testsPerPage = 70
 
 /** Where a list begins that is not that of a whole kind: a relation, from one object. */
 export interface ListStart {
-  /** Names the list within its cluster. */
   readonly list: string
   readonly part: KindView
   /** Selects what the relation leads to. */

@@ -49,7 +49,6 @@ export function identityAt(
   return at && { identity, at }
 }
 
-/** The place of the object that `objectByRef` names. Throws `ClientError`. */
 export function objectByRefAt(
   served: ServedSchema,
   args: ObjectByRefArguments,

@@ -75,7 +75,6 @@ export function ownerChainOf<R extends ReadRun>(
   return chain
 }
 
-/** A reference with a UID, as objects have it. */
 interface NamedReference {
   readonly apiVersion?: string
   readonly kind?: string
@@ -145,7 +144,6 @@ interface KindRelation {
   readonly one: ReadNamed
 }
 
-/** A field that refers to objects of any kind, such as `Event.involved`. */
 export class ObjectRefRead {
   readonly #readers: readonly ValueReader[]
   readonly #isTopmost: boolean

@@ -41,7 +41,6 @@ export interface PagesRequest {
 
 type PageLimits = Pick<OperationLimits, 'maxPageSize' | 'maxPathRows'>
 
-/** A list on the path from the root to an object. */
 interface PageStep {
   readonly node: FieldNode
   readonly size: number

@@ -161,7 +161,6 @@ export class PlacesReport<P extends PlaceRead> {
   }
 }
 
-/** The places that a field reads, in one run. */
 export class Places<P extends KindView = KindView> extends PlacesReport<P> {
   readonly #run: ReadRun
 

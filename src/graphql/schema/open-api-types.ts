@@ -1,3 +1,8 @@
+/**
+ * GraphQL types from OpenAPI schemas. A scalar has its GraphQL scalar, an object with properties a type of its own, a
+ * map of objects a list of entries; what has no schema, or a recursive one, is JSON. Beside its type, each field has the
+ * shape of its value, by which projections write it.
+ */
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import {
@@ -88,11 +93,15 @@ export class OpenApiTypes {
 
   /** The type of a property. */
   outputOf(schema: OpenApiSchema, place: SchemaPlace): Output {
-    const known = scalarOutput(schema)
-    if (known !== undefined) return known
+    const form = scalarFormOf(schema)
+    if (form !== undefined) return scalar(scalars[form], form)
     const definition = definitionNameOf(schema)
     if (definition !== undefined) return this.#outputOfDefinition(definition, place)
-    if (schema.type === 'array') return this.#outputOfList(schema, place)
+    if (schema.type === 'array') {
+      const { items } = schema
+      const { type, shape } = items === undefined ? json : this.outputOf(items, place)
+      return { type: new GraphQLList(type), shape: { form: 'list', items: shape } }
+    }
     if (hasProperties(schema)) {
       const name = this.#names.claimByPath(place.parent, place.property)
       return this.#outputOfObject(name, schema, () => this.objectType(name, schema, place))
@@ -157,21 +166,14 @@ export class OpenApiTypes {
     if (schema === undefined || place.scope.isRecursive(definition)) return json
     if (!hasProperties(schema)) return this.outputOf(schema, place)
     const name = this.#names.nameOfDefinition(definition, place.group)
-    return this.#outputOfObject(name, schema, () => this.#definitionType(name, schema, place))
-  }
-
-  #definitionType(name: string, schema: OpenApiSchema, place: SchemaPlace): GraphQLObjectType {
-    let type = this.#types.get(name)
-    if (type === undefined) {
-      type = this.objectType(name, schema, place)
-      this.#types.set(name, type)
-    }
-    return type
-  }
-
-  #outputOfList(schema: OpenApiSchema, place: SchemaPlace): Output {
-    const { type, shape } = schema.items === undefined ? json : this.outputOf(schema.items, place)
-    return { type: new GraphQLList(type), shape: { form: 'list', items: shape } }
+    return this.#outputOfObject(name, schema, () => {
+      let type = this.#types.get(name)
+      if (type === undefined) {
+        type = this.objectType(name, schema, place)
+        this.#types.set(name, type)
+      }
+      return type
+    })
   }
 
   #outputOfMap(values: OpenApiSchema, place: SchemaPlace): Output {
@@ -229,11 +231,6 @@ const scalars: Readonly<Record<SchemaScalar, GraphQLScalarType>> = {
   dateTime: GraphQLDateTime,
   quantity: GraphQLQuantity,
   intOrString: GraphQLIntOrString,
-}
-
-function scalarOutput(schema: OpenApiSchema): Output | undefined {
-  const form = scalarFormOf(schema)
-  return form === undefined ? undefined : scalar(scalars[form], form)
 }
 
 /** `@semanticNonNull`, as the tools of Apollo and Relay read it. */

@@ -1,3 +1,7 @@
+/**
+ * Reads one source of SDL into declarations: indexes and uses on types, relations on fields. The arguments of directives
+ * are checked against their definitions. It never throws; what cannot be read is a problem with its file and line.
+ */
 import {
   type ConstDirectiveNode,
   type DefinitionNode,
@@ -86,10 +90,17 @@ export interface SdlDocument {
   readonly problems: readonly SdlError[]
 }
 
-/** Reads one SDL source. It never throws: `problems` has what cannot be read. */
+const documents = new WeakMap<SdlSource, SdlDocument>()
+
+/** Reads one SDL source, once. It never throws: `problems` has what cannot be read. */
 export function parseSdl(source: SdlSource): SdlDocument {
-  const reader = new DocumentReader(source)
-  return { extensions: reader.read(), problems: reader.problems }
+  let document = documents.get(source)
+  if (document === undefined) {
+    const reader = new DocumentReader(source)
+    document = { extensions: reader.read(), problems: reader.problems }
+    documents.set(source, document)
+  }
+  return document
 }
 
 /** White space and comments. GraphQL refuses a document of these alone. */

@@ -13,8 +13,15 @@ export interface SdlSource {
 /** The folder of the package's own SDL. */
 export const packageSchemaDirectory: URL = new URL('../../../schema/', import.meta.url)
 
-/** The package's own SDL: `schema/*.graphql`, in the order of the file names. */
-export async function readPackageSdl(): Promise<readonly SdlSource[]> {
+let packageSdl: Promise<readonly SdlSource[]> | undefined
+
+/** The package's own SDL: `schema/*.graphql`, in the order of the file names. It is read once in a process. */
+export function readPackageSdl(): Promise<readonly SdlSource[]> {
+  packageSdl ??= readSources()
+  return packageSdl
+}
+
+async function readSources(): Promise<readonly SdlSource[]> {
   const directory = fileURLToPath(packageSchemaDirectory)
   const names = (await readdir(directory)).filter((name) => name.endsWith('.graphql'))
   return Promise.all(

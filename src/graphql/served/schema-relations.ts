@@ -64,7 +64,6 @@ export interface SchemaRelations {
   readonly byField: ReadonlyMap<RelationField, SchemaRelation>
   /** The compiled relations. The stores build their indexes. */
   readonly compiled: readonly TwoWayRelation[]
-  /** The texts that define the indexes of relations, by index name. */
   readonly indexTexts: Readonly<Record<string, string>>
   /** The kinds whose objects may be owned directly by objects of this kind, according to the SDL. */
   ownedKinds(kind: Kind): readonly Kind[]
@@ -270,7 +269,6 @@ function ownedTypes(
 
 /** A way in which objects of another kind use those of a kind: a reference to them. */
 export interface UseWay {
-  /** The kind of the objects with the reference. */
   readonly user: Kind
   /** Leads from the used object to its users. */
   readonly relation: SchemaRelation

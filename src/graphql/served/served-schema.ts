@@ -16,7 +16,6 @@ import type { SchemaRelations } from './schema-relations.ts'
 /** A cluster as the fleet describes it. Its values are the present ones, also for those who read an older schema. */
 export interface ServedCluster {
   readonly name: string
-  /** The labels that selectors of clusters read. */
   readonly labels: Readonly<Record<string, string>>
   /** Where it comes from: `configuration`, `directory prod.yaml`, `argocd hub/argocd/prod`. */
   readonly source: string

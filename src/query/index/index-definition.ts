@@ -196,7 +196,6 @@ export interface EndedRule {
   readonly values: readonly string[]
 }
 
-/** The value of all finished objects in the index. */
 export const endedValue = 'true'
 
 export function endedIndexName({ type }: EndedRule): string {

@@ -16,7 +16,6 @@ import { decimalKey, decimalOfKey, quantityText, sumOf } from './decimal.ts'
 import { indexKeyOf } from './index-key.ts'
 import type { Path } from './path.ts'
 
-/** One resource among the requests or the limits of containers. */
 interface ContainerResource {
   readonly list: 'requests' | 'limits'
   /** `cpu`, `memory`, `nvidia.com/gpu`. */

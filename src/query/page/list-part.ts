@@ -21,7 +21,6 @@ import type { ListPosition } from './cursor.ts'
 import type { NumberColumns } from './sums.ts'
 import { type Members, membersOf } from './value-counts.ts'
 
-/** The objects that a request wants of a store. */
 export interface WantedObjects {
   readonly view: StoreView
   /** The condition of the arguments and, on a connection, of the relation. */

@@ -54,7 +54,6 @@ export interface PageOptions<P extends ListPart> extends ListPageBounds {
   /** The order, by indexes that all parts have. The part's name, namespace and name break ties, and are the default. */
   readonly terms?: readonly OrderTerm[]
   readonly budget: WorkBudget
-  /** What the cursors are bound to. */
   readonly identity: ListIdentity
   readonly maxPageSize: number
 }

@@ -30,7 +30,6 @@ export interface SearchPart extends SearchedValues {
 export interface SearchPageOptions<P extends SearchPart> {
   readonly parts: readonly P[]
   readonly words: Pick<SearchWords, 'texts' | 'labels'>
-  /** What the cursors are bound to. */
   readonly identity: ListIdentity
   readonly budget: WorkBudget
   readonly first?: number | null | undefined

@@ -68,7 +68,6 @@ const testsPerFact = 20
 /** The same for an object whose fact need not be read. */
 const testsPerObject = 8
 
-/** The problems of a cluster that the viewer may see. Throws `QueryTooCostlyError`. */
 export function foldProblems<P extends ProblemPart>(
   options: FoldOptions<P>,
 ): readonly FoldedProblem<P>[] {

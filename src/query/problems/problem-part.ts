@@ -25,7 +25,6 @@ export const problemIndexText: string = problemRulesVersion
 
 /** A kind whose objects are looked at for problems, and what of it the viewer may see. */
 export interface ProblemPart {
-  /** The name of its type. */
   readonly type: string
   readonly view: StoreView
   readonly scope: Scope

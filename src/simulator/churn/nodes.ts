@@ -1,3 +1,7 @@
+/**
+ * The nodes: where pods are placed and which addresses they have, and what it means that a node falls silent:
+ * conditions, taints, pods that are not ready, evictions, and the way back.
+ */
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { resources } from '../../kubernetes/resources.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
@@ -24,7 +28,6 @@ export interface NodeRecord {
   readonly used: Set<number>
 }
 
-/** The nodes of a cluster and the addresses of their pods. */
 export class Nodes {
   readonly #nodes = new Map<string, NodeRecord>()
   #open: readonly NodeRecord[] | undefined

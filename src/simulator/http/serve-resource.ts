@@ -1,3 +1,9 @@
+/**
+ * Serves what is below a resource's path. First the target has to exist, and to have the verb: a version, a resource, a
+ * subresource. Then the verb decides for an object or a collection: lists and watches are
+ * answered in `collection-requests.ts`, all else here. Subresources that are more than a part of the object (scale,
+ * eviction, token, log) have answers of their own.
+ */
 import { fieldsOf, textOf } from '../../kubernetes/fields.ts'
 import { labelSelectorOf, matchesLabels } from '../../kubernetes/label-selector.ts'
 import { objectKey, type ObjectMeta, type Unstructured } from '../../kubernetes/object.ts'
@@ -50,13 +56,6 @@ import {
   sendObject,
   writeOptions,
 } from './resource-request.ts'
-
-/**
- * Serves what is below a resource's path. First the target has to exist, and to have the verb: a version, a resource, a
- * subresource. Then the verb decides for an object or a collection: reads are answered here and in
- * `collection-requests.ts`, writes in `write-requests.ts`. Subresources that are more than a part of the object (scale,
- * eviction, token, log) have answers of their own.
- */
 
 /** The access that a request needs. */
 export function accessAttributes(

@@ -1,3 +1,7 @@
+/**
+ * The server. Each request passes the host check, waiting faults, authentication and authorization; then it is a
+ * review, a document of the API, metrics, or a resource.
+ */
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
@@ -51,7 +55,6 @@ interface SimulatedServerOptions {
   readonly authorizer: Authorizer
 }
 
-/** Serves a storage over HTTP. */
 export class SimulatedServer {
   readonly faults: Faults
   readonly #storage: Storage

@@ -1,3 +1,7 @@
+/**
+ * The words of the rules in `type-rules.ts`: each makes a check, which finds the problems of one value. Texts are not
+ * always those of a kube-apiserver; reasons and fields are.
+ */
 import { type Fields, fieldsOf } from '../../kubernetes/fields.ts'
 import { isRawJson } from '../../lib/json.ts'
 import { equalJson } from '../api/json.ts'
@@ -10,11 +14,6 @@ import {
   unsupportedAt,
 } from '../api/status-refusal.ts'
 import { keyProblems, type NameRule, valueProblems } from './metadata-rules.ts'
-
-/**
- * The words of the rules in `type-rules.ts`: each makes a check, which finds the problems of one value. Texts are not
- * always those of a kube-apiserver; reasons and fields are.
- */
 
 /** The value at the same path before the write; `undefined` for new objects and for the items of lists. */
 export type Previous = { readonly value: unknown } | undefined

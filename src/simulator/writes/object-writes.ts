@@ -1,3 +1,8 @@
+/**
+ * The writes of an API server. A write checks who is meant, completes what is given by the rules of its kind (defaults,
+ * unknown fields), makes the next version from it and the current one, checks that, and notes who owns its fields. POST,
+ * PUT and patches differ in what they give; server-side apply differs in the owners as well ({@link Owned}).
+ */
 import { randomUUID } from 'node:crypto'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { fieldsOf } from '../../kubernetes/fields.ts'
@@ -23,12 +28,6 @@ import { kindSchema } from '../api/captured-api.ts'
 import { generatedName, metadataProblems, serverMetadata } from '../schema/metadata-rules.ts'
 import type { Storage } from '../storage/storage.ts'
 import { withManagers, withOwners } from './managed-fields.ts'
-
-/**
- * The writes of an API server. A write checks who is meant, completes what is given by the rules of its kind (defaults,
- * unknown fields), makes the next version from it and the current one, checks that, and notes who owns its fields. POST,
- * PUT and patches differ in what they give; server-side apply differs in the owners as well ({@link Owned}).
- */
 
 /** The object or the collection of a write. */
 export interface WriteTarget {

@@ -3,7 +3,7 @@
  * be read of them), and gives each part a condition. `kindsConnection` reads one page of all parts. The value of a
  * connection is an object whose members are the fields of the connection's type, so the value writer writes it as it
  * stands; each member is computed when a field asks for it, within the tick that read the page. Of a list of one kind,
- * `plan/connection-writer.ts` writes the rows from their bare ids (`ReadPage`).
+ * `plan/plan.ts` writes the rows from their bare ids (`ReadPage`).
  */
 
 import type { Condition } from '../../../query/condition/condition.ts'
@@ -45,7 +45,6 @@ export function rowMembers<R>(
 }
 
 interface KindsPage<P> {
-  /** Binds the cursors to the list. */
   readonly identity: ListIdentity
   readonly bounds: ListPageBounds
   readonly terms?: readonly OrderTerm[]
