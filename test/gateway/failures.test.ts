@@ -95,7 +95,7 @@ describe('a gateway whose only cluster cannot be used says why at start', () => 
     expect(error.message).toContain(
       `the client certificate in ${certFile} expired at 2020-01-02T00:00:00.000Z`,
     )
-    expect(error).toMatchObject({ hint: expect.stringContaining('renewed') })
+    expect(error).toMatchObject({ hint: expect.stringContaining('renew it') })
   })
 
   it('for credentials that the cluster does not know', async () => {

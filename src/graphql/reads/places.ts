@@ -113,16 +113,27 @@ export class PlacesReport<P extends PlaceRead> {
     this.failed.push([at, error])
   }
 
-  /** Reads a place that a relation leads to. What it throws is an error beside the answer, and no gap. */
+  /** Reads a place that a relation leads to, and adds it. What it throws is an error beside the answer, and no gap. */
   find(read: () => P | undefined): void {
+    const part = this.attempt(read)
+    if (part !== undefined) this.parts.push(part)
+  }
+
+  /** The same for a place on the way, which is not added. */
+  attempt(read: () => P | undefined): P | undefined {
     try {
-      const part = read()
-      if (part !== undefined) this.parts.push(part)
+      return read()
     } catch (error) {
       if (!(error instanceof ClientError)) throw error
       if (error.type !== undefined) this.#unread.add(error.type)
-      this.failures.push(error)
+      if (!this.failures.includes(error)) this.failures.push(error)
+      return undefined
     }
+  }
+
+  /** Tells that a kind could not be read, where this is no error. */
+  leaveOut({ typeName }: Kind): void {
+    this.#unread.add(typeName)
   }
 
   /** Tells that a whole cluster cannot be read. What is known of it from before may still be added. */

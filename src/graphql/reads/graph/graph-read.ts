@@ -12,7 +12,7 @@ import {
 } from '../../../query/relation/graph-walk.ts'
 import { siblingsOf } from '../../../query/relation/relation.ts'
 import type { Kind } from '../../model/kind.ts'
-import { ClientError, unlessRefused } from '../../errors/client-error.ts'
+import { unlessRefused } from '../../errors/client-error.ts'
 import { type GraphLink, graphLinksOf } from './graph-links.ts'
 import type { GraphArguments, GraphNodeValue } from '../../schema/gateway-types.ts'
 import { followsOwnership, type GraphRequest, graphRequest } from './graph-request.ts'
@@ -21,7 +21,7 @@ import { unnamedKinds } from '../../served/named-kinds.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
 import { StoredObject } from '../direct/direct-reads.ts'
 import { kindOfIdentity, OfObject, referenced, refOf } from '../object-read.ts'
-import { typesNotRead, unnamedPart } from '../places.ts'
+import { type PlacesRead, PlacesReport, typesNotRead, unnamedPart } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 
 /*
@@ -30,23 +30,12 @@ import type { ReadRun } from '../read-run.ts'
  * kinds and relations that it could not follow. Nodes and edges come from the stores' keys and UIDs, without decoding an object.
  */
 
-/** What the value of a graph says besides its nodes and edges. */
-interface GraphAccount {
-  /** The type names of the kinds read, sorted. */
-  readonly types: readonly string[]
+/** A graph as the value of its type, valid within the tick: the members have the names of the fields. */
+interface Graph extends PlacesRead<KindView> {
   /**
    * Relations of reached kinds that were not followed, because a kind or index that they read is unavailable; sorted.
    */
   readonly notFollowed: readonly string[]
-  /** The type names of the kinds that may hold more, but were not read, sorted. */
-  readonly notLookedAt: () => readonly string[]
-  readonly complete: () => boolean
-  /** The errors of kinds that named relations read. */
-  readonly failures: readonly ClientError[]
-}
-
-/** A graph as the value of its type, valid within the tick: the members have the names of the fields. */
-interface Graph extends GraphAccount {
   readonly truncated: boolean
   readonly nodes: () => readonly GraphNode[]
   readonly edges: () => readonly object[]
@@ -154,13 +143,11 @@ function edgeValues(
 class GraphReader {
   readonly #run: ReadRun
   readonly #request: GraphRequest
-  readonly #types = new Set<string>()
+  /** Its parts are the roots and what relations lead to. */
+  readonly #report: PlacesReport<KindView>
   readonly #notFollowed = new Set<string>()
-  /** The kinds that these relations read in vain. */
-  readonly #unread = new Set<Kind>()
   /** The clusters where `owners` or `owned` was followed, which may lead to every kind. */
   readonly #ownershipIn = new Set<string>()
-  readonly #failures = new Set<ClientError>()
   /** The common kinds and those in memory, by cluster. */
   readonly #inMemory = new Map<string, readonly KindView[]>()
   /** The same by kind, filled on demand: relations lead to few kinds. */
@@ -169,6 +156,7 @@ class GraphReader {
   constructor(run: ReadRun, request: GraphRequest) {
     this.#run = run
     this.#request = request
+    this.#report = new PlacesReport(run.served)
   }
 
   /** The roots that exist and that the viewer may see. */
@@ -179,7 +167,7 @@ class GraphReader {
       const key = 'uid' in object ? undefined : objectKey(object)
       const part = at && parts.forLookup(at, key === undefined ? undefined : [key])
       if (part === undefined) return []
-      this.#types.add(part.kind.typeName)
+      this.#report.parts.push(part)
       const options = { ...part, budget }
       const id =
         'uid' in object ? objectByUid(options, object.uid) : objectByKey(options, objectKey(object))
@@ -201,7 +189,7 @@ class GraphReader {
         this.#notFollowed.add(link.name)
         continue
       }
-      this.#types.add(link.to.typeName)
+      this.#report.parts.push(to)
       followed.push({ link, to })
       steps.push(this.#step(part, link, read, to))
     }
@@ -243,7 +231,7 @@ class GraphReader {
       // Names a kind in any case if some of its objects may be hidden, so that the answer does not reveal whether these
       // have owners.
       if (below.has(to.view) || (!isOwned && to.scope.form === 'all')) continue
-      this.#types.add(to.kind.typeName)
+      this.#report.parts.push(to)
       if (!isOwned) continue
       steps.push({
         relation: `${to.kind.typeName}.owners`,
@@ -256,30 +244,20 @@ class GraphReader {
     return steps
   }
 
-  account(): GraphAccount {
-    const failures = [...this.#failures]
-    return {
-      types: [...this.#types].toSorted(),
-      notFollowed: [...this.#notFollowed].toSorted(),
-      notLookedAt: () => this.#others(failures),
-      complete: () => this.#others(failures).length === 0,
-      failures,
-    }
+  account(): PlacesRead<KindView> & Pick<Graph, 'notFollowed'> {
+    const read = this.#report.read(() => this.#others(read.types))
+    return { ...read, notFollowed: [...this.#notFollowed].toSorted() }
   }
 
-  /** The kinds that relations could not read, and those that ownership could not be followed to. */
-  #others(failures: readonly ClientError[]): readonly string[] {
-    const unread = Array.from(this.#unread, ({ typeName }) => typeName)
+  /** The kinds that ownership could not be followed to. Events have no owners. */
+  #others(types: readonly string[]): readonly string[] {
     const read = Array.from(this.#ownershipIn, (cluster) => this.#allOf(cluster)).flat()
-    // Events have no owners.
-    const others = typesNotRead(
+    return typesNotRead(
       this.#run.served,
       this.#ownershipIn,
       read,
-      ({ resource, typeName }) => resource.kind !== 'Event' && !this.#types.has(typeName),
+      ({ resource, typeName }) => resource.kind !== 'Event' && !types.includes(typeName),
     )
-    const failed = failures.flatMap(({ type }) => type ?? [])
-    return [...new Set([...unread, ...others, ...failed])].toSorted()
   }
 
   #step(
@@ -319,7 +297,7 @@ class GraphReader {
     for (const need of reads) {
       const part = this.#partOf(cluster, need)
       if (part === undefined) {
-        this.#unread.add(need.kind)
+        this.#report.leaveOut(need.kind)
         return undefined
       }
       read.set(need.kind.typeName, part)
@@ -362,13 +340,7 @@ class GraphReader {
       return part !== undefined && isIndexed(part.view, need) ? part : undefined
     }
     if (served.clusters.get(cluster)?.serves(need.kind.resource) !== true) return undefined
-    try {
-      return parts.part({ cluster, ...need })
-    } catch (error) {
-      if (!(error instanceof ClientError)) throw error
-      this.#failures.add(error)
-      return undefined
-    }
+    return this.#report.attempt(() => parts.part({ cluster, ...need }))
   }
 }
 
