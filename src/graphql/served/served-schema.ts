@@ -124,6 +124,7 @@ export interface OperationLimits extends DocumentLimits {
   readonly syncDeadlineMs: number
   /** How long a read of the API server may take, where no cache serves. */
   readonly liveDeadlineMs: number
+  /** Largest `first`. */
   readonly maxPageSize: number
   /** How long ongoing work may go on until `problems` has it, and how long what is over counts there. */
   readonly problemAfterMs: number
