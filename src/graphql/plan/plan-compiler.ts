@@ -186,7 +186,7 @@ export function writtenMembers<W extends (run: never, ...source: never[]) => str
     const name = nodes[0]?.name.value ?? ''
     if (name === '__typename') {
       const named = JSON.stringify(type.name)
-      return { name, before, write: () => named, quick: (_value, text) => text + named }
+      return { name, before, write: () => named, quick: (_run, _value, text) => text + named }
     }
     const written = (): Written<W> => {
       const field = new PlanField(type, key, nodes, compiler)

@@ -27,8 +27,8 @@ export interface WrittenMember<Source extends readonly unknown[], Run = ValueRun
   readonly quick?: QuickText | undefined
 }
 
-/** A member of a value as text behind the text before it; `undefined` if it is more than a short text, or fails. */
-export type QuickText = (value: unknown, before: string) => string | undefined
+/** A plain member of a value as text, behind the text before it; `undefined` if it needs completion, or fails. */
+export type QuickText = (run: ValueRun, value: unknown, before: string) => string | undefined
 
 /** The least length of an object in characters: each value has at least one. */
 export function leastLengthOf(members: readonly { readonly before: string }[]): number {
@@ -55,7 +55,7 @@ export function objectText(
   // Concatenation instead of a join: V8 copies the text once, when the answer is complete.
   let text = '{'
   for (const { before, write, quick } of members) {
-    text += quick?.(a, before) ?? before + write(run, a, b, c)
+    text += quick?.(run, a, before) ?? before + write(run, a, b, c)
   }
   text += '}'
   payRest(run, text, paid)

@@ -8,7 +8,9 @@ import {
   getNamedType,
   getNullableType,
   type GraphQLAbstractType,
+  GraphQLBoolean,
   GraphQLID,
+  GraphQLInt,
   type GraphQLLeafType,
   type GraphQLObjectType,
   type GraphQLOutputType,
@@ -57,6 +59,8 @@ export type ValueWriter = ((run: ValueRun, value: unknown, cluster?: string) => 
   /** The least length of a text that is not null, so that lists of objects can be refused before they are written. */
   readonly leastLength?: number
   readonly quick?: QuickText
+  /** Of objects whose members are all plain: writes one, unless it needs more. Lists of them are long. */
+  readonly quickItem?: ((run: ValueRun, value: unknown) => string | undefined) | undefined
 }
 
 /** Compiles the value of a field: its completion, and the errors that an own value has beside it (a connection's). */
@@ -120,22 +124,37 @@ export function memberWriter(field: PlanField): ValueWriter {
   return staleInRow(field) ?? ownMemberWriter(field, write)
 }
 
-/** Compiles a member of an own value. Texts have a `quick` way past their completion. */
+/**
+ * Compiles a member of an own value. Most members hold what their type prints as it is, and need no completion: `quick`
+ * writes them. It reads a getter once, since a cursor, for example, is made when it is read.
+ */
 function ownMemberWriter(field: PlanField, write: ValueWriter): ValueWriter {
   const { args, name } = field
   const type = getNullableType(field.type)
   const isText = type === GraphQLString || type === GraphQLID
-  const quick: QuickText = (value, before) => {
+  const isNullable = type === field.type
+  const quick: QuickText = (run, value, before) => {
     try {
       const member = (value as Readonly<Record<string, unknown>>)[name]
       if (member instanceof JsonText) return member.after(before)
-      if (typeof member === 'string' && member.length < shortText) {
-        return before + JSON.stringify(member)
+      switch (typeof member) {
+        case 'string': {
+          if (!isText) return undefined
+          const text = JSON.stringify(member)
+          if (text.length > longText) run.budget.spend('bytes', text.length)
+          return before + text
+        }
+        case 'number':
+          return type === GraphQLInt && member === (member | 0) ? before + member : undefined
+        case 'boolean':
+          return type === GraphQLBoolean ? before + member : undefined
+        default:
+          return member === null && isNullable ? `${before}null` : undefined
       }
     } catch {
       // It is read again where its failure is reported.
+      return undefined
     }
-    return undefined
   }
   const writeOwn: ValueWriter = (run, value, cluster) => {
     const values = value as Readonly<Record<string, unknown>>
@@ -144,7 +163,8 @@ function ownMemberWriter(field: PlanField, write: ValueWriter): ValueWriter {
       typeof member === 'function' ? member.call(values, run.argumentsOf(args), run) : member
     return write(run, own, cluster)
   }
-  return isText ? Object.assign(writeOwn, { quick }) : writeOwn
+  const isPlain = isText || type === GraphQLInt || type === GraphQLBoolean
+  return isPlain ? Object.assign(writeOwn, { quick }) : writeOwn
 }
 
 type Needs = (
@@ -227,16 +247,16 @@ function extensionOf(field: PlanField): ExtensionField | undefined {
 function completed(type: GraphQLOutputType, field: PlanField): ValueWriter {
   if (!isNonNullType(type)) {
     const write = presentWriter(type, field)
-    const { leastLength = 0 } = write
+    const { leastLength = 0, quickItem } = write
     const nullable: ValueWriter = (run, value, cluster) => {
       if (value === null || value === undefined) return 'null'
       if (value instanceof Error) throw value
       return write(run, value, cluster)
     }
-    return Object.assign(nullable, { leastLength })
+    return Object.assign(nullable, { leastLength, quickItem })
   }
   const write = completed(type.ofType, field)
-  const { leastLength = 0 } = write
+  const { leastLength = 0, quickItem } = write
   const nonNull: ValueWriter = (run, value, cluster) => {
     const text = write(run, value, cluster)
     // The text of a run that is to be repeated does not matter.
@@ -245,7 +265,7 @@ function completed(type: GraphQLOutputType, field: PlanField): ValueWriter {
     }
     return text
   }
-  return Object.assign(nonNull, { leastLength })
+  return Object.assign(nonNull, { leastLength, quickItem })
 }
 
 function presentWriter(type: GraphQLOutputType, field: PlanField): ValueWriter {
@@ -268,6 +288,7 @@ const anyKind: ReadonlySet<string> = new Set(['KubernetesObject', '_Entity'])
 
 function listWriter(of: GraphQLOutputType, field: PlanField): ValueWriter {
   const write = completed(of, field)
+  const { quickItem } = write
   const isNonNull = isNonNullType(of)
   const leastLength = isNonNull ? write.leastLength : 0
   const isOwn = field.definition.resolve === undefined && extensionOf(field) === undefined
@@ -279,7 +300,7 @@ function listWriter(of: GraphQLOutputType, field: PlanField): ValueWriter {
     }
     const items = paidItems(run, value as Iterable<unknown>, isOwn ? 0 : 1)
     const item = failsWithin
-      ? (one: unknown): string => write(run, one, cluster)
+      ? (one: unknown): string => quickItem?.(run, one) ?? write(run, one, cluster)
       : (one: unknown): string =>
           run.errors.item(field.nodes, () => write(run, one, cluster), isNonNull)
     return listText(run, items, item, leastLength)
@@ -306,9 +327,6 @@ function paidItems(
 
 /** Texts of this length are paid before they are joined. The object or list around them pays for shorter ones. */
 const longText = 256
-
-/** JSON writes a character as six at most. */
-const shortText = longText / 6
 
 function leafWriter(type: GraphQLLeafType): ValueWriter {
   const isText = type === GraphQLString || type === GraphQLID
@@ -360,7 +378,21 @@ function objectWriter(type: GraphQLObjectType, field: PlanField): ValueWriter {
     if (text === undefined) memo.set(id, held, (text = objectText(run, members, value, cluster)))
     return text
   }
-  return Object.assign(write, { leastLength: leastLengthOf(members) })
+  const quicks = members.flatMap(({ before, quick }) => (quick ? { before, quick } : []))
+  const quickItem = (run: ValueRun, value: unknown): string | undefined => {
+    if (typeof value !== 'object' || value === null || value instanceof OfObject) return undefined
+    let text = '{'
+    for (const { before, quick } of quicks) {
+      const member = quick(run, value, before)
+      if (member === undefined) return undefined
+      text += member
+    }
+    return `${text}}`
+  }
+  return Object.assign(write, {
+    leastLength: leastLengthOf(members),
+    quickItem: quicks.length === members.length ? quickItem : undefined,
+  })
 }
 
 function membersOf(
