@@ -1,8 +1,9 @@
-/**
+/*
  * Queries and mutations as graphql-js executes them: the arguments are checked and coerced first, then a mutation makes
  * its writes, and the plan reads the answer, which is parsed into a result. The whole has a deadline, and is reported to
  * observers.
  */
+
 import {
   type DocumentNode,
   type ExecutionArgs,

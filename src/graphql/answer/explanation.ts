@@ -1,7 +1,8 @@
-/**
+/*
  * `extensions.explain`: which way each field was read, and the state of the kinds behind it. The run's budget notes the
  * reads. What would tell a viewer of objects that they may not see is null.
  */
+
 import { apiVersionOf, type ApiResource } from '../../kubernetes/api-resource.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
 import type { Access, FieldReads, ReadReport } from '../../query/condition/read-report.ts'

@@ -1,7 +1,8 @@
-/**
+/*
  * What observers (audit log, metrics, traces) learn of operations: reports of answered ones, of refused documents and of
  * single writes. Reports name kinds, codes and times, and never hold values of variables.
  */
+
 import { createHash } from 'node:crypto'
 import type { DocumentNode, GraphQLError } from 'graphql'
 import type { Viewer } from '../../access/viewer.ts'

@@ -1,7 +1,8 @@
-/**
+/*
  * The steps that every operation takes, whichever way it comes: parse, validate, then execute or subscribe. Documents
  * that are refused are reported here, and an operation without a viewer is refused if viewers are required.
  */
+
 import {
   type DocumentNode,
   type ExecutionArgs,

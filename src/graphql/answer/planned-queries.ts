@@ -1,9 +1,10 @@
-/**
+/*
  * From the text of a query to the text of its answer. The document is parsed and validated once, its operation compiled
  * once for each schema. A request coerces its variables, picks the plan's variation, and prepares the kinds that it
  * needs (`prepare/preparation.ts`). Then the plan writes the answer within one tick; a run that lacks something is
  * repeated. What is refused as a whole, and what is no query, goes to the pipeline (`execution.ts`).
  */
+
 import {
   type DocumentNode,
   type ExecutionResult,

@@ -1,9 +1,10 @@
-/**
+/*
  * The bounds of a document, each checked before any code depends on it. Tokens first: their number, their brackets and
  * the length of names, since the parser recurses. Then the parsed selections: depth, fields, aliases, directives, with
  * fragments counted wherever they are spread. Then the pairs of fields that validation would compare. Validation itself
  * runs only the rules that the text can break.
  */
+
 import {
   BREAK,
   type DocumentNode,

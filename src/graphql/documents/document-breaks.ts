@@ -1,8 +1,9 @@
-/**
+/*
  * Where documents of clients break against a schema. All documents are validated as one. With an earlier schema, its
  * breaking changes are found too, and matched by schema coordinate with what the documents use, including what values of
  * variables may carry.
  */
+
 import type { Change } from '@graphql-inspector/core'
 import {
   type ASTNode,

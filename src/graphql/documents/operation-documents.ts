@@ -1,8 +1,9 @@
-/**
+/*
  * The only cache of documents. It keeps a parsed text, or the error of one that is none, and what was found when it was
  * validated. What is made of a document, such as its plans, is keyed by its nodes and counts as its bytes, so one bound
  * holds for all.
  */
+
 import { type DocumentNode, GraphQLError, type GraphQLSchema } from 'graphql'
 import { LRUCache } from 'lru-cache'
 import { heapShare } from '../../lib/process-memory.ts'

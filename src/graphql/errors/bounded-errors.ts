@@ -1,6 +1,7 @@
-/**
+/*
  * Keeps the errors of an answer short: each text and value, the number of those that are alike, and all together.
  */
+
 import { GraphQLError, type GraphQLErrorExtensions, type GraphQLFormattedError } from 'graphql'
 import { maxEchoLength, shortened } from '../../lib/text.ts'
 

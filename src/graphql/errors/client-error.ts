@@ -1,7 +1,8 @@
-/**
+/*
  * The errors that clients see. Whoever fails throws a `ClientError` or another error with a code; here these become
  * GraphQL errors with a code, the argument and a way out. Anything else is masked, and told to the log.
  */
+
 import {
   type DocumentNode,
   GraphQLError,

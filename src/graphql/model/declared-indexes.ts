@@ -1,9 +1,10 @@
-/**
+/*
  * The indexes of a kind, which are the fields of its `where` and `orderBy`: those of every kind, those that SDL declares with
  * `@index`, those of measured usage, the index functions that a program gives, and for a custom kind the printer columns
  * and selectable fields of its CRD. An earlier one wins over a later one of the same name. What cannot be an index becomes a
  * problem.
  */
+
 import { CodedError } from '../../lib/coded-error.ts'
 import { capitalised } from '../../lib/letter-case.ts'
 import { parsePath, PathError, valuesAt } from '../../query/index/path.ts'

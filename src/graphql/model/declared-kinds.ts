@@ -1,10 +1,11 @@
-/**
+/*
  * The kinds with what is declared for them: by the package's SDL, by the user's, by the names of fields of custom kinds
  * (`inferred-references.ts`), and by every cluster with namespaces, Events and CRDs. First the declarations of every kind
  * become those of each kind that they fit, and `@uses` becomes references without a field. Then come the indexes
  * (`declared-indexes.ts`) and the relations (`declared-relations.ts`). At last each kind learns which relations of others
  * use it. What cannot be read is left out, and becomes a problem.
  */
+
 import type { CodedError } from '../../lib/coded-error.ts'
 import type { EndedRule } from '../../query/index/index-definition.ts'
 import { type ReferenceOfAnyKind, relationName } from '../../query/relation/relation.ts'

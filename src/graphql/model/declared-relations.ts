@@ -1,10 +1,11 @@
-/**
+/*
  * The fields that SDL and the gateway give kinds beside those of their API. All declarations are listed once, each with the
  * type that it stands on. Relations to one kind are read first, since the others build on them: a relation that leads through
  * another one reads that before itself, and a circle of them is an error of each. Then come references to objects of any kind
  * (`@objectRef`), the choices of `@chooses`, and at last, kind by kind, fields that lead to several kinds. A declaration that
  * cannot be read becomes a problem, which names its file and line; one that names a type which is not served is passed over.
  */
+
 import { parsePath, PathError } from '../../query/index/path.ts'
 import { NameTemplateError } from '../../query/relation/name-template.ts'
 import {

@@ -1,8 +1,9 @@
-/**
+/*
  * The OpenAPI documents of the clusters as definitions that `$ref`s find. Those of Kubernetes itself are shared by all
  * documents. The schema of a custom kind is checked once: one that is malformed or without bounds is refused, and its
  * kind has the common fields only.
  */
+
 import {
   type ApiResource,
   apiVersionOf,

@@ -1,7 +1,8 @@
-/**
+/*
  * References that the schemas of custom kinds suggest by the names of their members. The search is bounded, and goes no
  * deeper than people do: a member called `…Ref` with a `name`, and a kind that it names or says.
  */
+
 import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
 import type { RelationDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
 import { camelCaseWords } from '../../lib/letter-case.ts'

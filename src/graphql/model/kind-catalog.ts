@@ -1,7 +1,8 @@
-/**
+/*
  * The kinds as the API describes them, which declarations are checked against: whether a type is served or left out,
  * which fields it has already, and what its schema has at a path.
  */
+
 import type { ApiResource } from '../../kubernetes/api-resource.ts'
 import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
 import { parsePath, type PathStep } from '../../query/index/path.ts'

@@ -1,7 +1,8 @@
-/**
+/*
  * One kind of the schema with all that is declared for it, as every later room reads it: names, indexes, relations to
  * one kind, to any kind and to several, and what uses it.
  */
+
 import type { ApiResource } from '../../kubernetes/api-resource.ts'
 import type { PrintedKind } from '../../kubernetes/printing/column.ts'
 import type { EndedRule, IndexDefinition } from '../../query/index/index-definition.ts'

@@ -1,7 +1,8 @@
-/**
+/*
  * The APIs of several clusters as those of one: each kind in the first version that all its clusters have, with the
  * properties of all. Where clusters disagree about a type, the place is open.
  */
+
 import { type ApiResource, groupResourceOf } from '../../kubernetes/api-resource.ts'
 import {
   definitionNameOf,

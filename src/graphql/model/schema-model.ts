@@ -1,8 +1,9 @@
-/**
+/*
  * From what clusters serve to what the schema has. Resources get one version and their names; the profile leaves some
  * out; the SDL is parsed; then every kind gets its indexes and relations (`declared-kinds.ts`). Each problem leaves out
  * the part that it is about. All of it in steps, so that other work can run.
  */
+
 import { type ApiResource, apiVersionOf } from '../../kubernetes/api-resource.ts'
 import { metadataColumns } from '../../kubernetes/printing/column.ts'
 import { customColumns } from '../../kubernetes/printing/custom-columns.ts'

@@ -1,7 +1,8 @@
-/**
+/*
  * Rows of a kind that only the object tells. Kinds that the fragments name are compiled at once, so that what they need
  * is loaded before the first run; any other kind is compiled when its first object is written.
  */
+
 import { Kind as NodeKind, type SelectionSetNode } from 'graphql'
 import type { Kind } from '../model/kind.ts'
 import type { Compiled, PlanCompiler, PlanField, PlanNeeds, RowWriter } from './plan-compiler.ts'

@@ -1,8 +1,9 @@
-/**
+/*
  * The selected fields of an object of a known type: fragments that apply are spread, `@skip` and `@include` are decided
  * by the plan's variation, and fields of one response key come together. Each field adds to the size of the plan, which
  * the cache of documents counts.
  */
+
 import {
   type FieldNode,
   type FragmentDefinitionNode,

@@ -1,8 +1,9 @@
-/**
+/*
  * Errors of fields within one run. A field that fails is null, or passes the failure on if it may not be null; the run
  * goes on. The path of an error is put together on the way out, so that fields without errors pay nothing for it. Errors
  * that repeat on many rows are made a few times only, and each is paid before it is made.
  */
+
 import {
   type FieldNode,
   type GraphQLError,

@@ -1,8 +1,9 @@
-/**
+/*
  * The texts of objects' own fields, kept by selection, store and object. Texts in use move to the young generation; when
  * that is half of the budget, it becomes old and the former old one goes. So no list of uses is kept, and a row that has
  * changed is never found, because a text counts for one held row.
  */
+
 import { createHash } from 'node:crypto'
 import type { HeldObject, Projection } from '../../informer/codec/object-codec.ts'
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'

@@ -1,7 +1,8 @@
-/**
+/*
  * Reads plain JSON as the fields of its types say: a member by its JSON name, a map as a list of its entries. The value writer
  * reads decoded objects by it; held rows are projected without being decoded (`own-fields.ts`).
  */
+
 import { ArgumentError } from '../../query/condition/argument-error.ts'
 import { parsePath, type Path, PathError, valueAt, valuesAt } from '../../query/index/path.ts'
 import { isRecord } from '../../lib/json.ts'

@@ -1,9 +1,10 @@
-/**
+/*
  * The fields of an object that depend on the object alone. `ownSelection` makes a projection of them: paths of the held
  * JSON, each with the writer of its value. It also notes, line by line, all that the text depends on besides the object,
  * so that plans which select the same share the kept texts. What has to be computed, such as health, decodes the object
  * and goes through the value writer.
  */
+
 import {
   type FieldNode,
   getNamedType,

@@ -1,9 +1,10 @@
-/**
+/*
  * What all compilers of a plan share. `PlanField` is a field of the document with its definition and arguments.
  * `PlanCompiler` knows the place that is being compiled, and collects what the current root field reads: kinds with
  * their indexes, and fields whose arguments name further kinds in each request. A part that only some requests read is
  * compiled apart, with needs of its own.
  */
+
 import {
   type FieldNode,
   getNamedType,

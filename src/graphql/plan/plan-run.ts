@@ -1,8 +1,9 @@
-/**
+/*
  * What one run of a plan has at hand: the request's variables, its budget, the errors of its fields, and the fragments
  * that it has used last. A plan does in a fraction of the time what graphql-js would do, so its limits are raised to
  * stand for the same time; one that reads the schema may write all of it.
  */
+
 import { type FieldNode, type GraphQLSchema, isEnumType, type VariableValues } from 'graphql'
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { defaultWorkLimits, type WorkLimits } from '../../query/condition/work-budget.ts'

@@ -1,9 +1,10 @@
-/**
+/*
  * An operation compiled against one schema. A plan has a variation for each combination of the variables in `@skip` and
  * `@include`, made by the first request that has it. A variation has a writer for each root field, says which kinds a
  * request needs before it runs, and then writes the whole `data` within one tick. Lists of a kind are at the end: they
  * write rows from bare ids, as most answers consist of them.
  */
+
 import {
   type DocumentNode,
   type FragmentDefinitionNode,

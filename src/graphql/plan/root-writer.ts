@@ -1,8 +1,9 @@
-/**
+/*
  * The fields of `Query`, and those of `Mutation` and of extensions' subscriptions. Each has a writer, and says which
  * kinds its arguments mean in a request, so that these are loaded before the run. Lists and look-ups read a kind; all
  * other fields are members of `QueryValues`, or results of writes, which the value writer writes.
  */
+
 import { getNullableType, isObjectType } from 'graphql'
 import { objectKey } from '../../kubernetes/object.ts'
 import type { Kind } from '../model/kind.ts'

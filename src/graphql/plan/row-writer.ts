@@ -1,10 +1,11 @@
-/**
+/*
  * How one object of a kind becomes text. Its fields stand in the order of the document. Neighbours that depend on the
  * object alone form a fragment: a projection writes its text from the held row, and the fragment cache keeps it with the
  * version of the object. The other fields are holes between the fragments, filled in each run: relations by the writers
  * of the rows that they lead to, everything else as a value by the value writer. An object that a projection cannot
  * write is decoded, and written field by field.
  */
+
 import {
   type FieldNode,
   GraphQLError,

@@ -1,8 +1,9 @@
-/**
+/*
  * How objects and lists are joined, and what they cost. Each adds the characters that its members have not paid, so that
  * the budget sees every answer grow. Frames of subscriptions are written by the same functions with a run that has no
  * bounds, since their rows are paid.
  */
+
 import { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { FieldErrors } from './field-errors.ts'

@@ -1,9 +1,10 @@
-/**
+/*
  * How a value becomes text: those of the gateway's own types, of introspection and of extensions. A selection over a
  * type is compiled once, into a writer for each field that reads the member, and completes it as GraphQL's specification
  * says: null, list, leaf, object or one of several types. Objects of kinds within a value are left to row writers, which
  * read the caches.
  */
+
 import {
   getNamedType,
   getNullableType,

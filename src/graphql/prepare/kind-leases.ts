@@ -1,8 +1,9 @@
-/**
+/*
  * What an operation holds while it runs. It first asks what the viewer may see of each kind, takes leases of those that
  * the viewer may read, and waits for their first sync, once each. Kinds in memory need no wait. A kind that is optional
  * is given up when its cluster cannot be reached.
  */
+
 import { UnreadableResourceError } from '../../cache/cache-errors.ts'
 import type { Coverage } from '../../cache/coverage.ts'
 import { Lease, type WantedIndexes } from '../../cache/cached-resource.ts'

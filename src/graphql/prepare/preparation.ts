@@ -1,8 +1,9 @@
-/**
+/*
  * The rounds of an operation: prepare its kinds, run it, and if the run lacked something, prepare that and run again.
  * Kinds and indexes are looked for three times at most, permissions until a deadline, direct reads as often as there are
  * any.
  */
+
 import type { Lane } from '../../lib/event-loop.ts'
 import type { ClusterKind } from './kind-view.ts'
 import { KindLeases } from './kind-leases.ts'

@@ -1,8 +1,9 @@
-/**
+/*
  * What one run reads, in one tick: of each kind its store and what the viewer may see, or the error of the fields that
  * read it. The first read of a kind settles it. A read that lacks something (a kind that is not loaded, an index, a
  * permission) notes it and fails; the operation then prepares what is noted, and runs again over a new snapshot.
  */
+
 import type { AccessQuestion } from '../../access/access-question.ts'
 import type { ResourceHistory } from '../../cache/recent-changes.ts'
 import { UnreadableResourceError } from '../../cache/cache-errors.ts'

@@ -1,8 +1,9 @@
-/**
+/*
  * The access of one viewer, for one operation. Questions about lists, look-ups and `can` are answered from the reviews
  * that a cluster's access knows; what is unknown is asked, within the review budget of the operation. The result is a
  * Scope, or the error of the field.
  */
+
 import {
   type AccessQuestion,
   placeOf,

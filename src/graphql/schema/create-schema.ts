@@ -1,9 +1,10 @@
-/**
+/*
  * The GraphQL schema of a model: a type for each kind with the fields of every object, those of its API and its
  * relations; `Query` and `Subscription` with the fields of each kind; the gateway's own types from `schema/gateway/`.
  * Types build their fields on first use, and the build visits them one by one so that other work can run between. Fields
  * have no resolvers: each says in its extensions what plans read for it.
  */
+
 import {
   getNamedType,
   type GraphQLInputObjectType,

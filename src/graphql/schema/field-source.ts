@@ -1,7 +1,8 @@
-/**
+/*
  * What plans read for a field. `createSchema` puts one of these sources into the extensions of every field, and the
  * compilers of `plan/` and `live/` switch on its form.
  */
+
 import type { FieldNode, GraphQLField, GraphQLFieldConfigMap } from 'graphql'
 import type { HealthRule } from '../../kubernetes/health/health.ts'
 import type { PrintedKind } from '../../kubernetes/printing/column.ts'

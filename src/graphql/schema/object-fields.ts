@@ -1,7 +1,8 @@
-/**
+/*
  * The fields of every object, for the type of one kind and for the interface `KubernetesObject`: one table of their
  * sources, with the definitions of `schema/gateway/kinds.graphql`.
  */
+
 import { GraphQLInterfaceType } from 'graphql'
 import { healthRuleOf } from '../../kubernetes/health/health-rules.ts'
 import type { Fields } from '../../kubernetes/fields.ts'

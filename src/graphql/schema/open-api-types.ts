@@ -1,8 +1,9 @@
-/**
+/*
  * GraphQL types from OpenAPI schemas. A scalar has its GraphQL scalar, an object with properties a type of its own, a
  * map of objects a list of entries; what has no schema, or a recursive one, is JSON. Beside its type, each field has the
  * shape of its value, by which projections write it.
  */
+
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import {

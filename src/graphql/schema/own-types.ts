@@ -1,7 +1,8 @@
-/**
+/*
  * The gateway's own types, from the SDL in `schema/gateway/`. A name that begins with `Kind` stands for one type of each
  * kind. Fields are members of their values, unless the tables here give them another source.
  */
+
 import { readFileSync } from 'node:fs'
 import {
   type DefinitionNode,

@@ -1,10 +1,11 @@
-/**
+/*
  * `Workload`: what the kinds have in common that run pods made from a template. Their APIs say the same in other places
  * (`status.readyReplicas` of a Deployment is `status.numberReady` of a DaemonSet), so a page would select each kind apart.
  * Here each kind has the fields `replicas`, `readyReplicas`, `updatedReplicas`, `podTemplate`, `strategy` and `conditions`, read from where its
  * API has them, and the interface has those, the fields of every object, and what all these kinds have beside: their
  * relations, `pods` first. It does not implement `KubernetesObject`: a field that another subgraph adds to that would be missing here.
  */
+
 import { GraphQLInterfaceType, GraphQLList, GraphQLNonNull } from 'graphql'
 import type { OpenApiSchema } from '../../kubernetes/open-api.ts'
 import type { Definitions } from '../model/definitions.ts'

@@ -1,6 +1,7 @@
-/**
+/*
  * The directives of the SDL, from `schema/directives.graphql`, and the TypeScript shapes of their arguments.
  */
+
 import { readFileSync } from 'node:fs'
 import {
   buildASTSchema,

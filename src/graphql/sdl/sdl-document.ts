@@ -1,7 +1,8 @@
-/**
+/*
  * Reads one source of SDL into declarations: indexes and uses on types, relations on fields. The arguments of directives
  * are checked against their definitions. It never throws; what cannot be read is a problem with its file and line.
  */
+
 import {
   type ConstDirectiveNode,
   type DefinitionNode,
