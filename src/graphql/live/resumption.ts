@@ -260,7 +260,7 @@ function changesSince(
     return changesAfter(snapshot.history(at), at.kind.typeName, { positions, until })
   })
   if (changes === undefined) return undefined
-  // Rows may have shown objects of a kind that the group does not follow. The subscriber needs them again, without such objects.
+  // Rows may have shown objects of a kind that the group does not follow. The subscriber needs them without those objects.
   const names = new Set([
     ...reading.needs.map(({ kind }) => kind.typeName),
     ...(list.filter?.kinds ?? []).map(({ position }) => position),
