@@ -172,7 +172,7 @@ export class PlanRun extends ReadRun implements ValueRun {
   }
 }
 
-/** The run of a plan, for writers that read the caches. The values of frames contain none of them. */
+/** The run of a plan, for writers that read the caches. Throws `TypeError` for the run of a frame. */
 export function planRunOf(run: ValueRun): PlanRun {
   if (run instanceof PlanRun) return run
   throw new TypeError('the values of frames read no caches')

@@ -134,7 +134,7 @@ export class ReadSnapshot implements ReadParts {
     return this.#source.access
   }
 
-  /** False if coverage is partial: rows share their reads only if namespaces make no difference. */
+  /** False also if some cache is partial: rows share their reads only if namespaces make no difference. */
   get isOpen(): boolean {
     return this.#source.access === undefined && !this.#hasPartial
   }

@@ -1,3 +1,9 @@
+/*
+ * `Query.graph`: objects and the relations between them. The walk (`query/relation/graph-walk.ts`) asks for the steps from
+ * the objects of each kind that it reaches. `GraphReader` makes the steps from the links of the schema, and records the kinds
+ * and relations that it could not follow. Nodes and edges come from the stores' keys and UIDs, without decoding an object.
+ */
+
 import type { ObjectId, StoreView } from '../../../informer/store/store-view.ts'
 import { objectKey, splitObjectKey } from '../../../kubernetes/object.ts'
 import { JsonText } from '../../../lib/json.ts'
@@ -24,13 +30,6 @@ import { kindOfIdentity, OfObject, referenced, refOf } from '../object-read.ts'
 import { typesNotRead, unnamedPart } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 
-/*
- * `Query.graph`: objects and the relations between them. The walk (`query/relation/graph-walk.ts`) asks for the steps that lead
- * from the objects of each kind that it reaches; `GraphReader` makes them from the links of the schema, and accounts for the
- * kinds and relations that it could not follow. Nodes and edges come from the stores' keys and UIDs, without decoding an object.
- */
-
-/** What the value of a graph says besides its nodes and edges. */
 interface GraphAccount {
   /** The type names of the kinds read, sorted. */
   readonly types: readonly string[]
@@ -41,7 +40,7 @@ interface GraphAccount {
   /** The type names of the kinds that may hold more, but were not read, sorted. */
   readonly notLookedAt: () => readonly string[]
   readonly complete: () => boolean
-  /** The errors of kinds that named relations read. */
+  /** The errors of unreadable kinds that named relations read. */
   readonly failures: readonly ClientError[]
 }
 
@@ -85,7 +84,6 @@ const fieldsPerNode = 7
 
 const keptOfNode = new Set(['id', 'clusterName', 'apiVersion', 'kind', 'namespace', 'name'])
 
-/** An object of a graph as a value. */
 class GraphNode extends OfObject implements GraphNodeValue {
   readonly kept: ReadonlySet<string> = keptOfNode
   readonly depth: number
@@ -98,7 +96,7 @@ class GraphNode extends OfObject implements GraphNodeValue {
     this.depth = node.depth
   }
 
-  /** Made once for the node and all of its edges. */
+  /** Made once for the node and all its edges. */
   get id(): JsonText {
     return (this.#text ??= new JsonText(this.#run.idText(this.about.part, this.about.id)))
   }
@@ -131,8 +129,8 @@ class GraphNode extends OfObject implements GraphNodeValue {
 }
 
 /**
- * A thousand edges share some hundred objects and a dozen relations. So each text is made once, and is an object of its own
- * for each role, which keeps its text behind the name of its field.
+ * A thousand edges share some hundred objects and a dozen relations, so each text is made once. Each role of it is a
+ * separate object, which keeps its text behind the name of the field.
  */
 function edgeValues(
   edges: Walk<KindView>['edges'],
@@ -156,7 +154,7 @@ class GraphReader {
   readonly #request: GraphRequest
   readonly #types = new Set<string>()
   readonly #notFollowed = new Set<string>()
-  /** The kinds that these relations read in vain. */
+  /** The unavailable kinds because of which relations were not followed. */
   readonly #unread = new Set<Kind>()
   /** The clusters where `owners` or `owned` was followed, which may lead to every kind. */
   readonly #ownershipIn = new Set<string>()
@@ -209,9 +207,9 @@ class GraphReader {
   }
 
   /**
-   * The steps of `owners` and `owned`, which every object has, among the common kinds, those in memory and, where the
-   * request names `owned`, those that the SDL relates to the kind. They reach owners that no followed relation leads to.
-   * An edge leads from the object to its owner.
+   * The steps of `owners` and `owned`, which every object has: among common kinds, kinds in memory and, if the request
+   * names `owned`, kinds that the SDL relates to this kind. They reach owners that no followed relation leads to. An edge
+   * leads from the object to its owner.
    */
   #ownershipSteps(
     part: KindView,
@@ -240,8 +238,7 @@ class GraphReader {
     for (const to of others) {
       const index = to.view.index('ownerUid')
       const isOwned = index.objectCount > 0
-      // Names a kind in any case if some of its objects may be hidden, so that the answer does not reveal whether these
-      // have owners.
+      // Always names a kind with hidden objects: the answer must not reveal whether these have owners.
       if (below.has(to.view) || (!isOwned && to.scope.form === 'all')) continue
       this.#types.add(to.kind.typeName)
       if (!isOwned) continue
@@ -267,7 +264,7 @@ class GraphReader {
     }
   }
 
-  /** The kinds that relations could not read, and those that ownership could not be followed to. */
+  /** The kinds that relations could not read, and the kinds that ownership could not reach. */
   #others(failures: readonly ClientError[]): readonly string[] {
     const unread = Array.from(this.#unread, ({ typeName }) => typeName)
     const read = Array.from(this.#ownershipIn, (cluster) => this.#allOf(cluster)).flat()
@@ -338,7 +335,7 @@ class GraphReader {
     return all
   }
 
-  /** Has the kinds loaded whose objects those of a kind may own. The next run then finds them in memory. */
+  /** Notes the kinds that objects of a kind may own, so that the next run finds them in memory. */
   #loadOwned({ cluster, kind }: KindView): void {
     const { served, parts } = this.#run
     const cache = served.clusters.get(cluster)
