@@ -1,19 +1,19 @@
 /*
- * Keeps the errors of an answer short: each text and value, the number of those that are alike, and all together.
+ * Keeps the errors of an answer short: each text and value, the number of similar errors, and all of them together.
  */
 
 import { GraphQLError, type GraphQLErrorExtensions, type GraphQLFormattedError } from 'graphql'
 import { maxEchoLength, shortened } from '../../lib/text.ts'
 
-/** Of a message or a hint, which may quote the request. */
+/** The longest message or hint. Both may quote the request. */
 const maxTextLength = 500
-/** Errors with the same code, message and field. A refused relation fails on every row. */
+/** The most errors with the same code, message and field. A refused relation fails on every row. */
 export const maxAlike = 5
 const maxErrors = 100
 
 /**
- * Bounds the errors of an answer, each of them and all together. Cuts long texts and values in the middle. Of errors
- * that repeat for a field on many rows it keeps the first few; one more error counts the others.
+ * Bounds the errors of an answer. Cuts long texts and values in the middle. Keeps the first few errors that repeat for a
+ * field on many rows; one more error counts the others.
  */
 export function boundedErrors(errors: readonly GraphQLError[]): readonly GraphQLError[] {
   return fewErrors(errors, ({ path, nodes }, message, extensions) => {
@@ -21,7 +21,7 @@ export function boundedErrors(errors: readonly GraphQLError[]): readonly GraphQL
   }).map(boundedError)
 }
 
-/** The same for formatted errors with bounded texts. */
+/** Like {@link boundedErrors}, for formatted errors whose texts are bounded. */
 export function boundedFormatted(
   errors: readonly GraphQLFormattedError[],
 ): readonly GraphQLFormattedError[] {
@@ -71,7 +71,7 @@ function boundedExtensions(extensions: GraphQLErrorExtensions): GraphQLErrorExte
   return same ? extensions : bounded
 }
 
-/** The structured facts of a refused write, which `graphql/writes/write-errors.ts` bounds. */
+/** The structured facts of a refused write. `graphql/writes/write-errors.ts` bounds them. */
 const boundedByMaker: ReadonlySet<string> = new Set(['conflicts', 'causes', 'admission'])
 
 /** Returns a short value unchanged, and a long one as a shortened text. */
