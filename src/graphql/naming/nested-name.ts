@@ -1,3 +1,9 @@
+/*
+ * The names of nested types, which come from the definitions of OpenAPI. Kinds keep their bare names; a nested type with
+ * the name of a kind, or of a group with precedence, gets the first label of its group before it. The rules use fixed
+ * lists, so that a name does not depend on what a cluster has installed.
+ */
+
 import { ownerOfBareKind } from './bare-kinds.ts'
 import { graphqlNameOf } from './field-name.ts'
 import { capitalised, pascalCaseOfDnsName } from '../../lib/letter-case.ts'

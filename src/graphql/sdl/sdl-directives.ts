@@ -1,5 +1,6 @@
 /*
- * The directives of the SDL, from `schema/directives.graphql`, and the TypeScript shapes of their arguments.
+ * The directives of the SDL of indexes and relations, from `schema/directives.graphql`, and the TypeScript types of their
+ * arguments.
  */
 
 import { readFileSync } from 'node:fs'
@@ -16,7 +17,6 @@ import type { IndexReduction } from '../../query/index/index-definition.ts'
 import type { IndexType } from '../../query/index/index-key.ts'
 import { packageSchemaDirectory } from './sdl-source.ts'
 
-/** The arguments of `@index`. */
 export interface IndexArguments {
   readonly name: string
   readonly path: readonly string[]
@@ -26,13 +26,11 @@ export interface IndexArguments {
   readonly description?: string | null
 }
 
-/** The arguments of `@ended`. */
 export interface EndedArguments {
   readonly path: readonly string[]
   readonly in: readonly string[]
 }
 
-/** The arguments of `@uses`. */
 export interface UsesArguments {
   readonly kind?: string | null
   readonly path?: readonly string[] | null
@@ -74,19 +72,17 @@ export const sdlDirectives: readonly GraphQLDirective[] = vocabulary
   .getDirectives()
   .filter((directive) => !isSpecifiedDirective(directive))
 
-/** The enumerations of the directives' arguments. */
 export const sdlEnums: readonly GraphQLEnumType[] = Object.values(vocabulary.getTypeMap()).filter(
   (type) => isEnumType(type) && !type.name.startsWith('__'),
 ) as GraphQLEnumType[]
 
-// In code, the values are written in camel case: `DATE_TIME` is `dateTime`.
+// Code has the values in camel case: `DATE_TIME` is `dateTime`.
 for (const value of sdlEnums.flatMap((type) => type.getValues())) {
   value.value = value.name
     .toLowerCase()
     .replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** The type of the values of an index. */
 export const indexType: GraphQLEnumType = vocabulary.getType('IndexType') as GraphQLEnumType
 
 /** The directives on types, and those that make a field a relation. */
