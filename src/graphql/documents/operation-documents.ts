@@ -50,7 +50,7 @@ export class OperationDocuments {
     return this.#kept.has(text)
   }
 
-  /** Throws a GraphQLError for a text that is no document, or too large. */
+  /** Throws a GraphQLError for a text that is too large or no document. */
   parse(text: string): DocumentNode {
     let document = this.#kept.get(text)?.document
     if (document === undefined) {

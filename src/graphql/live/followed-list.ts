@@ -1,9 +1,8 @@
 /*
  * The lists that a subscription follows, by its field and its arguments (`followedLists`). A list has one kind in one
  * cluster, and a condition. Arguments that may name several kinds or clusters lead to several lists. Pages, facets and
- * problems follow lists, too: they add what is shown of them, and a hash of that, so that no resume token of another
- * subscription is taken for theirs. `frame-plan.ts` compiles the frames of each list, and `group/group-list.ts` follows
- * it.
+ * problems follow lists, too: they add the shown part to the hash of each list, so that a resume token of another
+ * subscription does not fit. `frame-plan.ts` compiles the frames of each list, and `group/group-list.ts` follows it.
  */
 
 import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
@@ -52,7 +51,7 @@ import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 
 export interface FollowedList {
-  /** Optional where the arguments may name several kinds or clusters: a list that cannot be read is then a gap, not an error. */
+  /** Optional if the arguments may name several kinds or clusters: an unreadable list is then a gap, not an error. */
   readonly at: ClusterKind
   readonly condition: Condition
   /** The namespaces that the list is limited to; `undefined`: all. */

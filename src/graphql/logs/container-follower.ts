@@ -90,7 +90,7 @@ export class ContainerFollower implements LineReader {
     return this.#view.uid
   }
 
-  /** Whether nothing more is read, unless {@link see} tells of a change. */
+  /** Whether nothing more is read until {@link see} reports a change. */
   get isSettled(): boolean {
     const { state } = this.#state
     return this.#isOver || state === 'ENDED' || state === 'FAILED' || this.#isWaiting

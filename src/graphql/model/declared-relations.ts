@@ -42,7 +42,7 @@ import type { KindCatalog } from './kind-catalog.ts'
 interface RelationSources {
   /** Relations that need no declaration. `@reverse` may name them. */
   readonly given: readonly RelationField[]
-  /** All declarations, including those of unserved types: `as` may name them. */
+  /** All declarations, even on unserved types: `as` may name them. */
   readonly written: readonly TypeExtension[]
   /** The relation of each kind to its Events. `@through` may name them. */
   readonly events: readonly RelationField[]
@@ -89,7 +89,7 @@ const passedOver = new PassedOver()
 
 const connection = /^(.+)Connection$/
 
-/** Fields of these directives come after those of the others, in this order. */
+/** Fields of these directives come last, in this order. */
 const lastDirectives = ['reverse', 'through']
 
 export class DeclaredRelations {
@@ -103,7 +103,7 @@ export class DeclaredRelations {
   readonly #choices = new Map<string, ChosenObjects | undefined>()
   readonly #polymorphic = new Map<string, Written[]>()
   readonly #places = new Map<string, SdlPlace>()
-  /** All declarations by full name, including those of unserved types. */
+  /** All declarations by full name, even on unserved types. */
   readonly #declarations = new Map<string, RelationDeclaration>()
   /** The relations by type, cached until the next one is added. */
   #byType: ReadonlyMap<string, readonly RelationField[]> | undefined

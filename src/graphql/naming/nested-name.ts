@@ -1,6 +1,6 @@
 /*
- * The names of nested types, which come from the definitions of OpenAPI. Kinds keep their bare names; a nested type with
- * the name of a kind, or of a group with precedence, gets the first label of its group before it. The rules use fixed
+ * The names of nested types, which come from the definitions of OpenAPI. Kinds keep their bare names; a nested type whose
+ * name a kind, or a group of higher precedence, already has begins with the first label of its group. The rules use fixed
  * lists, so that a name does not depend on what a cluster has installed.
  */
 

@@ -228,7 +228,7 @@ export class PlanCompiler {
   readonly #writers: PlanWriters
   /** The kinds that the relations compiled so far read. */
   readonly #ledTo = new Set<Kind>()
-  /** The kinds that the current root field reads, including those of its relations. */
+  /** The kinds that the current root field reads, including the kinds of its relations. */
   #kinds = new Map<Kind, { readonly needed: Set<string>; readonly useful: Set<string> }>()
   /** Fields of the current root field whose arguments may name further kinds. */
   #asked: AskedKinds[] = []
@@ -338,7 +338,7 @@ export class PlanCompiler {
     this.#asked.push(asked)
   }
 
-  /** Adds the needs of a part that {@link apart} compiled to those of the current root field. */
+  /** Adds the needs of a part that {@link apart} compiled to the current root field. */
   needs({ kinds, asked }: PlanNeeds): void {
     for (const { kind, indexes } of kinds) this.reads(kind, indexes)
     this.#asked.push(...asked)

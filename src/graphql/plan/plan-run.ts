@@ -141,7 +141,7 @@ export class PlanRun extends ReadRun implements ValueRun {
     return text
   }
 
-  /** Texts about the objects of a part, each kept for as long as its object has the version. `name`: what the texts are. */
+  /** Texts about the objects of a part, each kept while its object has this version. `name`: names the texts. */
   memoOf(name: string, part: KindView): FragmentMemo {
     let memos = this.#memos.get(name)
     if (memos === undefined) this.#memos.set(name, (memos = new Map()))

@@ -135,7 +135,7 @@ const none: RequestVariables = { variableValues: { sources: {}, coerced: {} } }
 
 /** A plan for one combination of the variables in `@skip` and `@include`. */
 export class PlanVariation {
-  /** Whether the answer depends only on the schema and the variables, like that of introspection. */
+  /** Whether the answer depends only on the schema and the variables, like introspection. */
   readonly isOfSchema: boolean
   readonly #roots: (RootWriter & { readonly args: FieldArguments; readonly needs: PlanNeeds })[] =
     []

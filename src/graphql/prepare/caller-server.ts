@@ -1,8 +1,8 @@
 /*
- * The API server of a cluster, as the caller. Writes, logs and Secrets go this way, and no other code acts on a cluster
- * for a caller. With authentication, a request carries the caller's own token and never the gateway's credentials. A
- * token goes only to the clusters that it is for, and only to clusters of the configuration: the author of a discovered
- * source must not collect tokens.
+ * The API server of a cluster, as the caller. Writes and logs go this way. Secrets are read with the caller's token by
+ * the same rule (`isTokenFor`). With authentication, a request carries the caller's own token and never the gateway's
+ * credentials. A token goes only to the clusters that it is for, and only to clusters of the configuration: the author of
+ * a discovered source must not collect tokens.
  */
 
 import type { CallerToken } from '../../access/authentication/authenticator.ts'

@@ -55,8 +55,8 @@ export class KindLeases implements KindSource, Disposable {
   }
 
   /**
-   * Asks for the viewer's access to kinds, acquires leases of those that the viewer may read, and waits for their first
-   * sync. `undefined` if there is nothing to wait for. Never rejects: {@link settle} gives the failures.
+   * Asks for the viewer's access to kinds, acquires leases of the kinds that the viewer may read, and waits for their
+   * first sync. `undefined` if there is nothing to wait for. Never rejects: {@link settle} gives the failures.
    */
   prepare(kinds: Iterable<KindNeed>): Promise<unknown> | undefined {
     const waits: Promise<unknown>[] = []

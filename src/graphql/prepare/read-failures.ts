@@ -77,7 +77,7 @@ const unreachable = ({ cluster }: ClusterKind): string => `cluster ${cluster} ca
 const unauthorized = ({ cluster }: Pick<ClusterKind, 'cluster'>): string =>
   `cluster ${cluster} does not accept the gateway's credentials`
 
-/** The error of a cluster that refuses the gateway itself, whoever the caller is. */
+/** The error of a cluster that refuses the gateway itself, independent of the caller. */
 export function unauthorizedCluster(cluster: string, type?: string, cause?: unknown): ClientError {
   const hint = "tell the gateway's operator to renew them; its log says which"
   const details = { cluster, type, hint, cause }

@@ -54,11 +54,11 @@ export type Admission = 'admitted' | 'refused' | 'unknown'
 
 /**
  * What a viewer may list of a kind, or the error of a field that lists it. `unknown`: access reviews are missing;
- * `unloaded`: the viewer may list something, and what it is becomes known once the kind is loaded.
+ * `unloaded`: the viewer may list some objects, and the loaded kind will show which.
  */
 export type Listed = Scope | ClientError | 'unknown' | 'unloaded'
 
-/** The objects of a kind that a look-up may reach: one, those of a namespace, or all. `''`, as in the API: any. */
+/** The objects of a kind that a look-up may reach: one object, a namespace, or all. `''` means any, as in the API. */
 export interface LookUpPlace {
   readonly namespace?: string | undefined
   readonly name?: string | undefined

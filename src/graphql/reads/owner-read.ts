@@ -53,7 +53,7 @@ const maxChain = 16
 
 /**
  * The chain of owners of an object, the nearest first: at each step the controller, or the first owner if none controls.
- * Ends where the next owner does not exist, is not served or is refused, and after 16 steps.
+ * Ends if the next owner does not exist, is not served or is refused, and after 16 steps.
  */
 export function ownerChainOf<R extends ReadRun>(
   run: R,
@@ -94,7 +94,8 @@ export type ReadNamed = <R extends ReadRun>(
 /**
  * Reads the target of a relation by UID by the names that stand beside the UIDs, for viewers who may get the object but
  * not list its kind. Returns `undefined` if the relation has no names. `kinds`: the kinds on the way, in their order.
- * Several targets give the first one by key. Without a target, calls `refused` for those that the viewer may not get.
+ * Several targets give the first one by key. Without a target, calls `refused` for the targets that the viewer may not
+ * get.
  */
 export function namedReader(
   definition: RelationDefinition,

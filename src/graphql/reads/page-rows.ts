@@ -191,7 +191,7 @@ function pageSearch(
     return { node, size, argument }
   }
 
-  /** The length of a list; `undefined` where it is absent or unknown. */
+  /** The length of a list; `undefined` if it is absent or unknown. */
   function lengthOf(node: ValueNode | undefined): number | undefined {
     if (node?.kind === NodeKind.LIST) return node.values.length
     const value = valueOf(node)

@@ -367,7 +367,7 @@ export function staleSince(
   return earliestMs === undefined ? null : new Date(earliestMs).toISOString()
 }
 
-/** The kinds that may be out of date, of those that an answer has read; `undefined` if there are none. */
+/** The kinds of an answer that may be out of date; `undefined` if there are none. */
 export function staleKinds(
   served: Pick<ServedSchema, 'clusters'>,
   snapshot: Pick<ReadSnapshot, 'hasStale' | 'read'>,

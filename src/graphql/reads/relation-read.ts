@@ -28,7 +28,10 @@ interface DirectReferences {
 
 export class RelationRead {
   readonly #relation: SchemaRelation
-  /** Whether the run keeps the result for relations through this one. Not for Events, which are followed in two ways. */
+  /**
+   * Whether the run keeps the result for relations that go through this one. Not for Events: they are followed in two
+   * ways.
+   */
   readonly #isStep: boolean
   readonly #isSaid: boolean
   readonly #named: ReadNamed | undefined

@@ -30,7 +30,7 @@ export interface ResumePosition {
   readonly isAhead: boolean
 }
 
-/** The parts of a token besides the positions, joined from those of each list. */
+/** The parts of a token besides the positions, joined over all lists. */
 export function positionOfLists(of: {
   readonly lists: readonly string[]
   readonly incarnations: readonly string[]

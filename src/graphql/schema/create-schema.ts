@@ -203,7 +203,7 @@ interface Described {
   description: string | null | undefined
 }
 
-/** A copy of the schema without descriptions, except those of scalars. */
+/** A copy of the schema in which only scalars have descriptions. */
 function withoutDescriptions(schema: GraphQLSchema): GraphQLSchema {
   // The sort copies all types except scalars. Schemas share types of filters and enumerations, so the originals must not
   // change.

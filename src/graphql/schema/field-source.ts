@@ -89,7 +89,7 @@ type RowSource =
   | { readonly form: 'json'; readonly argument: 'path' }
   /** The health of the object by the rule of its kind. */
   | { readonly form: 'health'; readonly rule: HealthRule }
-  /** The columns of `kubectl get`. The API server is asked for those of kinds without `printed`. */
+  /** The columns of `kubectl get`. Without `printed`, they come from the API server. */
   | {
       readonly form: 'printerColumns'
       readonly argument: 'wide'

@@ -54,7 +54,7 @@ function own(form: OwnSource['form']): OwnFields {
 
 const member: FieldSource = { form: 'value' }
 
-/** The fields of `Query`, those of kinds aside. */
+/** The fields of `Query`, except the fields of kinds. */
 const query: Readonly<Record<string, FieldSource>> = {
   viewer: member,
   can: member,
@@ -70,7 +70,7 @@ const query: Readonly<Record<string, FieldSource>> = {
   complete: member,
 }
 
-/** The fields of `Subscription`, those of kinds aside. */
+/** The fields of `Subscription`, except the fields of kinds. */
 const subscription: Readonly<Record<string, FollowSource>> = {
   object: { form: 'objectFrames' },
   objects: { form: 'objectsFrames' },
@@ -159,7 +159,7 @@ export class OwnTypes {
     this.#find = find
   }
 
-  /** The object type of this name. For a name that begins with `Kind`, that of the kind. */
+  /** The object type of this name. If the name begins with `Kind`, the type of that kind. */
   object(name: string, kind?: Kind): GraphQLObjectType {
     return this.#type(name, kind) as GraphQLObjectType
   }
@@ -169,7 +169,7 @@ export class OwnTypes {
     return this.#type(name, kind) as GraphQLInputObjectType
   }
 
-  /** The fields of a root type, those of kinds aside. */
+  /** The fields of a root type, except the fields of kinds. */
   rootFields(type: 'Query' | 'Mutation' | 'Subscription' | 'WriteSubscription'): FieldConfigs {
     return this.#fields(type, undefined)
   }

@@ -85,7 +85,7 @@ for (const value of sdlEnums.flatMap((type) => type.getValues())) {
 
 export const indexType: GraphQLEnumType = vocabulary.getType('IndexType') as GraphQLEnumType
 
-/** The directives on types, and those that make a field a relation. */
+/** The directives on types, and the directives that make a field a relation. */
 export const typeDirectives: readonly GraphQLDirective[] = directivesOn(DirectiveLocation.OBJECT)
 export const fieldDirectives: readonly GraphQLDirective[] = directivesOn(
   DirectiveLocation.FIELD_DEFINITION,

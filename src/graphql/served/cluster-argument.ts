@@ -1,6 +1,6 @@
 /*
  * The clusters that arguments name, by name or by a label selector. Arguments for several clusters keep this form even if
- * only one or no cluster matches now: the answer then has parts, and says what is missing.
+ * only one or no cluster matches now: the answer then has parts and reports its gaps.
  */
 
 import {

@@ -83,7 +83,7 @@ export interface CallerWriterOptions {
   /** Absent without authentication. */
   readonly access: ViewerAccess | undefined
   readonly limits: WriteLimits
-  /** When the operation has to be answered, by `performance.now()`. */
+  /** The deadline of the operation's answer, by `performance.now()`. */
   readonly endsAtMs: number
   /**
    * Receives each Secret whose values the changes show, as `cluster/namespace/name`. Absent: values of Secrets are

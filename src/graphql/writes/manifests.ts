@@ -25,8 +25,8 @@ const maxAliases = 100
 /** The tags and directives of one YAML text. Manifests have none, and each takes as long as forty other tokens. */
 const maxTags = 100
 /**
- * The tokens of one YAML text: some 3,500 lines. Parsing takes a hundred times longer than that of JSON, and a document
- * is composed in one piece. The largest definitions of well-known projects have some 23,000.
+ * The tokens of one YAML text: some 3,500 lines. Parsing takes a hundred times longer than for JSON, and a document is
+ * composed in one piece. The largest definitions of well-known projects have some 23,000.
  */
 const maxYamlTokens = 25_000
 /** The tokens that are parsed at once. */

@@ -110,7 +110,7 @@ export class OperationBytes implements ByteHolder, Disposable {
     return this.#kept + this.#expected
   }
 
-  /** Makes room for a write to an object, as it is before and after. Throws `NoRoomError` if there is none. */
+  /** Makes room for the states of an object before and after a write. Throws `NoRoomError` if there is none. */
   expect(before: unknown): void {
     this.#expected = 2 * valueBytes(before)
     const full = this.#all.hold(this)

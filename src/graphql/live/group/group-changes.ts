@@ -3,7 +3,7 @@
  * Then the group gathers each listener's changes for `coalesceMs` and marks them at their list. A flush takes the changes
  * of all lists and writes them into the ring: one flush at a time, a bounded number of rows a turn. If a row lacks an
  * index or a permission, the group prepares it and repeats the turn. A list that cannot be read begins again later
- * (`retried`); until then, frames say what is missing (`stateChanged`).
+ * (`retried`); until then, frames report it as a gap (`stateChanged`).
  */
 
 import type { Listener } from '../../../informer/delivery/listener.ts'
@@ -194,7 +194,7 @@ export class GroupChanges {
 
   /**
    * Tries until an attempt gives a value. A group retries nothing else: lists that cannot be read, and lists of clusters
-   * that join. There is no deadline: frames say meanwhile what is missing. The waits grow. `hasFailed`: waits before the
+   * that join. There is no deadline: meanwhile, frames report the gaps. The waits grow. `hasFailed`: waits before the
    * first attempt, too. Returns `undefined` once the signal aborts.
    */
   async retried<T>(

@@ -1,8 +1,8 @@
 /*
  * The content of groups whose members hold no rows of objects: counts and sums (`GroupFacets`), and problems
- * (`GroupProblems`). After any change of what it reads, the group reads this content again as a whole, by indexes, and
- * compares it with what it sent. It does so at most once a flush and in a bounded share of time, so it need not know
- * which change affects what.
+ * (`GroupProblems`). After any relevant change, the group reads this content again as a whole, by indexes, and sends it
+ * if it differs. It does so at most once a flush and in a bounded share of time, so it need not know which change affects
+ * which part.
  */
 
 import { TimeShare } from '../../../lib/event-loop.ts'
@@ -93,7 +93,7 @@ export class GroupFacets extends GroupReread implements GroupContent {
       .map((one) => {
         const { part, run: own } = reads.of(one)
         const { condition } = one.list
-        // The access to related objects is that of the cluster.
+        // Each list's own run decides about related objects in its cluster.
         const related = new PlanRun(own).related(part.cluster)
         return { ...part, name: part.cluster, condition, related }
       })

@@ -53,7 +53,7 @@ export function directPart(
   }
   const read = run.direct.list(at, request, budget)
   const { objects, isCut: isShort, continue: next, remainingItemCount } = read.list
-  /** Whether the server sent or has more objects than the page. */
+  /** Whether the server sent more objects than the page, or its answer was cut short. */
   const isCut = isShort || objects.length > skipped + size
   const rows = objects
     .slice(skipped, skipped + size)

@@ -60,7 +60,7 @@ interface Forms {
 /** Reads the logs of pods as the caller, within a time. Rejects with `ClientError`. */
 export type ReadLogs = (args: KindLogsArguments, deadlineMs: number) => Promise<PodLogs>
 
-/** The object that a field of an extension belongs to, whatever its type. Equal keys name the same object. */
+/** The object of any type that an extension's field belongs to. Equal keys name the same object. */
 export interface ExtensionParent {
   readonly key: string
   readonly cluster: string | undefined
@@ -115,9 +115,9 @@ export interface DirectReadsOptions {
   readonly token: CallerToken | undefined
   /** Receives each Secret whose data was read, as `cluster/namespace/name`. */
   readonly read: (secret: string) => void
-  /** Absent where logs are not served. */
+  /** Absent if logs are not served. */
   readonly logs: ReadLogs | undefined
-  /** Absent where there are no extensions. */
+  /** Absent without extensions. */
   readonly extensions?: ExtensionCalls | undefined
 }
 

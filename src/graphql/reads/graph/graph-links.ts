@@ -28,8 +28,8 @@ export interface GraphLink {
   readonly backwards: boolean
   /**
    * Whether graphs follow it when the request names no relations. False for relations between nearly all objects
-   * (`namespace`, and those of equal values, as between accounts of one group), for `events`, and for relations of
-   * several steps, since the steps show the same.
+   * (`namespace`, and relations by equal values, such as between accounts of one group), for `events`, and for relations
+   * of several steps, since the steps show the same.
    */
   readonly isDefault: boolean
   /** The direction, if the relation is direct ownership. */

@@ -306,7 +306,7 @@ class GraphReader {
     }
   }
 
-  /** The parts that a relation reads, by type; `undefined` where it cannot be followed. */
+  /** The parts that a relation reads, by type; `undefined` if it cannot be followed. */
   #partsOf(
     { cluster, view }: KindView,
     { start, reads }: GraphLink,

@@ -207,7 +207,7 @@ function lazyIndexesIn({ where, orderBy }: KubernetesObjectsArguments): ClusterK
   return needed.length === 0 ? undefined : { needed }
 }
 
-/** The order, by indexes. */
+/** The order, by indexes. A rising age is a falling creation time. */
 function orderOf({ orderBy }: KubernetesObjectsArguments): readonly OrderTerm[] {
   const byIndexes = orderBy?.map((key) => {
     const { age } = key

@@ -174,7 +174,7 @@ function kindNameOf(place: Place): string {
 /** The number of objects of a problem that `objects` gives unless the arguments say otherwise. */
 export const defaultProblemObjects = 10
 
-/** Comparing the keys of an object takes as long as so many tests. */
+/** Comparing the keys of an object takes as long as this many tests. */
 const testsPerSorted = 4
 
 export function problemValue(run: ReadRun, problem: Problem): ProblemValue {
