@@ -1,5 +1,6 @@
 /*
- * Keeps the errors of an answer short: each text and value, the number of similar errors, and all of them together.
+ * Keeps the errors of an answer short. Only the first few similar errors of a field stay, up to a total for the answer;
+ * one more error counts all others. Long texts and values of the remaining errors are then cut in the middle.
  */
 
 import { GraphQLError, type GraphQLErrorExtensions, type GraphQLFormattedError } from 'graphql'
@@ -11,10 +12,7 @@ const maxTextLength = 500
 export const maxAlike = 5
 const maxErrors = 100
 
-/**
- * Bounds the errors of an answer. Cuts long texts and values in the middle. Keeps the first few errors that repeat for a
- * field on many rows; one more error counts the others.
- */
+/** The errors of an answer within all bounds. */
 export function boundedErrors(errors: readonly GraphQLError[]): readonly GraphQLError[] {
   return fewErrors(errors, ({ path, nodes }, message, extensions) => {
     return new GraphQLError(message, { path, nodes, extensions })
