@@ -1,8 +1,9 @@
-/**
- * Queries and mutations as graphql-js executes them: the arguments are checked and coerced first, then a mutation makes
- * its writes, and the plan reads the answer, which is parsed into a result. The whole has a deadline, and is reported to
- * observers.
+/*
+ * Executes queries and mutations in the form of graphql-js. The arguments are checked and coerced first. Then a mutation
+ * makes its writes, and the plan writes the answer, which is parsed into a result. The whole has a deadline, and is
+ * reported to observers.
  */
+
 import {
   type DocumentNode,
   type ExecutionArgs,
@@ -31,7 +32,7 @@ export interface ExecutionOptions extends QueryOptions {
   readonly mutations?: MutationSource | undefined
 }
 
-/** What the transports add to the `contextValue` of an operation. */
+/** The part of an operation's `contextValue` that the transports add. */
 export interface OperationOptions extends QueryOrigin {
   /** Whether the answer explains itself in `extensions.explain`. */
   readonly explain?: boolean
@@ -41,11 +42,10 @@ export interface OperationOptions extends QueryOrigin {
   readonly mayWrite?: boolean
 }
 
-/** Makes the writes of mutations, before their answers are read. */
 export interface MutationSource {
   /**
-   * Rejects with `ClientError` if none may be made. `secretsRead` receives the Secrets whose values the results show, as
-   * `cluster/namespace/name`.
+   * Makes all writes before the answer is read. Rejects with `ClientError` if no write may be made. `secretsRead`
+   * receives the Secrets whose values the results show, as `cluster/namespace/name`.
    */
   write(
     served: ServedSchema,

@@ -1,7 +1,8 @@
-/**
- * `extensions.explain`: which way each field was read, and the state of the kinds behind it. The run's budget notes the
- * reads. What would tell a viewer of objects that they may not see is null.
+/*
+ * `extensions.explain`: how each field was read, and the state of the kinds behind it. The run's budget notes the reads.
+ * A value that would reveal objects that the viewer may not see is null.
  */
+
 import { apiVersionOf, type ApiResource } from '../../kubernetes/api-resource.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
 import type { Access, FieldReads, ReadReport } from '../../query/condition/read-report.ts'
@@ -25,8 +26,8 @@ export interface ExplainedField {
   /** The number of pages and look-ups. */
   readonly reads: number
   /**
-   * `null` if the viewer may not see all objects of the kinds. So are the other fields about how the server read,
-   * except `order`: the choice of a way reveals how many objects the viewer does not see.
+   * `null` if the viewer may not see all objects of the kinds: how the server reads reveals how many objects are hidden.
+   * The other fields about the read, except `order`, are then `null`, too.
    */
   readonly access: readonly Access[] | null
   /** Parts of conditions that postings answered, so that only matching objects were examined. */
@@ -67,7 +68,6 @@ export interface Explanation {
   readonly types: readonly ExplainedKind[]
 }
 
-/** What an explanation is made from. */
 export interface Explained {
   readonly served: ServedSchema
   readonly report: ReadReport
@@ -78,7 +78,6 @@ export interface Explained {
   readonly fragments?: FragmentUse
 }
 
-/** Explains an answer, in the tick in which it was made. */
 export function explain({ served, report, kinds, access, fragments }: Explained): Explanation {
   const cached = cachedKinds(served)
   const fields = report.fields()
@@ -130,7 +129,7 @@ function explainedField(
   }
 }
 
-/** The kinds in memory, by their stores. */
+/** The kinds in memory, by store. */
 function cachedKinds({ clusters, kinds }: ServedSchema): ReadonlyMap<StoreView, ClusterKind> {
   const cached = new Map<StoreView, ClusterKind>()
   for (const [cluster, cache] of clusters) {

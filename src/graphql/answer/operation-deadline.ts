@@ -2,7 +2,7 @@ import { GraphQLError } from 'graphql'
 import { withDeadline } from '../../lib/deadline.ts'
 import { ClientError, clientErrorOf } from '../errors/client-error.ts'
 
-/** GraphQL over HTTP also reports the deadline by the status. */
+/** Over HTTP, the status reports the deadline, too. */
 const http = { status: 504 }
 
 /** The time that an operation may take, and its start by `performance.now()`. */

@@ -1,7 +1,8 @@
-/**
- * What observers (audit log, metrics, traces) learn of operations: reports of answered ones, of refused documents and of
+/*
+ * The reports that observers (audit log, metrics, traces) get of operations: answered operations, refused documents and
  * single writes. Reports name kinds, codes and times, and never hold values of variables.
  */
+
 import { createHash } from 'node:crypto'
 import type { DocumentNode, GraphQLError } from 'graphql'
 import type { Viewer } from '../../access/viewer.ts'
@@ -17,9 +18,9 @@ export interface OperationReport {
   readonly operationName: string | undefined
   /** Absent: the server does not authenticate callers. */
   readonly viewer: Viewer | undefined
-  /** Its request, if it came by one: {@link OperationTrace}. */
+  /** The id of its request, if it has one: see {@link OperationTrace}. */
   readonly requestId?: string | undefined
-  /** What answered: metrics, traces and audit logs name it. */
+  /** The part of the gateway that answered, for metrics, traces and audit logs. */
   readonly by: 'plan'
   /** The kinds that the document names, found on demand. */
   readonly kinds: () => readonly ClusterKind[]
@@ -27,7 +28,10 @@ export interface OperationReport {
   readonly codes: readonly string[]
   /** The Secrets whose data were read, `cluster/namespace/name`; absent or empty: none. */
   readonly secrets?: readonly string[]
-  /** What logs were asked of, and the pods whose logs were opened, a thousand at most; absent or empty: none. */
+  /**
+   * The objects whose logs were requested, and the pods whose logs were opened, a thousand at most; absent or empty:
+   * none.
+   */
   readonly logs?: readonly LoggedObject[]
   /** The number of objects in the answer, or in all frames that a subscriber has taken. */
   readonly rows: number
@@ -55,19 +59,19 @@ export interface WriteReport {
   readonly operationName: string | undefined
   readonly viewer: Viewer | undefined
   readonly requestId?: string | undefined
-  /** `''`, as the members below, if the arguments name no object that is served. */
+  /** `''` if the arguments name no served object, as for the members below. */
   readonly cluster: string
   /** The name of the GraphQL type. */
   readonly type: string
   /** `''` for cluster-scoped objects. */
   readonly namespace: string
-  /** Also where the API server made it; `''` if it was to make one and the write failed. */
+  /** Includes a name that the API server made; `''` if it should have made one and the write failed. */
   readonly name: string
   readonly dryRun: boolean
   /** The code of its error; `''` if it was made. */
   readonly code: string
   readonly durationMs: number
-  /** The part of it that it waited until the cache had it; 0 for a write that failed. */
+  /** The part of the duration that the write waited for the cache; 0 for a failed write. */
   readonly waitedMs: number
 }
 
@@ -83,7 +87,7 @@ export interface OperationObserver {
   ended?(report: OperationReport): void
 }
 
-/** An answered query, as its report shows it. */
+/** The parts of an answered query that its report shows. */
 interface AnsweredQuery extends Pick<
   OperationReport,
   'document' | 'operationName' | 'viewer' | 'rows'

@@ -7,9 +7,9 @@ import type { OperationSteps } from './operation-steps.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 
 /**
- * The steps of an operation as a plugin: HTTP and WebSocket meet only there. It also works in a program's own server, which
- * masks and logs errors that it does not know; so what the program's context throws for an unknown caller becomes its answer
- * here.
+ * The steps of an operation as a plugin, the only place where HTTP and WebSocket meet. It also works in a program's own
+ * server, which masks and logs unknown errors. So an error that the program's context throws for an unknown caller
+ * becomes the answer here.
  */
 export function operationPlugin(steps: OperationSteps): Plugin {
   const bySchema = new WeakMap<GraphQLSchema, ServedSchema>()

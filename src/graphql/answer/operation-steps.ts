@@ -1,7 +1,8 @@
-/**
- * The steps that every operation takes, whichever way it comes: parse, validate, then execute or subscribe. Documents
- * that are refused are reported here, and an operation without a viewer is refused if viewers are required.
+/*
+ * The steps of every operation, over HTTP, WebSocket or within the process: parse, validate, then execute or subscribe.
+ * Refused documents are reported here. An operation without a viewer is refused if viewers are required.
  */
+
 import {
   type DocumentNode,
   type ExecutionArgs,
@@ -32,10 +33,8 @@ export interface OperationStepsOptions extends ExecutionOptions {
   readonly requireViewer: boolean
 }
 
-/** Who sends a document, and with which request. */
 type Asker = Pick<OperationOptions, 'viewer' | 'trace'>
 
-/** The steps of every operation, by HTTP, WebSocket or in the process: parse, validate, then execute or subscribe. */
 export class OperationSteps {
   readonly #options: OperationStepsOptions
 
@@ -80,14 +79,14 @@ export class OperationSteps {
     return errors
   }
 
-  /** Answers a query or a mutation; with UNAUTHENTICATED if a viewer is required and missing. */
+  /** Answers a query or a mutation. The answer is UNAUTHENTICATED if a required viewer is missing. */
   async execute(served: ServedSchema, args: ExecutionArgs): Promise<ExecutionResult> {
     if (this.#lacksViewer(args)) return { errors: [refusalOf(noViewer())] }
     const hideSuggestions = !this.#options.limits.introspection
     return executeQuery(served, { ...args, hideSuggestions }, this.#options)
   }
 
-  /** The frames of a subscription, or its errors: as those of {@link execute}. */
+  /** The frames of a subscription, or its errors, as in {@link execute}. */
   async subscribe(args: ExecutionArgs): ReturnType<SubscriptionSource['subscribe']> {
     if (this.#lacksViewer(args)) return { errors: [refusalOf(noViewer())] }
     const { document, operationName, variableValues: variables } = args

@@ -1,9 +1,10 @@
-/**
- * From the text of a query to the text of its answer. The document is parsed and validated once, its operation compiled
- * once for each schema. A request coerces its variables, picks the plan's variation, and prepares the kinds that it
- * needs (`prepare/preparation.ts`). Then the plan writes the answer within one tick; a run that lacks something is
- * repeated. What is refused as a whole, and what is no query, goes to the pipeline (`execution.ts`).
+/*
+ * From the text of a query to the text of its answer. The document is parsed and validated once, and its operation is
+ * compiled once for each schema. A request coerces its variables, picks the plan's variation, and prepares the kinds that
+ * it needs (`prepare/preparation.ts`). Then the plan writes the answer within one tick; a run that lacks something is
+ * repeated. Operations that are no queries, or are refused as a whole, go to the pipeline (`execution.ts`).
  */
+
 import {
   type DocumentNode,
   type ExecutionResult,
@@ -43,28 +44,24 @@ import type { FragmentCache } from '../plan/fragment-cache.ts'
 import { Plan, PlanVariation } from '../plan/plan.ts'
 import { PlanRun, type WriteResults } from '../plan/plan-run.ts'
 
-/** One query of a request. */
 export interface QueryRequest {
   readonly query: string
   readonly operationName?: string | null | undefined
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined
 }
 
-/** The caller of a query. */
 export interface QueryOrigin {
-  /** Absent: the server does not authenticate callers, and everything may be seen. */
+  /** Absent: the server does not authenticate callers, who may see everything. */
   readonly viewer?: Viewer | undefined
   /** The caller's bearer token; absent if they have none. */
   readonly callerToken?: CallerToken | undefined
   /** Called when the answer contains data of a Secret, or lines of a log, so no browser may keep it. */
   readonly forbidKeeping?: (() => void) | undefined
-  /** Its request. Absent: the gateway asks itself. */
+  /** The request. Absent: the gateway itself asks. */
   readonly trace?: OperationTrace | undefined
 }
 
-/** The means of every way to answer queries. */
 export interface QueryOptions {
-  /** Returns the schema that is served now. */
   readonly served: () => ServedSchema
   readonly limits: OperationLimits
   readonly documents: OperationDocuments
@@ -79,7 +76,6 @@ export interface PlannedQueriesOptions extends QueryOptions {
   readonly fragments: FragmentCache
 }
 
-/** A query, compiled against one schema. */
 interface KnownQuery {
   readonly served: ServedSchema
   readonly document: DocumentNode
@@ -90,7 +86,6 @@ interface KnownQuery {
   readonly mayBeTooLarge: boolean
 }
 
-/** What a query is prepared with. */
 export interface PreparedQuery {
   readonly served: ServedSchema
   readonly limits: OperationLimits
@@ -98,7 +93,7 @@ export interface PreparedQuery {
   readonly origin: QueryOrigin
   /** The Secrets whose data was read, `cluster/namespace/name`. */
   readonly secrets: Set<string>
-  /** Receives what logs are read of. */
+  /** Receives the objects whose logs are read. */
   readonly logged?: LoggedObjects | undefined
   /** Absent: `podLogs` is not read. */
   readonly logs?: Pick<PodLogs, 'read'> | undefined
@@ -146,7 +141,6 @@ export function runQuery<T>(
   return answer instanceof Promise ? answer.finally(() => held.dispose()) : answer
 }
 
-/** The budget and the caller of one run, and the use of its text. */
 interface RunOptions<T> {
   /** A new budget for each round, with the limits of the plan. */
   readonly budget: (work: WorkLimits) => WorkBudget
@@ -157,33 +151,29 @@ interface RunOptions<T> {
   readonly started?: () => void
   /** The event that a subscription of an extension answers. */
   readonly event?: unknown
-  /** What the writes of a mutation have done. */
+  /** The results of a mutation's writes. */
   readonly writes?: WriteResults | undefined
   readonly answered: (answer: WholeAnswer, run: PlanRun, kinds: readonly ClusterKind[]) => T
 }
 
-/** The caller of {@link PlannedQueries.result}, and what its answer goes with. */
 interface ResultOptions extends Pick<PreparedQuery, 'origin' | 'secrets' | 'logged'> {
   readonly explains: boolean
   readonly write: (() => Promise<WriteResults>) | undefined
-  /** Receives what the report of the operation names. */
+  /** Receives the facts for the report of the operation. */
   readonly answered: (read: Pick<OperationReport, 'rows'> & Pick<PreparedQuery, 'kinds'>) => void
 }
 
-/** A plan as one request asks it. */
 interface AskedPlan {
   readonly variation: PlanVariation
   readonly variables: VariableValues
 }
 
-/** An operation of a valid document. */
 interface ServedOperation {
   readonly served: ServedSchema
   readonly document: DocumentNode
   readonly operation: OperationDefinitionNode
 }
 
-/** The JSON text of an answer, with its errors. */
 interface WholeAnswer {
   readonly text: string
   readonly errors: readonly GraphQLError[]
@@ -193,7 +183,7 @@ type Parsed = ExecutionResult & { readonly data: Record<string, unknown> | null 
 
 const noDetails: PartDetails = {}
 
-/** Answers queries by their plans: compiled once per schema, document and operation, run within one tick. */
+/** Answers queries by their plans. */
 export class PlannedQueries {
   readonly #options: PlannedQueriesOptions
   readonly #known = new WeakMap<OperationDefinitionNode, KnownQuery>()
@@ -221,7 +211,7 @@ export class PlannedQueries {
     return turn === undefined ? answer() : turn.then(answer)
   }
 
-  /** The requested query; `undefined` if the document is not valid, or it is no query. */
+  /** The requested query; `undefined` if the document is invalid, or the operation is no query. */
   #find({ query, operationName }: QueryRequest): KnownQuery | undefined {
     try {
       const served = this.#options.served()
@@ -283,8 +273,9 @@ export class PlannedQueries {
   }
 
   /**
-   * The answer as a result: of a valid operation whose variables are coerced, and that is within its bounds. `write` makes
-   * the writes of a mutation before anything is read. Rejects with its error, and with the `ClientError` of the operation.
+   * The answer as a result, for a valid operation within its bounds whose variables are coerced. `write` makes the writes
+   * of a mutation before anything is read. Rejects with the error of `write`, and with the `ClientError` of the
+   * operation.
    */
   async result(
     served: ServedSchema,
@@ -353,7 +344,10 @@ export class PlannedQueries {
     return JSON.stringify({ errors: answered.errors.map(withoutTransportDetails), data: null })
   }
 
-  /** What the request asks of its plan; `undefined` if it is refused as a whole. Throws as `Plan.variation` does. */
+  /**
+   * The plan's variation for a request; `undefined` if the request is refused as a whole. Throws as `Plan.variation`
+   * does.
+   */
   #asked(
     { served, plan, document, name, mayBeTooLarge }: KnownQuery,
     inputs: Readonly<Record<string, unknown>>,
@@ -401,10 +395,7 @@ export class PlannedQueries {
     return answer as T | Promise<T>
   }
 
-  /**
-   * The answer with the errors of its fields, the kinds that may be out of date, and those of which only some namespaces
-   * are cached.
-   */
+  /** The answer with the errors of its fields, the kinds that may be out of date, and the kinds with partial caches. */
   #whole(data: string, run: PlanRun, { trace }: QueryOrigin, parts: ReadSnapshot): WholeAnswer {
     const failed = run.errors.all()
     const stale = staleKinds(run.served, parts)

@@ -1,9 +1,10 @@
-/**
- * The bounds of a document, each checked before any code depends on it. Tokens first: their number, their brackets and
- * the length of names, since the parser recurses. Then the parsed selections: depth, fields, aliases, directives, with
- * fragments counted wherever they are spread. Then the pairs of fields that validation would compare. Validation itself
- * runs only the rules that the text can break.
+/*
+ * The bounds of a document, each checked before any code relies on it. First the tokens: their number, the depth of
+ * brackets and the length of names, since the parser recurses. Then the parsed selections: depth, fields, aliases and
+ * directives; a fragment counts at each spread. Then the pairs of fields that validation would compare. Finally,
+ * validation runs only the rules that the text can break.
  */
+
 import {
   BREAK,
   type DocumentNode,
@@ -35,7 +36,6 @@ import { fragmentsOf } from './document-fragments.ts'
 
 /** The limits of a document that an operator may configure. */
 export interface DocumentLimits extends SelectionLimits {
-  /** Tokens of one document. */
   readonly maxTokens: number
   /** Whether `__schema` and `__type` are answered. If not, errors suggest no names, which would reveal the schema. */
   readonly introspection: boolean
@@ -43,7 +43,7 @@ export interface DocumentLimits extends SelectionLimits {
 
 /** Fixed limits of a document and its variables. */
 const documentLimits = {
-  /** Brackets within brackets. Readers recurse once per level, here and in graphql-js, until the stack ends. */
+  /** Brackets within brackets. Readers recurse once per level, here and in graphql-js, and would exhaust the stack. */
   depth: 64,
   /** The length of a name. graphql-js compares unknown names with all known ones, which takes longer for long ones. */
   nameLength: 256,
@@ -89,12 +89,15 @@ interface OpenBracket {
   readonly key: string | undefined
 }
 
-/** The rules of graphql-js, those of `@defer` and `@stream` aside: schemas have neither, which `KnownDirectivesRule` says. */
+/**
+ * The rules of graphql-js, except the rules of `@defer` and `@stream`: schemas have neither, and `KnownDirectivesRule`
+ * reports them.
+ */
 const rules = specifiedRules.filter(({ name }) => !/^(Defer|Stream)/.test(name))
 
 /**
- * The rules about parts that few documents have, and the text of a document that has such a part. Validation takes most of
- * the time of a new document, and each rule is asked about each of its nodes.
+ * Rules about parts that few documents have, each with a pattern that matches the text of such a document. Validation
+ * takes most of the time of a new document, and runs each rule on each of its nodes.
  */
 const rulesOfParts: readonly (readonly [rules: RegExp, part: RegExp])[] = [
   [/Variable/, /\$/],
@@ -157,7 +160,7 @@ function refusedIntrospection(document: DocumentNode): GraphQLError | undefined 
 
 /**
  * Checks the depth of brackets and the length of names, token by token, because the parser recurses once per level. It
- * reports all other errors, of tokens too.
+ * reports all other errors, including those of tokens.
  */
 function checkTokens(source: Source, maxTokens: number): void {
   const lexer = new Lexer(source)
@@ -195,7 +198,7 @@ function checkTokens(source: Source, maxTokens: number): void {
   }
 }
 
-/** `undefined` where the text has no valid token. */
+/** Returns `undefined` if the text has no valid token. */
 function nextToken(lexer: Lexer): Token | undefined {
   try {
     return lexer.advance()
@@ -226,7 +229,7 @@ function tooLong(source: Source, position: number, name: string): GraphQLError {
   return new GraphQLError(message, { source, positions: [position], extensions })
 }
 
-/** The error of variables that are too deep or too many, if they are. Does not recurse. */
+/** The error of variables that are too deep or too many; otherwise `undefined`. Does not recurse. */
 export function problemOfVariables(
   variables: Readonly<Record<string, unknown>>,
 ): GraphQLError | undefined {
@@ -268,17 +271,14 @@ function variableError(name: string, problem: string): GraphQLError {
 
 /** The limits of one operation's selections. A fragment counts at each spread: a few lines can make millions. */
 interface SelectionLimits {
-  /** Fields within fields. Readers recurse once per level, until the stack ends. */
+  /** Fields within fields. Readers recurse once per level and would exhaust the stack. */
   readonly maxDepth: number
   /** Fields. */
   readonly maxFields: number
-  /** Fields with an alias. */
   readonly maxAliases: number
-  /** Directives on selections. */
   readonly maxDirectives: number
 }
 
-/** The size of a selection, with its fragments. */
 interface Extent {
   readonly depth: number
   readonly fields: number

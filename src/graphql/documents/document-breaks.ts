@@ -1,8 +1,9 @@
-/**
- * Where documents of clients break against a schema. All documents are validated as one. With an earlier schema, its
- * breaking changes are found too, and matched by schema coordinate with what the documents use, including what values of
- * variables may carry.
+/*
+ * Finds where the documents of clients break against a schema. All documents are validated as one. With an earlier
+ * schema, its breaking changes are found, too, and matched by schema coordinate with the parts that the documents use,
+ * including parts that values of variables may carry.
  */
+
 import type { Change } from '@graphql-inspector/core'
 import {
   type ASTNode,
@@ -48,7 +49,10 @@ export interface DocumentBreak {
   readonly line: number
   /** From 1. */
   readonly column: number
-  /** What the document uses there: `WidgetSpec.colour`, `Query.pods(where:)`, `PodWhere.phase`; null if that is unknown. */
+  /**
+   * The part of the schema that the document uses there: `WidgetSpec.colour`, `Query.pods(where:)`, `PodWhere.phase`;
+   * null if that is unknown.
+   */
   readonly coordinate: string | null
   /** `INVALID`: the schema refuses the document. Otherwise the change: `FIELD_REMOVED`, `FIELD_TYPE_CHANGED`, ... */
   readonly code: string
@@ -57,12 +61,12 @@ export interface DocumentBreak {
   readonly hint: string
 }
 
-/** What {@link checkDocuments} compares. */
+/** The documents and schemas that {@link checkDocuments} compares. */
 export interface DocumentCheck {
   readonly documents: readonly ClientDocument[]
   /** The schema that is to serve the documents, as SDL. */
   readonly schema: string
-  /** The schema that the documents were written for, as SDL: changes since then count too. */
+  /** The schema that the documents were written for, as SDL. Changes since then count, too. */
   readonly against?: string | undefined
 }
 
@@ -74,10 +78,9 @@ export class DocumentCheckError extends CodedError {
 }
 
 /**
- * Finds the places where clients' documents would break: whatever a schema refuses, and with `against` whatever has
- * changed since that schema so that a client could not go on (another type, a value that may be null now, a field that
- * a variable may carry). Changes that no document uses are left out. Ordered by file and place. Rejects with
- * {@link DocumentCheckError}.
+ * Finds the places where clients' documents would break: places that the schema refuses and, with `against`, changes
+ * since that schema that break a client (another type, a value that may be null now, a field that a variable may carry).
+ * Changes that no document uses are left out. Ordered by file and place. Rejects with {@link DocumentCheckError}.
  */
 export async function checkDocuments({
   documents,
@@ -107,7 +110,7 @@ export async function checkDocuments({
   const wasInvalid = new Set(before && invalidParts(before, document).map(({ node }) => node))
   for (const { node, message } of invalidParts(now, document)) {
     const place = placeOf(node)
-    // The change that made it invalid says more.
+    // The change that made the place invalid says more.
     if (broken.has(JSON.stringify(place))) continue
     const hint = wasInvalid.has(node)
       ? 'the schema before refuses it too: correct the document'
@@ -125,7 +128,7 @@ function compare(a: string, b: string): number {
 
 function schemaOf(sdl: string, name: string): GraphQLSchema {
   try {
-    // Without its validation: a subgraph has directives that it does not define.
+    // Skips validation of the SDL: a subgraph has directives that it does not define.
     return buildSchema(sdl, { assumeValidSDL: true })
   } catch (cause) {
     throw new DocumentCheckError(`${name} is not SDL: ${(cause as Error).message}`, {
@@ -174,8 +177,8 @@ function placeOf({ loc }: ASTNode): typeof nowhere {
 }
 
 /**
- * Rules that say nothing about the schema: operations of several files stand in one document, and clients have
- * directives of their own, which they take out.
+ * Rules that do not concern the schema: the operations of several files stand in one document, and clients have their own
+ * directives, which they remove before sending.
  */
 const beside = new Set<unknown>([
   LoneAnonymousOperationRule,
@@ -207,12 +210,11 @@ interface Use {
   readonly variable?: string | undefined
 }
 
-/** The parts of a schema that documents use. */
 class Uses {
   readonly #byCoordinate = new Map<string, Use[]>()
   readonly #byNode = new Map<ASTNode, string>()
   readonly #variables: (Pick<Use, 'node' | 'variable'> & { readonly type: GraphQLInputType })[] = []
-  /** What values of input types may use, by the name of the type: many variables have the same few types. */
+  /** The parts that values of input types may use, by type name: many variables have the same few types. */
   readonly #carried = new Map<string, ReadonlySet<string>>()
 
   add(node: ASTNode, coordinate: string): void {
@@ -223,7 +225,7 @@ class Uses {
     this.#byNode.set(node, coordinate)
   }
 
-  /** Adds whatever the values of a variable may use. `node` names its type. */
+  /** Adds the parts that values of a variable may use. `node` names its type. */
   addVariable(node: ASTNode, variable: string, type: GraphQLInputType): void {
     this.#variables.push({ node, variable, type })
   }
@@ -233,14 +235,14 @@ class Uses {
     return this.#byNode.get(node)
   }
 
-  /** The uses of what a breaking change takes away or demands. */
+  /** The uses of the part that a breaking change removes or requires. */
   concernedBy({ type, path = '' }: Change): readonly Use[] {
     const [typeName = '', member, argument] = path.split('.')
     const coordinate = ((): string | undefined => {
       switch (type) {
         case 'FIELD_REMOVED':
         case 'FIELD_TYPE_CHANGED':
-        // A required argument: whatever asks for the field lacks it.
+        // A required argument: every selection of the field lacks it.
         case 'FIELD_ARGUMENT_ADDED':
         case 'INPUT_FIELD_REMOVED':
         case 'INPUT_FIELD_TYPE_CHANGED':
@@ -319,7 +321,7 @@ function namedTypeOf(node: TypeNode): NamedTypeNode {
   return node.kind === NodeKind.NAMED_TYPE ? node : namedTypeOf(node.type)
 }
 
-/** What a value of an input type may use, besides the type itself. */
+/** The parts that a value of an input type may use, besides the type itself. */
 function carriedBy(type: GraphQLInputType): ReadonlySet<string> {
   const coordinates = new Set<string>()
   const root = getNamedType(type)

@@ -1,8 +1,9 @@
-/**
- * The only cache of documents. It keeps a parsed text, or the error of one that is none, and what was found when it was
- * validated. What is made of a document, such as its plans, is keyed by its nodes and counts as its bytes, so one bound
- * holds for all.
+/*
+ * The only cache of documents. It keeps each parsed text, or the error of a text that is no document, and the result of
+ * its validation. Anything made from a document, such as its plans, is keyed by its nodes and counts as its bytes, so one
+ * bound holds for all. Over the limit, the least recently used documents go first. A new schema empties the cache.
  */
+
 import { type DocumentNode, GraphQLError, type GraphQLSchema } from 'graphql'
 import { LRUCache } from 'lru-cache'
 import { heapShare } from '../../lib/process-memory.ts'
@@ -19,7 +20,7 @@ const bytesPerError = 12_000
 interface KeptDocument {
   /** The document, or its error. */
   readonly document: DocumentNode | GraphQLError
-  /** Including everything made from the document. */
+  /** Includes everything made from the document. */
   readonly bytes: number
 }
 
@@ -28,11 +29,7 @@ interface Validation {
   readonly errors: readonly GraphQLError[]
 }
 
-/**
- * Parses and validates the documents of operations, each once. This is the only cache of documents: what is made from
- * one, such as its plans, is keyed by its nodes and counts as its bytes. Over the limit, the least recently used
- * documents go first. A new schema empties the cache.
- */
+/** Parses and validates the documents of operations, each once. */
 export class OperationDocuments {
   readonly #limits: DocumentLimits
   readonly #kept: LRUCache<string, KeptDocument>
@@ -45,17 +42,15 @@ export class OperationDocuments {
     this.#kept = new LRUCache({ maxSize: maxBytes, sizeCalculation: ({ bytes }) => bytes })
   }
 
-  /** The estimated size of the cache. */
   get bytes(): number {
     return this.#kept.calculatedSize
   }
 
-  /** Whether the cache holds a text. */
   has(text: string): boolean {
     return this.#kept.has(text)
   }
 
-  /** Throws a GraphQLError for a text that is no document, or too large. */
+  /** Throws a GraphQLError for a text that is too large or no document. */
   parse(text: string): DocumentNode {
     let document = this.#kept.get(text)?.document
     if (document === undefined) {
@@ -66,7 +61,6 @@ export class OperationDocuments {
     return document
   }
 
-  /** The first errors of a document. */
   validate(schema: GraphQLSchema, document: DocumentNode): readonly GraphQLError[] {
     const known = this.#validated.get(document)
     if (known?.schema === schema) return known.errors
@@ -100,7 +94,7 @@ export class OperationDocuments {
   }
 
   #keep(text: string, document: DocumentNode | GraphQLError): void {
-    // An error may keep everything that was parsed in memory.
+    // An error may keep all parsed nodes in memory.
     const most = Math.min(text.length, this.#limits.maxTokens)
     const { tokenCount = most } = document instanceof GraphQLError ? {} : document
     const bytes = bytesPerDocument + bytesPerToken * tokenCount + 2 * text.length

@@ -1,3 +1,8 @@
+/*
+ * Finds the argument that an error is about, as a path (`where.phase.eq`): for a node of the document, and for the value
+ * of a variable, where the first argument that uses the variable counts. graphql-js names only the variable.
+ */
+
 import {
   type ASTNode,
   BREAK,
@@ -13,7 +18,7 @@ export function argumentAt(document: DocumentNode, wanted: ASTNode): string | un
   visit(document, {
     enter(node, _key, parent, _path, ancestors) {
       if (node !== wanted) return undefined
-      // The parent is not yet among the ancestors.
+      // `ancestors` does not contain the parent yet.
       const line = [...ancestors, ...(parent === undefined ? [] : [parent]), node]
       const names = line.flatMap((one) => (isNamed(one) ? [one.name.value] : []))
       found = names.length === 0 ? undefined : names.join('.')
@@ -42,7 +47,6 @@ export function variableError(error: GraphQLError, document: DocumentNode): Grap
   })
 }
 
-/** The argument that first uses a variable. */
 function argumentOfVariable(document: DocumentNode, name: string): string | undefined {
   let argument: string | undefined
   visit(document, {

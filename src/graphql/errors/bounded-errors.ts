@@ -1,26 +1,25 @@
-/**
- * Keeps the errors of an answer short: each text and value, the number of those that are alike, and all together.
+/*
+ * Keeps the errors of an answer short. Only the first few similar errors of a field stay, up to a total for the answer;
+ * one more error counts all others. Long texts and values of the remaining errors are then cut in the middle.
  */
+
 import { GraphQLError, type GraphQLErrorExtensions, type GraphQLFormattedError } from 'graphql'
 import { maxEchoLength, shortened } from '../../lib/text.ts'
 
-/** Of a message or a hint, which may quote the request. */
+/** The longest message or hint. Both may quote the request. */
 const maxTextLength = 500
-/** Errors with the same code, message and field. A refused relation fails on every row. */
+/** The most errors with the same code, message and field. A refused relation fails on every row. */
 export const maxAlike = 5
 const maxErrors = 100
 
-/**
- * Bounds the errors of an answer, each of them and all together. Cuts long texts and values in the middle. Of errors
- * that repeat for a field on many rows it keeps the first few; one more error counts the others.
- */
+/** The errors of an answer within all bounds. */
 export function boundedErrors(errors: readonly GraphQLError[]): readonly GraphQLError[] {
   return fewErrors(errors, ({ path, nodes }, message, extensions) => {
     return new GraphQLError(message, { path, nodes, extensions })
   }).map(boundedError)
 }
 
-/** The same for formatted errors with bounded texts. */
+/** Like {@link boundedErrors}, for formatted errors whose texts are bounded. */
 export function boundedFormatted(
   errors: readonly GraphQLFormattedError[],
 ): readonly GraphQLFormattedError[] {
@@ -70,7 +69,7 @@ function boundedExtensions(extensions: GraphQLErrorExtensions): GraphQLErrorExte
   return same ? extensions : bounded
 }
 
-/** The structured facts of a refused write, which `graphql/writes/write-errors.ts` bounds. */
+/** The structured facts of a refused write. `graphql/writes/write-errors.ts` bounds them. */
 const boundedByMaker: ReadonlySet<string> = new Set(['conflicts', 'causes', 'admission'])
 
 /** Returns a short value unchanged, and a long one as a shortened text. */

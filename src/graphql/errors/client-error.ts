@@ -1,7 +1,8 @@
-/**
- * The errors that clients see. Whoever fails throws a `ClientError` or another error with a code; here these become
- * GraphQL errors with a code, the argument and a way out. Anything else is masked, and told to the log.
+/*
+ * The errors that clients see. Code that fails throws a `ClientError` or another error with a code. Here each becomes a
+ * GraphQL error with a code, the argument and a way out. Any other error is masked, and the log gets the original.
  */
+
 import {
   type DocumentNode,
   GraphQLError,
@@ -47,7 +48,6 @@ export type ClientErrorCode =
   | 'PERSISTED_QUERY_NOT_FOUND'
   | 'INTERNAL'
 
-/** The details of an error besides its message. */
 export interface ClientErrorDetails {
   readonly argument?: string | undefined
   readonly value?: unknown
@@ -56,7 +56,7 @@ export interface ClientErrorDetails {
   /** The name of the GraphQL type. A `kind` is as the Kubernetes API writes it. */
   readonly type?: string | undefined
   readonly retryAfterMs?: number | undefined
-  /** What the API server says about a refused write, member by member: `conflicts`, `causes`. Bounded by its maker. */
+  /** Facts of the API server about a refused write: `conflicts`, `causes`. The code that makes them bounds them. */
   readonly facts?: Readonly<Record<string, unknown>> | undefined
   readonly cause?: unknown
 }
@@ -80,7 +80,7 @@ export class ClientError extends CodedError {
   }
 }
 
-/** Whether a code says that nothing of a cluster can be read now. This passes without the caller. */
+/** Whether a code says that nothing of a cluster can be read now. It may pass without an action of the caller. */
 export function isLostCluster(code: unknown): boolean {
   return code === 'CLUSTER_UNREACHABLE' || code === 'CLUSTER_UNAUTHORIZED'
 }
@@ -121,9 +121,9 @@ const soonMs = 1_000
 const internalMessage = 'The gateway failed to answer this; its log says why.'
 
 /**
- * The one place where an error becomes what a client sees. A `ClientError`, or an error with a code for the caller,
- * keeps its message. Any other error is masked; the log gets the error itself. Returns an error unchanged if it needs
- * no change.
+ * Converts an error to what a client sees. No other code does. A `ClientError`, or an error with a code for the caller,
+ * keeps its message. Any other error is masked; the log gets the error itself. Returns an error unchanged if it needs no
+ * change.
  */
 export function clientErrorOf(error: unknown): GraphQLError {
   const cause = innermost(error)
@@ -158,8 +158,8 @@ const statuses: Readonly<Record<string, number>> = {
 }
 
 /**
- * As {@link clientErrorOf}, for an error that refuses a whole operation: with the status and the headers of its HTTP answer
- * in `extensions.http`, which yoga applies and leaves out.
+ * Like {@link clientErrorOf}, for an error that refuses a whole operation. `extensions.http` has the status and the
+ * headers of the HTTP answer, which yoga applies and leaves out.
  */
 export function refusalOf(error: unknown): GraphQLError {
   const seen = clientErrorOf(error)
@@ -191,17 +191,16 @@ export function isUnexpected(error: GraphQLError): boolean {
   return error.extensions['unexpected'] === true
 }
 
-/** The part of an execution result that decides about its errors. */
 export interface AnsweredResult {
   readonly data?: unknown
   readonly errors?: readonly GraphQLError[] | undefined
 }
 
 /**
- * A result as a client sees it: its errors within bounds, each with a code. Without a code, an error of a result
- * without `data` is the caller's (the specification's request errors: syntax, validation, variables), and so is one about
- * a variable; any other is the gateway's. `unexpected` receives masked errors, once per message, with the id of the
- * request, which masked errors have in their extensions: the line of the log is found by it.
+ * A result as a client sees it: its errors within bounds, each with a code. An error without a code is the caller's if
+ * the result has no `data` (a request error of the specification: syntax, validation, variables) or if it is about a
+ * variable; otherwise it is the gateway's. `unexpected` receives masked errors, once per message, with the id of the
+ * request. Masked errors show this id in their extensions, so that the log line can be found.
  */
 export function clientResult<T extends AnsweredResult>(
   result: T,
@@ -226,7 +225,7 @@ export function clientResult<T extends AnsweredResult>(
     made.set(error, coded)
     return coded
   })
-  // Bounds the final errors: earlier ones quote their causes.
+  // Bounds the final errors, which quote their causes.
   return { ...result, errors: boundedErrors(seen) }
 }
 
@@ -250,7 +249,7 @@ function withCode(error: GraphQLError, isRequestError: boolean): GraphQLError {
   return placed(error, error.message, { code: 'BAD_USER_INPUT', ...extensions, http })
 }
 
-/** Gives a syntax or validation error without a code BAD_USER_INPUT, and the argument that it is about, if any. */
+/** Adds the code BAD_USER_INPUT to a syntax or validation error without one, and the argument that it is about, if any. */
 export function requestError(
   error: GraphQLError,
   document?: DocumentNode,

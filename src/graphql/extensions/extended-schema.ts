@@ -1,8 +1,8 @@
 /*
- * How extensions join the schema. Each of their definitions is looked at with the present kinds: what the schema has
- * already clashes, and what needs a type that no cluster serves stays dormant until one does (`PartSearch`). The schema
- * is extended by what is left, and its fields get their sources and resolvers (`resolve`). A change of the schema does
- * all of this again.
+ * How extensions join the schema. `PartSearch` checks each of their definitions against the present kinds: a part that
+ * the schema already has clashes, and a part that needs an unserved type stays dormant until a cluster serves the type.
+ * The remaining parts extend the schema, and `resolve` gives their fields sources and resolvers. A change of the schema
+ * repeats all of this.
  */
 
 import {
@@ -28,7 +28,6 @@ import { ExtensionError } from './extension.ts'
 import { kindByName } from './kind-caches.ts'
 import { type ExtensionDefinition, fieldsOf, type ReadExtension } from './extension-document.ts'
 
-/** A part of an extension that waits for a type which no cluster serves. */
 export interface DormantPart {
   readonly extension: string
   /** `Pod.cost`, or the type. */
@@ -36,7 +35,6 @@ export interface DormantPart {
   readonly typeName: string
 }
 
-/** A schema with extensions, and the parts of them that it leaves out. */
 export interface ExtendedSchema {
   readonly schema: GraphQLSchema
   /** The parts that clash with the gateway's own. */
@@ -45,8 +43,8 @@ export interface ExtendedSchema {
 }
 
 /**
- * Adds extensions to a schema. Leaves out what the schema has already, as a later CustomResourceDefinition may bring it,
- * and what needs types that are not served. Throws {@link ExtensionError} for SDL that is not valid.
+ * Adds extensions to a schema. Leaves out parts that the schema already has, since a later CustomResourceDefinition may
+ * bring them, and parts that need unserved types. Throws {@link ExtensionError} for SDL that is not valid.
  */
 export function extendedSchema(
   base: GraphQLSchema,
@@ -77,7 +75,7 @@ export function extendedSchema(
   return { schema, problems, dormant }
 }
 
-/** The errors of the kinds that extensions require and that are not served. */
+/** The errors of required kinds that are not served. */
 export function missingKinds(
   extensions: readonly ReadExtension[],
   kinds: Iterable<Kind>,
@@ -94,7 +92,7 @@ export function missingKinds(
   )
 }
 
-/** `extend type Mutation` of a gateway without mutations defines it. Further ones extend the first. */
+/** In a gateway without mutations, the first `extend type Mutation` defines the type, and further ones extend it. */
 function withMutationRoot(
   definitions: readonly ExtensionDefinition[],
 ): readonly TypeSystemExtensionOrDefinition[] {
@@ -117,19 +115,18 @@ function withMutationRoot(
 
 type TypeSystemExtensionOrDefinition = ExtensionDefinition | SchemaExtensionNode
 
-/** A definition of an extension, without what the schema cannot have. */
+/** A definition of an extension, without the parts that the schema cannot have. */
 interface ServedPart {
   readonly extension: ReadExtension
   readonly definition: ExtensionDefinition
 }
 
-/** Finds the parts of extensions that a schema can have. */
 class PartSearch {
   readonly problems: ExtensionError[] = []
   readonly dormant: DormantPart[] = []
   readonly #base: GraphQLSchema
   readonly #kinds: ReadonlyMap<string, Kind>
-  /** The types that each extension defines and the gateway has: they are left out, and so are the fields of them. */
+  /** By extension: types that it defines and the gateway already has. They are left out with all their fields. */
   readonly #taken = new Map<string, ReadonlySet<string>>()
 
   constructor(base: GraphQLSchema, kinds: ReadonlyMap<string, Kind>) {
@@ -148,7 +145,7 @@ class PartSearch {
         return part === undefined ? [] : [{ extension, definition: part }]
       }),
     )
-    // A type may wait for another one, so the search goes on until it finds nothing more.
+    // A type may depend on another one, so the search goes on until it finds nothing more to leave out.
     const left = (): number => this.dormant.length + this.problems.length
     for (let before = -1; before !== left();) {
       before = left()

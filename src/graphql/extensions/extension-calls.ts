@@ -1,7 +1,7 @@
 /*
- * The calls of resolvers that one operation makes. A run that needs a value notes the call and goes on; `fetch` makes
- * all noted calls within one tick, so that dataloaders collect them, waits for them until a deadline, and the operation
- * runs again. So the calls of one level are one batch, each is made once, and rows and errors are written as always.
+ * The resolver calls of one operation. A run that needs a value notes the call and goes on. `fetch` makes all noted calls
+ * within one tick, so that dataloaders collect them, and waits for them until a deadline. Then the operation runs again.
+ * So all calls of one level are one batch, each is made once, and rows and errors are written as always.
  */
 
 import DataLoader from 'dataloader'
@@ -21,7 +21,7 @@ import type { ExtensionContext } from './extension.ts'
 import { heldObject, type HeldPlace, placeOfHeld } from './held-objects.ts'
 import { KindCaches, type KindCachesOptions } from './kind-caches.ts'
 
-/** The levels of extension fields within each other that one operation may have, and rounds for rows that come late. */
+/** The rounds of one operation: nested levels of extension fields, and rows that come late. */
 const maxRounds = 24
 
 const maxBatchSize = 1_000
@@ -47,7 +47,7 @@ export class OperationExtensionContext implements ExtensionContext {
     this.signal = signal
   }
 
-  /** Begins the next event of a subscription: with a whole budget, and without what loaders have loaded. */
+  /** Begins the next event of a subscription, with a full budget and empty loaders. */
   renew(): void {
     this.#caches.renew()
     this.#loaders.clear()
@@ -67,7 +67,7 @@ export class OperationExtensionContext implements ExtensionContext {
   }
 }
 
-/** Calls the resolver of a mutation. Rejects with the error as its client may see it. */
+/** Calls the resolver of a mutation. Rejects with the error that the client may see. */
 export async function mutated(
   options: KindCachesOptions,
   field: ExtensionField,
@@ -84,7 +84,6 @@ export async function mutated(
   return (await withDeadline(field.coordinate, call, restMs, undefined, late)).value
 }
 
-/** The calls of resolvers that one operation makes, and their outcomes. */
 export class OperationExtensions implements ExtensionCalls {
   readonly #options: KindCachesOptions
   readonly #context: OperationExtensionContext
@@ -196,7 +195,7 @@ export class OperationExtensions implements ExtensionCalls {
   }
 }
 
-/** Calls a resolver. Never throws: rejects. */
+/** Calls a resolver. Rejects with its error, and never throws. */
 async function called(
   { field, args, parent, nodes }: Call,
   context: ExtensionContext,
@@ -242,8 +241,8 @@ function textOf(args: object): string {
 }
 
 /**
- * The error of a field as its client may see it: one with a code keeps its message, and so do the errors of
- * `context.cache`. Any other is withheld.
+ * The error of a field that its client may see. An error with a code keeps its message, and so do errors of
+ * `context.cache`. Any other error is withheld.
  */
 export function shownError(thrown: unknown): Error {
   if (thrown instanceof ClientError) return thrown

@@ -1,7 +1,7 @@
 /*
- * Reads extensions before there is a schema: parses their SDL, finds the resolver of each field and the price of its
- * calls, and refuses what can never be served, such as a field of a gateway's type without a resolver, or a resolver
- * without a field.
+ * Reads extensions before there is a schema. It parses their SDL, finds the resolver of each field and the price of its
+ * calls, and refuses parts that can never be served, such as a field on a gateway's type without a resolver, or a
+ * resolver without a field.
  */
 
 import {
@@ -49,12 +49,12 @@ export type ExtensionDefinition =
   | InputObjectTypeDefinitionNode
   | ScalarTypeDefinitionNode
 
-/** A field of an extension with what its resolver is. */
+/** A field of an extension, with its resolver. */
 export interface ReadField extends ExtensionField {
   readonly subscribe: SubscriptionResolver['subscribe'] | undefined
 }
 
-/** An extension, parsed and checked as far as it can be without a schema. */
+/** An extension, parsed and checked as far as possible without a schema. */
 export interface ReadExtension {
   readonly name: string
   readonly definitions: readonly ExtensionDefinition[]
@@ -106,7 +106,7 @@ const extensionChecks: OptionChecks<GatewayExtension> = {
   }),
 }
 
-/** Throws `InvalidOptionError`, too. */
+/** Also throws `InvalidOptionError`. */
 function readExtension(options: GatewayExtension, at: number): ReadExtension {
   const extension = checkedOptions(`extend[${at}]`, options, extensionChecks)
   const { name = `extend[${at}]`, typeDefs, resolvers = {}, needs = {} } = extension
@@ -198,7 +198,7 @@ function isCost({ name }: ConstDirectiveNode): boolean {
   return name.value === 'cost'
 }
 
-/** `@cost` is the extension's, not the schema's. */
+/** Removes `@cost`, which belongs to the extension, not to the schema. */
 function withoutCosts(definition: ExtensionDefinition): ExtensionDefinition {
   if (!('fields' in definition) || definition.kind === NodeKind.INPUT_OBJECT_TYPE_DEFINITION) {
     return definition

@@ -1,6 +1,7 @@
 /*
- * What programs see of extensions: the types and resolvers that they give (`GatewayExtension`), what their resolvers
- * get (`ExtensionContext`), and what is wrong with an extension (`ExtensionError`). docs/extending.md explains them.
+ * The public interface of extensions: the types and resolvers that a program gives (`GatewayExtension`), the context of
+ * its resolvers (`ExtensionContext`), and the errors of an unusable extension (`ExtensionError`). docs/extending.md
+ * explains them.
  */
 
 import type DataLoader from 'dataloader'
@@ -15,14 +16,17 @@ import type { ListFieldArguments } from '../reads/list-arguments.ts'
 
 /** Types and fields that a program adds to the schema, with their resolvers. */
 export interface GatewayExtension {
-  /** Names it in errors. Default: its position, `extend[0]`. */
+  /** Names the extension in errors. Default: its position, `extend[0]`. */
   readonly name?: string
   /**
-   * SDL: own types, and `extend type` for `Query`, `Mutation`, `Subscription` and the types of kinds. `@cost(weight: 50)` on
-   * a field is what one call of its resolver costs, in fields of the work budget. Default 10.
+   * SDL: own types, and `extend type` for `Query`, `Mutation`, `Subscription` and the types of kinds. `@cost(weight: 50)`
+   * on a field sets the price of one call of its resolver, in fields of the work budget. Default: 10.
    */
   readonly typeDefs: string | DocumentNode
-  /** By type and field. A field that extends a type of the gateway needs one; others default to a member of the source. */
+  /**
+   * By type and field. A field that extends a type of the gateway needs a resolver. The default for others is the member
+   * of the source with the field's name.
+   */
   readonly resolvers?: ExtensionResolvers
   readonly needs?: ExtensionNeeds
 }
@@ -30,8 +34,8 @@ export interface GatewayExtension {
 /** The kinds that an extension reads. A kind is named by its list field, `pods`, or its type, `Pod`. */
 export interface ExtensionNeeds {
   /**
-   * Kinds that its resolvers read by `context.cache`. An operation with one of its fields takes their caches and asks for
-   * access before it calls resolvers. Kinds that are not served are ignored until they are.
+   * Kinds that its resolvers read through `context.cache`. An operation with one of its fields takes their caches and
+   * asks for access before it calls resolvers. Kinds that are not served are ignored until they are.
    */
   readonly kinds?: readonly string[]
   /** Kinds without which the gateway does not start. */
@@ -44,8 +48,8 @@ export type ExtensionResolvers = Readonly<
 >
 
 /**
- * Computes a field. `source` is the object that the field belongs to: of a kind, the Kubernetes object, decoded when the
- * resolver first touches it, and read-only. The value may be a promise.
+ * Computes a field. `source` is the object that the field belongs to. For a field of a kind, it is the Kubernetes object,
+ * read-only and decoded when the resolver first touches it. The value may be a promise.
  */
 export type FieldResolver = (
   // oxlint-disable-next-line typescript/no-explicit-any -- the program knows its types
@@ -56,7 +60,10 @@ export type FieldResolver = (
   info: ExtensionFieldInfo,
 ) => unknown
 
-/** A field of `Subscription`: its events, and the value of the field at each; default: the event's member of its name. */
+/**
+ * A field of `Subscription`: its events, and the value of the field for each event. Default value: the member of the
+ * event with the field's name.
+ */
 export interface SubscriptionResolver {
   readonly subscribe: (
     source: undefined,
@@ -68,13 +75,13 @@ export interface SubscriptionResolver {
   readonly resolve?: FieldResolver
 }
 
-/** What resolvers get of their operation. One for each operation, and for each event of a subscription. */
+/** The context of resolvers: one for each operation, and one for each event of a subscription. */
 export interface ExtensionContext {
-  /** The caller; `undefined`: the server does not authenticate callers, and everything may be seen. */
+  /** The caller; `undefined`: the server does not authenticate callers, who may see everything. */
   readonly viewer: Viewer | undefined
   /** Aborts at the deadline of the present batch of resolvers. */
   readonly signal: AbortSignal
-  /** The gateway's caches, as far as the caller may see them. */
+  /** The gateway's caches, limited to what the caller may see. */
   readonly cache: ExtensionCache
   /**
    * A dataloader of this operation: the same one for the same `name`. It collects the keys that the resolvers of one level
@@ -99,7 +106,7 @@ export type ExtensionCache = {
   ): KindCache<T>
 }
 
-/** The arguments of a list, as those of the list field in GraphQL. */
+/** The arguments of a list, as in the list field in GraphQL. */
 export type CacheListArguments = Omit<
   ListFieldArguments,
   'related' | 'clusters' | 'clusterSelector'
@@ -114,8 +121,8 @@ export interface CacheLookup {
 }
 
 /**
- * Reads one kind, as the caller may see it. Objects are read-only and decoded when they are first touched; one may be the
- * value of a field of its kind's type. Rejects with the error of the list field: FORBIDDEN, NOT_SYNCED, …
+ * Reads one kind as the caller. Objects are read-only and decoded when they are first touched. An object may be the value
+ * of a field of its kind's type. Rejects with the error of the list field: FORBIDDEN, NOT_SYNCED, …
  */
 export interface KindCache<T extends KubernetesObject> {
   /** All objects that match; at most `first`. More than 10,000 without `first` are refused. */
@@ -131,16 +138,16 @@ export type ExtensionProblem =
   | 'sdl'
   /** The gateway, a kind or another extension has the type or field. */
   | 'taken'
-  /** A resolver without a field. */
+  /** A resolver has no field. */
   | 'no-field'
-  /** A field of a type of the gateway without a resolver. */
+  /** A field on a type of the gateway has no resolver. */
   | 'no-resolver'
-  /** It does something that extensions cannot. */
+  /** The extension does something that extensions cannot do. */
   | 'unsupported'
-  /** A required kind that no cluster serves. */
+  /** No cluster serves a required kind. */
   | 'missing-kind'
 
-/** An extension cannot be served. `value` is what it is about: `Pod.cost`. */
+/** An extension cannot be served. `value` names the part that is wrong: `Pod.cost`. */
 export class ExtensionError extends CodedError {
   readonly problem: ExtensionProblem
   readonly extension: string

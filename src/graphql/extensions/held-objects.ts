@@ -1,6 +1,6 @@
 /*
- * Objects of the caches as programs read them. An object is decoded when a resolver first touches it. It is read-only,
- * as decoded objects share structure with the caches, and its place is remembered, so that it may be the value of a
+ * Objects of the caches, as programs read them. An object is decoded when a resolver first touches it. It is read-only,
+ * because decoded objects share structure with the caches. Its place is remembered, so that it may be the value of a
  * field of its kind's type.
  */
 
@@ -10,7 +10,6 @@ import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
 
-/** Where an object of a cache comes from. */
 export interface HeldPlace {
   readonly at: ClusterKind
   readonly key: string
@@ -19,12 +18,12 @@ export interface HeldPlace {
 const places = new WeakMap<object, HeldPlace>()
 const codecs = new WeakMap<Kind, ObjectCodec>()
 
-/** The place of an object that {@link heldObject} gave; `undefined` for any other value. */
+/** The place of an object from {@link heldObject}; `undefined` for any other value. */
 export function placeOfHeld(value: unknown): HeldPlace | undefined {
   return typeof value === 'object' && value !== null ? places.get(value) : undefined
 }
 
-/** The object with an id as a program reads it: decoded when it is first touched. It may be kept beyond the tick. */
+/** The object with an id, decoded when it is first touched. Programs may keep it beyond the tick. */
 export function heldObject({ cluster, kind, view }: KindView, id: ObjectId): KubernetesObject {
   const held = view.held(id)
   let codec = codecs.get(kind)
@@ -41,7 +40,7 @@ export function heldObject({ cluster, kind, view }: KindView, id: ObjectId): Kub
     ownKeys: () => Reflect.ownKeys(object()),
     getOwnPropertyDescriptor(_, name) {
       const property = Reflect.getOwnPropertyDescriptor(object(), name)
-      // The target has no properties, so those of the proxy have to be configurable.
+      // The target has no properties, so the properties of the proxy have to be configurable.
       return property && { ...property, configurable: true, writable: false }
     },
     ...refusesWrites,
@@ -61,11 +60,11 @@ const refusesWrites = {
 const readers = new WeakMap<object, object>()
 
 /**
- * A value that throws a TypeError when a resolver writes to it or to anything in it. Decoded objects share structure with
- * the caches, so a write would show in the answers of other callers.
+ * A value that throws a TypeError when a resolver writes to it or to anything in it. A write would show in the answers of
+ * other callers.
  */
 function readOnlyValue(value: unknown): unknown {
-  // A frozen value, such as a long integer, can be given as it is.
+  // Gives a frozen value, such as a long integer, as it is.
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   let reader = readers.get(value)
   if (reader === undefined) {

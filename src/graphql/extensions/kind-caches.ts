@@ -1,6 +1,6 @@
 /*
- * `context.cache` of extensions: the caches, read as the caller. Each read settles kinds and access as a query of its
- * own would, by the same code as the list fields and look-ups; all of an operation share one work budget.
+ * `context.cache` of extensions: the caches, read as the caller. Each read settles kinds and access like a query of its
+ * own, with the code of the list fields and look-ups. All reads of an operation share one work budget.
  */
 
 import type { CallerToken } from '../../access/authentication/authenticator.ts'
@@ -39,7 +39,6 @@ export interface KindCachesOptions {
   readonly callerToken: CallerToken | undefined
 }
 
-/** Reads the caches for the resolvers of one operation, as its caller. */
 export class KindCaches {
   readonly #options: KindCachesOptions
   #budget: WorkBudget
@@ -143,7 +142,7 @@ export class KindCaches {
             return read(new ReadRun({ served, limits: sized, budget, parts, direct }))
           } catch (error) {
             if (error instanceof UnknownIndexError) parts.missed(error)
-            // A run that lacks something is repeated.
+            // The run lacks something and is repeated.
             if (parts.isLacking) return undefined
             throw error
           }

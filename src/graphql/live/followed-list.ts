@@ -1,8 +1,8 @@
 /*
- * What a subscription follows, by its field and its arguments: lists, each of one kind in one cluster with a condition
- * (`followedLists`). There are several where the arguments may name several kinds or clusters. Pages, facets and
- * problems follow lists, too: they add what is shown of them, and a hash of that, so that a resume token of another one
- * is not taken for theirs. `frame-plan.ts` compiles the frames of each list, and `group/group-list.ts` follows it.
+ * The lists that a subscription follows, by its field and its arguments (`followedLists`). A list has one kind in one
+ * cluster, and a condition. Arguments that may name several kinds or clusters lead to several lists. Pages, facets and
+ * problems follow lists, too: they add the shown part to the hash of each list, so that a resume token of another
+ * subscription does not fit. `frame-plan.ts` compiles the frames of each list, and `group/group-list.ts` follows it.
  */
 
 import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
@@ -51,7 +51,7 @@ import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 
 export interface FollowedList {
-  /** Optional where the arguments may name several kinds or clusters: a list that cannot be read is then a gap, not an error. */
+  /** Optional if the arguments may name several kinds or clusters: an unreadable list is then a gap, not an error. */
   readonly at: ClusterKind
   readonly condition: Condition
   /** The namespaces that the list is limited to; `undefined`: all. */
@@ -60,7 +60,7 @@ export interface FollowedList {
   readonly list: string
   /** The kinds that the filter on related objects reads, including the list's kind, with the indexes for these reads. */
   readonly needs: readonly ClusterKind[]
-  /** The kinds whose usage decides which objects it has, their order or their sums. */
+  /** The kinds whose usage decides which objects the list has, their order or their sums. */
   readonly measured?: readonly Kind[]
   /** Absent if the condition reads no related objects. */
   readonly filter?: ListFilter | undefined
@@ -70,13 +70,12 @@ export interface FollowedList {
 export interface LookedAtList {
   /** Whether the arguments name its kind: then a refusal is a gap and an error. */
   readonly isNamed: boolean
-  /** Whether its other failures are errors, as those of lists over clusters are. All are gaps. */
+  /** Whether its other failures are errors besides gaps: a list over clusters reports each of them. */
   readonly isOver: boolean
-  /** Whether what is wrong with its objects counts: Events may be read for `lastEvent` only. */
+  /** Whether problems of its objects count. Not for Events that are read for `lastEvent` only. */
   readonly counts: boolean
 }
 
-/** What a subscription follows: lists whose frames are about all of them. */
 export interface FollowedLists {
   readonly lists: readonly FollowedList[]
   /** The kind whose plan writes the frames. */
@@ -101,7 +100,7 @@ export interface ListFilter {
 
 export interface FilterKind {
   readonly at: ClusterKind
-  /** The name of its position in tokens. It is separate from the position for the rows. */
+  /** The name of its position in tokens. The rows have a position of their own. */
   readonly position: string
 }
 
@@ -186,7 +185,6 @@ function alone(list: FollowedList): FollowedLists {
   return { lists: [list], kind: list.at.kind }
 }
 
-/** Lists that arguments name which may name several. */
 function several(lists: readonly FollowedList[], kind: Kind): FollowedLists {
   return { lists: lists.map((one) => ({ ...one, at: { ...one.at, isOptional: true } })), kind }
 }
@@ -280,8 +278,8 @@ function facetsToFollow(
 }
 
 /**
- * A list whose objects, order or sums depend on usage. Each new measurement of an object may move that object; one that a
- * related object is filtered by may move any.
+ * A list whose objects, order or sums depend on usage. A new measurement of an object may move that object. A new
+ * measurement of a related object that the list filters by may move any object.
  */
 function measuredList(
   { clusters }: ServedSchema,
@@ -324,7 +322,6 @@ function measuredList(
 
 const noKeys: ReadonlySet<string> = new Set()
 
-/** A list of each kind that is looked at, in each cluster that the arguments name. */
 function problemsToFollow(
   served: ServedSchema,
   args: ProblemsSubscriptionArguments,
@@ -352,7 +349,6 @@ function problemsToFollow(
   return { ...several(lists, kind), problems: { size, terms, args } }
 }
 
-/** The lists of several kinds, in each cluster that the arguments name. */
 function anyKindsFollowed(
   served: ServedSchema,
   args: KubernetesObjectsPageSubscriptionArguments,
@@ -426,10 +422,10 @@ function objectsToFollow(
   return several(followed, first.at.kind)
 }
 
-/** When to try again where a kind is not served. */
+/** When the client may try again if no cluster serves the kind. */
 const soonMs = 5_000
 
-/** The object that an `id` means. Throws `ArgumentError`, and a `ClientError` where its kind is not served. */
+/** The object that an `id` names. Throws `ArgumentError`, and `ClientError` if its kind is not served. */
 function identifiedBy(
   served: ServedSchema,
   argument: string,

@@ -1,8 +1,8 @@
 /*
- * The plan of a subscription: which lists a request follows (`FramePlans.of`), and how its frames are written as JSON
- * (`FrameCompiler`). A frame is a value that the value writer writes, but rows, previous values, facets and changes are
- * written before it, once, when the caches are read: the frame has their texts. A field whose arguments name the kind
- * has one plan for each kind, compiled at the first request for it.
+ * The plan of a subscription: which lists a request follows (`FramePlans.of`), and how its frames become JSON
+ * (`FrameCompiler`). The value writer writes a frame like any other value, with one exception: rows, previous values,
+ * facets and changes are written earlier, once, when the caches are read, and the frame only takes their texts. A field
+ * whose arguments name the kind has one plan for each kind, compiled at the first request for it.
  */
 
 import type { FieldNode, OperationDefinitionNode, VariableValues } from 'graphql'
@@ -64,17 +64,17 @@ export type SentChange = SentListChange | SentPageStep
 /** The fields of a page besides its steps. */
 export interface PageState {
   readonly totalCount: number
-  /** Of problems: the same array while nothing changes. */
+  /** Set for problems: the same array while no count changes. */
   readonly counts?: readonly ProblemCount[]
   /** The text of {@link FramePlan.facets}. */
   readonly facets?: string
 }
 
-/** The value of a frame: its fields, the texts of those that were written before it, and what stands beside its data. */
+/** The value of a frame: its fields, the texts that were written before it, and what accompanies its data. */
 export interface FrameParts {
   readonly totalCount: number | undefined
   readonly counts: readonly ProblemCount[]
-  /** The types of the kinds that are looked at for problems, and of those that should be. */
+  /** The types that `problems` has looked at, and the types that it should have looked at. */
   readonly lookedAt: readonly string[]
   readonly notLookedAt: readonly string[]
   readonly complete: boolean
@@ -87,11 +87,11 @@ export interface FrameParts {
   readonly resumeToken: string
   readonly resourceVersion: string
   readonly staleSince: string | null
-  /** What is missing, or may be out of date. */
+  /** Parts that are missing, or may be out of date. */
   readonly incomplete: readonly ClusterGap[]
-  /** The errors of its rows as JSON, with paths from the root; absent without errors. */
+  /** The errors of its rows as JSON, with paths from the root; `undefined` without errors. */
   readonly errors: string | undefined
-  /** How its rows were read, as JSON; absent without a request for it. */
+  /** How its rows were read, as JSON; `undefined` unless the subscriber asks for an explanation. */
   readonly explained: string | undefined
 }
 
@@ -125,7 +125,7 @@ export interface FramePlan {
   readonly previous: readonly PreviousWriter[]
   /** Writes the counts and sums of a list, for frames that consist of these. */
   readonly facets: FacetsWriter | undefined
-  /** Writes all fields `object` of a change of a problem, as {@link row} does those of an object. */
+  /** Writes all fields `object` of a change of a problem, as {@link row} does for an object. */
   readonly problem: ProblemWriter | undefined
   /** Writes a change, for each field `changes` of a frame. */
   readonly changes: readonly Write<SentChange>[]
@@ -138,7 +138,6 @@ export interface WantedList {
   readonly list: FollowedList
 }
 
-/** What a subscription follows, with the plan of its frames. */
 export interface Followed extends Pick<FollowedLists, 'page' | 'facets' | 'problems'> {
   readonly lists: readonly WantedList[]
   readonly plan: FramePlan
@@ -147,17 +146,13 @@ export interface Followed extends Pick<FollowedLists, 'page' | 'facets' | 'probl
 /** The clusters of a served schema, and the kinds to look at for problems in them. */
 export type FleetParts = Pick<ServedSchema, 'clusters' | 'access' | 'members' | 'problemKinds'>
 
-/** Separates texts of JSON. Never occurs in one. */
+/** Separates JSON texts. No JSON text contains it. */
 const between = '\0'
 
-/**
- * The plans of a subscription, by the kind that it follows: one for a field of a kind, several for a field whose
- * arguments name the kind. The first request for a kind compiles its plan.
- */
 export class FramePlans {
   readonly key: string
   readonly nodes: readonly FieldNode[]
-  /** Those of drains, logs, events and the clusters themselves have no lists. */
+  /** Drains, logs, events and `gatewayClusters` have no lists. */
   readonly source: FollowSource
   readonly #field: PlanField
   readonly #plans = new Map<Kind, FramePlan>()
@@ -171,7 +166,7 @@ export class FramePlans {
     const roots = [...collectFields([operation.selectionSet], new Set([type.name]), collect)]
     const [[key, nodes] = ['', []]] = roots
     if (roots.length !== 1) {
-      // `@skip` may leave it out.
+      // `@skip` may leave the field out.
       const hint = 'leave out `@skip` and `@include` at the field'
       throw new ClientError('UNSUPPORTED', 'a subscription has one field', { hint })
     }
@@ -277,9 +272,8 @@ function joined<A extends readonly unknown[]>(
 }
 
 /**
- * Compiles a frame. Its value is {@link FrameParts}, which the value writer writes like any other. Some of its fields are
- * written before it, by those who read the caches: rows, previous values, changes, facets. The value has their texts, one
- * for each response key.
+ * Compiles a frame, whose value is {@link FrameParts}. It collects the writers of rows, previous values, changes and
+ * facets: these write their texts when the caches are read, one text for each response key.
  */
 class FrameCompiler {
   readonly rows: RowWriter[] = []
@@ -356,7 +350,7 @@ class FrameCompiler {
     })
   }
 
-  /** Compiles an object of the type of a field, whose fields may be written before. */
+  /** Compiles an object whose fields may have a text already. */
   #written<T>(
     field: PlanField,
     writtenBefore: (field: PlanField) => TextOf<T> | undefined,
@@ -365,7 +359,7 @@ class FrameCompiler {
     return (parts) => valueText(write, parts)
   }
 
-  /** Compiles a part of the frame. Places of rows begin with the key of the frame. */
+  /** Compiles a part of the frame. The places of rows begin with the key of the frame. */
   #in<T>(scope: Pick<CompileScope, 'writtenBefore'>, compile: () => T): T {
     const { compiler, key } = this.#frame
     return compiler.in({ place: key, isLive: true, ...scope }, compile)
@@ -375,7 +369,7 @@ class FrameCompiler {
 /** Finds the text of a field that was written before the value around it. */
 type TextOf<T> = (run: ValueRun, value: T) => string
 
-/** Adds a writer to others whose texts are joined, and returns what finds its text. */
+/** Adds a writer to others whose texts are joined. Returns the function that finds its text. */
 function partOf<T>(writers: T[], writer: T): TextOf<SentChange> {
   const at = writers.push(writer) - 1
   return (_run, { object }) =>

@@ -1,8 +1,8 @@
 /*
- * Access of live groups, 3: which group a subscription joins. What it follows and what its viewer may see make a key, and
- * the group of this key takes it, or a new one (`#groupFor`). The group may turn out to read too little, or to be over:
- * then the search begins again, with the reads that it lacked (`#placed`). Members whose access has changed come here again
- * (`regroup`), and a group whose clusters have changed gets another key (`rename`).
+ * Access of live groups, part 3: which group a subscription joins. Its lists and its viewer's access make a key, and the
+ * group of this key takes it, or a new one (`#groupFor`). A group that reads too little, or is over, makes the search
+ * begin again, with the reads that it lacked (`#placed`). Members whose access has changed come here again (`regroup`). A
+ * group whose clusters have changed gets another key (`rename`).
  */
 
 import type { ClusterCache } from '../../cache/cluster-cache.ts'
@@ -71,7 +71,7 @@ export class LiveGroups implements GroupOwner {
   readonly #options: LiveGroupsOptions
   /** The groups that take members, by key. */
   readonly #groups = new Map<string, LiveGroup>()
-  /** By operation, while it has groups or new members. */
+  /** By operation, as long as the operation has groups or new members. */
   readonly #discovered = new Map<string, DiscoveredReads>()
   readonly #numbers = new WeakMap<FramePlan | ClusterCache, number>()
   #numbered = 0
@@ -93,7 +93,7 @@ export class LiveGroups implements GroupOwner {
         for (const { at, reading } of group.state.lists) {
           if (at.isOptional !== true) reading.requireCovered()
         }
-        // Members share a snapshot, but not these frames.
+        // Members share a snapshot, but not the frames of a resumption.
         const problem = backlog && this.held.hold(group, backlog.bytes, viewer?.username)
         const begun = problem === undefined ? backlog : undefined
         if (begun !== undefined) counts.resumed += 1

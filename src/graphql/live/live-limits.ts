@@ -12,7 +12,7 @@ export interface LiveLimits {
    * the heap.
    */
   readonly maxHeldBytes: number
-  /** The same for one user, who counts for a part of what users share. Default: a half of that. */
+  /** The same for one user, who counts for a part of shared memory. Default: half of `maxHeldBytes`. */
   readonly maxHeldBytesPerUser: number
 }
 
@@ -38,7 +38,7 @@ export interface LiveCounts {
   merged: number
   /** Frames of changes that groups have written, each once for all its readers. */
   written: number
-  /** The bytes of these. */
+  /** The bytes of these frames. */
   writtenBytes: number
   /** Frames that readers have taken. */
   frames: number

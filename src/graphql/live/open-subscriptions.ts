@@ -1,8 +1,8 @@
 /*
- * Which subscriptions a change of the schema ends. A subscription keeps the schema that it began with. It ends if the
- * new one has lost one of its kinds or clusters, if a field that it selects is gone or of another type, or if its rows
- * would lead to a kind that was not served before: of an owner, or in `usedBy` and `owned`. Any other subscription goes
- * on, and is told of clusters that come and go.
+ * Which subscriptions a change of the schema ends. A subscription keeps the schema that it began with. It ends if the new
+ * schema has lost one of its kinds or clusters, if a field that it selects is gone or has another type, or if its rows
+ * would now lead to a kind that was not served before: as an owner, or in `usedBy` and `owned`. Every other subscription
+ * goes on, and learns of clusters that come and go.
  */
 
 import {
@@ -24,15 +24,14 @@ export interface OpenSubscription {
   /** The schema at the start of the subscription, which it keeps reading. */
   readonly served: ServedSchema
   readonly document: DocumentNode
-  /** It outlives the clusters of optional ones. */
+  /** The subscription outlives the clusters of optional kinds. */
   readonly kinds: readonly ClusterKind[]
-  /** The kinds that the document names by a schema. */
+  /** The kinds that the document names, by the given schema. */
   readonly supporting: (served: ServedSchema) => readonly ClusterKind[]
   fleetChanged(now: ServedSchema): void
   failed(error: ClientError): void
 }
 
-/** The open subscriptions. Ends those that a change of the schema affects. */
 export class OpenSubscriptions {
   readonly #open = new Set<OpenSubscription>()
   readonly #unserved = new Map<OpenSubscription, Map<string, NamedKind>>()

@@ -1,9 +1,9 @@
 /*
- * Where subscriptions begin. A request is parsed and validated, and its variables are coerced (`subscribeTo`). Its
- * plan, kept for each document, says what its one field is (`#joined`): lists of objects, which it joins a group for
- * (`LiveGroups`), or values that come one by one: clusters, the progress of a drain, logs, events of an extension.
- * Errors until then are the only message of a stream that has failed. Each subscription is reported at its begin and
- * its end.
+ * Where subscriptions begin. The request is parsed and validated, and its variables are coerced (`subscribeTo`). Its
+ * plan, kept for each document, says what its one field is (`#joined`): lists of objects, for which it joins a group
+ * (`LiveGroups`), or values that come one by one: clusters, the progress of a drain, logs, events of an extension. An
+ * error before that is the only message of a failed stream. Each subscription is reported when it begins and when it
+ * ends.
  */
 
 import { createHash } from 'node:crypto'
@@ -63,7 +63,7 @@ export interface PlannedSubscriptionsOptions extends LiveGroupsOptions {
 /** The caller of a subscription, and its start in `performance.now()` time. */
 export interface SubscriptionOrigin extends Pick<QueryOrigin, 'viewer' | 'callerToken' | 'trace'> {
   readonly beganMs?: number | undefined
-  /** Whether a drain may begin: not by GET. Default: false. */
+  /** Whether a drain may begin. False for GET requests, and by default. */
   readonly mayWrite?: boolean
 }
 
@@ -85,18 +85,17 @@ interface KnownSubscription {
   readonly otherVariables: ReadonlySet<string>
 }
 
-/** Answers subscriptions by their plans. Subscribers with the same operation share a group. */
 export class PlannedSubscriptions {
   readonly #options: PlannedSubscriptionsOptions
   readonly #operations = new WeakMap<OperationDefinitionNode, KnownSubscription>()
   readonly #groups: LiveGroups
-  /** Answers frames that are answers to a selection: of `gatewayClusters`, and of the events of extensions. */
+  /** Answers the selections of `gatewayClusters` and of the events of extensions. */
   readonly #queries: PlannedQueries
 
   constructor(options: PlannedSubscriptionsOptions) {
     this.#options = options
     this.#groups = new LiveGroups(options)
-    // Without the observer: a frame is no operation of its own.
+    // Leaves the observer out: a frame is no operation of its own.
     const { served, limits, documents, fragments, unexpected } = options
     this.#queries = new PlannedQueries({ served, limits, documents, fragments, unexpected })
   }
@@ -188,13 +187,13 @@ export class PlannedSubscriptions {
     return stream
   }
 
-  /** As {@link subscribe}, for the gateway itself: a part of an operation that has its own report. */
+  /** Like {@link subscribe}, for the gateway itself: a part of an operation that has its own report. */
   async follow({ query, ...request }: QueryRequest, caller: Caller): Promise<FrameStream> {
     const { documents, served } = this.#options
     const document = documents.parse(query)
     const [unfit] = documents.validate(served().schema, document)
     if (unfit !== undefined) {
-      // A profile of the schema leaves it out.
+      // A profile of the schema leaves a field out.
       const message = `the gateway's schema leaves out a field that this needs: ${unfit.message}`
       const hint = 'ask its operator to serve all fields of Pod'
       return new FailedStream([new ClientError('UNSUPPORTED', message, { hint })])
@@ -248,7 +247,7 @@ export class PlannedSubscriptions {
             endsAtMs: beganMs + limits.operationDeadlineMs,
             write: this.#answers({ document, variables }, validated, caller),
             caller: {
-              // The resolver reads by the schema of the day, as its events are answered.
+              // The resolver reads the present schema, which also answers its events.
               get served() {
                 return servedNow()
               },
@@ -262,8 +261,8 @@ export class PlannedSubscriptions {
         }
         default: {
           const { resumeFrom: token } = args
-          // The variables that decide the rows: requests of one plan that give the same get the same answer. Omitted ones
-          // take the document's defaults; null counts as given.
+          // The variables that decide the rows. Requests of one plan with the same values get the same answer. Omitted
+          // variables take the document's defaults; null counts as given.
           const inputs = variables ?? {}
           const isGiven = (name: string): boolean =>
             Object.hasOwn(inputs, name) && !known.otherVariables.has(name)
@@ -291,7 +290,7 @@ export class PlannedSubscriptions {
     }
   }
 
-  /** Answers the events of a subscription, each by the present schema. Rejects if that lacks what is selected. */
+  /** Answers the events of a subscription, each by the present schema. Rejects if that schema lacks a selected field. */
   #answers(
     { document, variables }: Pick<SubscriptionRequest, 'document' | 'variables'>,
     { operation, schema: first }: ValidatedSubscriptionArgs,
@@ -317,7 +316,7 @@ export class PlannedSubscriptions {
     operation: OperationDefinitionNode,
   ): KnownSubscription {
     let known = this.#operations.get(operation)
-    // The plans of a schema are the same for whatever clusters there are.
+    // The plans depend on the schema, not on the clusters.
     if (known?.schema !== served.schema) {
       if (operation.operation !== OperationTypeNode.SUBSCRIPTION) {
         throw new TypeError(`a ${operation.operation} is not a subscription`)
@@ -332,7 +331,7 @@ export class PlannedSubscriptions {
   }
 }
 
-/** The kinds that a subscription names by a schema; none if its arguments are refused. */
+/** The kinds that a subscription names, by the given schema; none if its arguments are refused. */
 function subscribedKinds(
   served: ServedSchema,
   { document, operation, variableValues: variables }: ValidatedSubscriptionArgs,
@@ -403,9 +402,9 @@ export async function liveResults(
   })
 }
 
-/** Answers operations by their plans: for `startGraphQLServer`. */
+/** Answers operations by their plans, for `startGraphQLServer`. */
 export interface PlannedOperations {
-  /** The plugin that it answers in place of. */
+  /** The plugin whose place it takes. */
   readonly plugin: object
   /** The JSON text of the answer to a query; `undefined` if the plugin must answer it. */
   answer(

@@ -1,9 +1,9 @@
 /*
- * What a subscriber missed who comes back with a resume token (`resumed`). The token holds the position of each kind
- * that its rows were written from. The recent changes since then are read from the caches or from a watch; then, within
- * one tick, they are compared with the rows of the group: what the subscriber held then, by these changes, and what the
- * group's members hold now. Where that is not known for sure, a change may be sent twice, but none is left out. A page
- * is the same, or is sent again.
+ * The changes that a subscriber missed, who comes back with a resume token (`resumed`). The token holds the position of
+ * each kind that the rows were written from. The changes since then are read from the caches or from a watch. Then,
+ * within one tick, the rows that the subscriber held, by these changes, are compared with the rows that the group's
+ * members hold now. Where this is uncertain, a change may be sent twice, but none is left out. A page is unchanged, or is
+ * sent again.
  */
 
 import { sleep } from '../../lib/backoff.ts'
@@ -30,7 +30,7 @@ import type { LiveGroup } from './group/live-group.ts'
 const reachMs = 2_000
 /** A resumption may have this many more changes than a snapshot. */
 const changesBeyondSnapshot = 100
-/** If all rows may have changed and there are more than these, the subscriber starts again with the shared snapshot. */
+/** If all rows may have changed and there are more than this, the subscriber starts again with the shared snapshot. */
 const maxRowsAnew = 500
 
 /**
@@ -70,8 +70,7 @@ export async function resumed(
   const { failures } = state
   const positions = state.reachPresent()
   const isAhead = state.isAheadOf(positions)
-  // A position of another store of several namespaces says what its client holds of all namespaces; of some, the client
-  // may hold more.
+  // A joint position of another store covers all namespaces together. The client may hold more of some namespaces.
   const isBehind = Array.from(asked).some(([one, ofList]) =>
     Object.entries(ofList).some(([type, position]) => {
       const { store } = readJointPosition(position) ?? {}
@@ -79,7 +78,7 @@ export async function resumed(
       return store !== undefined && store !== readJointPosition(own)?.store
     }),
   )
-  // Rows that changed behind the positions come with the next frame, unless they have been written.
+  // Rows that changed after the positions come with the next frame, unless they are written already.
   const until: GroupPositions = isAhead ? new Map() : positions
   const missed = missedBy(group, { positions: asked, isAhead: isBehind || from.isAhead, until })
   if (missed === undefined) return undefined
@@ -106,7 +105,7 @@ function missedBy(
     const seen = { positions, until: from.until.get(list) ?? {}, isAhead: from.isAhead }
     const hasSeen = positions[list.at.kind.typeName] !== undefined
     if (!list.isFollowing) {
-      // The subscriber may hold rows of it that the group does not have.
+      // The subscriber may hold rows of the list that the group does not have.
       if (hasSeen) return undefined
       continue
     }
@@ -123,7 +122,7 @@ function missedBy(
       rows += ofRows.size
       ofList = missedOf(list, ofRows, seen, isOfViewer)
     } else {
-      // A page is the same, or the server must send it again.
+      // If the page may have changed, the server must send it again.
       const since = changesSince(list, seen, isOfViewer)
       if (seen.isAhead || since === undefined || since.isAnyRow) return undefined
       const isSame = [since.changes, ...since.related].every((changes) => changes?.length === 0)
@@ -137,7 +136,7 @@ function missedBy(
 }
 
 interface SeenUpTo extends Pick<ResumePosition, 'positions' | 'isAhead'> {
-  /** The positions to which it is led; all recent changes count for a kind without one. */
+  /** The positions to lead the subscriber to. All recent changes count for a kind without one. */
   readonly until: Positions
 }
 
@@ -206,7 +205,7 @@ function missedOf(
     if (now === undefined) continue
     missed.push({ ...additionOf(now), type: now.uid === held ? 'MODIFIED' : 'ADDED' })
   }
-  // The rows that read changed objects; all rows if this is unknown.
+  // The rows that read changed objects; all rows if they are unknown.
   let rewritten: Iterable<string> = rows.keys()
   const read = reading.needs.map(({ kind }) => kind.typeName)
   const changed = [since.changes, ...since.related].map((ofKind = [], at) => {
@@ -229,7 +228,7 @@ function missedOf(
   }
   for (const key of affected) {
     if (byKey.has(key) || !isInScope(part.scope, key)) continue
-    // The row may or may not have matched before: its current state, or its removal.
+    // The row may have matched before or not: sends its current state, or its removal.
     const now = rows.sentOf(key)
     const id = part.view.idOf(key)
     if (now !== undefined) missed.push(additionOf(now))
@@ -261,7 +260,7 @@ function changesSince(
     return changesAfter(snapshot.history(at), at.kind.typeName, { positions, until })
   })
   if (changes === undefined) return undefined
-  // Rows may have shown objects of a kind that the group does not follow. The subscriber needs them without those.
+  // Rows may have shown objects of a kind that the group does not follow. The subscriber needs them without those objects.
   const names = new Set([
     ...reading.needs.map(({ kind }) => kind.typeName),
     ...(list.filter?.kinds ?? []).map(({ position }) => position),

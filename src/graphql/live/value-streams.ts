@@ -1,7 +1,8 @@
 /*
  * The subscriptions that follow no list: the clusters of the fleet, a drain, and the events of an extension. Each is a
- * source of events, whose next one is taken when the subscriber has taken the frame of the one before (`EventFrames`).
- * Clusters and drains have a state: its changes are gathered for a while, and a slow subscriber skips those in between.
+ * source of events. It takes the next event when the subscriber has taken the frame of the previous one (`EventFrames`).
+ * Clusters and drains have a state: their changes are gathered for a while, and a slow subscriber skips intermediate
+ * states.
  */
 
 import { sleep } from '../../lib/backoff.ts'
@@ -13,8 +14,8 @@ import type { FleetChanges } from '../served/served-schema.ts'
 import type { Drain, DrainProgress } from '../writes/drain.ts'
 
 /**
- * A subscription to `gatewayClusters`: the answer for the present clusters, and after changes of the clusters the answer
- * again, if it is another one. Rejects with the error that prevents the first answer.
+ * A subscription to `gatewayClusters`: the answer for the present clusters, and a new answer whenever a change of the
+ * clusters changes it. Rejects with the error that prevents the first answer.
  */
 export async function clustersStream(
   fleet: FleetChanges,
@@ -88,7 +89,7 @@ export function drainStream(drain: Drain, write: (progress: DrainProgress) => Bu
 
 export interface ExtensionStreamOptions {
   readonly caller: KindCachesOptions
-  /** The resolver's signal aborts if it gives no events by then, `performance.now()`. */
+  /** By `performance.now()`. The resolver's signal aborts if it gives no events by then. */
   readonly endsAtMs: number
   readonly subscribe: (
     context: ExtensionContext,

@@ -1,8 +1,8 @@
 /*
- * The log of one container, followed. Each step looks at the container as its pod's status says, and does one thing:
- * waits, ends, asks for the permission, takes a place for a stream, or reads one stream to its end. Each run of the
- * container has its own log. A stream that breaks while the container runs is opened again after the last line; the API
- * server compares whole seconds, so lines that come again are left out.
+ * Follows the log of one container. Each step looks at the container's status in its pod and does one thing: it waits,
+ * ends, asks for the permission, takes a place for a stream, or reads one stream to its end. Each run of the container
+ * has its own log. A stream that breaks while the container runs is opened again after the last line. The API server
+ * compares whole seconds, so repeated lines are left out.
  */
 
 import type { ApiServer } from '../../api-server/api-server.ts'
@@ -18,7 +18,7 @@ import { HeldLine, type LineReader, type LogBuffer } from './log-buffer.ts'
 import type { LogLimits } from './log-limits.ts'
 import type { LogRequest } from './log-request.ts'
 
-/** The logs of several containers, as the follower of one knows them: `FollowedLogs`. */
+/** The logs of several containers, as the follower of one container knows them. `FollowedLogs` implements it. */
 export interface FollowerMeans {
   readonly request: LogRequest
   readonly logLimits: LogLimits
@@ -37,11 +37,10 @@ export interface FollowerMeans {
   takePlace(): string | undefined
   freePlace(): void
   /**
-   * Reads some lines when there is room for them, and in its turn: what `contains` leaves out costs as much as what is
-   * sent. `read` returns the number of lines. False if nothing is read any more.
+   * Reads some lines in its turn, when there is room for them. `read` returns the number of lines, including lines that
+   * `contains` leaves out, which cost as much. Resolves to false if nothing more is read.
    */
   inTurn(read: () => number): Promise<boolean>
-  /** Called after a change. */
   changed(what: 'lines' | 'state' | 'reopened'): void
 }
 
@@ -49,10 +48,9 @@ type State = Pick<LogStream, 'state' | 'reason' | 'message'>
 
 /** How long a stream may be silent until it counts as open: a kubelet answers with the first line. */
 const silenceMs = 1_000
-/** How long a log may go on after its pod has gone. */
+/** How long a log may go on after its pod is gone. */
 const lastLinesMs = 2_000
 
-/** Follows the log of one container: each of its runs, from one stream after the other. */
 export class ContainerFollower implements LineReader {
   readonly #means: FollowerMeans
   #view: ContainerView
@@ -62,7 +60,7 @@ export class ContainerFollower implements LineReader {
   readonly #isLate: boolean
   /** The last run that was read to its end. */
   #done: string | undefined
-  /** Where its stream goes on if it breaks: the time of the last line, and the number of lines of that time. */
+  /** Where to go on if the stream breaks: the time of the last line, and the number of lines with that time. */
   #last: { time: string; lines: number } | undefined
   #stream: AbortController | undefined
   #hasPlace = false
@@ -92,13 +90,13 @@ export class ContainerFollower implements LineReader {
     return this.#view.uid
   }
 
-  /** Whether nothing more is read, unless {@link see} tells of a change. */
+  /** Whether nothing more is read until {@link see} reports a change. */
   get isSettled(): boolean {
     const { state } = this.#state
     return this.#isOver || state === 'ENDED' || state === 'FAILED' || this.#isWaiting
   }
 
-  /** Whether it is not known yet whether its log can be read. */
+  /** Whether it is still unknown if the log can be read. */
   get isOpening(): boolean {
     const { state, reason } = this.#state
     return state === 'WAITING' && reason === null && !this.isSettled
@@ -127,7 +125,7 @@ export class ContainerFollower implements LineReader {
     if (!isSame) this.wake()
   }
 
-  /** The container is no longer one of those that are followed. What it has written last is still read. */
+  /** Marks the container as no longer followed. Its last lines are still read. */
   gone(): void {
     if (this.#isGone) return
     this.#isGone = true
@@ -137,14 +135,14 @@ export class ContainerFollower implements LineReader {
     }, lastLinesMs).unref()
   }
 
-  /** Looks again what to do: a permission or a place has become free. */
+  /** Takes the next step: a permission has changed, or a place has become free. */
   wake(): void {
     const change = this.#change
     this.#change = Promise.withResolvers()
     change.resolve()
   }
 
-  /** Asks again whether the caller may read. Nothing of the log is given before that is known. */
+  /** Asks again whether the caller may read. No line is given before the answer. */
   async review(): Promise<void> {
     if (await this.#isAllowed()) {
       if (this.#state.reason === 'FORBIDDEN') this.wake()
@@ -155,7 +153,7 @@ export class ContainerFollower implements LineReader {
     this.wake()
   }
 
-  /** The place becomes free when the reader has taken the last line, too. */
+  /** The place becomes free only when the reader has taken the last line. */
   holds(difference: number): void {
     this.#heldLines += difference
     if (this.#isPlaceDue) this.#freePlace()
@@ -187,7 +185,7 @@ export class ContainerFollower implements LineReader {
     }
     const change = this.#change.promise
     const isAllowed = await this.#isAllowed()
-    // Nothing is opened that no close would end.
+    // Opens no stream that no close would end.
     if (this.#isOver) return
     if (!isAllowed) {
       const { namespace, cluster } = this.#view
@@ -224,7 +222,7 @@ export class ContainerFollower implements LineReader {
       const isNew = this.#newLines()
       const pass = (entries: () => readonly LogEntry[]): Promise<boolean> =>
         this.#means.inTurn(() => {
-          // The permission may have been taken away meanwhile.
+          // The caller may have lost the permission meanwhile.
           if (stream.signal.aborted) return 0
           const all = entries()
           for (const entry of all) if (isNew(entry)) this.#push(entry)
@@ -239,7 +237,7 @@ export class ContainerFollower implements LineReader {
     } catch (error) {
       clearTimeout(isOpen)
       if (this.#isOver) return
-      // An abort is no failure: the next step says what there is.
+      // An abort is no failure: the next step looks at the status again.
       if (!stream.signal.aborted) return await this.#failed(error, run)
       if (this.#isGone) this.#done = run
       return
@@ -267,7 +265,7 @@ export class ContainerFollower implements LineReader {
     this.#freePlace()
   }
 
-  /** Says of each line of a stream whether it is new. The server compares whole seconds: it sends some lines again. */
+  /** Tells whether a line of a stream is new. The server compares whole seconds, so it sends some lines again. */
   #newLines(): (line: LogEntry) => boolean {
     const resumed = this.#last && { ...this.#last }
     let again = 0
@@ -311,7 +309,7 @@ export class ContainerFollower implements LineReader {
     if (this.#last !== undefined) return { ...common, sinceTime: this.#last.time }
     if (!this.#isFirstRun) return common
     if (!this.#isLate) return { ...common, tailLines, sinceTime }
-    // An older pod that has come to match is followed from now on.
+    // An older pod that starts to match is followed from now on.
     return createdAt < beganAt ? { ...common, sinceTime: beganAt } : common
   }
 
@@ -325,12 +323,12 @@ export class ContainerFollower implements LineReader {
       return await (follows ? this.#pause() : this.#rest(true))
     }
     if (status === 400) {
-      // There is no such run any more.
+      // The run no longer exists.
       this.#done = run
       this.#freePlace()
       return
     }
-    // A node that does not exist is answered with its name as that of a pod.
+    // The pod is gone. If its node were missing, the API server would answer 404 with the name of the node.
     if (status === 404 && text.includes(`"${pod}"`)) {
       this.#done = run
       this.#set(podDeleted)
@@ -353,7 +351,7 @@ export class ContainerFollower implements LineReader {
     }
   }
 
-  /** Waits for a change; the end, if there will be none. */
+  /** Waits for a change. Ends if there will be none. */
   async #rest(isEnd: boolean): Promise<void> {
     this.#freePlace()
     if (isEnd) {
@@ -422,7 +420,7 @@ function failureOf(
     case 403:
       return { code: 'FORBIDDEN', message, isLasting: true }
     default:
-      // What a kubelet does not answer, the API server says with its own words.
+      // The kubelet did not answer: the text is from the API server.
       return { code: 'NODE_UNREACHABLE', message, isLasting: false }
   }
 }

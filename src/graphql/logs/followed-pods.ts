@@ -1,7 +1,7 @@
 /*
- * Which containers the logs are of. The pods are those of a subscription of the gateway's own, made as the caller, so
- * that access, selectors and owners mean the same as elsewhere. Its frames are folded to the pods that there are now
- * (`#apply`), and the statuses of these to containers with their runs (`containersOf`).
+ * The containers whose logs are read. The pods come from a subscription that the gateway makes as the caller, so that
+ * access, selectors and owners mean the same as elsewhere. Its frames are folded into the present pods (`#apply`), and
+ * their statuses into containers with their runs (`containersOf`).
  */
 
 import { isObjectType } from 'graphql'
@@ -19,7 +19,7 @@ export type Subscribe = (
   caller: Caller,
 ) => Promise<FrameStream>
 
-/** A container of a pod, as the pod's status says. */
+/** A container of a pod, from the pod's status. */
 export interface ContainerView {
   readonly cluster: string
   readonly namespace: string
@@ -28,12 +28,12 @@ export interface ContainerView {
   readonly container: string
   /** When the pod was created, by RFC 3339. */
   readonly createdAt: string
-  /** Another one for each run that has begun; `undefined` before the first. */
+  /** The id of the latest run that has begun; `undefined` before the first. */
   readonly run: string | undefined
   readonly phase: 'waiting' | 'running' | 'ended'
   /** The run before the last restart, if there was one. */
   readonly previousRun: string | undefined
-  /** Why it does not run. */
+  /** Why the container does not run. */
   readonly reason: string | undefined
   readonly message: string | undefined
 }
@@ -41,19 +41,18 @@ export interface ContainerView {
 interface FollowedPodsOptions {
   readonly subscribe: Subscribe
   readonly caller: Caller
-  /** The pods of one workload, at most. */
+  /** The most pods of one workload. */
   readonly maxPods: number
   /** Runs a work when it is its turn, unless the logs are over by then. */
   readonly inTurn: (work: () => void) => Promise<void>
   readonly changed: () => void
 }
 
-/** The pods that are followed: read from a subscription, as the caller may see them. */
 export class FollowedPods {
   readonly #frames: FrameStream
   readonly #options: FollowedPodsOptions
   #isPumping = false
-  /** By the id of the object that was asked for: a pod, or what has pods. */
+  /** By the id of the requested object: a pod, or an owner of pods. */
   readonly #objects = new Map<string, FollowedObject>()
   #heldBytes = 0
   readonly #hidden = new Set<string>()
@@ -61,7 +60,7 @@ export class FollowedPods {
   #gaps: readonly ClusterGap[] = []
   #error: unknown
 
-  /** Rejects with the error that prevents it. */
+  /** Rejects with the error that prevents the subscription. */
   static async open(
     served: ServedSchema,
     args: KindLogsArguments,
@@ -84,12 +83,11 @@ export class FollowedPods {
     this.#options = options
   }
 
-  /** Whether all pods are known. */
   get isSynced(): boolean {
     return this.#isSynced
   }
 
-  /** Whether none of the objects that were asked for exists. */
+  /** Whether none of the requested objects exists. */
   get isEmpty(): boolean {
     return this.#objects.size === 0
   }
@@ -106,12 +104,12 @@ export class FollowedPods {
     return this.#error
   }
 
-  /** Whether a pod has gone because the caller may no longer see it. */
+  /** Whether a pod is gone because the caller may no longer see it. */
   isHidden(uid: string): boolean {
     return this.#hidden.has(uid)
   }
 
-  /** The objects that were asked for and have pods. */
+  /** The requested objects that have pods. */
   *owners(): Generator<Owner, void, void> {
     for (const { owner } of this.#objects.values()) if (owner !== undefined) yield owner
   }
@@ -192,7 +190,6 @@ interface Payload {
   } | null
 }
 
-/** An object that was asked for: a pod, or what has pods. */
 interface FollowedObject {
   readonly pods: readonly FollowedPod[]
   readonly owner: Owner | undefined
@@ -209,7 +206,7 @@ interface Owner {
 
 interface FollowedPod {
   readonly uid: string
-  /** Pods are in the order of these texts: by cluster, namespace and name. */
+  /** A text that sorts pods by cluster, namespace and name. */
   readonly order: string
   readonly containers: readonly ContainerView[]
 }
@@ -288,7 +285,7 @@ const podFields = `clusterName namespace name uid creationTimestamp
   status { phase reason initContainerStatuses ${statusFields} containerStatuses ${statusFields}
     ephemeralContainerStatuses ${statusFields} }`
 
-/** How soon a change of the pods is seen. */
+/** How long changes of the pods are gathered. */
 const coalesceMs = 50
 
 function framesOf(fields: string): string {
@@ -320,7 +317,7 @@ function podsRequest(
   return { query, variables: { ...Object.fromEntries(present), coalesceMs } }
 }
 
-/** What is selected of an object by its id: of a pod itself, or of the pods that its kind leads to. */
+/** The selection for an object by its id: the pod itself, or the pods that its kind leads to. */
 function fieldsOf({ kindOf, schema }: ServedSchema, id: string, maxPods: number): string {
   const { group, kind: name } = decodeObjectId(id)
   const kind = kindOf(group, name)

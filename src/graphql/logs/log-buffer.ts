@@ -1,7 +1,7 @@
 /*
- * The lines that wait for one reader. While it is full, the streams wait, and so do the API servers. A reader who stays
- * behind for longer loses the oldest lines, which are counted. For a reader who takes nothing at all any more, nothing
- * more is read.
+ * The lines that wait for one reader. While the buffer is full, the streams wait, and so do the API servers. A reader who
+ * stays behind for longer loses the oldest lines, which are counted. For a reader who takes nothing at all, nothing more
+ * is read.
  */
 
 import { stringBytes } from '../../informer/codec/template.ts'
@@ -9,7 +9,7 @@ import { JsonText } from '../../lib/json.ts'
 import type { LogLine } from '../schema/gateway-types.ts'
 import type { LogLimits } from './log-limits.ts'
 
-/** A line, and the container follower that has read it. */
+/** A line, and the follower that has read it. */
 export class HeldLine implements LogLine {
   readonly cluster: string
   readonly namespace: string
@@ -44,31 +44,30 @@ export class HeldLine implements LogLine {
 }
 
 export interface LineReader {
-  /** Called with the change of the number of its lines that are held. */
+  /** Called when the number of its held lines changes, with the difference. */
   holds(difference: number): void
 }
 
 /** How long the streams wait for a reader before lines are skipped: a browser that opens a page takes its time. */
 export const patienceMs = 1_000
-/** A reader who takes nothing for so long has stopped: nothing more is read for it until it takes a frame. */
+/** A reader who takes nothing for this long has stopped. Nothing more is read for it until it takes a frame. */
 const stoppedMs = 10_000
-/** The objects of V8 beside the text of a line. */
+/** The memory of V8's objects for a line, besides its text. */
 const lineBytes = 160
 
-/** The lines that wait for one reader, in the order of their times. */
 export class LogBuffer {
   readonly #limits: Pick<LogLimits, 'maxLines' | 'maxBytes'>
   readonly #waits: boolean
   #lines: HeldLine[] = []
   #bytes = 0
   #skipped = 0
-  /** Since when it has been full, by `performance.now()`. */
+  /** Since when the buffer has been full, by `performance.now()`. */
   #fullSinceMs: number | undefined
   #takenMs = performance.now()
   #taken = Promise.withResolvers<void>()
   #isClosed = false
 
-  /** `waits`: whether there is a reader who takes lines; else the newest are kept. */
+  /** `waits`: whether a reader takes lines. Otherwise the newest lines are kept. */
   constructor(limits: Pick<LogLimits, 'maxLines' | 'maxBytes'>, waits: boolean) {
     this.#limits = limits
     this.#waits = waits
@@ -88,7 +87,7 @@ export class LogBuffer {
     this.#bytes += sizeOf(line)
     line.of.holds(1)
     if (!this.#isOver(1)) return
-    // Makes room for a quarter at once: to sort for each line would cost too much.
+    // Makes room for a quarter at once, since sorting for each line would cost too much.
     this.#lines.sort(byTime)
     let dropped = 0
     while (dropped < this.#lines.length && this.#isOver(0.75, dropped)) {
@@ -99,10 +98,10 @@ export class LogBuffer {
     this.#skipped += dropped
   }
 
-  /** Waits while it is full, for as long as the reader may still catch up. `undefined` if there is room. */
+  /** Waits while the buffer is full, as long as the reader may still catch up. `undefined` if there is room. */
   room(): Promise<void> | undefined {
     const nowMs = performance.now()
-    // Three quarters are full: the rest is for lines of streams that read at the same time.
+    // Waits from three quarters on: the rest is for streams that read at the same time.
     if (!this.#waits || !this.#isOver(0.75)) {
       this.#fullSinceMs = undefined
       return undefined
@@ -142,7 +141,7 @@ export class LogBuffer {
     return { lines, skipped }
   }
 
-  /** Drops the lines of a follower, which its reader may no longer see. */
+  /** Drops the lines of a follower: the reader may no longer see them. */
   drop(of: LineReader): void {
     const dropped = this.#lines.filter((line) => line.of === of)
     this.#lines = this.#lines.filter((line) => line.of !== of)
@@ -150,7 +149,7 @@ export class LogBuffer {
     letGo(dropped)
   }
 
-  /** Lets go of everything, and of all who wait. Nothing more is held. */
+  /** Drops all lines, and ends all waits. Holds nothing more. */
   close(): void {
     this.#isClosed = true
     letGo(this.#lines.splice(0))
@@ -158,7 +157,7 @@ export class LogBuffer {
     this.#taken.resolve()
   }
 
-  /** Whether a share of what may wait is exceeded, without the first lines. */
+  /** Whether the lines exceed a share of the limits, not counting the first `without` lines. */
   #isOver(share: number, without = 0): boolean {
     const { maxLines, maxBytes } = this.#limits
     return this.#lines.length - without > maxLines * share || this.#bytes > maxBytes * share
@@ -173,7 +172,7 @@ function sizeOf({ text }: HeldLine): number {
   return stringBytes(text) + lineBytes
 }
 
-/** Lines without a time stay where they came. */
+/** Lines without a time keep their place. */
 function byTime({ time: a }: HeldLine, { time: b }: HeldLine): number {
   if (a === null || b === null || a === b) return 0
   return a < b ? -1 : 1

@@ -1,14 +1,14 @@
 /*
- * The bounds of logs, in one table, and the places for streams (`LogPlaces`): each stream holds a connection to an API
- * server and its kubelet open, so a user and the gateway have only so many at once. Who waits for a place is woken when
- * one becomes free.
+ * The bounds of logs, in one table, and the places for streams (`LogPlaces`). Each stream holds a connection to an API
+ * server and its kubelet open, so a user and the gateway have only so many at once. When a place becomes free, the
+ * waiting followers are woken.
  */
 
 import { Counts } from '../../lib/counts.ts'
 import { defaultsOf, heldBytesOptions, type NumberOptions } from '../../lib/options.ts'
 import { heapShare } from '../../lib/process-memory.ts'
 
-/** Bounds of logs. Nothing of a log is kept beyond them. */
+/** Bounds of logs. The gateway keeps nothing of a log beyond them. */
 export interface LogLimits {
   /** The streams of logs of all users together: each is a connection to an API server and its kubelet. */
   readonly maxStreams: number
@@ -27,7 +27,7 @@ export interface LogLimits {
    * heap, up to 64 MiB.
    */
   readonly maxHeldBytes: number
-  /** The same for the readers of one user. Default: a half of that. */
+  /** The same for the readers of one user. Default: half of `maxHeldBytes`. */
   readonly maxHeldBytesPerUser: number
 }
 
@@ -48,14 +48,13 @@ export const defaultLogLimits: LogLimits = defaultsOf(logOptions)
 export interface LogCounts {
   readonly streams: number
   readonly heldBytes: number
-  /** Lines that were read, those that `contains` leaves out as well. */
+  /** Lines that were read, including lines that `contains` leaves out. */
   readonly read: number
   readonly lines: number
   readonly skipped: number
   readonly reopened: number
 }
 
-/** The places for streams: as many as a user and the gateway may have at once. */
 export class LogPlaces {
   readonly #limits: LogLimits
   readonly #ofUser = new Counts()

@@ -1,7 +1,7 @@
 /*
- * What the arguments of `podLogs` ask for: of which pods (`askedObjects`, for the report of the operation), and which
- * lines of each container (`logRequest`). Either ids name the objects, or namespaces, labels or a filter limit a list
- * of pods: the logs of everything are never meant.
+ * The arguments of `podLogs`: the pods (`askedObjects`, for the report of the operation), and the lines of each container
+ * (`logRequest`). Either ids name the objects, or namespaces, labels or a filter limit a list of pods. The logs of all
+ * pods are never meant.
  */
 
 import { instantKey } from '../../query/index/index-key.ts'
@@ -13,7 +13,7 @@ import { clustersNamed } from '../served/cluster-argument.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import type { LogLimits } from './log-limits.ts'
 
-/** What logs were asked of, or a pod whose log was opened. What is absent was not limited, or is not known. */
+/** An object whose logs were requested, or a pod whose log was opened. An absent member was not limited, or is unknown. */
 export interface LoggedObject {
   readonly cluster: string
   /** The name of the GraphQL type. */
@@ -30,7 +30,7 @@ export function loggedKey(cluster: string, uid: string): string {
   return `${cluster}/${uid}`
 }
 
-/** What the logs are asked of: objects by their ids, or the pods of namespaces. Throws as `clustersNamed` does. */
+/** The objects whose logs are requested: by their ids, or the pods of namespaces. Throws as `clustersNamed` does. */
 export function askedObjects(served: ServedSchema, args: KindLogsArguments): LoggedObjects {
   const asked: LoggedObjects = new Map()
   const { ids, namespace, namespaces } = args
@@ -50,7 +50,7 @@ export function askedObjects(served: ServedSchema, args: KindLogsArguments): Log
   return asked
 }
 
-/** What is asked of each container, checked. */
+/** The checked request for each container. */
 export interface LogRequest {
   readonly container: string | undefined
   readonly previous: boolean

@@ -1,8 +1,8 @@
 /*
- * The logs of pods, read and followed as their callers (`PodLogs`). The pods are those of a subscription of the caller
- * (`FollowedPods`), and each of their containers has one stream at a time (`ContainerFollower`), for which it takes one of
- * the places. The lines wait in a buffer (`LogBuffer`) until the reader takes a frame (`FollowedLogs`), in the order of
- * their times. Nothing of a log is kept beyond these lines.
+ * The logs of pods, read and followed as their callers (`PodLogs`). The pods come from a subscription of the caller
+ * (`FollowedPods`). Each container has one stream at a time (`ContainerFollower`), which takes one of the places. The
+ * lines wait in a buffer (`LogBuffer`), in the order of their times, until the reader takes a frame (`FollowedLogs`).
+ * Nothing of a log is kept beyond these lines.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -51,14 +51,13 @@ interface FollowedLogsOptions extends PodLogsOptions {
   readonly args: KindLogsArguments
   readonly request: LogRequest
   readonly caller: Caller
-  /** Receives what the report of the operation names. */
+  /** Receives the objects that the report of the operation names. */
   readonly logged: LoggedObjects
   /** Whether new lines are followed; else each log is read once. */
   readonly follows: boolean
   readonly write: (frame: PodLogLines) => Buffer
 }
 
-/** Reads and follows the logs of pods as their callers. */
 export class PodLogs {
   readonly #options: PodLogsOptions
   readonly #places: LogPlaces
@@ -76,7 +75,10 @@ export class PodLogs {
     return { ...this.#counts, streams: this.#places.taken, heldBytes: this.#held.bytes }
   }
 
-  /** Follows the logs. `write` writes a frame; `logged` receives what is read. Rejects with the error that prevents it. */
+  /**
+   * Follows the logs. `write` writes a frame; `logged` receives the objects that are read. Rejects with the error that
+   * prevents it.
+   */
   async follow(
     args: KindLogsArguments,
     caller: Caller,
@@ -86,8 +88,8 @@ export class PodLogs {
   }
 
   /**
-   * Reads the logs as they are now, as far as that is done in time. They count as held until `held` is disposed. Rejects
-   * with the error that prevents it.
+   * Reads the present logs, as far as the time allows. They count as held until `held` is disposed. Rejects with the
+   * error that prevents it.
    */
   async read(
     args: KindLogsArguments,
@@ -119,7 +121,7 @@ export class PodLogs {
     const request = logRequest(args, this.#options.logs)
     const shared = { places: this.#places, held: this.#held, counts: this.#counts }
     const logs = new FollowedLogs({ ...this.#options, ...how, ...shared, args, caller, request })
-    // Before anything is read: the answer may be over first, by an error elsewhere in it.
+    // Registers the logs before anything is read: an error elsewhere may end the answer first.
     until?.use(logs)
     try {
       await logs.begin()
@@ -132,25 +134,22 @@ export class PodLogs {
   }
 }
 
-/** The containers that wait for a place, at most. Those beyond are counted only. */
+/** The most containers that wait for a place. Further containers are only counted. */
 const maxFollowers = 1_000
 /** The ended containers that `streams` goes on to name. */
 const maxEnded = 100
-/** How long the first frame waits for the first lines of all containers, to bring them in order. */
+/** How long the first frame waits for the first lines of all containers, to sort them. */
 const firstFrameMs = 1_000
 const maxLinesOfFrame = 500
 const maxBytesOfFrame = 262_144
-/** How soon a stream looks again whether there is room, where all readers hold too much. */
+/** How often a stream checks for room when all readers together hold too much. */
 const fullPauseMs = 50
-/** A follower and what belongs to it, beside its view of the pod. */
+/** The memory of a follower, besides its view of the pod. */
 const followerBytes = 2_048
-/** How often permissions are looked at again that no change is reported of. */
+/** How often permissions are reviewed again without a reported change. */
 const reviewMs = 30_000
 
-/**
- * The logs of some pods, for one reader. Follows the pods as a subscription of the caller, and each of their containers
- * with one stream. Takes the form of a subscriber: the transport takes a frame when it has room.
- */
+/** The logs of some pods, for one reader. Like any subscriber, it gives the transport a frame when that has room. */
 class FollowedLogs extends FrameStream implements ByteHolder, Disposable, FollowerMeans {
   readonly users: ReadonlySet<string>
   readonly #options: FollowedLogsOptions
@@ -217,7 +216,7 @@ class FollowedLogs extends FrameStream implements ByteHolder, Disposable, Follow
     this.#options.places.free(this.#user)
   }
 
-  /** Resolves when the first lines are there, as far as they are soon. Rejects with the error that prevents it. */
+  /** Resolves when the first lines are there, or after a short wait. Rejects with the error that prevents it. */
   async begin(): Promise<void> {
     const { served, args, subscribe, caller, limits } = this.#options
     for (const [key, object] of askedObjects(served(), args)) this.#name(key, object)
@@ -402,7 +401,7 @@ class FollowedLogs extends FrameStream implements ByteHolder, Disposable, Follow
     return Array.from(this.#followers, ([key, { isOver }]) => (isOver ? key : '')).filter(Boolean)
   }
 
-  /** Begins when it is known of each container whether it can be read. Ends when all runs before the last have ended. */
+  /** Begins once it is known whether each log can be read. With `previous`, ends when all logs have ended. */
   #look(): void {
     if (this.isClosed || !this.#isFirstSeen) return
     const { request, follows } = this.#options
@@ -429,7 +428,7 @@ class FollowedLogs extends FrameStream implements ByteHolder, Disposable, Follow
     if (this.isClosed || what === 'reopened') return
     if (what === 'state') this.#areStreamsNew = true
     if (this.#hasBegun) this.#announceSoon()
-    // Containers change by the hundred.
+    // Gathers changes: containers change by the hundred.
     this.#looking ??= setImmediate(() => {
       this.#looking = undefined
       this.#look()
@@ -443,7 +442,7 @@ class FollowedLogs extends FrameStream implements ByteHolder, Disposable, Follow
     }, this.#options.limits.coalesceMs)
   }
 
-  /** Places may come one by one: as many that wait are woken. */
+  /** Places may become free one by one: wakes as many waiting followers. */
   #placeFreed(): void {
     this.#freed += 1
     if (this.#freed > 1) return
@@ -482,7 +481,7 @@ class FollowedLogs extends FrameStream implements ByteHolder, Disposable, Follow
     return false
   }
 
-  /** Sends nothing until it is known which logs the caller may still read. */
+  /** Sends nothing until a review says which logs the caller may still read. */
   async #review(): Promise<void> {
     this.#reviews += 1
     this.#access?.begin()
@@ -491,7 +490,7 @@ class FollowedLogs extends FrameStream implements ByteHolder, Disposable, Follow
     if (!this.isClosed) this.#announceSoon()
   }
 
-  /** A renewed token is for the next streams: those that are open go on as they began. */
+  /** The next streams use a renewed token. Open streams keep theirs. */
   server(cluster: string): { readonly server: ApiServer } & Disposable {
     const { served, caller } = this.#options
     const now = served()
@@ -529,7 +528,7 @@ function retire(used: UsedServer): void {
   if (used.users === 0) void used.to[Symbol.asyncDispose]()
 }
 
-/** The error of a request that names nothing that exists. */
+/** The error of a request whose objects do not exist. */
 function problemOf(
   { ids, container }: KindLogsArguments,
   found: {
@@ -556,7 +555,7 @@ function problemOf(
   })
 }
 
-/** What no try of the caller's changes. Another try of the gateway may reach a node. */
+/** `lasting`: no further try changes the answer. `passing`: another try of the gateway may reach the node. */
 const lasting: readonly string[] = ['FORBIDDEN', 'TOKEN_NEEDED']
 const passing: readonly string[] = [
   'NODE_UNREACHABLE',
@@ -570,7 +569,7 @@ const hints: Readonly<Record<string, string>> = {
   NODE_UNREACHABLE: 'look at the node of the pod: its kubelet does not answer the API server',
 }
 
-/** The error of logs of which none can be read, for one and the same reason. */
+/** The error if no log can be read, all for the same reason. */
 function refusalOf(streams: readonly LogStream[], follows: boolean): ClientError | undefined {
   const [first] = streams
   if (first === undefined || streams.some(({ reason }) => reason !== first.reason)) return undefined

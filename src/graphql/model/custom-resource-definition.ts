@@ -1,6 +1,10 @@
+/*
+ * What CustomResourceDefinitions say besides their schemas, which come from OpenAPI: printer columns, selectable fields,
+ * categories and deprecation, for each served version. Malformed parts are left out.
+ */
+
 import { isRecord } from '../../lib/json.ts'
 
-/** A printer column of a CRD. */
 export interface PrinterColumn {
   readonly name: string
   /** `string`, `integer`, `number`, `boolean`, `date`. */
@@ -15,7 +19,6 @@ export interface CustomResourceVersion {
   readonly printerColumns: readonly PrinterColumn[]
   /** The kind's categories: `all`, `managed`. */
   readonly categories: readonly string[]
-  /** The name of the CRD. */
   readonly definition: string
   /** JSONPaths of the fields that field selectors may name. */
   readonly selectableFields: readonly string[]
@@ -40,7 +43,7 @@ export function customResourceVersions(
       if (typeof group !== 'string' || typeof kind !== 'string' || typeof name !== 'string')
         continue
       const apiVersion = `${group}/${name}`
-      // Several clusters may have the CRD: the first one counts.
+      // Several clusters may have the CRD. The first one wins.
       if (served === false || versions.has(`${apiVersion}/${kind}`)) continue
       versions.set(`${apiVersion}/${kind}`, {
         categories: Array.isArray(categories)

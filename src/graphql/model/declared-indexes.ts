@@ -1,9 +1,10 @@
-/**
- * The indexes of a kind, which are the fields of its `where` and `orderBy`: those of every kind, those that SDL declares with
- * `@index`, those of measured usage, the index functions that a program gives, and for a custom kind the printer columns
- * and selectable fields of its CRD. An earlier one wins over a later one of the same name. What cannot be an index becomes a
- * problem.
+/*
+ * The indexes of a kind, which are the fields of its `where` and `orderBy`: the indexes of every kind, indexes that SDL
+ * declares with `@index`, indexes of measured usage, the index functions of a program, and for a custom kind the printer
+ * columns and selectable fields of its CRD. If two have the same name, the earlier one wins. A declaration that cannot be
+ * an index becomes a problem.
  */
+
 import { CodedError } from '../../lib/coded-error.ts'
 import { capitalised } from '../../lib/letter-case.ts'
 import { parsePath, PathError, valuesAt } from '../../query/index/path.ts'
@@ -36,7 +37,7 @@ export type IndexFunctions = Readonly<
   Record<string, Readonly<Record<string, ObjectIndex['valuesOf']>>>
 >
 
-/** A method, as TypeScript then accepts a function of a `Pod` in place of a function of any object. */
+/** A method, because TypeScript then accepts a function of a `Pod` in place of a function of any object. */
 interface ObjectIndex {
   valuesOf(object: Unstructured): readonly string[]
 }
@@ -61,7 +62,7 @@ export function unknownListFields(
     })
 }
 
-/** All indexes of a kind. Adds what cannot be one to `problems`. */
+/** All indexes of a kind. Adds a problem for each declaration that cannot be an index. */
 export function indexesOf(
   kind: BareKind,
   catalog: KindCatalog,
@@ -151,7 +152,10 @@ const indexName = /^[A-Za-z][A-Za-z0-9_]*$/
 
 const numbers: ReadonlySet<string> = new Set(['int', 'quantity'])
 
-/** The index of a declaration. Throws its problem if it cannot be one. `earlier`: where one of its name stands. */
+/**
+ * The index of a declaration. Throws the problem of one that cannot be an index. `earlier`: the place of an index with
+ * its name.
+ */
 function declaredIndex(
   { place, arguments: args }: IndexDeclaration,
   { typeName, apiVersion, resource }: BareKind,
@@ -210,7 +214,7 @@ function declaredIndex(
       throw fail('field-type', message, hint)
     }
   }
-  // All values that it can have, by the enumerations at its paths. Objects of custom kinds may keep values of an earlier schema.
+  // All possible values, by the enumerations at its paths. Objects of custom kinds may keep values of an earlier schema.
   const closed = enumerations.filter((one) => one !== undefined)
   const isClosed =
     type === 'string' && isBuiltInGroup(resource.group) && closed.length === enumerations.length
@@ -226,7 +230,7 @@ function declaredIndex(
     paths,
     type,
     ...(reduce === undefined ? {} : { reduce }),
-    // Each state of a pod would cost some microseconds, and few ask for it.
+    // Computing it for each state of a pod costs some microseconds, and few requests need it.
     ...(reduce === 'podTotal' ? { lazy: true } : {}),
     ...(searchable ? { searchable } : {}),
     ...(description === undefined || description === null ? {} : { description }),
@@ -247,8 +251,8 @@ function isPodTotal(
 const numeric = ['int', 'int64', 'float', 'quantity', 'intOrString', 'string'] as const
 
 /**
- * The scalars that the values of an index can be read from. Labels and annotations hold numbers and times as strings, so an
- * index of those types reads strings, and leaves out the ones that it cannot parse.
+ * The scalars that the values of an index can be read from. Labels and annotations hold numbers and times as strings, so
+ * an index of these types reads strings, and leaves out strings that it cannot parse.
  */
 const readableFrom: Readonly<Record<IndexType, ReadonlySet<SchemaScalar>>> = {
   string: new Set([...numeric, 'boolean', 'dateTime']),
@@ -259,7 +263,7 @@ const readableFrom: Readonly<Record<IndexType, ReadonlySet<SchemaScalar>>> = {
   healthStatus: new Set(),
 }
 
-/** The times that objects tell of themselves, besides that of their creation. */
+/** Times in objects, besides their creation, that say when they changed. */
 const changes = [
   'metadata.deletionTimestamp',
   'status.conditions[*].lastTransitionTime',
@@ -285,7 +289,7 @@ const changedIndex: IndexDefinition = {
   },
 }
 
-/** The indexes of every kind. What `health` is depends on the kind. */
+/** The indexes of every kind. The rule behind `health` depends on the kind. */
 export const commonIndexes: readonly IndexDefinition[] = [
   ...builtInDefinitions,
   healthIndex({ resource: { group: '', kind: '' } }),
@@ -315,7 +319,6 @@ function healthIndex({
   }
 }
 
-/** The words in lower camel case; `undefined` if they form no name. */
 function nameOf(text: string): string | undefined {
   const words = text.split(/[^A-Za-z0-9]+/).filter((word) => word !== '')
   const name = words

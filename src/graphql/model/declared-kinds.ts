@@ -1,10 +1,11 @@
-/**
- * The kinds with what is declared for them: by the package's SDL, by the user's, by the names of fields of custom kinds
- * (`inferred-references.ts`), and by every cluster with namespaces, Events and CRDs. First the declarations of every kind
- * become those of each kind that they fit, and `@uses` becomes references without a field. Then come the indexes
- * (`declared-indexes.ts`) and the relations (`declared-relations.ts`). At last each kind learns which relations of others
- * use it. What cannot be read is left out, and becomes a problem.
+/*
+ * The kinds with their declarations: from the package's SDL, the user's SDL, the names of fields of custom kinds
+ * (`inferred-references.ts`), and the facts that every cluster has namespaces, Events and CRDs. First, declarations of
+ * every kind become declarations of each kind that they fit, and `@uses` becomes references without a field. Then come
+ * the indexes (`declared-indexes.ts`) and the relations (`declared-relations.ts`). Finally each kind learns which
+ * relations of other kinds use it. An unreadable declaration is left out, and becomes a problem.
  */
+
 import type { CodedError } from '../../lib/coded-error.ts'
 import type { EndedRule } from '../../query/index/index-definition.ts'
 import { type ReferenceOfAnyKind, relationName } from '../../query/relation/relation.ts'
@@ -31,7 +32,6 @@ import {
 } from './kind-catalog.ts'
 import type { DormantDeclaration } from './unknown-types.ts'
 
-/** The kinds, and the declarations for them. */
 export interface DeclaredKindsOptions extends KindCatalogOptions {
   readonly extensions: readonly TypeExtension[]
   readonly indexFunctions: IndexFunctions
@@ -39,10 +39,8 @@ export interface DeclaredKindsOptions extends KindCatalogOptions {
   readonly inferReferences: boolean
 }
 
-/** The kinds with their indexes and relations. */
 export interface DeclaredKinds {
   readonly kinds: readonly Kind[]
-  /** The problems of the declarations. */
   readonly problems: readonly CodedError[]
   /** The declarations that wait for kinds which are not served yet. */
   readonly dormant: readonly DormantDeclaration[]
@@ -134,8 +132,8 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
 }
 
 /**
- * The unknown types among the targets of the user's declarations of every kind. They are reported once; afterwards each
- * kind passes the declarations over that do not fit it.
+ * The unknown types among the targets of the user's declarations of every kind, reported once. After that, each kind
+ * passes over the declarations that do not fit it.
  */
 function unknownTargets(
   extensions: readonly TypeExtension[],
@@ -153,7 +151,7 @@ function unknownTargets(
     })
 }
 
-/** A declaration of every kind as one of each kind that it fits. */
+/** Turns a declaration of every kind into declarations of each kind that it fits. */
 function ofEachKind(extension: TypeExtension, catalog: KindCatalog): readonly TypeExtension[] {
   const fits = (kind: BareKind, { name, arguments: args }: RelationDeclaration): boolean => {
     if (catalog.hasField(kind.typeName, name)) return false
@@ -192,8 +190,7 @@ function inferredFor(
 }
 
 /**
- * The relation of a namespaced kind to its Namespace, and the reverse one of the Namespace unless a field of every kind has
- * its name.
+ * The relation of a namespaced kind to its Namespace, and the reverse relation unless a field of every kind has its name.
  */
 function namespaceOf({ typeName, listField, resource }: BareKind): readonly RelationField[] {
   if (!resource.namespaced) return []
@@ -209,7 +206,6 @@ function namespaceOf({ typeName, listField, resource }: BareKind): readonly Rela
 
 const definitionType = 'CustomResourceDefinition'
 
-/** The relation of a custom kind to its CRD. */
 function definitionOf(kind: BareKind, catalog: KindCatalog): readonly RelationField[] {
   const crd = catalog.customResourceOf(kind)
   if (crd === undefined || catalog.hasField(kind.typeName, 'definition')) return []
@@ -233,8 +229,8 @@ function eventsOf(typeName: string): RelationField {
 }
 
 /**
- * The reverse of each use, by the type of the used objects. References to any kind, and choices, count for the types
- * that others use, too.
+ * The reverse of each use, by the type of the used objects. References to any kind, and choices, count only for types
+ * that something else uses, too.
  */
 function usersOf(
   relations: readonly RelationField[],
@@ -298,7 +294,6 @@ interface Use {
  * Reads every `@uses` as references without a field. Also finds the users that the profile leaves out of the schema.
  */
 class SdlUses {
-  /** The hidden references. */
   readonly extensions: readonly TypeExtension[]
   readonly problems: readonly SdlError[]
   readonly #byType: ReadonlyMap<string, readonly TypeExtension[]>
@@ -322,7 +317,7 @@ class SdlUses {
           problem === undefined
             ? this.#hidden(use, typeName, [typeName]).map(({ declaration }) => declaration)
             : []
-        // Of another type's paths, those count that this one has.
+        // With `as`, only those paths of the other type count that this type has.
         const isOptional = optional || Boolean(use.arguments.as)
         return { place: use.place, typeName, optional: isOptional, indexes: [], relations }
       })
@@ -374,7 +369,7 @@ class SdlUses {
     return { declaration: { ...declaration, arguments: moved(other.arguments, at) }, to }
   }
 
-  /** The references of an `@uses`. A type that `as` leads back to is not read again. */
+  /** The references of an `@uses`. A circle of `as` ends at the first type that is read already. */
   #hidden(
     { place, arguments: args }: UsesDeclaration,
     typeName: string,
@@ -424,7 +419,7 @@ class SdlUses {
 
 const pathArguments = ['path', 'namespacePath', 'kindPath', 'groupPath']
 
-/** The arguments of a `@reference` or `@objectRef`, with its paths below another one. Composed names are left behind. */
+/** The arguments of a `@reference` or `@objectRef`, with its paths moved below another path. Drops composed names. */
 function moved(args: RelationDeclaration['arguments'], at: unknown): Record<string, unknown> {
   const below = (name: string, value: unknown): unknown =>
     pathArguments.includes(name) && Array.isArray(value) && typeof at === 'string'

@@ -1,10 +1,11 @@
-/**
- * The fields that SDL and the gateway give kinds beside those of their API. All declarations are listed once, each with the
- * type that it stands on. Relations to one kind are read first, since the others build on them: a relation that leads through
- * another one reads that before itself, and a circle of them is an error of each. Then come references to objects of any kind
- * (`@objectRef`), the choices of `@chooses`, and at last, kind by kind, fields that lead to several kinds. A declaration that
- * cannot be read becomes a problem, which names its file and line; one that names a type which is not served is passed over.
+/*
+ * The fields that SDL and the gateway give kinds besides the fields of their API. All declarations are listed first, each
+ * with its type. Relations to one kind are read next, since the others build on them. A relation that leads through
+ * another one reads that one first; a circle is an error of each. Then come references to objects of any kind
+ * (`@objectRef`), the choices of `@chooses`, and finally, kind by kind, fields that lead to several kinds. An unreadable
+ * declaration becomes a problem with its file and line. A declaration that names an unserved type is passed over.
  */
+
 import { parsePath, PathError } from '../../query/index/path.ts'
 import { NameTemplateError } from '../../query/relation/name-template.ts'
 import {
@@ -38,17 +39,16 @@ import {
 } from './kind.ts'
 import type { KindCatalog } from './kind-catalog.ts'
 
-/** The relations beside the declared ones. */
 interface RelationSources {
   /** Relations that need no declaration. `@reverse` may name them. */
   readonly given: readonly RelationField[]
-  /** All declarations, also of types that are not served: `as` may name them. */
+  /** All declarations, even on unserved types: `as` may name them. */
   readonly written: readonly TypeExtension[]
   /** The relation of each kind to its Events. `@through` may name them. */
   readonly events: readonly RelationField[]
 }
 
-/** A declaration, and the type that it stands on. */
+/** A declaration and its type. */
 class Written {
   readonly full: string
   readonly typeName: string
@@ -62,7 +62,6 @@ class Written {
     this.declaration = declaration
   }
 
-  /** Whether it leads to objects of several kinds. */
   get isPolymorphic(): boolean {
     return this.declaration.type === `${everyKindType}Connection`
   }
@@ -85,15 +84,14 @@ interface Target {
 
 class PassedOver extends Error {}
 
-/** Thrown for a declaration that names a type which is not served. There may be hundreds, so all share one error. */
+/** Thrown for a declaration that names an unserved type. There may be hundreds, so all share one error. */
 const passedOver = new PassedOver()
 
 const connection = /^(.+)Connection$/
 
-/** Fields of these directives come after those of the others, in this order. */
+/** Fields of these directives come last, in this order. */
 const lastDirectives = ['reverse', 'through']
 
-/** Collects the declared fields of all kinds. */
 export class DeclaredRelations {
   /** The problems of the declarations read so far. */
   readonly problems: SdlError[] = []
@@ -105,16 +103,16 @@ export class DeclaredRelations {
   readonly #choices = new Map<string, ChosenObjects | undefined>()
   readonly #polymorphic = new Map<string, Written[]>()
   readonly #places = new Map<string, SdlPlace>()
-  /** All declarations by full name, also of types that are not served. */
+  /** All declarations by full name, even on unserved types. */
   readonly #declarations = new Map<string, RelationDeclaration>()
   /** The relations by type, cached until the next one is added. */
   #byType: ReadonlyMap<string, readonly RelationField[]> | undefined
   readonly #events: ReadonlyMap<string, RelationField>
   /** The relations to be added, by full name. */
   #written: ReadonlyMap<string, readonly Written[]> = new Map()
-  /** Those of them that are read. One that builds on another reads that first. */
+  /** The relations that are read already. A relation that builds on another one reads that one first. */
   readonly #read = new Set<Written>()
-  /** The names of those that are being read, each for the one before it. */
+  /** The names of the relations being read, each because of the one before it. */
   readonly #open: string[] = []
   readonly #circles = new Map<string, string>()
 
@@ -128,18 +126,15 @@ export class DeclaredRelations {
     this.#events = new Map(events.map((one) => [relationName(one.definition), one]))
   }
 
-  /** The relations of one kind, in the order of their declaration. */
   of(typeName: string): readonly RelationField[] {
     this.#byType ??= Map.groupBy(this.#relations.values(), ({ definition }) => definition.from)
     return this.#byType.get(typeName) ?? []
   }
 
-  /** One relation of a kind. */
   find(typeName: string, field: string): RelationField | undefined {
     return this.#relations.get(`${typeName}.${field}`)
   }
 
-  /** The declared `ObjectRef` fields of one kind, in the order of their declaration. */
   objectRefsOf(typeName: string): readonly ObjectRefField[] {
     return this.#objectRefs.get(typeName) ?? []
   }
@@ -200,13 +195,13 @@ export class DeclaredRelations {
       if (args === undefined) continue
       const count = this.problems.length
       const choice = this.#orProblem(one, () => this.#choice(one, args))
-      // A choice that is passed over is not declared at all.
+      // A choice that is passed over counts as undeclared.
       const isDeclared = choice !== undefined || this.problems.length > count
       if (isDeclared) this.#choices.set(one.full, choice)
     }
   }
 
-  /** What `read` returns; `undefined` if it throws a problem, which is kept, or {@link passedOver}. */
+  /** The result of `read`; `undefined` if it throws {@link passedOver}, or a problem, which is kept. */
   #orProblem<T>(one: Written, read: () => T): T | undefined {
     try {
       return read()
@@ -250,7 +245,7 @@ export class DeclaredRelations {
     return relation === undefined || relation.many || path === '' ? undefined : { relation, path }
   }
 
-  /** Those of some paths that the API of a type has. Throws the problem of the first one that it lacks. */
+  /** The paths that the API of a type has. Throws the problem of the first path that it lacks. */
   #presentPaths(
     typeName: string,
     paths: readonly string[],
@@ -352,7 +347,7 @@ export class DeclaredRelations {
       },
       fail(problem, message, hint) {
         if (problem !== 'no-step') return one.error(problem, message, hint)
-        // The step may have been passed over, as a type of it is not served.
+        // The step may have been passed over because one of its types is not served.
         return optional ? passedOver : one.error('unknown-relation', message, hint)
       },
     }
@@ -370,7 +365,7 @@ export class DeclaredRelations {
     const reversed = this.#relations.get(of)?.definition
     const fits = reversed !== undefined && isReversible(reversed)
     if (fits && reversed.from === to && reversed.to === from) return
-    // The relation may have been passed over, as its type is not served.
+    // #1 The relation may have been passed over because its type is not served.
     if (optional && reversed === undefined) throw passedOver
     const known = reversibleDirectives.map((directive) => `@${directive}`)
     const message = `${of} is no ${known.slice(0, -1).join(', ')} or ${known.at(-1)} from ${to} to ${from}, and no @objectRef of ${to}`

@@ -1,8 +1,10 @@
-/**
- * The OpenAPI documents of the clusters as definitions that `$ref`s find. Those of Kubernetes itself are shared by all
- * documents. The schema of a custom kind is checked once: one that is malformed or without bounds is refused, and its
- * kind has the common fields only.
+/*
+ * The OpenAPI documents of the clusters as definitions that `$ref`s find. All documents share the definitions of
+ * Kubernetes itself; the copies of aggregated servers are often older and are ignored. Every other definition is looked
+ * up in the document that refers to it. The schema of a custom kind is checked once. A malformed or unbounded schema is
+ * refused, and its kind has the common fields only.
  */
+
 import {
   type ApiResource,
   apiVersionOf,
@@ -23,17 +25,13 @@ import { isRecord } from '../../lib/json.ts'
 /** The definition of every object's `metadata`. */
 export const objectMetaDefinition = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'
 
-/** The definitions that the `$ref`s of one document refer to. */
 export interface DefinitionScope {
   find(definition: string): OpenApiSchema | undefined
   /** Whether a definition contains itself, directly or indirectly. */
   isRecursive(definition: string): boolean
 }
 
-/**
- * The definitions of all documents. All documents share the definitions of Kubernetes itself; the copies of aggregated
- * servers, which are often older, are ignored. Every other definition is looked up in the document that refers to it.
- */
+/** The definitions of all documents. */
 export class Definitions {
   readonly #documents: OpenApiDocuments
   readonly #shared = new Map<string, OpenApiSchema>()
@@ -64,7 +62,7 @@ export class Definitions {
     return (this.#sharedScope ??= definitionScope((definition) => this.#shared.get(definition)))
   }
 
-  /** The definitions of Kubernetes itself whose names end in this part. */
+  /** The definitions of Kubernetes itself whose names end in this name. */
   namesakes(name: string): readonly string[] {
     return this.#byName.get(name) ?? []
   }
@@ -198,7 +196,6 @@ function collectReferences(schema: OpenApiSchema | undefined, into: Set<string>)
 /** Go's convention for comments, which become descriptions: a paragraph or sentence that begins with `Deprecated:`. */
 const deprecationNote = /(?:^|[.)]\s+|\n\s*)Deprecated: +(\S[\s\S]*)/
 
-/** Why a schema is deprecated; `undefined` if it is not. */
 export function deprecationOf(schema: OpenApiSchema | undefined): string | undefined {
   const note = deprecationNote.exec(schema?.description ?? '')?.[1]?.trim()
   return note ?? (schema?.deprecated === true ? 'Deprecated.' : undefined)
@@ -212,7 +209,7 @@ const texts: OpenApiSchema = { type: 'object', additionalProperties: text }
 
 const ownerReferenceDefinition = 'io.k8s.apimachinery.pkg.apis.meta.v1.OwnerReference'
 
-/** The definitions that the gateway needs of every server, also of one that publishes no OpenAPI documents. */
+/** The definitions that the gateway needs even if a server publishes no OpenAPI documents. */
 const fallbackDefinitions: Readonly<Record<string, OpenApiSchema>> = {
   [objectMetaDefinition]: {
     type: 'object',
@@ -274,8 +271,8 @@ interface Place {
 }
 
 /**
- * Why the schema of a kind cannot become types: a part is no schema, or there are more parts than the bounds allow;
- * `undefined` if it can. The walk does not recurse, so that depth costs no stack.
+ * Why the schema of a kind cannot become types: a part is no schema, or there are too many parts. `undefined` if it can.
+ * The walk does not recurse, so that depth needs no stack.
  */
 function schemaProblem(
   resource: ApiResource,

@@ -1,7 +1,10 @@
-/**
- * References that the schemas of custom kinds suggest by the names of their members. The search is bounded, and goes no
- * deeper than people do: a member called `…Ref` with a `name`, and a kind that it names or says.
+/*
+ * References that the schemas of custom kinds suggest by the names of their members: a member `…Ref` that has a `name`,
+ * and either a `kind` or a name that ends with the name of a kind of the same API group or the core group (`secretRef`,
+ * `tokenSecretRef`). Each becomes a field with the member's name or, if that is taken, with the parent's name before it.
+ * If both are taken, it counts for `usedBy` only. The search is bounded in depth and in number.
  */
+
 import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
 import type { RelationDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
 import { camelCaseWords } from '../../lib/letter-case.ts'
@@ -11,7 +14,7 @@ import type { KindCatalog } from './kind-catalog.ts'
 import type { DeclaredRelations } from './declared-relations.ts'
 
 const referenceName = /(?:Ref|Reference|KeySelector)s?$/
-/** Other selectors may be of labels: one of a key has a `key`. */
+/** A selector of a key has a `key`. Other selectors may select by labels. */
 const selectorName = /KeySelectors?$/
 const place = { file: 'inferred references', line: 1 } as const
 
@@ -20,12 +23,7 @@ const maxFields = 50
 const maxReferences = 500
 const maxDepth = 10
 
-/**
- * The references that the schema of a kind suggests: members called `…Ref` that have a `name`, and either a `kind` or a
- * name that ends with that of a kind of the same API group or the core group (`secretRef`, `tokenSecretRef`). Each
- * becomes a field of the member's name; if the name is taken, of the longer name with the parent's. If both are taken,
- * it counts for `usedBy` only.
- */
+/** The references that the schema of a kind suggests. */
 export function inferredReferences(kind: BareKind, catalog: KindCatalog): TypeExtension {
   const { definitions } = catalog
   const relations = new Map<string, RelationDeclaration>()
@@ -95,7 +93,7 @@ function declarationOf(
     const args = { path: [path], uses: true }
     return { place, name, type: 'ObjectRef', isList, directive: 'objectRef', arguments: args }
   }
-  // The relation to a kind that the profile leaves out is passed over.
+  // A relation to a kind that the profile leaves out is passed over later.
   const to = kindNamedBy(written, resource.group, [...kinds, ...leftOut])
   if (to === undefined) return undefined
   const namespaces = members.has('namespace') ? { namespacePath: [`${path}.namespace`] } : {}
@@ -111,8 +109,8 @@ function declarationOf(
 
 /**
  * The kind in the name of a member: `Secret` of `secretRef`, `tokenSecretRef` and `apiSecretKeyRef`. Only whole words
- * count. The longest name wins (`ConfigMap` over `Map`); of two kinds with one name that of the own group. Two names of
- * one length leave it open which kind is meant.
+ * count. The longest name wins (`ConfigMap` over `Map`), then the kind of the own group. If two different names have the
+ * same length, the member is ambiguous and gives no reference.
  */
 function kindNamedBy(
   member: string,

@@ -1,7 +1,8 @@
-/**
- * The kinds as the API describes them, which declarations are checked against: whether a type is served or left out,
- * which fields it has already, and what its schema has at a path.
+/*
+ * The kinds as the API describes them. Declarations are checked against it: whether a type is served or left out, which
+ * fields it already has, and what its schema has at a path.
  */
+
 import type { ApiResource } from '../../kubernetes/api-resource.ts'
 import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
 import { parsePath, type PathStep } from '../../query/index/path.ts'
@@ -13,7 +14,6 @@ import { type Definitions, type DefinitionScope, objectMetaDefinition } from './
 import type { BareKind } from './kind.ts'
 import { UnknownTypes } from './unknown-types.ts'
 
-/** What {@link KindCatalog} is made from. */
 export interface KindCatalogOptions {
   readonly kinds: readonly BareKind[]
   readonly definitions: Definitions
@@ -24,13 +24,11 @@ export interface KindCatalogOptions {
   readonly leftOut: readonly BareKind[]
 }
 
-/** The kinds of the schema as the API describes them. Declarations of indexes and relations are checked against it. */
 export class KindCatalog {
   readonly kinds: readonly BareKind[]
   readonly definitions: Definitions
   /** Tells types that may still come from misspelt ones. */
   readonly unknown: UnknownTypes
-  /** The served kinds that the profile leaves out of the schema. */
   readonly leftOut: readonly BareKind[]
   readonly #leftOutTypes: ReadonlySet<string>
   readonly #byType: ReadonlyMap<string, BareKind>
@@ -90,7 +88,6 @@ const injected: ReadonlySet<string> = new Set(
     ownerChain rootOwner owned events usedBy`),
 )
 
-/** The relation of a namespaced kind to its Namespace. */
 export const namespaceField = 'namespaceObject'
 
 /** Whether the gateway gives a kind a field of this name. Namespaced kinds alone have {@link namespaceField}. */

@@ -1,7 +1,8 @@
-/**
- * One kind of the schema with all that is declared for it, as every later room reads it: names, indexes, relations to
- * one kind, to any kind and to several, and what uses it.
+/*
+ * One kind of the schema with all its declarations, as every later room reads it: names, indexes, relations to one kind,
+ * to any kind and to several, and the kinds that use it.
  */
+
 import type { ApiResource } from '../../kubernetes/api-resource.ts'
 import type { PrintedKind } from '../../kubernetes/printing/column.ts'
 import type { EndedRule, IndexDefinition } from '../../query/index/index-definition.ts'
@@ -25,7 +26,7 @@ export interface RelationField {
   readonly isHidden?: true
 }
 
-/** The description of a relation's field to a kind: the one in its SDL, or else one made from its declaration. */
+/** The description of a relation field: from its SDL, or else made from its declaration. */
 export function describeRelation(
   { definition, many, description }: RelationField,
   to: Kind,
@@ -54,13 +55,13 @@ function ruleOf(
   return relationWords(definition, many, reversed?.definition)
 }
 
-/** Objects that an object chooses by a name or a label selector, while another object has their kind: `spec.paramRef`. */
+/** Objects that an object chooses by a name or a label selector. Another object says their kind: `spec.paramRef`. */
 export interface ChosenObjects {
   /** The full name of the field: `ValidatingAdmissionPolicyBinding.paramObjects`. */
   readonly field: string
   /** The place of `name` or `selector`, and `namespace`. */
   readonly path: Path
-  /** The relation from the choosing object to the one that has the kind. */
+  /** The relation from the choosing object to the object that says the kind. */
   readonly relation: RelationField
   /** The place of the kind in that object: `spec.paramKind`. */
   readonly kindPath: Path
@@ -71,7 +72,6 @@ export interface ChosenObjects {
 /** A field that leads to objects of several kinds: a reverse relation for each of them. */
 export interface PolymorphicRelationField {
   readonly name: string
-  /** One for each kind. */
   readonly relations: readonly RelationField[]
   /** Instead of relations: the key of a label. The field leads to the objects of any kind with the same value. */
   readonly sameLabel?: string
@@ -95,9 +95,9 @@ export interface ObjectRefField {
   readonly paths: readonly string[]
   /** Whether the field is a list. */
   readonly many: boolean
-  /** Whether the references are owners, and the field is the topmost owner of a kind of Kubernetes itself. */
+  /** Whether the references are owners, and the field is the topmost owner whose kind belongs to Kubernetes itself. */
   readonly isTopmost?: true
-  /** The place of the kind if it is not beside the name: a relation to one object, and a path of that object. */
+  /** The place of the kind if it is not beside the name: a relation to one object, and a path in that object. */
   readonly kindAt?: KindPlace
   readonly description?: string
 }
@@ -115,30 +115,27 @@ export interface Kind {
   readonly lookupField: string
   /** Why the kind is deprecated; absent if it is not. */
   readonly deprecation?: string
-  /**
-   * One for each field of `where`: `name`, `namespace` and `creationTimestamp`, declared indexes, then those of the
-   * CRD.
-   */
+  /** The fields of `where`: `name`, `namespace` and `creationTimestamp`, declared indexes, then indexes from the CRD. */
   readonly indexes: readonly IndexDefinition[]
   /** `namespace` of namespaced kinds, then the declared relations, in the order of their declaration. */
   readonly relations: readonly RelationField[]
   readonly objectRefs: readonly ObjectRefField[]
   readonly polymorphic: readonly PolymorphicRelationField[]
-  /** What its objects use without a field for it: `@uses`. */
+  /** The objects that its objects use without a field: `@uses`. */
   readonly uses: readonly RelationField[]
-  /** The relations from the objects that use this kind's: the reverse of each `@reference` with `uses`, and the like. */
+  /** The relations to the users of its objects: the reverse of each `@reference` with `uses`, and the like. */
   readonly usedBy: readonly RelationField[]
   /** The type names of kinds that may use it, but that the profile leaves out of the schema. */
   readonly leftOutUsers: readonly string[]
-  /** Which of its objects have ended and no longer use anything. */
+  /** Says which of its objects have ended and no longer use anything. */
   readonly ended?: EndedRule
   /** The relation behind `events`; absent if the cluster serves no core Events. */
   readonly events?: RelationField
   /** The columns of `kubectl get`; absent if only the API server knows them. */
   readonly printed?: PrintedKind
-  /** Whether the cache holds `metadata` only: of Secrets, unless `secretContents` is on. */
+  /** Whether the cache holds `metadata` only. True for Secrets, unless `secretContents` is on. */
   readonly metadataOnly: boolean
-  /** Whether the kind has no cache, as it cannot be watched or is configured so. It is read from the API server. */
+  /** Whether the kind has no cache, because it cannot be watched or is configured so. It is read from the API server. */
   readonly uncached: boolean
 }
 
@@ -148,7 +145,7 @@ export function relationFieldsOf(kind: Kind): readonly RelationField[] {
   return [relations, polymorphic.flatMap((field) => field.relations), events, uses, usedBy].flat()
 }
 
-/** Whether objects of other kinds may use those of a kind, also if the schema leaves these kinds out. */
+/** Whether objects of other kinds may use objects of a kind, even if the schema leaves those kinds out. */
 export function isUsed({ usedBy, leftOutUsers }: Kind): boolean {
   return usedBy.length > 0 || leftOutUsers.length > 0
 }

@@ -1,7 +1,8 @@
-/**
- * The APIs of several clusters as those of one: each kind in the first version that all its clusters have, with the
- * properties of all. Where clusters disagree about a type, the place is open.
+/*
+ * The APIs of several clusters as the APIs of one. Each kind has the first version that all clusters with the kind serve.
+ * Its schema has the properties of every cluster, and is open where their types differ.
  */
+
 import { type ApiResource, groupResourceOf } from '../../kubernetes/api-resource.ts'
 import {
   definitionNameOf,
@@ -12,7 +13,6 @@ import {
 import { isRecord } from '../../lib/json.ts'
 import { scalarFormOf } from './scalar-form.ts'
 
-/** The APIs of one cluster. */
 export interface ServedApis {
   /** All versions; the server's preferred version of a kind comes first. */
   readonly resources: readonly ApiResource[]
@@ -21,10 +21,7 @@ export interface ServedApis {
   readonly crds?: readonly unknown[]
 }
 
-/**
- * The APIs of several clusters as those of one. Each kind has the first version that all clusters with the kind have. Its
- * schema has the properties of every cluster, and is open where their types differ.
- */
+/** The APIs of several clusters as the APIs of one. */
 export function mergedApis(clusters: readonly ServedApis[]): ServedApis {
   const [only] = clusters
   if (only !== undefined && clusters.length === 1) return only
@@ -48,7 +45,7 @@ function mergedResources(clusters: readonly (readonly ApiResource[])[]): readonl
     const having = perCluster.flatMap((byName) => byName.get(name) ?? [])
     const versions = Map.groupBy(having, ({ version }) => version)
     const count = perCluster.filter((byName) => byName.has(name)).length
-    // Each version has one entry per cluster. The sort is stable: the preferred version stays first among equals.
+    // Each version has one entry per cluster. The sort is stable, so the preferred version stays first among equals.
     const isCommon = (all: readonly ApiResource[]): number => Number(all.length >= count)
     return [...versions.values()]
       .toSorted((a, b) => isCommon(b) - isCommon(a))

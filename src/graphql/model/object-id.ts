@@ -1,8 +1,13 @@
+/*
+ * The opaque `id` of an object: base64url of a version, cluster, group, kind and UID. An object has the same id in every
+ * version of its API. A recreated object has another id, since it has another UID. The id is no secret and has no
+ * signature: access is checked at each read.
+ */
+
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import type { Kind } from './kind.ts'
 
-/** The content of an object's `id`. */
 export interface ObjectIdentity {
   readonly cluster: string
   readonly group: string
@@ -22,20 +27,15 @@ export class ObjectIdError extends CodedError {
 }
 
 const version = '1'
-/** No name of Kubernetes contains it, and no sensible name of a cluster. */
+/** Names of Kubernetes cannot contain it, and sensible names of clusters do not. */
 const separator = '\0'
 
-/**
- * The opaque `id` of an object: base64url of a version, cluster, group, kind and UID. An object has the same id in every
- * version of its API; a recreated object has another id.
- */
 export function encodeObjectId({ cluster, group, kind, object }: ObjectIdentity): string {
   const last = 'uid' in object ? object.uid : `${object.namespace}${separator}${object.name}`
   const text = `${version}${separator}${cluster}${separator}${group}${separator}${kind}${separator}${last}`
   return Buffer.from(text).toString('base64url')
 }
 
-/** The `id` of an object by its kind, key and UID. */
 export function objectIdOf(
   { cluster, kind }: { readonly cluster: string; readonly kind: Kind },
   { key, uid }: { readonly key: string; readonly uid: string },

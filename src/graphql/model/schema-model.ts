@@ -1,8 +1,9 @@
-/**
- * From what clusters serve to what the schema has. Resources get one version and their names; the profile leaves some
- * out; the SDL is parsed; then every kind gets its indexes and relations (`declared-kinds.ts`). Each problem leaves out
- * the part that it is about. All of it in steps, so that other work can run.
+/*
+ * Builds the content of the schema from the APIs of the clusters. Resources get one version and their names; the profile
+ * leaves some out; the SDL is parsed; then every kind gets its indexes and relations (`declared-kinds.ts`). Each problem
+ * leaves out only the part that it concerns. The work yields between steps, so that other work can run.
  */
+
 import { type ApiResource, apiVersionOf } from '../../kubernetes/api-resource.ts'
 import { metadataColumns } from '../../kubernetes/printing/column.ts'
 import { customColumns } from '../../kubernetes/printing/custom-columns.ts'
@@ -36,11 +37,10 @@ export interface SchemaModelOptions {
   readonly resources: readonly ApiResource[]
   /** By group version path. A kind without a schema has the common fields only. */
   readonly openapi: OpenApiDocuments
-  /** The declared indexes and relations: the package's first, then the user's. */
+  /** The SDL of indexes and relations: the package's first, then the user's. */
   readonly sdl?: readonly SdlSource[]
   /** CustomResourceDefinitions, as the API server lists them. Printer columns and selectable fields become indexes. */
   readonly crds?: readonly unknown[]
-  /** Index functions by list field. */
   readonly indexers?: IndexFunctions
   /** The part that becomes the schema; everything by default. */
   readonly profile?: SchemaProfile
@@ -55,11 +55,10 @@ export interface SchemaModelOptions {
   readonly uncached?: readonly string[]
 }
 
-/** The content of a schema: its kinds, with their names, indexes and relations. */
 export interface SchemaModel {
   /** In the order of their type names. */
   readonly kinds: readonly Kind[]
-  /** What was left out, and why. The gateway fails at start for problems of the user's own SDL. */
+  /** The reasons for every part that was left out. The gateway does not start with problems in the user's own SDL. */
   readonly problems: readonly CodedError[]
   /** All relations, each kind's `events` included. */
   readonly relations: readonly RelationDefinition[]
@@ -70,16 +69,12 @@ export interface SchemaModel {
   readonly definitions: Definitions
   readonly aliases: GroupAliases
   readonly profile: SchemaProfile
-  /** A kind by its type name. */
   kindOfType(typeName: string): Kind | undefined
   /** A kind by API group and kind, as owner references and ids name it. The version does not matter. */
   kindOf(group: string, kind: string): Kind | undefined
 }
 
-/**
- * Builds the model of a schema. Throws `CodedError` (`GROUP_ALIAS`). Every other problem leaves out the part that it concerns, and
- * becomes one of `problems`.
- */
+/** Builds the model of a schema. Throws `CodedError` (`GROUP_ALIAS`); every other problem becomes one of `problems`. */
 export function buildSchemaModel(options: SchemaModelOptions): SchemaModel {
   return atOnce(schemaModelInSteps(options))
 }
@@ -100,7 +95,7 @@ export function* schemaModelInSteps(options: SchemaModelOptions): Generator<void
     if (problem !== undefined) refused.push(problem)
     yield
   }
-  // References are inferred of the kinds that the profile leaves out, too.
+  // References are also inferred from kinds that the profile leaves out.
   for (const { resource } of options.inferReferences === true ? leftOut : []) {
     definitions.refuseUnfit(resource)
     yield

@@ -1,7 +1,12 @@
+/*
+ * The profile of a schema: which API groups, kinds and fields become part of it. `include` limits it, `exclude` takes
+ * parts out, and a named kind wins over its group. A group or kind that no cluster serves is a problem, since it is most
+ * likely misspelt.
+ */
+
 import { CodedError } from '../../lib/coded-error.ts'
 import type { NamedResource } from './select-resources.ts'
 
-/** Parts of a schema. */
 export interface SchemaParts {
   /** API groups: `""` is the core group, `*.example.com` all groups with this ending. */
   readonly groups?: readonly string[] | undefined
@@ -15,7 +20,7 @@ export interface SchemaParts {
 export interface SchemaProfile {
   /** Only these. A kind must match one of the groups or kinds. A type with named fields has only those fields. */
   readonly include?: SchemaParts | undefined
-  /** Not these. */
+  /** All parts except these. */
   readonly exclude?: SchemaParts | undefined
   /** Whether types and fields have descriptions; on by default. */
   readonly descriptions?: boolean | undefined
@@ -44,7 +49,6 @@ export function unknownPartsOf(
   ]
 }
 
-/** Whether a kind is part of the schema. */
 export function isKindOfProfile(
   { include, exclude }: SchemaProfile,
   { resource: { group }, names: { typeName } }: NamedResource,

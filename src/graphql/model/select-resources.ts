@@ -1,3 +1,9 @@
+/*
+ * Selects the resources that become kinds, and names them. Only resources that can be listed count, each in one version:
+ * the configured one, or else the server's preferred one. If two kinds would have the same name, a kind of Kubernetes
+ * itself wins; the other one is left out and becomes a problem.
+ */
+
 import {
   type ApiResource,
   apiVersionOf,
@@ -11,13 +17,12 @@ import { type KindNames, namesOfKind } from '../naming/kind-name.ts'
 /** API versions by kubectl's resource name: `{ "horizontalpodautoscalers.autoscaling": "v1" }`. */
 export type ResourceVersions = Readonly<Record<string, string>>
 
-/** A resource of the schema, with its names. */
 export interface NamedResource {
   readonly resource: ApiResource
   readonly names: KindNames
 }
 
-/** `apps/Deployment`; of the core group `Pod`. */
+/** `apps/Deployment`; `Pod` for the core group. */
 export function groupKindOf({ group, kind }: ApiResource): string {
   return group === '' ? kind : `${group}/${kind}`
 }
@@ -27,15 +32,12 @@ export function canWatch({ verbs = [] }: ApiResource): boolean {
   return verbs.includes('watch')
 }
 
-/** The options of {@link selectResources}. */
 export interface SelectionOptions {
   readonly aliases: GroupAliases
   readonly versions: ResourceVersions
 }
 
-/**
- * The resources that become kinds, in the order of their type names: those that can be listed, each in one version.
- */
+/** The named resources, in the order of their type names. */
 export function selectResources(
   resources: readonly ApiResource[],
   { aliases, versions }: SelectionOptions,

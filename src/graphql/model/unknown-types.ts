@@ -1,3 +1,9 @@
+/*
+ * Types in SDL that no cluster serves. A CRD may bring such a type later: then the declaration waits, dormant. Or the
+ * type is misspelt: then it is an error. The name decides: a name close to a served one is an error; a name with the
+ * prefix of an API group, or that spells a group out (`StableExampleComWidget`), may still come.
+ */
+
 import { editDistance } from '../../lib/options.ts'
 import { type GroupAliases, knownPrefixes } from '../naming/api-groups.ts'
 import { ownerOfBareKind } from '../naming/bare-kinds.ts'
@@ -6,11 +12,9 @@ import { SdlError, type SdlPlace } from '../sdl/sdl-error.ts'
 /** A declaration that waits for a kind which no cluster serves yet. */
 export interface DormantDeclaration {
   readonly place: SdlPlace
-  /** The missing type. */
   readonly typeName: string
 }
 
-/** Tells types that a CRD may bring from misspelt ones. */
 export class UnknownTypes {
   readonly #known: readonly string[]
   readonly #prefixes: readonly string[]
@@ -22,16 +26,12 @@ export class UnknownTypes {
     this.#prefixes = knownPrefixes(aliases)
   }
 
-  /** The declarations that wait for missing types. */
+  /** The declarations that wait. */
   get dormant(): readonly DormantDeclaration[] {
     return this.#dormant
   }
 
-  /**
-   * The error for a type that is not served; `undefined` if a CRD may bring it, and the declaration waits. Such a type
-   * begins with the prefix of a well-known or configured API group, or spells a group out (`StableExampleComWidget`). A
-   * name that is close to a served kind's is always an error.
-   */
+  /** The error for a type that is not served. `undefined` if a CRD may bring it: the declaration is then dormant. */
   problem(typeName: string, place: SdlPlace, message: string): SdlError | undefined {
     const near = this.#known.find((known) => isNear(known, typeName))
     if (near !== undefined) {
@@ -57,7 +57,7 @@ export class UnknownTypes {
 const wayOut =
   'Use the name of a kind, as `informerql schema` prints it; the name of a custom kind begins with the prefix of its API group'
 
-/** The first labels of the well-known groups without a prefix whose kinds a CRD or an aggregated server brings. */
+/** The first labels of well-known groups without a prefix, whose kinds a CRD or an aggregated server brings. */
 const groupsWithoutPrefix: ReadonlySet<string | undefined> = new Set([
   'gateway',
   'metrics',

@@ -4,8 +4,8 @@ import { measuredIndexes } from '../../query/index/usage-index.ts'
 import type { Kind } from './kind.ts'
 
 /**
- * The kinds of measurements as the gateway caches them: not kinds of the schema, but what `usage` and the indexes of
- * usage are read from. `PodMetrics` of the schema is the same resource, read from the API server for each answer.
+ * The kinds of measurements, as the gateway caches them for `usage` and the indexes of usage. They are no kinds of the
+ * schema: its `PodMetrics` is the same resource, read from the API server for each answer.
  */
 const kinds: readonly Kind[] = usageResources.map((resource) => ({
   resource,
@@ -30,7 +30,7 @@ export function usageKindOf({ resource }: Pick<Kind, 'resource'>): Kind | undefi
   return measured && kinds.find((kind) => kind.resource === measured)
 }
 
-/** Whether a kind is one of measurements, which are listed and never watched. */
+/** Whether a kind is one of the measurements, which are listed and never watched. */
 export function isUsageKind(kind: Kind): boolean {
   return kinds.includes(kind)
 }

@@ -1,7 +1,7 @@
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import type { Kind } from './kind.ts'
 
-/** What people look for first: applications, what runs, and how it is reached. In this order. */
+/** The kinds that people look for first, in this order: applications, what they run, and how they are reached. */
 const wholes: readonly string[] = [
   'applications.argoproj.io',
   'applicationsets.argoproj.io',
@@ -21,7 +21,7 @@ const wholes: readonly string[] = [
   'httproutes.gateway.networking.k8s.io',
 ]
 
-/** What controllers make of other objects, under their names. In this order. */
+/** The kinds that controllers create from other objects, under the names of these, in this order. */
 const parts: readonly string[] = [
   'replicasets.apps',
   'replicationcontrollers',
@@ -47,8 +47,8 @@ const places: ReadonlyMap<string, number> = new Map([
 ])
 
 /**
- * The place of a kind among results: workloads come before their parts, a Deployment before its ReplicaSets and Pods. Kinds
- * that are neither share the place between. The same on every replica.
+ * The place of a kind among results: workloads come before their parts, a Deployment before its ReplicaSets and Pods. All
+ * other kinds share the place between. The same on every replica.
  */
 export function workloadPlace({ resource }: Pick<Kind, 'resource'>): number {
   return places.get(groupResourceOf(resource)) ?? wholes.length

@@ -1,9 +1,16 @@
+/*
+ * The prefixes of type names by API group, which keep kinds of the same name apart. Kubernetes' own groups have none.
+ * Well-known groups have a fixed prefix, and a configured alias wins over it. Any other group is spelled out
+ * (`stable.example.com`: `StableExampleCom`). A prefix depends on its arguments only, never on what a cluster has
+ * installed.
+ */
+
 import { isBuiltInGroup } from '../../kubernetes/api-resource.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { graphqlNameOf } from './field-name.ts'
 import { pascalCaseOfDnsName } from '../../lib/letter-case.ts'
 
-/** The prefix of the kinds of well-known groups. These never change: a published name is permanent. */
+/** The prefixes of well-known groups. They never change: a published name is permanent. */
 const fixedAliases: ReadonlyMap<string, string> = new Map([
   ['gateway.networking.k8s.io', ''],
   ['metrics.k8s.io', ''],

@@ -3,7 +3,7 @@ import { words } from '../../lib/letter-case.ts'
 /**
  * Kinds whose type name is the bare kind, by the first label of their group (`core` for the core group): the kinds of
  * kube-apiserver with all feature gates and of older versions, and the kinds of groups with an empty alias. A nested type
- * never takes one of these names, even if the kind is not served: no name depends on what is installed.
+ * never takes one of these names, even if the kind is not served: no name depends on what a cluster has installed.
  */
 const bareKinds: Readonly<Record<string, readonly string[]>> = {
   core: words(`Binding ComponentStatus ConfigMap Endpoints Event LimitRange Namespace Node

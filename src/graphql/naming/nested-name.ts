@@ -1,3 +1,9 @@
+/*
+ * The names of nested types, which come from the definitions of OpenAPI. Kinds keep their bare names; a nested type whose
+ * name a kind, or a group of higher precedence, already has begins with the first label of its group. The rules use fixed
+ * lists, so that a name does not depend on what a cluster has installed.
+ */
+
 import { ownerOfBareKind } from './bare-kinds.ts'
 import { graphqlNameOf } from './field-name.ts'
 import { capitalised, pascalCaseOfDnsName } from '../../lib/letter-case.ts'

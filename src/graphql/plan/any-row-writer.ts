@@ -1,7 +1,8 @@
-/**
- * Rows of a kind that only the object tells. Kinds that the fragments name are compiled at once, so that what they need
- * is loaded before the first run; any other kind is compiled when its first object is written.
+/*
+ * Rows of a kind that is known only from the object. Kinds that the fragments name are compiled at once, so that their
+ * needs are loaded before the first run. Any other kind is compiled when its first object is written.
  */
+
 import { Kind as NodeKind, type SelectionSetNode } from 'graphql'
 import type { Kind } from '../model/kind.ts'
 import type { Compiled, PlanCompiler, PlanField, PlanNeeds, RowWriter } from './plan-compiler.ts'
@@ -24,9 +25,8 @@ export function compiledByKind<T>(
 }
 
 /**
- * Compiles objects of any kind. Rows of kinds that fragments name, or of the `expected` ones, are compiled at once, so
- * that their needs are known, unless the arguments of the field say which kinds there are. The first object of another kind
- * compiles its row.
+ * Compiles objects of any kind: at once for kinds that fragments name, or for the `expected` kinds, unless the arguments
+ * of the field name the kinds; on first use for others.
  */
 export function anyRowWriter(field: PlanField, expected?: readonly Kind[]): RowWriter {
   const { compiler, selections } = field
@@ -48,7 +48,6 @@ export function anyRowWriter(field: PlanField, expected?: readonly Kind[]): RowW
   }
 }
 
-/** The kinds in the type conditions of the fragments. */
 function kindsNamed(
   selectionSets: readonly SelectionSetNode[],
   { served, collect }: PlanCompiler,

@@ -1,8 +1,9 @@
-/**
- * The selected fields of an object of a known type: fragments that apply are spread, `@skip` and `@include` are decided
- * by the plan's variation, and fields of one response key come together. Each field adds to the size of the plan, which
- * the cache of documents counts.
+/*
+ * The selected fields of an object of a known type (CollectFields in the GraphQL specification). Fragments that apply are
+ * spread, the plan's variation decides `@skip` and `@include`, and fields of one response key come together. Each field
+ * adds to the size of the plan, which the cache of documents counts.
  */
+
 import {
   type FieldNode,
   type FragmentDefinitionNode,
@@ -12,11 +13,10 @@ import {
 import { compactText } from '../../lib/text.ts'
 import { isIncluded } from '../documents/document-fragments.ts'
 
-/** A document's fragments, and the values of the variables in `@skip` and `@include`. */
 export interface CollectContext {
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>
   readonly flags: ReadonlyMap<string, boolean>
-  /** Receives the number of bytes that the plan of the collected fields takes. */
+  /** Receives the size of the collected fields in a plan, in bytes. */
   readonly grown: (bytes: number) => void
 }
 
@@ -26,10 +26,7 @@ const bytesPerField = 700
 /** The fields of one object by response key, in the order of the answer, each with all of its nodes. */
 export type CollectedFields = ReadonlyMap<string, readonly FieldNode[]>
 
-/**
- * Collects the selected fields of an object of a known type (the specification's CollectFields). `names` are those of
- * the type and its interfaces: fragments on other types do not apply.
- */
+/** Collects the fields. `names`: the type and its interfaces. Fragments on other types do not apply. */
 export function collectFields(
   selectionSets: readonly SelectionSetNode[],
   names: ReadonlySet<string>,
@@ -73,7 +70,6 @@ export function collectFields(
   return fields
 }
 
-/** The selections of all nodes of one field. */
 export function selectionsOf(nodes: readonly FieldNode[]): readonly SelectionSetNode[] {
   return nodes.flatMap(({ selectionSet }) => (selectionSet === undefined ? [] : [selectionSet]))
 }

@@ -27,7 +27,7 @@ export class FieldArguments {
     try {
       this.constant = getArgumentValues(field, node, noVariables)
     } catch {
-      // Each request coerces them, and has the error.
+      // Each request coerces the arguments again, and gets the error.
     }
   }
 

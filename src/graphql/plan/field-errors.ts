@@ -1,8 +1,11 @@
-/**
- * Errors of fields within one run. A field that fails is null, or passes the failure on if it may not be null; the run
- * goes on. The path of an error is put together on the way out, so that fields without errors pay nothing for it. Errors
- * that repeat on many rows are made a few times only, and each is paid before it is made.
+/*
+ * The errors of fields within one run. A failed field is written as `null`, or passes the failure on if it may not be
+ * null, and the run goes on (GraphQL specification, section 6.4.4). Fields do not track their path, which would cost
+ * every row. A noted error starts with an empty path. Each field and list item around it sees that the count has grown,
+ * and adds its own step. Errors that repeat on many rows are made a few times only, and the budget pays for each before
+ * it is made.
  */
+
 import {
   type FieldNode,
   type GraphQLError,
@@ -18,7 +21,7 @@ type Step = string | number
 
 const noErrors: readonly GraphQLError[] = []
 
-/** An error and its field. The path grows from the field outwards and is complete when the root field ends. */
+/** An error and its field. The path, from the field outwards, is complete when the root field ends. */
 interface NotedError {
   readonly thrown: unknown
   readonly nodes: readonly FieldNode[]
@@ -28,13 +31,6 @@ interface NotedError {
 /** Passes the noted failure of a non-null field outwards: the nearest nullable field around it, or `data`, becomes null. */
 export const nullBelow: Error = new Error('a field that may not be null has failed')
 
-/**
- * The errors of the fields of one run. A failed field is written as `null` and the run goes on (GraphQL specification,
- * section 6.4.4, handling field errors).
- *
- * Fields do not track their path: that would cost every row. A noted error starts with an empty path. Each field and
- * list item around it sees that the count has grown, and adds its own step.
- */
 export class FieldErrors {
   readonly #noted: NotedError[] = []
   /** The errors of failed fields. The last similar error stands for each one beyond the limit of similar errors. */
@@ -44,13 +40,12 @@ export class FieldErrors {
   readonly #made = new Map<NotedError, GraphQLError>()
   readonly #missed: (error: UnknownIndexError) => void
 
-  /** `fieldPrice`: of a written field; errors are priced by it. `missed` receives the error of each index that a field lacked. */
+  /** `fieldPrice`: the price of a written field, in which errors are priced. `missed` receives each lacking index. */
   constructor(budget: WorkBudget, fieldPrice: number, missed: (error: UnknownIndexError) => void) {
     this.#alike = new AlikeErrors(budget, fieldPrice)
     this.#missed = missed
   }
 
-  /** The number of errors noted so far. */
   get count(): number {
     return this.#noted.length
   }
@@ -82,7 +77,7 @@ export class FieldErrors {
     if (!this.#isKnown(error)) this.#note(error, [])
   }
 
-  /** Notes errors of a field that has an answer all the same. */
+  /** Notes errors of a field that still has an answer. */
   beside(failures: readonly Error[], nodes: readonly FieldNode[]): void {
     for (const thrown of failures) {
       if (this.#beside.some((one) => one.thrown === thrown && one.nodes[0] === nodes[0])) continue
@@ -151,9 +146,9 @@ export class FieldErrors {
 }
 
 /**
- * The errors of the fields of one answer. Each pays before it is made, because making one takes long: its stack becomes
- * text, and the lines of the document are counted. Of errors with the same field and message, only as many are made as
- * an answer shows. The last of them stands for the others, which are counted.
+ * The errors of the fields of one answer. The budget pays for each error before it is made, because making one takes
+ * long: its stack becomes text, and the lines of the document are counted. For the same field and message, only as many
+ * are made as an answer shows. The last one stands for the others, which are counted.
  */
 class AlikeErrors {
   readonly #budget: WorkBudget
@@ -184,9 +179,9 @@ class AlikeErrors {
 
 /** The cost of throwing an error and comparing it with others, in written fields. */
 const alikeFields = 4
-/** The further cost of making it. */
+/** The further cost of making an error. */
 const madeFields = 25
-/** One field more for each so many lines and characters before its place, which are counted to locate it. */
+/** Locating an error counts the lines and characters before it: one more field for each so many of them. */
 const linesOfField = 30
 const charactersOfField = 1_000
 
@@ -197,7 +192,6 @@ function fieldsToMake(node: FieldNode | undefined): number {
   return Math.ceil(madeFields + startToken.line / linesOfField + start / charactersOfField)
 }
 
-/** A selected field whose errors the answer reports. */
 export interface AnsweredField {
   readonly key: string
   readonly type: GraphQLOutputType

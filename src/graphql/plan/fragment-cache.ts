@@ -1,8 +1,11 @@
-/**
- * The texts of objects' own fields, kept by selection, store and object. Texts in use move to the young generation; when
- * that is half of the budget, it becomes old and the former old one goes. So no list of uses is kept, and a row that has
- * changed is never found, because a text counts for one held row.
+/*
+ * Texts of objects' own fields in earlier answers: a selection over one version of an object is written once. Own fields
+ * do not depend on the viewer, so all viewers share the texts. A text is valid for one held row, by identity: a changed
+ * object has another row, so an outdated text is never found. The cache keeps two generations. Each use makes a text
+ * young. When the young texts fill half of the budget, they become old, and the previous old ones go. So used texts stay
+ * and unused texts go after two turns, without a list of uses.
  */
+
 import { createHash } from 'node:crypto'
 import type { HeldObject, Projection } from '../../informer/codec/object-codec.ts'
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
@@ -15,7 +18,6 @@ export interface FragmentCounts {
   readonly bytes: number
 }
 
-/** A fragment for the objects of one store. */
 export interface StoreFragment {
   readonly memo: FragmentMemo
   readonly project: Projection
@@ -31,13 +33,12 @@ const chunkBytes = 2 * chunkSize * 8 + 200
 const placeBytes = 8
 const memoBytes = 500
 
-/** The texts of consecutive ids. Each text is valid for one held row. */
 class Chunk {
   readonly helds: (HeldObject | undefined)[] = Array.from({ length: chunkSize }, () => undefined)
   readonly texts: string[] = Array.from({ length: chunkSize }, () => '')
 }
 
-/** Texts of one selection over one store, by object id. */
+/** The texts of one generation, by object id. */
 class Generation {
   readonly #chunks: (Chunk | undefined)[] = []
 
@@ -125,18 +126,11 @@ export class FragmentMemo {
   }
 }
 
-/**
- * Texts of objects in earlier answers: the same selection over the same version of an object is written once. The cache
- * keeps two generations. Each use makes a text young. When the young texts fill half of the budget, they become old and
- * the cache drops the previous old ones. So a text in use stays and an unused one goes after two turns, without a list
- * of uses. A text is valid for one held row, by identity: a changed object has another one. Texts contain an object's
- * own fields only, which do not depend on the viewer.
- */
 export class FragmentCache {
   readonly #maxBytes: number
   /** By a hash of the selection. */
   readonly #memos = new Map<string, WeakMap<StoreView, FragmentMemo>>()
-  /** The memos that have texts. Each goes with its store, whose rows it holds. */
+  /** The memos that have texts. A memo lives as long as its store, whose rows it holds. */
   readonly #holding = new Set<WeakRef<FragmentMemo>>()
   #youngBytes = 0
   #oldBytes = 0
@@ -153,7 +147,6 @@ export class FragmentCache {
     return { hits: this.hits, misses: this.misses, bytes: this.#youngBytes + this.#oldBytes }
   }
 
-  /** The texts of the selection with this signature over a store. */
   memo(signature: string, view: StoreView): FragmentMemo {
     const selection = createHash('sha256').update(signature).digest('base64url')
     let ofSelection = this.#memos.get(selection)

@@ -1,7 +1,8 @@
-/**
- * Reads plain JSON as the fields of its types say: a member by its JSON name, a map as a list of its entries. The value writer
- * reads decoded objects by it; held rows are projected without being decoded (`own-fields.ts`).
+/*
+ * Reads plain JSON by the fields of its types: a member by its JSON name, a map as a list of its entries. The value
+ * writer reads decoded objects this way. Held rows are projected without being decoded (`own-fields.ts`).
  */
+
 import { ArgumentError } from '../../query/condition/argument-error.ts'
 import { parsePath, type Path, PathError, valueAt, valuesAt } from '../../query/index/path.ts'
 import { isRecord } from '../../lib/json.ts'
@@ -36,7 +37,7 @@ function memberOf(value: unknown, name: string): unknown {
   return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined
 }
 
-/** A value whose maps are lists of entries, in the order of the document, where its shape says so. */
+/** Turns maps into lists of entries where the shape says so, in the order of the document. */
 function entriesIn(value: unknown, shape: ValueShape): unknown {
   if (shape.form === 'list') {
     return Array.isArray(value) ? value.map((item) => entriesIn(item, shape.items)) : value
@@ -61,7 +62,6 @@ export function jsonAt(object: object, path: string | null | undefined): unknown
   return read.many ? valuesAt(read, object) : valueAt(read, object)
 }
 
-/** A path. Throws {@link ArgumentError} if it cannot be parsed. */
 export function readPath(text: string): Path {
   const read = known.get(text) ?? remembered(text)
   if (read instanceof ArgumentError) throw read

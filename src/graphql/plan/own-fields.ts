@@ -1,9 +1,10 @@
-/**
- * The fields of an object that depend on the object alone. `ownSelection` makes a projection of them: paths of the held
- * JSON, each with the writer of its value. It also notes, line by line, all that the text depends on besides the object,
- * so that plans which select the same share the kept texts. What has to be computed, such as health, decodes the object
- * and goes through the value writer.
+/*
+ * The own fields of an object, which depend on the object alone. `ownSelection` makes a projection of them: paths of the
+ * held JSON, each with the writer of its value. It also notes, line by line, everything besides the object that the text
+ * depends on, so that plans with the same selection share the kept texts. Computed fields, such as health, decode the
+ * object and go through the value writer.
  */
+
 import {
   type FieldNode,
   getNamedType,
@@ -51,11 +52,10 @@ import {
 } from './collected-fields.ts'
 import { jsonAt, jsonReader, readPath } from './json-values.ts'
 
-/** The context that selects the own fields of an object. */
 export interface OwnFieldsContext {
   readonly kind: Kind
   readonly cluster: string
-  /** Whether a direct read supplies the objects: they may lack a UID. */
+  /** Whether a direct read supplies the objects, which may then lack a UID. */
   readonly isDirect: boolean
   readonly collect: CollectContext
   readonly argumentsOf: (
@@ -73,10 +73,10 @@ export interface OwnFieldsContext {
   readonly charge: (fields: number) => void
 }
 
-/** For a `json` path through a list: each object's list is found, compared and walked. */
+/** The charge for a `json` path through a list: each object's list is found, compared and walked. */
 const fieldsPerJsonPath = 65
 
-/** For what is computed from the decoded object: its health, the sum of a pod's containers, its printed columns. */
+/** The charges for values that are computed from the decoded object. */
 const fieldsPerDecoded = { health: 26, podAmounts: 30, printerColumns: 40 } as const
 
 /**
@@ -99,7 +99,6 @@ export function ownSelection(
   return { fields: selected }
 }
 
-/** The part of an object that a field selects. */
 type FieldSelection = Pick<SelectedField, 'path' | 'value'>
 
 /** Whether a field of a kind's type depends on the object alone. */
@@ -269,7 +268,7 @@ function made(make: (object: Unstructured) => string): FieldSelection {
   return whole({ form: 'made', make: (object) => make(object as Unstructured) })
 }
 
-/** Reads an own field from the decoded object; `undefined` for a field that is none. */
+/** Reads an own field from the decoded object; `undefined` for any other field. */
 export function decodedReader(
   source: FieldSource,
 ):
@@ -317,7 +316,6 @@ const leafWriters: Readonly<Record<ScalarForm, LeafWriter>> = {
   quantityMap: writeJson,
 }
 
-/** Writes another string for a missing value. */
 function writeOr(write: LeafWriter, otherwise: string): LeafWriter {
   const text = JSON.stringify(otherwise)
   return (json) => (json === undefined || json === 'null' ? text : write(json))
@@ -366,7 +364,6 @@ interface WrittenId {
 /** One answer often contains an object's `id` several times in a row: it is encoded once. */
 let lastId: WrittenId = { uid: undefined, kind: undefined, cluster: '', text: '' }
 
-/** The selection of a `json` path. */
 interface JsonField extends FieldSelection {
   /** Whether the path goes through a list: the writer then parses the list. */
   readonly isThroughList: boolean

@@ -1,9 +1,10 @@
-/**
- * What all compilers of a plan share. `PlanField` is a field of the document with its definition and arguments.
- * `PlanCompiler` knows the place that is being compiled, and collects what the current root field reads: kinds with
- * their indexes, and fields whose arguments name further kinds in each request. A part that only some requests read is
- * compiled apart, with needs of its own.
+/*
+ * The parts that all compilers of a plan share. `PlanField` is a field of the document with its definition and arguments.
+ * `PlanCompiler` knows the place that is being compiled, and collects what the current root field reads: kinds with their
+ * indexes, and fields whose arguments name further kinds in each request. A part that only some requests read is compiled
+ * apart, with its own needs.
  */
+
 import {
   type FieldNode,
   getNamedType,
@@ -38,16 +39,13 @@ export type RowWriter = (run: PlanRun, part: KindView, id: ObjectId) => string
 
 /** One field of `Query` in a plan. */
 export interface RootWriter {
-  /**
-   * The kinds that depend on the request's arguments, each in its cluster, besides those that the compiler has recorded
-   * for the cluster of the field.
-   */
+  /** The kinds that depend on the request's arguments, each in its cluster. The compiler has recorded all others. */
   readonly further?: (
     served: ServedSchema,
     args: Readonly<Record<string, unknown>>,
     variables: VariableValues,
   ) => readonly ClusterKind[]
-  /** Whether its value depends on nothing but the schema and the arguments: on the whole of it, or on one type. */
+  /** Set if the value depends only on the arguments and on the schema: on all of it, or on one type. */
   readonly ofSchema?: 'whole' | 'type'
   readonly write: (run: PlanRun) => string
 }
@@ -75,8 +73,8 @@ export function neededKinds(
 }
 
 /**
- * The kinds that a request needs from the clusters that arguments of a field name. Of several clusters, only what they
- * serve is prepared. Throws as `clustersPrepared` and {@link neededKinds} do.
+ * The kinds that a request needs from the clusters that arguments of a field name. In several clusters, only kinds that
+ * they serve are prepared. Throws as `clustersPrepared` and {@link neededKinds} do.
  */
 export function neededIn(
   served: ServedSchema,
@@ -135,7 +133,7 @@ export class PlanField {
     return this.definition.type
   }
 
-  /** The type of the objects that it contains. */
+  /** The type of the objects that the field contains. */
   get objectType(): GraphQLObjectType {
     const type = getNamedType(this.type)
     if (!isObjectType(type)) throw this.notCovered()
@@ -208,7 +206,6 @@ export interface PlanWriters {
   readonly list: (kind: Kind, field: PlanField) => (run: PlanRun, read: ReadPage) => string
 }
 
-/** Where a part of a plan is compiled. */
 export interface CompileScope {
   /** The response path of the field being compiled, without connection keys. */
   readonly place: string
@@ -220,20 +217,18 @@ export interface CompileScope {
   ) => ((run: ValueRun, value: never) => string) | undefined
 }
 
-/** A part of a plan that was compiled apart. */
 export interface Compiled<T> {
   readonly compiled: T
   readonly needs: PlanNeeds
 }
 
-/** Compiles the parts of one plan, and collects the kinds that they read. */
 export class PlanCompiler {
   readonly served: ServedSchema
   readonly collect: CollectContext
   readonly #writers: PlanWriters
   /** The kinds that the relations compiled so far read. */
   readonly #ledTo = new Set<Kind>()
-  /** The kinds that the current root field reads, including those of its relations. */
+  /** The kinds that the current root field reads, including the kinds of its relations. */
   #kinds = new Map<Kind, { readonly needed: Set<string>; readonly useful: Set<string> }>()
   /** Fields of the current root field whose arguments may name further kinds. */
   #asked: AskedKinds[] = []
@@ -247,17 +242,14 @@ export class PlanCompiler {
     this.#writers = writers
   }
 
-  /** A compiler for another plan of the same operation. */
   another(): PlanCompiler {
     return new PlanCompiler(this.served, this.collect, this.#writers)
   }
 
-  /** Compiles the objects of a kind. */
   row(kind: Kind, selections: readonly SelectionSetNode[]): RowWriter {
     return this.#writers.row(kind, selections, this)
   }
 
-  /** Compiles the pages of a list of a kind. */
   list(kind: Kind, field: PlanField): (run: PlanRun, read: ReadPage) => string {
     return this.#writers.list(kind, field)
   }
@@ -289,7 +281,6 @@ export class PlanCompiler {
     this.#needsViewer = true
   }
 
-  /** Whether a compiled field called {@link dependsOnViewer}. */
   get needsViewer(): boolean {
     return this.#needsViewer
   }
@@ -304,12 +295,10 @@ export class PlanCompiler {
     for (const name of indexes.useful ?? []) known.useful.add(name)
   }
 
-  /** Records the kinds that a relation reads. */
   leadsTo(kinds: readonly Kind[]): void {
     for (const kind of kinds) this.#ledTo.add(kind)
   }
 
-  /** Whether a relation compiled so far reads a kind. */
   isLedTo(kind: Kind): boolean {
     return this.#ledTo.has(kind)
   }
@@ -335,7 +324,6 @@ export class PlanCompiler {
     return new RelationRead(relationField, relation)
   }
 
-  /** Records the kinds that the filter of a list reads. */
   filters(kind: Kind, args: FieldArguments): void {
     if (args.constant === undefined) {
       this.asks({ args, needs: (values) => filterNeeds(this.served, kind, values) })
@@ -346,12 +334,11 @@ export class PlanCompiler {
     }
   }
 
-  /** Records a field whose arguments may name further kinds. */
   asks(asked: AskedKinds): void {
     this.#asked.push(asked)
   }
 
-  /** Adds the needs of a part that {@link apart} compiled to those of the current root field. */
+  /** Adds the needs of a part that {@link apart} compiled to the current root field. */
   needs({ kinds, asked }: PlanNeeds): void {
     for (const { kind, indexes } of kinds) this.reads(kind, indexes)
     this.#asked.push(...asked)
@@ -398,7 +385,6 @@ export class PlanCompiler {
     return this.#rowNeeds !== undefined
   }
 
-  /** The type of a kind. */
   typeOf({ typeName }: Kind): GraphQLObjectType {
     const type = this.served.schema.getType(typeName)
     if (!isObjectType(type)) throw new TypeError(`the schema has no type ${typeName}`)

@@ -1,8 +1,9 @@
-/**
- * What one run of a plan has at hand: the request's variables, its budget, the errors of its fields, and the fragments
- * that it has used last. A plan does in a fraction of the time what graphql-js would do, so its limits are raised to
- * stand for the same time; one that reads the schema may write all of it.
+/*
+ * One run of a plan: the request's variables, its budget, the errors of its fields, and the fragments that it has used
+ * last. A plan takes a fraction of the time of graphql-js, so its limits are raised to stand for the same time. A plan
+ * that reads the schema may also write all of it.
  */
+
 import { type FieldNode, type GraphQLSchema, isEnumType, type VariableValues } from 'graphql'
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { defaultWorkLimits, type WorkLimits } from '../../query/condition/work-budget.ts'
@@ -15,11 +16,11 @@ import { FieldErrors } from './field-errors.ts'
 import { FragmentCache, type FragmentMemo, type StoreFragment } from './fragment-cache.ts'
 import type { ValueRun } from './value-run.ts'
 
-/** What the writes of one operation have done. They are made before the answer is read; dispose it after that. */
+/** The results of the writes of one operation, which are made before the answer is read. Dispose it after that. */
 export interface WriteResults extends Disposable {
   /**
-   * The value of a field of `Mutation`, by its response key: its payload, of `apply` one for each document, or what the
-   * resolver of an extension gave. Throws the error of the write.
+   * The value of a field of `Mutation`, by its response key: its payload, a payload for each document of an `apply`, or
+   * the value of an extension's resolver. Throws the error of the write.
    */
   result(key: string): unknown
 }
@@ -53,8 +54,8 @@ type Extent = Pick<WorkLimits, 'fields' | 'bytes'>
 const extents = new WeakMap<GraphQLSchema, Extent>()
 
 /**
- * The share of one type, field, argument or value. The standard introspection query writes 12 fields and 250 characters
- * of it on average.
+ * The allowance for one type, field, argument or value. The standard introspection query writes 12 fields and 250
+ * characters for each on average.
  */
 const ofElement: Extent = { fields: 16, bytes: 2_000 }
 
@@ -77,13 +78,12 @@ function extentOf(schema: GraphQLSchema): Extent {
   return { fields: ofElement.fields * elements, bytes: ofElement.bytes * elements + 4 * described }
 }
 
-/** The inputs of one run of a plan. A run takes place within one tick. */
 export interface PlanRunOptions extends ReadRunOptions {
   readonly variables: VariableValues
   readonly fragments: FragmentCache
   /** The event of a subscription of an extension that the run answers. */
   readonly event?: unknown
-  /** What the writes of a mutation have done. */
+  /** The results of a mutation's writes. */
   readonly writes?: WriteResults | undefined
 }
 
@@ -99,8 +99,8 @@ export function refusedBeside({
 /** One run of a plan: the request's variables, and the values computed from them once. */
 export class PlanRun extends ReadRun implements ValueRun {
   /**
-   * The fragments that the run has used last, at their places. `of`: whose fragment it is. `undefined`: its arguments
-   * cannot be read.
+   * The fragments that the run has used last, at their places. `of`: the owner of the fragment. `fragment` is `undefined`
+   * if its arguments cannot be read.
    */
   readonly recent: {
     readonly of: object
@@ -141,7 +141,7 @@ export class PlanRun extends ReadRun implements ValueRun {
     return text
   }
 
-  /** Texts about the objects of a part, each kept for as long as its object has the version. `name`: what the texts are. */
+  /** Texts about the objects of a part, each kept while its object has this version. `name`: names the texts. */
   memoOf(name: string, part: KindView): FragmentMemo {
     let memos = this.#memos.get(name)
     if (memos === undefined) this.#memos.set(name, (memos = new Map()))
@@ -172,7 +172,7 @@ export class PlanRun extends ReadRun implements ValueRun {
   }
 }
 
-/** The run of a plan, for what reads the caches. The parts of a frame that do so are written before it. */
+/** The run of a plan, for writers that read the caches. Throws `TypeError` for the run of a frame. */
 export function planRunOf(run: ValueRun): PlanRun {
   if (run instanceof PlanRun) return run
   throw new TypeError('the values of frames read no caches')

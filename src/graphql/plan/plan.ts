@@ -1,9 +1,10 @@
-/**
+/*
  * An operation compiled against one schema. A plan has a variation for each combination of the variables in `@skip` and
- * `@include`, made by the first request that has it. A variation has a writer for each root field, says which kinds a
- * request needs before it runs, and then writes the whole `data` within one tick. Lists of a kind are at the end: they
- * write rows from bare ids, as most answers consist of them.
+ * `@include`; the first request with the combination compiles it. A variation has a writer for each root field. It says
+ * which kinds a request needs before the run, and then writes the whole `data` within one tick. Lists of a kind are at
+ * the end: they write rows from bare ids, as most answers consist of them.
  */
+
 import {
   type DocumentNode,
   type FragmentDefinitionNode,
@@ -44,7 +45,7 @@ import { memberWriter } from './value-writer.ts'
 /** The number of variations that a plan keeps. A further one replaces the oldest. */
 const maxVariations = 64
 
-/** The number of texts that a variation keeps, if it only tells of the schema. A further one replaces the oldest. */
+/** The number of answers that a variation keeps if they depend on the schema alone. A further one replaces the oldest. */
 const maxTexts = 16
 
 /** The coerced variables of a request, or the errors of the coercion. */
@@ -52,10 +53,7 @@ export type RequestVariables =
   | { readonly variableValues: VariableValues }
   | { readonly errors: readonly GraphQLError[] }
 
-/**
- * One operation of a document, compiled against one schema: the kinds that it reads, and the writers of its JSON text.
- * Each combination of the variables in `@skip` and `@include` is one variation, which its first request compiles.
- */
+/** One operation of a document, compiled against one schema. */
 export class Plan<V> {
   readonly #served: ServedSchema
   readonly #operation: OperationDefinitionNode
@@ -123,7 +121,6 @@ export class Plan<V> {
   }
 }
 
-/** A variation and its size. */
 interface KeptVariation<V> {
   readonly variation: V
   readonly size: { bytes: number; isKept: boolean }
@@ -138,12 +135,12 @@ const none: RequestVariables = { variableValues: { sources: {}, coerced: {} } }
 
 /** A plan for one combination of the variables in `@skip` and `@include`. */
 export class PlanVariation {
-  /** Whether the answer depends on nothing but the schema and the variables, as that of introspection. */
+  /** Whether the answer depends only on the schema and the variables, like introspection. */
   readonly isOfSchema: boolean
   readonly #roots: (RootWriter & { readonly args: FieldArguments; readonly needs: PlanNeeds })[] =
     []
   readonly #members: readonly WrittenMember<[], PlanRun>[]
-  /** The texts of a plan that only tells of the schema, by the request's variables: all callers get the same. */
+  /** The answers of a plan that depends on the schema alone, by the request's variables. All callers share them. */
   readonly #texts = new Map<string, string>()
   readonly #grown: (bytes: number) => void
 
@@ -156,7 +153,7 @@ export class PlanVariation {
         this.#roots.push({ ...root, args: field.args, needs: compiler.takeNeeds() })
         return root.write
       } catch (error) {
-        // The error of the field, such as that of a constant path: the others have their answers.
+        // The error of this field, such as a wrong constant path. The other fields have their answers.
         compiler.takeNeeds()
         return () => {
           throw error
@@ -167,7 +164,7 @@ export class PlanVariation {
     this.#grown = compiler.collect.grown
   }
 
-  /** The limits of one run. The size of the schema alone never makes an operation too costly that reads it once. */
+  /** The limits of one run. An operation that reads the whole schema once is never too costly. */
   work({ schema }: ServedSchema, work: Partial<WorkLimits>): WorkLimits {
     const [root, ...others] = this.#roots
     const readsOnce = root?.ofSchema === 'whole' && others.length === 0
@@ -220,10 +217,8 @@ export class PlanVariation {
   }
 }
 
-/** Compiles one variation. */
 type CompileVariation<V> = (operation: OperationDefinitionNode, compiler: PlanCompiler) => V
 
-/** An operation to compile. */
 export interface PlannedOperation {
   readonly document: DocumentNode
   readonly operation: OperationDefinitionNode
@@ -249,9 +244,9 @@ function flagsOf(document: DocumentNode): readonly string[] {
 }
 
 /**
- * Compiles the pages of a list of a kind. A page is the value of its connection, but for its rows: they are written from
- * their bare ids, without an object for each, as most answers consist of them. Pages of several kinds are values with
- * their rows (`reads/over-kinds/kinds-connection.ts`).
+ * Compiles the pages of a list of a kind. A page is the value of its connection without the rows, which are written from
+ * their bare ids, without an object for each. A page of several kinds is a value with its rows
+ * (`reads/over-kinds/kinds-connection.ts`).
  */
 function listWriter(kind: Kind, field: PlanField): (run: PlanRun, read: ReadPage) => string {
   const { compiler, args } = field

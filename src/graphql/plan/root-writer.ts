@@ -1,8 +1,9 @@
-/**
- * The fields of `Query`, and those of `Mutation` and of extensions' subscriptions. Each has a writer, and says which
- * kinds its arguments mean in a request, so that these are loaded before the run. Lists and look-ups read a kind; all
- * other fields are members of `QueryValues`, or results of writes, which the value writer writes.
+/*
+ * The writers of root fields: of `Query`, `Mutation` and the subscriptions of extensions. Each says which kinds its
+ * arguments mean in a request, so that these are loaded before the run. Lists and look-ups read a kind. All other fields
+ * are members of `QueryValues`, or results of writes, which the value writer writes.
  */
+
 import { getNullableType, isObjectType } from 'graphql'
 import { objectKey } from '../../kubernetes/object.ts'
 import type { Kind } from '../model/kind.ts'
@@ -67,7 +68,7 @@ export function rootWriter(field: PlanField): RootWriter {
   }
 }
 
-/** The fields that only tell of the schema, each of the whole of it or of one type. */
+/** The fields that depend on the schema alone: on the whole of it, or on one type. */
 const schemaFields: ReadonlyMap<string, 'whole' | 'type'> = new Map([
   ['__schema', 'whole'],
   ['__type', 'type'],
@@ -80,7 +81,7 @@ function valueRoot(field: PlanField): RootWriter {
   return { write: (run) => write(run, queryValues) }
 }
 
-/** Compiles a field that a program adds to `Query`, or to `Subscription`, as each event answers it. */
+/** Compiles a field that a program adds to `Query`, or to `Subscription`, which each event answers. */
 function extensionRoot(extension: ExtensionField, field: PlanField): RootWriter {
   const write = extensionWriter(extension, field)
   return { write: (run) => write(run, run.extensions.of(run.event, undefined)) }
@@ -136,7 +137,7 @@ function lookupRoot(kind: Kind, { compiler, args, selections }: PlanField): Root
 function objectListRoot(field: PlanField): RootWriter {
   const { args } = field
   const listOf = compiledByKind(field, (kind) => listPageWriter(kind, field))
-  /** By the coerced arguments, which are the same object in each run of a request. */
+  /** By the coerced arguments: each run of a request has the same object. */
   const lists = new WeakMap<Values, { readonly kind: Kind; readonly request: ListRequest }>()
   return {
     further(served, values, variables) {
@@ -158,7 +159,7 @@ function objectListRoot(field: PlanField): RootWriter {
   }
 }
 
-/** The kinds that the arguments of a member of {@link queryValues} name, each in its cluster. Throws as the member does. */
+/** Finds the kinds that the arguments of a member of {@link queryValues} name. Throws as the member does. */
 const placesOf = {
   objectById: (served, { id }, typeName) => placeOfId(served, id, typeName),
   objectsByIds: (served, { ids }) =>

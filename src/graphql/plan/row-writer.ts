@@ -1,10 +1,11 @@
-/**
- * How one object of a kind becomes text. Its fields stand in the order of the document. Neighbours that depend on the
- * object alone form a fragment: a projection writes its text from the held row, and the fragment cache keeps it with the
- * version of the object. The other fields are holes between the fragments, filled in each run: relations by the writers
- * of the rows that they lead to, everything else as a value by the value writer. An object that a projection cannot
- * write is decoded, and written field by field.
+/*
+ * How one object of a kind becomes text. Its fields stand in the order of the document. Adjacent own fields, which depend
+ * on the object alone, form a fragment: a projection writes its text from the held row, and the fragment cache keeps it
+ * for this version of the object. Other fields are holes between the fragments, filled in each run: a relation by the
+ * writer of the rows that it leads to, anything else by the value writer. An object that a projection cannot write is
+ * decoded, and written field by field.
  */
+
 import {
   type FieldNode,
   GraphQLError,
@@ -45,17 +46,14 @@ import { FieldArguments } from './field-arguments.ts'
 import type { StoreFragment } from './fragment-cache.ts'
 import { answered } from './field-errors.ts'
 
-/**
- * Compiles the objects of a kind. Adjacent own fields form one fragment, whose text the cache keeps. The other fields,
- * above all relations, are holes between the fragments, which each run fills.
- */
+/** Compiles the objects of a kind. */
 export function rowWriter(
   kind: Kind,
   selectionSets: readonly SelectionSetNode[],
   compiler: PlanCompiler,
 ): RowWriter {
   const type = compiler.typeOf(kind)
-  // Type conditions match a type by its own name, and those of its interfaces and of the union of all kinds.
+  // Type conditions match a type by its own name, its interfaces and the union of all kinds.
   const names = new Set([type.name, ...type.getInterfaces().map(({ name }) => name), '_Entity'])
   const fields = collectFields(selectionSets, names, compiler.collect)
   if (fields.size === 0) return () => '{}'
@@ -83,7 +81,7 @@ export function rowWriter(
   return (run, part, id) => objectText(run, members, part, id)
 }
 
-/** A field that a subscription cannot have fails by itself: frames do not wait for direct reads. */
+/** Fails only this field if a subscription cannot have it: frames do not wait for direct reads. */
 function unlessDirect(kind: Kind, field: PlanField): RowWriter {
   try {
     return holeWriter(kind, field)
@@ -95,12 +93,12 @@ function unlessDirect(kind: Kind, field: PlanField): RowWriter {
   }
 }
 
-/** Reads the value of a hole. What it throws is the error of the field. */
+/** Reads the value of a hole. An error that it throws is the error of the field. */
 type HoleRead = (run: PlanRun, part: KindView, id: ObjectId) => unknown
 
 /**
- * Compiles a field that depends on more than the object. Rows that it leads to are written from their bare ids by row
- * writers. Everything else is a value: one of the cases of {@link holeReader} reads it, the value writer writes it.
+ * Compiles a field that depends on more than the object. Row writers write the rows that it leads to, from their bare
+ * ids. Anything else is a value: {@link holeReader} reads it, and the value writer writes it.
  */
 function holeWriter(kind: Kind, field: PlanField): RowWriter {
   const { source } = field
@@ -157,7 +155,7 @@ function holeReader(kind: Kind, field: PlanField): HoleRead {
       }
     }
     case 'ofRowType':
-      // `events` of a kind without a relation to Events, `usedBy` of one that nothing uses.
+      // `events` of a kind without a relation to Events, or `usedBy` of a kind that nothing uses.
       return () => null
     case 'cluster':
       // Rows of subscriptions keep the state of their last write.
@@ -167,7 +165,7 @@ function holeReader(kind: Kind, field: PlanField): HoleRead {
       return (run, part, id) =>
         run.direct.secret(directObject(part, id), run.budget)?.[name as keyof SecretContents]
     case 'printerColumns':
-      // Of a kind whose columns only the API server knows.
+      // Only the API server knows the columns of this kind.
       compiler.readsDirectly(field)
       return (run, part, id) =>
         run.direct.columns(directObject(part, id), run.argumentsOf(args)['wide'] === true)
@@ -192,7 +190,7 @@ function holeReader(kind: Kind, field: PlanField): HoleRead {
       }
       return (run, part, id) => {
         const used = usageOf(run, part, id)
-        // Why it is not known stands beside the answer, once for all rows.
+        // The reason why it is unknown stands beside the answer, once for all rows.
         if (!(used instanceof ClientError)) return used
         refused(run, used)
         return null
@@ -220,13 +218,12 @@ function relationWriter(relation: RelationField, field: PlanField): RowWriter {
   }
 }
 
-/** A relation to objects of several kinds, whose page is the value of a connection. */
 interface SeveralKinds {
   needs(values: Readonly<Record<string, unknown>>, cluster: string): readonly RelatedNeed[]
   page(run: PlanRun, found: FoundObject, values: ObjectOwnedArguments): object
 }
 
-/** Fragments share these places of a run. Two at one place only look each other's up again. */
+/** Fragments share these places of a run. Two fragments at one place only replace each other, at the cost of a look-up. */
 const recentFragments = 64
 let fragments = 0
 
@@ -236,7 +233,6 @@ const maxVariations = 64
 /** Adjacent own fields of an object, by response key. */
 type AdjacentFields = readonly (readonly [string, readonly FieldNode[]])[]
 
-/** Adjacent own fields of the objects of a kind. */
 interface OwnFields {
   readonly kind: Kind
   readonly type: GraphQLObjectType
@@ -246,9 +242,8 @@ interface OwnFields {
 }
 
 /**
- * Compiles adjacent own fields of an object. Their text depends on the held row alone, so each version of an object is
- * written once. The cache keys the text by the signature of the selection: all plans with this selection share it. What a
- * projection cannot write is written from the decoded object below.
+ * Compiles adjacent own fields of an object. The cache keys the text by the signature of the selection, so all plans with
+ * this selection share it. {@link decodedFields} writes what a projection cannot write.
  */
 function ownFragment(own: OwnFields, compiler: PlanCompiler): RowWriter {
   const { kind, type, fields, isWhole } = own
@@ -327,7 +322,7 @@ function ownFragment(own: OwnFields, compiler: PlanCompiler): RowWriter {
     return fragment
   }
 
-  // The next row mostly reuses the fragment of the last one. The run remembers it, not the plan, which outlives the stores it reads.
+  // The next row mostly reuses the last fragment. The run remembers it, since the plan outlives the stores that it reads.
   const place = ++fragments % recentFragments
   return (run, part, id) => {
     const { view } = part
@@ -368,8 +363,8 @@ function readable(
 }
 
 /**
- * Projects a held row; `undefined` if it has a value that GraphQL refuses. The text is limited to the bytes left in the
- * budget, which pays for one that exceeds them. It is a function of its own because the writer would allocate a closure for each row.
+ * Projects a held row; `undefined` if it has a value that GraphQL refuses. The text is limited to the remaining bytes of
+ * the budget, which pays for a longer one. A separate function, since the writer would allocate a closure for each row.
  */
 function projected(
   budget: WorkBudget,
@@ -407,9 +402,9 @@ function innerFieldsOf(value: SelectedValue): number {
 
 /**
  * Compiles adjacent own fields of an object, with the braces around them, one by one from the decoded object. This is the
- * slow way, for what a projection cannot write: a value that the schema forbids, such as text where it has an integer, and
- * arguments that cannot be read. Then each field fails by itself, with the error that graphql-js words, and what is around
- * it becomes null as section 6.4.4 of the GraphQL specification says. Nothing of it is kept.
+ * slow way, for values that the schema forbids, such as text in place of an integer, and for arguments that cannot be
+ * read. Each field fails by itself, with the error of graphql-js, and nulls spread as section 6.4.4 of the GraphQL
+ * specification says. The texts are not kept.
  */
 function decodedFields(
   type: GraphQLObjectType,

@@ -1,20 +1,21 @@
-/**
- * How objects and lists are joined, and what they cost. Each adds the characters that its members have not paid, so that
- * the budget sees every answer grow. Frames of subscriptions are written by the same functions with a run that has no
- * bounds, since their rows are paid.
+/*
+ * How objects and lists are joined, and what they cost. Each charges the characters that its members have not charged, so
+ * that the budget sees every answer grow. The same functions write frames of subscriptions, in a run without bounds: rows
+ * of frames are charged earlier.
  */
+
 import { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { FieldErrors } from './field-errors.ts'
 
 /**
- * What values are written with: the price of the answer, the errors of its fields, and the coerced arguments. A `PlanRun`
- * reads the caches besides. A frame of a subscription needs no more than this: its rows were written before it.
+ * The context of writing values: the price of the answer, the errors of its fields, and the coerced arguments. A
+ * `PlanRun` also reads the caches. A frame of a subscription needs no more than this.
  */
 export interface ValueRun {
   readonly budget: WorkBudget
   readonly errors: FieldErrors
-  /** Whether the run is to be repeated, because it lacks something. */
+  /** Whether the run lacks something and will be repeated. */
   readonly isLacking: boolean
   argumentsOf(field: FieldArguments): Readonly<Record<string, unknown>>
 }
@@ -23,7 +24,7 @@ export interface ValueRun {
 export interface WrittenMember<Source extends readonly unknown[], Run = ValueRun> {
   readonly before: string
   readonly write: (run: Run, ...source: Source) => string
-  /** Asked before `write`: most members of own values are short texts that need no completion. A graph has thousands. */
+  /** Tried before `write`: most members of own values are short texts, thousands in a graph, that need no completion. */
   readonly quick?: QuickText | undefined
 }
 
@@ -108,7 +109,7 @@ const unlimited = new WorkBudget({
   bytes: Infinity,
 })
 
-/** The run of all frames: what they consist of is bounded, and their rows have been paid for. Fields have no variables. */
+/** The run of all frames: their parts are bounded and paid for, and their fields have no variables. */
 const frameRun: ValueRun = {
   budget: unlimited,
   errors: new FieldErrors(unlimited, 0, () => {}),
@@ -116,7 +117,7 @@ const frameRun: ValueRun = {
   argumentsOf: (field) => field.coerce({ sources: {}, coerced: {} }),
 }
 
-/** Writes a value that is made already: a frame of a subscription, or a change in one. Throws the error of a field that fails. */
+/** Writes a frame of a subscription, or a change in one. Throws the error of a field that fails. */
 export function valueText<T>(write: (run: ValueRun, value: T) => string, value: T): string {
   let text = ''
   let thrown: unknown

@@ -1,9 +1,10 @@
-/**
- * How a value becomes text: those of the gateway's own types, of introspection and of extensions. A selection over a
- * type is compiled once, into a writer for each field that reads the member, and completes it as GraphQL's specification
- * says: null, list, leaf, object or one of several types. Objects of kinds within a value are left to row writers, which
- * read the caches.
+/*
+ * How a value becomes text: a value of the gateway's own types, of introspection or of an extension. A selection over a
+ * type is compiled once, into a writer for each field. The writer reads the member and completes it by the GraphQL
+ * specification: null, list, leaf, object, or one of several types. Row writers, which read the caches, write objects of
+ * kinds within a value.
  */
+
 import {
   getNamedType,
   getNullableType,
@@ -47,13 +48,11 @@ import {
 } from './value-run.ts'
 
 /**
- * Writes a value as JSON text: a selection over values, compiled once. A field is read as graphql-js reads it by default:
- * it is the member of the value that has its name, or what that member returns as a method, called with the coerced
- * arguments and the run. Introspection fields have resolvers, and fields of extensions may have. What a field has is
- * completed as section 6.4.3 of the GraphQL specification says, with the error texts of graphql-js. The errors in the
- * member `failures` of an own value stand beside it. Objects of kinds and references to them are written by writers of their own, from the caches.
- *
- * `cluster`: that of the object of a kind around the value. Extensions get it.
+ * Writes a value as JSON text. A field is read as graphql-js reads it by default: the member of its name, or the result
+ * of calling that member with the coerced arguments and the run. Introspection fields have resolvers, and extension
+ * fields may have them. The result is completed as section 6.4.3 of the GraphQL specification says, with the error texts
+ * of graphql-js. Errors in the member `failures` of an own value stand beside the answer. `cluster`: the cluster of the
+ * object of a kind around the value, for extensions.
  */
 export type ValueWriter = ((run: ValueRun, value: unknown, cluster?: string) => string) & {
   /** The least length of a text that is not null, so that lists of objects can be refused before they are written. */
@@ -63,7 +62,7 @@ export type ValueWriter = ((run: ValueRun, value: unknown, cluster?: string) => 
   readonly quickItem?: ((run: ValueRun, value: unknown) => string | undefined) | undefined
 }
 
-/** Compiles the value of a field: its completion, and the errors that an own value has beside it (a connection's). */
+/** Compiles the value of a field: its completion, and the errors that an own value, such as a connection, has beside it. */
 export function valueWriter(field: PlanField): ValueWriter {
   const write = completed(field.type, field)
   const { nodes } = field
@@ -88,8 +87,8 @@ export function itemWriter(field: PlanField): ValueWriter {
 }
 
 /**
- * Compiles a field of a value. What is read by a resolver pays before it is read; members of the gateway's own values have
- * been paid by the reads that made them.
+ * Compiles a field of a value. A resolver's field is charged before the call. Members of the gateway's own values were
+ * charged by the reads that made them.
  */
 export function memberWriter(field: PlanField): ValueWriter {
   const { args, definition, compiler } = field
@@ -181,7 +180,7 @@ const memberNeeds: Readonly<Record<string, Needs>> = {
   'Problem.lastEvent': lastEventNeeds,
 }
 
-/** Records the kinds that a member reads. Those of one without arguments are known now, so that a live list follows them. */
+/** Records the kinds that a member reads. Without arguments they are known now, so that a live list follows them. */
 function needsOf(field: PlanField): void {
   const { args, definition, compiler } = field
   const { served } = compiler
@@ -194,7 +193,7 @@ function needsOf(field: PlanField): void {
   }
 }
 
-/** `staleSince` of a page in a row of a subscription, which does not change with it; `undefined` for another member. */
+/** `staleSince` of a page in a row of a subscription, where staleness does not rewrite the row; `undefined` for others. */
 function staleInRow(field: PlanField): (() => string) | undefined {
   const isOfPage = field.name === 'staleSince' && sourceOf(field)?.form === 'connection'
   if (!isOfPage || !field.compiler.scope.isLive) return undefined
@@ -205,7 +204,7 @@ function staleInRow(field: PlanField): (() => string) | undefined {
   }
 }
 
-/** The text of an extension's call that is still to be made. The run is repeated, so it does not matter. */
+/** Stands for an extension's call that is not made yet. The run is repeated, so the text does not matter. */
 const unanswered = 'null'
 
 /** Compiles a field that a program adds, whose value is written once its resolver has been called. */
@@ -259,7 +258,7 @@ function completed(type: GraphQLOutputType, field: PlanField): ValueWriter {
   const { leastLength = 0, quickItem } = write
   const nonNull: ValueWriter = (run, value, cluster) => {
     const text = write(run, value, cluster)
-    // The text of a run that is to be repeated does not matter.
+    // The text of a run that will be repeated does not matter.
     if (text === 'null' && !run.isLacking) {
       throw new Error(`Cannot return null for non-nullable field ${placeOf(field)}.`)
     }
@@ -283,7 +282,6 @@ function presentWriter(type: GraphQLOutputType, field: PlanField): ValueWriter {
     : objectWriter(type as GraphQLObjectType, field)
 }
 
-/** The types of objects of any kind. */
 const anyKind: ReadonlySet<string> = new Set(['KubernetesObject', '_Entity'])
 
 function listWriter(of: GraphQLOutputType, field: PlanField): ValueWriter {
@@ -292,7 +290,7 @@ function listWriter(of: GraphQLOutputType, field: PlanField): ValueWriter {
   const isNonNull = isNonNullType(of)
   const leastLength = isNonNull ? write.leastLength : 0
   const isOwn = field.definition.resolve === undefined && extensionOf(field) === undefined
-  // The members of an own object note their errors, and the list has to fail with it.
+  // The members of an own object note their errors, and the list must fail with the object.
   const failsWithin = isOwn && isNonNull && !isLeafType(of.ofType)
   return (run, value, cluster) => {
     if (typeof value !== 'object' || value === null || !(Symbol.iterator in value)) {

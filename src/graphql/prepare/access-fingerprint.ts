@@ -3,7 +3,6 @@ import type { Scope } from '../../query/condition/scope.ts'
 import { apiVersionOf } from '../../kubernetes/api-resource.ts'
 import type { KindView } from './kind-view.ts'
 
-/** What a viewer may see of a kind in a cluster. */
 export interface SeenKind extends Pick<KindView, 'cluster' | 'kind' | 'scope' | 'byName'> {
   /** What the viewer may look up by name, if namespaces decide that. */
   readonly look?: Scope | undefined
@@ -20,7 +19,7 @@ export function accessFingerprint(kinds: Iterable<SeenKind>): string {
     scope.form !== 'all' || look.form !== 'all'
   const limited = new Set(all.filter(isLimited).map(nameOf))
   if (limited.size === 0) return ''
-  // A limited kind counts with all its entries: one may be whole where another is not.
+  // Takes all entries of a limited kind: one entry may be whole where another is not.
   const lines = new Set<string>()
   for (const one of all) {
     if (!limited.has(nameOf(one))) continue
@@ -32,7 +31,7 @@ export function accessFingerprint(kinds: Iterable<SeenKind>): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 22)
 }
 
-/** The fingerprint of the access to several lists, from that of each. */
+/** The fingerprint of the access to several lists, from the fingerprint of each. */
 export function joinedFingerprint(fingerprints: readonly string[]): string {
   const [only] = fingerprints
   return fingerprints.length === 1 && only !== undefined ? only : joinedHash(fingerprints)

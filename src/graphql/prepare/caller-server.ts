@@ -1,22 +1,26 @@
+/*
+ * The API server of a cluster, as the caller. Writes and logs go this way. Secrets are read with the caller's token by
+ * the same rule (`isTokenFor`). With authentication, a request carries the caller's own token and never the gateway's
+ * credentials. A token goes only to the clusters that it is for, and only to clusters of the configuration: the author of
+ * a discovered source must not collect tokens.
+ */
+
 import type { CallerToken } from '../../access/authentication/authenticator.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import type { CallerServer } from '../../cache/cluster-cache.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 
-/** The caller of an operation, as the transports know them. */
 export interface Caller {
   /** Absent: callers are not asked who they are. */
   readonly viewer?: Viewer | undefined
-  /** Absent: the caller sent none, or the way in has none (a proxy's headers). */
+  /** Absent: the caller sent no token, or signed in by a proxy's headers. */
   readonly callerToken?: CallerToken | undefined
 }
 
 /**
- * The API server of a cluster as the caller: the one way to act on it for a caller. With authentication it sends the
- * caller's own token and nothing else, and never the gateway's credentials. Without authentication the caller is the
- * gateway's account. Dispose it after use. Throws `ClientError`: TOKEN_NEEDED without a token for this cluster, and
- * CLUSTER_UNREACHABLE.
+ * The API server of a cluster, as the caller. Without authentication, the caller is the gateway's account. Dispose it
+ * after use. Throws `ClientError`: TOKEN_NEEDED without a token for this cluster, and CLUSTER_UNREACHABLE.
  */
 export function callerServer(
   served: Pick<ServedSchema, 'clusters' | 'members'>,
@@ -51,13 +55,12 @@ export function refusedByServer(cluster: string): ClientError {
   return new ClientError('TOKEN_NEEDED', message, { cluster, hint })
 }
 
-/** Whether a token may go to the API server of a cluster. Others would learn it. */
+/** Whether a token may go to the API server of a cluster, which then knows the token. */
 export function isTokenFor(
   { members }: Pick<ServedSchema, 'members'>,
   cluster: string,
   { cluster: named, furtherClusters }: CallerToken,
 ): boolean {
-  // The author of a source must not collect the tokens of callers.
   if (members.get(cluster)?.isConfigured !== true) return false
   const [byDefault] = members.keys()
   if (cluster === (named ?? byDefault)) return true

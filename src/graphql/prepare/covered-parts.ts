@@ -1,16 +1,22 @@
+/*
+ * Reads of kinds whose cache covers some namespaces only. A list without a namespace answers with the covered part and a
+ * note (`incompleteKind`). A read that names an uncovered namespace is refused (`requireCovered`). Neither reveals a
+ * namespace that the viewer may not list: the coverage would tell which namespaces exist.
+ */
+
 import { type Coverage, covers } from '../../cache/coverage.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { isInScope, type Scope, unrestricted } from '../../query/condition/scope.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { ClusterKind, IncompleteKind, KindView } from './kind-view.ts'
 
-/** Says that a list without a namespace has the objects of some namespaces only; `undefined` if the scope is within them. */
+/** The note that a list without a namespace has objects of some namespaces only; `undefined` if the scope is within them. */
 export function incompleteKind(
   { cluster, kind, coverage }: KindView,
   viewed: Scope,
 ): IncompleteKind | undefined {
   if (coverage === undefined || viewed.form === 'names') return undefined
-  // What a viewer may not list is no gap, and the names of other namespaces are not theirs to know.
+  // Namespaces that the viewer may not list are no gap, and their names are withheld.
   const own = viewed.form === 'namespaces' ? [...viewed.namespaces] : undefined
   if (own?.every((name) => covers(coverage, name))) return undefined
   const { namespaces, excluded } = coverage
@@ -26,8 +32,8 @@ export function incompleteKind(
 }
 
 /**
- * Throws the `ClientError` of a read that needs the objects of namespaces which the cache does not cover. Says nothing of
- * namespaces outside of `viewed`: which ones the cache covers would tell which ones there are.
+ * Throws the `ClientError` of a read that needs objects of a namespace which the cache does not cover. Ignores namespaces
+ * outside `viewed`.
  */
 export function requireCovered(
   part: KindView,
@@ -56,7 +62,7 @@ export function namespacesOfKeys(keys: readonly string[]): readonly string[] {
   return keys.map((key) => splitObjectKey(key).namespace).filter((name) => name !== '')
 }
 
-/** The error of a question that a cache of some namespaces cannot answer: whether nothing of a kind exists. */
+/** The error of a question that a cache of some namespaces cannot answer: whether no object of a kind exists. */
 export function notWhole({ cluster, kind }: ClusterKind, coverage: Coverage): ClientError {
   const { typeName: type } = kind
   const message = `the gateway does not see all objects of ${type}: ${reasons[coverage.cause]}`

@@ -1,3 +1,9 @@
+/*
+ * The memory that subscriptions, logs and writes hold, against two limits: for all users together and for one user.
+ * Holders report an upper bound of their own size. The sum is updated one holder at a time; only near a limit are all
+ * holders counted again, since they may have shrunk. A refused holder gets `NoRoomError`, which the client may retry.
+ */
+
 import { ClientError } from '../errors/client-error.ts'
 
 interface HeldBytesLimits {
@@ -5,7 +11,7 @@ interface HeldBytesLimits {
   readonly maxHeldBytesPerUser: number
 }
 
-/** What holds bytes, as errors name it, and how a caller makes room. */
+/** How errors name the holders, and how a caller makes room. */
 interface Holders {
   readonly name: string
   readonly hint: string
@@ -17,7 +23,7 @@ const subscriptions: Holders = {
 }
 
 export interface ByteHolder {
-  /** An upper bound of the memory that it holds now, such as rows and unread frames. */
+  /** An upper bound of the memory that the holder has now, such as rows and unread frames. */
   readonly heldBytes: number
   /** The names of the users that share it; none without authentication. */
   readonly users: ReadonlySet<string>
@@ -25,7 +31,6 @@ export interface ByteHolder {
   heldBytesFor?(user: string): number
 }
 
-/** There is no room for an operation now. The client may try again. */
 export class NoRoomError extends ClientError {
   constructor({ name, hint }: Holders, maxBytes: number, isOfUser: boolean) {
     const holder = isOfUser ? `the ${name} of this user` : `all ${name} together`
@@ -34,7 +39,6 @@ export class NoRoomError extends ClientError {
   }
 }
 
-/** Counts the memory of groups of subscribers, or of other holders, in total and per user, and refuses more than the limits. */
 export class HeldBytes {
   readonly #limits: HeldBytesLimits
   readonly #holders: Holders
@@ -61,7 +65,6 @@ export class HeldBytes {
     const [first, another] = group.users
     const user = ofUser ?? (another === undefined ? first : undefined)
     const { maxHeldBytes, maxHeldBytesPerUser } = this.#limits
-    // Other groups may hold less than at their last count.
     if (this.#bytes + more > Math.min(maxHeldBytes, maxHeldBytesPerUser)) this.#countAll()
     if (this.#bytes + more > maxHeldBytes)
       return new NoRoomError(this.#holders, maxHeldBytes, false)

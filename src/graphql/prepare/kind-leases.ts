@@ -1,8 +1,10 @@
-/**
- * What an operation holds while it runs. It first asks what the viewer may see of each kind, takes leases of those that
- * the viewer may read, and waits for their first sync, once each. Kinds in memory need no wait. A kind that is optional
- * is given up when its cluster cannot be reached.
+/*
+ * The leases of kinds that an operation holds: a query until its answer, a subscription until it ends. The operation asks
+ * what the viewer may see of each kind, takes leases of the kinds that the viewer may read, and waits once for the first
+ * sync of each. Kinds in memory need no wait. An optional kind is given up when its cluster cannot be reached. After
+ * that, `settle` gives each run a snapshot: the current state of the kinds, within the viewer's access.
  */
+
 import { UnreadableResourceError } from '../../cache/cache-errors.ts'
 import type { Coverage } from '../../cache/coverage.ts'
 import { Lease, type WantedIndexes } from '../../cache/cached-resource.ts'
@@ -29,24 +31,20 @@ export interface KindLeasesOptions {
   readonly syncDeadlineMs: number
   /** Absent: the viewer may see everything. */
   readonly access?: ViewerAccess | undefined
-  /** Whether a viewer sees the errors; default: whether there is `access`. */
+  /** Whether a viewer sees the errors. Default: true if there is `access`. */
   readonly isViewed?: boolean
-  /** How long a cluster may answer no access review before the kinds that are optional there are given up. Default: any. */
+  /** How long a cluster may leave access reviews unanswered before its optional kinds are given up. Default: no limit. */
   readonly reviewSilenceMs?: number
   readonly trace?: OperationTrace | undefined
 }
 
-/**
- * The leases that one operation holds: a query until its answer, a subscription until it ends. The operation waits for
- * each kind once. After that, {@link settle} gives the current state of the kinds, and what of them the viewer may see.
- */
 export class KindLeases implements KindSource, Disposable {
   readonly #options: KindLeasesOptions
   /** The lease of each kind, or why there is none. */
   readonly #acquired = new ByKind<Lease | UnreadableResourceError>()
   /** Why the access of the viewer is not known; by cluster. */
   readonly #failures = new Map<string, unknown>()
-  /** The kinds that the operation names itself, before any read, with the indexes that its fields read. */
+  /** The kinds that the operation itself names, with the indexes that its fields read. */
   readonly #named = new ByKind<WantedIndexes[]>()
   /** Why the server could not ask for permissions; by cluster. */
   readonly #refusals = new Map<string, unknown>()
@@ -57,8 +55,8 @@ export class KindLeases implements KindSource, Disposable {
   }
 
   /**
-   * Asks for the viewer's access to kinds, acquires leases of those that the viewer may read, and waits for their first
-   * sync. `undefined` if there is nothing to wait for. Never rejects: {@link settle} gives the failures.
+   * Asks for the viewer's access to kinds, acquires leases of the kinds that the viewer may read, and waits for their
+   * first sync. `undefined` if there is nothing to wait for. Never rejects: {@link settle} gives the failures.
    */
   prepare(kinds: Iterable<KindNeed>): Promise<unknown> | undefined {
     const waits: Promise<unknown>[] = []
@@ -185,7 +183,6 @@ export class KindLeases implements KindSource, Disposable {
     return new ReadSnapshot(this, options)
   }
 
-  /** Releases all leases. */
   [Symbol.dispose](): void {
     this.#disposed = true
     for (const lease of this.#acquired.values()) {
@@ -195,7 +192,7 @@ export class KindLeases implements KindSource, Disposable {
   }
 
   /**
-   * Whether an operation may read a kind that it has not waited for: one in memory, with the indexes that the operation
+   * Whether an operation may read a kind without a wait: the kind is in memory, with the indexes that the operation
    * names. Without a viewer, the operation waits for a kind whose lazy indexes are not built.
    */
   #isReadAsItIs(at: ClusterKind): boolean {
@@ -221,7 +218,7 @@ export class KindLeases implements KindSource, Disposable {
           return
         }
         await sleep(reachableCheckMs, end.signal)
-        // Answers that came while the event loop was blocked are read first.
+        // Lets the process read answers that came while the event loop was blocked.
         await nextTurn()
       }
     }
@@ -231,7 +228,7 @@ export class KindLeases implements KindSource, Disposable {
   /** Starts an informer only if the viewer may see something of its kind. */
   #admit(need: KindNeed): Promise<unknown> | undefined {
     const { access } = this.#options
-    // A look-up by UID finds the objects of a kind in memory, whatever the viewer may see of the kind.
+    // A look-up by UID searches all kinds in memory, whatever the viewer may see of them.
     const isInMemory = need.keys?.length === 0 && this.synced(need) !== undefined
     const admission = isInMemory ? 'admitted' : (access?.admission(need) ?? 'admitted')
     if (admission === 'admitted') return this.#wait(need)
@@ -285,7 +282,7 @@ function partOf({ cluster, kind }: ClusterKind): PartDetails {
 /** How often a wait checks whether the cluster can still be reached. */
 const reachableCheckMs = 100
 
-/** Whether a store has the needed ones of some indexes. */
+/** Whether a store has the needed indexes. */
 function isIndexed(view: StoreView, { needed = [] }: WantedIndexes = {}): boolean {
   for (const name of needed) if (!view.hasIndex(name)) return false
   return true

@@ -1,10 +1,16 @@
+/*
+ * How later rooms see a kind of a cluster. `ClusterKind` names it, before anything is read. `KindView` is one execution's
+ * view of it: the store, and the part of it that the viewer may see. `CachedParts` gives these views, settled once for
+ * each execution: a failure or a permission must not outlive its cause, so nothing here may be kept beyond the tick.
+ */
+
 import type { Coverage } from '../../cache/coverage.ts'
 import type { WantedIndexes } from '../../cache/cached-resource.ts'
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type { NameGate, Scope } from '../../query/condition/scope.ts'
 import type { Kind } from '../model/kind.ts'
 
-/** A kind that was read from a cache of some namespaces, as in `extensions.incomplete`. */
+/** A kind that was read from a cache of some namespaces only, as `extensions.incomplete` shows it. */
 export interface IncompleteKind {
   readonly cluster: string
   readonly type: string
@@ -17,27 +23,24 @@ export interface IncompleteKind {
 
 /** One kind in one cluster, which an operation needs synced before it reads it. */
 export interface ClusterKind {
-  /** The cluster's name. */
   readonly cluster: string
   readonly kind: Kind
-  /** Lazy indexes to build: those that the read needs, and those that make it faster. */
+  /** Lazy indexes to build: indexes that the read needs, and indexes that make it faster. */
   readonly indexes?: WantedIndexes | undefined
-  /** Whether the answer can do without the kind: the operation waits for it only while its cluster can be reached. */
+  /** Whether the answer can do without the kind. The operation then waits for it only while its cluster can be reached. */
   readonly isOptional?: boolean | undefined
 }
 
-/** One kind in one cluster as one execution reads it: its store, and what of it the viewer may see. */
 export interface KindView extends ClusterKind {
   readonly view: StoreView
-  /** Names the cluster of the store and its history. Positions of another incarnation mean nothing here. */
+  /** Names the cluster of the store and its history. Positions of another incarnation are invalid here. */
   readonly incarnation: string
-  /** What the viewer may list. */
   readonly scope: Scope
   /** Further objects that the viewer may look up by name; absent: none. */
   readonly byName?: NameGate | undefined
   /** The namespaces that the store covers; absent: all. The scope is within them. */
   readonly coverage?: Coverage | undefined
-  /** What a list without a namespace lacks of what the viewer may see; absent: nothing. */
+  /** The gap of a list without a namespace, within what the viewer may see; absent: no gap. */
   readonly lacking?: IncompleteKind | undefined
   /** Whether the store holds only objects read from the API server for one operation, without the kind's indexes. */
   readonly isDirect?: true
@@ -55,14 +58,11 @@ export interface ListReading {
   readonly within?: (() => readonly string[] | undefined) | undefined
   /** Whether the operation also follows changes. */
   readonly watch?: boolean
-  /** Whether what is missing is prepared, for another run. Default: true. */
+  /** Whether a missing kind is prepared for another run. Default: true. */
   readonly prepares?: boolean
 }
 
-/**
- * The kinds that one execution reads, settled before it runs. Each execution and each frame of a subscription has new
- * ones, so that no failure and no permission outlives its cause. Valid within one tick.
- */
+/** The kinds that one execution or one frame reads. Valid within one tick. */
 export interface CachedParts {
   /**
    * The part of a kind to list, count, filter or follow. Throws the `ClientError` of the field if the kind cannot be
@@ -78,7 +78,6 @@ export interface CachedParts {
   cachedPart(at: ClusterKind, reading?: ListReading): KindView | undefined
 }
 
-/** Values by cluster and kind. */
 export class ByKind<V> {
   readonly #values = new Map<string, Map<Kind, V>>()
 

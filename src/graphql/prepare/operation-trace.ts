@@ -5,7 +5,7 @@
  */
 export type OperationPart = 'plan' | 'access' | 'wait' | 'run' | 'write'
 
-/** What a part is about. */
+/** The kind that a part waits for or writes. */
 export interface PartDetails {
   readonly cluster?: string
   /** The name of the GraphQL type. */
@@ -13,15 +13,14 @@ export interface PartDetails {
   readonly mutation?: string
 }
 
-/** The request that an operation came with, as logs and the audit log name it, and what follows it for a trace. */
+/** The request of an operation, as logs and the audit log name it, and the follower that traces it. */
 export interface OperationTrace {
-  /** The `x-request-id` of the request; of a WebSocket, with the number of the operation: `ID.3`. */
+  /** The `x-request-id` of the request. A WebSocket appends the number of the operation: `ID.3`. */
   readonly requestId: string
-  /** Absent: the operation is not followed. */
+  /** Absent: nothing traces the operation. */
   readonly follower?: OperationFollower | undefined
 }
 
-/** What an operation was, in its report. */
 export interface AnsweredOperation {
   readonly operation: 'query' | 'mutation' | 'subscription'
   readonly operationName: string | undefined
@@ -32,13 +31,13 @@ export interface AnsweredOperation {
 
 /** Follows one operation. Must not throw. */
 export interface OperationFollower {
-  /** Does the work of a part, which is over when the result is there. */
+  /** Does the work of a part, which ends when the result is there. */
   within<T>(part: OperationPart, details: PartDetails, work: () => T): T
   /** The operation has been answered; a subscription has begun. */
   answered(operation: AnsweredOperation): void
 }
 
-/** Does a part of an operation, and shows it to the follower if there is one. */
+/** Does a part of an operation, within the follower if there is one. */
 export function within<T>(
   trace: OperationTrace | undefined,
   part: OperationPart,

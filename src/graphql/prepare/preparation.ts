@@ -1,8 +1,10 @@
-/**
- * The rounds of an operation: prepare its kinds, run it, and if the run lacked something, prepare that and run again.
- * Kinds and indexes are looked for three times at most, permissions until a deadline, direct reads as often as there are
- * any.
+/*
+ * The rounds of an operation. It prepares its kinds and runs over a snapshot. A run may lack something that only data
+ * name: kinds, indexes, permissions, direct reads. The operation then prepares all of that and runs again, over a new
+ * snapshot. The rounds are bounded: three for kinds and indexes, a deadline for permissions, and the bounds of direct
+ * reads.
  */
+
 import type { Lane } from '../../lib/event-loop.ts'
 import type { ClusterKind } from './kind-view.ts'
 import { KindLeases } from './kind-leases.ts'
@@ -15,10 +17,10 @@ import type { ViewerAccess } from './viewer-access.ts'
 /** The number of runs that may find missing kinds or indexes. */
 export const maxRounds = 3
 
-/** A cluster that answers no access review for so long is left out of answers over several clusters. */
+/** Answers over several clusters leave out a cluster that answers no access review for this long. */
 const reviewSilenceMs = 1_000
 
-/** How to run an operation once its kinds are prepared. */
+/** How to run an operation after the preparation. */
 export interface RunOptions<T> {
   readonly served: ServedSchema
   readonly limits: OperationLimits
@@ -28,19 +30,14 @@ export interface RunOptions<T> {
   /** The lane where each run waits for its turn. */
   readonly lane: Lane
   readonly trace?: OperationTrace | undefined
-  /** Runs the operation, within one tick. */
   readonly run: (snapshot: ReadSnapshot) => T | Promise<T>
 }
 
 /**
- * Prepares kinds and runs an operation, each time over a new snapshot. A run may lack something that only data name:
- * kinds, indexes, permissions or direct reads. The server prepares all of it, and runs the operation again:
- *
- * - at most three times for kinds and indexes; in the last run, a missing one is an error of its field
- * - until the sync deadline for permissions, which may be dropped at any moment
- * - as often as {@link DirectFetch} finds something to read
- *
- * Releases all leases at the end. Returns a promise only if there is something to wait for.
+ * Prepares kinds and runs an operation, again while a run lacks something. After three runs for kinds and indexes, a
+ * missing one is an error of its field. Permissions are asked until the sync deadline, since they may be dropped at any
+ * moment. {@link DirectFetch} counts its own rounds. Releases all leases at the end. Returns a promise only if there is
+ * something to wait for.
  */
 export function prepareAndRun<T>(
   kinds: readonly ClusterKind[],
@@ -101,7 +98,7 @@ class Rounds<T> {
     return wait === undefined ? this.run() : wait.then(() => this.run())
   }
 
-  /** Prepares the kinds, indexes and permissions that a run lacked; `undefined` where there is nothing to wait for. */
+  /** Prepares the kinds, indexes and permissions that a run lacked; `undefined` if there is nothing to wait for. */
   #prepare(snapshot: ReadSnapshot): Promise<unknown> | undefined {
     if (!snapshot.isLackingKinds) return undefined
     const { needed, neededIndexes } = snapshot
@@ -125,7 +122,7 @@ class Rounds<T> {
 
 /**
  * How long an operation asks again for the viewer's access. Known permissions may be dropped at any moment, even while
- * the server asks for others, so one round may not be enough. The wait is bounded as that for a kind.
+ * the server asks for others, so one round may not be enough. The wait has the same bound as the wait for a kind.
  */
 export class PermissionWait {
   readonly #deadlineMs: number

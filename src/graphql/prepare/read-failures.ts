@@ -1,3 +1,9 @@
+/*
+ * The errors of reads, with their codes and hints. For a viewer, an error withholds what the API server says about the
+ * gateway's account, the address of the API server, and what else is in memory: the viewer gets a plain reason instead.
+ * Messages about the request itself are passed on.
+ */
+
 import { isUnauthorized } from '../../api-server/transport/reachability.ts'
 import { type UnreadableCode, UnreadableResourceError } from '../../cache/cache-errors.ts'
 import { AccessReviewError } from '../../access/subject-access-review.ts'
@@ -5,23 +11,19 @@ import { ApiStatusError } from '../../kubernetes/status.ts'
 import { ClientError, type ClientErrorCode } from '../errors/client-error.ts'
 import type { ClusterKind } from './kind-view.ts'
 
-/** The error of a subscription that reads a cluster which has just left the fleet. */
+/** The error of a read of a cluster that has just left the fleet. */
 export function goneCluster(cluster: string): ClientError {
   const message = `cluster ${cluster} is no longer served`
   return new ClientError('CLUSTER_UNREACHABLE', message, { cluster, retryAfterMs: 1_000 })
 }
 
-/** The error of a read that has taken too long. */
 export function lateRead({ cluster, kind }: ClusterKind, deadlineMs: number): ClientError {
   const message = `${kind.typeName} was not read from the API server within ${deadlineMs} ms`
   const details = { cluster, type: kind.typeName, hint: 'try again in a moment' }
   return new ClientError('CLUSTER_UNREACHABLE', message, { ...details, retryAfterMs: 1_000 })
 }
 
-/**
- * The error of a failed read. For a viewer (`isViewer`), it withholds what the API server says about the gateway's
- * account, and the address of the API server.
- */
+/** The error of a failed read from the API server. `isViewer`: the caller is a viewer, who gets fewer details. */
 export function failedRead(at: ClusterKind, cause: unknown, isViewer: boolean): ClientError {
   if (cause instanceof UnreadableResourceError) return unreadableKind(at, cause, isViewer)
   const { cluster, kind } = at
@@ -55,10 +57,7 @@ const statusCodes: Readonly<Record<number, ClientErrorCode>> = {
 /** With these statuses, the API server's message is about the request, not about the gateway's account. */
 const aboutRequest: ReadonlySet<number> = new Set([400, 404, 405, 406, 410])
 
-/**
- * The error of a field whose kind cannot be read. For a viewer, it withholds what else is in memory, what the API
- * server says about the gateway's account, and the address of the API server.
- */
+/** The error of a field whose kind cannot be read from a cache. `isViewer`: as in {@link failedRead}. */
 export function unreadableKind(
   at: ClusterKind,
   cause: UnreadableResourceError,
@@ -78,7 +77,7 @@ const unreachable = ({ cluster }: ClusterKind): string => `cluster ${cluster} ca
 const unauthorized = ({ cluster }: Pick<ClusterKind, 'cluster'>): string =>
   `cluster ${cluster} does not accept the gateway's credentials`
 
-/** The error of a cluster that refuses the gateway itself, whoever the caller is. */
+/** The error of a cluster that refuses the gateway itself, independent of the caller. */
 export function unauthorizedCluster(cluster: string, type?: string, cause?: unknown): ClientError {
   const hint = "tell the gateway's operator to renew them; its log says which"
   const details = { cluster, type, hint, cause }
@@ -94,7 +93,7 @@ const plainReasons: Partial<Record<UnreadableCode, (at: ClusterKind) => string>>
   NOT_SYNCED: ({ kind }) => `${kind.typeName} is still loading`,
 }
 
-/** The error of a field that needs a verb which the viewer lacks. `orElse`: a way out besides the permission. */
+/** The viewer lacks the verb that a field needs. `orElse`: a way out besides the permission. */
 export function forbidden({ cluster, kind }: ClusterKind, verb: string, orElse = ''): ClientError {
   const { typeName, resource } = kind
   const hint = `ask for ${verb} on ${resource.resource}${orElse}`
@@ -102,20 +101,19 @@ export function forbidden({ cluster, kind }: ClusterKind, verb: string, orElse =
   return new ClientError('FORBIDDEN', message, { cluster, type: typeName, hint })
 }
 
-/** The error of a field that lists what the viewer may not list. */
 export function forbiddenList(at: ClusterKind, watch: boolean): ClientError {
   const orElse = at.kind.resource.namespaced ? ', or name a namespace where you may' : ''
   return forbidden(at, watch ? 'list and watch' : 'list', orElse)
 }
 
-/** The error of a search for all users of an object, where the viewer may not see all those of a type. */
+/** The error of a search for all users of an object if the viewer may not see all users of some type. */
 export function hiddenUsers({ cluster, kind }: ClusterKind, message: string): ClientError {
   const { typeName, resource } = kind
   const hint = `name in \`types\` the types of users that you may list, or ask for list on ${resource.resource}`
   return new ClientError('FORBIDDEN', message, { cluster, type: typeName, hint })
 }
 
-/** The error of a field that needs the namespaces of a cluster before the server knows them. `orElse`: as above. */
+/** The server does not know the namespaces of a cluster yet. `orElse`: a way out besides waiting. */
 export function namespacesNotKnown(
   { cluster, kind }: Pick<ClusterKind, 'cluster'> & Partial<ClusterKind>,
   orElse = '',
@@ -127,7 +125,6 @@ export function namespacesNotKnown(
   return new ClientError('NOT_SYNCED', message, details)
 }
 
-/** The error of a field that needs access reviews for too many namespaces. */
 export function tooManyNamespaces({ cluster, kind }: ClusterKind, most: number): ClientError {
   const message = `to find out which ${kind.typeName} you may see, more than ${most} namespaces would have to be asked about`
   return new ClientError('RBAC_BUDGET_EXCEEDED', message, {
@@ -138,14 +135,13 @@ export function tooManyNamespaces({ cluster, kind }: ClusterKind, most: number):
   })
 }
 
-/** The error of an operation that needs too many access reviews. */
 export function tooManyReviews(most: number): ClientError {
   const message = `the operation needs more than ${most} access reviews`
   const hint = 'ask for fewer objects, or name the namespace'
   return new ClientError('RBAC_BUDGET_EXCEEDED', message, { value: most, hint })
 }
 
-/** The error of what an answer does not wait for: the cluster does not say what the viewer may see. */
+/** The cluster does not answer access reviews, and the answer does not wait for it. */
 export function silentReview(cluster: string): ClientError {
   const message = `cluster ${cluster} does not answer access reviews`
   const details = { cluster, hint: 'try again in a moment', retryAfterMs: 1_000 }

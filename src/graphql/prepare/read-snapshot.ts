@@ -1,8 +1,10 @@
-/**
- * What one run reads, in one tick: of each kind its store and what the viewer may see, or the error of the fields that
- * read it. The first read of a kind settles it. A read that lacks something (a kind that is not loaded, an index, a
- * permission) notes it and fails; the operation then prepares what is noted, and runs again over a new snapshot.
+/*
+ * The reads of one run, within one tick: for each kind its store and the viewer's access to it, or the error of the
+ * fields that read it. The first read of a kind settles it for the run. A read that lacks something (a kind that is not
+ * loaded, an index, a permission) notes it and fails. The operation then prepares everything noted, and runs again over a
+ * new snapshot.
  */
+
 import type { AccessQuestion } from '../../access/access-question.ts'
 import type { ResourceHistory } from '../../cache/recent-changes.ts'
 import { UnreadableResourceError } from '../../cache/cache-errors.ts'
@@ -30,13 +32,11 @@ import type { Kind } from '../model/kind.ts'
 import { unreadableKind } from './read-failures.ts'
 import { isNowhere, type KindNeed, type ViewerAccess } from './viewer-access.ts'
 
-/** An index of a kind in a cluster. */
 export interface IndexAt {
   readonly at: ClusterKind
   readonly index: string
 }
 
-/** The kinds that one run reads. */
 export interface ReadParts extends CachedParts {
   /** `undefined`: the viewer may see everything. */
   readonly access: ViewerAccess | undefined
@@ -44,22 +44,22 @@ export interface ReadParts extends CachedParts {
   readonly isOpen: boolean
   /** Whether another run follows, because a field needs something that must be prepared first. */
   readonly isLacking: boolean
-  /** Subscriptions set it: called before a field that depends on the viewer. Throws if viewers share the rows. */
+  /** Set by subscriptions. Called before a field that depends on the viewer. Throws if viewers share the rows. */
   readonly dependsOnViewer?: () => void
-  /** Subscriptions set it: called before a field that reads whatever kinds are in memory, even if it finds none. */
+  /** Set by subscriptions. Called before a field that reads all kinds in memory, even if it finds none. */
   readonly looksAround?: () => void
   /** Notes an index that a field lacked, so that it is built before the next run. */
   missed(error: UnknownIndexError): void
   /** Notes a permission to ask for before the next run. Throws if the server could not ask for it. */
   asks(cluster: string, question: AccessQuestion): void
-  /** What the viewer may list of a kind, without reading it. `undefined`: noted, to ask before the next run. */
+  /** What the viewer may list of a kind, without reading it. `undefined`: noted, and asked before the next run. */
   listed(at: ClusterKind): Scope | 'nothing' | undefined
   /**
-   * Whether the viewer may list any objects of a kind, everywhere or in one of these namespaces. `undefined`: noted, to
-   * ask before the next run.
+   * Whether the viewer may list any objects of a kind, everywhere or in one of these namespaces. `undefined`: noted, and
+   * asked before the next run.
    */
   listsAny(at: ClusterKind, within: readonly string[]): boolean | undefined
-  /** Notes what the viewer may list to ask before the next run. Throws if the server could not ask for it. */
+  /** Notes to ask what the viewer may list before the next run. Throws if the server could not ask. */
   asksList(need: KindNeed): void
 }
 
@@ -71,13 +71,13 @@ export interface DirectFetch {
   fetch(): Promise<unknown> | undefined
 }
 
-/** What the server may still prepare for another run. Anything else that is missing is an error of its field. */
+/** What the server may still prepare for another run. Anything else that is missing fails its field. */
 export type FurtherRuns = 'any' | 'permissions' | 'none'
 
 /** Where {@link ReadSnapshot} finds prepared kinds and permissions. */
 export interface KindSource {
   readonly access: ViewerAccess | undefined
-  /** Whether a viewer sees the errors. They then withhold details. */
+  /** Whether a viewer sees the errors, which then withhold details. */
   readonly isViewed: boolean
   /** Whether only a permission can be missing. */
   isExpected(need: KindNeed): boolean
@@ -105,7 +105,6 @@ export interface SnapshotOptions {
 
 type Outcome = KindView | ClientError
 
-/** What one execution reads, within one tick. The first read of a kind settles it for the whole execution. */
 export class ReadSnapshot implements ReadParts {
   /** The permissions that fields asked for, by cluster. */
   readonly questions: Map<string, AccessQuestion[]> = new Map()
@@ -117,7 +116,7 @@ export class ReadSnapshot implements ReadParts {
   readonly #views = new ByKind<StoreView | ClientError>()
   readonly #parts = new ByKind<Map<string, Outcome>>()
   readonly #named = new ByKind<KindView>()
-  /** The kinds that were read because they are in memory, while some cache is stale. */
+  /** The kinds that were read only because they are in memory, while some cache is stale. */
   readonly #seen: ClusterKind[] = []
   readonly #needed: KindNeed[] = []
   readonly #hasPartial: boolean
@@ -135,12 +134,12 @@ export class ReadSnapshot implements ReadParts {
     return this.#source.access
   }
 
-  /** Rows share what they read only where namespaces make no difference. */
+  /** False also if some cache is partial: rows share their reads only if namespaces make no difference. */
   get isOpen(): boolean {
     return this.#source.access === undefined && !this.#hasPartial
   }
 
-  /** The kinds read so far without a namespace from caches of some namespaces only. */
+  /** The kinds that were read without a namespace, from caches that cover some namespaces only. */
   get incomplete(): readonly IncompleteKind[] {
     return [...this.#incomplete.values()]
   }
@@ -184,7 +183,7 @@ export class ReadSnapshot implements ReadParts {
     return this.#asksToShow(need) ? undefined : false
   }
 
-  /** Notes what a field shows only if it may be listed. Returns whether the next run will know. */
+  /** Notes a list permission that decides whether a field shows something. Returns whether the next run will know it. */
   #asksToShow(need: KindNeed): boolean {
     if (this.#further === 'none') return false
     const reason = this.#source.refusal(need.cluster)
@@ -195,7 +194,6 @@ export class ReadSnapshot implements ReadParts {
     return true
   }
 
-  /** Whether any cache may be out of date. */
   get hasStale(): boolean {
     return this.#source.hasStale
   }
@@ -267,7 +265,7 @@ export class ReadSnapshot implements ReadParts {
       this.#named.set(at, part)
     }
     if (!isIndexed(at, part)) throw this.#missing({ ...at, keys })
-    // Only the namespaces of the keys that the viewer may look up have to be covered.
+    // The cache must cover the namespaces of those keys that the viewer may look up.
     const { coverage, byName } = part
     if (coverage !== undefined) {
       const shown = byName === undefined ? keys : keys.filter((key) => byName.allows(key))
@@ -320,7 +318,7 @@ export class ReadSnapshot implements ReadParts {
     return part.coverage === undefined ? part : this.#limited(part, listed, list.within)
   }
 
-  /** The part of a kind whose cache covers some namespaces. Notes what a list of all of them lacks. */
+  /** The part of a kind whose cache covers some namespaces. Notes the gap of a list of all namespaces. */
   #limited(part: KindView, viewed: Scope, within: readonly string[] | undefined): Outcome {
     if (within === undefined) {
       const lacking = incompleteKind(part, viewed)
@@ -369,7 +367,7 @@ export class ReadSnapshot implements ReadParts {
     const known = this.#source.access?.looks(at, splitObjectKey(key))
     if (known !== undefined) return known
     const missing = this.#missing({ ...at, keys: [key] })
-    // Before the last round, further missing permissions may turn up, so that one round asks for all of them.
+    // Goes on before the last round: further missing permissions may turn up, and one round then asks for all.
     if (this.#further !== 'any' || missing.code !== 'NOT_SYNCED') throw missing
     return false
   }
@@ -402,7 +400,7 @@ export class ReadSnapshot implements ReadParts {
   }
 }
 
-/** The permission to list any objects of a kind. Within no namespace: that to list all. */
+/** The permission to list any objects of a kind; without namespaces, the permission to list all. */
 export function needOfAny(at: ClusterKind, within: readonly string[]): KindNeed {
   return within.length === 0 ? at : { ...at, list: { watch: false, within, isAny: true } }
 }

@@ -1,8 +1,9 @@
-/**
- * The access of one viewer, for one operation. Questions about lists, look-ups and `can` are answered from the reviews
- * that a cluster's access knows; what is unknown is asked, within the review budget of the operation. The result is a
- * Scope, or the error of the field.
+/*
+ * The access of one viewer, for one operation or for the frames of one subscription. It answers questions about lists,
+ * look-ups and `can` from the reviews that a cluster's access knows. Unknown permissions are asked, within the review
+ * budget of the operation. The result is a Scope, or the error of the field.
  */
+
 import {
   type AccessQuestion,
   placeOf,
@@ -34,10 +35,10 @@ export interface KindNeed extends ClusterKind {
   readonly list?: {
     readonly within?: readonly string[] | undefined
     readonly watch: boolean
-    /** Whether only the question counts whether the viewer may list any objects. */
+    /** Whether it is enough to know if the viewer may list any objects. */
     readonly isAny?: boolean
   }
-  /** As single objects, by their keys. Empty: one object, its key not known yet. */
+  /** As single objects, by their keys. Empty: one object whose key is not known yet. */
   readonly keys?: readonly string[]
 }
 
@@ -53,19 +54,19 @@ export type Admission = 'admitted' | 'refused' | 'unknown'
 
 /**
  * What a viewer may list of a kind, or the error of a field that lists it. `unknown`: access reviews are missing;
- * `unloaded`: the viewer may list something, and what it is becomes known once the kind is loaded.
+ * `unloaded`: the viewer may list some objects, and the loaded kind will show which.
  */
 export type Listed = Scope | ClientError | 'unknown' | 'unloaded'
 
-/** The objects of a kind that a look-up may reach: one, those of a namespace, or all. `''`, as in the API: any. */
+/** The objects of a kind that a look-up may reach: one object, a namespace, or all. `''` means any, as in the API. */
 export interface LookUpPlace {
   readonly namespace?: string | undefined
   readonly name?: string | undefined
 }
 
 /**
- * The access of one viewer, for one operation or for the frames of one subscription. Methods that return promises ask
- * the API server for what is not known. They reject with `ClientError`.
+ * The access of one viewer. Methods that return promises ask the API server for unknown permissions, and reject with
+ * `ClientError`.
  */
 export class ViewerAccess {
   readonly viewer: Viewer
@@ -100,7 +101,7 @@ export class ViewerAccess {
     this.#asked.clear()
   }
 
-  /** Whether the viewer may read any of what is needed, as far as the server knows. */
+  /** Whether the viewer may read any part of the need, as far as the server knows. */
   admission(need: KindNeed): Admission {
     const { list, keys, cluster, kind } = need
     // An empty list needs no informer.
@@ -220,7 +221,7 @@ export class ViewerAccess {
     for (const one of asked) if (one.status === 'rejected') throw one.reason
   }
 
-  /** The error of a user who has to wait before an answer asks what they `can` do. Once begun, an answer may go on. */
+  /** The error of a user who must wait before an answer asks about `can`. An answer that has begun to ask may go on. */
   #wait(cluster: string): ClientError | undefined {
     const retryAfterMs = this.#mayAskIn.has(cluster) ? 0 : this.in(cluster).pauseMs(this.viewer)
     if (retryAfterMs === 0) {
@@ -258,7 +259,7 @@ const anywhere = { watch: false } as const
 const listing = ['list']
 const watching = ['list', 'watch']
 
-/** All namespaces; those that have objects; the others. */
+/** Stages: all namespaces, then namespaces that have objects, then the others. */
 const maxStages = 4
 
 function admissionTo({ state }: ListAccess): Admission {

@@ -1,7 +1,7 @@
 /*
- * The value of a connection to objects of one kind. `ReadPage` is a page of its list: its members are the fields of the
- * connection, each computed when a field asks for it, within the tick that read the page. The rows are not among them: plans
- * write these from their bare ids. Below it, what is read of all objects of the list by its indexes: facets and sums.
+ * The value of a connection to objects of one kind. `ReadPage` is a page of its list. Its members are the fields of the
+ * connection, each computed when a field asks for it, within the tick that read the page. The rows are no members: plans
+ * write them from their bare ids. Below it: facets and sums, which read all objects of the list by its indexes.
  */
 
 import { UnknownIndexError } from '../../informer/store/store-errors.ts'
@@ -71,7 +71,7 @@ interface ReadPageOptions {
   /** Names the list and its filter in each cluster, so that cursors and tokens are valid for this list only. */
   readonly identity: ListIdentity
   readonly reads: readonly Kind[]
-  /** Of a list over several clusters, even if these are one or none at the moment: what could be read, and what not. */
+  /** Set for a list over several clusters, even if only one or none matches now: its failures and gaps. */
   readonly places: Pick<Places, 'failures' | 'missing'> | undefined
 }
 
@@ -128,8 +128,8 @@ export class ReadPage {
   }
 
   /**
-   * A token for a subscription to the list that resumes at the current versions of the stores. Where something of several
-   * clusters is missing, it leads to a new snapshot.
+   * A token for a subscription to the list that resumes at the current versions of the stores. If a part of several
+   * clusters is missing, the token leads to a new snapshot.
    */
   resumeToken(_args: NoArguments, run: ReadRun): string {
     const { budget } = run
@@ -177,10 +177,8 @@ const maxTop = 1_000
 const maxFacets = 20
 const maxSums = 20
 
-/** Whether errors may name what there is. */
 type NamingLimits = Pick<OperationLimits, 'introspection'>
 
-/** The objects of a kind on all pages of a list. */
 export type CountedList = Pick<ReadPage, 'kind' | 'page'>
 
 /**
@@ -256,7 +254,7 @@ interface CheckedFacet {
   readonly type: IndexType | 'cluster'
 }
 
-/** The clusters of a list as values: those with most objects first, then by name. */
+/** The clusters of a list as values: clusters with most objects first, then by name. */
 function byCluster(
   page: CountedList['page'],
   top: number,
@@ -300,8 +298,8 @@ function refuseDirect({ page }: CountedList, field: 'facets' | 'sum'): void {
 }
 
 /**
- * Requires the right to see the measurements that are counted or added up. Asks for all lazy indexes that do not exist
- * yet, so that one more round has them; throws if there are any.
+ * Requires the right to see the measurements that are counted or added up. Notes all lazy indexes that do not exist yet,
+ * and throws if there are any: one more round then has all of them.
  */
 function readIndexes(
   run: ReadRun,
@@ -332,7 +330,7 @@ function writtenSums(
   })
 }
 
-/** The indexes that are to be added up. Without introspection, errors name no indexes. */
+/** The indexes to add up. Without introspection, errors name no indexes. */
 function summedIndexes(
   kind: Kind,
   argument: 'sum' | 'of',

@@ -1,6 +1,6 @@
 /*
- * Representations of federation (`_entities`): the kind and the object that one names, by `id` or by the fields of a key.
- * The plan asks for the kinds first (`entityPlaces`), and the field finds the objects.
+ * Representations of Apollo Federation (`_entities`). Each names a kind and an object, by `id` or by the fields of a key.
+ * The plan first asks for the kinds (`entityPlaces`), and the field then finds the objects.
  */
 
 import { objectKey } from '../../kubernetes/object.ts'
@@ -17,8 +17,8 @@ import type { ReadRun } from './read-run.ts'
 export interface Entity {
   readonly at: ClusterKind
   /**
-   * The object, at the price of a look-up. By key, throws FORBIDDEN where the caller may not look it up, whether or not
-   * there is one, as a relation does. An `id` has no name to ask about, so there it is `undefined`, as for `object(id:)`.
+   * The object, at the price of a look-up. By key, throws FORBIDDEN if the caller may not look it up, whether or not it
+   * exists, as a relation does. An `id` has no name to review, so a hidden object is `undefined`, as in `object(id:)`.
    */
   find(run: ReadRun): FoundObject | undefined
 }
@@ -27,8 +27,8 @@ export interface Entity {
 const anyKind = 'KubernetesObject'
 
 /**
- * Reads a representation: `__typename`, and the fields of one key. `id` wins, since it names one object for all times.
- * Returns `undefined` for an `id` of a kind or cluster that is no longer served. Throws `ClientError` and `ObjectIdError`.
+ * Reads a representation: `__typename`, and the fields of one key. `id` wins, since it names one object forever. Returns
+ * `undefined` for an `id` of a kind or cluster that is no longer served. Throws `ClientError` and `ObjectIdError`.
  */
 export function entityOf(served: ServedSchema, representation: unknown): Entity | undefined {
   if (!isRecord(representation)) {
@@ -75,12 +75,12 @@ function badKey(problem: string, value: unknown, hint?: string): ClientError {
   })
 }
 
-/** An error takes longer to make than an object to find. */
+/** Bounds the errors here: making an error takes longer than finding an object. */
 const maxWrong = 20
 
 /**
- * The kinds of representations, each in its cluster. The field reports those that are wrong; after some of them, the rest
- * is left for it to find.
+ * The kinds of representations, each in its cluster. Skips wrong representations, and stops after some of them: the field
+ * reports them.
  */
 export function entityPlaces(
   served: ServedSchema,

@@ -1,6 +1,6 @@
 /*
- * `gatewayClusters`, and the cluster of an object: the state of each cluster, and of the kinds in it that the viewer may
- * list. What is costly, or depends on the viewer, is computed when a field asks for it.
+ * `gatewayClusters`, and the cluster of an object: the state of each cluster, and of its kinds that the viewer may list.
+ * Values that are costly or depend on the viewer are computed when a field asks for them.
  */
 
 import type { CachedResourceState } from '../../cache/cached-resource.ts'
@@ -38,7 +38,10 @@ export function clusterStates(run: ReadRun): readonly object[] {
 
 const known = new OncePerRun<object | null>()
 
-/** The state of a cluster, whose members are the fields of `GatewayCluster`; `null` for an unknown one. The rows of a run share it, and pay for it once. */
+/**
+ * The state of a cluster as the value of `GatewayCluster`; `null` for an unknown one. The rows of a run share it and pay
+ * for it once.
+ */
 export function clusterState(run: ReadRun, name: string): object | null {
   return known.of(run, name, () => {
     const cluster = run.served.clusters.get(name)
@@ -85,8 +88,8 @@ function stateOf(run: ReadRun, cluster: ClusterCache): GatewayClusterValue {
 }
 
 /**
- * The kinds of a cluster of which the viewer may list any objects: those with a cache first, then the others of the
- * schema. `undefined` stands for a kind whose access review is missing.
+ * The kinds of a cluster whose objects the viewer may list somewhere: cached kinds first, then the others of the schema.
+ * `undefined` stands for a kind whose access review is missing.
  */
 function resourceStates(
   run: ReadRun,
@@ -113,8 +116,8 @@ function resourceStates(
     (kind) => !isLoaded.has(kind) && cluster.serves(kind.resource),
   )
   budget.spend('fields', others.length)
-  // Where to ask for kinds that the viewer may not list everywhere: the namespaces where the viewer may list common kinds,
-  // so that many kinds in many namespaces take few reviews. None if they are not known or too many.
+  // Kinds that the viewer may not list everywhere are reviewed only in namespaces where the viewer may list common kinds,
+  // so that many kinds in many namespaces take few reviews. None if these are unknown or too many.
   const asked = unlessRefused(() => ({ within: furtherNamespaces(run, cluster.name) }))
   const within = asked === undefined ? [] : asked.within
   if (within === undefined) return [...states, undefined]
@@ -139,21 +142,21 @@ type SeenKind = { readonly cluster: ClusterCache; readonly scope?: Scope } & (
   | {
       readonly kind: Kind | undefined
       readonly cached: CachedResourceState
-      /** Which of its objects are counted. */
+      /** Selects the objects that are counted. */
       readonly condition: Condition
     }
 )
 
 const whole: Scope = { form: 'all' }
 
-/** One kind, with the number of objects that the viewer may list: the members are the fields of `GatewayResource`. */
+/** One kind as the value of `GatewayResource`, with the number of objects that the viewer may list. */
 function kindState(run: ReadRun, seen: SeenKind): GatewayResourceValue {
   const { served, budget, parts } = run
   const { cluster, kind, cached, scope = whole } = seen
   const resource = seen.cached === undefined ? seen.kind.resource : seen.cached.resource
   const apiVersion = apiVersionOf(resource)
   const coverage = cached?.coverage
-  /** The namespaces in which the viewer may list the kind: the names of others are not theirs to know. */
+  /** The namespaces in which the viewer may list the kind. The names of others are withheld. */
   const visible = (names: Iterable<string> = []): readonly string[] =>
     [...names].filter((name) => isInScope(scope, `${name}/`)).toSorted()
   let counted: number | undefined
@@ -195,7 +198,7 @@ function kindState(run: ReadRun, seen: SeenKind): GatewayResourceValue {
     lagMs: cached?.lagMs ?? null,
     /** Errors of the API server may quote other objects, or the account or the address of the gateway. */
     lastError: (parts.access === undefined ? cached?.lastError : undefined) ?? null,
-    /** `null`: all but those that are excluded. */
+    /** `null`: all except the excluded ones. */
     get namespaces() {
       return coverage?.namespaces === undefined ? null : visible(coverage.namespaces)
     },
@@ -214,7 +217,7 @@ function kindState(run: ReadRun, seen: SeenKind): GatewayResourceValue {
       if (found === undefined) return null
       const needed = kind.indexes.flatMap(({ name }) => (args.by.includes(name) ? [name] : []))
       const isIndexed = needed.every((name) => found.view.hasIndex(name))
-      // Asks for missing indexes, so that another round waits for them.
+      // Notes missing indexes, so that another round waits for them.
       const part = isIndexed ? found : parts.part({ ...at, indexes: { needed } })
       const request = listRequest(served, kind, { first: 0 })
       const start = { list: kind.listField, part, condition: seen.condition, reads: [] }

@@ -1,7 +1,7 @@
 /*
- * The arguments of lists: a row for each in `listArguments`, which says what it selects, for lists, relations and
- * subscriptions alike, and how lists without a cache take or refuse it. The type of the arguments comes from the SDL, so an
- * argument without a row does not compile.
+ * The arguments of lists, in one table (`listArguments`). Each row says what the argument selects, for lists, relations
+ * and subscriptions alike, and how lists without a cache take or refuse it. The type of the table comes from the SDL, so
+ * an argument without a row does not compile.
  */
 
 import { objectKey } from '../../kubernetes/object.ts'
@@ -24,7 +24,7 @@ import type { KindEventsArguments, KindListArguments } from '../schema/gateway-t
 import { clusterNamed } from '../served/cluster-argument.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 
-/** The arguments of a list of a kind, of a root field or a relation. `related` is for `events`. */
+/** The arguments of a list of a kind: a root field or a relation. `related` is for `events` only. */
 export interface ListFieldArguments
   extends KindListArguments, Pick<KindEventsArguments, 'related'> {}
 
@@ -34,7 +34,6 @@ interface ArgumentOf {
   readonly cluster: string | null | undefined
 }
 
-/** The part of a list that the API server selects. */
 interface DirectFilter {
   readonly namespace?: string
   readonly labelSelector?: string
@@ -47,11 +46,10 @@ interface ListArgument<V> {
    * arguments without variables, so the same value always selects by the same condition.
    */
   readonly selects?: (value: V, of: ArgumentOf) => Condition
-  /** How the API server selects the same, for kinds without a cache. They refuse the argument if it cannot. */
+  /** How the API server selects the same, for kinds without a cache. `refused`: it cannot. */
   readonly direct: ((value: V) => DirectFilter) | 'refused' | 'place'
 }
 
-/** All arguments of lists. An argument that is missing here does not compile. */
 const listArguments = {
   cluster: { direct: 'place' },
   clusters: { direct: 'refused' },

@@ -1,7 +1,7 @@
 /*
- * A list of a kind: of a root field, of a relation, over clusters, or read from the API server. `listRequest` reads the
- * arguments once for all rows that share them. `readList` finds the parts, one for each cluster, and takes a page of them
- * (`query/page/page.ts`). At the end, the kinds and indexes that a filter needs before it can be read.
+ * A list of a kind: a root field, a relation, a list over clusters, or a list from the API server. `listRequest` reads
+ * the arguments once for all rows that share them. `readList` finds the parts, one for each cluster, and takes a page of
+ * them (`query/page/page.ts`). At the end: the kinds and indexes that a filter needs before it can be read.
  */
 
 import {
@@ -33,7 +33,6 @@ import { Places } from './places.ts'
 import type { ReadRun } from './read-run.ts'
 import { isUsageIndex, measuredKinds, requireUsages } from './usage-read.ts'
 
-/** The arguments of a list, read once for all rows that share them. */
 export interface ListRequest extends ListFilter {
   readonly args: ListFieldArguments
   readonly terms: readonly OrderTerm[]
@@ -65,20 +64,20 @@ export function listRequest(
 /** The tests that a page costs, for starting it and writing its connection: a relation has a page for each row. */
 export const testsPerPage = 70
 
-/** Where a list begins that is not that of a whole kind: a relation, from one object. */
+/** The start of a relation, which lists the objects that one object leads to. */
 export interface ListStart {
   readonly list: string
   readonly part: KindView
-  /** Selects what the relation leads to. */
+  /** Selects the objects that the relation leads to. */
   readonly condition: Condition
   /** The kinds that decide which objects these are. */
   readonly reads: readonly Kind[]
 }
 
 /**
- * A page of a list of a kind: of what a relation leads to (`start`), or of all objects in the clusters that the arguments
- * name. Each cluster is a part. Throws as `listPage` does, and the `ClientError` of a kind that cannot be read. Of several
- * clusters, what cannot be read is a gap, and the page has the others.
+ * A page of a list of a kind: of the objects that a relation leads to (`start`), or of all objects in the clusters that
+ * the arguments name. Each cluster is a part. An unreadable part of several clusters is a gap, and the page has the
+ * others. Throws as `listPage` does, and the `ClientError` of a kind that cannot be read.
  */
 export function readList(
   run: ReadRun,
@@ -164,8 +163,8 @@ function placesOver(
 }
 
 /**
- * A part of a list, by the condition of its request and, of a relation, a further one. Pays for it, and requires the right
- * to see the measurements that the list tells of.
+ * A part of a list, by the condition of its request and the `further` condition of a relation. Pays for the part, and
+ * requires the right to list the measurements that the request reads.
  */
 export function listedPart(
   run: ReadRun,
@@ -181,8 +180,8 @@ export function listedPart(
 }
 
 /**
- * The kinds that a `where` reads through relations, with their indexes, and those of measurements that a `where` or an
- * order of their objects reads. An invalid argument needs none: compiling it reports why.
+ * The kinds that a `where` reads through relations, with their indexes, and the kind of measurements if a `where` or an
+ * order reads usage. An invalid argument needs none: compiling it reports why.
  */
 export function filterNeeds(
   served: ServedSchema,
@@ -202,7 +201,7 @@ export function filterNeeds(
   return isMeasured ? [...related, { kind: usage, indexes: {} }] : related
 }
 
-/** Whether a `where` or an order names an index of usage, of the list's own objects. */
+/** Whether a `where` or an order names an index of usage of the list's own objects. */
 function namesUsage(kind: Kind, given: unknown): boolean {
   if (Array.isArray(given)) return given.some((one) => namesUsage(kind, one))
   if (typeof given !== 'object' || given === null) return false

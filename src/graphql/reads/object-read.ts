@@ -1,7 +1,7 @@
 /*
- * Finds single objects: by their key, UID, `id` or a reference. Each costs a row. A kind without a cache is read from the
- * API server. An object that the viewer may not look up counts as absent, whether or not it exists; a relation that names it
- * tells of that beside the answer (`Refused`), with the same error for all objects of the kind.
+ * Finds single objects by key, UID, `id` or reference. Each costs a row. Kinds without a cache are read from the API
+ * server. An object that the viewer may not look up counts as absent, whether or not it exists. A relation that names
+ * such an object reports it beside the answer (`Refused`), with one error for all objects of the kind.
  */
 
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
@@ -22,7 +22,7 @@ import { forbidden } from '../prepare/read-failures.ts'
 import type { ObjectPlace } from './direct/direct-tables.ts'
 import { OncePerRun, type ReadRun } from './read-run.ts'
 
-/** The kind that an `id` or a reference names; `undefined` where it is not served. */
+/** The kind that an `id` or a reference names; `undefined` if it is not served. */
 export function kindOfIdentity(
   served: ServedSchema,
   { cluster, group, kind: name }: Pick<ObjectIdentity, 'cluster' | 'group' | 'kind'>,
@@ -32,8 +32,8 @@ export function kindOfIdentity(
 }
 
 /**
- * Decodes an `id`. Returns `undefined` if the server does not serve its kind. Throws `ObjectIdError`, and `ArgumentError` for
- * that of another type than `typeName`.
+ * Decodes an `id`. Returns `undefined` if the server does not serve its kind. Throws `ObjectIdError`, and `ArgumentError`
+ * for an `id` of another type than `typeName`.
  */
 export function identityAt(
   served: ServedSchema,
@@ -57,10 +57,7 @@ export function objectByRefAt(
   return { at: { cluster: clusterNamed(served, cluster), kind }, key: objectKey(object) }
 }
 
-/**
- * The object with a key, at the price of a row. `isDirect` reads it from the API server, as kinds without a cache always
- * are.
- */
+/** The object with a key, at the price of a row. `isDirect`: reads it from the API server, as for kinds without a cache. */
 export function foundByKey(
   run: ReadRun,
   at: ClusterKind,
@@ -81,10 +78,10 @@ export function isRefused(run: ReadRun, at: ClusterKind, key: string): boolean {
   return run.late(() => run.parts.forLookup(at, [key])) === undefined
 }
 
-/** A value about one version of an object. Plans keep the text of members that depend on nothing else. */
+/** A value about one version of an object. Plans keep the texts of members that depend on this version alone. */
 export abstract class OfObject {
   readonly about: FoundObject
-  /** The names of these members. */
+  /** The names of the members that depend on this version alone. */
   abstract readonly kept: ReadonlySet<string>
 
   constructor(about: FoundObject) {
@@ -93,8 +90,8 @@ export abstract class OfObject {
 }
 
 /**
- * Receives the error of an object that a row names and the viewer may not get, whether or not it exists: the same error
- * for all objects of a kind in a run.
+ * Receives the error of an object that a row names and the viewer may not get, whether or not it exists. All objects of a
+ * kind share one error in a run.
  */
 export type Refused<R extends ReadRun> = (run: R, error: ClientError) => void
 
@@ -109,7 +106,6 @@ export function tellIfRefused<R extends ReadRun>(
   if (isRefused(run, at, key)) refused(run, refusalOf(run, at))
 }
 
-/** The error that {@link Refused} receives. */
 export function refusalOf(run: ReadRun, at: ClusterKind): ClientError {
   const { cluster, kind } = at
   return refusals.of(run, `${cluster}/${kind.typeName}`, () => forbidden(at, 'get'))
@@ -144,7 +140,7 @@ export function foundByUid(
   const options = { ...part, budget: run.budget }
   let id = objectByUid(options, uid)
   if (id === undefined && mayBeMirrored(view.resource)) {
-    // The pod that mirrors a static pod, by the UID that the kubelet gives the static pod: see `mirroredUidOf`.
+    // Finds the mirror pod of a static pod by the UID that the kubelet gives the static pod: see `mirroredUidOf`.
     if (key === undefined) {
       const [mirror] = mayBeStatic(at.kind, uid) ? (view.index(mirrored).posting(uid) ?? []) : []
       if (mirror !== undefined) id = objectByKey(options, view.keyOf(mirror))
@@ -164,7 +160,7 @@ export function foundByUid(
 
 const byMirror = { needed: [mirrored] }
 
-/** Whether a UID may be that of a static pod: the kubelet hashes its configuration, which gives no UUID. */
+/** Whether a static pod may have this UID, which is no UUID: the kubelet hashes the pod's configuration. */
 function mayBeStatic({ resource, events }: Kind, uid: string): boolean {
   return events !== undefined && mayBeMirrored(resource) && !uid.includes('-')
 }
@@ -175,8 +171,8 @@ function placeOfKey(key: string): ObjectPlace {
 }
 
 /**
- * The cached object that relations of a found one start from: itself, unless it was read directly. `undefined` where the object
- * is gone: a later object with its name is another one.
+ * The cached object that relations of a found object start from: itself, unless it was read directly. `undefined` if the
+ * object is gone; a later object of its name is another object.
  */
 export function originOf(run: ReadRun, found: FoundObject): FoundObject | undefined {
   const { part, id } = found
@@ -202,7 +198,7 @@ export function identified(
 
 const testsPerReference = 25
 
-/** The object that a reference names; `undefined` where it is absent or hidden, or its kind is not served. */
+/** The object that a reference names; `undefined` if it is absent or hidden, or its kind is not served. */
 export function referenced<R extends ReadRun>(
   run: R,
   ref: ObjectRef,

@@ -1,7 +1,7 @@
 /*
- * What objects say of others by name: their owners, the chain of owners, and references such as `Event.involved`. The values
- * at those paths are read once a run for each version of an object, from the held row, without decoding the rest of it
- * (`valueReader`). `namedReader` follows such names for viewers who may get an object but not list its kind.
+ * The references that objects make by name: their owners, the chain of owners, and references such as `Event.involved`. A
+ * run reads the values at these paths once for each version of an object, from the held row, without decoding the rest
+ * (`valueReader`). `namedReader` follows names for viewers who may get an object but not list its kind.
  */
 
 import type { HeldObject } from '../../informer/codec/object-codec.ts'
@@ -53,7 +53,7 @@ const maxChain = 16
 
 /**
  * The chain of owners of an object, the nearest first: at each step the controller, or the first owner if none controls.
- * Ends where the next owner does not exist, is not served or is refused, and after 16 steps.
+ * Ends if the next owner does not exist, is not served or is refused, and after 16 steps.
  */
 export function ownerChainOf<R extends ReadRun>(
   run: R,
@@ -83,7 +83,7 @@ interface NamedReference {
   readonly uid: string
 }
 
-/** Finds an object by the names that stand beside UIDs. As `RelationRead.one`. */
+/** Finds an object by the names that stand beside UIDs, like `RelationRead.one`. */
 export type ReadNamed = <R extends ReadRun>(
   run: R,
   part: KindView,
@@ -92,10 +92,10 @@ export type ReadNamed = <R extends ReadRun>(
 ) => FoundObject | undefined
 
 /**
- * Reads the object that a relation by UID leads to by the names that stand beside the UIDs: for viewers who may get the object,
- * but not list its kind. `undefined` if the objects of the relation name no others. `kinds`: those that it reads, in their
- * order. Of several objects it is the first one by its key; if there is none, `refused` is called for those that the viewer
- * may not get.
+ * Reads the target of a relation by UID by the names that stand beside the UIDs, for viewers who may get the object but
+ * not list its kind. Returns `undefined` if the relation has no names. `kinds`: the kinds on the way, in their order.
+ * Several targets give the first one by key. Without a target, calls `refused` for the targets that the viewer may not
+ * get.
  */
 export function namedReader(
   definition: RelationDefinition,
@@ -139,7 +139,7 @@ export function namedReader(
 
 const uidMember = '.uid'
 
-/** The relation to the object that names the kind of a reference: a `RelationRead`, which reads by names, too. */
+/** The relation to the object that names the kind of a reference: a `RelationRead`, which can also read by names. */
 interface KindRelation {
   readonly one: ReadNamed
 }
@@ -149,7 +149,7 @@ export class ObjectRefRead {
   readonly #isTopmost: boolean
   readonly #kind: { readonly relation: KindRelation; readonly read: ValueReader } | undefined
 
-  /** `relation` leads to the object that names the kind, where the field has `kindAt`. */
+  /** `relation`: leads to the object that names the kind, if the field has `kindAt`. */
   constructor({ paths, isTopmost, kindAt }: ObjectRefField, relation: KindRelation | undefined) {
     this.#readers = paths.map(valueReader)
     this.#isTopmost = isTopmost === true
@@ -181,7 +181,7 @@ function originOf({ cluster, view }: KindView, id: ObjectId): ReferenceOrigin {
   return { cluster, namespace: namespace === '' ? undefined : namespace }
 }
 
-/** Reads the values at a path of an object, once a run, and avoids parsing the rest of the object. */
+/** Reads the values at a path of an object, once a run, without parsing the rest of the object. */
 type ValueReader = (run: ReadRun, part: KindView, id: ObjectId) => readonly unknown[]
 
 const readOwners = valueReader('metadata.ownerReferences[*]')

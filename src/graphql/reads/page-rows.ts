@@ -1,7 +1,7 @@
 /*
  * Refuses an operation before it reads anything if the page sizes along one of its paths multiply to too many rows. The
- * search goes through the selections once for each type, and keeps the path with the most rows: a connection of which no
- * rows are selected does not count, and a size in an unknown variable counts as the largest.
+ * search goes through the selections once for each type, and keeps the path with the most rows. A connection without
+ * selected rows does not count. A size in an unknown variable counts as the largest.
  */
 
 import {
@@ -44,7 +44,7 @@ type PageLimits = Pick<OperationLimits, 'maxPageSize' | 'maxPathRows'>
 interface PageStep {
   readonly node: FieldNode
   readonly size: number
-  /** The argument that sets its size, or would set it. */
+  /** The argument that sets the size, or could set it. */
   readonly argument: 'first' | 'last' | 'ids' | 'representations' | 'maxNodes'
 }
 
@@ -52,16 +52,15 @@ interface PageStep {
 interface PagePath {
   readonly rows: number
   readonly steps: readonly PageStep[]
-  /** Whether the selection asks for rows of its connection, rather than for facts about the list only. */
+  /** Whether the selection has rows of its connection, not only facts about the list. */
   readonly answersRows: boolean
 }
 
 const oneObject: PagePath = { rows: 1, steps: [], answersRows: false }
 
 /**
- * Refuses an operation before it reads anything if the page sizes along one of its paths multiply to more rows than
- * `maxPathRows`. A list without a size has its default size, a relation to one object counts as one, and a connection
- * without selected rows does not count. Returns `undefined` for an operation within the limit or one that cannot be
+ * The error of an operation with more rows than `maxPathRows` along one path. A list without a size has its default size,
+ * and a relation to one object counts as one. Returns `undefined` for an operation within the limit or one that cannot be
  * executed.
  */
 export function checkPageSizes(
@@ -192,7 +191,7 @@ function pageSearch(
     return { node, size, argument }
   }
 
-  /** The length of a list; `undefined` where it is absent or unknown. */
+  /** The length of a list; `undefined` if it is absent or unknown. */
   function lengthOf(node: ValueNode | undefined): number | undefined {
     if (node?.kind === NodeKind.LIST) return node.values.length
     const value = valueOf(node)

@@ -1,7 +1,7 @@
 /*
- * What the viewer may do, as fields answer it: `can`, of the gateway and of an object, and the namespaces where the viewer
- * may list a kind. Answers come from the access reviews that are kept. A missing one is noted, and the field is `undefined`:
- * the server asks for all of them together, and the operation runs again.
+ * Fields about the viewer's permissions: `can`, of the gateway and of an object, and the namespaces where the viewer may
+ * list a kind. Answers come from the kept access reviews. A missing review is noted, and the field is `undefined`: the
+ * server asks for all missing reviews together, and the operation runs again.
  */
 
 import { type AccessQuestion, placeOf, questionOf } from '../../access/access-question.ts'
@@ -32,8 +32,8 @@ export function canAnywhere(run: ReadRun, args: CanArguments): boolean | undefin
 }
 
 /**
- * The namespaces where the viewer may list a kind, sorted; `null` if that is everywhere, `undefined` while an access
- * review is missing. Throws `ClientError` if there are too many namespaces to review, or if they are not known.
+ * The namespaces where the viewer may list a kind, sorted; `null` for everywhere, `undefined` while an access review is
+ * missing. Throws `ClientError` if there are too many namespaces to review, or if they are not known.
  */
 export function listedNamespaces(
   run: ReadRun,
@@ -69,8 +69,8 @@ export function furtherNamespaces(run: ReadRun, cluster: string): readonly strin
 }
 
 /**
- * The namespaces where the viewer may list any of these kinds, the common ones unless others are given, without those that may
- * be listed everywhere. `whole`: the answer if one may be; `undefined`: the others are answered.
+ * The namespaces where the viewer may list any of these kinds (default: the common ones), except kinds that the viewer
+ * may list everywhere. Returns `whole`, if given, as soon as the viewer may list one kind everywhere.
  */
 function limitedNamespaces<W>(
   { served, parts, budget }: ReadRun,
@@ -97,7 +97,7 @@ function limitedNamespaces<W>(
   if (namespaces === undefined) throw namespacesNotKnown({ cluster })
   const found = new Set<string>()
   for (const kind of limited) {
-    // Namespaces that are found need no more reviews.
+    // Namespaces that are found already need no further review.
     const within = namespaces.filter((namespace) => !found.has(namespace))
     if (within.length === 0) break
     const list = { within, watch: false }
@@ -132,9 +132,9 @@ export function canDo(
 }
 
 /**
- * Costs one field. Without authentication, reads are allowed, and other verbs if the gateway allows writes: they are made
- * with its own credentials, and the API server decides. Ends the operation if the viewer
- * may request no more access reviews.
+ * Costs one field. Without authentication, reads are allowed, and other verbs if the gateway allows writes: it then
+ * writes with its own credentials, and the API server decides. Ends the operation if the viewer may request no more
+ * access reviews.
  */
 function may(
   { served, parts, budget }: ReadRun,
@@ -155,7 +155,7 @@ function may(
 
 const readVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
-/** Verbs for all objects of a place, or for one that does not exist yet. */
+/** Verbs for all objects of a place, or for an object that does not exist yet. */
 const collectionVerbs: ReadonlySet<string> = new Set([
   'list',
   'watch',

@@ -1,10 +1,10 @@
 /*
- * Which kinds and clusters a field reads, and what it could not read. A field goes through the places that its arguments
- * mean, each a kind in a cluster, and adds each to its `Places`. A place that can be read becomes a part. `Places` reports the
- * others in three ways: as a gap (`incomplete`), as a type that was not looked at (`notLookedAt`), and, where the request
- * names the kind, as an error beside the answer. A cluster that cannot be reached has such an error, too, even if what it held
- * is in memory. The viewer may lack the right to list a kind that the request does not name: `Places` reports that once for a
- * cluster, and only if the answer has nothing of the cluster.
+ * The kinds and clusters that a field reads, and what it could not read. A place is a kind in a cluster. The field adds
+ * each place that its arguments mean to its `Places`. A readable place becomes a part. `Places` reports the others in
+ * three ways: as a gap (`incomplete`), as a type that was not looked at (`notLookedAt`), and, if the request names the
+ * kind, as an error beside the answer. An unreachable cluster has such an error even if its objects are still in memory.
+ * The viewer may lack the right to list kinds that the request does not name: `Places` reports that once for a cluster,
+ * and only if the answer has no part in it.
  */
 
 import { ClientError, isLostCluster, unlessRefused } from '../errors/client-error.ts'
@@ -18,19 +18,18 @@ import { kindsServedBy } from '../served/named-kinds.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import type { ReadRun } from './read-run.ts'
 
-/** How `Places` reads and reports the kinds that a field looks into. */
 interface PlacesOptions {
   /** Whether the request names a kind. Default: it names each. */
   readonly isNamed?: (kind: Kind) => boolean
-  /** Whether what a place throws is an error beside the answer. Default: that of a kind that the request names. */
+  /** Whether the error of a place stands beside the answer. Default: if the request names the kind. */
   readonly fails?: (at: ClusterKind, error: ClientError) => boolean
   /** Whether one error of each code stands for all kinds of a cluster. */
   readonly failsOnce?: boolean
-  /** Whether kinds that their cluster does not serve are gaps, also those that the request does not name. */
+  /** Whether kinds that their cluster does not serve are gaps even if the request does not name them. */
   readonly tellsNotServed?: boolean
 }
 
-/** The least of what a place is read as. */
+/** The common part of everything that a place is read as. */
 export type PlaceRead = ClusterKind & Pick<KindView, 'lacking'>
 
 /** The namespaces that a place is limited to; `undefined`: all. */
@@ -44,18 +43,18 @@ export interface PlacesRead<P> {
   readonly notLookedAt: () => readonly string[]
   /** Whether no kind was left out. */
   readonly complete: () => boolean
-  /** What is missing of clusters, or out of date. */
+  /** Parts that are missing or out of date, by cluster. */
   readonly incomplete: () => readonly ClusterGap[]
   /** Since when the first of the caches that were read may be out of date, by RFC 3339; `null` while all are in step. */
   readonly staleSince: () => string | null
   readonly failures: readonly ClientError[]
 }
 
-/** The report on the places of a field, or of a live group: what was read of them, and what is missing. */
+/** The report on the places of a field, or of a live group: parts, failures and gaps. */
 export class PlacesReport<P extends PlaceRead> {
   readonly parts: P[] = []
   readonly failures: ClientError[] = []
-  /** The failures of single places, with these. */
+  /** The failures of single places, each with its place. */
   readonly failed: (readonly [ClusterKind, ClientError])[] = []
   readonly gaps: ClusterGap[] = []
   readonly #served: ServedSchema
@@ -75,7 +74,7 @@ export class PlacesReport<P extends PlaceRead> {
     return this.#lost.has(cluster)
   }
 
-  /** Reads a place. `undefined`: its cluster does not serve the kind, or nothing of it is in memory. */
+  /** Reads a place. `read` returns `undefined` if the cluster does not serve the kind, or nothing of it is in memory. */
   put(at: ClusterKind, read: () => P | undefined): void {
     const { cluster, kind, isOptional = false } = at
     const served = this.#served
@@ -94,7 +93,7 @@ export class PlacesReport<P extends PlaceRead> {
       }
     } catch (error) {
       if (!(error instanceof ClientError)) throw error
-      // The gap and the error of the whole cluster stand for it.
+      // The gap and the error of the whole cluster stand for this place.
       if (isLost) return
       this.#unread.add(error.type ?? kind.typeName)
       if (this.#options.fails?.(at, error) ?? isNamed) this.#fail(at, error)
@@ -142,7 +141,7 @@ export class PlacesReport<P extends PlaceRead> {
     this.failures.push(lostCluster(this.#served, cluster))
   }
 
-  /** What is missing, besides what is out of date of the parts. */
+  /** All gaps except stale or partial parts. */
   missing(): readonly ClusterGap[] {
     const lost = Array.from(this.#lost, (cluster) => {
       const { code, message } = lostCluster(this.#served, cluster)
@@ -181,8 +180,8 @@ export class Places<P extends KindView = KindView> extends PlacesReport<P> {
   }
 
   /**
-   * Reads a place, and adds the part that `partOf` makes of it. `isUnnamed`: it is read only as far as it is common or in
-   * memory. Nothing is added if its cluster does not serve the kind, or if nothing of it is in memory.
+   * Reads a place, and adds the part that `partOf` makes of it. `isUnnamed`: reads it only if the kind is common or in
+   * memory. Adds nothing if the cluster does not serve the kind, or nothing of it is in memory.
    */
   add(
     at: ClusterKind,
@@ -200,7 +199,7 @@ export class Places<P extends KindView = KindView> extends PlacesReport<P> {
         part = readUnnamed(this.#run, { cluster, kind }, { within })
         const { view } = part ?? {}
         const isIndexed = !view || [...(indexes?.needed ?? [])].every((name) => view.hasIndex(name))
-        // Asks for missing indexes, so that another round waits for them.
+        // Notes missing indexes, so that another round waits for them.
         if (!isIndexed) part = this.#run.parts.part({ cluster, kind, indexes }, { within })
       }
       return part && partOf(part)
@@ -209,9 +208,9 @@ export class Places<P extends KindView = KindView> extends PlacesReport<P> {
 }
 
 /**
- * The part of a kind in a cluster. Of an optional one, `undefined` if the cluster does not serve the kind; a cluster that
- * cannot be reached does not delay the answer: only what is in memory of it and known to be allowed is read. The budget
- * pays for the namespaces, in each part anew. Throws `ClientError`.
+ * The part of a kind in a cluster; `undefined` for an optional kind that the cluster does not serve. An unreachable
+ * cluster does not delay the answer: only parts in memory that are known to be allowed are read. The budget pays for the
+ * namespaces of each part. Throws `ClientError`.
  */
 function placePart(run: ReadRun, at: ClusterKind, within: Within): KindView | undefined {
   const { served, parts, budget } = run
@@ -232,8 +231,8 @@ function placePart(run: ReadRun, at: ClusterKind, within: Within): KindView | un
 }
 
 /**
- * The part of a kind that the request does not name: of a common kind, which is then loaded, or of one in memory.
- * `undefined` if it cannot be read.
+ * The part of a kind that the request does not name. A common kind is loaded; any other must be in memory. `undefined` if
+ * it cannot be read.
  */
 export function unnamedPart(
   run: ReadRun,
@@ -243,7 +242,7 @@ export function unnamedPart(
   return unlessRefused(() => readUnnamed(run, at, reading))
 }
 
-/** As {@link unnamedPart}. Throws `ClientError` for a common kind that cannot be read. */
+/** Like {@link unnamedPart}. Throws `ClientError` for a common kind that cannot be read. */
 function readUnnamed(
   { served, parts }: ReadRun,
   at: ClusterKind,
@@ -253,7 +252,7 @@ function readUnnamed(
   return isLoaded ? parts.part(at, reading) : parts.cachedPart(at, reading)
 }
 
-/** The type names of the kinds that some of the clusters serve and that were not read there. */
+/** The type names of the kinds that some of these clusters serve and that were not read there. */
 export function typesNotRead(
   served: ServedSchema,
   clusters: Iterable<string>,
@@ -284,7 +283,7 @@ function lostSince({ members }: ServedSchema, cluster: string): string | null {
   return member === undefined || member.state === 'CONNECTED' ? null : member.since.toISOString()
 }
 
-/** The gap of a kind that a cluster does not serve. This is no error: only some clusters may have a definition. */
+/** The gap of a kind that a cluster does not serve. This is no error: often only some clusters have a definition. */
 function notServedGap({ cluster, kind }: ClusterKind): ClusterGap {
   const { typeName: type } = kind
   const message = `cluster ${cluster} does not serve ${type}`
@@ -298,7 +297,7 @@ function lostCluster({ members }: ServedSchema, cluster: string): ClientError {
   return new ClientError('CLUSTER_UNREACHABLE', message, details)
 }
 
-/** The error of a cluster that cannot be reached. With `isHeld`, the answer has what the cluster held when it last could be. */
+/** The error of an unreachable cluster. `isHeld`: the answer has the objects that the cluster last held. */
 export function unreachableCluster(
   { members }: ServedSchema,
   { cluster, kind }: ClusterKind,
@@ -318,7 +317,7 @@ export function unreachableCluster(
   return new ClientError('CLUSTER_UNREACHABLE', message, details)
 }
 
-/** The gaps of kinds that were read: from caches of clusters that cannot be reached now, or of some namespaces only. */
+/** The gaps of parts: caches of unreachable clusters, and caches of some namespaces only. */
 export function gapsOfParts(
   served: ServedSchema,
   parts: readonly PlaceRead[],
@@ -327,7 +326,7 @@ export function gapsOfParts(
     const { lacking } = part
     const gaps: ClusterGap[] = []
     if (lacking !== undefined) {
-      // No error: the cache is meant to have no more.
+      // No error: the cache is meant to cover no more.
       const { cluster, type, code, message } = lacking
       gaps.push({ cluster, type, code, message, since: null })
     }
@@ -338,9 +337,8 @@ export function gapsOfParts(
 }
 
 /**
- * The gaps of clusters where the viewer may list none of the kinds. `refused`: clusters with a kind that the request
- * does not name and the viewer may not list. `parts`: the kinds that are read. `gaps`: those of kinds that the viewer may
- * list, and that are not read for another reason.
+ * The gaps of clusters where the viewer may list none of the kinds. `refused`: clusters with an unnamed kind that the
+ * viewer may not list. A part, or a gap for another reason, shows that the cluster is not closed.
  */
 function closedGaps(
   refused: Iterable<string>,
@@ -380,7 +378,7 @@ export function staleSince(
   return earliestMs === undefined ? null : new Date(earliestMs).toISOString()
 }
 
-/** The kinds that may be out of date, of those that an answer has read; `undefined` if there are none. */
+/** The kinds of an answer that may be out of date; `undefined` if there are none. */
 export function staleKinds(
   served: Pick<ServedSchema, 'clusters'>,
   snapshot: Pick<ReadSnapshot, 'hasStale' | 'read'>,

@@ -1,8 +1,8 @@
 /*
- * The value of `Query`: its members are the gateway's own fields, lists and look-ups of a kind aside. The value writer calls them
- * with the coerced arguments and the run, as graphql-js calls the members of a root value. Of some, the root writer (`placesOf`)
- * or the value writer (`memberNeeds`) names the kinds that they need first. `undefined` stands for what the server has to ask
- * first; the run is repeated.
+ * The value of `Query`. Its members are the gateway's own fields; lists and look-ups of a kind are elsewhere. The value
+ * writer calls them with the coerced arguments and the run, as graphql-js calls the members of a root value. The root
+ * writer (`placesOf`) or the value writer (`memberNeeds`) names the kinds that a member needs. A member returns
+ * `undefined` if the server must prepare something first; the run is then repeated.
  */
 
 import { CodedError } from '../../lib/coded-error.ts'
@@ -82,7 +82,7 @@ export const queryValues = {
   },
 }
 
-/** The object with an `id`. Throws `ArgumentError` for that of an object of another type than `typeName`. */
+/** The object with an `id`. Throws `ArgumentError` if it has another type than `typeName`. */
 export function objectOf(run: ReadRun, id: string, typeName?: string): StoredObject | undefined {
   const named = identityAt(run.served, id, typeName)
   return stored(named && identified(run, named.at, named.identity))

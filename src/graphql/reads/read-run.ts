@@ -1,6 +1,6 @@
 /*
- * What the fields of one execution share, within one tick: the schema and its limits, the work budget, the parts of the
- * kinds as they were settled before, and the reads from the API server. Subscriptions learn by `followed` what each row
+ * The context that the fields of one execution share, within one tick: the schema and its limits, the work budget, the
+ * settled parts of the kinds, and the reads from the API server. Subscriptions learn from `followed` what each row
  * depends on. `relatedStores` gives conditions on related objects their stores, and names the argument in their errors.
  */
 
@@ -32,9 +32,9 @@ export interface ReadRunOptions {
   readonly parts: ReadParts
   /** Absent in subscriptions, which read nothing directly. */
   readonly direct?: DirectReads | undefined
-  /** The calls of resolvers of extensions, in subscriptions. Those of other operations come with {@link direct}. */
+  /** The calls of extension resolvers, in subscriptions. Other operations have them in {@link direct}. */
   readonly extensions?: ExtensionCalls | undefined
-  /** Receives each followed relation. Subscriptions use it: a row depends on the objects that it was written from. */
+  /** Receives each followed relation. Set by subscriptions, whose rows depend on the objects that they were written from. */
   readonly followed?: ((relation: FollowedRelation) => void) | undefined
 }
 
@@ -44,7 +44,7 @@ export interface FollowedRelation {
   readonly condition: Condition
   /** Whether the object itself names the target. Then only that target matters, even if it does not exist. */
   readonly isSaid: boolean
-  /** The UID of the owner, if the relation leads only to what this owner owns. */
+  /** The UID of the owner, if the relation leads only to objects that it owns. */
   readonly owner?: string
 }
 
@@ -80,8 +80,8 @@ export class ReadRun {
   }
 
   /**
-   * Reads kinds that only earlier reads name. Returns `undefined` if the run lacks something that has to be prepared
-   * first: the run goes on to find all that it lacks, and a later run answers.
+   * Reads kinds that only earlier reads name. Returns `undefined` if the run lacks something that must be prepared first.
+   * The run goes on to find everything that it lacks, and a later run answers.
    */
   late<T>(read: () => T): T | undefined {
     try {
@@ -105,7 +105,7 @@ export class ReadRun {
     return this.#extensions ?? this.direct.extensions
   }
 
-  /** The `id` of an object as JSON. Runs of plans keep it for as long as the object has this version. base64url needs no escapes. */
+  /** The `id` of an object as JSON. Plans keep it while the object has this version. base64url needs no escapes. */
   idText(part: KindView, id: ObjectId): string {
     const { view } = part
     return `"${objectIdOf(part, { key: view.keyOf(id), uid: view.uidOf(id) })}"`
@@ -123,7 +123,7 @@ export class ReadRun {
   openPart(at: ClusterKind): KindView | undefined {
     const isOpen = this.parts.isOpen || this.parts.access?.looks(at) === true
     const part = isOpen ? this.parts.forLookup(at) : undefined
-    // Objects outside of a cache of some namespaces are not absent, so each look-up has to ask.
+    // An object outside a partial cache is not absent, so each look-up has to ask.
     return part?.coverage === undefined ? part : undefined
   }
 }
@@ -150,7 +150,7 @@ function relatedStores(
   // The stores read so far, each with its version at that time.
   const versions = new Map<StoreView, string>()
   const knownOf = new Map<Condition, Map<StoreView, object>>()
-  /** The namespaces that caches of some namespaces cover, by type. */
+  /** The coverage of partial caches, by type. */
   const coverages = new Map<string, Coverage>()
   /** The error, naming its argument; the same instance for all rows. */
   const named = (thrown: ClientError, type: string, argument: string): ClientError => {

@@ -1,7 +1,7 @@
 /*
- * Reads a relation from one object: a read of an index or two. Most rows name one object, whose key an index of the
- * referring kind holds. Otherwise the relation gives a condition: of keys, which are looked up, or of a list. The parts on
- * the way and that index are found once a run, since all rows share them.
+ * Reads a relation from one object, by one or two indexes. Most rows name one object, whose key an index of the referring
+ * kind holds. Otherwise the relation gives a condition: keys to look up, or the condition of a list. All rows of a run
+ * share the parts on the way and that index.
  */
 
 import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
@@ -28,7 +28,10 @@ interface DirectReferences {
 
 export class RelationRead {
   readonly #relation: SchemaRelation
-  /** Whether the run keeps the result for relations that go through this one. Events are followed in two ways. */
+  /**
+   * Whether the run keeps the result for relations that go through this one. Not for Events: they are followed in two
+   * ways.
+   */
   readonly #isStep: boolean
   readonly #isSaid: boolean
   readonly #named: ReadNamed | undefined
@@ -48,8 +51,8 @@ export class RelationRead {
   }
 
   /**
-   * The object that a relation to one leads to, at the price of a row; `undefined` where it is absent or hidden. Throws
-   * `ClientError`. Calls `refused` where the viewer may not get an object of this name.
+   * The object that a relation to one leads to, at the price of a row; `undefined` if it is absent or hidden. Calls
+   * `refused` if the viewer may not get an object of this name. Throws `ClientError`.
    */
   one<R extends ReadRun>(
     run: R,
@@ -148,7 +151,7 @@ export class RelationRead {
     const { relation, reads } = this.#relation
     const part = (type: string): KindView => {
       if (!run.parts.isOpen) return this.#partOnTheWay(run, cluster, type, namespaceOf(view, id))
-      // The same for each row where the viewer may see everything.
+      // All rows share the parts if the viewer may see everything.
       let ways = this.#ways.get(run)
       if (ways === undefined) this.#ways.set(run, (ways = new Map()))
       let way = ways.get(type)
@@ -185,7 +188,7 @@ export class RelationRead {
     return partOnTheWay(this.#relation, type, run, cluster, isWithin ? [namespace] : undefined)
   }
 
-  /** The namespaces of all objects that the relation leads to; `undefined` where they are unknown. */
+  /** The namespaces of all objects that the relation leads to; `undefined` if they are unknown. */
   #namespaces(condition: Condition, view: StoreView, id: ObjectId): readonly string[] | undefined {
     const namespace = namespaceOf(view, id)
     return this.#relation.relation.isLocal && namespace !== ''
@@ -194,8 +197,8 @@ export class RelationRead {
   }
 
   /**
-   * The index in which the rows of a store name their objects. `undefined` where the relation has to be followed: the
-   * run is traced, the index is missing, or the viewer may look at some objects only.
+   * The index in which the rows of a store name their objects. `undefined` if the relation must be followed: the run is
+   * traced, the index is missing, or the viewer may see only some objects.
    */
   #directReferences(run: ReadRun, { cluster, view }: KindView): DirectReferences | undefined {
     const { keysIndex } = this.#relation.relation

@@ -1,7 +1,7 @@
 /*
- * The tokens by which a subscription goes on where its client left off: the versions of the stores that the client has,
- * bound by hashes to the lists, to the histories of their clusters and to what the viewer may see. A token that fits none of
- * these leads to a new snapshot.
+ * The tokens by which a subscription goes on where its client stopped. A token holds the versions of the stores that the
+ * client has seen. Hashes bind it to the lists, to the histories of their clusters and to the viewer's access. A token
+ * that does not fit leads to a new snapshot.
  */
 
 import { isRecord } from '../../lib/json.ts'
@@ -15,7 +15,7 @@ export type Positions = Readonly<Record<string, string>>
 export interface ResumePosition {
   /** A hash of the identities and histories of the clusters of the lists. */
   readonly incarnation: string
-  /** A hash of the lists: of their clusters and arguments, without the selection. */
+  /** A hash of the lists by their clusters and arguments, without the selection. */
   readonly list: string
   readonly access: string
   /**
@@ -30,7 +30,7 @@ export interface ResumePosition {
   readonly isAhead: boolean
 }
 
-/** The contents of a token besides the positions, from those of each list. */
+/** The parts of a token besides the positions, joined over all lists. */
 export function positionOfLists(of: {
   readonly lists: readonly string[]
   readonly incarnations: readonly string[]
@@ -41,7 +41,7 @@ export function positionOfLists(of: {
   return { incarnation, list, access: of.access }
 }
 
-/** The name of a position of a list, from its name there. */
+/** The name of a position in a token, from its name within the list. */
 export function positionName(listNumber: number, name: string): string {
   return `${listNumber} ${name}`
 }

@@ -1,7 +1,7 @@
 /*
- * The arguments of a list whose kind they name (`objectList`). The schema does not know the kind, so `where` and `orderBy`
- * are JSON there: they are coerced here as the list of the kind coerces its own, and an error names the place and the
- * nearest name.
+ * The arguments of a list that name its kind (`objectList`). The schema does not know the kind, so `where` and `orderBy`
+ * are JSON there. They are coerced here as the kind's own list coerces them. An error names the place and the nearest
+ * name.
  */
 
 import {
@@ -26,7 +26,7 @@ import type {
 import { type ErrorNames, kindNamed, type KindArguments } from '../served/named-kinds.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 
-/** The arguments of a list whose kind is not known to the schema: the types of the kind do not check them. */
+/** The arguments of a list whose kind the schema does not know. GraphQL does not check them by the types of the kind. */
 type UntypedArguments = Omit<ObjectListFilterArguments & ObjectListOrderArguments, 'kind'>
 
 type TypedArguments<A> = Omit<A, 'where' | 'orderBy'> & {
@@ -34,7 +34,7 @@ type TypedArguments<A> = Omit<A, 'where' | 'orderBy'> & {
   readonly orderBy?: readonly OrderKey[] | null
 }
 
-/** The kind that arguments name, and the arguments as the list of that kind takes them. Throws `ArgumentError`. */
+/** The kind that arguments name, and the arguments as the kind's list takes them. Throws `ArgumentError`. */
 export function namedList<A extends UntypedArguments & KindArguments>(
   served: ServedSchema,
   args: A,
@@ -44,10 +44,7 @@ export function namedList<A extends UntypedArguments & KindArguments>(
   return { kind, typed: typedArguments(served, kind, args, names) }
 }
 
-/**
- * The arguments of a list whose kind they name, with `where` and `orderBy` coerced as the kind's own list coerces them.
- * Throws `ArgumentError`, which names the place: `where.phase.eq`.
- */
+/** Coerces `where` and `orderBy`. Throws `ArgumentError`, which names the place: `where.phase.eq`. */
 export function typedArguments<A extends UntypedArguments>(
   { schema }: ServedSchema,
   { typeName, resource }: Kind,

@@ -1,7 +1,7 @@
 /*
- * What objects use, as metrics.k8s.io measures it. The field `usage` looks the measurement of its object up. Filters, orders
- * and sums by usage read indexes that the cache keeps of the measurements; since they tell of all objects, they require the
- * right to list the measurements, not only the objects.
+ * The resource usage of objects, as metrics.k8s.io measures it. The field `usage` looks up the measurement of its object.
+ * Filters, orders and sums by usage read indexes that the cache keeps of the measurements. They reveal something about
+ * all objects, so they require the right to list the measurements, not only the objects.
  */
 
 import type { ObjectId } from '../../informer/store/store-view.ts'
@@ -21,12 +21,12 @@ import { isReachable } from '../served/cluster-argument.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { OncePerRun, type ReadRun } from './read-run.ts'
 
-/** What an object used, or why the answer does not say. */
+/** The usage of an object, or why the answer does not have it. */
 export type UsageOutcome = ResourceUsage | ClientError | undefined
 
 /**
- * What an object of a kind used when it was last measured, at the price of a row; `undefined` if nothing has measured
- * it, such as a pod that has just started. An error is the same for all rows of a run, and never the answer's only part.
+ * The usage of an object at its last measurement, at the price of a row; `undefined` if nothing has measured it, such as
+ * a pod that has just started. An error stands beside the answer and is the same for all rows of a run.
  */
 export function usageOf(run: ReadRun, part: KindView, id: ObjectId): UsageOutcome {
   const measured = usageKindOf(part.kind)
@@ -79,7 +79,7 @@ export function isUsageIndex(kind: Kind, name: string): boolean {
   return kind.indexes.some((index) => index.name === name && index.measured !== undefined)
 }
 
-/** The kinds whose measurements decide which objects a list has, or their order: its own, and related ones. */
+/** The kinds whose measurements decide which objects a list has, or their order: its own kind and related ones. */
 export function measuredKinds(
   { kinds }: Pick<ServedSchema, 'kinds'>,
   kind: Kind,
@@ -100,8 +100,8 @@ export function measuredKinds(
 }
 
 /**
- * Requires the right to list the measurements of all objects that a part shows: an order, a filter or a sum tells of
- * them. `within`: the namespaces that the list is limited to. Throws `ClientError`.
+ * Requires the right to list the measurements of all objects that a part shows: an order, a filter or a sum reveals them.
+ * `within`: the namespaces that the list is limited to. Throws `ClientError`.
  */
 export function requireUsage(
   { served, parts }: Pick<ReadRun, 'served' | 'parts'>,
@@ -122,7 +122,7 @@ export function requireUsage(
   if (!isWhole) throw forbiddenUsage(at)
 }
 
-/** As {@link requireUsage}, for the kinds that {@link measuredKinds} finds for a list. */
+/** Like {@link requireUsage}, for the kinds that {@link measuredKinds} finds for a list. */
 export function requireUsages(
   run: Pick<ReadRun, 'served' | 'parts'>,
   part: KindView,
@@ -135,7 +135,7 @@ export function requireUsages(
   }
 }
 
-/** The indexes by which a kind can be asked for in a cluster: those of usage only where something measures it. */
+/** The indexes that requests may name for a kind in a cluster. Indexes of usage count only if the cluster measures usage. */
 export function indexesIn(
   served: Pick<ServedSchema, 'clusters'>,
   { cluster, kind }: ClusterKind,
@@ -147,7 +147,7 @@ export function indexesIn(
 
 function isMeasured({ clusters }: Pick<ServedSchema, 'clusters'>, at: ClusterKind): boolean {
   const cache = clusters.get(at.cluster)
-  // What a cluster serves is not known before the gateway has reached it.
+  // The gateway knows what a cluster serves only after it has reached the cluster.
   return (
     cache === undefined || cache.connection.state !== 'connected' || cache.serves(at.kind.resource)
   )

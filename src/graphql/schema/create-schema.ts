@@ -1,9 +1,10 @@
-/**
- * The GraphQL schema of a model: a type for each kind with the fields of every object, those of its API and its
- * relations; `Query` and `Subscription` with the fields of each kind; the gateway's own types from `schema/gateway/`.
- * Types build their fields on first use, and the build visits them one by one so that other work can run between. Fields
- * have no resolvers: each says in its extensions what plans read for it.
+/*
+ * The GraphQL schema of a model: a type for each kind, with the fields of every object, of its API and of its relations;
+ * `Query` and `Subscription` with the fields of each kind; the gateway's own types from `schema/gateway/`. Types build
+ * their fields on first use. The build visits them one by one, so that other work can run in between. Fields have no
+ * resolvers: the extensions of each field say what plans read for it.
  */
+
 import {
   getNamedType,
   type GraphQLInputObjectType,
@@ -51,11 +52,10 @@ import type { Definitions } from '../model/definitions.ts'
 import { usageKindOf } from '../model/usage-kind.ts'
 import { nativePropertiesOf } from '../model/kind-catalog.ts'
 
-/** Additions to the content of the model. */
 export interface SchemaOptions {
   /** Whether Relay can fetch objects again: `fetch__Pod(id:)`. Off by default. */
   readonly relay?: boolean | undefined
-  /** Whether it is a subgraph of Apollo Federation 2. Off by default. */
+  /** Whether the schema is a subgraph of Apollo Federation 2. Off by default. */
   readonly federation?: boolean | undefined
   /** Whether Secrets have `data` and `type`, which each answer reads with the viewer's token. Off by default. */
   readonly secretData?: boolean | undefined
@@ -203,9 +203,10 @@ interface Described {
   description: string | null | undefined
 }
 
-/** A copy of the schema without descriptions, except those of scalars. */
+/** A copy of the schema in which only scalars have descriptions. */
 function withoutDescriptions(schema: GraphQLSchema): GraphQLSchema {
-  // The sort copies all types except scalars. Schemas share the types of filters and enumerations, so they must not change.
+  // The sort copies all types except scalars. Schemas share types of filters and enumerations, so the originals must not
+  // change.
   const copy = sortedSchema(schema)
   silence(copy)
   for (const type of Object.values(copy.getTypeMap())) {
@@ -226,10 +227,10 @@ function silence(described: Described): void {
   described.description = undefined
 }
 
-/** Fields of `Query` besides those of the kinds and of the gateway. */
+/** Fields of `Query` besides the fields of kinds and of the gateway. */
 interface FurtherFields {
   readonly further?: () => FieldConfigs
-  /** Fields that a protocol demands, so that no profile leaves them out. */
+  /** Fields that a protocol demands. No profile leaves them out. */
   readonly protocol?: () => FieldConfigs
 }
 
@@ -262,7 +263,6 @@ function buildQueryType(
   })
 }
 
-/** The fields of a type that the profile includes. */
 function fieldsIn(typeName: string, fields: FieldConfigs, { hasField }: SchemaTypes): FieldConfigs {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => hasField(typeName, name)))
 }
@@ -314,7 +314,6 @@ function buildSubscriptionType(
 
 type SubscriptionForm = 'listFrames' | 'lookupFrames' | 'livePages' | 'facetFrames'
 
-/** The options of {@link buildKindType}. */
 interface KindTypeOptions {
   readonly types: SchemaTypes
   readonly definitions: Definitions
@@ -322,7 +321,7 @@ interface KindTypeOptions {
   readonly workload: WorkloadTypes
 }
 
-/** The type of a kind: the fields of every object, those of its API, and its relations. */
+/** The type of a kind: the fields of every object, of its API and of its relations. */
 function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObjectType {
   const { types, definitions, openApiTypes, workload } = options
   return new GraphQLObjectType({
@@ -428,7 +427,6 @@ function objectRefField(field: ObjectRefField, types: SchemaTypes): FieldConfigs
   }
 }
 
-/** The fields `requests` and `limits` of pods. */
 function amountFields({ resource }: Kind, { own }: SchemaTypes): FieldConfigs {
   if (resource.group !== '' || resource.kind !== 'Pod') return {}
   const field = (list: 'requests' | 'limits', description: string): FieldConfigs[string] => ({

@@ -1,3 +1,9 @@
+/*
+ * The fields by which a router of Apollo Federation 2 reads the gateway as a subgraph: `_service` (its SDL) and
+ * `_entities` (objects by representations). Every kind is an entity, with the keys that the profile leaves it: `id`, and
+ * `clusterName namespace name`. `reads/entity-read.ts` answers the representations.
+ */
+
 import {
   GraphQLList,
   GraphQLNonNull,
@@ -53,7 +59,6 @@ export function federationFields(kinds: readonly Kind[], types: SchemaTypes): Fi
   }
 }
 
-/** The arguments of `_entities`. */
 export interface EntitiesArguments {
   readonly representations: readonly unknown[]
 }

@@ -1,7 +1,8 @@
-/**
- * What plans read for a field. `createSchema` puts one of these sources into the extensions of every field, and the
- * compilers of `plan/` and `live/` switch on its form.
+/*
+ * The sources of fields: what plans read for each. `createSchema` puts a source into the extensions of every field, and
+ * the compilers of `plan/` and `live/` switch on its form.
  */
+
 import type { FieldNode, GraphQLField, GraphQLFieldConfigMap } from 'graphql'
 import type { HealthRule } from '../../kubernetes/health/health.ts'
 import type { PrintedKind } from '../../kubernetes/printing/column.ts'
@@ -88,7 +89,7 @@ type RowSource =
   | { readonly form: 'json'; readonly argument: 'path' }
   /** The health of the object by the rule of its kind. */
   | { readonly form: 'health'; readonly rule: HealthRule }
-  /** The columns of `kubectl get`. The API server is asked for those of kinds without `printed`. */
+  /** The columns of `kubectl get`. Without `printed`, they come from the API server. */
   | {
       readonly form: 'printerColumns'
       readonly argument: 'wide'
@@ -120,7 +121,7 @@ export interface PropertySource {
   readonly form: 'property'
   readonly property: string
   readonly shape: ValueShape
-  /** The members that lead to the one that holds it, the outermost first; if absent, the source itself does. */
+  /** The path to the object that holds the member, the outermost first. Absent: the source itself holds it. */
   readonly within?: readonly string[]
   /** The value if there is none; if absent, null. */
   readonly otherwise?: string
@@ -134,7 +135,7 @@ type JsonSource =
   | { readonly form: 'entryKey' }
   | { readonly form: 'entryValue'; readonly shape: ValueShape }
 
-/** A field of an own type that leads to rows, on which page sizes are checked. `part`: the name of the field. */
+/** A field of an own type that leads to rows, where page sizes are checked. `part`: the name of the field. */
 export interface OwnSource {
   readonly form: 'connection' | 'problem' | 'graph' | 'graphNode'
   readonly part: string
@@ -188,10 +189,9 @@ export type FieldSource =
   | JsonSource
   | OwnSource
   | { readonly form: 'extension'; readonly field: ExtensionField }
-  /** A member of a value, by the name of the field: see `plan/value-writer.ts`. */
+  /** The member of a value with the field's name: see `plan/value-writer.ts`. */
   | { readonly form: 'value' }
 
-/** The fields of a type, each with its source. */
 export type FieldConfigs = GraphQLFieldConfigMap<unknown, unknown>
 
 interface SourceExtensions {
@@ -199,7 +199,6 @@ interface SourceExtensions {
   readonly semanticNonNull?: boolean
 }
 
-/** The `extensions` of a field config with this source. */
 export function fromSource(
   source: FieldSource,
   rest: Omit<SourceExtensions, 'source'> = {},

@@ -1,7 +1,8 @@
-/**
- * The fields of every object, for the type of one kind and for the interface `KubernetesObject`: one table of their
- * sources, with the definitions of `schema/gateway/kinds.graphql`.
+/*
+ * The fields of every object, for the type of one kind and for the interface `KubernetesObject`. One table has their
+ * sources; `schema/gateway/kinds.graphql` has their definitions.
  */
+
 import { GraphQLInterfaceType } from 'graphql'
 import { healthRuleOf } from '../../kubernetes/health/health-rules.ts'
 import type { Fields } from '../../kubernetes/fields.ts'
@@ -12,10 +13,9 @@ import { isUsed, type Kind, usedByField } from '../model/kind.ts'
 import type { PrinterColumn } from './gateway-types.ts'
 import type { FieldConfig, SchemaTypes } from './own-types.ts'
 
-/** The kind of the interface: each row's own kind counts instead. */
+/** A stand-in for the interface, where the kind of each row counts. */
 const anyKind = { group: '', kind: '' }
 
-/** The fields of every kind, for the type of one kind or for the interface. */
 export function objectFields(types: SchemaTypes, kind: Kind | 'any'): FieldConfigs {
   const isAny = kind === 'any'
   const { own } = types

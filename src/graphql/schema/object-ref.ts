@@ -1,9 +1,15 @@
+/*
+ * `ObjectRef`: a reference to an object of any kind, whether or not the object exists. References in objects take several
+ * shapes (`apiVersion`, `apiGroup` or `group`; with or without namespace and UID). Here each becomes one shape, completed
+ * by the place of the reference and by the kinds that are served.
+ */
+
 import { isBuiltInGroup, splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { isRecord } from '../../lib/json.ts'
 import type { Kind } from '../model/kind.ts'
 import { encodeObjectId } from '../model/object-id.ts'
 
-/** A reference to an object of any kind, whether or not the object exists: the value of the type `ObjectRef`. */
+/** The value of the type `ObjectRef`. */
 export interface ObjectRef {
   readonly cluster: string
   readonly group: string
@@ -26,7 +32,7 @@ export function idOfObjectRef({ cluster, group, kind, namespace, name, uid }: Ob
   return encodeObjectId({ cluster, group, kind, object })
 }
 
-/** The place of a reference: it gives the cluster, and the namespace that the reference lacks. */
+/** The place of a reference, which completes it: the cluster, and the namespace if the reference has none. */
 export interface ReferenceOrigin {
   readonly cluster: string
   readonly namespace: string | undefined
@@ -53,7 +59,7 @@ export function objectRefsOf(
   return values.flatMap((value) => objectRefOf(value, origin, kindOf) ?? [])
 }
 
-/** The topmost owner of a chain before the first custom resource in it. Custom resources and what is above them are left out. */
+/** The topmost owner of a chain before the first custom resource in it. */
 export function topmostBuiltIn(chain: readonly ObjectRef[]): ObjectRef | null {
   const end = chain.findIndex(({ group }) => !isBuiltInGroup(group))
   return chain[(end < 0 ? chain.length : end) - 1] ?? null

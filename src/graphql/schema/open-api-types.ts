@@ -1,8 +1,9 @@
-/**
- * GraphQL types from OpenAPI schemas. A scalar has its GraphQL scalar, an object with properties a type of its own, a
- * map of objects a list of entries; what has no schema, or a recursive one, is JSON. Beside its type, each field has the
- * shape of its value, by which projections write it.
+/*
+ * GraphQL types from OpenAPI schemas. A scalar becomes a GraphQL scalar, an object with properties a type of its own, a
+ * map of objects a list of entries; a place without a schema, or with a recursive one, is JSON. Besides its type, each
+ * field has the shape of its value, by which projections write it.
  */
+
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import {
@@ -37,7 +38,6 @@ import type { HasField } from '../model/schema-profile.ts'
 import { type FieldConfigs, fromSource, type ScalarForm, type ValueShape } from './field-source.ts'
 import type { TypeNames } from './type-names.ts'
 
-/** A field config of plain JSON. */
 export type JsonFieldConfig = FieldConfigs[string]
 
 /** The GraphQL type of a schema, and the form of its values. */
@@ -46,7 +46,6 @@ export interface Output {
   readonly shape: ValueShape
 }
 
-/** The place of a schema. */
 export interface SchemaPlace {
   readonly scope: DefinitionScope
   /** The API group of its kind. */
@@ -70,7 +69,6 @@ const text = scalar(GraphQLString, 'string')
 const time = scalar(GraphQLDateTime, 'dateTime')
 const object: ValueShape = { form: 'object' }
 
-/** The options of {@link OpenApiTypes}. */
 export interface OpenApiTypesOptions {
   readonly names: TypeNames
   readonly embeddedObjectMeta: GraphQLObjectType
@@ -91,7 +89,6 @@ export class OpenApiTypes {
     this.#embeddedObjectMeta = embeddedObjectMeta
   }
 
-  /** The type of a property. */
   outputOf(schema: OpenApiSchema, place: SchemaPlace): Output {
     const form = scalarFormOf(schema)
     if (form !== undefined) return scalar(scalars[form], form)
@@ -111,7 +108,6 @@ export class OpenApiTypes {
     return json
   }
 
-  /** The field of one property. */
   fieldOf(property: string, parent: OpenApiSchema, place: SchemaPlace): JsonFieldConfig {
     const schema = parent.properties?.[property] ?? {}
     const { type, shape } = this.outputOf(schema, { ...place, property })
@@ -154,7 +150,7 @@ export class OpenApiTypes {
     )
   }
 
-  /** A type of which the profile has no field is JSON instead. */
+  /** If the profile leaves no field of a type, the value is JSON instead. */
   #outputOfObject(name: string, schema: OpenApiSchema, make: () => GraphQLObjectType): Output {
     return this.#propertiesOf(name, schema).length === 0 ? json : { type: make(), shape: object }
   }
@@ -263,11 +259,10 @@ function isNeverNull(
   return !['dateTime', 'json', 'stringMap', 'quantityMap'].includes(shape.scalar)
 }
 
-/** The options of {@link objectMetaType}. */
 export interface ObjectMetaOptions {
   readonly name: string
   readonly scope: DefinitionScope
-  /** Whether it is that of objects. Templates need no name, and the server gives them no UID. */
+  /** Whether the metadata is of objects, not of templates, which need no name and get no UID. */
   readonly isOfObjects: boolean
   readonly openApiTypes: () => OpenApiTypes
   readonly hasField: HasField
@@ -314,8 +309,8 @@ export function objectMetaType({
 }
 
 /**
- * The metadata of objects that the server does not store, such as PodMetrics and ComponentStatus: what they lack of the
- * properties of all stored objects has the zero value of Kubernetes' Go types.
+ * The metadata of objects that the server does not store, such as PodMetrics and ComponentStatus. Properties that only
+ * stored objects have get the zero value of Kubernetes' Go types.
  */
 export const unstoredMetadata: ReadonlyMap<string, string> = new Map([
   ['uid', ''],
@@ -354,7 +349,7 @@ function mapField(map: 'labels' | 'annotations', description: string): JsonField
 type DescriptionsOfType = Readonly<Record<string, string>>
 let descriptions: Readonly<Record<string, DescriptionsOfType>> | undefined
 
-/** What a field of Kubernetes' own types means, from `schema/descriptions.yaml`, for clusters that do not say so. */
+/** The description of a field of Kubernetes' own types from `schema/descriptions.yaml`, for clusters that publish none. */
 function ownDescription({ group, parent }: SchemaPlace, property: string): string | undefined {
   if (!isBuiltInGroup(group)) return undefined
   descriptions ??= parse(

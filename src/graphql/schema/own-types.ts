@@ -1,7 +1,8 @@
-/**
+/*
  * The gateway's own types, from the SDL in `schema/gateway/`. A name that begins with `Kind` stands for one type of each
- * kind. Fields are members of their values, unless the tables here give them another source.
+ * kind. A field is a member of its value, unless a table here gives it another source.
  */
+
 import { readFileSync } from 'node:fs'
 import {
   type DefinitionNode,
@@ -51,10 +52,9 @@ function own(form: OwnSource['form']): OwnFields {
   return (part) => ({ form, part })
 }
 
-/** A field that is a member of its value. */
 const member: FieldSource = { form: 'value' }
 
-/** The fields of `Query`, those of kinds aside. */
+/** The fields of `Query`, except the fields of kinds. */
 const query: Readonly<Record<string, FieldSource>> = {
   viewer: member,
   can: member,
@@ -70,7 +70,7 @@ const query: Readonly<Record<string, FieldSource>> = {
   complete: member,
 }
 
-/** The fields of `Subscription`, those of kinds aside. */
+/** The fields of `Subscription`, except the fields of kinds. */
 const subscription: Readonly<Record<string, FollowSource>> = {
   object: { form: 'objectFrames' },
   objects: { form: 'objectsFrames' },
@@ -84,7 +84,7 @@ const subscription: Readonly<Record<string, FollowSource>> = {
   problems: { form: 'problemFrames' },
 }
 
-/** The fields of the types that SDL defines, those aside whose fields are members of values. */
+/** The sources of fields by type. Fields of all other types are members of their values. */
 const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   Query: (field) => query[field],
   Subscription: (field) => subscription[field],
@@ -105,7 +105,7 @@ function sdlOf(name: string): string {
   return readFileSync(new URL(`gateway/${name}.graphql`, packageSchemaDirectory), 'utf8')
 }
 
-/** What the name of a kind's type takes the place of. */
+/** The placeholder that the name of a kind's type replaces. */
 const kindName = /\bKind(?=[A-Z]|\b)/g
 
 const frames = sdlOf('frames')
@@ -150,7 +150,7 @@ export interface FieldConfig {
 /** Builds the types of the SDL for one schema, each once. */
 export class OwnTypes {
   readonly #built = new Map<string, GraphQLNamedType>(scalars.map((type) => [type.name, type]))
-  /** What is the same for all kinds. */
+  /** Field configs that all kinds share. */
   readonly #objectFields = new Map<string, FieldConfig>()
   readonly #sharedInputs = new Map<InputValueDefinitionNode, InputConfig>()
   readonly #find: FindType
@@ -159,7 +159,7 @@ export class OwnTypes {
     this.#find = find
   }
 
-  /** The object type of this name. For a name that begins with `Kind`, that of the kind. */
+  /** The object type of this name. If the name begins with `Kind`, the type of that kind. */
   object(name: string, kind?: Kind): GraphQLObjectType {
     return this.#type(name, kind) as GraphQLObjectType
   }
@@ -169,7 +169,7 @@ export class OwnTypes {
     return this.#type(name, kind) as GraphQLInputObjectType
   }
 
-  /** The fields of a root type, those of kinds aside. */
+  /** The fields of a root type, except the fields of kinds. */
   rootFields(type: 'Query' | 'Mutation' | 'Subscription' | 'WriteSubscription'): FieldConfigs {
     return this.#fields(type, undefined)
   }
@@ -280,7 +280,7 @@ export class OwnTypes {
   }
 }
 
-/** The fields of a type, those that it shares with others after its own. */
+/** The fields of a type: its own, then the fields that it shares with other types. */
 function fieldNodes(typeName: string): readonly FieldDefinitionNode[] {
   const node = definitions.get(typeName)
   const hasFields =
@@ -291,7 +291,7 @@ function fieldNodes(typeName: string): readonly FieldDefinitionNode[] {
   return [...(node.fields ?? []), ...shared]
 }
 
-/** The arguments of a field or of an input, those that it shares with others (`@takes`) before its own. */
+/** The arguments of a field or of an input: shared ones (`@takes`), then its own. */
 function argumentsOf(
   node: FieldDefinitionNode | InputObjectTypeDefinitionNode,
 ): readonly InputValueDefinitionNode[] {
@@ -316,7 +316,6 @@ function fieldNamed(typeName: string, name: string): FieldDefinitionNode {
   return node
 }
 
-/** Arguments without those of these names. */
 export function without(
   args: FieldConfig['args'],
   names: readonly string[],
@@ -346,7 +345,6 @@ function described(node: StringValueNode | undefined, kind: Kind | undefined): s
 export interface SchemaTypes {
   readonly kubernetesObject: GraphQLInterfaceType
   readonly objectMeta: GraphQLObjectType
-  /** The types of the gateway itself. */
   readonly own: OwnTypes
   /** The kind of core Events; absent if the cluster serves none. */
   readonly event: Kind | undefined
@@ -355,7 +353,6 @@ export interface SchemaTypes {
   readonly hasField: HasField
   /** A kind by its type name. Throws `TypeError` if the model has none. */
   kind(typeName: string): Kind
-  /** A kind by API group and kind. */
   readonly kindOf: KindOf
   objectType(kind: Kind): GraphQLObjectType
   whereType(kind: Kind): GraphQLInputObjectType

@@ -1,3 +1,9 @@
+/*
+ * Prints a schema as SDL, in the order of names, so that two versions can be compared line by line. Directives that
+ * graphql-js does not print are added afterwards: `@semanticNonNull` and `@fetchable` for clients, or, for a subgraph of
+ * Apollo Federation, the keys of its entities. A schema is printed once.
+ */
+
 import {
   type ConstDirectiveNode,
   type DocumentNode,
@@ -19,11 +25,7 @@ import { sortedSchema } from './scalars.ts'
 /** The keys of entities by type name, each the names of its fields: `clusterName namespace name`. */
 export type EntityKeys = ReadonlyMap<string, readonly string[]>
 
-/**
- * The schema as SDL in the order of names, so that two versions can be compared line by line. Fields that are null only
- * if they have an error carry `@semanticNonNull`. A schema with `_service` is printed as the subgraph that composition
- * reads. Printed once for a schema.
- */
+/** The schema as SDL. A schema with `_service` is printed as the subgraph that composition reads. */
 export function printSchemaSdl(schema: GraphQLSchema): string {
   let text = texts.get(schema)
   if (text === undefined) texts.set(schema, (text = schemaSdl(schema)))
@@ -56,9 +58,9 @@ function schemaSdl(schema: GraphQLSchema): string {
 }
 
 /**
- * A subgraph: with the keys of its entities, and without the fields of the protocol. `@semanticNonNull` and `@fetchable`
- * are left out, since routers do not know them; `@oneOf` is defined, since Apollo's composition does not know it.
- * `PageInfo` is shareable, since every subgraph with Relay's connections has it.
+ * Prints a subgraph with the keys of its entities, and without the fields of the protocol. `@semanticNonNull` and
+ * `@fetchable` are left out, since routers do not know them; `@oneOf` is defined, since Apollo's composition does not
+ * know it. `PageInfo` is shareable, since every subgraph with Relay's connections has it.
  */
 function subgraphSdl(schema: GraphQLSchema, document: DocumentNode): string {
   const keys = (schema.getType('_Entity')?.extensions['keys'] ?? new Map()) as EntityKeys

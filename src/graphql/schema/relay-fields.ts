@@ -22,7 +22,7 @@ export const fetchableDirective: GraphQLDirective = new GraphQLDirective({
   args: { field_name: { type: new GraphQLNonNull(GraphQLString) } },
 })
 
-/** `fetch__Pod` and the like: what relay-compiler's refetchable fragments ask for. */
+/** `fetch__Pod` and the like, which relay-compiler's refetchable fragments select. */
 export function relayFields(kinds: readonly Kind[], types: SchemaTypes): FieldConfigs {
   const fields: FieldConfigs = {}
   for (const kind of kinds) {

@@ -1,3 +1,9 @@
+/*
+ * The scalars of values in objects. Output is the value of the object, unchanged; input is checked. Numbers that a double
+ * cannot hold keep their digits: the codec keeps them as `JSON.rawJSON`, and `Int64` and the exact `Float` here let them
+ * pass. graphql-js knows only its own `Float`, so copies and extensions of a schema go through the helpers here.
+ */
+
 import {
   type ConstValueNode,
   type DocumentNode,
@@ -106,7 +112,7 @@ function inputError(message: string, node?: ConstValueNode): GraphQLError {
   return new GraphQLError(message, node === undefined ? {} : { nodes: node })
 }
 
-/** GraphQL's `Float`; numbers with more digits than a double holds, which the codec keeps as `JSON.rawJSON`, keep them. */
+/** GraphQL's `Float`, except that a `JSON.rawJSON` value keeps its digits. */
 export const GraphQLExactFloat: GraphQLScalarType = new GraphQLScalarType({
   ...GraphQLFloat.toConfig(),
   coerceOutputValue: (value) => (isRawJson(value) ? value : GraphQLFloat.coerceOutputValue(value)),
@@ -118,8 +124,8 @@ export function sortedSchema(schema: GraphQLSchema): GraphQLSchema {
 }
 
 /**
- * A schema to make a copy of. graphql-js gives all fields of a copy GraphQL's own Float, and two types of this name do not go
- * into one schema.
+ * A schema that can be copied. graphql-js gives all fields of a copy its own Float, and one schema cannot have two types
+ * of this name.
  */
 function withoutExactFloat(schema: GraphQLSchema): GraphQLSchema {
   const config = schema.toConfig()
@@ -137,14 +143,13 @@ export function extendedBySdl(schema: GraphQLSchema, document: DocumentNode): Gr
     const copies = copy.getFields()
     for (const field of Object.values(type.getFields())) {
       const own = copies[field.name]
-      // The wrappers of the original lead to the exact Float.
+      // The original type of the field, with its wrappers, has the exact Float.
       if (own !== undefined && getNamedType(field.type) === GraphQLExactFloat) own.type = field.type
     }
   }
   return extended
 }
 
-/** A scalar whose output is the value of the object. */
 function plainScalar(name: string, description: string): GraphQLScalarType {
   return new GraphQLScalarType({ name, description, coerceOutputValue: unchanged })
 }

@@ -1,3 +1,9 @@
+/*
+ * The names of nested types, each assigned once. Kinds win over nested types. A definition of Kubernetes itself has one
+ * name for all groups; any other definition has a name for each group, with the group's prefix; a schema without a name
+ * is named after its place. A taken or reserved name gets a trailing `_`.
+ */
+
 import { compareVersions } from '../../kubernetes/version-priority.ts'
 import { capitalised } from '../../lib/letter-case.ts'
 import { prefixOfGroup, type GroupAliases } from '../naming/api-groups.ts'
@@ -6,7 +12,6 @@ import { nestedTypeName, nestedTypeNameByPath, splitDefinitionName } from '../na
 import { unreservedTypeName } from '../naming/reserved-names.ts'
 import type { Definitions } from '../model/definitions.ts'
 
-/** Assigns the names of nested types, each once. */
 export class TypeNames {
   readonly #definitions: Definitions
   readonly #aliases: GroupAliases
@@ -20,10 +25,7 @@ export class TypeNames {
     this.#taken = new Set(kinds)
   }
 
-  /**
-   * The name of a definition that a kind of `group` refers to. A definition of Kubernetes itself has one name for all
-   * groups, any other has one for each group.
-   */
+  /** The name of a definition that a kind of `group` refers to. */
   nameOfDefinition(definition: string, group: string): string {
     const { builtIn } = splitDefinitionName(definition)
     const key = builtIn ? definition : `${group}/${definition}`

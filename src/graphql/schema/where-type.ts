@@ -1,7 +1,8 @@
-/**
+/*
  * The inputs of lists: `PodWhere` and `PodOrder` have a field for each index of the kind, and the filter also has one
  * for each relation. Filters of one type of index share their input.
  */
+
 import {
   GraphQLBoolean,
   GraphQLEnumType,

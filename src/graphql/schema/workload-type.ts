@@ -1,10 +1,12 @@
-/**
- * `Workload`: what the kinds have in common that run pods made from a template. Their APIs say the same in other places
- * (`status.readyReplicas` of a Deployment is `status.numberReady` of a DaemonSet), so a page would select each kind apart.
- * Here each kind has the fields `replicas`, `readyReplicas`, `updatedReplicas`, `podTemplate`, `strategy` and `conditions`, read from where its
- * API has them, and the interface has those, the fields of every object, and what all these kinds have beside: their
- * relations, `pods` first. It does not implement `KubernetesObject`: a field that another subgraph adds to that would be missing here.
+/*
+ * `Workload`: the common fields of the kinds that run pods from a template. Their APIs have the same facts in different
+ * places (`status.readyReplicas` of a Deployment is `status.numberReady` of a DaemonSet), so that a page would have to
+ * select each kind apart. Here each kind gets `replicas`, `readyReplicas`, `updatedReplicas`, `podTemplate`, `strategy`
+ * and `conditions`, read from its own places. The interface has these, the fields of every object, and the relations that
+ * all these kinds have, `pods` first. It does not implement `KubernetesObject`: it would lack the fields that other
+ * subgraphs add there.
  */
+
 import { GraphQLInterfaceType, GraphQLList, GraphQLNonNull } from 'graphql'
 import type { OpenApiSchema } from '../../kubernetes/open-api.ts'
 import type { Definitions } from '../model/definitions.ts'
@@ -31,7 +33,7 @@ const workloadFields = Object.keys(descriptions) as WorkloadField[]
 
 type Places = Readonly<Record<WorkloadField, string>>
 
-/** Where the API of a kind has the fields. What leads to nothing is null: a CronJob has no replicas. */
+/** The places of the fields in the API of each kind. A field without a value is null: a CronJob has no replicas. */
 const places: Places = {
   replicas: 'spec.replicas',
   readyReplicas: 'status.readyReplicas',

@@ -1,6 +1,8 @@
-/**
- * The directives of the SDL, from `schema/directives.graphql`, and the TypeScript shapes of their arguments.
+/*
+ * The directives of the SDL of indexes and relations, from `schema/directives.graphql`, and the TypeScript types of their
+ * arguments.
  */
+
 import { readFileSync } from 'node:fs'
 import {
   buildASTSchema,
@@ -15,7 +17,6 @@ import type { IndexReduction } from '../../query/index/index-definition.ts'
 import type { IndexType } from '../../query/index/index-key.ts'
 import { packageSchemaDirectory } from './sdl-source.ts'
 
-/** The arguments of `@index`. */
 export interface IndexArguments {
   readonly name: string
   readonly path: readonly string[]
@@ -25,13 +26,11 @@ export interface IndexArguments {
   readonly description?: string | null
 }
 
-/** The arguments of `@ended`. */
 export interface EndedArguments {
   readonly path: readonly string[]
   readonly in: readonly string[]
 }
 
-/** The arguments of `@uses`. */
 export interface UsesArguments {
   readonly kind?: string | null
   readonly path?: readonly string[] | null
@@ -73,22 +72,20 @@ export const sdlDirectives: readonly GraphQLDirective[] = vocabulary
   .getDirectives()
   .filter((directive) => !isSpecifiedDirective(directive))
 
-/** The enumerations of the directives' arguments. */
 export const sdlEnums: readonly GraphQLEnumType[] = Object.values(vocabulary.getTypeMap()).filter(
   (type) => isEnumType(type) && !type.name.startsWith('__'),
 ) as GraphQLEnumType[]
 
-// In code, the values are written in camel case: `DATE_TIME` is `dateTime`.
+// Code has the values in camel case: `DATE_TIME` is `dateTime`.
 for (const value of sdlEnums.flatMap((type) => type.getValues())) {
   value.value = value.name
     .toLowerCase()
     .replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** The type of the values of an index. */
 export const indexType: GraphQLEnumType = vocabulary.getType('IndexType') as GraphQLEnumType
 
-/** The directives on types, and those that make a field a relation. */
+/** The directives on types, and the directives that make a field a relation. */
 export const typeDirectives: readonly GraphQLDirective[] = directivesOn(DirectiveLocation.OBJECT)
 export const fieldDirectives: readonly GraphQLDirective[] = directivesOn(
   DirectiveLocation.FIELD_DEFINITION,

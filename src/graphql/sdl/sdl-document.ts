@@ -1,7 +1,9 @@
-/**
+/*
  * Reads one source of SDL into declarations: indexes and uses on types, relations on fields. The arguments of directives
- * are checked against their definitions. It never throws; what cannot be read is a problem with its file and line.
+ * are checked against their definitions. The reader never throws: an unreadable part becomes a problem with its file and
+ * line.
  */
+
 import {
   type ConstDirectiveNode,
   type DefinitionNode,
@@ -29,13 +31,11 @@ import {
 import { SdlError, type SdlPlace } from './sdl-error.ts'
 import type { SdlSource } from './sdl-source.ts'
 
-/** An `@index` as it is written. */
 export interface IndexDeclaration {
   readonly place: SdlPlace
   readonly arguments: IndexArguments
 }
 
-/** A relation as it is written. */
 export interface RelationDeclaration {
   readonly place: SdlPlace
   readonly name: string
@@ -44,7 +44,6 @@ export interface RelationDeclaration {
   /** Whether the type is in brackets. */
   readonly isList: boolean
   readonly description?: string
-  /** The name of its directive. */
   readonly directive: string
   /** The arguments of the directive, checked against its definition. */
   readonly arguments: Readonly<Record<string, unknown>>
@@ -60,13 +59,11 @@ export function argumentsOf<D extends keyof AnyKindArguments>(
   return directive === wanted ? (args as unknown as AnyKindArguments[D]) : undefined
 }
 
-/** An `@ended` as it is written. */
 export interface EndedDeclaration {
   readonly place: SdlPlace
   readonly arguments: EndedArguments
 }
 
-/** An `@uses` as it is written. */
 export interface UsesDeclaration {
   readonly place: SdlPlace
   readonly arguments: UsesArguments
@@ -76,7 +73,7 @@ export interface UsesDeclaration {
 export interface TypeExtension {
   readonly place: SdlPlace
   readonly typeName: string
-  /** Whether a type that is not served is passed over. */
+  /** Whether an unserved type is passed over. */
   readonly optional: boolean
   readonly indexes: readonly IndexDeclaration[]
   readonly relations: readonly RelationDeclaration[]
@@ -92,7 +89,7 @@ export interface SdlDocument {
 
 const documents = new WeakMap<SdlSource, SdlDocument>()
 
-/** Reads one SDL source, once. It never throws: `problems` has what cannot be read. */
+/** Reads one SDL source, once. Never throws: `problems` has the unreadable parts. */
 export function parseSdl(source: SdlSource): SdlDocument {
   let document = documents.get(source)
   if (document === undefined) {

@@ -7,7 +7,6 @@ export interface SdlPlace {
   readonly line: number
 }
 
-/** The kinds of problems of SDL. */
 export type SdlProblem =
   /** GraphQL cannot parse it. */
   | 'syntax'
@@ -28,7 +27,6 @@ export type SdlProblem =
   /** The directive does not allow the field's type. */
   | 'field-type'
 
-/** The hint of `unknown-field`. */
 export const unknownFieldHint =
   'correct the path; `informerql schema` prints the fields of the type'
 

@@ -6,7 +6,7 @@ export interface SdlSource {
   /** The path that errors name. */
   readonly file: string
   readonly text: string
-  /** Whether types that the cluster does not serve are passed over. By default they are errors. */
+  /** Whether unserved types are passed over. By default they are errors. */
   readonly optional?: boolean
 }
 

@@ -1,6 +1,6 @@
 /*
- * The clusters that arguments name, by name or by a selector of labels. Several clusters are asked for even if one or none
- * matches at the moment: then the answer has parts, and what is missing is told.
+ * The clusters that arguments name, by name or by a label selector. Arguments for several clusters keep this form even if
+ * only one or no cluster matches now: the answer then has parts and reports its gaps.
  */
 
 import {
@@ -13,7 +13,7 @@ import { ClientError } from '../errors/client-error.ts'
 import type { ClusterArguments, ClustersArguments } from '../schema/gateway-types.ts'
 import type { ServedSchema } from './served-schema.ts'
 
-/** The arguments that say in which clusters a field looks: at most one of them. */
+/** The arguments that select the clusters of a field. At most one may be given. */
 export interface ClusterNames extends ClusterArguments, ClustersArguments {}
 
 /** The cluster that an argument names, or else the default one. Throws `ClientError` for an unknown cluster. */
@@ -22,14 +22,14 @@ export function clusterNamed(served: ServedSchema, name: string | null | undefin
   return name === undefined || name === null ? first : knownCluster(served, name, 'cluster')
 }
 
-/** Whether arguments ask for several clusters, even if these are one or none at the moment. */
+/** Whether arguments ask for several clusters, even if only one or none matches now. */
 export function isOverClusters({ clusters, clusterSelector }: ClusterNames): boolean {
   return (clusters ?? null) !== null || (clusterSelector ?? null) !== null
 }
 
 /**
- * The clusters that arguments name, by name, each once: those of `clusters` or `clusterSelector`, or else one. Throws
- * `ClientError` for an unknown cluster or several of the arguments, and `ArgumentError` for a wrong selector.
+ * The names of the clusters that arguments name, each once: by `clusters` or `clusterSelector`, or else one cluster.
+ * Throws `ClientError` for an unknown cluster or several of the arguments, and `ArgumentError` for a wrong selector.
  */
 export function clustersNamed(served: ServedSchema, args: ClusterNames): readonly string[] {
   const { cluster, clusters, clusterSelector } = args
@@ -55,8 +55,8 @@ export function clustersNamed(served: ServedSchema, args: ClusterNames): readonl
 }
 
 /**
- * The clusters in which an operation prepares what a field with these arguments reads. Of several clusters, it does not
- * wait for those that cannot be reached. Throws as {@link clustersNamed} does.
+ * The clusters in which an operation prepares the reads of a field with these arguments. It does not wait for unreachable
+ * ones among several. Throws as {@link clustersNamed} does.
  */
 export function clustersPrepared(served: ServedSchema, args: ClusterNames): readonly string[] {
   const named = clustersNamed(served, args)
@@ -81,7 +81,7 @@ function knownCluster({ clusters }: ServedSchema, name: string, argument: string
   })
 }
 
-/** An error names so many clusters: there may be thousands. */
+/** The most clusters that an error names. There may be thousands. */
 const shownClusters = 20
 
 function selectedClusters({ clusters, members }: ServedSchema, text: string): readonly string[] {

@@ -1,6 +1,6 @@
 /*
- * The kinds that a request means: by type (`types`), by group and kind (`objectList`), by any name that kubectl takes
- * (`search`, `kinds`), and those that it reads without naming them: the common ones, and those in memory.
+ * The kinds that a request means: by type (`types`), by group and kind (`objectList`), or by any name that kubectl takes
+ * (`search`, `kinds`). Also the kinds that it reads without naming them: common kinds and kinds in memory.
  */
 
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
@@ -59,8 +59,8 @@ export function commonKindsOf({ commonKinds, clusters }: ServedSchema, cluster: 
 }
 
 /**
- * The kinds that `problems` looks at by default in a cluster: those that the gateway caches and the cluster serves, or may
- * serve where it cannot be reached.
+ * The kinds that `problems` looks at by default in a cluster: cached kinds that the cluster serves, or may serve if it
+ * cannot be reached.
  */
 export function problemKindsOf({ problemKinds, clusters }: ServedSchema, cluster: string): Kind[] {
   const cache = clusters.get(cluster)
@@ -70,7 +70,7 @@ export function problemKindsOf({ problemKinds, clusters }: ServedSchema, cluster
   )
 }
 
-/** The kinds of a cluster that a request reads without naming them: the common ones, and those in memory. */
+/** The kinds of a cluster that a request reads without naming them: common kinds and kinds in memory. */
 export function unnamedKinds(served: ServedSchema, cluster: string): ReadonlySet<Kind> {
   const kinds = new Set(commonKindsOf(served, cluster))
   for (const { group, kind: name } of served.clusters.get(cluster)?.resources() ?? []) {
@@ -80,7 +80,7 @@ export function unnamedKinds(served: ServedSchema, cluster: string): ReadonlySet
   return kinds
 }
 
-/** The known kinds that an argument names, to be prepared. The field itself reports unknown names. */
+/** The known kinds that an argument names, for preparation. The field itself reports unknown names. */
 export function knownKinds({ kinds }: ServedSchema, names: unknown): readonly Kind[] {
   if (!Array.isArray(names)) return []
   return names.flatMap((name: unknown) => kinds.get(String(name)) ?? [])
@@ -92,7 +92,7 @@ export function kindsCalled({ kinds }: ServedSchema, name: string): readonly Kin
   return [...kinds.values()].filter((kind) => namesOf(kind).includes(wanted))
 }
 
-/** What a kind may be called in a search, in lower case. */
+/** The names of a kind in a search, in lower case. */
 export function namesOf({ typeName, resource }: Kind): readonly string[] {
   const { kind, resource: plural, shortNames = [] } = resource
   const names = [kind, typeName, plural, groupResourceOf(resource), ...shortNames]
@@ -139,7 +139,7 @@ export function kindNamed(served: ServedSchema, args: KindArguments, names: Erro
   throw notNamed('kind', problem, { name, among, way, otherwise }, names)
 }
 
-/** The error of a name that no kind has. `prefix`: what names of kinds begin with in the argument. */
+/** The error of a name that no kind has. `prefix`: the text before names of kinds in the argument. */
 export function noSuchKind(
   { kinds }: ServedSchema,
   argument: string,

@@ -1,6 +1,6 @@
 /*
- * What was removed from the schema or changed since the gateway started, by schema coordinate (`Pod.spec`). It explains why
- * a once valid document is not valid now.
+ * The parts of the schema that were removed or changed since the gateway started, by schema coordinate (`Pod.spec`). They
+ * explain why a document that was valid once is not valid now.
  */
 
 import {
@@ -19,7 +19,7 @@ import {
   visitWithTypeInfo,
 } from 'graphql'
 
-/** The number of remembered coordinates. Beyond, the oldest are dropped. */
+/** The number of remembered coordinates. Further ones replace the oldest. */
 const maxRemembered = 20_000
 
 interface PastChange {

@@ -1,7 +1,7 @@
 /*
- * The relations of a schema, resolved once: what each field follows, which kinds and indexes it needs, and what filters make
- * of it. The definitions of all kinds are compiled together (`query/relation`), since relations go through each other and
- * back.
+ * The relations of a schema, resolved once: what each field follows, which kinds and indexes it needs, and how filters
+ * use it. The definitions of all kinds are compiled together (`query/relation`), since relations go through each other
+ * and back.
  */
 
 import type { WantedIndexes } from '../../cache/cached-resource.ts'
@@ -39,9 +39,9 @@ export interface SchemaRelation {
   readonly name: string
   readonly relation: TwoWayRelation
   readonly to: Kind
-  /** The kinds that must be readable besides the origin's; {@link to} is the last. */
+  /** The kinds that must be readable besides the origin's kind; {@link to} is the last. */
   readonly reads: readonly Kind[]
-  /** The kinds of {@link reads} and the origin's, by type name, with the indexes that the relation reads. */
+  /** The kinds of {@link reads} and the origin's kind, by type name, with the indexes that the relation reads. */
   readonly needs: ReadonlyMap<string, RelatedNeed>
 }
 
@@ -168,7 +168,7 @@ export function* resolveRelations(
   }
 }
 
-/** A filter follows a relation for all objects of a kind, so it needs what only speeds up a single look-up. */
+/** A filter follows a relation for all objects of a kind, so it needs indexes that only speed up a single look-up. */
 function relatedBy(
   { name, relation }: SchemaRelation,
   further: readonly RelatedNeed[] = [],
@@ -267,7 +267,7 @@ function ownedTypes(
   return owned
 }
 
-/** A way in which objects of another kind use those of a kind: a reference to them. */
+/** A reference by which objects of another kind use objects of a kind. */
 export interface UseWay {
   readonly user: Kind
   /** Leads from the used object to its users. */

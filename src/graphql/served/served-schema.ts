@@ -1,6 +1,7 @@
 /*
- * What is served at one time: the schema, its kinds, the clusters and their caches. An operation keeps the one that it began
- * with. Below it, the kinds that are read without being named, and the limits of operations with their defaults.
+ * The state that is served at one time: the schema, its kinds, the clusters and their caches. An operation keeps the
+ * state that it began with. Below it: the kinds that are read without being named, and the limits of operations with
+ * their defaults.
  */
 
 import { defaultsOf, type NumberOptions } from '../../lib/options.ts'
@@ -13,21 +14,23 @@ import { fieldSourceOf } from '../schema/field-source.ts'
 import type { DocumentLimits } from '../documents/document-bounds.ts'
 import type { SchemaRelations } from './schema-relations.ts'
 
-/** A cluster as the fleet describes it. Its values are the present ones, also for those who read an older schema. */
+/** A cluster as the fleet describes it. Its values are current, even in an older schema. */
 export interface ServedCluster {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
-  /** Where it comes from: `configuration`, `directory prod.yaml`, `argocd hub/argocd/prod`. */
+  /** The origin of the cluster: `configuration`, `directory prod.yaml`, `argocd hub/argocd/prod`. */
   readonly source: string
-  /** Whether it is one of the configuration. Only such a cluster may review tokens and receive those of callers. */
+  /**
+   * Whether the configuration names the cluster. Only such a cluster may review tokens and receive the tokens of callers.
+   */
   readonly isConfigured: boolean
   readonly state: 'CONNECTED' | 'UNREACHABLE' | 'UNAUTHORIZED' | 'MISCONFIGURED'
   readonly since: Date
-  /** Why it is not connected; of a connected one, why its source cannot be followed. */
+  /** Why the cluster is not connected or, if it is, why its source cannot be followed. */
   readonly problem: Error | undefined
 }
 
-/** Tells of changes of the clusters. */
+/** Reports changes of the clusters. */
 export interface FleetChanges {
   /**
    * Calls `listener` after clusters have come, gone, or changed their state, labels or source, once for all changes of
@@ -44,7 +47,7 @@ export interface ServedSchema {
   /** A kind by API group and kind, in any version, as in owner references and object ids. */
   readonly kindOf: (group: string, kind: string) => Kind | undefined
   readonly relations: SchemaRelations
-  /** The definitions of the indexes of each kind. Plans compiled for this schema read no other ones. */
+  /** The definitions of the indexes of each kind. Plans compiled for this schema read no other indexes. */
   readonly indexTexts: ReadonlyMap<Kind, IndexTexts>
   /** The kinds that fields of any kind load by themselves: see {@link defaultCommonKinds}. */
   readonly commonKinds: ReadonlySet<Kind>
@@ -88,8 +91,8 @@ export const defaultCommonKinds: readonly string[] = [
 ]
 
 /**
- * What `problems` looks at by itself: list fields, and `*.GROUP` for all kinds of an API group and those below it. Not
- * among them are kinds that only repeat the problems of others, such as PodDisruptionBudgets.
+ * The kinds that `problems` looks at by itself: list fields, and `*.GROUP` for all kinds of an API group and its
+ * subgroups. Kinds that only repeat the problems of others, such as PodDisruptionBudgets, are left out.
  */
 export const defaultProblemKinds: readonly string[] = [
   'pods',
@@ -116,25 +119,25 @@ export const defaultProblemKinds: readonly string[] = [
   '*.toolkit.fluxcd.io',
 ]
 
-/** The limits of operations; the one place for every bound. */
+/** The limits of operations. Every bound is here. */
 export interface OperationLimits extends DocumentLimits {
-  /** How long an operation may take until it is answered, or until its subscription has begun, whatever it waits for. */
+  /** How long an operation may take until its answer, or until its subscription has begun, including all waits. */
   readonly operationDeadlineMs: number
   /** How long an operation waits for the first sync of its kinds. */
   readonly syncDeadlineMs: number
-  /** How long a read of the API server may take, where no cache serves. */
+  /** How long a read from the API server may take, for reads that no cache can answer. */
   readonly liveDeadlineMs: number
   /** Largest `first`. */
   readonly maxPageSize: number
-  /** How long ongoing work may go on until `problems` has it, and how long what is over counts there. */
+  /** How long work may be in progress before it is a problem, and how long a past event counts as one. */
   readonly problemAfterMs: number
-  /** Rows that the page sizes along one path, each list within the one before, may multiply to. */
+  /** The most rows that the page sizes of nested lists may multiply to, along one path. */
   readonly maxPathRows: number
-  /** What one operation, or one frame of a subscription, may cost; what is not given is the default. */
+  /** The most that one operation, or one frame of a subscription, may cost. Omitted members have their defaults. */
   readonly work: Partial<WorkLimits>
   /** Objects in one frame of a snapshot. */
   readonly maxFrameObjects: number
-  /** Characters of one frame; one object may be more. */
+  /** Characters of one frame. A single object may be longer. */
   readonly maxFrameBytes: number
   /** How long changes are gathered before they are sent, unless the subscriber says otherwise. */
   readonly coalesceMs: number

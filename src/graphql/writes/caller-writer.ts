@@ -1,8 +1,8 @@
 /*
- * One write, with the credentials of the caller (`CallerWriter.write`): reviews the right, reads the object as it is,
- * sends the write with preconditions, says what has changed, and waits until the cache has it. What a caller may write
- * but not get is written all the same, without the changes. Values of Secrets are told only where the operation may
- * read them, and then noted as read.
+ * One write, with the credentials of the caller (`CallerWriter.write`): it reviews the permission, reads the present
+ * object, sends the write with preconditions, finds the changed fields, and waits until the cache has the write. If the
+ * caller may write an object but not get it, the write is made and the answer has no changes. Values of Secrets are shown
+ * only if the operation may read them, and then noted as read.
  */
 
 import { questionOf, placeOf } from '../../access/access-question.ts'
@@ -53,26 +53,25 @@ import {
 } from './write-errors.ts'
 import type { OperationBytes, WriteLimits } from './write-limits.ts'
 
-/** What a write has done, or would do. */
+/** The result of a write, or of a dry run. */
 export interface WritePayload {
-  /** The object as the API server answered, in a store of its own; `null` if it is gone. */
+  /** The object in the API server's answer, in a store of its own; `null` if it is gone. */
   readonly object: StoredObject | null
   readonly changes: readonly FieldChange[]
   readonly resourceVersion: string | null
   readonly warnings: readonly string[]
   readonly dryRun: boolean
   readonly behind: boolean
-  /** How long it has waited until the cache had it; no field shows it. */
+  /** How long the write has waited for the cache. No field shows it. */
   readonly waitedMs: number
-  /** The name that the object has, also if the API server made it; `''`: not known. No field shows it. */
+  /** The name of the object, even if the API server made it; `''` if unknown. No field shows it. */
   readonly name: string
 }
 
-/** What every write takes. */
 export interface WriteWishes {
   readonly dryRun?: boolean | null | undefined
   readonly fieldManager?: string | null | undefined
-  /** The state that the caller looked at. */
+  /** The version that the caller has seen. */
   readonly resourceVersion?: string | null | undefined
 }
 
@@ -84,14 +83,14 @@ export interface CallerWriterOptions {
   /** Absent without authentication. */
   readonly access: ViewerAccess | undefined
   readonly limits: WriteLimits
-  /** When the operation has to be answered, by `performance.now()`. */
+  /** The deadline of the operation's answer, by `performance.now()`. */
   readonly endsAtMs: number
   /**
    * Receives each Secret whose values the changes show, as `cluster/namespace/name`. Absent: values of Secrets are
    * withheld.
    */
   readonly secrets?: Set<string> | undefined
-  /** Counts what the payloads hold. Absent: nothing keeps them. */
+  /** Counts the memory of the payloads. Absent: nothing keeps them. */
   readonly held?: OperationBytes | undefined
 }
 
@@ -102,7 +101,6 @@ interface Session {
   readonly warnings: readonly string[]
 }
 
-/** How a write is sent. */
 interface SendOptions {
   readonly dryRun: boolean
   readonly deadlineMs: number
@@ -113,7 +111,7 @@ const unseenBefore = 'the changes are not known, as you may not get this object'
 const withheldWarning = 'the API server warns, and its text is withheld, as it may quote values'
 const unseenAfter = 'this was written, but its present state could not be read'
 
-/** What is left for the answer after the API server has answered. */
+/** The time reserved for the answer after the API server has answered. */
 const reserveMs = 500
 
 /** Writes with the credentials of the caller. All methods reject with `ClientError`. */
@@ -131,7 +129,7 @@ export class CallerWriter implements AsyncDisposable {
     )
   }
 
-  /** The object as the API server has it now, with `managedFields`. Rejects if it is another one than the caller means. */
+  /** The present object in the API server, with `managedFields`. Rejects if it is not the object that the caller means. */
   async read(
     place: WritePlace,
     resource: ApiResource = place.kind.resource,
@@ -191,7 +189,7 @@ export class CallerWriter implements AsyncDisposable {
       ) => Promise<Unstructured | undefined>
       /** The object of a dry run whose answer has none. */
       readonly drawn?: (before: Unstructured) => Unstructured
-      /** Whether the object goes: at once, or after its finalizers or its grace period. */
+      /** Whether the write removes the object: at once, or after its finalizers or its grace period. */
       readonly removes?: boolean
     },
   ): Promise<WritePayload> {
@@ -205,7 +203,7 @@ export class CallerWriter implements AsyncDisposable {
     if (isImmutable && contentsIn(sent).length > 0) throw immutableContents(place)
     const known = before ?? undefined
     const uid = place.uid || (removes ? known?.metadata.uid : undefined)
-    // API servers answer 500 for others.
+    // API servers answer 500 for other texts.
     if (!/^\d*$/.test(looked ?? '')) {
       const argument = 'resourceVersion'
       const hint = 'give the metadata.resourceVersion that you read; nothing was written'
@@ -241,7 +239,7 @@ export class CallerWriter implements AsyncDisposable {
       : version === undefined
         ? 'unknown'
         : { gone: false, resourceVersion: resourceVersion(version) }
-    // The API server makes the name of a new object that has none.
+    // The API server generates the name of a new object without one.
     const name = place.name || after?.metadata.name || ''
     const at = { ...place, name }
     const { behind, waitedMs } = await this.#caughtUp(at, isDryRun ? undefined : written)
@@ -297,7 +295,7 @@ export class CallerWriter implements AsyncDisposable {
     })
   }
 
-  /** Deletes or evicts an object: `send` asks for that. */
+  /** Deletes or evicts an object. `send` sends the request. */
   async remove(
     place: WritePlace,
     asked: WriteVerb,
@@ -324,7 +322,7 @@ export class CallerWriter implements AsyncDisposable {
     return open
   }
 
-  /** A client that adds to its warnings what the API server warns of. */
+  /** A client that collects the warnings of the API server. */
   #session(
     { cluster, kind }: WritePlace,
     resource: ApiResource,
@@ -343,7 +341,7 @@ export class CallerWriter implements AsyncDisposable {
     return { client, server: warning, warnings }
   }
 
-  /** Asks for the right first: a proxy before the API server might add credentials of its own. */
+  /** Reviews the permission before the write: a proxy before the API server might add its own credentials. */
   async review(place: WritePlace, asked: WriteVerb): Promise<void> {
     const { access } = this.#options
     if (access === undefined) return
@@ -378,12 +376,12 @@ export class CallerWriter implements AsyncDisposable {
     }
   }
 
-  /** Whether no answer may tell the contents of the object, nor whether they are what the caller sends. */
+  /** Whether answers must hide the contents of the object, and whether they equal what the caller sends. */
   #withholds({ kind }: WritePlace): boolean {
     return kind.metadataOnly && this.#options.secrets === undefined
   }
 
-  /** Whether what is written shows the contents of the object. Notes a Secret as read. */
+  /** Whether the payload shows the contents of the object. Notes a Secret as read. */
   shows({ cluster, kind, namespace, name }: WritePlace): boolean {
     if (!kind.metadataOnly) return true
     return this.#options.secrets?.add(`${cluster}/${namespace}/${name}`) !== undefined
@@ -405,7 +403,7 @@ export class CallerWriter implements AsyncDisposable {
     return { behind: !isThere, waitedMs: performance.now() - beganMs }
   }
 
-  /** The object in the form of caches, in the version that is served. */
+  /** The object as caches hold it, in the served version. */
   async #rowOf(
     place: WritePlace,
     resource: ApiResource,
@@ -433,7 +431,7 @@ export class CallerWriter implements AsyncDisposable {
     return Math.ceil(Math.min(this.#options.limits.requestDeadlineMs, leftMs))
   }
 
-  /** The time that is left for writes. Throws `ClientError` if there is none. */
+  /** The remaining time for writes. Throws `ClientError` if there is none. */
   requireTime(details: { readonly cluster?: string; readonly type?: string } = {}): number {
     const leftMs = this.#options.endsAtMs - performance.now() - reserveMs
     if (leftMs > 0) return leftMs
@@ -443,7 +441,6 @@ export class CallerWriter implements AsyncDisposable {
   }
 }
 
-/** The state of the object after a write: as of a version, or gone. */
 type Written =
   | { readonly gone: false; readonly resourceVersion: ResourceVersion }
   | { readonly gone: true; readonly uid: string }
@@ -452,7 +449,7 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof ClientError ? error.code : undefined
 }
 
-/** What the report of a write says, and who receives it. */
+/** The facts of a write's report, and its receiver. */
 export interface WriteReporting extends Pick<WriteReport, 'mutation' | 'operationName' | 'dryRun'> {
   readonly observer: OperationObserver | undefined
   readonly origin: QueryOrigin
@@ -460,8 +457,8 @@ export interface WriteReporting extends Pick<WriteReport, 'mutation' | 'operatio
 }
 
 /**
- * Makes a write, and reports it, made or failed, to logs, metrics and the audit. `told`: what the report says of a write
- * that was made; `undefined`: nothing was written yet, and there is no report.
+ * Makes a write and reports it, made or failed, to logs, metrics and the audit log. `told`: the facts for the report of a
+ * made write; `undefined` if nothing was written, so that there is no report.
  */
 export async function reported<T>(
   { observer, origin: { viewer, trace }, place, ...write }: WriteReporting,
@@ -502,7 +499,10 @@ export function nameOf({ namespace, name }: Pick<WritePlace, 'namespace' | 'name
   return namespace === '' ? { name } : { namespace, name }
 }
 
-/** Where the object of an `id` is, as the caller may see it. Rejects with `ClientError` NOT_FOUND, and for no `id`. */
+/**
+ * The place of the object with an `id`, if the caller may see it. Rejects with `ClientError`: NOT_FOUND, or for a text
+ * that is no `id`.
+ */
 export async function placeOfId(
   id: string,
   served: ServedSchema,

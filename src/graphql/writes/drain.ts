@@ -1,8 +1,8 @@
 /*
- * Empties a node as `kubectl drain` does: cordons it, and evicts its pods, which respects PodDisruptionBudgets; an
- * eviction that a budget forbids is tried again until the deadline. Pods of DaemonSets and static pods stay. Pods
- * without a controller, and those with data in an `emptyDir`, are refused before anything is written unless the caller
- * asks for them. A drain lasts as long as its subscription, and its progress is what the frames show.
+ * Empties a node as `kubectl drain` does: it cordons the node and evicts its pods, which respects PodDisruptionBudgets.
+ * An eviction that a budget forbids is tried again until the deadline. Pods of DaemonSets and static pods stay. Pods
+ * without a controller, and pods with data in an `emptyDir`, are refused before anything is written, unless the caller
+ * asks for them. A drain lasts as long as its subscription, whose frames show the progress.
  */
 
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
@@ -22,7 +22,6 @@ import { evicted, objectActions } from './object-actions.ts'
 import type { WritePlace } from './write-errors.ts'
 import type { WriteLimits, WriteQuota } from './write-limits.ts'
 
-/** The arguments of `drain`. */
 export interface DrainArguments {
   readonly id: string
   readonly gracePeriodSeconds?: number | null
@@ -32,13 +31,13 @@ export interface DrainArguments {
   readonly dryRun?: boolean | null
 }
 
-/** How a drain of a node goes on. */
+/** The progress of a drain, as its frames show it. */
 export interface DrainProgress {
   readonly node: string
   readonly state: 'EVICTING' | 'DONE' | 'REFUSED' | 'FAILED'
-  /** Why it was refused or has failed; `null` otherwise. */
+  /** Why the drain was refused or has failed; `null` otherwise. */
   readonly message: string | null
-  /** The pods that have to go. */
+  /** The number of pods to evict. */
   readonly total: number
   readonly gone: number
   readonly dryRun: boolean
@@ -106,12 +105,11 @@ interface DrainOptions extends DrainsOptions {
   readonly args: DrainArguments
   readonly origin: QueryOrigin
   readonly node: WritePlace
-  /** The kind of pods. */
   readonly pods: Kind
   readonly ended: () => void
 }
 
-/** A pod of the node, as it goes. */
+/** A pod of the node that leaves. */
 interface Leaving {
   readonly place: WritePlace
   state: PodState
@@ -120,14 +118,13 @@ interface Leaving {
   dueMs: number
 }
 
-/** Evictions at a time. */
+/** Evictions at the same time. */
 const maxParallel = 5
 /** How often the pods of the node are listed. */
 const pauseMs = 1_000
 /** kubectl's pause after an eviction that a budget forbids. */
 const blockedPauseMs = 5_000
 
-/** The drain of one node, and its progress. */
 export class Drain {
   readonly #options: DrainOptions
   readonly #endsAtMs: number
@@ -203,7 +200,7 @@ export class Drain {
       await this.#reported(node, () => cordon(writer, node, { dryRun }))
     }
     while (!signal.aborted) {
-      // Each round asks with the newest token of the caller.
+      // Each round uses the newest token of the caller.
       await using writer = this.#writer()
       const nowMs = performance.now()
       const due = this.#pods.filter(({ state, dueMs }) => isWaiting(state) && dueMs <= nowMs)
@@ -213,12 +210,12 @@ export class Drain {
       if (signal.aborted) return
       const leaving = this.#pods.filter(({ state }) => state === 'TERMINATING')
       if (leaving.length > 0) {
-        // Pods that the node has no longer, or has as other ones of their names, are gone.
+        // A pod is gone if the node no longer has it, or has another pod of its name.
         try {
           const left = new Set((await this.#list(writer)).map(({ metadata }) => metadata.uid))
           for (const pod of leaving) if (!left.has(pod.place.uid)) this.#set(pod, 'GONE', null)
         } catch (error) {
-          // The next round asks again.
+          // The next round tries again.
           if (clientErrorOf(error).extensions['code'] !== 'CLUSTER_UNREACHABLE') throw error
         }
       }
@@ -300,7 +297,7 @@ function isWaiting(state: PodState): boolean {
   return state === 'PENDING' || state === 'BLOCKED'
 }
 
-/** What a drain does with a pod (kubectl's `drain/filters.go`). */
+/** Decides what a drain does with a pod (kubectl's `drain/filters.go`). */
 function decided(
   pod: Unstructured,
   { force, deleteEmptyDirData }: DrainArguments,

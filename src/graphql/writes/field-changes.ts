@@ -1,7 +1,8 @@
 /*
- * What differs between an object before and after a write, field by field (`fieldChanges`), with the manager that owned
- * each field. Values of Secrets may have to be withheld: then neither a value nor whether it differs is told, and a
- * server-side apply that another manager would have to agree to is refused by the names alone (`contentsOfOthers`).
+ * The differences between an object before and after a write, field by field (`fieldChanges`), with the manager that
+ * owned each field. If values of a Secret must be withheld, the changes show neither a value nor whether it differs. A
+ * server-side apply that conflicts with another manager is then refused by the names of the fields alone
+ * (`contentsOfOthers`).
  */
 
 import { isDeepStrictEqual } from 'node:util'
@@ -18,7 +19,6 @@ export interface FieldConflict {
   readonly subresource: string | null
 }
 
-/** One field that a write changes or has changed. */
 export interface FieldChange {
   /** RFC 6901; `''` is the whole object. */
   readonly path: string
@@ -27,13 +27,13 @@ export interface FieldChange {
   readonly after: unknown
   /** The manager that owned the field before; `null`: none. */
   readonly manager: string | null
-  /** Whether the values are withheld, as those of Secrets are. */
+  /** Whether the values are withheld, as for Secrets. */
   readonly masked: boolean
 }
 
 const lastAppliedPath = `/metadata/annotations/${escaped(lastAppliedAnnotation)}`
 
-/** What a server sets with every write, and what only managers read. */
+/** Fields that a server sets with every write, and fields that only managers read. */
 const noise: ReadonlySet<string> = new Set([
   '/apiVersion',
   '/kind',
@@ -46,7 +46,7 @@ const noise: ReadonlySet<string> = new Set([
   lastAppliedPath,
 ])
 
-/** Objects whose members are shown one by one, also where the whole comes or goes. */
+/** Objects whose members are shown one by one, even if the whole object comes or goes. */
 const opened: ReadonlySet<string> = new Set([
   '',
   '/metadata',
@@ -60,23 +60,23 @@ const opened: ReadonlySet<string> = new Set([
 export const maxChanges = 1_000
 
 interface ChangesOptions {
-  /** Whether the {@link isContent contents} are withheld, as those of Secrets are. */
+  /** Whether the {@link isContent contents} are withheld, as for Secrets. */
   readonly masked: boolean
-  /** What was written: an object, or the steps of a JSON patch. */
+  /** The body of the write: an object, or the steps of a JSON patch. */
   readonly sent?: object | undefined
 }
 
-/** Deeper values are compared as a whole: each level compares all that is below it. */
+/** Deeper values are compared as a whole, since each level compares everything below it. */
 const maxDepth = 64
 
 /**
  * The fields that differ between two states of one object, sorted by path (RFC 6901), at most {@link maxChanges}. Items
- * of lists that have a name or another key are compared with the item of that key; the path of a removed one is its
- * place before. `before` with `managedFields` gives the manager of each. A masked field that is there before and after is
- * a change if the write names it: whether its value differs would tell whether a guess is right.
+ * of lists that have a name or another key are compared with the item of that key; the path of a removed one is its place
+ * before. `before` with `managedFields` gives the manager of each. A masked field that exists before and after counts as
+ * a change if the write names it: to say whether its value differs would reveal whether a guess is right.
  *
- * A work that yields where it may pause. It takes as long as the objects with their `managedFields` are large, however
- * many managers there are.
+ * Yields where it may pause. The time depends on the size of the objects with their `managedFields`, not on the number of
+ * managers.
  */
 export function* fieldChanges(
   before: object | undefined,
@@ -98,7 +98,7 @@ export function* fieldChanges(
       path,
       before: hides ? null : (from ?? null),
       after: hides ? null : (to ?? null),
-      // Of several, the last that wrote.
+      // The last manager that wrote.
       manager: owners.at(-1)?.manager ?? null,
       masked: hides,
     })
@@ -115,7 +115,7 @@ export function* fieldChanges(
     try {
       if (!hides && isDeepStrictEqual(from, to)) return
     } catch {
-      // Too deep for the stack: what is different, or too deep, is found level by level.
+      // Too deep for the stack: goes on level by level to find what differs or is too deep.
     }
     if (depth < maxDepth && isObjectOrAbsent(from, path) && isObjectOrAbsent(to, path)) {
       yield
@@ -163,7 +163,7 @@ export function* fieldChanges(
       if (!kept.has(at)) add(`${path}/${at}`, item, undefined, ownersOf(item))
     }
   }
-  // The whole object comes or goes, or parts of it change.
+  // Either the whole object is gone, or its parts are compared.
   if (after === undefined) {
     const { metadata, ...rest } = fieldsOf(before)
     const { managedFields: _, ...kept } = fieldsOf(metadata)
@@ -173,8 +173,8 @@ export function* fieldChanges(
 }
 
 /**
- * Whether a path (RFC 6901) leads to contents of an object, or to something that holds a copy of them or may: everything
- * but single members of `metadata`. The last-applied annotation is such a copy.
+ * Whether a path (RFC 6901) leads to contents of an object, or to a possible copy of them: everything except single
+ * members of `metadata`. The last-applied annotation is such a copy.
  */
 export function isContent(path: string): boolean {
   const [root, top, name, ...within] = path.split('/')
@@ -184,7 +184,7 @@ export function isContent(path: string): boolean {
   return name === 'annotations' && key.replaceAll('~1', '/') === lastAppliedAnnotation
 }
 
-/** The paths that a write names: those of its steps, or of its fields. `stringData` is what the server makes `data` of. */
+/** The paths that a write names, by its steps or its fields. The server turns `stringData` into `data`. */
 function namesIn(sent: object | undefined): ReadonlySet<string> {
   if (Array.isArray(sent)) return new Set(sent.map((step) => textOf(fieldsOf(step)['path']) ?? ''))
   const paths = Object.entries(fieldsOf(sent)).flatMap(([top, part]) => {
@@ -202,8 +202,8 @@ export function contentsIn(sent: object | undefined): readonly string[] {
 }
 
 /**
- * The contents that a server-side apply names and another manager owns, as a conflict names them, whatever their values. The
- * API server answers a conflict only where the values differ: so it would tell whether a guess is right.
+ * The contents that a server-side apply names and another manager owns, whatever their values, in the form of a conflict.
+ * The API server reports a conflict only if the values differ, which would reveal whether a guess is right.
  */
 export function contentsOfOthers(
   before: object,
@@ -214,7 +214,7 @@ export function contentsOfOthers(
   const others = managers.filter(
     ({ manager, operation }) => manager !== ownManager || operation !== 'Apply',
   )
-  // As API servers do: it owns all of an object that has no managers.
+  // As in API servers, this manager owns all of an object without managers.
   if (managers.length === 0) others.push({ manager: 'before-first-apply', fieldsV1: {} })
   const { annotations } = fieldsOf(fieldsOf(sent)['metadata'])
   const copy = fieldsOf(annotations)[lastAppliedAnnotation] === undefined ? [] : [lastAppliedPath]
@@ -224,7 +224,7 @@ export function contentsOfOthers(
     const steps = names.map((name) => `f:${name}`)
     const owners = others.filter(({ fieldsV1 }) => {
       let fields = fieldsOf(fieldsV1)
-      // A manager of the whole (`{}`) has all that is within.
+      // A manager of the whole (`{}`) owns everything within.
       return steps.every((step) => {
         const isOwned = step in fields || Object.keys(fields).length === 0
         fields = fieldsOf(fields[step])
@@ -239,7 +239,7 @@ export function contentsOfOthers(
   })
 }
 
-/** A step of a path: RFC 6901, 3. */
+/** A step of a path (RFC 6901, section 3). */
 export function escaped(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
@@ -248,7 +248,7 @@ function isObjectOrAbsent(value: unknown, path: string): boolean {
   return isJsonObject(value) || (value === undefined && opened.has(path))
 }
 
-/** The member that names the items of a list: the first that all items have, each with another value. */
+/** Members that may name the items of a list. The first one counts that all items have, each with another value. */
 const keys = [
   'name',
   'type',
@@ -273,7 +273,7 @@ interface Owner {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** Reads the same managers once: all items of a list may have them. */
+/** Reads the same managers only once: all items of a list may share them. */
 function remembered<T extends object>(
   read: (owners: readonly Owner[]) => T,
 ): (owners: readonly Owner[]) => T {
@@ -285,7 +285,7 @@ function remembered<T extends object>(
   }
 }
 
-/** Finds the managers of the fields of one object. Reads each of their steps once: there may be thousands of managers. */
+/** Finds the managers of the fields of one object. Reads each step of a manager once, since there may be thousands. */
 function fieldOwners(owners: readonly Owner[]): (step: string) => readonly Owner[] {
   const { whole, others } = lastWhole(owners)
   const byStep = new Map<string, Owner[]>()
@@ -312,7 +312,7 @@ function lastWhole(owners: readonly Owner[]): {
   return { whole: at < 0 ? [] : owners.slice(at, at + 1), others: owners.slice(at + 1) }
 }
 
-/** Adds a manager to those of a step; those of the whole come first. */
+/** Adds a manager to the managers of a step. Managers of the whole come first. */
 function addTo(
   lists: Map<string, Owner[]>,
   step: string,
@@ -345,7 +345,7 @@ function itemOwners(owners: readonly Owner[]): (item: unknown) => readonly Owner
   // All items of a list have the same keys.
   const keyed = steps.find(({ kind }) => kind === 'k:')
   const names = Object.keys(fieldsOf(keyed?.value)).slice(0, maxKeyForms)
-  // Defaults are part of the key, although an older object may lack them: by the names that an item has.
+  // Keyed by the names that an item has: defaults are part of the key, although an older object may lack them.
   const byNames = new Map<string, Map<string, Owner[]>>()
   return (item) => {
     const given = names.filter((name) => fieldsOf(item)[name] !== undefined)
@@ -362,5 +362,5 @@ function itemOwners(owners: readonly Owner[]): (item: unknown) => readonly Owner
   }
 }
 
-/** The names in the keys of one list, and the sets of these that items may have. Each set reads all steps anew. */
+/** The most names in the keys of one list, and the most sets of these names. Each set reads all steps again. */
 const maxKeyForms = 8

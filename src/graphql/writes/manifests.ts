@@ -1,7 +1,8 @@
 /*
- * Manifests and patches, as text or as values, and where a manifest says that its object belongs (`placeOfDocument`).
- * Text is bounded before it is parsed, tokens before they are composed, and values before they are used: YAML takes a
- * hundred times longer than JSON, and its aliases multiply what they stand for. It is parsed in the turns of the user.
+ * Manifests and patches, as text or as values, and the place that a manifest gives its object (`placeOfDocument`). Each
+ * stage has a bound before the next: the text before it is parsed, tokens before they are composed, and values before
+ * they are used. YAML takes a hundred times longer than JSON, and its aliases multiply the values that they refer to.
+ * Parsing happens in the turns of the user.
  */
 
 import { Composer, type CST, isScalar, Lexer, LineCounter, Parser, type Tags, visit } from 'yaml'
@@ -21,16 +22,16 @@ type ManifestLimits = Pick<WriteLimits, 'maxBytes' | 'maxWrites'>
 
 /** The aliases of one YAML text. Each is looked up in the whole text. */
 const maxAliases = 100
-/** The tags and directives of one YAML text. Manifests have none; each takes as long as forty other tokens. */
+/** The tags and directives of one YAML text. Manifests have none, and each takes as long as forty other tokens. */
 const maxTags = 100
 /**
- * The tokens of one YAML text: some 3,500 lines. Parsing takes a hundred times longer than that of JSON, and a document
- * is composed in one piece. The largest definitions of well-known projects have some 23,000.
+ * The tokens of one YAML text: some 3,500 lines. Parsing takes a hundred times longer than for JSON, and a document is
+ * composed in one piece. The largest definitions of well-known projects have some 23,000.
  */
 const maxYamlTokens = 25_000
 /** The tokens that are parsed at once. */
 const tokensAtOnce = 200
-/** Deeper values would overflow the stack of those who read them. */
+/** Readers of deeper values would overflow the stack. */
 const maxDepth = 100
 
 /**
@@ -49,8 +50,8 @@ export class ManifestReader {
 
   /**
    * The documents of a manifest: YAML or JSON as text, an object, or a list of them. Empty documents are left out, and a
-   * `List` is its items. Rejects with `ClientError` BAD_USER_INPUT for what is no manifest, and for one beyond the
-   * bounds, which are checked before anything is expanded.
+   * `List` is its items. Rejects with `ClientError` BAD_USER_INPUT for a value that is no manifest, and for a manifest
+   * beyond the bounds, which are checked before anything is expanded.
    */
   async documentsOf(manifest: unknown, argument: string): Promise<readonly Unstructured[]> {
     const limits = this.#limits
@@ -91,7 +92,7 @@ export class ManifestReader {
 /** The name of a version (RFC 1035 label). It becomes a part of URLs. */
 const isVersion = /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
-/** Where a document says that its object belongs. Throws `ClientError`. */
+/** The place that a document gives its object. Throws `ClientError`. */
 export function placeOfDocument(
   served: ServedSchema,
   cluster: string,
@@ -196,7 +197,10 @@ function* parsedText(
   return values
 }
 
-/** The documents of a text before they are resolved, which is the long part. Throws `ClientError` for a text that takes longer. */
+/**
+ * Parses a text into documents that are not resolved yet, which takes most of the time. Throws `ClientError` for a text
+ * beyond the bounds.
+ */
 function* parsedTokens(
   text: string,
   argument: string,
@@ -230,7 +234,7 @@ function* parsedTokens(
   return parsed
 }
 
-/** What the lexer writes before the text of a scalar. */
+/** The mark that the lexer writes before the text of a scalar. */
 const beforeText = '\u001f'
 
 /** Integers that a double cannot hold keep their digits. */
@@ -241,7 +245,7 @@ function exactNumbers(value: unknown, depth: number): unknown {
   }
   if (Array.isArray(value)) {
     for (const [at, item] of value.entries()) {
-      // Aliases share what they stand for: it is changed once, in place.
+      // Aliases share their value, which is changed once, in place.
       if (typeof item === 'bigint' || typeof item === 'object')
         value[at] = exactNumbers(item, depth + 1)
     }

@@ -1,8 +1,8 @@
 /*
- * The writes of a mutation operation: one after the other, in the order of the document, before the answer is read.
- * First all mutations are counted and their manifests read. Then each becomes steps, one for each object, and each step
- * is made and reported (`#outcome`). A write that fails is the error of its field; those after it are made all the same
- * (GraphQL's serial execution).
+ * The writes of a mutation operation, one after the other, in the order of the document, before the answer is read. First
+ * all mutations are counted and their manifests read. Then each becomes steps, one for each object, and each step is made
+ * and reported (`#outcome`). A failed write is the error of its field; the later ones are still made (GraphQL's serial
+ * execution).
  */
 
 import {
@@ -56,7 +56,6 @@ type WriteArguments = ActionArguments & {
   readonly namespace?: string | null
 }
 
-/** What one mutation is made with. */
 interface Making {
   readonly served: ServedSchema
   readonly origin: QueryOrigin
@@ -71,7 +70,6 @@ interface Step {
   readonly make: (writer: CallerWriter) => Promise<WritePayload>
 }
 
-/** Makes the writes of mutations. */
 export class Mutations implements MutationSource {
   readonly #options: MutationsOptions
 
@@ -99,8 +97,8 @@ export class Mutations implements MutationSource {
     const operationName = args.operation.name?.value
     const manifests = new ManifestReader(writes, viewer)
     const making = { served, origin, writer, manifests, operationName }
-    // Before anything is written, each mutation counts, also one that comes to nothing, and its manifest is read. Nothing is
-    // parsed of a caller who has no token for the cluster.
+    // Before anything is written, each mutation counts, even one that comes to nothing, and its manifest is read. Nothing
+    // is parsed for a caller without a token for the cluster.
     const read = new Map<RootField, readonly Unstructured[] | Error>()
     let count = 0
     for (const field of fields) {
@@ -127,7 +125,7 @@ export class Mutations implements MutationSource {
       else if (extension === undefined) {
         outcomes.set(key, await this.#outcome(name, values, documents, making))
       } else {
-        // The value of its resolver. It counts and is reported as a write does.
+        // The resolver's call counts and is reported like a write.
         const resolve = async (): Promise<unknown> => {
           this.#options.quota.take(viewer)
           const { callerToken } = origin
@@ -149,7 +147,7 @@ export class Mutations implements MutationSource {
     }
   }
 
-  /** Makes a part of a mutation. A failure is reported, and is its outcome; `told`: as of `reported`. */
+  /** Makes a part of a mutation. A failure is reported, and is its outcome. `told`: as in `reported`. */
   async #attempted<T>(
     mutation: string,
     { dryRun }: WriteArguments,

@@ -1,7 +1,7 @@
 /*
- * The mutations of one object, by name (`objectActions`). Each says which kinds it is for, checks its own arguments,
- * and makes one write by the caller's writer. `patch` and `runNow` need more than the object, so they stand beside the
- * table.
+ * The mutations of one object, by name (`objectActions`). Each says for which kinds it is, checks its own arguments, and
+ * makes one write with the caller's writer. `patch` and `runNow` need more than the object, so they are functions of
+ * their own.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -22,7 +22,6 @@ import type { WritePlace } from './write-errors.ts'
 import type { ManifestReader } from './manifests.ts'
 import { refusePaused, rollback } from './rollback.ts'
 
-/** The arguments of all mutations of one object. */
 export interface ActionArguments extends WriteWishes {
   readonly type?: 'MERGE' | 'STRATEGIC' | 'JSON'
   readonly patch?: unknown
@@ -50,7 +49,7 @@ const suspendable = ['cronjobs.batch', 'jobs.batch']
 /** `mutations.ts` has the mutations that need more than one object. */
 type ObjectActionName = Exclude<MutationName, 'apply' | 'create' | 'patch' | 'runNow'>
 
-/** The mutations of one object, by name. Each says which kinds it is for. One that the SDL has is missed at compile time. */
+/** A mutation of the SDL that is missing here does not compile. */
 export const objectActions: Readonly<Record<ObjectActionName, ObjectAction>> = {
   delete: deleteObject,
   scale,
@@ -92,7 +91,7 @@ export function validationOf({
   return values[fieldValidation ?? 'STRICT']
 }
 
-/** An action for some kinds. Throws `ClientError` for another. */
+/** Limits an action to some kinds. Throws `ClientError` for other kinds. */
 function only(resources: readonly string[], name: string, action: ObjectAction): ObjectAction {
   return (writer, place, args) => {
     if (!resources.includes(groupResourceOf(place.kind.resource))) {
@@ -110,7 +109,7 @@ function notFor(name: string, { typeName }: Kind, expected: string): ClientError
   })
 }
 
-/** Makes the mutation `patch`. The right to it comes first: a patch may be long to read. */
+/** Makes the mutation `patch`. Reviews the permission first, since reading a patch may take long. */
 export async function patchObject(
   writer: CallerWriter,
   place: WritePlace,
@@ -136,8 +135,8 @@ function objectPatchOf({ type }: ActionArguments, content: object): ObjectPatch 
 }
 
 /**
- * Throws `ClientError` for steps of a JSON patch that would show contents which are withheld: `copy` and `move` take
- * them to where they are seen, and `test` tells whether a guess is right.
+ * Throws `ClientError` for steps of a JSON patch that would reveal withheld contents: `copy` and `move` bring them to
+ * visible places, and `test` tells whether a guess is right.
  */
 function refuseQuoting(writer: CallerWriter, place: WritePlace, patch: ObjectPatch): void {
   if (!('json' in patch)) return
@@ -258,7 +257,7 @@ async function scale(
       await client.subresource('scale').patch(nameOf(place), patch, options)
       return undefined
     },
-    // The answer is a Scale. Of custom resources only the API server knows where the number is.
+    // The answer is a Scale. Only the API server knows where a custom resource has the number.
     drawn: (before) =>
       specOf(before)['replicas'] === undefined
         ? before
@@ -323,7 +322,7 @@ const podSpecPaths: Readonly<Record<string, readonly string[]>> = {
   'cronjobs.batch': ['spec', 'jobTemplate', ...ofTemplate],
 }
 
-/** `runNow`: creates a Job of a CronJob's template. `jobs` is the kind of Jobs. */
+/** `runNow`: creates a Job from a CronJob's template. `jobs`: the kind of Jobs. */
 export async function runNow(
   writer: CallerWriter,
   place: WritePlace,
@@ -337,7 +336,7 @@ export async function runNow(
   const { metadata, spec } = fieldsOf(specOf(cronJob)['jobTemplate'])
   const { labels, annotations } = fieldsOf(metadata)
   const { cluster, namespace } = place
-  // A Job's name is a label of its pods: at most 63 characters.
+  // A Job's name becomes a label of its pods: at most 63 characters.
   const name = given || `${place.name.slice(0, 46)}-manual-${randomBytes(4).toString('hex')}`
   const { apiVersion, kind, metadata: owner } = cronJob
   const job = {
@@ -348,7 +347,7 @@ export async function runNow(
       namespace,
       ...present({ labels }),
       annotations: { ...fieldsOf(annotations), 'cronjob.kubernetes.io/instantiate': 'manual' },
-      // As kubectl: without blockOwnerDeletion, which would need a further right.
+      // Like kubectl, leaves out blockOwnerDeletion, which needs a further permission.
       ownerReferences: [{ apiVersion, kind, name: owner.name, uid: owner.uid, controller: true }],
     },
     spec,

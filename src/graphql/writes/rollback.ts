@@ -26,13 +26,11 @@ const keptAnnotations: ReadonlySet<string> = new Set([
   'deprecated.deployment.rollback.to',
 ])
 
-/** One earlier state of a workload. */
 interface Revision {
   readonly number: number
   readonly object: Unstructured
 }
 
-/** Gives a workload the template of an earlier revision. */
 export async function rollback(
   writer: CallerWriter,
   place: WritePlace,
@@ -117,8 +115,8 @@ async function revisionsOf(
 }
 
 /**
- * Sets the annotations of a revision one by one: others may be set in the meantime. Unlike kubectl, removes none: other
- * tools keep theirs here.
+ * Sets the annotations of a revision one by one, since others may be set in the meantime. Unlike kubectl, removes none:
+ * other tools keep their annotations here.
  */
 function annotationSteps(
   deployment: Unstructured,

@@ -1,7 +1,7 @@
 /*
- * The errors of writes, with the facts of the API server's Status in their extensions; docs/writes.md lists the codes.
- * `failedWrite` goes from who refused it (admission, RBAC) to why (conflict, invalid, budget), and tells a write that
- * was surely not made from one whose outcome is unknown.
+ * The errors of writes, with the facts of the API server's Status in their extensions. docs/writes.md lists the codes.
+ * `failedWrite` first finds who refused the write (admission, RBAC), then why (conflict, invalid, budget). It tells a
+ * write that was surely not made from a write with an unknown outcome.
  */
 
 import {
@@ -17,18 +17,17 @@ import { refusedByServer } from '../prepare/caller-server.ts'
 import type { Kind } from '../model/kind.ts'
 import type { FieldConflict } from './field-changes.ts'
 
-/** The object that a write is about. */
 export interface WritePlace {
   readonly cluster: string
   readonly kind: Kind
   /** `''` for cluster-scoped objects. */
   readonly namespace: string
   readonly name: string
-  /** Of the object that the caller means; absent: whichever has the name. */
+  /** The UID of the object that the caller means; absent: any object of the name. */
   readonly uid?: string | undefined
 }
 
-/** What a write asks for, as RBAC and errors name it. */
+/** The permission that a write needs, as RBAC and errors name it. */
 export interface WriteVerb {
   readonly verb: 'get' | 'list' | 'create' | 'patch' | 'update' | 'delete'
   readonly subresource?: string | undefined
@@ -39,9 +38,9 @@ const maxCauses = 50
 const maxTextLength = 1_000
 
 /**
- * The error of a refused or failed write, with the facts of the API server's Status in its extensions. See docs/writes.md
- * for the codes. Of Secrets (kinds that are held without their contents) it has codes, names and reasons only: the texts
- * of the API server, of policies and webhooks may quote what is stored, as that of an unknown field does.
+ * The error of a refused or failed write. For Secrets (kinds held without their contents) it has only codes, names and
+ * reasons: texts of the API server, of policies and of webhooks may quote stored values, as the text about an unknown
+ * field does.
  */
 export function failedWrite(
   place: WritePlace,
@@ -66,7 +65,7 @@ export function failedWrite(
   }
   const { httpStatus, status, retryAfterMs } = cause
   const said = shortened(textOf(status.message) ?? `HTTP ${httpStatus}`, maxTextLength)
-  // Without its texts, a Status says its reason, and the names of fields that are not known.
+  // Without its texts, a Status still has its reason and the names of unknown fields.
   const unknown = /strict decoding error: ((?:(?:unknown|duplicate) field "[^"]*"(?:, )?)+)$/
   const [, fields] = unknown.exec(textOf(status.message) ?? '') ?? []
   const reasons = [`HTTP ${httpStatus}`, textOf(status.reason), fields].filter(Boolean).join(', ')
@@ -162,7 +161,7 @@ export function forbiddenWrite(
   })
 }
 
-/** The object has changed, or is another one, since the caller looked at it. */
+/** The object has changed since the caller saw it, or is another object. */
 export function notAsLookedAt(
   { cluster, kind }: Pick<WritePlace, 'cluster' | 'kind'>,
   precondition: 'uid' | 'resourceVersion',
@@ -177,7 +176,7 @@ export function notAsLookedAt(
   return new ClientError('PRECONDITION_FAILED', message, details)
 }
 
-/** Fields of an apply have other managers: as the API server says, or as the gateway refuses itself in its form. */
+/** Fields of an apply have other managers, says the API server, or the gateway in the same form. */
 export function conflictWith(
   message: string,
   conflicts: readonly FieldConflict[],
@@ -190,7 +189,7 @@ export function conflictWith(
   })
 }
 
-/** The refusal of new contents for an object that allows none, whatever they are. */
+/** The refusal of any new contents for an immutable object. */
 export function immutableContents({ cluster, kind, namespace, name }: WritePlace): ClientError {
   const message = `${kind.typeName} ${namespace}/${name} is immutable: its contents cannot be written`
   const hint = 'delete it and create it again, or leave its contents out'
@@ -199,7 +198,7 @@ export function immutableContents({ cluster, kind, namespace, name }: WritePlace
 
 interface AdmissionDenial {
   readonly by: 'WEBHOOK' | 'POLICY' | 'PLUGIN'
-  /** The name of the webhook or policy; null for a plugin of the API server, which does not say its name. */
+  /** The name of the webhook or policy; null for a plugin of the API server, which does not give its name. */
   readonly name: string | null
   /** The binding of the policy. */
   readonly binding: string | null
@@ -210,7 +209,7 @@ const byWebhook =
   /admission webhook "([^"]+)" denied the request(?:: ([\s\S]*)| without explanation)/
 const byPolicy =
   /(?:Validating|Mutating)AdmissionPolicy '([^']+)' with binding '([^']+)' denied request: ([\s\S]*)/
-/** RBAC, and each other authorizer, names the user and the verb. */
+/** RBAC and every other authorizer name the user and the verb. */
 const byAuthorizer = /User "[^"]*" cannot \S+ (?:resource|path)/
 const byPlugin = /is forbidden: ([\s\S]*)/
 
@@ -231,7 +230,7 @@ function admissionOf(said: string, httpStatus: number): AdmissionDenial | undefi
   return message === undefined ? undefined : { by: 'PLUGIN', name: null, binding: null, message }
 }
 
-/** Failures that happen before the API server can have got the request. */
+/** Failures that happen before the request can have reached the API server. */
 const unsent: ReadonlySet<ConnectionFailure> = new Set([
   'refused',
   'name',

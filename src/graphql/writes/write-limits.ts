@@ -1,7 +1,7 @@
 /*
- * The bounds of writes, in one table, and what counts them: writes of a user in a minute (`WriteQuota`), and the bytes
- * that the writes of an operation hold until its answer is sent (`OperationBytes`), which are counted with those of all
- * others.
+ * The bounds of writes, in one table, and their counters: the writes of a user in a minute (`WriteQuota`), and the bytes
+ * that the writes of an operation hold until its answer is sent (`OperationBytes`), which count together with those of
+ * all other operations.
  */
 
 import { LRUCache } from 'lru-cache'
@@ -21,7 +21,7 @@ export interface WriteLimits {
    * 4 % of the heap, up to 128 MiB.
    */
   readonly maxHeldBytes: number
-  /** The same for one user. Default: a half of that. */
+  /** The same for one user. Default: half of `maxHeldBytes`. */
   readonly maxHeldBytesPerUser: number
   /** Characters of one manifest or patch, as sent and after its YAML aliases are resolved. */
   readonly maxBytes: number
@@ -84,18 +84,21 @@ export class WriteQuota {
   }
 }
 
-/** Counts what all writes hold. */
+/** Counts the memory that all writes hold. */
 export function heldByWrites(limits: WriteLimits): HeldBytes {
   const hint = 'write fewer or smaller objects in one operation, or try again later'
   return new HeldBytes(limits, { name: 'writes', hint })
 }
 
-/** What the writes of one operation hold, until it is disposed: their payloads wait for the writes that follow. */
+/**
+ * Counts the memory that the writes of one operation hold, until it is disposed: payloads wait for the writes that
+ * follow.
+ */
 export class OperationBytes implements ByteHolder, Disposable {
   readonly users: ReadonlySet<string>
   readonly #all: HeldBytes
   #kept = 0
-  /** Of the write under way. */
+  /** The memory expected for the write under way. */
   #expected = 0
 
   constructor(all: HeldBytes, viewer: Viewer | undefined) {
@@ -107,7 +110,7 @@ export class OperationBytes implements ByteHolder, Disposable {
     return this.#kept + this.#expected
   }
 
-  /** Makes room for a write to an object, as it is before and after. Throws `NoRoomError` if there is none. */
+  /** Makes room for the states of an object before and after a write. Throws `NoRoomError` if there is none. */
   expect(before: unknown): void {
     this.#expected = 2 * valueBytes(before)
     const full = this.#all.hold(this)
@@ -117,7 +120,7 @@ export class OperationBytes implements ByteHolder, Disposable {
     throw full
   }
 
-  /** Counts what the payload of the write under way holds. */
+  /** Counts the payload of the write under way. */
   keep(held: unknown): void {
     this.#kept += valueBytes(held)
     this.#expected = 0

@@ -1,8 +1,8 @@
 /*
- * Access of live groups, 1: what the members of a group may see, list by list and kind by kind. A new subscriber's access
- * is resolved here, by what the subscription follows. It never changes within the group: the rows are read through it
- * (`group-reading.ts`), each viewer's access is compared with it whenever permissions may have changed
- * (`group-viewers.ts`), and with what is followed it decides which group a subscription joins (`live-groups.ts`).
+ * Access of live groups, part 1: what the members of a group may see, list by list and kind by kind. The access of a new
+ * subscriber is resolved here, from the lists that the subscription follows. It never changes within the group. The rows
+ * are read through it (`group-reading.ts`). Whenever permissions may have changed, each viewer's access is compared with
+ * it (`group-viewers.ts`). Together with the lists it decides which group a subscription joins (`live-groups.ts`).
  */
 
 import type { DocumentNode, VariableValues } from 'graphql'
@@ -37,11 +37,11 @@ import type { ResumePosition } from '../../reads/resume-token.ts'
 export interface GroupKindAccess {
   readonly at: ClusterKind
   readonly scope: Scope
-  /** The error that a list gets, if they may list nothing. */
+  /** The error of a list field if the members may list nothing. */
   readonly refusal: ClientError | undefined
   /** The namespaces that lists were reviewed for; `undefined`: all. */
   readonly within: readonly string[] | undefined
-  /** The scope that they may get by name, from rules for whole namespaces. */
+  /** The scope that the members may get by name, from rules for whole namespaces. */
   readonly look: Scope
 }
 
@@ -60,7 +60,7 @@ export class ListAccess {
   readonly #byKind: ReadonlyMap<Kind, GroupKindAccess>
   readonly #named: ReadonlySet<Kind>
 
-  /** `kinds`: the followed kind first; `named`: the kinds of which members may see single objects by name. */
+  /** `kinds`: the followed kind first. `named`: kinds whose single objects members may see by name. */
   constructor(
     scope: Scope,
     kinds: readonly GroupKindAccess[],
@@ -78,7 +78,7 @@ export class ListAccess {
       const isSame = isSameScope(of.scope, scope) && isSameScope(look, scope)
       return isSame ? [{ ...at, scope }] : [{ ...at, scope }, related]
     })
-    // Kinds that are refused for another reason than a permission, such as too many namespaces to review.
+    // Other refusals than a lacking permission, such as too many namespaces to review.
     const uncertain = kinds.flatMap(({ at, refusal }) =>
       refusal === undefined || refusal.code === 'FORBIDDEN'
         ? []
@@ -127,7 +127,7 @@ export function isEmpty(scope: Scope): boolean {
   return scope.form !== 'all' && placesOf(scope).length === 0
 }
 
-/** A list, and what the members of a group may see of it: an error if they may not read it. */
+/** A list, and the access of the members to it; an error if they may not read the list. */
 export interface SeenList {
   readonly request: AccessRequest
   readonly access: ListAccess | ClientError
@@ -138,7 +138,7 @@ export class GroupAccess {
   readonly lists: readonly SeenList[]
   /** A short text that is equal for equal access and equal errors. Group keys and resume tokens contain it. */
   readonly fingerprint: string
-  /** As {@link ListAccess.untilMs}, for the list whose access expires first. */
+  /** The earliest {@link ListAccess.untilMs} of the lists. */
   readonly untilMs: number
 
   constructor(lists: readonly SeenList[]) {
@@ -160,7 +160,7 @@ export class GroupAccess {
   }
 }
 
-/** How long a review that has failed for a passing reason stands. */
+/** How long a failed review stands if its reason may pass. */
 const passingMs = 5_000
 
 /** Whether a failed review may succeed later: an unreachable cluster may come back, other errors last. */
@@ -171,19 +171,19 @@ export function isPassing(error: unknown): boolean {
 /** The reads of a list that decide which access to review. */
 export interface AccessRequest {
   readonly wanted: WantedList
-  /** The kinds that its rows are written from, the followed kind first. */
+  /** The kinds that the rows are written from, the followed kind first. */
   readonly needs: readonly ClusterKind[]
   /** Kinds to review in all namespaces, because relations lead to them from any namespace. */
   readonly wide: ReadonlySet<Kind>
-  /** Kinds of which the viewer may see single objects by name. */
+  /** Kinds whose single objects the viewer may see by name. */
   readonly named: ReadonlySet<Kind>
   /** How long to wait for permissions that keep changing. */
   readonly deadlineMs: number
 }
 
 /**
- * The access of a viewer to lists, with reviews where it is unknown; full access without a viewer. Of several lists,
- * some may be refused. Rejects with a `ClientError` if all are.
+ * The access of a viewer to lists, with reviews where it is unknown; full access without a viewer. Some of several lists
+ * may be refused. Rejects with a `ClientError` if all are refused.
  */
 export async function resolveGroupAccess(
   access: ViewerAccess | undefined,
@@ -192,7 +192,7 @@ export async function resolveGroupAccess(
   const lists = await resolveAccess(access, requests)
   const errors = lists.flatMap((one) => (one.access instanceof ClientError ? [one.access] : []))
   const [first] = errors
-  // Problems are looked for where the viewer may look, if anywhere.
+  // `problems` looks where the viewer may look, even if that is nowhere.
   const isLenient = requests.some(({ wanted }) => wanted.list.problems !== undefined)
   if (first === undefined || errors.length < lists.length || isLenient)
     return new GroupAccess(lists)
@@ -217,8 +217,8 @@ export async function resolveAccess(
 }
 
 /**
- * The access of a viewer to a list. `namespaces: []` matches nothing, so no permission is asked. Rejects
- * with the `ClientError` of the followed kind.
+ * The access of a viewer to a list. `namespaces: []` matches nothing and needs no permission. Rejects with the
+ * `ClientError` of the followed kind.
  */
 async function resolveListAccess(
   access: ViewerAccess | undefined,
@@ -257,7 +257,7 @@ function knownListAccess(
   const open: Question[] = []
   const [root] = needs
   if (root === undefined) throw new TypeError('nothing is followed')
-  // Problems are not the objects themselves.
+  // A list for problems shows no objects, so it needs no `watch`.
   const isWatch = list.problems === undefined
   const verbs = isWatch ? ['list', 'watch'] : ['list']
   const followed = listed(access, { ...root, list: { within: list.within, watch: isWatch } }, open)
@@ -343,8 +343,8 @@ function lookedUp(
 }
 
 /**
- * The time until which the viewer's permission for all these verbs in all these places is valid without news of RBAC, by
- * `performance.now()`. `-Infinity` if one of them is not known to be allowed.
+ * Until when the viewer may use all these verbs in all these places if no change is reported, by `performance.now()`.
+ * `-Infinity` unless all of them are known to be allowed.
  */
 function allowedUntilMs(
   access: ViewerAccess,

@@ -1,9 +1,9 @@
 /*
- * How the changes of a group's lists become frames. At its start, the lists select their rows, which are written; from
- * then on, each listener's changes are gathered for `coalesceMs` and marked at their list. A flush takes what all lists
- * have gathered and writes it into the ring, one flush at a time, a bounded number of rows a turn. If a row needs an
- * index or a permission that is not there yet, that is prepared, and the turn repeated. A list that cannot be read
- * begins again later (`retried`), and frames say meanwhile what is missing (`stateChanged`).
+ * How the changes of a group's lists become frames. At the start, the lists select their rows, and the group writes them.
+ * Then the group gathers each listener's changes for `coalesceMs` and marks them at their list. A flush takes the changes
+ * of all lists and writes them into the ring: one flush at a time, a bounded number of rows a turn. If a row lacks an
+ * index or a permission, the group prepares it and repeats the turn. A list that cannot be read begins again later
+ * (`retried`); until then, frames report it as a gap (`stateChanged`).
  */
 
 import type { Listener } from '../../../informer/delivery/listener.ts'
@@ -28,7 +28,6 @@ const stateCheckMs = 500
 /** Each round may reveal lacking indexes or permissions one level deeper. */
 const maxLackingRounds = 10
 
-/** Writes the changes of a group's lists into its ring. Changes of all lists at one time share a frame. */
 export class GroupChanges {
   readonly #group: Group
   readonly #memberships: GroupMemberships
@@ -46,8 +45,8 @@ export class GroupChanges {
   }
 
   /**
-   * Writes the matching rows, then follows changes. Rejects with the error that prevents this. Of several lists, those
-   * that cannot be read are added later.
+   * Writes the matching rows, then follows changes. Rejects with the error that prevents this. A list among several that
+   * cannot be read yet is added later.
    */
   async start(): Promise<void> {
     const { content } = this.#group
@@ -58,7 +57,7 @@ export class GroupChanges {
     const begun = all.filter((one) => one !== undefined)
     const objects = begun.reduce((sum, { keys }) => sum + keys.length, 0)
     const problem = this.#group.roomProblem(objects * content.bytesPerObject)
-    // Before the rows are written: what is refused costs no memory.
+    // Checks before it writes rows: a refused group costs no memory.
     if (problem !== undefined) throw problem
     const reached = positionsAfter(state.positions, begun)
     state.positions = reached
@@ -97,7 +96,7 @@ export class GroupChanges {
     this.stateChanged()
   }
 
-  /** Begins a list. An optional one that cannot be read is a gap: `undefined`. */
+  /** Begins a list. Returns `undefined` for an optional list that cannot be read: it is a gap. */
   async #begin(list: GroupList): Promise<BegunList | undefined> {
     const { leaving } = this.#state
     try {
@@ -155,7 +154,7 @@ export class GroupChanges {
       .catch(this.#failed)
   }
 
-  /** Begins a list of several anew. Its rows stay until then. */
+  /** Begins one of several lists anew. Its rows stay until then. */
   restart(list: GroupList): void {
     if (!list.isFollowing) return
     list.close(unreadable(list))
@@ -175,7 +174,7 @@ export class GroupChanges {
     void removed.then(() => this.stateChanged()).catch(this.#failed)
   }
 
-  /** Waits until a list can be read, then adds its rows, and removes those that are gone. */
+  /** Waits until a list can be read, then adds its rows and removes the rows that no longer match. */
   async #await(list: GroupList, hasFailed = true): Promise<void> {
     const isThere = (): boolean => this.#state.lists.includes(list)
     const begun = await this.retried(this.#state.leaving, hasFailed, async () =>
@@ -194,9 +193,9 @@ export class GroupChanges {
   }
 
   /**
-   * Tries until an attempt gives a value: the only retries of a group, for lists that cannot be read and for lists of
-   * clusters that join. There is no deadline: frames say meanwhile what is missing. The waits grow; `hasFailed`: the first
-   * attempt waits, too. `undefined`: the signal has aborted.
+   * Tries until an attempt gives a value. A group retries nothing else: lists that cannot be read, and lists of clusters
+   * that join. There is no deadline: meanwhile, frames report the gaps. The waits grow. `hasFailed`: waits before the
+   * first attempt, too. Returns `undefined` once the signal aborts.
    */
   async retried<T>(
     signal: AbortSignal,
@@ -239,7 +238,7 @@ export class GroupChanges {
     })
   }
 
-  /** Does a work when no other one writes; `undefined`: there is nothing to do. */
+  /** Runs `work` when nothing else writes. `work` returns `undefined` if there is nothing to do. */
   async #writing(work: () => Promise<void> | undefined): Promise<void> {
     // oxlint-disable-next-line no-await-in-loop -- one at a time
     while (this.#flushing !== undefined) await this.#flushing
@@ -254,7 +253,7 @@ export class GroupChanges {
     await this.#flushing
   }
 
-  /** Waits while changes are gathered. Whatever begins to wait meanwhile, waits for the same moment. */
+  /** Waits while changes are gathered. All who call it during one wait share that wait. */
   pause(): Promise<void> | undefined {
     const { wanted, leaving } = this.#state
     const { coalesceMs } = wanted
@@ -283,8 +282,8 @@ export class GroupChanges {
   }
 
   /**
-   * Sends a frame without changes when the first cache becomes stale, when all are in step again, and when gaps come and
-   * go, as far as the members have selected this. Of several lists, a new gap is an error of the frame, too.
+   * Sends a frame without changes when the first cache becomes stale, when all caches are in step again, and when gaps
+   * come and go, as far as the members have selected this. A new gap among several lists is also an error of the frame.
    */
   stateChanged(): void {
     const group = this.#group
@@ -296,7 +295,7 @@ export class GroupChanges {
     const isOtherGap = plan.tellsGaps && JSON.stringify(before) !== JSON.stringify(state.gaps)
     const isOtherState = (state.staleSince === null) !== (wasStale === null) || isOtherGap
     if (!isOtherState && failures.length === 0) return
-    // Rows may be written while a flush is under way.
+    // A flush under way may have written rows already.
     const at = { before: positions, positions, isAhead: true }
     const { page } = group.content
     for (const frame of group.frames.written([], { ...at, reset: false, page, failures })) {
@@ -306,7 +305,7 @@ export class GroupChanges {
     group.written()
   }
 
-  /** Writes taken changes, after some that are there already. */
+  /** Writes taken changes after the changes that `first` returns. */
   async #write(
     taken: readonly TakenChanges[],
     first: () => readonly SentChange[] = () => [],
@@ -341,7 +340,7 @@ export class GroupChanges {
 
   /**
    * Writes the changes of rows, a bounded number at a time, so that other work gets its turn in between. Rows that have
-   * not changed since show the positions `after`. Of the `affected` keys, only those whose match has changed.
+   * not changed since show the positions `after`. An `affected` row is written only if its match has changed.
    */
   async #inChunks(
     rows: readonly RowKeys[],
@@ -394,7 +393,7 @@ export class GroupChanges {
       } catch (error) {
         if (!(error instanceof LackingError)) {
           if (!isOptional || !(error instanceof ClientError)) throw error
-          // Some of several lists may have become unreadable. These begin anew.
+          // Lists that have become unreadable begin anew.
           const lost = lists.filter((list) => list.isFollowing && unreadable(list) !== undefined)
           for (const list of lost) this.restart(list)
           if (lost.length === 0) throw error
@@ -419,7 +418,7 @@ function unreadable({ reading }: GroupList): ClientError | undefined {
   }
 }
 
-/** The reads of one turn, list by list: within one tick. A list costs nothing but its view until its rows are written. */
+/** The reads of one turn, list by list, within one tick. A list costs only its view until its rows are written. */
 class TurnReads implements ListReads {
   readonly #reads = new Map<GroupList, ListRead>()
   readonly #runs: GroupRun[] = []
@@ -428,7 +427,7 @@ class TurnReads implements ListReads {
   readonly #isLast: boolean
   #snapshot: ReadSnapshot | undefined
 
-  /** `means`: of the rounds before. `isLast`: ignores lacking indexes and permissions. */
+  /** `means`: what earlier rounds have prepared. `isLast`: ignores lacking indexes and permissions. */
   constructor(lists: readonly GroupList[], means: Map<GroupList, RunMeans>, isLast: boolean) {
     this.#lists = lists
     this.#means = means
@@ -482,7 +481,7 @@ class TurnReads implements ListReads {
   }
 }
 
-/** Rows of lists in chunks of at most so many; at least one chunk. */
+/** Splits the rows of lists into chunks of at most `most` rows. Yields at least one chunk. */
 function* chunksOf(
   rows: readonly RowKeys[],
   most: number,

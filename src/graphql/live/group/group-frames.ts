@@ -1,9 +1,8 @@
 /*
- * The frames of a group, and the members who take them. Changes are written as frames once for all members, into a ring of
- * the last ones (`GroupFrames.push`). A member (`GroupMember`) is a place in the ring, which it reads by. What it cannot
- * read there is a backlog, which it takes first: the snapshot, if it is new or the ring has dropped its place; what it
- * missed since its resume token; or the frames of the ring merged into fewer, if it is behind. The parts of a group know
- * it as `Group`.
+ * The frames of a group, and the members who take them. Changes become frames once for all members, in a ring of the last
+ * frames (`GroupFrames.push`). A member (`GroupMember`) is a place in the ring. Before it reads the ring, it takes its
+ * backlog: the snapshot, if the member is new or the ring has dropped its place; the changes since its resume token; or
+ * the frames of the ring merged into fewer, if it is behind. The parts of a group know the group as `Group`.
  */
 
 import { type GraphQLFormattedError, locatedError } from 'graphql'
@@ -32,7 +31,7 @@ export interface FramesAt {
   /** Whether some rows were written in a state later than `positions`. */
   readonly isAhead: boolean
   readonly page: PageState | undefined
-  /** What the first of the frames reports as errors. */
+  /** The errors that the first of the frames reports. */
   readonly failures?: readonly ClientError[] | undefined
 }
 
@@ -41,11 +40,10 @@ export interface WrittenFrame {
   readonly payload: Buffer
   readonly positions: GroupPositions
   readonly isAhead: boolean
-  /** Whether it reports errors besides those of rows. */
+  /** Whether it reports other errors than the errors of rows. */
   readonly hasFailures: boolean
 }
 
-/** Where the frames of a backlog lead. */
 export interface BacklogEnd {
   readonly rows: number
   /** The number of the ring's frame that follows them. */
@@ -53,18 +51,17 @@ export interface BacklogEnd {
   readonly positions: GroupPositions
 }
 
-/** A frame as members take it. */
 export interface FramePayload {
   /** UTF-8. */
   readonly payload: Buffer
   readonly rows: number
 }
 
-/** The memory of a change of a frame, or of a frame that is still to be written, about, besides its text. */
+/** The approximate memory of one change besides its text, in a written or unwritten frame. */
 const changeBytes = 100
 
 /**
- * The frames that a member takes before those of the ring: a snapshot, the changes since a resume token, or merged
+ * The frames that a member takes before it reads the ring: a snapshot, the changes since a resume token, or merged
  * frames. The frames of a snapshot are written when the first member takes them, and kept for the others.
  */
 export class Backlog {
@@ -99,7 +96,7 @@ export class Backlog {
     return this.#bytes + (this.#unwritten === undefined ? 0 : this.#rows * changeBytes)
   }
 
-  /** The error, if there was no room for its frames. It ends the members that have not taken them all. */
+  /** The error if there was no room for the frames. It ends the members that have not taken all of them. */
   get problem(): NoRoomError | undefined {
     return this.#problem
   }
@@ -147,7 +144,6 @@ export interface LeavingMembers {
   readonly members: ReadonlySet<GroupMember>
 }
 
-/** A group as its parts know it: its frames, its changes, its members and their viewers. */
 export interface Group extends ByteHolder {
   readonly state: GroupState
   readonly content: GroupContent
@@ -159,9 +155,9 @@ export interface Group extends ByteHolder {
   roomProblem(bytes?: number): NoRoomError | undefined
   /** Called after writing some rows, which may change the memory that the group holds. */
   written(): void
-  /** Called if the list has to begin anew: its cluster was replaced, or it can read another kind now. */
+  /** Called if the list must begin anew: its cluster was replaced, or it can read a further kind. */
   outdated(list: GroupList): void
-  /** Called when an informer that the list reads has stopped; `undefined`: one that only its filter reads. */
+  /** Called when an informer that the list reads has stopped. `undefined`: only its filter reads that informer. */
   stopped(list: GroupList, kind: Kind | undefined): void
   failed(error: unknown): void
   leave(member: GroupMember): void
@@ -182,11 +178,6 @@ const maxMergedPlaces = 4
 /** How long merged frames are kept for other members. The next frame makes them useless, too. */
 const mergedMs = 1_000
 
-/**
- * The frames of a group: a ring of the last frames by number, the snapshot for new members, and merged frames for
- * members that are behind. The ring is bounded in frames and bytes. It drops the oldest frames, and a member that has
- * not read them starts again.
- */
 export class GroupFrames {
   readonly #group: Group
   readonly #limits: Pick<LiveLimits, 'maxFrames' | 'maxBytes'>
@@ -198,7 +189,7 @@ export class GroupFrames {
   #snapshot: Backlog | undefined
   /** All snapshots that members may still read. */
   #snapshots: WeakRef<Backlog>[] = []
-  /** By the place of the members, with the positions of the members that they are for. */
+  /** By place in the ring, with the positions of the members at that place. */
   readonly #merged = new Map<
     number,
     { readonly before: GroupPositions; readonly backlog: Backlog }
@@ -220,21 +211,21 @@ export class GroupFrames {
     return this.#next
   }
 
-  /** The memory of the ring, with the texts that its frames were made of, and of the snapshots. */
+  /** The memory of the snapshots and of the ring, including the texts that its frames were made of. */
   get sharedBytes(): number {
     const snapshots = this.#snapshots.reduce((sum, ref) => sum + (ref.deref()?.bytes ?? 0), 0)
     return this.#ringBytes * 2 + this.#ringChanges * changeBytes + snapshots
   }
 
-  /** The bytes of merged frames, and of the frames that members have for themselves, each counted once. */
+  /** The bytes of merged frames and of the members' own backlogs, each counted once. */
   bytesAhead(members: Iterable<{ readonly backlog: Backlog | undefined }>): number {
     const all = new Set(Array.from(this.#merged.values(), ({ backlog }) => backlog))
     return bytesAhead(members, all)
   }
 
   /**
-   * Changes as frames within the limits, at least one. Each frame is written when it is taken. Only the last one has
-   * all changes up to its positions, so the others keep the positions before.
+   * Writes changes as frames within the limits, at least one, each when the caller takes it. Only the last frame has all
+   * changes up to its positions, so the others keep the positions before.
    */
   *written(changes: readonly SentChange[], at: FramesAt): Generator<WrittenFrame, void> {
     const { wanted, limits } = this.#group.state
@@ -295,7 +286,7 @@ export class GroupFrames {
       synced,
       totalCount: page?.totalCount,
       counts: page?.counts ?? [],
-      // Most frames are written without these, and not every subscriber selects the token.
+      // Getters, because most subscribers do not select these fields.
       get lookedAt() {
         return state.lookedAt().lookedAt
       },
@@ -343,7 +334,7 @@ export class GroupFrames {
     return this.#ring[number % this.#limits.maxFrames]
   }
 
-  /** All rows as frames, which may be some frames old. */
+  /** All rows as frames. The snapshot may be some frames old. */
   snapshot(): Backlog {
     this.dropSnapshots()
     if (this.#snapshot !== undefined) return this.#snapshot
@@ -392,7 +383,7 @@ export class GroupFrames {
     })
   }
 
-  /** Drops the frames that no member and no new member needs. */
+  /** Drops the frames that neither a member nor a new member needs. */
   dropRead(members: Iterable<{ readonly place: number }>): void {
     let needed = this.#snapshot?.next ?? this.#next
     for (const { place } of members) {
@@ -463,7 +454,7 @@ export class GroupFrames {
   }
 }
 
-/** The bytes of the frames that members have for themselves, each backlog counted once. */
+/** The bytes of the members' own backlogs, each counted once. */
 export function bytesAhead(
   members: Iterable<{ readonly backlog: Backlog | undefined }>,
   all: Set<Backlog> = new Set(),
@@ -479,21 +470,19 @@ export function bytesAhead(
 const none: readonly GraphQLFormattedError[] = []
 
 /**
- * A member that is more frames behind receives them merged. The merged frame is written once for all members at the
- * same place. Each separate frame costs each member one more message, which adds to the load that made them fall
- * behind.
+ * A member that is more frames behind receives one merged frame, written once for all members at its place. Separate
+ * frames would cost each member more messages, and add to the load that made it fall behind.
  */
 const maxFramesBehind = 2
 
 /**
- * One subscriber of a group: only a place in the group's ring while it keeps up. The transport takes a frame when it
- * has room. A member that is some frames behind receives them merged. If the ring has dropped its place, it starts
- * again with a snapshot.
+ * One subscriber of a group: only a place in the group's ring while it keeps up. The transport takes a frame when it has
+ * room.
  */
 export class GroupMember extends FrameStream {
   #group: Group
   #gate: MemberGate | undefined
-  /** The frames to take before those of the ring. */
+  /** The frames to take before the ring is read. */
   #backlog: Backlog | undefined
   #taken = 0
   #next = 0

@@ -1,9 +1,9 @@
 /*
- * One list of a group: one kind in one cluster, with a condition. It begins by selecting its rows, in the tick in which
- * it begins to listen to all kinds that these are written from (`GroupList.begin`). The changes of these kinds are
- * marked (`gather`): the rows of changed objects, and those that depend on them (`RowDependencies`). If the condition
- * reads related objects, changes of these decide which rows start or stop matching (`GroupFilter`). A flush takes what
- * is marked (`take`) and has the content of the group (`GroupContent`) write it.
+ * One list of a group: one kind in one cluster, with a condition. In one tick it selects its rows and begins to listen to
+ * all kinds that these rows are written from (`GroupList.begin`). It marks the changes of these kinds (`gather`): the
+ * rows of changed objects, and the rows that depend on them (`RowDependencies`). If the condition reads related objects,
+ * their changes decide which rows start or stop matching (`GroupFilter`). A flush takes the marked rows (`take`), and the
+ * content of the group (`GroupContent`) writes them.
  */
 
 import type { ClusterCache } from '../../../cache/cluster-cache.ts'
@@ -37,7 +37,7 @@ import type { ListAccess } from './group-access.ts'
 import type { GroupReading, GroupRun } from './group-reading.ts'
 import { RowDependencies } from './row-dependencies.ts'
 
-/** What the changes of objects say that their current state does not. */
+/** Facts about objects that their changes tell and their current state does not. */
 export interface SeenChanges {
   /** False if a deletion was concluded from a relist. */
   readonly isFinalStateKnown: (uid: string) => boolean
@@ -50,7 +50,6 @@ export const nothingSeen: SeenChanges = {
   previousOf: () => undefined,
 }
 
-/** What the rows of a list are written from, within one tick. */
 export interface ListRead {
   readonly part: KindView
   readonly run: GroupRun
@@ -60,7 +59,7 @@ export interface ListRead {
 export interface RowKeys {
   readonly list: GroupList
   readonly keys: readonly string[]
-  /** The keys of rows that start or stop matching because related objects changed. They themselves did not change. */
+  /** The keys of rows whose own object has not changed: they start or stop matching because related objects changed. */
   readonly affected?: ReadonlySet<string>
   readonly seen?: SeenChanges
 }
@@ -78,22 +77,21 @@ export interface ListReads {
  */
 export interface GroupContent {
   /**
-   * Set if it is read again as a whole when anything has changed: its share of time. Changes are not gathered by their
-   * keys, and the lists have one row of their own each, of the key `''`.
+   * Set if the content is read again as a whole after any change: its share of time. Changes are then not gathered by
+   * key, and each list has one row, with the key `''`.
    */
   readonly whole?: TimeShare
-  /** `undefined` for a list. */
   readonly page: PageState | undefined
   readonly bytes: number
-  /** The least memory of each object that it begins with. */
+  /** The least memory of each object in the first rows. */
   readonly bytesPerObject: number
   /** The keys of all matching objects of a list. */
   matching(list: GroupList, read: ListRead): readonly string[]
-  /** Those of `keys`, or of all keys, whose match has changed because of other objects. */
+  /** The keys whose match has changed because of other objects, among `keys` or among all. */
   changedMatches(list: GroupList, read: ListRead, keys?: readonly string[]): readonly string[]
   /**
-   * The changes to send for rows that may have changed. Omits rows with the same text as before. If it throws, also by
-   * `reads.check`, nothing counts as sent.
+   * The changes to send for rows that may have changed. Omits rows with the same text as before. If it throws, or
+   * `reads.check` throws, nothing counts as sent.
    */
   changes(rows: readonly RowKeys[], reads: ListReads): readonly SentChange[]
   rewrite?(): void
@@ -141,7 +139,6 @@ export interface TakenChanges extends RowKeys {
 
 const noRows: ReadonlySet<string> = new Set()
 
-/** A list of a group, which keeps the changes of its objects until the group writes them. */
 export class GroupList {
   readonly list: FollowedList
   readonly plan: FramePlan
@@ -187,7 +184,7 @@ export class GroupList {
     return this.#isFollowing
   }
 
-  /** Which history of its cluster its positions belong to. */
+  /** The history of its cluster that its positions belong to. */
   get incarnation(): string {
     return this.#incarnation
   }
@@ -199,8 +196,8 @@ export class GroupList {
   }
 
   /**
-   * What the members have of it: what is followed, or what they have from before, which may be out of date. `undefined`: its
-   * cluster does not serve the kind. Throws the `ClientError` that prevents it.
+   * The list as a place that members hold: followed, or held from before and perhaps out of date. `undefined`: its
+   * cluster does not serve the kind. Throws the `ClientError` that prevents reading it.
    */
   place(): PlaceRead | undefined {
     const { at } = this
@@ -229,7 +226,7 @@ export class GroupList {
     return keys.size === 0 && Object.keys(positions).length === 0 && !this.#isWide
   }
 
-  /** Whether no change waits, so that everything up to the present was written. */
+  /** Whether no change waits: everything up to the present is written. */
   get isDrained(): boolean {
     if (!this.#isFollowing || !this.#isEmpty || this.#filter?.isDrained === false) return false
     return this.#listeners.every(({ listener }) => listener.isDrained)
@@ -283,7 +280,7 @@ export class GroupList {
     }
   }
 
-  /** Its listeners by kind. Their changes are for {@link gather}. */
+  /** Its listeners by kind. The caller passes their changes to {@link gather}. */
   get listeners(): readonly { readonly at: ClusterKind; readonly listener: Listener }[] {
     return this.#listeners
   }
@@ -307,7 +304,7 @@ export class GroupList {
     this.#isWide = true
   }
 
-  /** Stops following. The rows stay as they are until it begins again. `failure`: the error that prevents this. */
+  /** Stops following. The rows stay as they are until the list begins again. `failure`: why it cannot be followed. */
   close(failure?: ClientError): void {
     this.#isFollowing = false
     this.#failure = failure
@@ -320,7 +317,7 @@ export class GroupList {
     filter?.close()
   }
 
-  /** Marks rows to write, which reaches these positions. */
+  /** Marks rows to write. Writing them reaches these positions. */
   mark(keys: Iterable<string>, positions: Positions = {}): void {
     for (const key of keys) this.#pending.keys.add(key)
     Object.assign(this.#pending.positions, positions)
@@ -351,8 +348,8 @@ export class GroupList {
   }
 
   /**
-   * Takes the gathered changes, to be written now. `enter` waits for the group's turn. What may have changed any row
-   * is taken once its share of time allows, when it calls `again`.
+   * Takes the gathered changes, which the caller writes now. `enter` waits for the group's turn. A change that may affect
+   * any row is taken only when its share of time allows; until then, the list plans a call of `again`.
    */
   async take(
     enter: () => Promise<void> | undefined,
@@ -415,7 +412,7 @@ export class GroupList {
 
   #isAheadOf(version: ResourceVersion): boolean {
     if (this.#latest === version) return false
-    // Without an order, assumes that it is.
+    // Versions without an order count as ahead.
     return !isBefore(this.#latest, version)
   }
 
@@ -432,11 +429,10 @@ export class GroupList {
   }
 }
 
-/** The rows to decide again. */
 interface FilterChanges {
   /** The keys of rows that may have started or stopped matching. */
   readonly rows: ReadonlySet<string>
-  /** Whether any other row may have, too. */
+  /** Whether any other row may have started or stopped matching. */
   readonly isAll: boolean
   /** The positions after deciding them. */
   readonly positions: Readonly<Record<string, string>>
@@ -449,7 +445,6 @@ const maxWaitingChanges = 10_000
 /** The share of time for deciding all rows again. */
 const allShare = 1 / 20
 
-/** A kind that a filter reads, followed. */
 interface FilterListener {
   readonly type: string
   readonly position: string
@@ -470,7 +465,7 @@ class GroupFilter {
   readonly #all = new TimeShare(allShare)
   #positions: Record<string, string> = {}
 
-  /** Make it in the tick that first decides the rows. Throws if a kind cannot be read. */
+  /** Call it in the tick that first decides the rows. Throws if a kind cannot be read. */
   constructor({ at: own, needs }: FollowedList, filter: ListFilter, snapshot: ReadSnapshot) {
     this.#filter = filter
     this.#views = new Map(
@@ -504,7 +499,7 @@ class GroupFilter {
     )
   }
 
-  /** Finds the rows that changes affect. Calls `due` when they are to be taken. */
+  /** Finds the rows that changes affect. Calls `due` when the caller should take them. */
   find(
     { type, position }: FilterListener,
     batch: ListenerBatch,
@@ -525,7 +520,7 @@ class GroupFilter {
     else this.#all.plan(due, leaving)
   }
 
-  /** Takes the rows to decide; nothing while deciding all rows is not yet due. */
+  /** Takes the rows to decide. Returns none while all rows are to be decided and their time has not come. */
   take(): FilterChanges {
     if (this.#isAll && !this.isDue) return { rows: new Set(), isAll: false, positions: {} }
     const taken = { rows: this.#rows, isAll: this.#isAll, positions: this.#positions }

@@ -1,8 +1,8 @@
 /*
- * How the rows of one list of a group are read: through what its members may see (`ListAccess`), from the kinds that the
- * group has leases of. A run that meets an index or a permission that is not known yet is repeated with it
- * (`LackingError`). A run that meets a read that the group does not follow ends the group's time: its members need another
- * one that does (`MissingKindError`).
+ * How the rows of one list of a group are read: within the access of its members (`ListAccess`), from the kinds that the
+ * group has leases of. If a run meets an unknown index or permission, the group prepares it and repeats the run
+ * (`LackingError`). If a run meets a read that the group does not follow, the group ends, and its members move to a group
+ * that follows it (`MissingKindError`).
  */
 
 import type { GraphQLError } from 'graphql'
@@ -59,7 +59,7 @@ export class MissingKindError extends Error {
 
 /** Decides about single objects outside every scope that a rule for a whole namespace allows. */
 export interface NameDecisions {
-  /** `undefined`: there are too many names, so that the viewer needs a group alone. */
+  /** `undefined`: there are too many names, so the viewer needs a group alone. */
   mayLook(at: ClusterKind, key: string): boolean | undefined
 }
 
@@ -95,20 +95,18 @@ export interface GroupRun extends PlanRunOptions {
   readonly more: () => Promise<void>
 }
 
-/** What the runs of several rounds share. */
 export interface RunMeans {
   readonly decisions?: ViewerDecisions | undefined
   readonly extensions?: ExtensionCalls | undefined
   /** Ignores lacking indexes and permissions: `check` does not throw for them. */
   readonly isLast?: boolean
-  /** The kinds that are read as other lists of the group are: those that are looked at for problems together. */
+  /** Finds the reads of another list of the group for its kind. Set for problems, whose lists are read together. */
   readonly others?: ((at: ClusterKind) => ReadParts | undefined) | undefined
 }
 
 /** Writing the rows needs a permission or an index first. */
 export class LackingError extends Error {}
 
-/** The reads of a list of a group: the kinds that its members may see in part or whole, limited to their access. */
 export class GroupReading {
   readonly needs: readonly ClusterKind[]
   /** Whether the written rows depend on which kinds are in memory. */
@@ -154,8 +152,8 @@ export class GroupReading {
   }
 
   /**
-   * Throws `ClientError` if the list is limited to a namespace that the cache does not cover. Only its beginning asks: a
-   * namespace that is taken away later leaves it by the removal of its rows.
+   * Throws `ClientError` if the list is limited to a namespace that the cache does not cover. Call it only at the
+   * beginning: when the cache later loses a namespace, its rows are removed.
    */
   requireCovered(): void {
     const { at, within } = this.#list
@@ -264,8 +262,8 @@ export class GroupReading {
   }
 
   /**
-   * The calls of resolvers for the rows that are written next; `undefined` without extensions. So each row that is written
-   * anew is resolved anew.
+   * The resolver calls for the rows that are written next, new for each turn, so that rewriting a row calls its resolvers
+   * again. `undefined` without extensions.
    */
   extensions(): ExtensionCalls | undefined {
     const { served, limits, onlyViewer } = this.#options

@@ -1,7 +1,8 @@
 /*
- * What the members of a group hold that is not rows of objects: counts and sums, and problems. It is read again as a whole,
- * by indexes, whenever something that it is read from may have changed, and compared with what was sent. That is done at
- * most once a flush and in a bounded share of time, so nothing has to be known of which change concerns what.
+ * The content of groups whose members hold no rows of objects: counts and sums (`GroupFacets`), and problems
+ * (`GroupProblems`). After any relevant change, the group reads this content again as a whole, by indexes, and sends it
+ * if it differs. It does so at most once a flush and in a bounded share of time, so it need not know which change affects
+ * which part.
  */
 
 import { TimeShare } from '../../../lib/event-loop.ts'
@@ -28,7 +29,7 @@ import type { GroupState } from './group-state.ts'
 /** The only key of a list. Keys of objects are never empty. */
 const anyKey = ''
 
-/** Content whose lists have one row of their own each, which any change may concern. */
+/** Content whose lists have one row each, which any change may affect. */
 abstract class GroupReread {
   readonly bytesPerObject: number = 0
   readonly whole: TimeShare = new TimeShare(1 / 20)
@@ -53,8 +54,8 @@ abstract class GroupReread {
 }
 
 /**
- * The counts and sums of a list: one row, which depends on all objects of the list. It is read as a whole, by its
- * indexes, at most once a flush, and sent if it differs from before. Each frame has all of it.
+ * The counts and sums of a list: one row, which depends on all objects of the list. It is sent if it differs from before.
+ * Each frame has all of it.
  */
 export class GroupFacets extends GroupReread implements GroupContent {
   readonly #state: GroupState
@@ -67,7 +68,7 @@ export class GroupFacets extends GroupReread implements GroupContent {
     this.#facets = facets
   }
 
-  /** Each frame carries the counts, also those that tell of staleness only. */
+  /** Each frame carries the counts, even a frame that only reports staleness. */
   get page(): PageState {
     return { totalCount: 0, facets: this.#sent.text }
   }
@@ -77,7 +78,7 @@ export class GroupFacets extends GroupReread implements GroupContent {
   }
 
   drop(): readonly SentListChange[] {
-    // The next counts are without them.
+    // The next counts leave these lists out.
     return []
   }
 
@@ -86,13 +87,13 @@ export class GroupFacets extends GroupReread implements GroupContent {
     if (due === undefined) return []
     const options = reads.of(due.list).run
     const run = new PlanRun(options)
-    // What is missing of several lists is a gap of the frame.
+    // A list that is not followed is a gap of the frame.
     const parts = this.#state.lists
       .filter(({ isFollowing }) => isFollowing)
       .map((one) => {
         const { part, run: own } = reads.of(one)
         const { condition } = one.list
-        // What the members may see of related objects is decided in their own cluster.
+        // Each list's own run decides about related objects in its cluster.
         const related = new PlanRun(own).related(part.cluster)
         return { ...part, name: part.cluster, condition, related }
       })
@@ -128,37 +129,36 @@ export class GroupFacets extends GroupReread implements GroupContent {
 
 /** One of the first problems of a cluster, as the members hold it. */
 interface SentProblem extends RowText {
-  /** Its own among those of all clusters. */
+  /** Unique among the problems of all clusters. */
   readonly key: string
   readonly id: string
   readonly cluster: string
   readonly position: OrderPosition
 }
 
-/** The problems of a cluster when they were folded last. */
 interface ClusterProblems {
   /** The first ones in the order: any of them may be among the first ones of all clusters. */
   readonly first: readonly SentProblem[]
   readonly keys: ReadonlySet<string>
   readonly counts: readonly ProblemCount[]
-  /** What they were folded from, by type. */
+  /** The inputs of the last fold, by type. */
   readonly from: ReadonlyMap<string, readonly unknown[]>
-  /** When the passing of time changes them next, in milliseconds. */
+  /** When they change next because time passes, in milliseconds since the epoch. */
   readonly turnMs: number
 }
 
 const problemBytes = 1_000
-/** How long the problems of a cluster stay as they are while one of its lists begins anew. */
+/** How long the problems of a cluster stay unchanged while one of its lists begins anew. */
 const lostMs = 5_000
 /** The wait before the next look at a cluster whose lists cannot be read. */
 const unreadMs = 1_000
 const maxWaitMs = 3_600_000
 /**
- * The first problems of the objects of a group's lists: a list for each kind that is looked at, in each cluster. A
- * change of an object that has something wrong, and the passing of time, fold all problems of its cluster again, as the
- * query `problems` does. The texts of the first ones are compared with those that were sent. A fold reads an index of
- * broken objects and takes milliseconds, so it needs no increments: it is done at most once a flush, not at all if the
- * index has not changed, and in a bounded share of time.
+ * The first problems of the objects of a group's lists: one list for each kind in each cluster. A change of a broken
+ * object, and the passing of time, fold all problems of the cluster again, as the query `problems` does. The texts of the
+ * first problems are compared with the texts that were sent. A fold reads an index of broken objects and takes
+ * milliseconds, so it needs no increments. It happens at most once a flush, only if the index has changed, and in a
+ * bounded share of time.
  */
 export class GroupProblems extends GroupReread implements GroupContent {
   readonly #state: GroupState
@@ -167,7 +167,7 @@ export class GroupProblems extends GroupReread implements GroupContent {
   readonly #clusters = new Map<string, ClusterProblems>()
   /** The clusters to fold again although nothing may have changed. */
   readonly #stale = new Set<string>()
-  /** Since when a list of a cluster, which had been read, has not been followed. In milliseconds. */
+  /** By cluster: since when one of its lists, once read, is not followed. In milliseconds since the epoch. */
   readonly #lostMs = new Map<string, number>()
   #sent: ReadonlyMap<string, SentProblem> = new Map()
   #page: PageState = { totalCount: 0, counts: [] }
@@ -233,7 +233,7 @@ export class GroupProblems extends GroupReread implements GroupContent {
     const folded: string[] = []
     for (const cluster of due) {
       const lists = this.#readable(cluster, nowMs)
-      // While they cannot be read, the problems stay.
+      // Keeps the problems while the cluster cannot be read.
       if (lists.length === 0) continue
       all.set(cluster, this.#fold(cluster, lists, reads, nowMs))
       folded.push(cluster)
@@ -245,12 +245,12 @@ export class GroupProblems extends GroupReread implements GroupContent {
     const now = [...this.#clusters.values()]
     const totalCount = now.reduce((sum, { keys }) => sum + keys.size, 0)
     const page = { totalCount, counts: problemCounts(now.flatMap((one) => one.counts)) }
-    // The same counts as before if none has changed.
+    // Keeps the same counts, by identity, if none has changed.
     if (JSON.stringify(page) !== JSON.stringify(this.#page)) this.#page = page
     return this.#send()
   }
 
-  /** The lists of a cluster that can be read. While a list that was read before is synced anew, none, for some seconds at most. */
+  /** The readable lists of a cluster. None while a list that was read before syncs anew, for some seconds at most. */
   #readable(cluster: string, nowMs: number): readonly GroupList[] {
     const lists = this.#state.lists.filter(({ at }) => at.cluster === cluster)
     const from = this.#clusters.get(cluster)?.from
@@ -266,7 +266,7 @@ export class GroupProblems extends GroupReread implements GroupContent {
     return lists.filter(({ isFollowing }) => isFollowing)
   }
 
-  /** The problems of a cluster; those of the last fold if nothing that they are folded from has changed. */
+  /** The problems of a cluster. Returns the last fold if its inputs have not changed. */
   #fold(
     cluster: string,
     lists: readonly GroupList[],
@@ -350,7 +350,7 @@ export class GroupProblems extends GroupReread implements GroupContent {
     const turnMs = Math.min(...Array.from(this.#clusters.values(), (one) => one.turnMs))
     const leftMs = this.#lostMs.size > 0 ? unreadMs : turnMs - Date.now() + 1
     if (leftMs === Infinity || this.#state.leaving.aborted) return
-    // Of a cluster that cannot be read, the time may have passed already.
+    // The time of a cluster that cannot be read may have passed already.
     const waitMs = leftMs > 0 ? Math.min(Math.max(leftMs, 10), maxWaitMs) : unreadMs
     this.#timer = setTimeout(() => {
       const nowMs = Date.now()

@@ -1,8 +1,8 @@
 /*
- * The rows that the members of a group hold. Each list has a LiveSet of its objects that match. Without a window, all of
- * them are rows: a change of an object is decided and written by itself (`ListRows`). With one, a page, only the first
- * ones in an order are rows: changes move objects through a TopWindow, and the frame has the steps from the page before to
- * the page after (`PageWindow`).
+ * The rows that the members of a group hold. Each list has a LiveSet of its matching objects. Without a window, all of
+ * them are rows: each change of an object is decided and written by itself (`ListRows`). With a window, only the first
+ * objects in an order are rows, the page: changes move objects through a TopWindow, and the frame has the steps from the
+ * previous page to the next one (`PageWindow`).
  */
 
 import type { GraphQLError } from 'graphql'
@@ -33,18 +33,17 @@ interface SentObject extends RowText {
   readonly objectId: string
 }
 
-/** The memory of a row besides its text, about: entries in two maps, and the identity of its object. */
+/** The approximate memory of a row besides its text: entries in two maps, and the identity of its object. */
 const rowBytes = 280
-/** The memory of an object that matches, and is no row of the page, about. */
+/** The approximate memory of a matching object that is no row of the page. */
 const memberBytes = 80
 
-/** All objects of the lists of a group, or a page of them, with their texts. */
 export class GroupRows implements GroupContent {
   readonly bytesPerObject: number
   readonly #lists = new Map<GroupList, ListRows>()
   readonly #window: PageWindow | undefined
 
-  /** `page`: the rows are the first ones only. */
+  /** `page`: only the first objects are rows. */
   constructor(page: FollowedPage | undefined) {
     this.bytesPerObject = page === undefined ? rowBytes : memberBytes
     this.#window = page && new PageWindow(page)
@@ -64,7 +63,7 @@ export class GroupRows implements GroupContent {
     const before = new Map(this.#lists)
     this.#lists.clear()
     for (const list of lists) this.#lists.set(list, before.get(list) ?? new ListRows(list))
-    // Those that have left are still to be removed.
+    // Keeps lists that have left until `drop` removes them.
     for (const [list, rows] of before) if (!this.#lists.has(list)) this.#lists.set(list, rows)
     this.#window?.follow(this.#lists.keys())
   }
@@ -93,7 +92,7 @@ export class GroupRows implements GroupContent {
     keys?: readonly string[],
   ): readonly string[] {
     if (this.#window !== undefined) {
-      // The rows kept ready may have been read before the group took their changes.
+      // The window may have read its spare rows before the group took their changes.
       if (keys !== undefined) return keys
       this.#window.clear()
     }
@@ -123,7 +122,7 @@ export class GroupRows implements GroupContent {
   drop(lists: readonly GroupList[]): readonly SentChange[] {
     const dropped = this.isList ? lists.flatMap((list) => this.of(list).all()) : []
     for (const list of lists) this.#lists.delete(list)
-    // The next steps lead to the page without them.
+    // The next steps lead to the page without these lists.
     this.#window?.follow(this.#lists.keys())
     return dropped.map((row) => ({ ...row, type: 'REMOVED', removal: 'CLUSTER_REMOVED' }))
   }
@@ -139,7 +138,7 @@ export class GroupRows implements GroupContent {
   }
 }
 
-/** The objects of one list that match, and those that were sent. */
+/** The matching objects of one list, and the objects that were sent. */
 export class ListRows {
   readonly matching: LiveSet
   readonly #list: GroupList
@@ -232,7 +231,7 @@ export class ListRows {
   }
 }
 
-/** A row of a page as the members hold it. */
+/** A row of a page, as the members hold it. */
 interface PageRow extends RowText {
   readonly list: GroupList
   /** The key in the window. */
@@ -250,10 +249,9 @@ interface ListRow extends WindowRow {
   readonly objectKey: string
 }
 
-/** The least number of rows kept ready behind a page to replace those that leave it. A large page keeps its own size. */
+/** The least number of spare rows behind a page, which replace rows that leave it. A large page has as many as its size. */
 const leastReady = 50
 
-/** The first objects of some lists together, in an order. */
 class PageWindow {
   readonly #wanted: FollowedPage
   /** The lists, in the order in which they break ties. */
@@ -297,7 +295,7 @@ class PageWindow {
     return this.#sent.flatMap((row) => (row.list === list ? [row.key] : []))
   }
 
-  /** The steps after changes of these objects of lists, of which each has the set of those that match. */
+  /** The steps after changes of these objects. `matching`: the matching objects of each list. */
   changes(
     rows: readonly (RowKeys & { readonly matching: LiveSet })[],
     reads: ListReads,
@@ -305,7 +303,7 @@ class PageWindow {
     const changed = new Map<GroupList, Set<string>>()
     const due = rows.map(({ list, keys, matching }) => {
       const { part, run } = reads.of(list)
-      // Also removes rows kept ready that no longer match: they may have been read before the group took their changes.
+      // Also removes spare rows that no longer match: the window may have read them before the group took their changes.
       for (const key of keys) this.#front.delete(this.#placeOf(list, key))
       const ofList = matching.due(liveRead(part, new PlanRun(run)), keys)
       const changedKeys = new Set<string>()
@@ -423,7 +421,7 @@ class PageWindow {
   }
 }
 
-/** Ties are broken by the list first. One character stands for it, which sorts as itself: after the slash of keys. */
+/** The list breaks ties first. One character stands for it. It sorts after the slash in keys. */
 const firstTie = 0x100
 
 const notSent = Symbol('not sent')
@@ -481,8 +479,8 @@ export function removalNow(
 }
 
 /**
- * Successive changes as fewer changes that lead to the same rows. Of each object the latest change stays, or its
- * removal. An object that was recreated under its key has another id, so its former removal stays, too.
+ * Merges successive changes into fewer changes that lead to the same rows. Keeps the latest change of each object. A
+ * recreated object has another id than its predecessor, whose removal stays, too.
  */
 export function mergedChanges(changes: Iterable<SentListChange>): readonly SentListChange[] {
   const merged = new Map<string, SentListChange>()
@@ -533,7 +531,7 @@ function rowTexts(
     try {
       if (row !== undefined) text = row(run, part, id)
     } catch (error) {
-      // A field of the row has failed that may not be null. The object may be.
+      // A non-null field of the row has failed. The object itself may be null.
       if (error !== nullBelow) throw error
     }
     return { text, errors: rowErrors(run, options.unexpected) }

@@ -1,8 +1,7 @@
 /*
- * What a group follows, and what its frames say besides rows: the lists that there are and what the members may see of
- * them, how far the rows have come (positions, resume tokens), and what is missing or may be out of date. All parts of a
- * group read it. The group itself changes the lists (`LiveGroup`), and its changes say how far it has come
- * (`GroupChanges`).
+ * The state of a group that all its parts read: its lists and the members' access to them, the progress of its rows
+ * (positions, resume tokens), and gaps and staleness. The group itself changes the lists (`LiveGroup`), and its changes
+ * record the progress (`GroupChanges`).
  */
 
 import { ReadReport } from '../../../query/condition/read-report.ts'
@@ -26,9 +25,9 @@ import { type AccessRequest, GroupAccess, type SeenList, type WantedGroup } from
 import type { GroupList } from './group-list.ts'
 import type { GroupReadingOptions } from './group-reading.ts'
 
-/** A list of a group, and what the members may see of it. */
+/** A list of a group, and the members' access to it. */
 export interface GroupEntry extends SeenList {
-  /** Absent if the members may not read it, and if it is within no namespace: then it stays empty. */
+  /** `undefined` if the members may not read it, or if it is within no namespace and stays empty. */
   readonly list: GroupList | undefined
 }
 
@@ -42,27 +41,27 @@ export type GroupPositions = ReadonlyMap<GroupList, Positions>
 type GroupStateOptions = Pick<GroupReadingOptions, 'wanted' | 'served' | 'limits' | 'onlyViewer'>
 
 export class GroupState {
-  /** What the members follow, of the present clusters. */
+  /** The lists that the members follow in the present clusters, and their plan. */
   wanted: WantedGroup
-  /** What the group reads: its clusters change in place. */
+  /** The schema that the group reads. Its clusters change in place. */
   readonly served: ServedSchema
   readonly limits: OperationLimits
   /** Set if rows depend on the viewer's identity; then all members have the same viewer. */
   readonly onlyViewer: ViewerAccess | undefined
   /** Aborted when the group is over, which stops all following and writing. */
   readonly leaving: AbortSignal
-  /** By name, the lists of clusters that join and are not entries yet, and why. */
+  /** By name: lists of joining clusters that are not entries yet, and why. */
   readonly joining: Map<string, UnreadList> = new Map<string, UnreadList>()
   /**
-   * Since when the rows may be out of date, by RFC 3339; `null` while their caches are in step. The ring has a frame for
-   * each beginning and each end.
+   * Since when the rows may be out of date, in RFC 3339; `null` while their caches are in step. The ring has a frame for
+   * each change to and from `null`.
    */
   staleSince: string | null = null
-  /** What is missing, or may be out of date. The ring has a frame for each beginning and each end. */
+  /** Parts that are missing, or may be out of date. The ring has a frame for each gap that comes or goes. */
   gaps: readonly ClusterGap[] = []
-  /** The errors of gaps: of lists that the group can do without. A snapshot has them all. */
+  /** The errors of gaps, which are optional lists. A snapshot has all of them. */
   failures: readonly ClientError[] = []
-  /** How far the frames of the ring have come. */
+  /** The positions that the frames of the ring have reached. */
   positions: GroupPositions = new Map()
   isWriting = false
   report: ReadReport = new ReadReport()
@@ -79,7 +78,7 @@ export class GroupState {
     this.leaving = leaving
   }
 
-  /** Whether it can do without each list: these follow the clusters that come and go, and there may be none. */
+  /** Whether every list is optional: the lists then follow the clusters that come and go, and there may be none. */
   get isOptional(): boolean {
     return this.wanted.lists.every(({ list }) => list.at.isOptional === true)
   }
@@ -108,7 +107,7 @@ export class GroupState {
     return this.#entries.map(({ request }) => request)
   }
 
-  /** The positions of a member that has read every frame, brought up to the present where no change waits. */
+  /** The positions of a member that has read every frame. Advances lists without waiting changes to the present. */
   reachPresent(): GroupPositions {
     if (this.isWriting || this.leaving.aborted) return this.positions
     // A list without waiting changes has sent everything up to the present.
@@ -125,7 +124,7 @@ export class GroupState {
     return this.#lists.some((list) => list.isAheadOf(positions.get(list) ?? {}))
   }
 
-  /** The resource version that frames name: of the only list. */
+  /** The resource version that frames show, from the group's only list; `''` if its lists are optional. */
   versionAt(positions: GroupPositions): string {
     const [only] = this.#lists
     return (!this.isOptional && only && positions.get(only)?.[only.at.kind.typeName]) || ''
@@ -152,7 +151,7 @@ export class GroupState {
     return positions
   }
 
-  /** The contents of the group's resume tokens besides the positions. */
+  /** The parts of the group's resume tokens besides the positions. */
   get token(): Omit<ResumePosition, 'positions' | 'isAhead'> {
     const incarnations = this.#lists.map((list) => list.incarnation)
     const text = incarnations.join(' ')
@@ -176,8 +175,8 @@ export class GroupState {
   }
 
   /**
-   * Looks at what is missing or may be out of date now: the lists are places of one field, as those of a query are, and
-   * each that cannot be read is a gap. Returns the errors of the gaps that are new.
+   * Updates gaps and staleness. The lists are places of one field, as in a query, and a list that cannot be read is a
+   * gap. Returns the errors of new gaps.
    */
   look(): readonly ClientError[] {
     const { served, wanted } = this
@@ -186,7 +185,7 @@ export class GroupState {
     const problemsOf = new Map(
       [...unread, ...this.#lists].map(({ list }) => [list.at.kind, list.problems]),
     )
-    // The viewer need not be allowed to list what the arguments do not name.
+    // The viewer may lack access to kinds that the arguments do not name.
     const isNamed = (kind: Kind): boolean => problemsOf.get(kind)?.isNamed ?? true
     const places = new PlacesReport<PlaceRead>(served, {
       isNamed,
@@ -225,7 +224,7 @@ export class GroupState {
     return [...refused, ...this.joining.values()]
   }
 
-  /** The types of the kinds that are looked at for problems, and of those that should be. */
+  /** The types that `problems` has looked at, and the types that it should have looked at. */
   lookedAt(): Pick<FrameParts, 'lookedAt' | 'notLookedAt'> {
     if (this.wanted.problems === undefined) return { lookedAt: [], notLookedAt: [] }
     const followed = this.#lists.filter(({ isFollowing }) => isFollowing)

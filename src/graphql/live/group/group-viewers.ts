@@ -1,10 +1,10 @@
 /*
- * Access of live groups, 2: who the members of a group are, and how they come to see the same while permissions change. The members are kept by
- * viewer (`GroupMemberships`). When the permissions of a viewer may have changed, that viewer's members get no frames until
- * a review says what the viewer may see now (`ViewerMembership`): the same as the group, or else the members move to another
- * group. When clusters join the fleet, the group takes what most of its viewers may see of them (`sharedAccess`); the other
- * viewers then leave it by their own reviews. A row may need reads that the plan did not name: `DiscoveredReads` keeps them for
- * the operation, and the members move to a group that has them.
+ * Access of live groups, part 2: the members of a group, and how they see the same while permissions change.
+ * `GroupMemberships` keeps the members by viewer. When a viewer's permissions may have changed, the viewer's members get
+ * no frames until a review says what the viewer may see now (`ViewerMembership`). If that differs from the group's
+ * access, they move to another group. When clusters join the fleet, the group takes the access that most of its viewers
+ * have there (`sharedAccess`); the other viewers leave it after their own reviews. Rows may need reads that the plan does
+ * not name. `DiscoveredReads` records them for the operation, and the members move to a group that has them.
  */
 
 import type { ClusterAccess } from '../../../access/cluster-access.ts'
@@ -30,8 +30,8 @@ import type { MissingRead, NameDecisions } from './group-reading.ts'
 import type { GroupState } from './group-state.ts'
 
 /**
- * The members of a group by viewer. One review of a viewer's access serves all of that viewer's members. Withholds from
- * the rows the objects that only a rule for a single name could allow; a viewer with such a rule leaves the group.
+ * The members of a group by viewer. One review of a viewer's access serves all members of the viewer. Rows omit objects
+ * that only a rule for a single name could allow. A viewer with such a rule leaves the group.
  */
 export class GroupMemberships {
   readonly #group: Group
@@ -93,7 +93,6 @@ export class GroupMemberships {
     if (gate instanceof ViewerMembership && gate.members.delete(member)) this.drop(gate)
   }
 
-  /** Ends a membership that has no members. */
   drop(membership: ViewerMembership): void {
     const { identity, viewer } = membership.access
     if (membership.members.size > 0 || this.#memberships.get(identity) !== membership) return
@@ -105,7 +104,7 @@ export class GroupMemberships {
     this.#users.delete(viewer.username)
   }
 
-  /** Rechecks all viewers if objects appear in further namespaces, for which access may not have been reviewed yet. */
+  /** Rechecks all viewers if objects appear in further namespaces, where access may not have been reviewed yet. */
   changed(access: ListAccess, { cluster, kind }: ClusterKind, changes: readonly Change[]): void {
     if (this.#memberships.size === 0 || !access.isPlaceBound(kind)) return
     const name = `${cluster} ${kind.typeName}`
@@ -143,15 +142,12 @@ interface WithheldName {
   readonly discovered: DiscoveredKinds
 }
 
-/**
- * The members of a group that have the same viewer. When the viewer's permissions may have changed, they receive no
- * frames until a review is done. If the viewer's access then differs from the group's, they leave the group.
- */
+/** The members of a group that have the same viewer. */
 export class ViewerMembership implements MemberGate {
   readonly access: ViewerAccess
   readonly members: Set<GroupMember> = new Set<GroupMember>()
   readonly #group: Group
-  /** The clusters whose permissions it follows, and how to stop that. */
+  /** The clusters whose permissions it follows, each with the function that stops it. */
   readonly #followed = new Map<ClusterAccess, () => void>()
   readonly #withheld: ReadonlyMap<string, WithheldName>
   readonly #leaving = new AbortController()
@@ -239,14 +235,13 @@ export class ViewerMembership implements MemberGate {
   }
 
   /**
-   * The group is over. Members may take the remaining frames until a possible change of permissions, which closes the
+   * Marks the group as over. Members may take the remaining frames until permissions may have changed, which closes the
    * gate for good.
    */
   retire(): void {
     this.#leaving.abort()
   }
 
-  /** Ends the membership: it has no more members. */
   close(): void {
     this.#leaving.abort()
     this.#openUntilMs = Number.NEGATIVE_INFINITY
@@ -332,10 +327,7 @@ export class ViewerMembership implements MemberGate {
   }
 }
 
-/**
- * What most viewers in a group may see of further lists. `wanted`: what the first member asks for, which counts while there
- * is none.
- */
+/** The access that most viewers of a group have to further lists. Without members, the request of the first one counts. */
 export async function sharedAccess(
   memberships: GroupMemberships,
   { wanted: { viewer }, served }: Pick<GroupState, 'wanted' | 'served'>,
@@ -360,9 +352,9 @@ export async function sharedAccess(
  * leads to them. It only grows. A group that lacks some of it is replaced by a group that has all.
  */
 export class DiscoveredReads {
-  /** The number of groups and new members that use it. */
+  /** The number of groups and of new members that use it. */
   users = 0
-  /** The operations that it is known by: one, until clusters join or leave. */
+  /** The operations that share it: one, until clusters join or leave. */
   readonly operations: Set<string> = new Set<string>()
   readonly #of = new Map<Kind, DiscoveredKinds>()
 
@@ -388,21 +380,18 @@ export class DiscoveredReads {
   }
 }
 
-/** The number of viewers per operation whose kinds by name are kept. */
+/** For how many viewers an operation keeps the kinds that they see by name. */
 const maxNamed = 1_000
 
-/** The reads for the rows of one kind that no plan names. */
 export class DiscoveredKinds {
   /** Kinds whose lists need a review for all namespaces, because relations lead to them from anywhere. */
   readonly wide: Set<Kind> = new Set<Kind>()
   /** Whether rows have led to objects of the followed kind outside the list. */
   leadsBack = false
-  /** Whether rows have turned out to depend on the viewer's identity. */
   needsViewer = false
   readonly #further = new Map<Kind, Set<string>>()
   readonly #named = new Map<string, ReadonlySet<Kind>>()
 
-  /** The kinds that objects refer to, with the indexes for these reads. */
   get further(): readonly RelatedNeed[] {
     return Array.from(this.#further, ([kind, needed]) => ({ kind, indexes: { needed } }))
   }

@@ -1,10 +1,10 @@
 /*
- * The life of a group. It starts for its first subscriber: it reads the rows of its lists and follows their changes
- * (`GroupChanges`, which writes them to the ring of `GroupFrames`). Subscribers join: each is a place in the ring
- * (`GroupMember`), before it a snapshot, or what it missed since its resume token. When the permissions of a viewer change,
- * `GroupMemberships` holds the viewer's members back, and those who may see something else now leave for another group; a
- * group that turns out to read too little is left by all. When the fleet changes, lists of clusters come and go. The group
- * ends with its last member, with a failure, or when its schema or its kind is gone.
+ * The life of a group. It starts for its first subscriber, reads the rows of its lists and follows their changes
+ * (`GroupChanges`, which writes them to the ring of `GroupFrames`). A subscriber joins as a place in the ring
+ * (`GroupMember`). Before the ring, it takes a snapshot, or the changes since its resume token. When the permissions of a
+ * viewer change, `GroupMemberships` holds the viewer's members back; if their access now differs, they leave for another
+ * group. If the group turns out to read too little, all members leave it. When the fleet changes, lists of clusters come
+ * and go. The group ends with its last member, with a failure, or when its schema or kind is gone.
  */
 
 import type { DocumentNode } from 'graphql'
@@ -54,15 +54,18 @@ export interface GroupOwner {
   readonly held: HeldBytes
   /** The groups that start at the same time. */
   readonly starts: FairSlots
-  /** Moves members that are still there to another group. Rejects if no group can take them. */
+  /** Moves the remaining members to another group. Rejects if no group can take them. */
   regroup(group: LiveGroup, leaving: LeavingMembers): Promise<void>
   forget(group: LiveGroup): void
-  /** The reads of lists to review a viewer's access for. */
+  /** The reads of lists that a review of a viewer's access needs. */
   requestsOf(
     group: Pick<LiveGroupOptions, 'wanted' | 'discovered' | 'identity'>,
     lists: readonly WantedList[],
   ): readonly AccessRequest[]
-  /** The group follows these lists now: new members who ask for these join it. Returns what it follows. */
+  /**
+   * Records that the group follows these lists now, so that new members with the same lists join it. Returns its new
+   * description.
+   */
   rename(group: LiveGroup, lists: readonly WantedList[]): WantedGroup
   ended(group: LiveGroup): void
 }
@@ -71,27 +74,27 @@ export interface LiveGroupOptions extends Omit<
   GroupReadingOptions,
   'names' | 'leadsBack' | 'list' | 'listAccess' | 'report'
 > {
-  /** The key among the groups: equal for subscribers who share a group. */
+  /** Equal for subscribers who share a group. */
   readonly key: string
   readonly owner: GroupOwner
   readonly groupAccess: GroupAccess
-  /** The viewer whose reads the requests are; absent without viewers. */
+  /** The identity of the viewer who asked for the group; absent without viewers. */
   readonly identity: string | undefined
   readonly discovered: DiscoveredReads
   readonly live: LiveLimits
   readonly counts: LiveCounts
 }
 
-/** The memory of a group besides its content, about: its listeners, readings, leases and names. */
+/** The approximate memory of a group besides its content: its listeners, readings, leases and names. */
 const groupBytes = 30_000
 
 /**
  * All subscribers with the same operation and the same access. They share the listeners of all lists, one set of rows,
- * and one text per object and per frame. A subscriber is a place in the ring of the last frames.
+ * and one text per object and per frame.
  */
 export class LiveGroup implements Group, OpenSubscription {
   readonly options: LiveGroupOptions
-  /** As {@link LiveGroupOptions.key}, for the present clusters. */
+  /** Like {@link LiveGroupOptions.key}, for the present clusters. */
   key: string
   readonly state: GroupState
   readonly counts: LiveCounts
@@ -101,18 +104,18 @@ export class LiveGroup implements Group, OpenSubscription {
   readonly memberships: GroupMemberships
   readonly #owner: GroupOwner
   readonly #members = new Set<GroupMember>()
-  /** Whether frames have come that the members have not been told of, and whether they are being told. */
+  /** Whether there are frames that the members have not been told of, and whether they are being told now. */
   #isNews = false
   #isTelling = false
   readonly #leaving = new AbortController()
-  /** Aborted when the lists that join are others. */
+  /** Aborted when other lists join instead. */
   #joining = new AbortController()
-  /** The order of the lists that there are or that join, by name. */
+  /** The order of the present and joining lists, by name. */
   #order: ReadonlyMap<string, number> = new Map()
   #started: Promise<void> | undefined
   #expected = 0
   #end: StreamEnd | undefined
-  /** The group writes no more frames: its members are moving to another group. */
+  /** Set once the group writes no more frames, because its members are moving to another group. */
   #isLeft = false
 
   constructor(options: LiveGroupOptions) {
@@ -173,7 +176,7 @@ export class LiveGroup implements Group, OpenSubscription {
     for (const one of missing) discovered.of(followed).add(one, onlyViewer?.identity)
   }
 
-  /** As {@link OpenSubscription.served}: the group itself reads a copy of it. */
+  /** See {@link OpenSubscription.served}. The group itself reads a copy of it. */
   get served(): ServedSchema {
     return this.options.wanted.served
   }
@@ -199,7 +202,7 @@ export class LiveGroup implements Group, OpenSubscription {
     return this.#end !== undefined || this.#isLeft
   }
 
-  /** The error that ended the group, if another group would end for the same reason: lack of room, or the schema. */
+  /** The error that ended the group, if it would end any other group, too: lack of room, or the schema. */
   get problem(): ClientError | undefined {
     if (this.#end?.form !== 'failed') return undefined
     return this.#end.errors
@@ -245,8 +248,8 @@ export class LiveGroup implements Group, OpenSubscription {
   }
 
   /**
-   * Tells all members of new frames, in slices between which the event loop runs. Frames that come meanwhile lead to one
-   * more round, however many there are.
+   * Tells all members of new frames, in slices between which the event loop runs. All frames that come meanwhile lead to
+   * one more round.
    */
   announce(): void {
     this.#isNews = true
@@ -295,7 +298,7 @@ export class LiveGroup implements Group, OpenSubscription {
     }
     try {
       const snapshot = reading.now()
-      // Throws if one of them has become unreadable.
+      // Throws if one of these kinds has become unreadable.
       for (const at of list.needs) snapshot.part(at)
       this.end({ form: 'complete' })
     } catch (error) {
@@ -311,7 +314,7 @@ export class LiveGroup implements Group, OpenSubscription {
     } else this.end({ form: 'failed', errors: [error] })
   }
 
-  /** An optional list begins anew by itself. Members of a single one find another group. */
+  /** An optional list begins anew by itself. Otherwise the members move to another group. */
   outdated(list: GroupList): void {
     if (list.at.isOptional === true) this.changes.restart(list)
     else this.#outdated()
@@ -335,7 +338,7 @@ export class LiveGroup implements Group, OpenSubscription {
     return true
   }
 
-  /** Follows a change of the fleet: removes the rows of clusters that are gone, and adds those of clusters that join. */
+  /** Follows a change of the fleet: removes the rows of clusters that have left, and adds rows of clusters that join. */
   fleetChanged(now: FleetParts): void {
     const { state } = this
     if (!state.isOptional || this.isOver) return
@@ -376,13 +379,13 @@ export class LiveGroup implements Group, OpenSubscription {
     }
   }
 
-  /** Waits until it is known what the members may see of lists of a cluster that joins. Then they are the group's. */
+  /** Waits until the members' access to the lists of a joining cluster is known. Then the group takes these lists. */
   async #join(lists: readonly WantedList[], signal: AbortSignal): Promise<void> {
     const { state, memberships, options, changes } = this
     const { isViewed, prepared } = options
     await this.#started
     const requests = this.#owner.requestsOf(options, lists)
-    // A look at the state tells of it, if it takes longer.
+    // If it takes longer, frames report these lists as gaps.
     for (const one of lists) this.#waits(one, notLoaded(one.list.at))
     const known = await changes.retried(signal, false, async () => {
       let seen = await sharedAccess(memberships, state, requests)
@@ -422,7 +425,7 @@ export class LiveGroup implements Group, OpenSubscription {
     state.entries = entries.toSorted((a, b) => placeOf(a) - placeOf(b))
     const lists = state.entries.map(({ request }) => request.wanted)
     state.wanted = this.#owner.rename(this, lists)
-    // A member gets rows of a new cluster once its access there is known to equal the others'.
+    // A member gets rows of a new cluster once its access there is known to equal the group's.
     for (const membership of this.memberships) membership.followClusters()
     const gone = listsBefore.filter((list) => !state.lists.includes(list))
     const joined = state.lists.filter((list) => !listsBefore.includes(list))
@@ -475,7 +478,6 @@ export class LiveGroup implements Group, OpenSubscription {
     return users.size > 0 || this.#user === undefined ? users : new Set([this.#user])
   }
 
-  /** The user that started the group; absent without viewers. */
   get #user(): string | undefined {
     return this.options.wanted.viewer?.username
   }

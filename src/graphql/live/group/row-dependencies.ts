@@ -1,17 +1,16 @@
 /*
- * Which objects each row of a list was written from, and so which rows a change of an object affects. A row depends on
- * an object that it names by the object's key, even if the object does not exist yet, and on owned objects by their
- * owner. Of any other relation only the kinds are known: a change of one of these affects all rows.
+ * The objects that each row of a list was written from, and so the rows that a change of an object affects. A row depends
+ * on the objects that it names, by their keys, even if they do not exist yet, and on owned objects, by their owner. For
+ * any other relation only the kinds are known: a change of any object of these kinds affects all rows.
  */
 
 import type { Change } from '../../../informer/store/change.ts'
 import type { KubernetesObject } from '../../../kubernetes/object.ts'
 import type { FollowedRelation } from '../../reads/read-run.ts'
 
-/** The memory of one dependency, about: an anchor, a row in its set, and the reverse entry. */
+/** The approximate memory of one dependency: an anchor, a row in its set, and the reverse entry. */
 const dependencyBytes = 430
 
-/** Finds the rows that a change of an object affects. */
 export class RowDependencies {
   /** By type name, then by {@link anchorOfKey} or {@link anchorOfOwner}: the keys of the rows. */
   readonly #rowsOf = new Map<string, Map<string, Set<string>>>()

@@ -1,6 +1,6 @@
 /*
- * The list of a kind without a cache. The API server orders it and cuts it to pages, by `limit` and `continue`. Our cursors
- * name a `continue` and a number of objects behind it, so a page may end within one of the server's.
+ * The list of a kind without a cache. The API server orders it and cuts it to pages, by `limit` and `continue`. A cursor
+ * of the gateway names a `continue` and a number of objects after it, so a page may end within a page of the server.
  */
 
 import { objectKey } from '../../../kubernetes/object.ts'
@@ -14,9 +14,8 @@ import { type ListedPart, notOfDirectList } from '../connection-read.ts'
 import type { ReadRun } from '../read-run.ts'
 
 /**
- * The list of a kind without a cache, as a part whose rows the API server orders and cuts to pages, by its `limit` and
- * `continue`. Until it is read, it has no rows. Throws `ArgumentError` or `ClientError` for arguments that such a list does not
- * support. `identity`: what its cursors are bound to.
+ * The list as a part, without rows until it is read. Throws `ArgumentError` or `ClientError` for arguments that such a
+ * list does not support. `identity`: the list that its cursors are bound to.
  */
 export function directPart(
   run: ReadRun,
@@ -39,7 +38,7 @@ export function directPart(
     })
   }
   const { size } = pageSizeOf(args, run.limits.maxPageSize)
-  // A page begins `skipped` objects after the start of a page of the server: its `continue`, or `''` for that of the list.
+  // A page begins `skipped` objects after a `continue` of the server, or after the start of the list (`''`).
   const context = { hash: listHash(identity), argument: 'after', terms: 1 }
   const { key: token, values } = positionIn(args.after, context) ?? { key: '', values: ['0'] }
   const skipped = Number(values[0])
@@ -54,7 +53,7 @@ export function directPart(
   }
   const read = run.direct.list(at, request, budget)
   const { objects, isCut: isShort, continue: next, remainingItemCount } = read.list
-  /** Whether the server sent more than the page, or more than was read. */
+  /** Whether the server sent more objects than the page, or its answer was cut short. */
   const isCut = isShort || objects.length > skipped + size
   const rows = objects
     .slice(skipped, skipped + size)
@@ -82,5 +81,5 @@ export function directPart(
   }
 }
 
-/** With a server that ignores `limit`, each page is read from the start of the list. */
+/** If a server ignores `limit`, each page is read from the start of the list. */
 const maxSkipped = 100_000

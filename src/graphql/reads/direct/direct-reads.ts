@@ -1,9 +1,9 @@
 /*
  * The reads of one operation from the API server: kinds without a cache, look-ups with `live: true`, printed tables, the
- * data of Secrets, and the logs of pods. When a run needs a read that is missing, the field is `null` and the need is noted.
- * `fetch` reads all noted needs, with a deadline, and the operation runs again. Each need is read once. The gateway reads
- * with its own account, which may see more than the viewer, so each read is reviewed first; Secrets are read with the token
- * of the caller.
+ * data of Secrets, and the logs of pods. If a run lacks a read, the field is `null` and the need is noted. `fetch` makes
+ * all noted reads, each once, within a deadline, and the operation runs again. The gateway reads with its own account,
+ * which may see more than the viewer, so access is reviewed before each read. Secrets are read with the token of the
+ * caller.
  */
 
 import type { FieldNode } from 'graphql'
@@ -35,7 +35,6 @@ import {
   printedRows,
 } from './direct-tables.ts'
 
-/** A part of a list from the API server, in a store of its own. */
 export interface StoredList {
   readonly part: KindView
   readonly list: DirectList
@@ -47,7 +46,7 @@ export interface SecretContents {
   readonly type: string | null
 }
 
-/** What each form of read asks for, and its outcome; `null`: the object is gone or hidden. */
+/** The request and the outcome of each form of read. `null`: the object is gone or hidden. */
 interface Forms {
   readonly object: { readonly asked: ObjectPlace; readonly outcome: FoundObject | null }
   readonly list: { readonly asked: DirectListRequest; readonly outcome: StoredList }
@@ -61,7 +60,7 @@ interface Forms {
 /** Reads the logs of pods as the caller, within a time. Rejects with `ClientError`. */
 export type ReadLogs = (args: KindLogsArguments, deadlineMs: number) => Promise<PodLogs>
 
-/** The object that a field of an extension belongs to, whatever its type. Equal keys name the same object. */
+/** The object of any type that an extension's field belongs to. Equal keys name the same object. */
 export interface ExtensionParent {
   readonly key: string
   readonly cluster: string | undefined
@@ -74,7 +73,7 @@ export interface Answered {
 
 export interface ExtensionCalls extends DirectFetch {
   ofRow(part: KindView, id: ObjectId): ExtensionParent
-  /** `cluster`: of the object of a kind around it, if there is one. */
+  /** `cluster`: the cluster of the object of a kind around the source, if there is one. */
   of(source: unknown, cluster: string | undefined): ExtensionParent
   /** The value of a field; `undefined` until its resolver has been called. Throws the error of the resolver. */
   value(
@@ -83,7 +82,7 @@ export interface ExtensionCalls extends DirectFetch {
     parent: ExtensionParent,
     nodes: readonly FieldNode[],
   ): Answered | undefined
-  /** The object of a kind that a resolver has given; `undefined` if the value is none that is served. */
+  /** The object of a kind that a resolver has given; `undefined` for any other value. */
   placeOf(
     value: unknown,
     cluster: string | undefined,
@@ -116,9 +115,9 @@ export interface DirectReadsOptions {
   readonly token: CallerToken | undefined
   /** Receives each Secret whose data was read, as `cluster/namespace/name`. */
   readonly read: (secret: string) => void
-  /** Absent where logs are not served. */
+  /** Absent if logs are not served. */
   readonly logs: ReadLogs | undefined
-  /** Absent where there are no extensions. */
+  /** Absent without extensions. */
   readonly extensions?: ExtensionCalls | undefined
 }
 
@@ -142,14 +141,14 @@ export class DirectReads {
     return this.#options.extensions?.isLacking === true
   }
 
-  /** The calls of resolvers. A schema with fields of extensions comes with them. */
+  /** The calls of resolvers. Every schema with extension fields has them. */
   get extensions(): ExtensionCalls {
     const { extensions } = this.#options
     if (extensions === undefined) throw new TypeError('the operation has no extensions')
     return extensions
   }
 
-  /** Finds an object by name; `undefined` where it is absent, hidden or not read yet. Throws `ClientError`. */
+  /** Finds an object by name; `undefined` if it is absent, hidden or not read yet. Throws `ClientError`. */
   object(at: ClusterKind, asked: ObjectPlace, budget: WorkBudget): FoundObject | undefined {
     const reads = budget.report?.reachedLive()
     if (this.#options.access?.looks(at, asked) === false) return undefined
@@ -164,7 +163,7 @@ export class DirectReads {
     return known === undefined ? this.#refused.has(outcomeKey('object', at, asked)) : !known
   }
 
-  /** A part of a list; of no objects until it is read, as the run is repeated then. Throws `ClientError`. */
+  /** A part of a list, without objects until it is read: the run is then repeated. Throws `ClientError`. */
   list(at: ClusterKind, asked: DirectListRequest, budget: WorkBudget): StoredList {
     budget.report?.reachedLive()
     return this.#outcome('list', at, asked) ?? { part: storedApart(at, [], ''), list: emptyList }
@@ -215,7 +214,7 @@ export class DirectReads {
     return Promise.all([this.#fetchLogs(), this.#fetchObjects(), extensions?.fetch()])
   }
 
-  /** The outcome of a read, or `undefined`: then the need is noted. Throws the error of the read. */
+  /** The outcome of a read. `undefined`: the need is noted. Throws the error of the read. */
   #outcome<F extends keyof Forms>(
     form: F,
     at: ClusterKind,
@@ -289,8 +288,8 @@ export class DirectReads {
   }
 
   /**
-   * Why the operation or its viewer may not read this; `null` for a single object, which then counts as absent. The
-   * gateway reads with its own account, which may see more than the viewer.
+   * Why the operation or its viewer may not read this; `undefined` if they may. `null`: a single object, which counts as
+   * absent.
    */
   async #refusal({ form, at, asked }: Need): Promise<Error | null | undefined> {
     const { access, served, token } = this.#options
@@ -326,7 +325,7 @@ export class DirectReads {
     }
   }
 
-  /** The outcomes of one request: of one need, or of the columns of several objects of one kind. */
+  /** Makes one request: for one need, or for the columns of several objects of one kind. */
   async #readTogether(
     together: readonly (readonly [string, Need])[],
     callers: CallerConnections,
@@ -377,7 +376,7 @@ export class DirectReads {
         const { namespace = '', name, uid } = asked
         const whole = { resource, metadataOnly: false }
         const found = await api.object(whole, { namespace, name }, signal)
-        // It is gone, or was replaced under its name.
+        // The object is gone, or was replaced under its name.
         if (found === undefined || (uid !== '' && uid !== found.metadata.uid)) return null
         this.#options.read(`${cluster}/${namespace}/${name}`)
         const { data = null, type = null } = found as Partial<SecretContents>
@@ -405,7 +404,7 @@ const emptyList: DirectList = {
   remainingItemCount: undefined,
 }
 
-/** Stores these objects alone, so that plans read them as they read a cache. */
+/** A store of only these objects, so that plans read them as they read a cache. */
 function storedApart(
   { cluster, kind }: ClusterKind,
   objects: readonly KubernetesObject[],

@@ -1,6 +1,6 @@
 /*
- * The rows that the API server prints for objects of one kind, as `kubectl get` shows them: of one object by its name, of
- * several by pages of their list.
+ * The rows that the API server prints for objects of one kind, as `kubectl get` shows them: one object by its name,
+ * several objects by pages of their list.
  */
 
 import type { DirectApi, DirectTable } from '../../../cache/direct-api.ts'
@@ -40,7 +40,7 @@ export async function printedRows(
     for (const row of found) {
       const printed = columns.map(({ name, type, format, priority }, at): PrinterColumn => {
         const value = row.cells[at] ?? null
-        // The server counts an age up to now. The client counts on from the creation time.
+        // The server's age ends now, so the column has the creation time, from which the client counts on.
         const isAge = name === 'Age' && row.creationTimestamp !== undefined
         const since = isAge ? row.creationTimestamp : type === 'date' ? value : null
         const isTime = typeof since === 'string' && !Number.isNaN(Date.parse(since))

@@ -1,3 +1,9 @@
+/*
+ * The relations that `graph` follows, made once from the relations of a schema. Each relation field is a link from the
+ * objects of its kind. A reverse field has the edge of the relation that it reverses, so that both directions draw one
+ * edge. A reference to any kind is no relation, but a field that reverses it also gives a link forwards.
+ */
+
 import { type Condition, hasKey } from '../../../query/condition/condition.ts'
 import type { OwnedRelation, OwnerRelation } from '../../../query/relation/ownership-relation.ts'
 import type { RelationOrigin } from '../../../query/relation/relation.ts'
@@ -6,7 +12,7 @@ import { compactText } from '../../../lib/text.ts'
 import type { Kind } from '../../model/kind.ts'
 import type { RelatedNeed, SchemaRelation, SchemaRelations } from '../../served/schema-relations.ts'
 
-/** A relation of the schema, as graphs follow it from the objects of its kind. */
+/** A relation of the schema, followed from the objects of its kind. */
 export interface GraphLink {
   /** The name of the field: `pods`. */
   readonly field: string
@@ -17,13 +23,13 @@ export interface GraphLink {
   readonly start: RelatedNeed
   /** The kinds that it reads; {@link to} is the last. */
   readonly reads: readonly RelatedNeed[]
-  /** The name of its edges: that of the relation or, read backwards, that of the relation that it reverses. */
+  /** The name of its edges: the relation itself or, read backwards, the relation that it reverses. */
   readonly edge: string
   readonly backwards: boolean
   /**
    * Whether graphs follow it when the request names no relations. False for relations between nearly all objects
-   * (`namespace`, and those of equal values, as between accounts of one group), for `events`, and for relations of
-   * several steps, since the steps show the same.
+   * (`namespace`, and relations by equal values, such as between accounts of one group), for `events`, and for relations
+   * of several steps, since the steps show the same.
    */
   readonly isDefault: boolean
   /** The direction, if the relation is direct ownership. */
@@ -34,7 +40,6 @@ export interface GraphLink {
   follow(origin: RelationOrigin): Condition
 }
 
-/** The links of a schema. */
 interface GraphLinks {
   /** By the type of the kind that they start from. */
   readonly byType: ReadonlyMap<string, readonly GraphLink[]>
@@ -44,7 +49,6 @@ interface GraphLinks {
 
 const known = new WeakMap<SchemaRelations, GraphLinks>()
 
-/** The links of a schema; made once. */
 export function graphLinksOf(relations: SchemaRelations): GraphLinks {
   let links = known.get(relations)
   if (links === undefined) known.set(relations, (links = linksOf(relations)))

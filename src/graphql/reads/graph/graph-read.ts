@@ -1,3 +1,9 @@
+/*
+ * `Query.graph`: objects and the relations between them. The walk (`query/relation/graph-walk.ts`) asks for the steps from
+ * the objects of each kind that it reaches. `GraphReader` makes the steps from the links of the schema, and records the kinds
+ * and relations that it could not follow. Nodes and edges come from the stores' keys and UIDs, without decoding an object.
+ */
+
 import type { ObjectId, StoreView } from '../../../informer/store/store-view.ts'
 import { objectKey, splitObjectKey } from '../../../kubernetes/object.ts'
 import { JsonText } from '../../../lib/json.ts'
@@ -74,7 +80,6 @@ const fieldsPerNode = 7
 
 const keptOfNode = new Set(['id', 'clusterName', 'apiVersion', 'kind', 'namespace', 'name'])
 
-/** An object of a graph as a value. */
 class GraphNode extends OfObject implements GraphNodeValue {
   readonly kept: ReadonlySet<string> = keptOfNode
   readonly depth: number
@@ -87,7 +92,7 @@ class GraphNode extends OfObject implements GraphNodeValue {
     this.depth = node.depth
   }
 
-  /** Made once for the node and all of its edges. */
+  /** Made once for the node and all its edges. */
   get id(): JsonText {
     return (this.#text ??= new JsonText(this.#run.idText(this.about.part, this.about.id)))
   }
@@ -120,8 +125,8 @@ class GraphNode extends OfObject implements GraphNodeValue {
 }
 
 /**
- * A thousand edges share some hundred objects and a dozen relations. So each text is made once, and is an object of its own
- * for each role, which keeps its text behind the name of its field.
+ * A thousand edges share some hundred objects and a dozen relations, so each text is made once. Each role of it is a
+ * separate object, which keeps its text behind the name of the field.
  */
 function edgeValues(
   edges: Walk<KindView>['edges'],
@@ -197,9 +202,9 @@ class GraphReader {
   }
 
   /**
-   * The steps of `owners` and `owned`, which every object has, among the common kinds, those in memory and, where the
-   * request names `owned`, those that the SDL relates to the kind. They reach owners that no followed relation leads to.
-   * An edge leads from the object to its owner.
+   * The steps of `owners` and `owned`, which every object has: among common kinds, kinds in memory and, if the request
+   * names `owned`, kinds that the SDL relates to this kind. They reach owners that no followed relation leads to. An edge
+   * leads from the object to its owner.
    */
   #ownershipSteps(
     part: KindView,
@@ -228,8 +233,7 @@ class GraphReader {
     for (const to of others) {
       const index = to.view.index('ownerUid')
       const isOwned = index.objectCount > 0
-      // Names a kind in any case if some of its objects may be hidden, so that the answer does not reveal whether these
-      // have owners.
+      // Always names a kind with hidden objects: the answer must not reveal whether these have owners.
       if (below.has(to.view) || (!isOwned && to.scope.form === 'all')) continue
       this.#report.parts.push(to)
       if (!isOwned) continue
@@ -287,7 +291,7 @@ class GraphReader {
     }
   }
 
-  /** The parts that a relation reads, by type; `undefined` where it cannot be followed. */
+  /** The parts that a relation reads, by type; `undefined` if it cannot be followed. */
   #partsOf(
     { cluster, view }: KindView,
     { start, reads }: GraphLink,
@@ -316,7 +320,7 @@ class GraphReader {
     return all
   }
 
-  /** Has the kinds loaded whose objects those of a kind may own. The next run then finds them in memory. */
+  /** Notes the kinds that objects of a kind may own, so that the next run finds them in memory. */
   #loadOwned({ cluster, kind }: KindView): void {
     const { served, parts } = this.#run
     const cache = served.clusters.get(cluster)

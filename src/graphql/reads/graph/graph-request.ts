@@ -1,3 +1,9 @@
+/*
+ * The arguments of `graph`: the roots, the bounds, and the relations to follow (`graphRequest`). Before the run,
+ * `graphKinds` finds the kinds that the walk can reach, step by step up to the depth, so that they are loaded with the
+ * indexes that their links read.
+ */
+
 import { ArgumentError } from '../../../query/condition/argument-error.ts'
 import type { Kind } from '../../model/kind.ts'
 import type { ObjectIdentity } from '../../model/object-id.ts'
@@ -17,14 +23,12 @@ export const graphBounds = {
   maxNodes: 5_000,
 } as const
 
-/** The relations that a graph follows. */
 export interface GraphPicks {
   has(link: GraphLink): boolean
   /** Whether the graph follows `owners` or `owned`, which every object has, from a kind. */
   hasCommon(field: 'owners' | 'owned', kind: Kind): boolean
 }
 
-/** The arguments of a graph, read. */
 export interface GraphRequest {
   readonly roots: readonly ObjectIdentity[]
   readonly depth: number
@@ -52,8 +56,9 @@ export function graphRequest(served: ServedSchema, args: GraphArguments): GraphR
 }
 
 /**
- * The kinds that a graph needs, with their indexes: those of its roots and those that its relations can reach. Without
- * named relations, only the common kinds and those in memory count. Invalid arguments need none: reading them reports why.
+ * The kinds that a graph needs, with their indexes: the kinds of its roots, and kinds that its relations can reach.
+ * Without named relations, only common kinds and kinds in memory count. Invalid arguments need none: the field reports
+ * them.
  */
 export function graphKinds(served: ServedSchema, args: GraphArguments): readonly ClusterKind[] {
   let request: GraphRequest
@@ -136,7 +141,7 @@ function reachable(
   return all
 }
 
-/** Whether a graph follows `owners` or `owned`, which may lead to every kind, from a kind. */
+/** Whether a graph follows `owners` or `owned` from a kind. Both may lead to every kind. */
 export function followsOwnership(picks: GraphRequest['picks'], kind: Kind): boolean {
   return picks === undefined || picks.hasCommon('owners', kind) || picks.hasCommon('owned', kind)
 }

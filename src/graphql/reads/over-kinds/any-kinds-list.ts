@@ -1,6 +1,6 @@
 /*
- * `kubernetesObjects`, in a query and in a subscription: the list of each kind that the arguments name in each cluster that
- * they name, as parts of one list, ordered by the indexes that all kinds have.
+ * `kubernetesObjects`, in a query and in a subscription. The list of each kind in each cluster, as the arguments name
+ * them, is a part of one list. The indexes that all kinds have order it.
  */
 
 import { ArgumentError } from '../../../query/condition/argument-error.ts'
@@ -25,13 +25,13 @@ import { Places, typesNotRead } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 import { kindsConnection, type PlacedPart } from './kinds-connection.ts'
 
-/** A list has a part for each kind in each cluster. */
+/** A part is a kind in a cluster. */
 const maxParts = 2_000
 
 const testsPerPlace = 50
 
 /**
- * A page of the objects of the kinds. What cannot be read is a gap. Throws as `listPage` does, and `ArgumentError` and
+ * A page of the objects of all parts. An unreadable part is a gap. Throws as `listPage` does, and `ArgumentError` and
  * `ClientError` for wrong arguments.
  */
 export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): object {
@@ -77,14 +77,14 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): ob
   })
 }
 
-/** The list of one kind in one cluster, among those of a list over kinds. */
+/** The list of one kind in one cluster, as a part of a list over kinds. */
 interface AnyKindsPart extends ListFilter {
   readonly at: ClusterKind
 }
 
 /**
- * The lists that a subscription over kinds follows, and the order of its pages. Of kinds that only a pattern covers, it
- * follows those that the clusters serve. Throws `ArgumentError` and `ClientError`.
+ * The lists that a subscription over kinds follows, and the order of its pages. A pattern covers only kinds that the
+ * clusters serve. Throws `ArgumentError` and `ClientError`.
  */
 export function anyKindsToFollow(
   served: ServedSchema,
@@ -125,11 +125,11 @@ export function anyKindsPlaces(
 }
 
 interface AskedKinds {
-  /** By patterns or names. */
+  /** The kinds that patterns or names mean. */
   readonly kinds: ReadonlySet<Kind>
-  /** Whether `*` stands for the kinds that are common or in memory. */
+  /** Whether the arguments have `*`, which stands for common kinds and kinds in memory. */
   readonly isOpen: boolean
-  /** Whether a name, not a pattern, leads to a kind. */
+  /** Whether a name, and not only a pattern, means the kind. */
   readonly isNamed: (kind: Kind) => boolean
   readonly clusters: readonly string[]
   /** Each kind in each cluster, by the names of the clusters and types, with the indexes that the arguments read. */
@@ -137,9 +137,9 @@ interface AskedKinds {
 }
 
 /**
- * The kinds that names and patterns mean, in the clusters that the arguments name. A name is that of a kind, a type or a
- * resource, with or without its group; `*.example.com` stands for all kinds of the group and its subgroups. Throws
- * `ArgumentError` for a name that means none, and for too many places.
+ * The kinds that names and patterns mean, in the clusters that the arguments name. A name is the name of a kind, a type
+ * or a resource, with or without its group; `*.example.com` stands for all kinds of the group and its subgroups. Throws
+ * `ArgumentError` for an unknown name, and for too many places.
  */
 function kindsAsked(
   served: ServedSchema,
@@ -207,7 +207,7 @@ function lazyIndexesIn({ where, orderBy }: KubernetesObjectsArguments): ClusterK
   return needed.length === 0 ? undefined : { needed }
 }
 
-/** The order by indexes: the youngest are those that were created last. */
+/** The order, by indexes. A rising age is a falling creation time. */
 function orderOf({ orderBy }: KubernetesObjectsArguments): readonly OrderTerm[] {
   const byIndexes = orderBy?.map((key) => {
     const { age } = key

@@ -1,9 +1,8 @@
 /*
- * The connections of fields over kinds. A field finds its places (`Places`: the kinds in their clusters, and what could not
- * be read of them), and gives each part a condition. `kindsConnection` reads one page of all parts. The value of a
- * connection is an object whose members are the fields of the connection's type, so the value writer writes it as it
- * stands; each member is computed when a field asks for it, within the tick that read the page. Of a list of one kind,
- * `plan/plan.ts` writes the rows from their bare ids (`ReadPage`).
+ * The connections of fields over several kinds. A field finds its places (`Places`: kinds in clusters, and what could not
+ * be read), and gives each part a condition. `kindsConnection` reads one page of all parts. The value of a connection has
+ * the fields of its type as members, each computed when a field asks for it, within the tick that read the page. For a
+ * list of one kind, `plan/plan.ts` writes the rows from their bare ids (`ReadPage`).
  */
 
 import type { Condition } from '../../../query/condition/condition.ts'
@@ -22,8 +21,8 @@ import type { ReadRun } from '../read-run.ts'
 export type PlacedPart = KindView & { readonly condition: Condition }
 
 /**
- * The members of a connection that are about the rows of its page. Every `nodes` and every `edges` of a document pays for
- * its rows, and a cursor is made only where it is selected. `valueOf`: the value of a row at its position.
+ * The members of a connection about the rows of its page. Each `nodes` and each `edges` of a document pays for its rows.
+ * A cursor is made only if it is selected. `valueOf`: the value of a row at its position.
  */
 export function rowMembers<R>(
   { budget }: ReadRun,

@@ -1,6 +1,6 @@
 /*
- * `owned` of the objects of a kind: the objects that one owns directly. Loads the kinds that the SDL relates to the owner's
- * kind, the named and the common ones, and also reads those already cached. All kinds would be the whole cluster. All owners
+ * `owned`: the objects that an object owns directly. It loads the kinds that the SDL relates to the owner's kind, the
+ * named and the common kinds, and also reads kinds in memory. Loading every kind would load the whole cluster. All owners
  * in a namespace share the places.
  */
 
@@ -26,7 +26,7 @@ export class OwnedRead {
     this.#owner = owner
   }
 
-  /** The kinds that it loads in a cluster. Ignores unknown names. */
+  /** The kinds that the field loads in a cluster. Ignores unknown names. */
   needs({ types }: { readonly types?: unknown }, cluster: string): readonly RelatedNeed[] {
     const named = knownKinds(this.#served, types)
     const common = commonKindsOf(this.#served, cluster).filter((kind) =>

@@ -1,7 +1,7 @@
 /*
- * A relation from the objects of a kind to objects of several kinds: the common ones, those in memory, those that the
- * request names, and the one that the object itself refers to. It has one of three forms: relations to each kind, a label
- * that both have, and a choice (`@chooses`), in either direction. Each finds its places and the condition of its objects.
+ * A relation from the objects of a kind to objects of several kinds: common kinds, kinds in memory, named kinds, and the
+ * kind that the object itself refers to. It has one of three forms: relations to each kind, a label that both objects
+ * have, or a choice (`@chooses`), in either direction. Each form finds its places and the condition of its objects.
  */
 
 import { objectKey, splitObjectKey } from '../../../kubernetes/object.ts'
@@ -61,7 +61,7 @@ export class PolymorphicRead {
     this.#field = field
   }
 
-  /** The kinds that it loads, with their indexes. Ignores unknown names. */
+  /** The kinds that the field loads, with their indexes. Ignores unknown names. */
   needs({ types }: { readonly types?: unknown }, cluster: string): readonly RelatedNeed[] {
     const { sameLabel, relations } = this.#field
     const { byField } = this.#served.relations
@@ -77,9 +77,7 @@ export class PolymorphicRead {
     return [...needs, ...choosing].filter(({ kind }) => !kind.uncached)
   }
 
-  /**
-   * A page of the related objects; empty where the object is gone. Throws as `listPage` does, and `ClientError`.
-   */
+  /** A page of the related objects; empty if the object is gone. Throws as `listPage` does, and `ClientError`. */
   page(run: ReadRun, object: FoundObject, args: ObjectOwnedArguments): object {
     const named = this.#named.of(run, args.types?.join() ?? '', () =>
       namedKinds(this.#served, args.types),
@@ -105,9 +103,8 @@ function nowhere(run: ReadRun): PolymorphicParts {
   return { ...new Places<PlacedPart>(run).read(), reads: [] }
 }
 
-/** The places that may hold the related objects. */
 interface PolymorphicParts extends PlacesRead<PlacedPart> {
-  /** All kinds read, including those on the way. */
+  /** All kinds read, including kinds on the way. */
   readonly reads: readonly Kind[]
 }
 
@@ -185,7 +182,7 @@ function choiceParts(field: PolymorphicRelationField, origin: Origin): Polymorph
   return { ...places.read(), reads }
 }
 
-/** Objects that share a label value, in the same namespace or where either is cluster-scoped. */
+/** Objects with the same value of a label, in the same namespace or if either is cluster-scoped. */
 function labelledParts(label: string, { run, cluster, object, named }: Origin): PolymorphicParts {
   const { served, parts } = run
   const { id } = object
@@ -215,12 +212,12 @@ function labelledParts(label: string, { run, cluster, object, named }: Origin): 
 
 interface Choice {
   readonly kind: Kind
-  /** The namespaces that it covers; `undefined`: all. */
+  /** The namespaces that the choice covers; `undefined`: all. */
   readonly within: readonly string[] | undefined
   readonly condition: Condition
 }
 
-/** The kinds that have to be read to find the chosen or the choosing objects. */
+/** The kinds to read in order to find the chosen or the choosing objects. */
 function choosingNeeds(
   { chosen, chosenBy = [] }: PolymorphicRelationField,
   relations: SchemaRelations,

@@ -1,7 +1,7 @@
 /*
- * `problems`, in a query and in a subscription. The kinds that are looked at in each cluster are parts; the problems of a
- * cluster are folded from its parts (`query/problems`), those that the arguments ask for are ordered and cut to a page, and
- * each becomes a value with the members of `Problem`.
+ * `problems`, in a query and in a subscription. Each kind that it looks at is a part, in each cluster. The problems of a
+ * cluster are folded from its parts (`query/problems`). The problems that the arguments ask for are ordered and cut to a
+ * page, and each becomes a value with the members of `Problem`.
  */
 
 import { hash } from 'node:crypto'
@@ -49,8 +49,8 @@ type Place = ProblemPlace<LookedAtPart>
 export const problemIndexes: WantedIndexes = { needed: [problemIndex] }
 
 /**
- * The problems of the kinds that are looked at by default and of the named ones. Throws `ArgumentError` and `QueryTooCostlyError`. The error of a named kind that cannot be read is among the failures; of a
- * cluster, one error of each code stands beside the answer.
+ * The problems of the default kinds and of the named ones. The error of a named kind that cannot be read is among the
+ * failures. One error of each code stands for all kinds of a cluster. Throws `ArgumentError` and `QueryTooCostlyError`.
  */
 export function readProblems(run: ReadRun, args: ProblemsArguments): object {
   const { served, budget, limits } = run
@@ -102,7 +102,10 @@ export function readProblems(run: ReadRun, args: ProblemsArguments): object {
   }
 }
 
-/** The problems of a cluster that the arguments ask for: by severity, and the types of the topmost owner or the objects. */
+/**
+ * The problems of a cluster that the arguments ask for: by severity, and by the types of the topmost owner or the
+ * objects.
+ */
 export function problemsOf(
   run: ReadRun,
   cluster: string,
@@ -171,7 +174,7 @@ function kindNameOf(place: Place): string {
 /** The number of objects of a problem that `objects` gives unless the arguments say otherwise. */
 export const defaultProblemObjects = 10
 
-/** Comparing the keys of an object takes as long as so many tests. */
+/** Comparing the keys of an object takes as long as this many tests. */
 const testsPerSorted = 4
 
 export function problemValue(run: ReadRun, problem: Problem): ProblemValue {
@@ -205,7 +208,7 @@ export function problemValue(run: ReadRun, problem: Problem): ProblemValue {
   }
 }
 
-/** Opaque, and the same as long as the problem lasts, on every replica. */
+/** An opaque id. It stays the same while the problem lasts, on every replica. */
 export function problemId({ cluster, key }: Problem): string {
   return hash('sha256', `${cluster} ${key}`, 'base64url').slice(0, 22)
 }
@@ -224,10 +227,10 @@ function placeRef(run: ReadRun, cluster: string, place: Place): ObjectRef {
   return ref
 }
 
-/** The objects whose Events `lastEvent` compares, at most. */
+/** The most objects whose Events `lastEvent` compares. */
 const maxEventObjects = 20
 
-/** The newest Warning Event about the topmost owner or one of the objects, that the viewer may see. */
+/** The newest Warning Event that the viewer may see about the topmost owner or one of the objects. */
 function lastEventOf(run: ReadRun, { cluster, root, objects }: Problem): ProblemEvent | null {
   const [need] = lastEventNeeds(run.served)
   if (need === undefined) return null

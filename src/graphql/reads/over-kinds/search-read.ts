@@ -1,7 +1,7 @@
 /*
- * `search` and `complete`. Both read the words of a text, find the kinds that their arguments and the words name (or else
- * the common kinds and those in memory), and look into the parts: a search for objects, by the words; a completion for
- * the terms that begin with the last word, among the objects that the words before it find.
+ * `search` and `complete`. Both read the words of a text and find the kinds that their arguments and the words name, or
+ * else common kinds and kinds in memory. `search` looks into the parts for objects, by the words. `complete` looks for
+ * terms that begin with the last word, among the objects that the other words find.
  */
 
 import { ArgumentError } from '../../../query/condition/argument-error.ts'
@@ -72,7 +72,7 @@ export function readSearch(run: ReadRun, args: SearchArguments): object {
     after: args.after,
     maxPageSize: limits.maxPageSize,
   })
-  /** Why words without texts find an object: by its first label that they name, its namespace, or its kind. */
+  /** Why words without texts find an object: its first label that they name, its namespace, or its kind. */
   const matchOfWords = ({ kind, view }: KindView, id: number): Omit<SearchResult, 'object'> => {
     const own = view.labelsOf(id)
     const label = labels.find(({ key }) => own[key] !== undefined)
@@ -89,8 +89,8 @@ export function readSearch(run: ReadRun, args: SearchArguments): object {
 }
 
 /**
- * The value of `complete`: the ways to complete the last word of a text, from what the words before it find. `from`: where
- * that word begins. Throws as {@link searchedKinds} does, and as `completionsOf` does.
+ * The value of `complete`: the ways to complete the last word of a text. `from`: where that word begins. Throws as {@link
+ * searchedKinds} does, and as `completionsOf` does.
  */
 export function readCompletions(run: ReadRun, args: CompleteArguments): object {
   const { budget, served } = run
@@ -141,7 +141,7 @@ interface SearchedKinds {
 }
 
 /**
- * The kinds that the arguments and the words name or, without names, the common ones and those in memory. Throws
+ * The kinds that the arguments and the words name or, without names, common kinds and kinds in memory. Throws
  * `ArgumentError`, also for a name that no kind has. The error of a named kind that cannot be read is among the failures.
  */
 function searchedKinds(
@@ -188,7 +188,7 @@ function isSearchedUnnamed({ resource }: Kind): boolean {
   return resource.kind !== 'Event'
 }
 
-/** What both allow; `null` allows everything. */
+/** The values that both allow; `null` allows everything. */
 function common<T>(one: readonly T[] | null, other: readonly T[] | null): readonly T[] | null {
   if (one === null || other === null) return one ?? other
   return one.filter((value) => other.includes(value))

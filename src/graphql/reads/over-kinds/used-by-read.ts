@@ -1,6 +1,6 @@
 /*
- * `usedBy` of the objects of a kind: the objects that use one, of all kinds that may, or of the named ones. It answers with
- * all of them or fails: if a kind cannot be read, or the viewer may see only some of its objects, the field says so.
+ * `usedBy`: the objects that use an object, of all kinds that may use it, or of the named ones. The field answers with
+ * all users or fails: it reports an unreadable kind, and a kind that the viewer may see only in part.
  */
 
 import { splitObjectKey } from '../../../kubernetes/object.ts'
@@ -36,7 +36,7 @@ export class UsedByRead {
     this.#kind = kind
   }
 
-  /** The kinds that it reads in a cluster, with their indexes. Ignores unknown names. */
+  /** The kinds that the field reads in a cluster, with their indexes. Ignores unknown names. */
   needs(
     { types }: { readonly types?: unknown },
     cluster: string,
@@ -50,13 +50,12 @@ export class UsedByRead {
   }
 
   /**
-   * A page of the users of an object; empty where the object is gone. Throws the error of the first kind that cannot be
-   * read, is not in the schema, or that the viewer may see only in part: otherwise some of the users would pass for all.
+   * A page of the users of an object; empty if the object is gone. Throws the error of the first kind that cannot be
+   * read, that is not in the schema, or that the viewer may see only in part.
    */
   page(run: ReadRun, object: FoundObject, args: ObjectUsedByArguments): object {
     const { budget, followed } = run
     const found = originOf(run, object)
-    /** It reads every kind of users, or fails: it never answers with some of them. */
     const places = new Places<UsingPart>(run)
     if (found === undefined) {
       return kindsConnection(run, places.read(), { identity: { list: 'usedBy' }, bounds: args })
