@@ -30,12 +30,6 @@ import { kindOfIdentity, OfObject, referenced, refOf } from '../object-read.ts'
 import { type PlacesRead, PlacesReport, typesNotRead, unnamedPart } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 
-/*
- * `Query.graph`: objects and the relations between them. The walk (`query/relation/graph-walk.ts`) asks for the steps that lead
- * from the objects of each kind that it reaches; `GraphReader` makes them from the links of the schema, and accounts for the
- * kinds and relations that it could not follow. Nodes and edges come from the stores' keys and UIDs, without decoding an object.
- */
-
 /** A graph as the value of its type, valid within the tick: the members have the names of the fields. */
 interface Graph extends PlacesRead<KindView> {
   /**
