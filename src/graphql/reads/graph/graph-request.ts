@@ -37,8 +37,13 @@ export interface GraphRequest {
   readonly picks: GraphPicks | undefined
 }
 
+/** Requests by their arguments: the preparation and the read of a graph get the same arguments. */
+const read = new WeakMap<GraphArguments, { readonly by: ServedSchema; readonly is: GraphRequest }>()
+
 /** Reads the arguments of `graph`. Throws `ArgumentError`, which names the invalid one. */
 export function graphRequest(served: ServedSchema, args: GraphArguments): GraphRequest {
+  const known = read.get(args)
+  if (known?.by === served) return known.is
   const depth = bounded('depth', args.depth ?? graphBounds.depth, 0, graphBounds.maxDepth)
   const maxNodes = bounded('maxNodes', args.maxNodes ?? graphBounds.nodes, 1, graphBounds.maxNodes)
   if (args.roots.length > maxNodes) {
@@ -47,12 +52,14 @@ export function graphRequest(served: ServedSchema, args: GraphArguments): GraphR
       hint: 'begin at fewer objects, or raise `maxNodes`',
     })
   }
-  return {
+  const is = {
     roots: args.roots.map((id, at) => identityIn(`roots[${at}]`, id)),
     depth,
     maxNodes,
     picks: picksOf(served, args.relations),
   }
+  read.set(args, { by: served, is })
+  return is
 }
 
 /**
