@@ -8,6 +8,7 @@ import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { type Fields, textOf } from '../../kubernetes/fields.ts'
 import type { ObjectMeta, Unstructured } from '../../kubernetes/object.ts'
 import { isJsonObject } from '../../lib/json.ts'
+import { readUpTo } from '../../lib/read-body.ts'
 import { parseJson, parseYaml } from '../api/json.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 import { badRequest, Refusal } from '../api/status-refusal.ts'
@@ -161,16 +162,9 @@ const maxBodyBytes = 3 * 1024 * 1024
 
 /** The whole body of a request. Throws 413 beyond 3 MiB. */
 export async function readBody(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length
-    if (bytes > maxBodyBytes) {
-      throw new Refusal(413, `Request entity too large: limit is ${maxBodyBytes}`)
-    }
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
+  const body = await readUpTo(maxBodyBytes, request)
+  if (body.length <= maxBodyBytes) return body
+  throw new Refusal(413, `Request entity too large: limit is ${maxBodyBytes}`)
 }
 
 /** The media type of a request's body, without its parameters. */
