@@ -81,7 +81,6 @@ export interface Condition {
   readonly severity: string | undefined
   /** The generation of the object that the condition describes. */
   readonly observedGeneration: number | undefined
-  /** Since when it has its status. */
   readonly since: string | undefined
 }
 

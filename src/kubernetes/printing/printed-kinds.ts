@@ -57,7 +57,6 @@ export function printedKindOf({
   return group === 'autoscaling' && version !== 'v2' ? undefined : kinds.get(`${group}/${kind}`)
 }
 
-/** Reads the value at a path of members: `spec.nodeName`. */
 function at(path: string): (object: Fields) => unknown {
   const members = path.split('.')
   return (object) => members.reduce<unknown>((value, name) => fieldsOf(value)[name], object)
