@@ -1,3 +1,8 @@
+/*
+ * What the informers of a run report. `SourceStates` logs a failure when it begins, and knows what is wrong now. An informer
+ * has synced as soon as it has listed; that it may not watch shows only here.
+ */
+
 import type { InformerFailure, InformerObserver } from '../informer/informer-observer.ts'
 import type { SharedInformer } from '../informer/shared-informer.ts'
 import { type ApiResource, apiVersionOf, groupResourceOf } from '../kubernetes/api-resource.ts'
@@ -59,10 +64,6 @@ interface SourceState {
   isWatched: boolean
 }
 
-/**
- * What the informers of a run report: logs a failure when it begins, and knows what is wrong now. An informer has synced
- * as soon as it has listed; that it may not watch only shows here.
- */
 export class SourceStates {
   readonly #log: ControllerLog
   readonly #states = new Map<ApiResource, SourceState>()
@@ -72,7 +73,6 @@ export class SourceStates {
     this.#log = log
   }
 
-  /** The observer of the informers of one resource. */
   observerOf(resource: ApiResource): InformerObserver {
     const none = { counts: new Map(), problem: undefined, isListed: false, isWatched: false }
     const state: SourceState = this.#states.get(resource) ?? none
@@ -108,7 +108,6 @@ export class SourceStates {
     }
   }
 
-  /** What is wrong with the sources now. */
   get problems(): readonly SourceProblem[] {
     return [...this.#states.values()].flatMap(({ problem }) => problem ?? [])
   }

@@ -1,3 +1,8 @@
+/*
+ * Conditions in the status of an object: reading and setting them as apimachinery's `meta` does, in copies, with the checks
+ * that the API server would make.
+ */
+
 import { timestamp } from '../kubernetes/timestamp.ts'
 import type { Condition } from '../kubernetes/wire/meta-v1.ts'
 import type { Int64 } from '../kubernetes/scalars.ts'

@@ -22,7 +22,7 @@ function write(level: string, message: string, details: object = {}): void {
   process.stderr.write(`${new Date().toISOString()} ${level} ${message}${members.join('')}\n`)
 }
 
-/** Of an error of this package or of the API server, the message says it all; of another one, the stack says where. */
+/** For errors of this package and of the API server, the message says it all. For others, the stack says where. */
 function textOf(error: Error): string {
   return error instanceof CodedError ? error.message : (error.stack ?? error.message)
 }

@@ -42,7 +42,7 @@ export interface ControllerObserver {
   eventDropped?(controller: string, reason: EventDrop): void
 }
 
-/** One observer that tells several. */
+/** An observer that forwards each report to several. */
 export function observerOf(observers: readonly ControllerObserver[]): Required<ControllerObserver> {
   const all =
     <Name extends keyof ControllerObserver>(name: Name) =>

@@ -1,7 +1,8 @@
-/**
+/*
  * One controller at work: events of its sources queue keys, workers reconcile them with a context of their own, and its
  * Events are written until the end.
  */
+
 import type { ApiServer } from '../api-server/api-server.ts'
 import { ObjectClient } from '../api-server/writes/object-client.ts'
 import type { SharedInformerFactory } from '../informer/informers.ts'
@@ -36,7 +37,7 @@ import {
   type ReconcileContext,
 } from './define-controller.ts'
 
-/** What a controller shares with the others of its run. */
+/** The parts that the controllers of a run share. */
 interface SharedParts {
   readonly apiServer: ApiServer
   readonly informers: SharedInformerFactory
@@ -48,14 +49,14 @@ interface SharedParts {
   readonly eventsDeadlineMs: number
 }
 
-/** What a run asks of its lease. */
+/** The part of a lease term that a run needs. */
 export type HeldLease = Pick<LeaderTerm, 'lost' | 'remainingMs'>
 
 /** What the reconciles of one run share. */
 interface ReconcileTerm {
   readonly events: EventRecorder
   readonly lease: HeldLease
-  /** Aborts before the lease is given up: what a reconcile has left running sends nothing then. */
+  /** Aborts before the lease is given up, so that a reconcile which still runs sends nothing afterwards. */
   readonly over: AbortSignal
 }
 
@@ -73,7 +74,6 @@ export class ControllerRun {
   readonly #log: ControllerLog
   readonly #sources: readonly WatchedSource[]
   readonly #caches: Caches
-  /** The running reconciles. */
   readonly #running = new Set<AbortController>()
   /** Keys that were still queued at the stop. */
   #left = 0
@@ -199,7 +199,7 @@ export class ControllerRun {
     }
   }
 
-  /** Throws `InvalidOptionError` for what cannot be a key of the kind: its reconcile would only find that it is gone. */
+  /** Throws `InvalidOptionError` for texts that cannot be keys of the kind: their reconciles would find no object. */
   #checkedKeys(keys: Iterable<string>): readonly string[] {
     const { kind, namespaced } = this.#controller.resource
     const pattern = namespaced ? /^[^/]+\/[^/]+$/ : /^[^/]+$/
@@ -300,7 +300,7 @@ export class ControllerRun {
   }
 }
 
-/** Throws `InvalidOptionError` where it is not clear which cache a reader means. */
+/** Throws `InvalidOptionError` if it is not clear which cache a reader means. */
 function cachesOf(controller: string, sources: readonly WatchedSource[]): Caches {
   for (const { resource, cache } of sources) {
     const other = sources.find(

@@ -1,7 +1,8 @@
-/**
- * What a controller is: the kind that it reconciles, the kinds that lead to keys of it, and the function that does the
- * work. Options are checked here; `runControllers` runs it.
+/*
+ * A controller: the kind that it reconciles, the kinds whose events lead to its keys, and the function that does the work.
+ * Options are checked here; `runControllers` runs it.
  */
+
 import type { ObjectClient } from '../api-server/writes/object-client.ts'
 import type { InformerOptions } from '../informer/informers.ts'
 import type { Indexer, Lister } from '../informer/store/lister.ts'

@@ -1,7 +1,8 @@
-/**
- * Records Events. `record` checks one, counts it as a repetition or queues it, and never waits; workers write what is
- * queued, in series as client-go does. What cannot be written is dropped, and reported.
+/*
+ * Records Events. `record` checks one, counts it as a repetition or queues it, and never waits. Workers write the queued
+ * Events, in series as client-go does. An Event that cannot be written is dropped, and reported.
  */
+
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { ApiServer } from '../api-server/api-server.ts'
@@ -124,7 +125,6 @@ interface Series {
   readonly waiting: Set<{ readonly count: number; readonly resolve: () => void }>
 }
 
-/** The tokens of one object. */
 interface Bucket {
   tokens: number
   filledAtMs: number
@@ -183,7 +183,7 @@ export class EventRecorder implements AsyncDisposable {
     if (!this.#takeToken(made)) return this.#dropped(made, 'rate-limit')
     if (!this.#makeRoom()) return this.#dropped(made, 'overflow')
     this.#queued += 1
-    // Puts a series that begins anew last: the map is in the order of age.
+    // A series that begins anew goes to the end: the map is in the order of age.
     this.#series.delete(key)
     this.#series.set(key, {
       event: made,
@@ -248,7 +248,7 @@ export class EventRecorder implements AsyncDisposable {
     const filled = refillMs === 0 ? burst : (nowMs - bucket.filledAtMs) / refillMs
     const tokens = Math.min(burst, bucket.tokens + filled)
     const isAllowed = tokens >= 1
-    // Objects of late events come last; the first one is forgotten.
+    // Objects with recent events come last; the first object is forgotten.
     this.#buckets.delete(key)
     this.#buckets.set(key, { tokens: isAllowed ? tokens - 1 : tokens, filledAtMs: nowMs })
     const [first] = this.#buckets.keys()
@@ -274,7 +274,7 @@ export class EventRecorder implements AsyncDisposable {
     const sweepMs = Math.max(10, Math.min(60_000, seriesEndMs / 6, seriesRefreshMs / 6))
     const handle = (key: string, signal: AbortSignal): Promise<void> | ReconcileResult => {
       if (key !== sweep) return this.#process(key, signal)
-      // Queues what is due of the series, and forgets those that have ended.
+      // Queues the series that are due, and forgets the series that have ended.
       for (const [one, series] of this.#series) {
         if (this.#isDue(series)) this.#queue.add(one)
         else if (this.#isOver(series)) this.#series.delete(one)
@@ -407,11 +407,10 @@ export interface RecordedEvent {
   readonly reason: string
   /** What was done or tried: `Ship`. At most 128 bytes. */
   readonly action: string
-  /** For people. Cut at 1024 bytes. Of repetitions, only the first note is written. */
+  /** For people. Cut at 1024 bytes. Only the first note of a series is written. */
   readonly note?: string
 }
 
-/** Who reports events. */
 interface EventReporter {
   /** A qualified name. */
   readonly controller: string
@@ -528,7 +527,7 @@ function requireText(option: string, value: unknown): void {
 const qualifiedName =
   /^(?:(?=.{1,253}\/)[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*\/)?[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?$/
 
-/** The longest beginning that fits, with a sign where something is missing. */
+/** The longest beginning that fits, with `…` at its end if something is missing. */
 function cut(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text)
   if (bytes.length <= maxBytes) return text

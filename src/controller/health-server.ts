@@ -1,7 +1,8 @@
-/**
- * What a process of controllers tells of itself: liveness, readiness, and counts in Prometheus' format by the names of
+/*
+ * Serves the liveness and readiness of a process of controllers, and its counts in Prometheus' format by the names of
  * controller-runtime and client-go.
  */
+
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -24,7 +25,6 @@ export interface HealthOptions {
 
 export const healthChecks: OptionChecks<HealthOptions> = { port: aNumber(), host: aString }
 
-/** What the server answers with. */
 interface HealthSource {
   /** The reasons why the process is not ready; none if it is. */
   readonly notReady: () => readonly string[]
@@ -106,7 +106,7 @@ export interface ControllerMetrics extends ControllerObserver {
 /** The `Content-Type` of {@link ControllerMetrics.text}. */
 export const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8'
 
-/** What the metrics read of a controller whenever their text is made. */
+/** The state of a controller that the metrics read whenever their text is made. */
 interface MeasuredController {
   readonly name: string
   readonly concurrency: number
@@ -274,7 +274,7 @@ interface Family {
   readonly of: (counts: ControllerCounts) => Iterable<Sample>
 }
 
-/** What is read of the queue of a controller. */
+/** A number that is read from the queue of a controller. */
 const measured =
   (of: (controller: MeasuredController) => number) =>
   ({ measured: controller }: ControllerCounts): readonly Sample[] =>

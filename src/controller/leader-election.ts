@@ -1,7 +1,8 @@
-/**
- * Leader election by a lease, as in client-go. A candidate takes the lease and leads, renews it while its work runs,
- * and ends its work before a rival may take the lease. `lease-lock.ts` reads and writes the lease.
+/*
+ * Leader election by a lease, as in client-go. A candidate takes the lease and leads, renews it while its work runs, and ends
+ * its work before a rival may take the lease. `lease-lock.ts` reads and writes the lease.
  */
+
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { ApiServer } from '../api-server/api-server.ts'
@@ -93,7 +94,7 @@ export interface LeaderTerm {
 
 /** Reports for metrics and logs. Every method is optional and must not throw. */
 export interface LeaderElectionObserver {
-  /** This process leads, or does not, as at the beginning (client-go's `leader_election_master_status`). */
+  /** Whether this process leads; not yet at the beginning (client-go's `leader_election_master_status`). */
   leading?(isLeading: boolean): void
   /** The leader has renewed its lease. */
   renewed?(latencyMs: number): void
@@ -302,7 +303,7 @@ class Election {
     this.#observer.leading?.(true)
     const renewing = this.#renewAll(term)
     const work = (async () => onStartedLeading(term.signal, term))().catch((error: unknown) => {
-      // `timers/promises` and `fetch` reject so where they are asked to end.
+      // `timers/promises` and `fetch` reject in this way when they are aborted.
       const isAbort = error instanceof Error && error.name === 'AbortError'
       if (term.signal.aborted && (isAbort || error === term.signal.reason)) return
       failure = { error }
@@ -381,11 +382,9 @@ const labelPattern = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
 const subdomainPattern =
   /^(?=.{1,253}$)[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/
 
-/** One term of this process. */
 class Term implements LeaderTerm {
   readonly identity: string
   readonly transitions: number
-  /** Why the last renewal failed. */
   lastFailure: unknown
   readonly #lease: string
   readonly #timing: Timing
@@ -437,7 +436,7 @@ class Term implements LeaderTerm {
     return this.#heldSinceMs + this.#timing.leaseDurationMs
   }
 
-  /** Puts the loss off. */
+  /** Postpones the loss. */
   renewed({ sentAtMs }: Hold): void {
     if (this.#over.signal.aborted) return
     this.#heldSinceMs = sentAtMs

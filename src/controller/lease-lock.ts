@@ -1,3 +1,9 @@
+/*
+ * One candidate's view of a lease (client-go's `resourcelock` and `tryAcquireOrRenew`). Times in the lease come from other
+ * clocks, so they are only compared for change: a lease runs out when it has not changed for its duration by the clock of
+ * this process. Every write carries the resource version that it is based on.
+ */
+
 import type { ObjectClient } from '../api-server/writes/object-client.ts'
 import { ApiStatusError, isConflict, isNotFound } from '../kubernetes/status.ts'
 import { microTimestamp } from '../kubernetes/timestamp.ts'
@@ -33,11 +39,6 @@ export type LeaseLoss = 'deleted' | 'taken'
 /** How many own writes are remembered. A lease by a forgotten one counts as another process's until it runs out. */
 const mostOwnWrites = 100
 
-/**
- * One candidate's view of a lease (client-go's `resourcelock` and `tryAcquireOrRenew`). Times in the lease come from
- * other clocks, so they are only compared for change: a lease runs out when it has not changed for its duration by the
- * clock of this process. Every write carries the resource version that it is based on.
- */
 export class LeaseLock {
   readonly #options: LeaseLockOptions
   #lease: Lease | undefined

@@ -1,7 +1,8 @@
-/**
- * Runs controllers as one unit: caches are filled, the lease is waited for, all controllers work, and the end comes in
- * order, whether by a signal, a lost lease or a failure.
+/*
+ * Runs controllers as one unit. The run fills the caches, waits for the lease, lets all controllers work, and ends in order,
+ * whether after a signal, a lost lease or a failure.
  */
+
 import { type ApiServer, createApiServer } from '../api-server/api-server.ts'
 import { loadClusterConfig } from '../api-server/kubeconfig/cluster-lookup.ts'
 import { createSharedInformerFactory, type SharedInformerFactory } from '../informer/informers.ts'
@@ -308,7 +309,7 @@ class Run {
     for (const one of ended) if (one.status === 'rejected') throw one.reason
   }
 
-  /** Without the messages of errors, which name accounts and addresses: the log has them. */
+  /** Leaves out the messages of errors, which name accounts and addresses: the log has them. */
   #notReady(): readonly string[] {
     if (this.#phase !== 'working' && this.#phase !== 'waiting') {
       return [`the process is ${this.#phase}`]
@@ -319,7 +320,7 @@ class Run {
   }
 }
 
-/** The caller's signal; or one that aborts at SIGINT and SIGTERM, the second of which ends the process at once. */
+/** The caller's signal; or a signal that aborts at SIGINT and SIGTERM. The second of these ends the process at once. */
 function stopSignal(
   given: AbortSignal | undefined,
   log: ControllerLog,
@@ -327,7 +328,7 @@ function stopSignal(
   if (given !== undefined) return { signal: given, stopListening: () => {} }
   const stop = new AbortController()
   const heard = (name: NodeJS.Signals, number: number) => {
-    // What a shell reports of a process that a signal has ended.
+    // The exit code by which a shell reports a process that a signal has ended.
     if (stop.signal.aborted) process.exit(128 + number)
     log.info(`${name}: stopping; a second signal ends the process at once`)
     stop.abort(new DOMException(`the process got ${name}`, 'AbortError'))

@@ -1,3 +1,8 @@
+/*
+ * The command `types`: reads CustomResourceDefinitions from files or a cluster, and writes the TypeScript types of their
+ * kinds, or checks that a file still has them.
+ */
+
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -56,7 +61,7 @@ Options:
   --import <module>    module that the file imports its types from; default: ${importFrom}
 `
 
-/** `types`: writes the types of custom resources. Rejects with {@link CodedError}s. */
+/** Rejects with {@link CodedError}s. */
 export async function typesCommand(args: readonly string[], program: TypesProgram): Promise<void> {
   const { values, positionals } = attempt(
     () => parseArgs({ args: [...args], options: flags, allowPositionals: true }),
@@ -98,7 +103,7 @@ export async function typesCommand(args: readonly string[], program: TypesProgra
   }
 }
 
-/** What `make` returns. Throws what `refused` makes of its error. */
+/** Returns the result of `make`. If that throws, throws the error that `refused` makes of it. */
 function attempt<T>(make: () => T, refused: (error: unknown) => Error): T {
   try {
     return make()

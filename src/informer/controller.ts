@@ -94,12 +94,11 @@ export interface ControllerParts {
   readonly stageNamespace?: () => StoreContents
   /** The version that lists of further namespaces have to reach. */
   readonly notBefore?: () => ResourceVersion | undefined
-  /** Applies deltas in order. Its promise is awaited before the next ones. */
+  /** Applies deltas in order. The next deltas wait for its promise. */
   readonly process: (deltas: readonly Delta[]) => void | Promise<void>
   readonly failed: ReportFailure
 }
 
-/** One reflector of a controller. */
 interface Reflecting {
   readonly reflector: Reflector
   readonly stop: AbortController
@@ -109,7 +108,6 @@ interface Reflecting {
 /** One run of a controller, which reflectors may join and leave. */
 interface ControllerRun {
   readonly queue: DeltaQueue
-  /** Ends with the run. */
   readonly signal: AbortSignal
   /** A reflector has failed, by a fault of this library or an observer. */
   readonly broken: () => void
@@ -197,7 +195,7 @@ export class Controller {
     return undefined
   }
 
-  /** The earliest of all reflectors; `undefined` while one has none. */
+  /** The earliest contact of all reflectors; `undefined` while one has had none. */
   get lastContactMs(): number | undefined {
     let earliest = Infinity
     for (const { reflector } of this.#reflectors.values()) {
@@ -227,7 +225,7 @@ export class Controller {
     for (const [name, { stop, running }] of this.#reflectors) {
       if (next.has(name)) continue
       this.#reflectors.delete(name)
-      // What it has sent is in the queue before the delta that follows, and it sends nothing more.
+      // Its deltas are in the queue before the delta that follows, and it sends no more.
       stop.abort()
       if (running !== undefined) this.#leave(running)
     }
@@ -331,7 +329,7 @@ export class Controller {
   }
 }
 
-/** The states of reflectors, from the one that has least to show. */
+/** The states of reflectors, the least advanced first. */
 const progress: readonly ReflectorState[] = [
   'idle',
   'listing',

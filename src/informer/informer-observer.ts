@@ -24,8 +24,8 @@ export type InformerFailure =
  */
 export interface InformerObserver {
   /**
-   * `resource` tells the informers of a shared observer apart. `namespace`: of a list or watch of an informer with
-   * `namespaces`, here and below.
+   * `resource` tells the informers of a shared observer apart. `namespace`, here and below: the namespace of the list or
+   * watch, if the informer has `namespaces`.
    */
   failed?(failure: InformerFailure, error: Error, resource: ApiResource, namespace?: string): void
   /** A list begins; it may take several requests. */
@@ -142,7 +142,7 @@ export class FailureReport {
   readonly #all: Iterable<InformerObserver>
   readonly #counts = new Map<InformerFailure, number>()
 
-  /** `all`: the observer, and those that were added since. */
+  /** `all`: the observer, and the observers that were added since. */
   constructor(
     resource: ApiResource,
     observer: InformerObserver,

@@ -196,8 +196,8 @@ export class InformerFactory implements AsyncDisposable {
   }
 
   /**
-   * Changes the namespaces of the factory, also while it runs; `undefined`: all. Handlers get a deletion for each object
-   * of a namespace that leaves, and an addition for each of one that comes. The informers of other namespaces go on
+   * Changes the namespaces of the factory, also while it runs; `undefined`: all. Handlers get a deletion for each object of a
+   * namespace that leaves, and an addition for each object of a namespace that comes. The informers of other namespaces go on
    * undisturbed. {@link waitForCacheSync} waits for the new namespaces. Throws `InvalidOptionError`.
    */
   setNamespaces(namespaces: readonly string[] | undefined): void {
@@ -212,7 +212,7 @@ export class InformerFactory implements AsyncDisposable {
 
   /**
    * Resolves when every informer has synced, and has listed each of its namespaces. Rejects with {@link CacheSyncError},
-   * which names those that have not and why, or with the signal's reason.
+   * which names the informers that have not and why, or with the signal's reason.
    */
   async waitForCacheSync(options: WaitOptions = {}): Promise<void> {
     const errors = new Map<string, Error>()

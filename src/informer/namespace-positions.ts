@@ -11,7 +11,7 @@ import {
  *
  * One API server counts the versions of one resource over all namespaces, so the watches move on one line. Each is
  * somewhere else on it: a quiet namespace hears of later versions by bookmarks only. A reader that resumes from the
- * furthest watch would miss what the others are still to send; so the position tells the least.
+ * furthest watch would miss changes that the others have still to send; so the position is the least one.
  */
 export class NamespacePositions {
   readonly #store = randomBytes(6)
@@ -23,7 +23,6 @@ export class NamespacePositions {
   #low = latestResourceVersion
   #step = 0
 
-  /** Whether every namespace was listed. */
   get areListed(): boolean {
     for (const position of this.#positions.values()) if (position === undefined) return false
     return true
@@ -37,7 +36,7 @@ export class NamespacePositions {
     return this.#positions.get(namespace) !== undefined
   }
 
-  /** Covers these namespaces from now on. Those that stay keep their positions. */
+  /** Covers these namespaces from now on. Namespaces that stay keep their positions. */
   cover(namespaces: ReadonlySet<string>): void {
     const before = this.#positions
     this.#positions = new Map(Array.from(namespaces, (name) => [name, before.get(name)]))
@@ -56,12 +55,12 @@ export class NamespacePositions {
   reached(namespace: string, to: ResourceVersion): ResourceVersion {
     const before = this.#positions.get(namespace)
     this.#positions.set(namespace, to)
-    // Only the namespace that was last on the line can move the least.
+    // Only a namespace at the least position can move it.
     if (before === undefined || before === this.#low) this.#low = this.#least()
     return this.next()
   }
 
-  /** A version behind which no namespace was listed; `''` if the versions have no order. */
+  /** The highest position of a namespace; `''` if the versions have no order. */
   get highest(): ResourceVersion {
     let highest = latestResourceVersion
     for (const position of this.#positions.values()) {
@@ -93,7 +92,7 @@ export class NamespacePositions {
     })
   }
 
-  /** A version that a list of one more namespace has to reach, so that the least does not go back. */
+  /** The version that a list of one more namespace has to reach, so that the least position does not go back. */
   get low(): ResourceVersion | undefined {
     return this.#low === latestResourceVersion ? undefined : this.#low
   }

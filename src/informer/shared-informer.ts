@@ -436,7 +436,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     return indexerOf(this.#store)
   }
 
-  /** In the same tick as the abort, so that a handler in the middle of a batch receives no more calls. */
+  /** Runs in the same tick as the abort, so that a handler in the middle of a batch receives no more calls. */
   #stop(): void {
     if (this.#phase === 'stopped') return
     this.#phase = 'stopped'
@@ -453,7 +453,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     const deadlineMs = this.#handlerStopDeadlineMs
     const ended = [...this.#registrations].map(async (run) => {
       await withDeadline('the end of a handler', run[Symbol.asyncDispose](), deadlineMs)
-        // It never rejects but by the deadline.
+        // It rejects only by the deadline.
         .catch(() => this.#report.failed('handler', new HandlerStuckError(run.current, deadlineMs)))
     })
     await Promise.all(ended)

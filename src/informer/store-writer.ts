@@ -40,7 +40,6 @@ export class StoreWriter {
     this.#store = store
   }
 
-  /** Whether a whole list was applied. */
   get hasList(): boolean {
     return this.#hasList
   }
@@ -114,7 +113,7 @@ export class StoreWriter {
     return this.#keysIn(namespace).filter((key) => !contents.ids.has(key))
   }
 
-  /** The list of a namespace is applied. Returns whether it is the one that completes the first list of the store. */
+  /** Records that the list of a namespace is applied. Returns whether this completes the first list of the store. */
   listed(namespace: string, resourceVersion: ResourceVersion): boolean {
     if (this.#namespaces === undefined) return false
     this.#store.advance(this.#namespaces.reached(namespace, resourceVersion))
@@ -128,7 +127,6 @@ export class StoreWriter {
     return true
   }
 
-  /** The keys of the objects in a namespace. */
   #keysIn(namespace: string): readonly string[] {
     const ids = this.#store.index('namespace').posting(namespace) ?? none
     return Array.from(ids, (id) => this.#store.keyOf(id))

@@ -1,3 +1,8 @@
+/*
+ * The resources of an API server, as discovery describes them, and the texts that follow from one: the `apiVersion` of its
+ * objects, its name without the version, its URL paths.
+ */
+
 import { isRecord } from '../lib/json.ts'
 import { InvalidOptionError } from '../lib/options.ts'
 import type { KubernetesObject } from './object.ts'
@@ -53,7 +58,6 @@ export function apiVersionOf(resource: Pick<ApiResource, 'group' | 'version'>): 
   return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`
 }
 
-/** The two parts of an `apiVersion`. */
 export function splitApiVersion(apiVersion: string): { group: string; version: string } {
   const slash = apiVersion.indexOf('/')
   return slash < 0
@@ -128,7 +132,6 @@ const builtInGroups: ReadonlySet<string> = new Set([
   'storagemigration.k8s.io',
 ])
 
-/** Whether kube-apiserver itself serves the group. */
 export function isBuiltInGroup(group: string): boolean {
   return builtInGroups.has(group)
 }

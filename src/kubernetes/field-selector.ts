@@ -1,6 +1,5 @@
 import { CodedError } from '../lib/coded-error.ts'
 
-/** One condition of a field selector. */
 interface FieldRequirement {
   /** A dotted path, `spec.nodeName`. */
   readonly path: string
@@ -11,7 +10,6 @@ interface FieldRequirement {
 /** All requirements must hold. */
 type FieldSelector = readonly FieldRequirement[]
 
-/** A field selector has a syntax error. */
 export class FieldSelectorError extends CodedError {
   constructor(selector: string, problem: string) {
     super('FIELD_SELECTOR', `field selector ${JSON.stringify(selector)}: ${problem}`, {

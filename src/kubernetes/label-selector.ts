@@ -1,7 +1,11 @@
+/*
+ * Label selectors, as lists of requirements. They are read from kubectl's syntax or from an object's own `selector`, written
+ * for requests, and tested on labels. `labelSelectorLimits` bounds the selectors that callers write.
+ */
+
 import { CodedError } from '../lib/coded-error.ts'
 import { quoted } from '../lib/text.ts'
 
-/** One condition of a label selector. */
 export type LabelRequirement =
   | { readonly key: string; readonly operator: 'in' | 'notin'; readonly values: readonly string[] }
   | { readonly key: string; readonly operator: 'exists' | 'absent' }
@@ -22,12 +26,11 @@ export class LabelSelectorError extends CodedError {
 
 const syntaxHint = 'write it as kubectl does: app=web,tier!=cache,env in (dev,prod),!legacy'
 
-/** The maximum size of a selector. */
 export const labelSelectorLimits = {
-  /** Of the text, in UTF-16 code units. */
+  /** The length of the text, in UTF-16 code units. */
   length: 16_384,
   requirements: 256,
-  /** Of all requirements together. */
+  /** The values of all requirements together. */
   values: 4_096,
 } as const
 

@@ -1,3 +1,7 @@
+/*
+ * The types of objects as the API has them, the keys under which stores keep objects, and copies that may be modified.
+ */
+
 import { isRawJson } from '../lib/json.ts'
 import type { Int64, RawNumber } from './scalars.ts'
 

@@ -8,13 +8,10 @@ export interface OpenApiSchema {
   readonly pattern?: string
   readonly maximum?: number
   readonly minimum?: number
-  /** All values that the property can have. */
   readonly enum?: readonly unknown[]
   readonly description?: string
   readonly deprecated?: boolean
-  /** Whether the value may be null. */
   readonly nullable?: boolean
-  /** The properties that every object has. */
   readonly required?: readonly string[]
   readonly properties?: Readonly<Record<string, OpenApiSchema>>
   readonly additionalProperties?: OpenApiSchema | boolean

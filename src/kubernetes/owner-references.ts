@@ -1,3 +1,8 @@
+/*
+ * Sets owner references in copies of objects, as controller-runtime's `controllerutil` does: an object has at most one
+ * controller, and any number of other owners.
+ */
+
 import { CodedError } from '../lib/coded-error.ts'
 import { present } from '../lib/options.ts'
 import { type KubernetesObject, objectKey, type OwnerReference } from './object.ts'

@@ -1,3 +1,8 @@
+/*
+ * Positions in the history of a resource: resource versions of servers, and the joint positions of stores that one watch per
+ * namespace fills.
+ */
+
 declare const brand: unique symbol
 
 /**

@@ -24,5 +24,5 @@ export type Int64 = number | RawNumber
 /** Bytes in base64. */
 export type Base64 = string
 
-/** Text of which these values are known; a newer server may send others. */
+/** A text with these known values; a newer server may send others. */
 export type OpenEnum<Known extends string> = Known | (string & {})

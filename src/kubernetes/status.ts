@@ -1,3 +1,7 @@
+/*
+ * Refusals of an API server: the `Status` that it sends, the error that it becomes, and the tests that tell refusals apart.
+ */
+
 import { type Fields, itemsOf, textOf } from './fields.ts'
 import { CodedError } from '../lib/coded-error.ts'
 
@@ -97,7 +101,6 @@ export function isTooManyRequests(error: unknown): boolean {
   return error instanceof ApiStatusError && error.httpStatus === 429
 }
 
-/** The body of a failure. */
 export function failureStatus(
   code: number,
   reason: string,
@@ -116,7 +119,6 @@ export function failureStatus(
   }
 }
 
-/** The usual reason of an HTTP status. */
 export const statusReasons: Readonly<Record<number, string>> = {
   400: 'BadRequest',
   401: 'Unauthorized',

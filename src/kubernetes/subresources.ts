@@ -49,7 +49,7 @@ export type Binding = {
   readonly target: ObjectReference
 }
 
-/** The `apiVersion` and `kind` of what subresources read and write, where it is not the object itself. */
+/** The `apiVersion` and `kind` of the objects that subresources read and write, if these are not the object itself. */
 export const subresourceTypes: Readonly<
   Record<string, Pick<KubernetesObject, 'apiVersion' | 'kind'>>
 > = {

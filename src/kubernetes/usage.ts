@@ -11,7 +11,7 @@ const measured: Readonly<Record<string, ApiResource>> = {
   nodes: { ...metrics, kind: 'NodeMetrics', resource: 'nodes', namespaced: false },
 }
 
-/** All resources with measurements of other objects, which have the names of these. */
+/** All resources that measure other objects. A measurement has the name of its object. */
 export const usageResources: readonly ApiResource[] = Object.values(measured)
 
 /** The resource with the measurements of a resource's objects; `undefined` if nothing measures them. */

@@ -1,3 +1,8 @@
+/*
+ * Reads the frames of a watch. API servers write `type` before `object` and nothing else. Then the object is a part of the
+ * frame, neither copied nor parsed; any other form is parsed as JSON.
+ */
+
 import { CodedError } from '../lib/coded-error.ts'
 import { resourceVersion, type ResourceVersion } from './resource-version.ts'
 import { ApiStatusError, type Status } from './status.ts'
@@ -13,7 +18,6 @@ export interface WatchFrame {
   readonly object: Uint8Array
 }
 
-/** A frame of a watch is not an event. */
 export class MalformedFrameError extends CodedError {
   constructor(frame: Uint8Array, problem: string) {
     const start = new TextDecoder().decode(frame.subarray(0, 80))
@@ -27,10 +31,7 @@ const encoder = new TextEncoder()
 const types: readonly WatchEventType[] = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'ERROR']
 const heads = types.map((type) => ({ type, head: Buffer.from(`{"type":"${type}","object":`) }))
 
-/**
- * Reads one frame of a watch. API servers write `type` before `object` and nothing else. Then the object is a part of
- * the frame, neither copied nor parsed; any other form is parsed as JSON. Throws {@link MalformedFrameError}.
- */
+/** Reads one frame of a watch. Throws {@link MalformedFrameError}. */
 export function readWatchFrame(frame: Uint8Array): WatchFrame {
   const closing = frame.at(-1)
   if (closing === 0x7d) {
@@ -51,7 +52,6 @@ export function readWatchFrame(frame: Uint8Array): WatchFrame {
   return { type, object: encoder.encode(JSON.stringify(event.object ?? null)) }
 }
 
-/** The contents of a BOOKMARK event. */
 export interface Bookmark {
   /** The kind that it names; absent members are missing. */
   readonly type: { readonly apiVersion?: unknown; readonly kind?: unknown }

@@ -1,3 +1,9 @@
+/*
+ * The objects that a subscriber holds: those that matched and were visible when the last changes were sent. Given the keys
+ * that changed, it computes what to send, so that a fold of all changes equals a fresh list. It keeps a key and a UID per
+ * object, both shared with the store. Reading throws `QueryTooCostlyError`.
+ */
+
 import type { ObjectId, StoreView } from '../informer/store/store-view.ts'
 import { allOf, type Condition, type RelatedStores, scopeCondition } from './condition/condition.ts'
 import { bindCondition } from './condition/id-set.ts'
@@ -32,7 +38,7 @@ export function removalCause(
   { view, scope }: { readonly view: StoreView; readonly scope: Scope },
   { key, uid }: { readonly key: string; readonly uid: string },
 ): RemovalCause {
-  // Visibility comes first: of a hidden object, not even its deletion may be sent.
+  // Visibility comes first: not even the deletion of a hidden object may be sent.
   if (!isInScope(scope, key)) return 'hidden'
   const id = view.idOf(key)
   // Another object under the same key does not count.
@@ -48,11 +54,6 @@ export interface LiveRead {
   readonly related?: RelatedStores
 }
 
-/**
- * The objects that a subscriber holds: those that matched and were visible when the last changes were sent. Given the
- * keys that changed, it computes what to send, so that a fold of all changes equals a fresh list. It keeps a key and a
- * UID per object, both shared with the store. Reading throws `QueryTooCostlyError`.
- */
 export class LiveSet {
   readonly #condition: Condition
   readonly #uidByKey = new Map<string, string>()
@@ -65,7 +66,6 @@ export class LiveSet {
     return this.#uidByKey.size
   }
 
-  /** The keys that the subscriber holds. */
   keys(): Iterable<string> {
     return this.#uidByKey.keys()
   }
@@ -119,8 +119,8 @@ export class LiveSet {
   }
 
   /**
-   * Those of `keys` whose match has changed. Without `keys`: of all objects, held but not matching first, then matching
-   * but not held. That examines both.
+   * The keys among `keys` whose match has changed. Without `keys`, among all keys: first held objects that no longer match,
+   * then matching objects that are not held. That examines both.
    */
   changedMatches(read: LiveRead, keys?: Iterable<string>): string[] {
     const { view, budget } = read

@@ -86,8 +86,8 @@ export function createObjectCodec(options: {
 /** A row longer than this part of its object's text saves too little. */
 const maxRowPart = 3 / 4
 /**
- * Of cached answers: about two kilobytes for each selection and template. Building an answer takes ten times as long as
- * filling it.
+ * The most bytes of cached answers, which take about two kilobytes for each selection and template. Building an answer takes
+ * ten times as long as filling it.
  */
 const maxAnswerBytes = heapShare('templateAnswers', 64 << 20)
 

@@ -95,8 +95,8 @@ let valueEnds = new Int32Array(256)
  * one node.
  *
  * A hole is a whole value, and holes nest as the selected values do. Differences never nest, so the holes that a row
- * fills do not either: its answer alternates pieces of the template's answer with filled holes. Of a scalar, the row's
- * text is written, with its spelling normalised. Of a container, the selected parts are picked out of its text. Only
+ * fills do not either: its answer alternates pieces of the template's answer with filled holes. For a scalar, the row's
+ * text is written, with its spelling normalised. For a container, its text gives the selected parts. Only
  * values that `JSON.stringify` would spell differently are parsed.
  *
  * Differences are in the order of the object's text, holes in the order of the selection, and a node may be selected
@@ -106,7 +106,6 @@ let valueEnds = new Int32Array(256)
  * written first, as an answer of its own, and passed to the writer.
  */
 class TemplateAnswer {
-  /** The approximate size in memory. */
   readonly bytes: number
   readonly #text: string
   readonly #holes: readonly Hole[]

@@ -85,8 +85,8 @@ function projectMember(
 }
 
 /**
- * The range of each field's property at index `from` of its path; `undefined` if that requires parsing. Of a repeated
- * key the last one counts, as in `JSON.parse`.
+ * The range of each field's property at index `from` of its path; `undefined` if that requires parsing. If a key is repeated,
+ * its last value counts, as in `JSON.parse`.
  */
 function memberRanges(
   fields: readonly SelectedField[],

@@ -164,7 +164,6 @@ class Router {
     if (byValue.size === 0) this.#byIndex.delete(route.index)
   }
 
-  /** The listeners for a change, each once. */
   listenersFor(change: Change, valuesOf: ValuesOfChange): ReadonlySet<Listener> {
     const ofKey = this.#byKey.get(change.key)
     if (this.#byIndex.size + this.#valued.size === 0) return ofKey ?? noListeners

@@ -101,9 +101,8 @@ export class DeltaQueue implements DeltaSink {
   }
 
   /**
-   * The deltas in batches of at most 1,000. A batch has each key at most once; a list and a change of
-   * the namespaces are always alone. Ends when
-   * the signal aborts; queued deltas are then dropped.
+   * The deltas in batches of at most 1,000. A batch has each key at most once; a list and a change of the namespaces are
+   * always alone. Ends when the signal aborts; queued deltas are then dropped.
    */
   async *batches(signal: AbortSignal): AsyncGenerator<readonly Delta[], void, void> {
     const stop = () => this.#arrival?.resolve()

@@ -31,7 +31,6 @@ export class TransformError extends CodedError {
   }
 }
 
-/** The result of reading the text of an object. */
 interface Intake {
   readonly key: string
   /** `undefined` if the user's transform refused the object. */

@@ -13,7 +13,6 @@ import type { StoreContents } from '../store/store-contents.ts'
 import type { ListerWatcher, Selection } from './lister-watcher.ts'
 import type { ObjectIntake } from './object-intake.ts'
 
-/** What a reflector works with. */
 export interface ReflectorParts {
   /** For messages: `pods`, `deployments.apps`. */
   readonly resourceName: string

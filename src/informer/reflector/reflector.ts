@@ -170,7 +170,7 @@ export class Reflector {
     if (isReread) return this.#listing()
     this.#failed(step === 'watch' ? 'watch' : 'list', error)
     if (step === 'watch' && this.#wasUnreached && isExpired(error)) {
-      // The server is back. A list catches up with what it has forgotten.
+      // The server is back. A list catches up with the changes that it has forgotten.
       this.#wasUnreached = false
       this.#backoff.restart()
       return this.#listing()
@@ -407,7 +407,6 @@ export class Reflector {
   }
 }
 
-/** A request was aborted in order to list again. */
 class RereadError extends CodedError {
   constructor() {
     super('REREAD', 'the resource is being listed again')
@@ -415,11 +414,11 @@ class RereadError extends CodedError {
 }
 
 /**
- * Tracks a request to list again although no resource version has changed, as after the definition of a custom resource
- * decides anew which fields the server shows.
+ * Tracks a request to list again although no resource version has changed: a custom resource has a new definition, by
+ * which the server shows other fields.
  *
  * The list happens twice: at once, and when the watch after it has ended. For a moment after such a change an API
- * server still answers by the old definition; it ends the watches that it opened by it.
+ * server still answers by the old definition. It ends the watches that it opened by the old one.
  */
 class Rereading {
   #step: 'none' | 'list' | 'listing' | 'watch' | 'list once more' = 'none'
@@ -437,7 +436,6 @@ class Rereading {
     this.#step = 'list'
   }
 
-  /** Returns whether objects with known resource versions may look different in the list. */
   listBegins(): boolean {
     if (this.#step === 'list') this.#step = 'listing'
     return this.#step !== 'none'
@@ -454,8 +452,7 @@ class Rereading {
 }
 
 /**
- * The position of a reflector in the history of its resource, and how reliable it is. Two doubts may affect
- * a position.
+ * The position of a reflector in the history of its resource, and how reliable it is. Two doubts may affect a position.
  *
  * First, the server may have said that it cannot serve the position: it has forgotten that moment (410), or has not
  * reached it yet ("too large"). Then the next list asks for the most recent state, once.

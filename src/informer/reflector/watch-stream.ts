@@ -10,9 +10,7 @@ class SuspendedError extends CodedError {
   }
 }
 
-/** An open watch. */
 export class WatchStream {
-  /** How many frames were read. */
   frames = 0
   readonly #iterator: AsyncIterator<readonly Uint8Array[]>
   readonly #controller: AbortController

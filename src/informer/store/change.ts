@@ -29,7 +29,7 @@ export class Change<T extends KubernetesObject = KubernetesObject> {
   /** The new state, or the last one of a deleted object, as held. Its identity is the object's version. */
   readonly held: HeldObject
   /**
-   * The state before a modification, as held. A deletion has one if it stands for modifications before it, too: the state
+   * The state before a modification, as held. A deletion has one if it also stands for modifications before it: the state
    * before these.
    */
   readonly previousHeld: HeldObject | undefined
@@ -82,7 +82,7 @@ export class Change<T extends KubernetesObject = KubernetesObject> {
     })
   }
 
-  /** The state before this change; of a deletion that has none, the deleted state. */
+  /** The state before this change. For a deletion without one: the deleted state. */
   get #before(): Pick<ChangeOptions, 'previousHeld' | 'previous'> {
     const isLast = this.type === 'DELETED' && this.previousHeld === undefined
     const previousHeld = isLast ? this.held : this.previousHeld

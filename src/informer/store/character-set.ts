@@ -34,7 +34,7 @@ export class CharacterSet {
   mayContain(text: string): boolean {
     for (let at = 0; at < text.length; at++) {
       const code = text.charCodeAt(at)
-      // Characters beyond ASCII may be in lower case what ASCII is in upper case, and the other way round.
+      // The lower case of a character beyond ASCII may be in ASCII, and the other way round.
       if (code >= 128 ? !this.#hasOthers : this.#bits[code] !== 1 && !this.#hasOthers) return false
     }
     return true

@@ -388,7 +388,7 @@ class ResourceVersionWaiters {
 }
 
 function isAtLeast(current: ResourceVersion, wanted: ResourceVersion): boolean {
-  // Several watches fill the store: what is wanted may be in any namespace.
+  // Several watches fill the store: the wanted version may be of any namespace.
   const order = compareResourceVersions(readJointPosition(current)?.low ?? current, wanted)
   return order !== undefined && order >= 0
 }

@@ -92,7 +92,6 @@ export class ObjectIndex implements IndexView {
     this.name = name
   }
 
-  /** The approximate size in memory. */
   get bytes(): number {
     const slots = Math.min(this.#memberships.length, this.#objects * sparseSlots)
     const lists = (this.#ordered === undefined ? 0 : 1) + (this.#terms === undefined ? 0 : 1)
@@ -324,12 +323,10 @@ export class DerivedIndex implements IndexView {
     this.#options = options
   }
 
-  /** The approximate size in memory. */
   get bytes(): number {
     return this.#index?.bytes ?? 0
   }
 
-  /** The postings. */
   get built(): ObjectIndex {
     if (this.#index === undefined) {
       const index = new ObjectIndex(this.name)
@@ -410,7 +407,6 @@ export class LabelIndex {
   readonly #keySets: (KeySet | undefined)[] = []
   readonly #known = new Map<string, KeySet>()
 
-  /** The approximate size in memory. */
   get bytes(): number {
     let bytes = this.#keySets.length * 8
     for (const index of this.#byKey.values()) bytes += index.bytes

@@ -117,7 +117,7 @@ export class StoreContents {
     return this.#sharedBytes
   }
 
-  /** It has replaced the other one. */
+  /** Called once it has replaced the other generation. */
   settle(): void {
     this.#replaced = undefined
     this.#sharedBytes = 0
@@ -223,7 +223,6 @@ export class StoreContents {
     }
   }
 
-  /** Removes indexes. */
   dropIndexes(names: readonly string[]): void {
     for (const name of names) {
       this.indexes.delete(name)

@@ -1,6 +1,6 @@
 import { SortedList } from './sorted-list.ts'
 
-/** Terms in the order of their lower-case forms, so that those with the same beginning stand together, whatever their case. */
+/** Terms in the order of their lower-case forms, so that terms with the same beginning stand together, whatever their case. */
 export class TermList {
   readonly #keys: KeyGroup
 
@@ -41,8 +41,9 @@ const splitLetters = 2
 const deepestSplit = 8
 
 /**
- * Keys in UTF-16 order. To sort 100,000 of them takes a tenth of a second, in which no other request is answered, so a group
- * sorts only what is read: a large one splits into groups by first letters, of which the others stay as they are.
+ * Keys in UTF-16 order. Sorting 100,000 of them takes a tenth of a second, in which the process answers no other request. So
+ * a group sorts only the keys that are read: a large one splits into groups by first letters, and the other groups stay as
+ * they are.
  */
 class KeyGroup {
   readonly #depth: number

@@ -38,8 +38,8 @@ export function enqueueObject(queue: KeySink): ResourceEventHandler {
 
 /**
  * A handler that queues the keys that `map` returns for each event's object (controller-runtime's
- * `EnqueueRequestsFromMapFunc`): of an update, for the object before and after it. `map` should only read caches: it
- * runs for every event. One that throws is a failure of the informer's handler.
+ * `EnqueueRequestsFromMapFunc`). An update calls it for the object before and after. `map` should only read caches: it
+ * runs for every event. If it throws, that is a failure of the informer's handler.
  */
 export function enqueueMapped<T extends KubernetesObject>(
   queue: KeySink,

@@ -189,7 +189,7 @@ async function stopWithin(
   }
 }
 
-/** A timer; none for what is as good as forever. */
+/** A timer, unless the delay is as good as forever. */
 function after(delayMs: number, act: () => void): NodeJS.Timeout | undefined {
   return delayMs > maxTimerMs ? undefined : setTimeout(act, delayMs)
 }
@@ -207,7 +207,7 @@ class Reconciliation<K> {
   readonly #failures = new Map<string, number>()
   readonly #abandoned = new Map<string, K>()
   #stopped = false
-  /** Since when reconciles follow each other without a turn of the event loop; its end. */
+  /** The present row of reconciles without a turn of the event loop: when it began, and the turn that ends it. */
   #turn: { readonly beganAtMs: number; readonly ended: Promise<void> } | undefined
 
   constructor(queue: WorkersQueue<K>, reconcile: Reconcile<K>, options: WorkersOptions<K>) {

@@ -1,3 +1,8 @@
+/*
+ * The health of kinds without a rule of their own: by conditions that follow the conventions of kstatus, and by conditions of
+ * well-known controllers. As in kstatus, an object without conditions is healthy.
+ */
+
 import { type Fields, fieldsOf, itemsOf, numberOf, specOf, statusOf, textOf } from '../fields.ts'
 import {
   type Condition,
@@ -50,10 +55,6 @@ const failure =
 const unfinished =
   /^(?:pending|creating|provisioning|initializing|starting|progressing|updating|upgrading|inprogress|queued|waiting)/i
 
-/**
- * The health of kinds without a rule of their own: by conditions that follow the conventions of kstatus, and those of
- * well-known controllers. As in kstatus, an object without conditions is healthy.
- */
 export function customHealth(object: Fields): Health {
   const { suspend, paused } = specOf(object)
   if (suspend === true || paused === true) return suspended('Suspended')

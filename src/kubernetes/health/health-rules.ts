@@ -1,3 +1,8 @@
+/*
+ * The health rules of built-in kinds, and of Argo CD's Applications. `rules` lists them by kind. Kinds without a rule of
+ * their own are judged by their conditions.
+ */
+
 import type { ApiResource } from '../api-resource.ts'
 import {
   countOf,
@@ -24,7 +29,6 @@ import {
 } from './health.ts'
 import { podHealth } from './pod-health.ts'
 
-/** The rule of a kind. Kinds without a rule of their own are judged by their conditions. */
 export function healthRuleOf({ group, kind }: Pick<ApiResource, 'group' | 'kind'>): HealthRule {
   const name = `${group}/${kind}`
   return (Object.hasOwn(rules, name) ? rules[name] : undefined) ?? customHealth
@@ -102,7 +106,7 @@ function claimHealth(object: Fields): Health {
   return healthy
 }
 
-/** A released volume that is kept waits for its administrator, one to be deleted for its driver. */
+/** A released volume waits for its administrator if it is kept, and for its driver if it is to be deleted. */
 function volumeHealth(object: Fields): Health {
   const status = statusOf(object)
   const message = textOf(status['message'])

@@ -1,3 +1,9 @@
+/*
+ * The health of an object, with the reason. Health depends on the object alone, not on other objects or the time, so it stays
+ * the same as long as the object does. `ruledHealth` first deals with objects that are being deleted, and with changes that
+ * the controller has not seen. The rule of the kind judges all other objects.
+ */
+
 import { type Fields, fieldsOf, itemsOf, numberOf, statusOf, textOf } from '../fields.ts'
 
 /** All statuses, the worst first. At most ten: the index of health orders them by their positions. */
@@ -22,7 +28,6 @@ export const healthStatuses = [
  */
 export type HealthStatus = (typeof healthStatuses)[number]
 
-/** The health of an object, with the reason. */
 export interface Health {
   readonly status: HealthStatus
   /** A word for programs, as in conditions: `CrashLoopBackOff`. */
@@ -33,10 +38,6 @@ export interface Health {
   readonly since?: string | undefined
 }
 
-/**
- * The health rule of a kind. Health depends on the object alone, not on other objects or the time, so it stays the same
- * as long as the object does. The object is not being deleted, and its controller has seen its last change.
- */
 export type HealthRule = (object: Fields) => Health
 
 export function ruledHealth(rule: HealthRule, object: Fields): Health {
@@ -80,7 +81,6 @@ export interface Condition {
   readonly severity: string | undefined
   /** The generation of the object that the condition describes. */
   readonly observedGeneration: number | undefined
-  /** Since when it has its status. */
   readonly since: string | undefined
 }
 

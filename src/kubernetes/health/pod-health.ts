@@ -1,3 +1,8 @@
+/*
+ * The health of a pod: by its phase if it has ended, else by the first container with a problem, then by the scheduler, then
+ * by its readiness.
+ */
+
 import { countOf, type Fields, fieldsOf, itemsOf, numberOf, statusOf, textOf } from '../fields.ts'
 import {
   type Conditions,
@@ -10,10 +15,9 @@ import {
   suspended,
 } from './health.ts'
 
-/** Reasons to wait of a container that starts normally. All others are failures. */
+/** The reasons for which a container waits that starts normally. All others are failures. */
 const startingReasons: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing'])
 
-/** By the phase, the containers and the scheduler. */
 export function podHealth(object: Fields): Health {
   const status = statusOf(object)
   const reason = textOf(status['reason'])

@@ -1,3 +1,8 @@
+/*
+ * The columns that `kubectl get` shows for a kind. A cell has the contents that depend on the object alone; `printedCell`
+ * adds ages and durations, which depend on the time.
+ */
+
 import { type Fields, fieldsOf, textOf } from '../fields.ts'
 
 /** The contents of a cell, as far as they depend on the object alone. */
@@ -11,7 +16,6 @@ export interface Cell {
   readonly since?: string | undefined
 }
 
-/** A column of `kubectl get`. */
 export interface Column {
   readonly name: string
   /** The cells of a `date` have a `since` and no other value. */
@@ -27,7 +31,6 @@ export interface Column {
   readonly cell: (object: Fields) => Cell
 }
 
-/** The columns that `kubectl get` shows for a kind. */
 export interface PrintedKind {
   readonly columns: readonly Column[]
   /** The declaration of the columns, if it may change. */

@@ -1,3 +1,8 @@
+/*
+ * The columns that `kubectl get` shows for a custom kind. The definition of the kind declares them, with a path each, in a
+ * subset of JSONPath.
+ */
+
 import { isJsonObject, isRawJson } from '../../lib/json.ts'
 import { ageColumn, type Cell, type Column, nameColumn, type PrintedKind } from './column.ts'
 
@@ -11,7 +16,7 @@ export interface DeclaredColumn {
   readonly jsonPath: string
 }
 
-/** The columns that `kubectl get` shows for a custom kind: the name, then those of its definition, or else the age. */
+/** The name, then the declared columns; without any, the name and the age. */
 export function customColumns(declared: readonly DeclaredColumn[]): PrintedKind {
   if (declared.length === 0) {
     return { columns: [nameColumn(), ageColumn] }
@@ -55,7 +60,6 @@ type Step =
   | { readonly kind: 'all' }
   | { readonly kind: 'where'; readonly path: JsonPath; readonly value: unknown }
 
-/** A path of a printer column. */
 type JsonPath = readonly Step[]
 
 const step =
@@ -93,7 +97,6 @@ function literal(text: string): unknown {
   }
 }
 
-/** The values at a path. */
 function valuesAt(value: unknown, path: JsonPath): readonly unknown[] {
   let found: readonly unknown[] = [value]
   for (const one of path) found = found.flatMap((part) => follow(part, one))

@@ -1,7 +1,12 @@
+/*
+ * The columns that `kubectl get pods` shows. Several of them need the same summary of the containers: how many are ready, how
+ * often they have restarted, and the status of the pod.
+ */
+
 import { countOf, type Fields, fieldsOf, itemsOf, textOf } from '../fields.ts'
 import { ageColumn, type Cell, type Column, column, nameColumn, wide } from './column.ts'
 
-/** What the columns of a pod show of its containers. */
+/** The containers of a pod, as its columns show them. */
 interface ContainerSummary {
   readonly ready: number
   readonly total: number
@@ -10,7 +15,6 @@ interface ContainerSummary {
   readonly status: string
 }
 
-/** The number of restarts, and the time of the last one. */
 class Restarts {
   count = 0
   last: string | undefined

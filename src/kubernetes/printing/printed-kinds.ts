@@ -57,13 +57,11 @@ export function printedKindOf({
   return group === 'autoscaling' && version !== 'v2' ? undefined : kinds.get(`${group}/${kind}`)
 }
 
-/** Reads the value at a path of members: `spec.nodeName`. */
 function at(path: string): (object: Fields) => unknown {
   const members = path.split('.')
   return (object) => members.reduce<unknown>((value, name) => fieldsOf(value)[name], object)
 }
 
-/** A column made of the value at a path. */
 function made(
   name: string,
   path: string,
@@ -74,19 +72,16 @@ function made(
   return column(name, (object) => shown(valueOf(object)), { type })
 }
 
-/** A column with the text at a path. */
 const text = (name: string, path: string, absent = ''): Column =>
   made(name, path, (value) => textOf(value) ?? absent)
 
-/** A column with the number at a path; the API omits zeros. */
+/** The API omits zeros. */
 const count = (name: string, path: string, type: 'integer' | 'string' = 'integer'): Column =>
   made(name, path, countOf, type)
 
-/** A column with the number or the percentage at a path. */
 const amount = (name: string, path: string, absent: string): Column =>
   made(name, path, (value) => amountText(value) ?? absent)
 
-/** A column with the number of items at a path. */
 const size = (name: string, path: string): Column =>
   made(name, path, (list) => itemsOf(list).length, 'integer')
 
@@ -95,7 +90,6 @@ const isTrue = (value: unknown): boolean => value === true
 const name = nameColumn()
 const age = ageColumn
 
-/** The containers of a pod template. */
 const containers = (podSpec = 'spec.template.spec'): readonly Column[] => [
   wide(made('Containers', `${podSpec}.containers`, (list) => membersText(list, 'name'))),
   wide(made('Images', `${podSpec}.containers`, (list) => membersText(list, 'image'))),
@@ -151,7 +145,6 @@ const roleBinding = [
   subjects('ServiceAccounts', 'ServiceAccount', (subject) => pathOf(subject, 'namespace', 'name')),
 ]
 
-/** By group and kind. */
 const columnsByKind: Readonly<Record<string, readonly Column[]>> = {
   '/ConfigMap': [
     name,

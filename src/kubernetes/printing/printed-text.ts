@@ -1,3 +1,8 @@
+/*
+ * Writes values of objects as kubectl shows them in columns: counts, lists, selectors, ports, quotas, metrics. A missing or
+ * malformed value becomes the text that kubectl shows for it.
+ */
+
 import { type Fields, fieldsOf, itemsOf, countOf, numberOf, textOf } from '../fields.ts'
 import { type Cell, humanDuration } from './column.ts'
 

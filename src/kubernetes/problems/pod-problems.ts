@@ -1,3 +1,8 @@
+/*
+ * What may be wrong with a pod: it has failed, its health is bad, it is not ready for long, or a container is in a loop. A
+ * loop keeps its reason while the container waits, runs and ends, so that it stays one problem.
+ */
+
 import { countOf, type Fields, fieldsOf, itemsOf, numberOf, statusOf, textOf } from '../fields.ts'
 import { conditionsOf, type Health } from '../health/health.ts'
 import type { ProblemFact } from './problem-fact.ts'
@@ -5,7 +10,7 @@ import type { ProblemFact } from './problem-fact.ts'
 /** The kubelet forgets the failures of a container that has run for so long. */
 const forgottenMs = 600_000
 
-/** The restarts from which on a container that runs at present may be in a loop. */
+/** From so many restarts on, a container that runs at present may be in a loop. */
 const minRestarts = 3
 
 /** What may be wrong with a pod that is not being deleted. */

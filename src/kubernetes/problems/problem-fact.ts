@@ -1,3 +1,9 @@
+/*
+ * Facts: what may be wrong with an object, as the object alone tells, and how an index keeps it. The value of a fact begins
+ * with its timing and its time, so that the facts that are a problem at some moment are ranges of values. Other values of the
+ * index are marks, such as the last success of a CronJob: facts of other objects depend on them.
+ */
+
 import { isRecord } from '../../lib/json.ts'
 
 /** All severities, the worst first. */
@@ -34,7 +40,7 @@ export type ProblemRole =
 /** When a fact is a problem: at once, from a while after its time on, or until a while after it. */
 export type ProblemTiming = 'atOnce' | 'later' | 'recent'
 
-/** What may be wrong with an object, as the object alone tells. */
+/** Something that may be wrong with an object. */
 export interface ProblemFact {
   readonly timing: ProblemTiming
   /** The time that the timing is about, in RFC 3339. Absent for facts that are a problem at once. */
@@ -53,15 +59,11 @@ export interface ProblemFact {
 const maxMessage = 1_024
 
 const marks = { atOnce: 'a', later: 'l', recent: 'r' } as const
-/** The mark of the last success of a CronJob. */
 const successMark = 's'
 /** The length of `2026-01-31T10:00:00.000Z`. */
 const timeLength = 24
 
-/**
- * A fact as the value of an index: its timing and its time come first, so that the facts that are a problem at some
- * moment are ranges of values. `undefined` for a time that cannot be read.
- */
+/** A fact as the value of an index. `undefined` for a time that cannot be read. */
 export function encodeFact({ timing, at, message, ...rest }: ProblemFact): string | undefined {
   const time = timing === 'atOnce' ? '' : timeText(at)
   if (time === undefined) return undefined
@@ -70,7 +72,6 @@ export function encodeFact({ timing, at, message, ...rest }: ProblemFact): strin
   return `${marks[timing]}${time}${JSON.stringify({ ...rest, message: text })}`
 }
 
-/** A fact as read from an index. */
 export interface DecodedFact extends ProblemFact {
   /** Since when, in milliseconds, as far as the object says. */
   readonly sinceMs: number | undefined
@@ -142,7 +143,7 @@ export function factRanges(nowMs: number, afterMs: number): readonly FactRange[]
   ]
 }
 
-/** Whether a value is that of a fact, and not a mark. */
+/** Whether a value is a fact, and not a mark. */
 export function isFact([mark]: string): boolean {
   return mark === marks.atOnce || mark === marks.later || mark === marks.recent
 }

@@ -1,3 +1,9 @@
+/*
+ * What may be wrong with the objects of each kind, from their health and themselves. By default (`byHealth`), bad health is a
+ * problem at once if waiting does not mend it. Ongoing work becomes a problem if it goes on for long and the object tells
+ * since when.
+ */
+
 import type { ApiResource } from '../api-resource.ts'
 import { countOf, type Fields, fieldsOf, itemsOf, specOf, statusOf, textOf } from '../fields.ts'
 import { conditionsOf, conditionWith, type Health, ruledHealth } from '../health/health.ts'
@@ -23,14 +29,14 @@ export function problemValuesOf(
   }
 }
 
-/** What the problems of other objects depend on. */
+/** The marks of objects, on which the problems of other objects depend. */
 const marks: Readonly<Record<string, (object: Fields) => readonly string[]>> = {
   'batch/CronJob': successOf,
   'storage.k8s.io/StorageClass': ({ volumeBindingMode }) =>
     volumeBindingMode === 'WaitForFirstConsumer' ? [waitsForPod] : [],
 }
 
-/** Stands for the rules where indexes are compared by their definition. It stays the same: rules do not change while a gateway runs. */
+/** Stands for the rules when definitions of indexes are compared. Rules do not change while a gateway runs. */
 export const problemRulesVersion = '1'
 
 const rules: Readonly<Record<string, ProblemRule>> = {
@@ -45,10 +51,6 @@ const rules: Readonly<Record<string, ProblemRule>> = {
   'batch/Job': jobProblems,
 }
 
-/**
- * A problem at once where waiting does not mend it. Ongoing work becomes a problem where it goes on for long, if the
- * object tells since when it does.
- */
 function byHealth(_object: Fields, { status, ...health }: Health): readonly ProblemFact[] {
   const { reason = status, message, since } = health
   switch (status) {
@@ -104,7 +106,7 @@ function nodeProblems(object: Fields, { status, message, since }: Health): reado
   })
 }
 
-/** Rollouts have their own deadline; apart from that, too few replicas are a problem if that lasts. */
+/** Rollouts have their own deadline. Besides, too few replicas are a problem if that lasts. */
 function deploymentProblems(object: Fields, health: Health): readonly ProblemFact[] {
   if (health.status !== 'PROGRESSING') return byHealth(object, health)
   const lacking = conditionWith(conditionsOf(object), 'Available', 'False')

@@ -1,3 +1,9 @@
+/*
+ * Writes a TypeScript module with the types of custom resources and, for each, the `Resource` that informers and clients
+ * take. It has every served version: the one with the highest priority under the name of the kind, others with the version
+ * added. The text depends on the definitions only, not on their order. Throws {@link CustomTypesError}.
+ */
+
 import { CodedError } from '../../lib/coded-error.ts'
 import { isRecord } from '../../lib/json.ts'
 import { capitalised, lowerCamelCase, pascalCaseOfDnsName } from '../../lib/letter-case.ts'
@@ -26,11 +32,6 @@ export class CustomTypesError extends CodedError {
   }
 }
 
-/**
- * A TypeScript module with the types of custom resources and, for each, the `Resource` that informers and clients take.
- * It has every served version: the one with the highest priority under the name of the kind, others with the version
- * added. The text depends on the definitions only, not on their order. Throws {@link CustomTypesError}.
- */
 export function customTypes(
   definitions: Iterable<PlacedDefinition>,
   { importFrom, groups }: CustomTypesOptions,
@@ -51,7 +52,6 @@ export function customTypes(
   return new TypesModule(wanted.toSorted(byKind)).text(importFrom)
 }
 
-/** One served version of a custom kind. */
 interface CustomKind {
   readonly place: string
   readonly group: string
@@ -60,7 +60,6 @@ interface CustomKind {
   readonly plural: string
   readonly namespaced: boolean
   readonly schema: OpenApiSchema
-  /** Whether the server prefers this version. */
   readonly isPreferred: boolean
   readonly deprecation: string | undefined
 }
@@ -125,7 +124,7 @@ export const ${constant}: Resource<${name}> = {
 `)
   }
 
-  /** A place for a declaration, before those of the types that it refers to. */
+  /** A place for a declaration, before the declarations of the types that it refers to. */
   #place(): number {
     return this.#declarations.push('') - 1
   }
@@ -212,7 +211,7 @@ const reservedTypes: ReadonlySet<string> = new Set<KnownTypeName | 'Readonly' | 
   'Unstructured',
 ])
 
-/** What no constant of a module can be called. */
+/** Names that no constant of a module can have. */
 const reservedWords: ReadonlySet<string> = new Set(
   `arguments await break case catch class const continue debugger default delete do else enum eval export extends false
   finally for function if implements import in instanceof interface let new null package private protected public return
@@ -265,7 +264,6 @@ function requireOnce(kinds: readonly CustomKind[]): void {
   }
 }
 
-/** The served versions of a definition. */
 function servedKinds({ place, definition }: PlacedDefinition): readonly CustomKind[] {
   const spec = recordOf(isRecord(definition) ? definition['spec'] : undefined, place, 'spec')
   const names = recordOf(spec['names'], place, 'spec.names')
@@ -358,7 +356,7 @@ export type KnownTypeName =
   | 'Time'
   | 'Unstructured'
 
-/** What the text of a type refers to, seen from one place of a schema. */
+/** The references in the text of a type, from one place of a schema. */
 export interface References {
   /** Notes that a type written by hand is used. Returns its name. */
   known(name: KnownTypeName): string
@@ -374,7 +372,6 @@ export interface References {
   refuse(schema: OpenApiSchema, problem: string): never
 }
 
-/** The TypeScript type of a schema. */
 export function typeText(schema: OpenApiSchema, to: References): string {
   const definition = definitionNameOf(schema)
   if (definition !== undefined) return to.definition(definition)
@@ -413,7 +410,6 @@ export function listText(item: string): string {
   return /[|&]|^readonly /.test(item) ? `readonly (${item})[]` : `readonly ${item}[]`
 }
 
-/** A member of an object type. */
 export function memberText(name: string, isOptional: boolean, type: string): string {
   return `readonly ${nameText(name)}${isOptional ? '?' : ''}: ${type}`
 }

@@ -1,3 +1,12 @@
+/*
+ * Finds the rows that a change of a related object may add to or remove from a filtered list: the rows that led to the object
+ * before the change, and the rows that lead to it now.
+ *
+ * This holds even if several objects on a path change at once, provided that each change is looked at. Take a path from a row
+ * to a related object that counted before or counts now, and the changed object on it that is nearest to the row. Everything
+ * in between is unchanged. So reading back from that object's own state, through the current stores, reaches the row.
+ */
+
 import { isDeepStrictEqual } from 'node:util'
 import type { Change } from '../../informer/store/change.ts'
 import {
@@ -24,7 +33,6 @@ import { type KubernetesObject, objectKey, splitObjectKey } from '../../kubernet
 import { isWithin } from './value-ranges.ts'
 import type { ApiResource } from '../../kubernetes/api-resource.ts'
 
-/** What {@link AffectedRows} needs to know of the types in a condition. */
 export interface AffectedTypes {
   /** The indexes of a type that conditions use. */
   definitionsOf(type: string): readonly IndexDefinition[]
@@ -48,15 +56,6 @@ interface Role {
   readonly matches?: ObjectTest
 }
 
-/**
- * Finds the rows that a change of a related object may add to or remove from a filtered list: those that led to the
- * object before the change, and those that lead to it now.
- *
- * This holds even if several objects on a path change at once, provided that each change is looked at. Take a path from
- * a row to a related object that counted before or counts now, and the changed object on it that is nearest to the row.
- * Everything in between is unchanged. So reading back from that object's own state, through the current stores, reaches
- * the row.
- */
 export class AffectedRows {
   readonly #roles = new Map<string, Role[]>()
   readonly #relations = new Set<RelatedBy>()
@@ -292,7 +291,7 @@ function indexFunctions(
   const functions = new Map<string, IndexFunction | undefined>(Object.entries(builtInIndexers))
   const declared = (name: string): IndexFunction | undefined => {
     const definition = definitions.find((one) => one.name === name)
-    // An object does not tell what it uses.
+    // The values of a measured index are not in the object itself.
     const isUnknown = definition === undefined || definition.measured !== undefined
     return isUnknown ? undefined : indexFunctionOf(definition)
   }
@@ -312,7 +311,7 @@ interface ObjectStateOptions {
   readonly object: (() => KubernetesObject) | undefined
 }
 
-/** The state is unknown but for its identity, and more was needed. */
+/** More than the identity of a state is needed, and only that is known. */
 class UnknownStateError extends Error {}
 
 /** One state of an object, in a store or not, as the start of relations. */

@@ -1,3 +1,9 @@
+/*
+ * Keeps what is compiled from arguments during one execution, and the errors. A relation has the same arguments for each row
+ * of a list. A `where` from a variable is one object for all rows, so its identity finds the outcome. GraphQL creates a
+ * literal `where` again for each row: its text finds the outcome, and the budget pays for that.
+ */
+
 import type { WorkBudget } from './work-budget.ts'
 
 /** The arguments of a list. The values of `where` are cached by identity. */
@@ -17,11 +23,6 @@ const noWhere = {}
 /** Serialising and looking up so many characters takes as long as one test. */
 const charactersPerTest = 64
 
-/**
- * Keeps what is compiled from arguments during one execution, and the errors. A relation has the same arguments for
- * each row of a list. A `where` from a variable is one object for all rows, so its identity finds the outcome. GraphQL
- * creates a literal `where` again for each row: its text finds the outcome, and the budget pays for that.
- */
 export class ArgumentsCache<Owner extends object, T> {
   readonly #budget: WorkBudget
   readonly #known = new Map<Owner, KnownOutcomes<T>>()

@@ -1,3 +1,9 @@
+/*
+ * A condition bound to a store is an `IdSet`. It tests single ids, and it names candidates: the ids of the smallest postings
+ * that cover its members. A read that has few candidates examines only these, else it walks the store. Here are the
+ * interfaces and the steps that all sets share; `id-set.ts` makes the sets.
+ */
+
 import type { ObjectId, PostingView, StoreView } from '../../informer/store/store-view.ts'
 import { type Condition, nothing } from './condition.ts'
 import type { WorkBudget } from './work-budget.ts'
@@ -68,7 +74,6 @@ export function eachMember(
   for (const id of candidates?.ids() ?? view.ids()) if (areMembers || set.has(id)) take(id)
 }
 
-/** The union, each id once. */
 export function merge(parts: readonly Iterable<ObjectId>[]): ReadonlySet<ObjectId> {
   const ids = new Set<ObjectId>()
   for (const part of parts) for (const id of part) ids.add(id)

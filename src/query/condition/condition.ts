@@ -1,3 +1,12 @@
+/*
+ * A condition is what an object must meet, in terms of indexes only: testing it never decodes an object. Filters, label
+ * selectors, Scopes and relations all become conditions, and so combine. A condition does not depend on a store;
+ * `bindCondition` turns it into a set of ids of one store, valid within one tick.
+ *
+ * After the forms come the functions that make, combine and simplify conditions, and then the interfaces by which conditions
+ * reach relations and other stores.
+ */
+
 import { everyValue, unionOf, type ValueRanges } from './value-ranges.ts'
 import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type { ConditionPart } from './read-report.ts'
@@ -9,11 +18,6 @@ export type IndexReference =
   | { readonly form: 'index'; readonly name: string }
   | { readonly form: 'label'; readonly name: string }
 
-/**
- * What an object must meet, in terms of indexes only: testing it never decodes an object. A condition does not depend
- * on a store; `bindCondition` turns it into a set of ids of one store, valid within one tick. Filters, label selectors,
- * Scopes and relations all become conditions, and so combine.
- */
 export type Condition =
   | { readonly form: 'everything' }
   | { readonly form: 'nothing' }
@@ -298,7 +302,7 @@ export interface RelatedHop {
     | undefined
 }
 
-/** What a condition on related objects needs to know of a relation. */
+/** A relation, as far as conditions on related objects use it. */
 export interface RelatedBy {
   /** Such as `Node.pods`. */
   readonly name: string
@@ -319,7 +323,6 @@ export interface RelatedBy {
   followBack?(target: RelatedOrigin, from: StoreView): Condition | undefined
 }
 
-/** Indexes of a store, by name. */
 interface RelatedIndexes {
   readonly needed: readonly string[]
   /** Indexes to read it backwards. */

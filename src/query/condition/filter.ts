@@ -1,3 +1,12 @@
+/*
+ * Compiles the filter of one index to a condition. An object matches if *one* of its values meets all comparisons, so
+ * `{ gte: 1, lt: 5 }` means a value in between. `exists` asks for any value. `not` matches if the inner filter does not,
+ * hence also objects without a value. `{}` matches every object, `in: []` none.
+ *
+ * An absent or null operator is no condition, as with an unset GraphQL variable. `eq: null` is refused, because callers who
+ * write it mean `exists: false`.
+ */
+
 import { healthStatuses } from '../../kubernetes/health/health.ts'
 import {
   allOf,
@@ -24,14 +33,6 @@ import {
   withPrefix,
 } from './value-ranges.ts'
 
-/**
- * Conditions on one index. An object matches if *one* of its values meets all of them, so `{ gte: 1, lt: 5 }` means a
- * value in between. `exists` asks for any value. `not` matches if the inner filter does not, hence also objects without
- * a value. `{}` matches every object, `in: []` none.
- *
- * An absent or null operator is no condition, as with an unset GraphQL variable. `eq: null` is refused, because callers
- * who write it mean `exists: false`.
- */
 export interface Filter<T = unknown> {
   readonly eq?: T
   readonly in?: readonly T[] | null
@@ -58,7 +59,7 @@ export interface FilterContext {
   readonly maxDepth: number
 }
 
-/** What one value must meet: it is one of the keys (if defined), is within the ranges, and passes all tests. */
+/** One value must be one of the keys (if defined), be within the ranges, and pass all tests. */
 interface ValueDemand {
   keys: readonly string[] | undefined
   ranges: ValueRanges
@@ -189,7 +190,6 @@ export type FilterOperator = (typeof always)[number] | RangeOperator | (typeof o
 const ofString: readonly FilterOperator[] = [...always, ...comparisons, ...ofStrings]
 const ofComparable: readonly FilterOperator[] = [...always, ...comparisons]
 
-/** The operators that a filter on an index of this type has. */
 export function operatorsOf({ type }: Pick<FilterableIndex, 'type'>): readonly FilterOperator[] {
   if (type === 'string') return ofString
   return type === 'boolean' || type === 'healthStatus' ? always : ofComparable

@@ -1,6 +1,10 @@
+/*
+ * Keeps a small number for each id, 0 if none was set, in one growing array of bytes: faster and smaller than a map. Stores
+ * reuse ids, so the array stays about as long as the store has objects.
+ */
+
 import type { ObjectId } from '../../informer/store/store-view.ts'
 
-/** A small number for each id, 0 if none was set, in one growing array: faster and smaller than a map. */
 export class IdBytes {
   #bytes = new Uint8Array(1024)
   #size = 0
@@ -33,7 +37,6 @@ export class IdBytes {
     this.#size += added
   }
 
-  /** How many of the ids have this number. */
   countOf(ids: Iterable<ObjectId>, value: number): number {
     const bytes = this.#bytes
     let count = 0
@@ -41,7 +44,6 @@ export class IdBytes {
     return count
   }
 
-  /** All ids with a number. */
   *all(): IterableIterator<ObjectId> {
     if (this.#size === 0) return
     const bytes = this.#bytes

@@ -1,3 +1,9 @@
+/*
+ * Binds conditions to a store, as sets of ids. A set of values looks up postings; ranges and tests try each value of the
+ * index and join the postings that match. An intersection takes the smallest candidates of its parts, a union the candidates
+ * of all parts. A complement has candidates only if the index has few other values. The budget pays for each step, in tests.
+ */
+
 import type {
   IndexView,
   ObjectId,

@@ -1,3 +1,8 @@
+/*
+ * Compiles label selectors to conditions. The labels are the object's own, unless the caller gives `LabelConditions` of other
+ * labels, such as the labels in pod templates.
+ */
+
 import {
   type LabelRequirement,
   type LabelSelector,
@@ -41,7 +46,7 @@ const ownLabels: LabelConditions = {
   test: (key, test) => ({ form: 'tests', index: { form: 'label', name: key }, tests: [test] }),
 }
 
-/** A label selector as a condition on labels, those of the objects by default; the equivalent of `matchesLabels`. */
+/** A label selector as a condition: what `matchesLabels` tests, in terms of indexes. */
 export function selectorCondition(
   selector: LabelSelector,
   labels: LabelConditions = ownLabels,

@@ -1,3 +1,9 @@
+/*
+ * Records what an operation reads, for explain: for each field, over all rows, the stores, how their objects were found, the
+ * indexes that answered, and the parts of conditions that had to be tested. `at` names the field; everything that reads
+ * reports to the field that was named last.
+ */
+
 import type { StoreView } from '../../informer/store/store-view.ts'
 
 /**
@@ -41,7 +47,6 @@ export interface ConditionPart {
   readonly isTested: boolean
 }
 
-/** Records what an operation reads, for explain. */
 export class ReadReport {
   readonly #fields = new Map<string, FieldReads>()
   #now: FieldReads | undefined
@@ -89,8 +94,8 @@ export class ReadReport {
   }
 
   /**
-   * Members of a condition are searched among those of `from`, some of its parts, or among all objects. `walked`: the
-   * parts that the walk itself enforces.
+   * A read searches the members of a condition: among the members of `from`, which are some of its parts, or among all
+   * objects. `walked`: the parts that the walk itself enforces.
    */
   searched(
     condition: readonly ConditionPart[] | undefined,

@@ -1,3 +1,10 @@
+/*
+ * Compiles `where` on related objects: `some`, `none` and `every` for many, `is` and `isNot` for one. Each becomes the
+ * condition that the relation leads to at least one object that meets the inner condition, or its negation. Objects without
+ * related objects meet a negation. So a negation needs all related objects: it is an error if the schema leaves out some of
+ * their kinds.
+ */
+
 import type { FilterableIndex } from '../index/index-definition.ts'
 import { allOf, anyOf, type Condition, everything, noneOf, type RelatedBy } from './condition.ts'
 import { unusableValue, usersLeftOut, unknownFilter } from './argument-error.ts'
@@ -7,7 +14,6 @@ export interface WhereFields {
   readonly related: RelatedFields
 }
 
-/** The `where` fields on related objects, by name. */
 export type RelatedFields = ReadonlyMap<string, RelatedField>
 
 /** A `where` field on the objects that a relation leads to. */
@@ -28,7 +34,6 @@ export type RelatedField =
       readonly leftOut: readonly string[]
     }
 
-/** A relation from one kind to another, as part of such a field. */
 export interface RelatedWay {
   readonly relation: RelatedBy
   /** The related objects that count. */

@@ -1,3 +1,10 @@
+/*
+ * The objects that have related objects which meet a condition. **Forwards**, the set follows the relation from each object
+ * that is asked for. **Backwards**, it starts from all related objects that meet the condition, and then answers each object
+ * by a look-up. Either way may be far slower than the other. The set reads backwards at once if candidates are requested,
+ * else as soon as reading forwards has cost as much as reading backwards would. So it costs little more than the cheaper way.
+ */
+
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { type Candidates, eachMember, type IdSet } from './candidates.ts'
 import {
@@ -35,13 +42,6 @@ const targetsPerSource = 4
 const firstTrial = 64
 const trialGrowth = 4
 
-/**
- * The objects that have related objects which meet a condition. **Forwards**, the set follows the relation from each
- * object that is asked for. **Backwards**, it starts from all related objects that meet the condition, and then answers
- * each object by a look-up. Either way may be far slower than the other. The set reads backwards at once if candidates
- * are requested, else as soon as reading forwards has cost as much as reading backwards would. So it costs little more
- * than the cheaper way.
- */
 class RelatedSet implements IdSet {
   readonly version: string
   readonly #options: RelatedSetOptions

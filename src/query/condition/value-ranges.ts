@@ -1,3 +1,9 @@
+/*
+ * A set of strings as sorted ranges with gaps in between. Each comparison of index keys, and each prefix, is one range. So
+ * any number of alternatives makes one set of ranges, and a binary search tests a value: a thousand alternatives cost ten
+ * comparisons.
+ */
+
 /** The strings from `from` up to but not including `to`, in UTF-16 order, which is the order of index keys. */
 export interface ValueRange {
   readonly from: string
@@ -5,11 +11,6 @@ export interface ValueRange {
   readonly to: string | undefined
 }
 
-/**
- * A set of strings as sorted ranges with gaps in between. Each comparison of index keys, and each prefix, is one range.
- * So any number of alternatives makes one set of ranges, and a binary search tests a value: a thousand alternatives
- * cost ten comparisons.
- */
 export type ValueRanges = readonly ValueRange[]
 
 export const everyValue: ValueRanges = [{ from: '', to: undefined }]

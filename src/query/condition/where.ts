@@ -1,13 +1,15 @@
+/*
+ * Compiles a `where` argument against the indexes and relations of a kind. Each field filters by an index, by a relation or
+ * by `labels`, or combines further conditions. All fields must hold: `{}` matches every object. So does `and: []`, while
+ * `or: []` matches none. A null or absent condition is no condition, as with an unset GraphQL variable.
+ */
+
 import { allOf, anyOf, type Condition, everything, noneOf } from './condition.ts'
 import { compileFilter, type Filter } from './filter.ts'
 import { type ArgumentError, unusableValue, unknownFilter } from './argument-error.ts'
 import type { FilterableIndex } from '../index/index-definition.ts'
 import { compileRelated, type RelatedFields } from './related-filter.ts'
 
-/**
- * Conditions on indexes, all of which must hold. `{}` matches every object; so does `and: []`, while `or: []` matches
- * none. A null or absent condition is no condition, as with an unset GraphQL variable.
- */
 export interface Where {
   readonly and?: readonly Where[] | null
   readonly or?: readonly Where[] | null
@@ -45,10 +47,7 @@ export function isWhereWord(name: string): boolean {
   return name === labels || combinators.includes(name)
 }
 
-/**
- * Compiles a `where` against the indexes and relations of a kind. Throws `ArgumentError`, which
- * names the path of the argument.
- */
+/** Throws `ArgumentError`, which names the path of the argument. */
 export function compileWhere(
   where: Where | null | undefined,
   indexes: readonly FilterableIndex[],

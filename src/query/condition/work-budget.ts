@@ -1,3 +1,12 @@
+/*
+ * The work that one operation, or one frame of a subscription, may do. It bounds how long the synchronous half of an
+ * operation blocks the event loop. Work is paid for before it is done.
+ *
+ * All kinds of work share one budget: one unit of a kind costs 1 / its limit. So an operation may spend everything on fields,
+ * or half on tests and half on rows, and takes about the same time at most. Once the budget is exceeded, every further
+ * payment throws the same error.
+ */
+
 import { CodedError } from '../../lib/coded-error.ts'
 import { defaultsOf, type NumberOptions } from '../../lib/options.ts'
 import type { ReadReport } from './read-report.ts'
@@ -17,8 +26,8 @@ export type Work = 'examined' | 'tests' | 'rows' | 'fields' | 'bytes'
 export type WorkLimits = Readonly<Record<Work, number>>
 
 /**
- * The defaults and bounds of {@link WorkLimits}. Each default takes about 80 ms of one core, as `npm run bench -- blocks` measures
- * for answers by graphql-js. So no operation blocks the others for more than 100 ms.
+ * The defaults and bounds of {@link WorkLimits}. Each default takes about 80 ms of one core, as `npm run bench -- blocks`
+ * measures for answers by graphql-js. So no operation blocks the others for more than 100 ms.
  */
 export const workOptions: NumberOptions<WorkLimits> = {
   examined: { byDefault: 350_000, least: 1_000, most: 10_000_000_000 },
@@ -92,15 +101,6 @@ export interface CostlyArgument {
 /** Errors omit work below this share of the budget, unless the sum needs it. */
 const minReportedShare = 0.1
 
-/**
- * The work that one operation, or one frame of a subscription, may do. It bounds how long the synchronous half of an
- * operation blocks the event loop. Work is paid for before it is done.
- *
- * All kinds of work share one budget: one unit of a kind costs 1 / its limit. So an operation may spend everything on
- * fields, or half on tests and half on rows, and takes about the same time at most.
- *
- * Once the budget is exceeded, every further payment throws the same error.
- */
 export class WorkBudget {
   readonly #limits: WorkLimits
   readonly #spent: Record<Work, number> = { examined: 0, tests: 0, rows: 0, fields: 0, bytes: 0 }

@@ -40,7 +40,7 @@ export interface IndexDefinition extends FilterableIndex {
   readonly lazy?: boolean
   /** Whether search covers its values, which must be strings. */
   readonly searchable?: true
-  /** The index of the object's measurements that has the values, which the object itself has not. */
+  /** The index of the object's measurements that has these values. The object itself lacks them. */
   readonly measured?: string
   /** Computes string values, instead of paths. */
   readonly valuesOf?: IndexFunction
@@ -176,7 +176,7 @@ export function isSummable({ type, reduce, paths }: IndexDefinition): boolean {
   )
 }
 
-/** Whether an index is of bytes, which Kubernetes writes by powers of 1,024: `3Gi`. */
+/** Whether the values of an index are bytes, which Kubernetes writes by powers of 1,024: `3Gi`. */
 export function isOfBytes({ type, paths }: IndexDefinition): boolean {
   return (
     type === 'quantity' &&
@@ -189,7 +189,7 @@ export function isOfBytes({ type, paths }: IndexDefinition): boolean {
 
 const byteResource = /^(?:memory|storage|ephemeral-storage|hugepages-.+)$/
 
-/** Which objects of a type have finished: those with one of the values at one of the paths. */
+/** Objects of a type have finished if they have one of the values at one of the paths. */
 export interface EndedRule {
   readonly type: string
   readonly paths: readonly string[]

@@ -1,5 +1,5 @@
 /*
- * The keys of indexes: texts that sort as the values do, whatever their type. Values of another type have none.
+ * The keys of indexes: texts that sort as the values do, whatever their type. A value of another type has no key.
  */
 
 import { type HealthStatus, healthStatuses } from '../../kubernetes/health/health.ts'

@@ -1,6 +1,6 @@
 import type { IndexDefinition } from './index-definition.ts'
 
-/** The indexes of what pods and nodes use, whose values the measurements of metrics.k8s.io have. */
+/** The indexes of the CPU and memory that pods and nodes use. metrics.k8s.io has their values. */
 export const usageIndexes: readonly IndexDefinition[] = [
   {
     name: 'usageCpu',

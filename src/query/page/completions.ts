@@ -1,7 +1,7 @@
 /*
- * The ways to complete the last word of a search text. Each is a term that at least one visible object has: a name, a
+ * Completes the last word of a search text. Each completion is a term that at least one visible object has: a name, a
  * namespace, a key or a value of a label, a kind. `searches` finds the first terms of each form in the sorted terms of the
- * indexes; the forms share the number of the answer, and only what is answered is counted.
+ * indexes. The forms share the size of the answer evenly, and the others get what one leaves.
  */
 
 import { folded } from '../../informer/store/term-list.ts'
@@ -22,7 +22,7 @@ export interface Completion {
   /** The name, the namespace, the key, the value, or the kind. */
   readonly text: string
   readonly insert: string
-  /** The type of objects that have it: of several, the first in the order of a search. */
+  /** The type of the objects that have it. If several types do: the first one in the order of a search. */
   readonly type: string
   /** The number of visible objects that have it, counted up to {@link maxCounted}. */
   readonly count: number
@@ -68,10 +68,8 @@ const testsPerKind = 20
 const testsPerAnswered = 5
 
 /**
- * The first ways to complete a word. Each is a term that at least one visible object has. The terms of one form are in the
- * order of their lower-case forms; names of workloads come before those of their parts. Several forms share the number evenly, and what one
- * leaves goes to the others. Finds them in the sorted terms of the indexes. Throws `ArgumentError` and
- * `QueryTooCostlyError`.
+ * The first ways to complete a word. The terms of one form are in the order of their lower-case forms; names of workloads
+ * come before names of their parts. Throws `ArgumentError` and `QueryTooCostlyError`.
  */
 export function completionsOf(options: CompletionsOptions): Completions {
   const { word, budget, namespaces } = options
@@ -81,7 +79,7 @@ export function completionsOf(options: CompletionsOptions): Completions {
     .map((part) => ({ ...part, terms: visibleTerms({ ...part, namespaces, budget }) }))
     .filter(({ terms }) => terms.size > 0)
     .toSorted((a, b) => a.place - b.place || (a.type < b.type ? -1 : a.type > b.type ? 1 : 0))
-  // Without a letter, names and values of any label are too many to help: they have to be asked for.
+  // Without a letter, names and label values are too many to help: the caller has to ask for them.
   const isFewOnly = options.terms === null && word.start === ''
   const becomes: Readonly<Record<UnfinishedWord['form'], readonly CompletionTerm[]>> = {
     text: isFewOnly ? ['NAMESPACE', 'LABEL_KEY', 'KIND'] : completionTerms,
@@ -92,7 +90,7 @@ export function completionsOf(options: CompletionsOptions): Completions {
   const found = becomes[word.form]
     .filter((term) => options.terms?.includes(term) !== false)
     .map((term) => searches[term]({ parts, word, limit: size + 1, budget }))
-  // The number of terms of each form: one more of each in turn, until there are `size`.
+  // Each form gets one more term in turn, until there are `size`.
   const shares = found.map(() => 0)
   let left = Math.min(
     size,
@@ -136,16 +134,15 @@ interface TermSearch {
 
 /** A term before its objects are counted. */
 interface FoundTerm extends Omit<Completion, 'count'> {
-  /** What is counted; absent: all objects of the type. */
+  /** The field whose objects are counted; absent: all objects of the type. */
   readonly field?: TermField
   readonly value?: string
 }
 
 type Search = (search: TermSearch) => readonly FoundTerm[]
 
-/** How a word becomes a term of each form. */
 const searches: Readonly<Record<CompletionTerm, Search>> = {
-  /** By type, in the order of a search. A name of several types is that of the first. */
+  /** Goes through the types in the order of a search. The first type that has a name keeps it. */
   NAME({ parts, word: { start }, limit }) {
     const found = new Map<string, FoundTerm>()
     for (const [type, ofType] of Map.groupBy(parts, (part) => part.type)) {
@@ -188,7 +185,7 @@ const searches: Readonly<Record<CompletionTerm, Search>> = {
     }
     return first.terms()
   },
-  /** Of one key or, where the word names none, of any key. */
+  /** The values of one key or, if the word names no key, of any key. */
   LABEL_VALUE({ parts, word, limit }) {
     const first = new FirstTerms(limit)
     for (const part of parts) {

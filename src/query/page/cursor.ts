@@ -15,7 +15,7 @@ const version = 4
  * JSON, and so 8 characters of base64.
  */
 const maxLength = 16_384
-/** Of values with more characters together, those longer than `maxCut` are cut to it. An order has at most 8. */
+/** If the values have more characters together, each value longer than `maxCut` is cut to it. An order has at most 8 values. */
 const maxWhole = 1_400
 const maxCut = 128
 

@@ -7,16 +7,14 @@ import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { ArgumentError } from '../condition/argument-error.ts'
 import type { FilterableIndex } from '../index/index-definition.ts'
 
-/** One key of an order. */
 export interface OrderTerm {
-  /** The name of an index. */
   readonly index: string
   readonly descending: boolean
 }
 
 /**
- * The position of an object in an order: its value for each term, `undefined` if missing, and its key, which breaks
- * ties. Of several values, the one that comes first in the order counts.
+ * The position of an object in an order: its value for each term, `undefined` if missing, and its key, which breaks ties. If
+ * an object has several values, the first one in the order counts.
  */
 export interface OrderPosition {
   readonly values: readonly (string | undefined)[]

@@ -1,6 +1,6 @@
 /*
- * The visible objects of one kind in one cluster that meet a condition. `VisiblePart` is the only place where the condition
- * of a request and the viewer's Scope are joined: pages, single objects, counts and sums all read through it.
+ * The visible objects of one kind in one cluster that meet a condition. Only `VisiblePart` joins the condition of a request
+ * and the viewer's Scope: pages, single objects, counts and sums all read through it.
  */
 
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
@@ -30,11 +30,10 @@ export interface WantedObjects {
   readonly related?: RelatedStores | undefined
 }
 
-/** A part of a list: the objects of one kind in one cluster. */
 export interface ListPart extends WantedObjects {
   /** Unique among the parts, and the same on every replica. Parts are in the order of their names. */
   readonly name: string
-  /** Of objects that their API server has ordered and cut to a page: such a part is the only one of its list. */
+  /** Set if the API server has ordered the objects and cut them to a page. Such a part is the only one of its list. */
   readonly served?: ServedRows
 }
 
@@ -42,7 +41,7 @@ export interface ListPart extends WantedObjects {
 export interface ServedRows {
   readonly rows: readonly ObjectId[]
   readonly hasNextPage: boolean
-  /** What a cursor of the row at a position of the page leads on from. */
+  /** The position in the list from which the cursor of a row continues. */
   positionAt(position: number): ListPosition
   /** The number of rows on all pages. Throws if the server does not say it. */
   totalCount(): number
@@ -106,7 +105,7 @@ export class VisiblePart<P extends WantedObjects = WantedObjects> {
     return orderedRows(this.#rowsOptions(order, after, limit), true)
   }
 
-  /** About so many visible objects have a value in an index, if the visible ones are spread evenly. */
+  /** About how many visible objects have a value in an index, if the visible ones are spread evenly. */
   withValue(index: string, value: string | undefined): number {
     if (value === undefined) return 0
     const { view } = this.part

@@ -2,11 +2,10 @@ import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { isInScope, type NameGate, type Scope } from '../condition/scope.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 
-/** Where to look up an object. */
 export interface LookupOptions {
   readonly view: StoreView
   readonly scope: Scope
-  /** What the viewer may look up besides. */
+  /** Further objects that the viewer may look up by name. */
   readonly byName?: NameGate | undefined
   readonly budget: WorkBudget
 }
@@ -24,7 +23,10 @@ export function objectByUid(options: LookupOptions, uid: string): ObjectId | und
   return found(options, id !== undefined && isVisible(options, view.keyOf(id)) ? id : undefined)
 }
 
-/** The object with a UID and a key, whoever may see it. A namesake that was created later does not count. Kinds without UIDs have only the key. */
+/**
+ * The object with a UID and a key, whether or not the viewer may see it. A namesake that was created later does not count.
+ * Kinds without UIDs have only the key.
+ */
 export function sameObject(view: StoreView, uid: string, key: string): ObjectId | undefined {
   return uid === '' ? view.idOf(key) : view.idOfUid(uid)
 }

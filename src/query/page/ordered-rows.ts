@@ -37,7 +37,6 @@ export interface OrderedRowsOptions {
   readonly budget: WorkBudget
 }
 
-/** The first members of a set in an order. */
 export interface OrderedRows {
   readonly rows: readonly ObjectId[]
   /** The value of the first term that reading ended before. Absent: there are `limit` rows, or no others. */

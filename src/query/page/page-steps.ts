@@ -1,10 +1,15 @@
+/*
+ * The steps that turn one page of a live list into the next: removals from the end, the fewest possible moves, insertions
+ * from the start, and updates of rows with another version. The rows of the longest run that keeps its order need no move.
+ */
+
 /** A row of a page and its version. Rows with equal versions are equal. */
 export interface PageEntry {
   readonly id: string
   readonly version: unknown
 }
 
-/** A step that turns one list into another. Steps apply in order; positions are those before the step. */
+/** A step from one list to another. Each step applies to the list that the steps before it have made. */
 export type PageStep =
   | { readonly step: 'REMOVE'; readonly index: number; readonly id: string }
   /** Takes the row at `from` out, then inserts it at `index`. */
@@ -12,10 +17,6 @@ export type PageStep =
   | { readonly step: 'INSERT'; readonly index: number; readonly id: string }
   | { readonly step: 'UPDATE'; readonly index: number; readonly id: string }
 
-/**
- * The steps from one page to another: removals from the end, the fewest possible moves, insertions from the start, and
- * updates of rows with another version.
- */
 export function pageSteps(before: readonly PageEntry[], now: readonly PageEntry[]): PageStep[] {
   const steps: PageStep[] = []
   const target = new Map(now.map(({ id }, index) => [id, index]))

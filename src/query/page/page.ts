@@ -1,8 +1,8 @@
 /*
- * A list is parts, each the objects of one kind in one cluster that meet a condition, merged in an order. Most lists have
- * one part, whose rows need no merging: they are read straight from its indexes, as ids, without an object for each row.
- * Of several, only as many rows of each are read as are wanted, and each is compared with the next ones of the others
- * (`mergedRows`). A page of either says of which part each row is, makes cursors, and counts and adds up all objects of the list.
+ * A list consists of parts, merged in an order. A part is the objects of one kind in one cluster that meet a condition. Most
+ * lists have one part, whose rows need no merging: the page reads them straight from the indexes, as ids, without an object
+ * for each row. From several parts, the page reads only as many rows as it wants, and compares the next rows of all parts
+ * (`mergedRows`). Either page tells the part of each row, makes cursors, and counts and adds up the whole list.
  */
 
 import type { IndexView, ObjectId } from '../../informer/store/store-view.ts'
@@ -63,7 +63,6 @@ export interface PageOf<R> {
   readonly rows: readonly R[]
   readonly hasNextPage: boolean
   readonly hasPreviousPage: boolean
-  /** The cursor of the row at a position of the page. */
   cursorAt(position: number): string
   /** The number of rows on all pages. May examine each of them: throws `QueryTooCostlyError`. */
   totalCount(): number
@@ -77,10 +76,8 @@ interface SpreadIndexes {
   readonly sums?: readonly IndexView[]
 }
 
-/** One page of a list. */
 export interface Page<P extends ListPart = ListPart> extends PageOf<ObjectId> {
   readonly parts: readonly P[]
-  /** The part that has the row at a position of the page. */
   partAt(position: number): P
   /** The number of objects of each part on all pages. As `totalCount`. */
   counts(): readonly { readonly part: P; readonly count: number }[]
@@ -236,7 +233,10 @@ function positionAt(
     hash: hash(),
     argument,
     terms: terms.length,
-    /** That of its object or, if that has another one or its part is gone, about the cut value. */
+    /**
+     * The value of the cursor's object. If the object has another value by now, or its part is gone: a value beside the cut
+     * one.
+     */
     wholeValue({ part: name, key }, [start, known], at) {
       const part = parts.find((one) => one.name === name)
       const term = terms[at]
@@ -317,10 +317,9 @@ export function pageOfValues<R>(of: {
   }
 }
 
-/** The first rows of a list. */
 interface FoundRows<P extends ListPart> {
   readonly ids: readonly ObjectId[]
-  /** The part of each row. Absent: all rows are of one. */
+  /** The part of each row. Absent: all rows are from one part. */
   readonly places?: readonly P[]
 }
 
@@ -365,10 +364,10 @@ function mergedRows<P extends ListPart>(
   return { ids, places }
 }
 
-/** So many rows more than its share are read of each part at first. */
+/** The first read of each part takes so many rows more than its share. */
 const spareRows = 4
 
-/** The next row of a part; where it is not read yet, a place at or before it: its value of the first term. */
+/** The next row of a part or, while it is not read yet, a place at or before it: its value of the first term. */
 interface Head<P extends ListPart> {
   readonly part: P
   readonly position: OrderPosition
@@ -377,16 +376,15 @@ interface Head<P extends ListPart> {
 
 interface HeadsOptions {
   readonly order: ListOrder
-  /** The first term of the order. */
   readonly term: OrderTerm
   readonly after: OrderPosition | undefined
-  /** So many rows are read at first. */
+  /** The number of rows that the first read takes. */
   readonly limit: number
 }
 
 /**
- * The heads of a part in order. Reads some rows at a time, each time twice as many, and those of a value that many share
- * only once they may be next. Each step takes the number of rows that are wanted of all parts.
+ * The heads of a part in order. Each read takes twice as many rows as the one before. If many objects share a value, their
+ * rows are read only once they may be next. Each step receives the number of rows that the page still wants from all parts.
  */
 function* headsOf<P extends ListPart>(
   visiblePart: VisiblePart<P>,
@@ -394,7 +392,7 @@ function* headsOf<P extends ListPart>(
 ): Generator<Head<P>, void, number> {
   const { part } = visiblePart
   const isTied = order.terms.length === 1
-  // The value that comes first behind the position; `undefined`: objects without a value may.
+  // The first value behind the position. `undefined`: objects without a value come first.
   const start = after?.values[0]
   const isInMissing = start === undefined && (order.backwards || after !== undefined)
   let value: string | undefined
@@ -405,7 +403,7 @@ function* headsOf<P extends ListPart>(
   let from = after
   for (let limit = share; ; limit *= 2) {
     const wanted = yield { part, position: { values: [value], key: '' }, id: undefined }
-    // Equal ones of one part follow each other.
+    // Equal rows of one part follow each other.
     if (isTied) limit = Math.max(limit, Math.min(wanted, visiblePart.withValue(term.index, value)))
     const { rows, next } = visiblePart.nextRows(order, from, limit)
     for (const id of rows) {
@@ -421,15 +419,15 @@ function* headsOf<P extends ListPart>(
   }
 }
 
-/** The next row of a part, and those behind it. */
+/** The next row of a part, and the rows behind it. */
 interface NextRow<P extends ListPart> {
   head: Head<P>
   readonly heads: Generator<Head<P>, void, number>
 }
 
 /**
- * The next row of each part in order, the first one last. A part is read once its rows may be next: where many objects share
- * the first value, that is one part after the other.
+ * The next row of each part, the first one last. A part is read only once its rows may be next: if many objects share the first
+ * value, one part after the other.
  */
 class Heads<P extends ListPart> {
   readonly #order: ListOrder
@@ -446,7 +444,7 @@ class Heads<P extends ListPart> {
     if (head !== undefined) this.#put({ head, heads })
   }
 
-  /** The next row, where so many are wanted at most; `undefined` behind the last one. */
+  /** The next row; `undefined` behind the last one. `wanted`: the number of rows that the page still wants. */
   next(wanted: number): { readonly part: P; readonly id: ObjectId } | undefined {
     for (let top = this.#sorted.pop(); top !== undefined; top = this.#sorted.pop()) {
       const { id, part } = top.head
@@ -482,7 +480,7 @@ class Heads<P extends ListPart> {
     }
     const byFirst = compareValues(one.position, other.position, this.#byFirst)
     if (byFirst !== 0) return byFirst < 0
-    // By the parts, unless further values decide, which a part that is not read does not know.
+    // The order of the parts decides, unless further values may: a part that is not read does not know them yet.
     const isOneRead = one.id !== undefined
     if (this.#order.terms.length > 1 && isOneRead === (other.id === undefined)) return !isOneRead
     return one.part.name < other.part.name !== this.#order.backwards

@@ -83,7 +83,7 @@ export class TextSearch {
     }
     let found: IdBytes | undefined
     const names = view.index('name')
-    // The texts that the fewest names have are first; of equally rare ones, the longest.
+    // The rarest texts among names come first; among equally rare ones, the longest.
     const rarestFirst = this.#matchers
       .map((matcher) => ({ matcher, share: texts.length === 1 ? 0 : shareIn(names, matcher) }))
       .toSorted((a, b) => a.share - b.share || b.matcher.text.length - a.matcher.text.length)
@@ -124,7 +124,7 @@ export class TextSearch {
     return this.#scores.ids(score + 1)
   }
 
-  /** The match of the word that matches worst, of several the first: the others are easier to see. */
+  /** The match of the word that matches worst, the first one if several do: the others are easier to see. */
   matchOf(id: ObjectId): SearchMatch {
     let worst: RankedMatch | undefined
     for (const matcher of this.#matchers) {
@@ -154,7 +154,7 @@ export class TextSearch {
   }
 }
 
-/** The scores of objects that have one more text, by the ranks of that. Both are bytes, one more than the number. */
+/** Adds the ranks of one more text to the scores of the objects that have it. Each byte is one more than its number. */
 function scored(ranked: IdBytes, before: IdBytes | undefined): IdBytes {
   const scores = new IdBytes()
   for (const id of ranked.all()) {
@@ -166,7 +166,7 @@ function scored(ranked: IdBytes, before: IdBytes | undefined): IdBytes {
   return scores
 }
 
-/** Of so many values, the share that has a text tells how rare the text is. */
+/** The share that has a text, among so many values, tells how rare the text is. */
 const sampledValues = 128
 
 /** The share of some values of an index that have a text. 0 if there are too few values for a sample to save anything. */

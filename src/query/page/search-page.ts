@@ -1,7 +1,7 @@
 /*
- * A page of search results. Each part finds its objects: with texts by `TextSearch`, which scores them; without, as a list does.
- * The results of all parts are ordered by score, then by part, then by key, so each part is asked for its first objects of
- * a score, until the page is full.
+ * A page of search results. Each part finds its objects: `TextSearch` finds and scores them if the search has texts, else the
+ * part reads them as a list does. The results of all parts are ordered by score, then by part, then by key. So the page asks
+ * each part for its first objects of a score, until it is full.
  */
 
 import type { ObjectId } from '../../informer/store/store-view.ts'

@@ -1,5 +1,5 @@
 /*
- * The language of search texts: words apart by spaces, quoted words, `kind:` and `namespace:`, and labels. A search reads a
+ * The language of search texts: words separated by spaces, quoted words, `kind:` and `namespace:`, and labels. A search reads a
  * whole text; a completion reads it up to the last word, which is being written.
  */
 
@@ -15,7 +15,7 @@ export interface SearchWords {
   /** In lower case: each is a part of the name, of a label or of a searchable value. */
   readonly texts: readonly string[]
   readonly labels: LabelSelector
-  /** Names of kinds as they are written, of which one must fit; none: any kind. */
+  /** Names of kinds as the caller writes them. An object must be of one of these kinds; empty: of any kind. */
   readonly kinds: readonly string[]
   /** `null`: any namespace. */
   readonly namespaces: readonly string[] | null
@@ -26,13 +26,13 @@ const maxTextLength = 256
 export const maxTexts = 8
 
 /**
- * Reads a search text: words apart by spaces.
+ * Reads a search text: words separated by spaces.
  *
  *     cart api  "two words"  kind:pod,deploy  namespace:shop  ns:shop,pay  team=payments  team=
  *
  * A word with `=` is a label selector as kubectl writes it, except that `team=` asks for the label with any value
- * (`team=""` for the empty one). A word that begins with a quote is text whatever it contains; a quote that is not closed ends with the text.
- * Several `kind:` words are alternatives, as are several `namespace:` words. Throws `ArgumentError` for `text`.
+ * (`team=""` for the empty one). A word that begins with a quote is text whatever it contains; a quote that is not closed
+ * ends with the text. Several `kind:` words are alternatives, as are several `namespace:` words. Throws `ArgumentError`.
  */
 export function searchWords(text: string): SearchWords {
   const words = wordsIn(text).map(({ raw }) => wordOf(raw))
@@ -46,7 +46,7 @@ export function searchWords(text: string): SearchWords {
 }
 
 export interface UnfinishedText {
-  /** What the words before ask for. */
+  /** The words before the last one. */
   readonly before: SearchWords
   readonly last: UnfinishedWord
   /** Where the last word begins, in UTF-16 code units: what completes it replaces the rest of the text. */

@@ -1,3 +1,9 @@
+/*
+ * Adds up numeric indexes and counts the values of others, without decoding objects. Each posting is passed once for each
+ * sum. A sum over many objects reads from a column: the numbers of all objects in one typed array, made from the postings of
+ * the summed index. Sums are exact, so that the sums of several parts of a list can be added up.
+ */
+
 import type { IndexView, ObjectId } from '../../informer/store/store-view.ts'
 import type { IdBytes } from '../condition/id-bytes.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
@@ -29,12 +35,7 @@ export function sumOfIndex(index: IndexView, of: Members): ExactSum {
   return { total: total.value, count }
 }
 
-/**
- * The sums of numeric indexes over the members that have each of some values of another index.
- *
- * Each posting is passed once for each sum. A sum over many objects reads from a column: the numbers of all objects in
- * one typed array, made from the postings of the summed index.
- */
+/** The sums of numeric indexes over the members that have each of some values of another index. */
 export function sumsByValue(
   index: IndexView,
   values: readonly string[],
@@ -178,7 +179,7 @@ class NumberColumn {
     let count = 0
     for (const id of ids) {
       if (members !== undefined && members.get(id) !== 1) continue
-      // Beyond the end of the array, too, there is no value.
+      // An id beyond the end of the array has no value either.
       const value = units[id] ?? Number.NaN
       if (Number.isNaN(value)) continue
       count += 1
@@ -211,7 +212,6 @@ function enlarged(units: Float64Array<ArrayBuffer>, id: ObjectId): Float64Array<
   return larger
 }
 
-/** A key of an index, and the number of objects that have it. */
 interface ValueCount {
   readonly value: string
   readonly count: number

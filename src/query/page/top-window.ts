@@ -1,6 +1,7 @@
 /*
- * The first rows of a live list in an order, and some spare rows behind them, so that most changes need no new read of the
- * list.
+ * The first rows of a live list in an order, and some spare rows behind them. A change costs two binary searches and a move
+ * within one array. All other rows sort behind the rows kept here, so the list is read again only when more rows have left
+ * than there were spare ones.
  */
 
 import { comparePositions, type OrderPosition, type OrderTerm } from './list-order.ts'
@@ -11,11 +12,6 @@ export interface WindowRow {
   readonly position: OrderPosition
 }
 
-/**
- * The first rows of a list, and some spare rows behind them, while the list changes. A change costs two binary searches
- * and a move within one array. All other rows sort behind those kept here, so the list is read again only when more
- * rows have left than there were spare ones.
- */
 export class TopWindow<Row extends WindowRow = WindowRow> {
   readonly #size: number
   readonly #capacity: number
@@ -25,7 +21,7 @@ export class TopWindow<Row extends WindowRow = WindowRow> {
   /** Whether the window holds the whole list. */
   #isWhole = false
 
-  /** `size` rows are wanted; `ready` spare ones are kept. */
+  /** `size`: the number of rows to show. `ready`: the number of spare rows. */
   constructor(terms: readonly OrderTerm[], size: number, ready: number) {
     this.#size = size
     this.#capacity = size + ready
@@ -46,8 +42,7 @@ export class TopWindow<Row extends WindowRow = WindowRow> {
   }
 
   /**
-   * Replaces all rows, in any order. The first {@link capacity} of the list are among them; `isWhole`: they are all of
-   * it.
+   * Replaces all rows, in any order. They include the first {@link capacity} of the list; `isWhole`: they are the whole list.
    */
   fill(rows: readonly Row[], isWhole: boolean): void {
     const ordered = rows.toSorted((a, b) => comparePositions(a.position, b.position, this.#order))
@@ -76,7 +71,7 @@ export class TopWindow<Row extends WindowRow = WindowRow> {
     this.#rows.splice(this.#placeOf(known), 1)
   }
 
-  /** The index of a row, or the one at which it would be. All positions differ, by their keys. */
+  /** The index of a row, or the index at which it would be. All positions differ, by their keys. */
   #placeOf({ position }: WindowRow): number {
     let [low, high] = [0, this.#rows.length]
     while (low < high) {

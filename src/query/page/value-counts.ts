@@ -1,23 +1,24 @@
+/*
+ * Counts the values of an index without examining objects. For all objects, it takes the sizes of the postings. For some, it
+ * counts the members in each posting, or asks each member for its values if members are few.
+ */
+
 import type { IndexView, StoreView } from '../../informer/store/store-view.ts'
 import { eachMember, type IdSet } from '../condition/candidates.ts'
 import { type Condition, partsOf } from '../condition/condition.ts'
 import { IdBytes } from '../condition/id-bytes.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 
-/** Some objects of a store. */
 export interface Members {
   readonly view: StoreView
-  /** Of {@link membersOf}; `undefined`: all objects of the store. */
+  /** The result of {@link membersOf}; `undefined`: all objects of the store. */
   readonly members: IdBytes | undefined
   readonly budget: WorkBudget
 }
 
 /**
- * Passes each value of an index and the number of members that have it to `add`, in no particular order. Returns the
- * number of members that have any value.
- *
- * It does not examine objects. For all objects, it takes the sizes of the postings. For some, it counts the members in
- * each posting, or asks each member for its values if members are few.
+ * Passes each value of an index and the number of members that have it to `add`, in no particular order. Returns the number
+ * of members that have any value.
  */
 export function countValues(
   index: IndexView,

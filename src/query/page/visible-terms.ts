@@ -1,6 +1,6 @@
 /*
- * The terms that completions offer: names, namespaces and labels that at least one visible object has. Of many objects they
- * are those of the indexes, each tested for a visible object; of few, they are read from each object.
+ * The terms that completions offer: names, namespaces and labels that at least one visible object has. For many objects, they
+ * come from the indexes, and each term is tested for a visible object. For few, they are read from each object.
  */
 
 import { folded } from '../../informer/store/term-list.ts'
@@ -83,7 +83,7 @@ const testsPerTerm = 2
 /** Finding where terms begin takes as long as so many tests. */
 const testsPerStart = 4
 
-/** Terms of many objects: those of the indexes that at least one visible object has. */
+/** The terms of many objects: the terms in the indexes that at least one visible object has. */
 class IndexedTerms implements VisibleTerms {
   readonly size: number
   readonly #view: StoreView
@@ -138,7 +138,7 @@ class IndexedTerms implements VisibleTerms {
     return Math.min(size, most)
   }
 
-  /** The terms of visible objects behind another one. */
+  /** The terms of visible objects behind the last one. */
   #sortedValues(index: IndexView, start: string, last: string): readonly string[] {
     const visible = this.#visible ?? []
     this.#budget.spend('tests', visible.length)
@@ -154,7 +154,10 @@ class IndexedTerms implements VisibleTerms {
     return [...found].toSorted(compareTerms)
   }
 
-  /** Counts visible objects with a value, or with any: among those with it or all visible ones, whichever are fewer. */
+  /**
+   * Counts visible objects with a value, or with any: among the objects that have it or among all visible ones, whichever are
+   * fewer.
+   */
   #countIn(index: IndexView, value: string | undefined, most: number): number {
     const visible = this.#visible ?? []
     let looked = 0
@@ -184,7 +187,7 @@ function compareTerms(a: string, b: string): number {
   return one < other ? -1 : one > other ? 1 : 0
 }
 
-/** Terms of few objects, read from each of them. */
+/** The terms of few objects, read from each of them. */
 class FewTerms implements VisibleTerms {
   readonly size: number
   readonly #fields = new Map<string, Map<string, number>>()

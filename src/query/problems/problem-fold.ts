@@ -1,10 +1,12 @@
 /*
- * Folds what is wrong with the objects of a cluster to its problems, each cause once, as the viewer may see them:
+ * Folds the facts that may be wrong with the objects of a cluster to its problems, each cause once, as the viewer may see
+ * them:
  *
- * - The problems of a Node that is down include those of the pods on it.
- * - The problem of an owner is that of what it owns, as long as that has one.
+ * - The problems of a Node that is down include the problems of the pods on it.
+ * - While an object has a problem, the problems of its owners are a part of it.
  * - Problems with the same topmost owner and the same reason are one.
- * - Warning Events count if they repeat, and neither their object, nor its owners, nor what it owns has another problem.
+ * - Warning Events count if they repeat, and neither their object, nor its owners, nor an object that it owns has another
+ *   problem.
  *
  * An index has the facts, so only objects with problems are read. `ProblemOwners` finds and remembers the owners.
  */
@@ -49,12 +51,12 @@ export interface FoldedProblem<P extends ProblemPart> {
 }
 
 export interface FoldOptions<P extends ProblemPart> {
-  /** The kinds that are looked at, of one cluster. */
+  /** The kinds of one cluster that are looked at. */
   readonly parts: readonly P[]
-  /** Only problems of objects in these. Absent: of all, cluster-scoped ones too. */
+  /** Only problems of objects in these namespaces. Absent: of all objects, including cluster-scoped ones. */
   readonly namespaces?: ReadonlySet<string> | undefined
   readonly nowMs: number
-  /** How long ongoing work may go on until it is a problem, and how long what is over counts. */
+  /** How long ongoing work may go on until it is a problem, and how long past failures count. */
   readonly afterMs: number
   readonly readOwners: ReadOwners<P>
   readonly budget: WorkBudget
@@ -81,7 +83,7 @@ interface Found<P extends ProblemPart> {
   readonly fact: DecodedFact
 }
 
-/** The same, among its owners. */
+/** A found object with its owners. */
 interface Finding<P extends ProblemPart> {
   readonly object: OwnedObject<P>
   readonly fact: DecodedFact
@@ -92,25 +94,24 @@ interface Gathering<P extends ProblemPart> {
   readonly rootKey: string
   readonly reason: string
   severity: ProblemSeverity
-  /** The fact that speaks for all, and its object. */
+  /** The worst and then oldest fact, and its object. */
   lead: DecodedFact
   leadPlace: ProblemPlace<P>
   sinceMs: number | undefined
   /** Most problems have one object. */
   readonly first: ProblemPlace<P>
   all: Set<ProblemPlace<P>> | undefined
-  /** The one before it with the same topmost owner, and another reason. */
+  /** The gathering before it with the same topmost owner, and another reason. */
   readonly before: Gathering<P> | undefined
 }
 
 interface Affected<P extends ProblemPart> {
   readonly root: ProblemPlace<P>
   readonly rootKey: string
-  /** Of one object, always the same instance. */
+  /** Always the same instance for one object. */
   readonly place: ProblemPlace<P>
 }
 
-/** One fold of the problems of a cluster, within one tick. */
 class ProblemFold<P extends ProblemPart> {
   readonly #options: FoldOptions<P>
   readonly #owners: ProblemOwners<P>
@@ -119,7 +120,7 @@ class ProblemFold<P extends ProblemPart> {
   readonly #nodes: P | undefined
   /** The names of all Nodes that are down. */
   #down: ReadonlySet<string> = new Set()
-  /** By the topmost owner, or by its key if that is a reference: the last one. */
+  /** The last gathering of each topmost owner, by its place or, if that is a reference, by its key. */
   readonly #gathered = new Map<ProblemPlace<P> | string, Gathering<P>>()
   /** The places of references, by key: one for each object. */
   readonly #references = new Map<string, ProblemPlace<P>>()
@@ -324,7 +325,7 @@ class ProblemFold<P extends ProblemPart> {
       let of: Affected<P>
       if (about.form === 'object') {
         const object = this.#owners.of(about.part, about.id)
-        // Nor an owner that has a problem of its own, which no other object explains.
+        // The report does not count if an owner has a problem of its own, which no other object explains.
         const isKnown = ownersOf(object).some(
           ({ affectedIn, explainedIn }) => affectedIn === this && explainedIn !== this,
         )
@@ -367,7 +368,7 @@ class ProblemFold<P extends ProblemPart> {
     // Kubelets write the name of their Node in place of its UID.
     const isNamed = uid === undefined || uid === name
     const id = view.idOf(key)
-    // Events are written by callers too: a UID alone leads to no object of another name.
+    // Callers write Events too, so a UID alone must not lead to an object of another name.
     if (id === undefined || !(isNamed || view.idOfUid(uid) === id)) return undefined
     return { form: 'object', part, id }
   }
@@ -380,7 +381,7 @@ function ownersOf<P extends ProblemPart>(object: OwnedObject<P>): readonly Owned
   return all
 }
 
-/** Adds what another fact says of severity and time. */
+/** Includes the severity and the time of another fact. */
 function include<P extends ProblemPart>(
   problem: Gathering<P>,
   fact: DecodedFact | undefined,
@@ -391,7 +392,7 @@ function include<P extends ProblemPart>(
   if (sinceMs !== undefined && sinceMs < (problem.sinceMs ?? Infinity)) problem.sinceMs = sinceMs
 }
 
-/** An object among its owners: the same instance however many objects lead to it. */
+/** An object with its owners: the same instance, however many objects lead to it. */
 interface OwnedObject<P extends ProblemPart> {
   readonly place: { readonly form: 'object'; readonly part: P; readonly id: ObjectId }
   /** The nearest owner that is an object. */
@@ -412,13 +413,12 @@ interface FoundOwner<P extends ProblemPart> {
   readonly known: KnownOwner
 }
 
-/** Longer chains are cut, as those of `ownerChain`. */
+/** Longer chains are cut, as `ownerChain` cuts them. */
 const maxChain = 16
 
 /**
- * Finds owners as `ownerChain` does: at each step the controller, or the first owner. Follows only owners that the
- * viewer may list, of the kinds that are looked at. The Node that a static pod names as its owner does not count: it only
- * runs the pod.
+ * Finds owners as `ownerChain` does: at each step the controller, or the first owner. Follows only owners that the viewer may
+ * list, of the kinds that are looked at. The Node that a static pod names as its owner does not count: it only runs the pod.
  */
 class ProblemOwners<P extends ProblemPart> {
   readonly #parts: readonly P[]
@@ -427,7 +427,7 @@ class ProblemOwners<P extends ProblemPart> {
   readonly #ownersIn = new Map<P, ReturnType<typeof ownersIn>>()
   /** UIDs that no part has. */
   readonly #unknown = new Set<string>()
-  /** Where the last owner of a part's objects was: most often the next one is there, too. */
+  /** The part of the last owner, by the part of the object: the next owner is most often in the same part. */
   readonly #lastOwners = new Map<P, P>()
 
   constructor(parts: readonly P[], readOwners: ReadOwners<P>) {
@@ -439,7 +439,7 @@ class ProblemOwners<P extends ProblemPart> {
     return this.#parts.find((part) => holds(part, group, kind))
   }
 
-  /** `depth`: the steps that led here. `uids`: those of the owners, if they are known. */
+  /** `depth`: the steps that led here. `uids`: the UIDs of the owners, if they are known. */
   of(part: P, id: ObjectId, depth = 0, uids?: readonly string[]): OwnedObject<P> {
     let known = this.#known.get(part)
     if (known === undefined) this.#known.set(part, (known = new Map()))
@@ -518,7 +518,7 @@ class ProblemOwners<P extends ProblemPart> {
 
 interface KnownOwner {
   readonly id: ObjectId
-  /** Of its own owners. */
+  /** The UIDs of its own owners. */
   readonly ownerUids: readonly string[]
 }
 
@@ -532,9 +532,9 @@ interface Remembered {
 const remembered = new WeakMap<StoreView, Remembered>()
 
 /**
- * Finds objects of a store by UID, within one tick. What was found is remembered until an object comes, goes, or changes
- * its owners, which is rare among Deployments and ReplicaSets: every query seeks the same few of them, and in a large
- * index each search waits for memory several times.
+ * Finds objects of a store by UID, within one tick. Remembers them until an object comes, goes, or changes its owners, which
+ * is rare among Deployments and ReplicaSets: every query seeks the same few of them, and in a large index each search waits
+ * for memory several times.
  */
 function ownersIn(view: StoreView): (uid: string) => KnownOwner | undefined {
   const uids = view.index('uid')

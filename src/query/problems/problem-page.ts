@@ -46,9 +46,7 @@ const yearZero = 1e14
 /** Sorting a problem takes as long as so many tests. */
 const testsPerProblem = 4
 
-/**
- * One page of problems; equal ones by cluster and object. Throws `ArgumentError` and `QueryTooCostlyError`.
- */
+/** One page of problems; equal ones by cluster and object. Throws `ArgumentError` and `QueryTooCostlyError`. */
 export function problemPage<P extends ProblemPart>({
   problems,
   orderBy,
@@ -89,7 +87,7 @@ export function problemOrder(
   return compileOrder(orderBy ?? defaultOrder, orderKeys)
 }
 
-/** The position of a problem in an order. Its key is its own among those of all clusters. */
+/** The position of a problem in an order. Its key is unique among the problems of all clusters. */
 export function problemPosition<P extends ProblemPart>(
   problem: ListedProblem<P>,
   terms: readonly OrderTerm[],

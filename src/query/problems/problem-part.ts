@@ -1,6 +1,6 @@
 /*
- * What problems are folded from: the kinds that are looked at, each with the index of what may be wrong with its objects,
- * and the places that problems name, as objects or as references.
+ * What a fold of problems reads: the kinds, each with an index of the facts that may be wrong with its objects. And what a
+ * problem names: places, which are objects or references to objects.
  */
 
 import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
@@ -23,7 +23,7 @@ export function problemIndexers(resource: ApiResource): Indexers {
 
 export const problemIndexText: string = problemRulesVersion
 
-/** A kind whose objects are looked at for problems, and what of it the viewer may see. */
+/** A kind whose objects are looked at for problems, and the part of it that the viewer may see. */
 export interface ProblemPart {
   readonly type: string
   readonly view: StoreView
@@ -34,7 +34,7 @@ export interface ProblemPart {
 export interface ProblemReference {
   readonly apiVersion?: string
   readonly kind: string
-  /** Absent for an owner, which is in the namespace of what it owns unless its kind is cluster-scoped. */
+  /** Absent for an owner: its namespace is the namespace of the owned object, unless its kind is cluster-scoped. */
   readonly namespace?: string
   readonly name: string
   readonly uid?: string
@@ -43,7 +43,7 @@ export interface ProblemReference {
 /** An object that the viewer may see, or else a reference in one that the viewer may see. */
 export type ProblemPlace<P extends ProblemPart> =
   | { readonly form: 'object'; readonly part: P; readonly id: ObjectId }
-  /** `namespace`: that of the object with the reference, `''` for a cluster-scoped one. */
+  /** `namespace`: the namespace of the object with the reference; `''` for a cluster-scoped one. */
   | { readonly form: 'reference'; readonly to: ProblemReference; readonly namespace: string }
 
 /** A text that only this object has, whether it is found or named by a reference. */
@@ -74,15 +74,15 @@ export function isShown(
 }
 
 /**
- * What the problems of a part are folded from, as values that differ whenever it may have changed: its store, and how often
- * what is wrong with its objects, which these are, their owners and their Nodes have changed.
+ * Values that differ whenever the problems of a part may have changed: its store, and the revisions of the indexes of facts,
+ * of objects, of owners and of Nodes.
  */
 export function foldedState({ view }: Pick<ProblemPart, 'view'>): readonly unknown[] {
   const names = [problemIndex, 'uid', 'ownerUid', 'nodeName'].filter((name) => view.hasIndex(name))
   return [view, ...names.map((name) => view.index(name).revision)]
 }
 
-/** When the passing of time next makes a fact a problem, or ends it, in milliseconds; `Infinity` if it does neither. */
+/** When time alone next makes a fact a problem, or ends it, in milliseconds; `Infinity` if it does neither. */
 export function nextTurnMs(
   parts: readonly ProblemPart[],
   nowMs: number,

@@ -1,3 +1,12 @@
+/*
+ * The Events about an object, and the object that an Event is about. An index of Events has what each is about: a UID, if the
+ * Event has one, so that Events of a former object with the same name do not count. Kubelets write the *name* of their Node
+ * in its place, and some controllers leave it empty; then the index has the group, kind, namespace and name.
+ *
+ * The kubelet reports Events of a static pod by a hash of its configuration. The API server has a mirror of the pod, with a
+ * UID of its own and this hash as an annotation (`kubernetes.io/config.mirror`). So pods have an index of these hashes.
+ */
+
 import {
   type KubernetesObject,
   objectKey,
@@ -37,10 +46,7 @@ const namePrefix = 'name:'
 /** The index of static pods by the UIDs that their Events have. */
 export const mirrored = 'event:mirror'
 
-/**
- * The UID by which the kubelet reports Events of a static pod: a hash of its configuration. The API server has a mirror
- * of the pod, with a UID of its own and this hash as an annotation (`kubernetes.io/config.mirror`).
- */
+/** The UID that Events of a static pod have; `undefined` for other pods. */
 export function mirroredUidOf({ metadata }: KubernetesObject): string | undefined {
   return metadata.annotations?.['kubernetes.io/config.mirror']
 }
@@ -52,16 +58,12 @@ const mirrorIndexers: Indexers = {
   },
 }
 
-/** Whether a resource is that of pods, which alone may have mirrors. */
+/** Whether a resource is pods: only pods may have mirrors. */
 export function mayBeMirrored({ group, kind }: GroupKind): boolean {
   return group === '' && kind === 'Pod'
 }
 
-/**
- * The object that an Event is about. A UID, if the Event has one, so that Events of a former object with the same name
- * do not count. Kubelets write the *name* of their Node in its place, and some controllers leave it empty; then group,
- * kind, namespace and name. Reads both forms of Event: `involvedObject` and `regarding`.
- */
+/** The object that an Event is about. Reads both forms of Event: `involvedObject` and `regarding`. */
 const aboutOf: IndexFunction = (event) => {
   const { involvedObject, regarding } = event as Unstructured
   return referenceKeys(involvedObject ?? regarding)
@@ -107,8 +109,8 @@ const eventIndexers: Indexers = {
 }
 
 /**
- * The Events about an object of any kind, optionally with those that name it as related: a condition on the store of
- * Events.
+ * The Events about an object of any kind, as a condition on the store of Events; on request also the Events that name it as
+ * related.
  */
 function eventsAbout(origin: RelationOrigin): Condition {
   const { withRelated = false } = origin
@@ -122,7 +124,6 @@ export function eventKeysOf(view: OriginView, id: ObjectId): readonly string[] {
   return [...uidKeysOf(view, id), ...nameKeysOf(view, id)]
 }
 
-/** The UID that Events of a static pod have. */
 function mirrorKeysOf(origin: RelationOrigin): readonly string[] {
   const { view, id } = origin
   if (!mayBeMirrored(view.resource)) return []

@@ -1,3 +1,9 @@
+/*
+ * Walks relations breadth first, until everything within `depth` steps is found or `maxNodes` objects are. Objects at the
+ * last depth are not expanded. The walk decodes no object: it looks up keys and single values in the indexes directly, and
+ * binds other conditions to the store. Each edge counts once, in whichever direction it was walked.
+ */
+
 import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { type Condition, hasValue, partsOf } from '../condition/condition.ts'
 import { bindCondition, testsPerPart } from '../condition/id-set.ts'
@@ -5,7 +11,6 @@ import { isInScope, type Scope } from '../condition/scope.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 import { inKeyOrder } from '../page/list-order.ts'
 
-/** The objects of one kind, as a walk reads them. */
 export interface WalkPart {
   readonly view: StoreView
   /** The visible objects of the kind. The walk treats hidden ones as absent. */
@@ -18,7 +23,6 @@ export interface Lead<P extends WalkPart> {
   readonly condition: Condition
 }
 
-/** A relation from the objects of one part. */
 export type WalkStep<P extends WalkPart> = {
   /** The name of its edges. */
   readonly relation: string
@@ -66,10 +70,7 @@ export interface Walk<P extends WalkPart> {
   readonly isCut: boolean
 }
 
-/**
- * Walks relations breadth first, until everything within `depth` steps is found or `maxNodes` objects are. Objects at
- * the last depth are not expanded. Decodes no object. Throws `QueryTooCostlyError`.
- */
+/** Throws `QueryTooCostlyError`. */
 export function walkGraph<P extends WalkPart>(options: WalkOptions<P>): Walk<P> {
   const walker = new Walker(options)
   return walker.walk()
@@ -146,7 +147,6 @@ class Walker<P extends WalkPart> {
     this.#arrive(at, walked, to, ids)
   }
 
-  /** Keys and single values are looked up directly; other conditions are bound to the store. */
   #idsOf(to: P, condition: Condition): readonly ObjectId[] {
     const { budget } = this.#options
     if (budget.report !== undefined) return this.#members(to, condition)

@@ -1,3 +1,8 @@
+/*
+ * Remembers where each relation led from the last object, within one tick. Fields of a row that share a step (a Deployment's
+ * Services and Events both go through its pods) take it once.
+ */
+
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import {
   allOf,
@@ -18,10 +23,6 @@ import type {
 import { eachMember } from '../condition/candidates.ts'
 import { bindCondition } from '../condition/id-set.ts'
 
-/**
- * Remembers where each relation led from the last object, within one tick. Fields of a row that share a step (a
- * Deployment's Services and Events both go through its pods) take it once.
- */
 export class LastSteps implements RelationSteps {
   readonly #steps = new Map<RelationBase, Step>()
 

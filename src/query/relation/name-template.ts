@@ -1,9 +1,14 @@
+/*
+ * Rules that compose names from values of an object: text with paths in braces, such as
+ * `{metadata.name}-{spec.volumes[*].name}`, and `#` at the end for any number. A path with several values gives several
+ * names. `{path | function}` reads a part of the text at a path; the functions, such as those for Argo CD, stand at the end.
+ */
+
 import { CodedError } from '../../lib/coded-error.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import { parsePath, type Path, valueAt, valuesAt } from '../index/path.ts'
 import type { GroupKind } from './relation.ts'
 
-/** A rule that composes names. */
 export interface NameTemplate {
   /** Whether names end in any number; then {@link NameTemplate.namesOf} returns the part before it. */
   readonly isNumbered: boolean
@@ -13,7 +18,6 @@ export interface NameTemplate {
   namesOf(object: unknown): readonly string[]
 }
 
-/** A rule has a syntax error. */
 export class NameTemplateError extends CodedError {
   constructor(text: string, problem: string) {
     super('NAME_TEMPLATE', `name ${JSON.stringify(text)} ${problem}`, {
@@ -33,11 +37,7 @@ type Piece = string | Placed
 
 const pieces = /\{([^{}]*)\}|([^{}]+)|([{}])/g
 
-/**
- * Parses a rule: text, paths in braces, and `#` at the end. Throws {@link NameTemplateError} and `PathError`.
- *
- * @param options.groupKind The kind of the objects, if known.
- */
+/** Throws {@link NameTemplateError} and `PathError`. `groupKind`: the kind of the objects, if known. */
 export function parseNameTemplate(
   text: string,
   { mayBeConstant = false, groupKind }: NameTemplateOptions = {},
@@ -97,7 +97,6 @@ function joined(
   return names.flatMap((name) => values.map((value) => name + value))
 }
 
-/** The paths in the braces of a rule. */
 export function pathsInBraces(template: string): readonly string[] {
   return Array.from(template.matchAll(/\{([^{}|]*)[^{}]*\}/g), ([, path = '']) => path.trim())
 }

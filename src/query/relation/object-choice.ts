@@ -1,3 +1,10 @@
+/*
+ * Objects that choose others by a name or by labels, while a third object has the kind of the chosen ones: `spec.paramRef` of
+ * an admission policy binding. An index of the choosing objects has each under the name that it chooses, or under one label
+ * that its selector requires. So only the entries for an object's own name and labels, and those without required labels,
+ * need a test.
+ */
+
 import type { Indexers, ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import {
   type LabelSelector,
@@ -49,14 +56,9 @@ export function choiceAt(reference: unknown): ObjectChoice | undefined {
   }
 }
 
-/** The name of the index that leads from selectable objects back to selecting ones; `field` is `TYPE.FIELD`. */
+/** The name of the index that leads from chosen objects back to the choosing ones. `field`: `TYPE.FIELD`. */
 export const choiceIndex = (field: string): string => `choice:${field}`
 
-/**
- * An index of the selecting objects. Each is indexed under the name that it selects, or under one label that its
- * selector requires. So only the entries for an object's own name and labels, and those without required labels, need a
- * test.
- */
 export function choiceIndexers(field: string, path: Path): Indexers {
   return {
     [choiceIndex(field)]: (object) => {
@@ -118,7 +120,7 @@ export function choosersOf(
   return found.map((one) => choosers.view.keyOf(one))
 }
 
-/** The kind of the objects that an origin chooses; `undefined` if the object that should have it does not show it. */
+/** The kind of the objects that an origin chooses; `undefined` if no visible object tells it. */
 export function chosenKind(
   { kindRelation, kindPath }: ChoosingField,
   origin: RelationOrigin,
@@ -131,7 +133,6 @@ export function chosenKind(
   return groupKindAt(kindPath, holders.view.object(holder))
 }
 
-/** The group and kind that an object names at a path by `apiVersion` and `kind`. */
 function groupKindAt(path: Path, object: KubernetesObject): GroupKind | undefined {
   const named = valueAt(path, object)
   if (!isRecord(named)) return undefined
@@ -140,7 +141,7 @@ function groupKindAt(path: Path, object: KubernetesObject): GroupKind | undefine
   return { group: splitApiVersion(apiVersion).group, kind }
 }
 
-/** Whether a choice of its kind covers an object. One of a cluster-scoped kind has no namespace. */
+/** Whether a choice covers an object of the chosen kind. A choice of a cluster-scoped kind has no namespace. */
 function isChosen(choice: ObjectChoice, view: OriginView, id: ObjectId): boolean {
   const { namespace, name } = splitObjectKey(view.keyOf(id))
   const { namespaced } = view.resource

@@ -1,3 +1,9 @@
+/*
+ * The selectors that objects have: labels as a map or as `matchLabels` and `matchExpressions`, and the namespaces that they
+ * cover, by name or by label. `readSelectors` reads them. `placesOfSelector` gives the labels under which an index keeps a
+ * selector, `placesOfLabels` gives the labels under which to look for the selectors of an object.
+ */
+
 import {
   equalitySelector,
   type LabelRequirement,
@@ -113,7 +119,7 @@ function labelledNamespaces(value: unknown): ObjectSelector['namespaces'] | unde
 }
 
 /**
- * Whether a selector covers a namespace; `''` is that of cluster-scoped objects. `labelsOf` returns the labels of the
+ * Whether a selector covers a namespace; `''` stands for cluster-scoped objects. `labelsOf` returns the labels of the
  * namespace, or `undefined` if it does not exist.
  */
 export function reaches(
@@ -127,7 +133,7 @@ export function reaches(
   return labels !== undefined && matchesLabels(namespaces.labels, labels)
 }
 
-/** Of the requirements that list values which the object must have, the one with the fewest. */
+/** The requirement that lists the fewest values, among those that an object must meet with one of its values. */
 export function narrowestOf(
   selector: LabelSelector,
 ): Extract<LabelRequirement, { operator: 'in' | 'notin' }> | undefined {
@@ -160,7 +166,6 @@ export function placesOfLabels(labels: Readonly<Record<string, string>>): readon
   return [[anyLabel, ''], ...Object.entries(labels)]
 }
 
-/** The index value of a label within a namespace. */
 export function placeIn(namespace: string, [key, value]: LabelPlace): string {
   return `${namespace}/${key}=${value}`
 }

@@ -1,3 +1,9 @@
+/*
+ * Relations between owners and owned objects, by UID and never by name. A relation may lead through types in between: each
+ * step takes the visible objects that have one of the UIDs in one index (`uid`, `ownerUid`), and reads their values in the
+ * other. Downwards and upwards are one mechanism with the indexes swapped, and each is the inverse of the other.
+ */
+
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import {
   type Condition,
@@ -30,7 +36,7 @@ export interface OwnerRelation extends RelationBase {
   readonly through?: readonly string[]
 }
 
-/** The objects of any kind that the object owns. Owners are matched by UID, never by name. */
+/** The objects of any kind that the object owns. */
 export function ownedBy(view: OriginView, id: ObjectId): Condition {
   return hasValue('ownerUid', view.index('uid').valuesOf(id))
 }
@@ -40,7 +46,6 @@ export function ownersOf(view: OriginView, id: ObjectId): Condition {
   return hasValue('uid', view.index('ownerUid').valuesOf(id))
 }
 
-/** Follows owner UIDs downwards, through the types in between. */
 export const ownedForm: RelationForm<OwnedRelation> = {
   directives: { owned: { read: ownedOf } },
   compile: compileOwned,
@@ -51,7 +56,6 @@ export const ownedForm: RelationForm<OwnedRelation> = {
   words: ({ through }) => `that it owns${by(through)}`,
 }
 
-/** Follows owner UIDs upwards, through the types in between. */
 export const ownerForm: RelationForm<OwnerRelation> = {
   directives: { owner: { read: ownerOf } },
   compile: compileOwner,
@@ -138,7 +142,6 @@ function by(through: readonly string[] = []): string {
   return through.length === 0 ? '' : `, by ${through.join(', ')}`
 }
 
-/** One step: the visible objects with one of the UIDs in one index give their values in the other. */
 function hop(
   { part, budget }: RelationOrigin,
   through: readonly string[],

@@ -1,3 +1,8 @@
+/*
+ * Finds where an object refers to another one, to show it to people. Reads a reference as `referencedKeys` does, but keeps
+ * the path of each value. For a name rule, the place is the list item that is a part of the name, or else its first path.
+ */
+
 import { type Path, parsePath, type PathStep } from '../index/path.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import { parseNameTemplate, stemOf } from './name-template.ts'
@@ -13,12 +18,9 @@ import {
 import type { NumberedRelation } from './reference-relation.ts'
 import type { RelationContext } from './relation.ts'
 
-/**
- * Where an object refers to another: paths with the positions of list items, such as `spec.volumes[2].configMap.name`.
- */
+/** Paths with the positions of list items, such as `spec.volumes[2].configMap.name`. */
 export type ReferencePlaces = (object: KubernetesObject, key: string) => readonly string[]
 
-/** A value and its path. */
 interface Found {
   readonly path: string
   readonly value: unknown
@@ -60,7 +62,6 @@ export function referencePlaces(
 
 const inBraces = /\{([^{}]*)\}/g
 
-/** For a name rule: the list item that is a part of the name, or the other paths in it. */
 function placesByRule(
   { templates, namespace, namespacePath }: NameRule,
   isNamespaced: boolean,

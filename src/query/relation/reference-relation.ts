@@ -1,3 +1,9 @@
+/*
+ * Relations to the objects that an object names: by name (`@reference`, `@named`), by a name with any number at its end
+ * (`@named` with `#`), or by UID (`@uid`). Forwards, a relation reads the names from an index of the referring store, if that
+ * has it, or else from the object. Backwards, it looks up the key or the UID of an object in that index.
+ */
+
 import type { Indexers, IndexFunction } from '../../informer/store/store-view.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { type Condition, everything, hasKey, hasValue, nothing } from '../condition/condition.ts'
@@ -38,7 +44,6 @@ export interface UidRelation extends RelationBase {
   readonly many: boolean
 }
 
-/** Follows a reference by its index, if the store has it, or else by the object. */
 export const referenceForm: RelationForm<ReferenceRelation> = {
   directives: { reference: { read: referenceOf }, named: { read: namedOf } },
   compile: compileReference,
@@ -52,7 +57,7 @@ export const referenceForm: RelationForm<ReferenceRelation> = {
   wordsBack: ({ paths, names, to }) => namingAt([...paths, ...(names?.templates ?? [])], to),
 }
 
-/** Both sides are indexed by the part of the name before the number. `@named` declares it. */
+/** Both sides are indexed by the part of the name before the number. */
 export const numberedForm: RelationForm<NumberedRelation> = {
   compile: compileNumbered,
   compileReverse: compileReverseNumbered,
@@ -61,7 +66,6 @@ export const numberedForm: RelationForm<NumberedRelation> = {
   wordsBack: ({ names, to }) => namingAt(names.templates, to),
 }
 
-/** Like {@link referenceForm}, for objects that refer by UID. */
 export const uidForm: RelationForm<UidRelation> = {
   directives: { uid: { read: uidOf } },
   compile: (definition) =>
@@ -77,14 +81,14 @@ function isOwnNamespace({ namespace, namespacePath }: Partial<NameRule> = {}): b
   return namespace === undefined && namespacePath === undefined
 }
 
-/** The objects at places of names. */
+/** Words for the objects that an object names at these places. */
 function namedAt(places: readonly string[]): string {
   if (isSameName(places)) return 'with the same name'
   if (places.length === 0) return 'that it names'
   return places.length === 1 ? `that ${codeOf(places)} names` : `that it names in ${fewOf(places)}`
 }
 
-/** The objects that have the names. */
+/** Words for the objects that name one at these places. */
 function namingAt(places: readonly string[], to: string): string {
   if (isSameName(places)) return 'with the same name'
   if (places.length === 0) return `that names this ${to}`
@@ -195,7 +199,6 @@ function namedOf(
   return { form: 'numbered', name, from, to, names, ...(uses ? { uses } : {}) }
 }
 
-/** The relation of a `@uid`. */
 function uidOf(
   { path }: { readonly path: readonly string[] },
   declaration: Declaration,
@@ -207,7 +210,7 @@ function uidOf(
   return { form: 'uid', name, from, to, paths: path.filter((text) => known.has(text)), many }
 }
 
-/** The arguments of a `@reference`, or with `as` those of the named one with `at` before its paths. */
+/** The arguments of a `@reference`. With `as`: the arguments of the relation that it names, with `at` before their paths. */
 function pathsOf(args: ReferenceArguments, declaration: Declaration): ReferenceArguments {
   if (!args.as) {
     if (args.at) throw unsupported(declaration, 'at without as', 'name the relation by as, too')
@@ -270,10 +273,7 @@ function unsupported(declaration: Declaration, what: string, hint: string): Erro
   return declaration.fail('unsupported', what, hint)
 }
 
-/**
- * The index of a reference on the store of the referring type. It leads from the referenced objects to the referring
- * ones.
- */
+/** An index on the store of the referring type. It leads from referenced objects to the referring ones. */
 interface ReferenceIndex {
   readonly name: string
   readonly valuesOf: IndexFunction
@@ -288,7 +288,6 @@ function compileReference(definition: ReferenceRelation, context: RelationContex
   return { ...forwards(definition, index, hasKey), keysIndex: index.name }
 }
 
-/** A reference read backwards: looks up the object's key in the index of the referring store. */
 function compileReverseReference(
   definition: ReverseRelation,
   reference: ReferenceRelation,
@@ -313,7 +312,7 @@ export function compileReverseOfAnyKind(
   return compileReverseReference(definition, referenceTo(definition.from, reference), context)
 }
 
-/** Of references to any kind, those to one kind. */
+/** The references to one kind, among references to any kind. */
 export function referenceTo(
   to: string,
   { from, name, paths }: ReferenceOfAnyKind,

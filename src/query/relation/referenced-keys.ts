@@ -1,3 +1,9 @@
+/*
+ * Reads the keys of the objects that an object refers to by name. A reference has places: paths of a name and, within the
+ * same list item, of its namespace, kind and group. A namespaced reference uses the namespace beside the name, or else the
+ * object's own; without either, it refers to nothing. Names may also follow a pattern, or be composed by a rule.
+ */
+
 import type { IndexFunction } from '../../informer/store/store-view.ts'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { type KubernetesObject, objectKey } from '../../kubernetes/object.ts'
@@ -21,7 +27,7 @@ export interface ReferenceRelation extends RelationBase {
    * up to its last `[*]`. If absent, references are within the object's own namespace.
    */
   readonly namespacePaths?: readonly string[]
-  /** The path of the namespace where none of {@link namespacePaths} has one; else it is the object's own. */
+  /** The path of the namespace of references without one at {@link namespacePaths}; absent: the object's own namespace. */
   readonly namespaceOtherwise?: string
   /** Paths of the kinds, like {@link namespacePaths}. References to other kinds do not belong to this relation. */
   readonly kindPaths?: readonly string[]
@@ -33,7 +39,6 @@ export interface ReferenceRelation extends RelationBase {
   readonly pattern?: string
   /** Paths of whole references: `kind`, `name`, with `apiVersion`, `apiGroup` or `group`, and `namespace`. */
   readonly refPaths?: readonly string[]
-  /** Composed names. */
   readonly names?: NameRule
   /** Whether {@link names} apply only if no path has a name. */
   readonly isOtherwise?: boolean
@@ -41,7 +46,6 @@ export interface ReferenceRelation extends RelationBase {
   readonly only?: string
   /** Whether the object uses the others, so that it appears in their `usedBy`. */
   readonly uses?: boolean
-  /** Whether it may refer to several objects. */
   readonly many: boolean
 }
 
@@ -52,16 +56,12 @@ export interface NameRule {
    * Each template yields names.
    */
   readonly templates: readonly string[]
-  /** The path of the namespace. */
   readonly namespacePath?: string
-  /** A constant namespace. Without either, it is the object's own. */
+  /** A constant namespace. Without this and a path, the namespace is the object's own. */
   readonly namespace?: string
 }
 
-/**
- * The keys of the objects that an object refers to. A namespaced reference uses the namespace beside the name, or else
- * the object's own; without either, it refers to nothing. Throws {@link RelationDefinitionError} and `PathError`.
- */
+/** Throws {@link RelationDefinitionError} and `PathError`. */
 export function referencedKeys(
   definition: ReferenceRelation,
   context: RelationContext,

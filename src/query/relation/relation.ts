@@ -1,3 +1,10 @@
+/*
+ * A relation leads from objects of one type to objects of another. Its definition is pure data that SDL declares: no kind has
+ * code of its own. Its form reads the directive, compiles the definition, and says how to follow the relation, how to read it
+ * backwards, and how descriptions word it. Following a relation gives a condition on the other store, to be combined with
+ * filters, a Scope and a page. `relations.ts` lists all forms.
+ */
+
 import type { Indexers, ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import { CodedError } from '../../lib/coded-error.ts'
@@ -5,8 +12,8 @@ import type { Condition, RelatedHop, RelatedOrigin, RelatedPart } from '../condi
 import type { WorkBudget } from '../condition/work-budget.ts'
 
 /**
- * The common part of all relations between two types. A relation's full name is `from.name`, such as `Pod.node`. Each
- * form adds its own members. Definitions are pure data: no kind has code of its own.
+ * The common part of all relations between two types. A relation's full name is `from.name`, such as `Pod.node`. Each form
+ * adds its own members.
  */
 export interface RelationBase {
   readonly form: string
@@ -38,10 +45,6 @@ export interface ReferenceOfAnyKind {
   readonly uses?: boolean
 }
 
-/**
- * A form of relation: how SDL declares it, how it is followed and read backwards, and its words. `relations.ts` lists
- * all forms.
- */
 export interface RelationForm<D extends RelationBase = RelationBase> {
   /** Its directives, which `schema/directives.graphql` defines. */
   readonly directives?: Readonly<Record<string, ReadDirective>>
@@ -67,7 +70,7 @@ export interface ReadDirective {
   read(args: object, declaration: Declaration): RelationBase
 }
 
-/** A relation that SDL declares, and what its form checks it against. */
+/** A relation that SDL declares, with the checks that its form applies. */
 export interface Declaration {
   readonly name: string
   readonly from: string
@@ -85,7 +88,7 @@ export interface Declaration {
    * it throws only if no path has one.
    */
   present(paths: readonly string[]): ReadonlySet<string>
-  /** The same for paths of the target type. */
+  /** As {@link present}, for paths of the target type. */
   presentOfTarget(paths: readonly string[]): ReadonlySet<string>
   /** The arguments of another relation with the same directive, by its full name. */
   argumentsOf(name: string): object | undefined
@@ -133,7 +136,6 @@ export function originObject({ view, id, object, budget }: RelationOrigin): Kube
   return view.object(id)
 }
 
-/** A compiled relation. */
 export interface Relation {
   readonly definition: RelationBase
   /** The types besides `from` whose stores must be synced and readable; the last is `to`. */
@@ -179,20 +181,17 @@ export interface RelationInverse extends Backwards {
   readonly hops: readonly RelatedHop[]
 }
 
-/** A relation with its inverse, as far as indexes allow. */
 export type TwoWayRelation = Relation & RelationInverse
 
 export type IndexersByType = Readonly<Record<string, Indexers>>
 
-/** What compiling a relation requires to know of the cluster. */
+/** The types of the cluster, as far as compiling a relation needs them. */
 export interface RelationContext {
-  /** Whether the objects of a type are namespaced. */
   isNamespaced(type: string): boolean
   /** The API group and kind of a type; `undefined` for types that are not kinds. */
   groupKindOf?(type: string): GroupKind | undefined
 }
 
-/** How references name a kind. */
 export interface GroupKind {
   readonly group: string
   readonly kind: string

@@ -1,3 +1,9 @@
+/*
+ * All forms of relations, and the compiler of a schema's relations. Forms may refer to other relations, such as `@reverse`
+ * and `@through`, so the compiler compiles each relation when one first asks for it, and refuses circles. Then it gives each
+ * relation its inverse, as far as indexes allow, so that conditions on related objects can start from either end.
+ */
+
 import type { Indexers } from '../../informer/store/store-view.ts'
 import { type ChooserRelation, chooserForm } from './chooser-relation.ts'
 import { type EventsRelation, eventsForm } from './events-relation.ts'
@@ -36,7 +42,6 @@ import { type SameRelation, sameForm } from './same-relation.ts'
 import { selectsForm } from './selects-relation.ts'
 import { type ThroughRelation, throughForm } from './through-relation.ts'
 
-/** A relation between two types, as SDL declares it. */
 export type RelationDefinition =
   | ReferenceRelation
   | NumberedRelation
@@ -50,7 +55,6 @@ export type RelationDefinition =
   | EventsRelation
   | ChooserRelation
 
-/** All forms of relations. */
 const forms: {
   readonly [F in RelationDefinition['form']]: RelationForm<Extract<RelationDefinition, { form: F }>>
 } = {
@@ -67,7 +71,6 @@ const forms: {
   chooser: chooserForm,
 }
 
-/** The directives of all forms, by name. */
 export const relationDirectives: ReadonlyMap<string, ReadDirective> = new Map(
   Object.values<RelationForm>(forms).flatMap(({ directives = {} }) => Object.entries(directives)),
 )
@@ -77,7 +80,6 @@ export const reversibleDirectives: readonly string[] = Object.values<RelationFor
   .filter((form) => form.compileReverse !== undefined)
   .flatMap(({ directives = {} }) => Object.keys(directives))
 
-/** Whether `@reverse` can read a relation backwards. */
 export function isReversible({ form }: RelationDefinition): boolean {
   return forms[form].compileReverse !== undefined
 }

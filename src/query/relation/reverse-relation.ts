@@ -1,3 +1,8 @@
+/*
+ * Reads another relation backwards, or references to any kind from the objects of one kind. The form of the other relation
+ * compiles the reverse; here are the checks that the two fit.
+ */
+
 import { hasKey } from '../condition/condition.ts'
 import { compileReverseOfAnyKind } from './reference-relation.ts'
 import {
@@ -10,7 +15,6 @@ import {
   type ReverseRelation,
 } from './relation.ts'
 
-/** Reads another relation backwards, or references to any kind from the objects of one kind. */
 export const reverseForm: RelationForm<ReverseRelation> = {
   directives: { reverse: { read: reverseOf } },
   compile(definition, relations) {
@@ -52,7 +56,6 @@ export const reverseForm: RelationForm<ReverseRelation> = {
   words: ({ from }) => `that refers to this ${from}`,
 }
 
-/** The relation of a `@reverse`. */
 function reverseOf(
   { of, one }: { readonly of: string; readonly one?: boolean | null },
   declaration: Declaration,

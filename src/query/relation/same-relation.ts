@@ -1,3 +1,8 @@
+/*
+ * Relates objects that have a text in common. Each end has templates that compose texts from its objects, and an index of
+ * them. The relation looks up the texts of one object in the index of the other end; its reverse swaps the ends.
+ */
+
 import type { IndexFunction, Indexers } from '../../informer/store/store-view.ts'
 import { hasValue } from '../condition/condition.ts'
 import { parseNameTemplate, pathsInBraces } from './name-template.ts'
@@ -29,7 +34,6 @@ interface SameEnd {
   readonly valuesOf: IndexFunction
 }
 
-/** Looks up the texts of one object in an index of the other objects' texts. */
 export const sameForm: RelationForm<SameRelation> = {
   directives: { same: { read: sameOf } },
   compile(definition, context) {
@@ -47,7 +51,6 @@ export const sameForm: RelationForm<SameRelation> = {
     `with a common text: its ${codeOf(texts)} is ${codeOf(as)} of this object`,
 }
 
-/** The relation of a `@same`. */
 function sameOf(
   { text, as }: { readonly text: readonly string[]; readonly as: readonly string[] },
   declaration: Declaration,

@@ -1,3 +1,9 @@
+/*
+ * Relations by label selectors. Forwards, the selectors of an object become conditions on labels and namespaces. Backwards,
+ * an index keeps each selector under a label that it requires, so only selectors under the object's own labels, and those
+ * without required labels, need a test. Siblings have the same labels and pages are read again, so results are remembered.
+ */
+
 import type { Indexers, ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { matchesLabels } from '../../kubernetes/label-selector.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
@@ -38,7 +44,7 @@ import { visibleIds } from './last-steps.ts'
 import { TemplateLabels, type TemplateRelation } from './template-labels.ts'
 import type { HeldObject } from '../../informer/codec/object-codec.ts'
 
-/** A selector covers its own namespace, or those that it names; for a cluster-scoped object, all. */
+/** A selector covers its own namespace, or the ones that it names. A selector of a cluster-scoped object covers all. */
 export const selectsForm: RelationForm<SelectsRelation> = {
   directives: { selects: { read: selectsOf } },
   compile: compileSelects,
@@ -61,7 +67,6 @@ interface SelectsArguments extends Required<Pick<SelectsRelation, 'selector' | '
   readonly addedLabel?: string | null
 }
 
-/** The relation of a `@selects`. */
 function selectsOf(args: SelectsArguments, declaration: Declaration): SelectsRelation {
   const { as, at, numberedLabel, addedLabel, ...own } = args
   const added = { numberedLabel, addedLabel }
@@ -124,7 +129,7 @@ function templateOf(
 }
 
 /**
- * The indexes of a relation's selectors on the store of the selecting type. Relations to workloads use those of the
+ * The indexes of a relation's selectors on the store of the selecting type. Relations to workloads use the indexes of the
  * relation to pods.
  */
 interface SelectorIndexes {
@@ -174,7 +179,6 @@ function compileSelects(definition: SelectsRelation, context: RelationContext): 
   }
 }
 
-/** The type whose labels some selectors read. */
 const namespaceType = 'Namespace'
 
 function readsOf({ namespaceLabelsPath }: SelectsRelation, to: string): readonly string[] {
@@ -211,10 +215,6 @@ function labelsOfNamespace(
   return id === undefined || !isInScope(scope, namespace) ? undefined : view.labelsOf(id)
 }
 
-/**
- * The objects whose selectors select this one. An index keeps each selector under a label that it requires. So only
- * selectors under the object's own labels, and those without required labels, need a test.
- */
 function compileReverseSelects(
   definition: ReverseRelation,
   selects: SelectsRelation,
@@ -302,7 +302,7 @@ function compileReverseSelects(
 
 type Labels = Readonly<Record<string, string>>
 
-/** The selecting objects of the last object. Siblings have the same labels, and come one after the other. */
+/** The result for the last object. Siblings have the same labels, and come one after the other. */
 interface LastSelected {
   readonly resourceVersion: string
   readonly namespace: string
@@ -342,9 +342,7 @@ interface Selecting {
   readonly condition: Condition
 }
 
-/**
- * The objects of other stores, by what selects them, in one state of the selecting store. Does not retain the stores.
- */
+/** What selects the objects of other stores, in one state of the selecting store. Does not retain the stores. */
 interface StoreState {
   readonly resourceVersion: string
   readonly byView: WeakMap<StoreView, Map<ObjectId, Selecting>>

@@ -1,3 +1,8 @@
+/*
+ * The labels of pod templates, so that a selector of pods also finds the workloads that create the pods. An index on the
+ * store of the type that has the template keeps `key=value` and `key` of each label; relations with the same path share it.
+ */
+
 import type { Indexers } from '../../informer/store/store-view.ts'
 import type { LabelSelector } from '../../kubernetes/label-selector.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
@@ -21,13 +26,9 @@ export interface TemplateRelation {
 
 type Labels = Readonly<Record<string, string>>
 
-/**
- * The labels of pod templates, and the index of them on the store of the type that has the template: `key=value` and
- * `key` of each label. Relations with the same path share the index.
- */
 export class TemplateLabels {
   readonly indexers: Indexers
-  /** The label that the pods have besides those of the template. Selectors with any of its values may match. */
+  /** The label that the controller adds to the pods. Selectors with any of its values may match. */
   readonly addedLabel: string | undefined
   readonly #isNumbered: boolean
   readonly #index: string
@@ -74,7 +75,7 @@ export class TemplateLabels {
     return labels
   }
 
-  /** A selector of pods as one of the labels that {@link of} returns. */
+  /** Turns a selector of pods into one of the labels that {@link of} returns. */
   selecting(selector: LabelSelector): LabelSelector {
     const added = this.addedLabel
     if (added === undefined || !selector.some(({ key }) => key === added)) return selector

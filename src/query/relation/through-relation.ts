@@ -1,3 +1,8 @@
+/*
+ * A chain of relations. Forwards, each step starts from the visible objects that the step before it leads to. Backwards, it
+ * begins with the last step, and each step starts from the visible objects that lead to the one behind it.
+ */
+
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import {
   anyOf,
@@ -46,7 +51,6 @@ export const throughForm: RelationForm<ThroughRelation> = {
 
 const maxSteps = 6
 
-/** The relation of a `@through`. */
 function throughOf({ path }: { readonly path: string }, declaration: Declaration): ThroughRelation {
   const { name, from, to } = declaration
   const fields = path.split('.')
@@ -80,10 +84,6 @@ function stepsOf({ steps }: ThroughRelation, relations: RelationSet): readonly R
   return steps.map((step) => relations.relation(step))
 }
 
-/**
- * A chain of relations: each starts from the visible objects that the one before leads to. `steps` are those of the
- * definition, at least two.
- */
 function compileThrough(definition: ThroughRelation, steps: readonly Relation[]): Relation {
   const [first, ...further] = steps
   if (first === undefined) throw new RangeError(`${definition.name} has no steps`)
@@ -126,9 +126,6 @@ interface BackwardStep extends Backwards {
   readonly from: string
 }
 
-/**
- * A chain read backwards, from its last step: each step starts from the visible objects that lead to the one behind it.
- */
 function throughBackwards(steps: readonly BackwardStep[]): Backwards {
   const backIndexers = merged(steps.map(({ backIndexers: own = {} }) => own))
   if (steps.some(({ followBack }) => followBack === undefined)) return { backIndexers }
