@@ -1,7 +1,8 @@
-/**
+/*
  * Answers questions about one cluster by SubjectAccessReview. The API has no batches: equal questions share one review,
  * a bounded number runs at a time, each with a deadline, and answers are cached. Users take turns.
  */
+
 import { LRUCache } from 'lru-cache'
 import { FairSlots } from '../lib/concurrency.ts'
 import { type AccessQuestion, questionKey } from './access-question.ts'

@@ -1,7 +1,8 @@
-/**
+/*
  * The access of viewers to one cluster: answers of SubjectAccessReviews, cached until RBAC changes or they expire.
  * Starts nothing before the first question.
  */
+
 import { LRUCache } from 'lru-cache'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import { type AccessQuestion, widened } from './access-question.ts'

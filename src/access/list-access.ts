@@ -1,8 +1,9 @@
-/**
+/*
  * The list access: everything, if that is allowed cluster-wide; otherwise by namespace, those with objects first. If
  * none of them is allowed but another namespace is, the list is empty; if no namespace is allowed, the list is
  * forbidden. A list within no namespace at all is empty for every caller, without a review.
  */
+
 import type { ApiResource } from '../kubernetes/api-resource.ts'
 import { nothingVisible, type Scope, unrestricted } from '../query/condition/scope.ts'
 import { type AccessQuestion, questionOf } from './access-question.ts'

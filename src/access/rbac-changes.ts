@@ -1,8 +1,9 @@
-/**
+/*
  * The recent changes of RBAC. An answer is valid unless a later change may affect it. Changes for the viewer's subjects
  * affect an answer of RBAC, and so do changes of the role and binding that allowed it, which may be unknown here. All
  * changes affect an answer of other authorizers.
  */
+
 import { type Viewer, viewerKey } from './viewer.ts'
 
 /** The subjects and the namespace that a change of RBAC may affect. */

@@ -1,9 +1,10 @@
-/**
+/*
  * Watches RBAC in one cluster, reports which subjects each change may affect, and knows the namespaces. Metadata of
  * roles are enough: only the API server evaluates rules, and a change of a role affects the subjects of its bindings.
  * The gateway's account must be allowed to list and watch the five resources. If it may not watch all of them, the
  * changes of the others count for all viewers.
  */
+
 import type { ListerWatcher } from '../informer/reflector/lister-watcher.ts'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import { createSharedInformer, type SharedInformer } from '../informer/shared-informer.ts'

@@ -1,8 +1,9 @@
-/**
+/*
  * Sends a SubjectAccessReview. Only the API server decides: webhooks and other authorizers count as RBAC does. The
  * reason of an answer may name the binding and the role that allow it, which tells what a later change of RBAC can
  * affect.
  */
+
 import { isUnauthorized } from '../api-server/transport/reachability.ts'
 import { ApiStatusError } from '../kubernetes/status.ts'
 import { CodedError } from '../lib/coded-error.ts'

@@ -1,7 +1,8 @@
-/**
+/*
  * Who asks, as the clusters know them. Identities of the cluster itself (`system:`) are valid in their own cluster
  * only, so that the account of one cluster has no rights in another.
  */
+
 import { createHash } from 'node:crypto'
 
 /**

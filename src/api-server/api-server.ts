@@ -1,8 +1,9 @@
-/**
+/*
  * The connection to one cluster, as the rest of the program sees it: requests, resources, clients of objects,
  * discovery, OpenAPI, and whether the server can be reached. One transport sends all of it; a caller's token gets a
  * connection of its own, which is lent for some seconds.
  */
+
 import { type ApiResource, requireResource, type Resource } from '../kubernetes/api-resource.ts'
 import type { KubernetesObject, Unstructured } from '../kubernetes/object.ts'
 import {

@@ -1,7 +1,8 @@
-/**
+/*
  * The connections to one API server with the tokens of callers: what one caller does within some seconds shares one, as
  * each costs a TLS handshake. Keeps no token: the key is an HMAC under a key of this process.
  */
+
 import { randomBytes } from 'node:crypto'
 import { KeyedHash } from '../lib/keyed-hash.ts'
 

@@ -1,9 +1,10 @@
-/**
+/*
  * Lists and watches one resource as byte frames (client-go's `ListerWatcher`). Both methods reject with
  * `ApiStatusError` if the server refuses, and with `ConnectionError` if it cannot be reached. Reading may also fail
  * with `TruncatedFrameError`, `OversizedFrameError` and {@link MalformedListError}. An unread response holds its
  * connection: read it, leave its iteration, or abort the signal.
  */
+
 import {
   apiVersionOf,
   groupResourceOf,

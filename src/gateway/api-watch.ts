@@ -1,7 +1,8 @@
-/**
+/*
  * Notices when the API of a cluster changes, by a watch on the metadata of its CustomResourceDefinitions and
  * APIServices. Asks every minute if the cluster does not allow the watch. Does nothing while nothing changes.
  */
+
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import { createSharedInformer, type SharedInformer } from '../informer/shared-informer.ts'
 import type { Change } from '../informer/store/change.ts'

@@ -1,8 +1,9 @@
-/**
+/*
  * What a cluster serves: its version, resources, OpenAPI documents and CustomResourceDefinitions. `askApi` reads all
  * of it, `askAgain` what may have changed; equal parts stay the same objects, so that a comparison by identity tells
  * whether the schema must be made anew.
  */
+
 import { type Discovery, resourcesByPreference } from '../api-server/discovery/discovery.ts'
 import type { FetchedOpenApi } from '../api-server/discovery/open-api.ts'
 import { atLeast, type ServerVersion } from '../api-server/discovery/server-features.ts'

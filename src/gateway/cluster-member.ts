@@ -1,9 +1,10 @@
-/**
+/*
  * One cluster of the gateway: connects to it, and follows its API. Its description may change while it runs: its labels,
  * its source, and the credentials for the same server.
  * `connect` makes the first attempt, `follow` goes on: retries while the cluster is away, watches its API while it is
  * there, and reads everything anew when another cluster answers.
  */
+
 import { isDeepStrictEqual } from 'node:util'
 import { type ApiServer, type ApiServerLimits, createApiServer } from '../api-server/api-server.ts'
 import { isUnauthorized } from '../api-server/transport/reachability.ts'

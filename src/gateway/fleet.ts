@@ -1,9 +1,10 @@
-/**
+/*
  * The clusters of the gateway: those of the configuration in their order, then those of sources. Both may change while
  * the gateway runs.
  * `#reconcile` makes the members those that are wanted now, one change after the other: a cluster that is described as
  * before continues, a replaced one answers until the new connection is there.
  */
+
 import { isDeepStrictEqual } from 'node:util'
 import { type AccessLimits, defaultAccessLimits } from '../access/access-reviews.ts'
 import type { ReviewToken } from '../access/authentication/bearer-token.ts'

@@ -1,9 +1,10 @@
-/**
+/*
  * The assembly. `openGateway` checks the options and reads the user's SDL; `RunningGateway` makes the parts, which
  * know each other by what is passed here; `start` connects the fleet and serves the first schema. From then on, a
  * change of clusters, of their API or of the SDL makes a new schema in steps, and `#serveInSteps` puts it in place of
  * the old one within one tick, so that every operation sees one of the two.
  */
+
 import type { FormattedExecutionResult, GraphQLError, GraphQLSchema } from 'graphql'
 import { defaultAccessLimits } from '../access/access-reviews.ts'
 import type { AuthenticationOptions } from '../access/authentication/authentication-options.ts'

@@ -1,7 +1,8 @@
-/**
+/*
  * Answers the operations of the program itself, without a port: the same steps, bounds and access as by HTTP. See
  * `Gateway.execute`.
  */
+
 import {
   type DocumentNode,
   type ExecutionResult,

@@ -1,7 +1,8 @@
-/**
+/*
  * The log of the gateway, and how several observers become one. Failures repeat: {@link FailureLog} writes the same
  * one once an interval.
  */
+
 import { LRUCache } from 'lru-cache'
 import type { OperationObserver } from '../graphql/answer/operation-observer.ts'
 import { CodedError } from '../lib/coded-error.ts'

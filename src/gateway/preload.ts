@@ -1,8 +1,9 @@
-/**
+/*
  * Keeps the informers of `preload` running and holds `/readyz` back until their kinds are loaded. The wait has a
  * deadline, and ends once: a gateway that was ready stays so. Kinds that cannot be read, and clusters that are away,
  * are not waited for.
  */
+
 import { UnreadableResourceError } from '../cache/cache-errors.ts'
 import type { Lease } from '../cache/cached-resource.ts'
 import { isReachable } from '../graphql/served/cluster-argument.ts'

@@ -1,4 +1,4 @@
-/**
+/*
  * The schema that is served, and how it follows the clusters and the user's SDL. A change of either makes it due; one remake
  * runs at a time, in steps that let other work between them, and reflects all that has changed when it begins. It reads the
  * APIs of the clusters, makes model, relations and schema of them (`serve-schema.ts`), and checks the problems: an edit with
@@ -6,6 +6,7 @@
  * tick at its end, the caches learn their resources, and operations get the new schema. Documents and plans belong to the
  * schema that they were made for, and are made again for the new one.
  */
+
 import type { GraphQLSchema } from 'graphql'
 import { missingKinds } from '../graphql/extensions/extended-schema.ts'
 import type { GatewayExtension } from '../graphql/extensions/extension.ts'

@@ -1,9 +1,10 @@
-/**
+/*
  * Makes the schema of what the clusters serve: one model of the APIs that differ, its relations, the GraphQL types,
  * the program's extensions, and the resources with the indexes that their caches need. It takes some tenths of a
  * second with many custom resources, so it pauses between the steps. A schema that would be made of the same parts is
  * used again. `serveBuilt` then tells the caches what to serve.
  */
+
 import { createHash } from 'node:crypto'
 import { validateSchema } from 'graphql'
 import type { ClusterAccess } from '../access/cluster-access.ts'

@@ -1,6 +1,7 @@
-/**
+/*
  * The user's SDL, from single files and a directory: read at the start, and again when its contents change.
  */
+
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SdlSource } from '../graphql/sdl/sdl-source.ts'

@@ -1,8 +1,9 @@
-/**
+/*
  * Which document a request means: its text, the hash of a text that was sent before (automatic persisted queries), or
  * an id of the trusted documents. {@link requestedDocument} decides, for HTTP and WebSockets alike, and says what is
  * missing.
  */
+
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Viewer } from '../access/viewer.ts'

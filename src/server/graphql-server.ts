@@ -1,9 +1,10 @@
-/**
+/*
  * The server: its parts are made in the constructor, it listens in `listen`, and it ends in two steps. `drain` keeps
  * serving while load balancers and clients move on: `/readyz` answers 503, answers end their connections, and clients
  * of WebSockets and event streams are asked to reconnect. Disposing then stops listening and lets what runs finish
  * until the deadline. `startGraphQLServer` is what programs call.
  */
+
 import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { type Authenticator, noViewer } from '../access/authentication/authenticator.ts'

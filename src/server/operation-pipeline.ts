@@ -1,8 +1,9 @@
-/**
+/*
  * graphql-yoga as it is used here: a pipeline without HTTP of its own. Guards check a request before it, the
  * transports read the operation, and its plugins are those of the program. It answers what has no plan, and everything
  * for a server whose plugins have hooks. `ServerParts` is what both transports share.
  */
+
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
   type DocumentNode,

@@ -1,7 +1,8 @@
-/**
+/*
  * Sends the frames of planned subscriptions over one connection. Takes a frame only when the connection has room, so it
  * holds nothing for a slow reader.
  */
+
 import { FrameStream, type StreamEnd } from '../lib/frame-stream.ts'
 import type { Output } from './unsent-bytes.ts'
 

@@ -1,8 +1,9 @@
-/**
+/*
  * An operation whose results are sent one by one, by WebSocket or as server-sent events: `prepareOperation` makes its
  * context, finds its document, parses and validates it; `answerOperation` answers it by its plan or by the pipeline.
  * The transport then drains the answers. Frames of a plan bypass them: they go to `sendFrames` as bytes.
  */
+
 import type { IncomingMessage } from 'node:http'
 import {
   type ExecutionArgs,

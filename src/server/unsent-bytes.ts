@@ -1,8 +1,9 @@
-/**
+/*
  * Bounds the bytes that wait to be sent, on all transports. Over a user's bound it cuts off connections of that user;
  * over the total bound, connections of the user with the most waiting bytes. The connection that has taken nothing for
  * the longest time is cut off first.
  */
+
 import type { Socket } from 'node:net'
 import type { Viewer } from '../access/viewer.ts'
 import type { ServerObserver } from './operation-options.ts'

@@ -1,7 +1,8 @@
-/**
+/*
  * The options of authentication, their checks and defaults. The interfaces say what an option means, the schemas which
  * values it may have.
  */
+
 import type { OidcOptions } from './oidc.ts'
 import type { RequestHeaderOptions } from './request-header.ts'
 import { z } from 'zod'

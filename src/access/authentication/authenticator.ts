@@ -1,8 +1,9 @@
-/**
+/*
  * What an authenticator is: it turns the credentials of a request into a viewer, and says of failures whether the
  * caller has no credentials, has wrong ones, or cannot be checked now. {@link CallerToken} carries a token to the
  * clusters that may get it, and shows it to nobody else.
  */
+
 import { isUnauthorized } from '../../api-server/transport/reachability.ts'
 import type { Viewer } from '../viewer.ts'
 import { CodedError } from '../../lib/coded-error.ts'

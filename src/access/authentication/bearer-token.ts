@@ -1,9 +1,10 @@
-/**
+/*
  * Authenticates callers by bearer token. Caches the callers of tokens that `verify` accepts by an HMAC of each token under a key of
  * this process, so that no token is stored. Concurrent requests with one token share a verification. Known tokens are verified in slots
  * where users take turns, new tokens in other slots where addresses take turns. Invented tokens thus delay no known caller, and delay
  * new callers of other addresses only shortly.
  */
+
 import { randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { expiryOf } from '../../api-server/kubeconfig/client-certificate.ts'

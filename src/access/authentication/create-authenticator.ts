@@ -1,6 +1,7 @@
-/**
+/*
  * Makes the authenticator that the options name, from its parts, and reads the files that it needs.
  */
+
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { CodedError } from '../../lib/coded-error.ts'

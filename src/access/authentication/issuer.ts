@@ -1,7 +1,8 @@
-/**
+/*
  * The keys of an OpenID Connect issuer: found through its discovery document at the first token, and read again after a
  * token with an unknown key.
  */
+
 import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose'
 import { type IncomingMessage, request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'

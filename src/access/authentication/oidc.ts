@@ -1,7 +1,8 @@
-/**
+/*
  * JWTs of an OpenID Connect issuer, verified by its keys. Claims become a user as API servers do it (`--oidc-*`), so
  * that the gateway and the clusters see the same person.
  */
+
 import {
   errors,
   type JWTPayload,

@@ -1,8 +1,9 @@
-/**
+/*
  * An OpenID Connect provider, as its relying party (authorization code flow with PKCE, by `openid-client`). Each request
  * to it has the deadline. Rejects with {@link SignInError}: SIGN_IN_REFUSED if the provider refuses or its answer is not
  * for this sign-in, PROVIDER_UNAVAILABLE otherwise.
  */
+
 import * as client from 'openid-client'
 import { askIssuer, type IssuerConnection } from '../authentication/issuer.ts'
 import { type PendingSignIn } from './sealed-cookies.ts'

@@ -1,8 +1,9 @@
-/**
+/*
  * Seals sessions into cookies: JWE (RFC 7516), `dir` with A256GCM, under a key derived from the first of several secrets.
  * All secrets open, so that a secret can be replaced while sessions last. The header's `typ` says what is inside, so that
  * a sealed text of one use is refused for another.
  */
+
 import { createHash, hkdfSync } from 'node:crypto'
 import { CompactEncrypt, compactDecrypt, errors } from 'jose'
 import { SignInError } from '../authentication/authenticator.ts'

@@ -1,8 +1,9 @@
-/**
+/*
  * Browser sign-in by OpenID Connect, and the sessions that it makes. A session is in the browser's cookie alone, so any
  * replica serves it. What a process keeps is for a short time and of its own: which sessions have ended, the last
  * renewals, and the newest token of the sessions whose WebSockets and event streams it serves.
  */
+
 import { randomUUID } from 'node:crypto'
 import { errors, jwtVerify } from 'jose'
 import { LRUCache } from 'lru-cache'

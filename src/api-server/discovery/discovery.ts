@@ -1,7 +1,8 @@
-/**
+/*
  * What a server serves, by aggregated discovery where it has that and by group and version elsewhere. A part that
  * fails, such as an aggregated API that is down, becomes a failure beside the rest.
  */
+
 import {
   type ApiResource,
   groupResourceOf,

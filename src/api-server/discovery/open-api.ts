@@ -1,7 +1,8 @@
-/**
+/*
  * The OpenAPI v3 documents of one server. A document is fetched again only if its hash has changed. Forgets documents
  * that the server no longer lists.
  */
+
 import { createHash } from 'node:crypto'
 import type { OpenApiDocument, OpenApiDocuments } from '../../kubernetes/open-api.ts'
 import { ApiStatusError } from '../../kubernetes/status.ts'

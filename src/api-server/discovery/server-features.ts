@@ -1,7 +1,8 @@
-/**
+/*
  * What a server can do that clients must know before they ask: streaming lists, and resource versions with an order.
  * Asked once; a refusal is remembered.
  */
+
 import { withDeadline } from '../../lib/deadline.ts'
 
 /** The features of a server, by its version. The version is requested once; failures are not remembered. */

@@ -1,7 +1,8 @@
-/**
+/*
  * What frames of lists and watches share: bytes that are carried from one chunk to the next, and the errors of what is
  * cut off, too large or not a list.
  */
+
 import { CodedError } from '../../lib/coded-error.ts'
 
 /**

@@ -1,8 +1,9 @@
-/**
+/*
  * Cuts the body of a LIST into its items while it arrives. {@link ListFrames} reads the punctuation of the list itself, as a
  * small state machine, and leaves the inside of each value to {@link JsonValueEnd}, the loop that every byte of every list
  * passes through. Neither parses an item: the codec does.
  */
+
 import {
   CarriedBytes,
   defaultMaxFrameBytes,

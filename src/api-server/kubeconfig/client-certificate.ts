@@ -1,7 +1,8 @@
-/**
+/*
  * The files of a cluster's configuration: certificates, keys and tokens. They are checked before they are used, so
  * that an error names the file and not a failed handshake; and they tell when the credentials end.
  */
+
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'

@@ -1,6 +1,7 @@
-/**
+/*
  * Finds the cluster that a program means, as kubectl does, and says everything that was tried if there is none.
  */
+
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { checkTlsMaterial } from './client-certificate.ts'

@@ -1,8 +1,9 @@
-/**
+/*
  * The credentials of requests to one cluster, kept for some seconds: what the kubeconfig holds or names files of, or
  * what a plugin or an identity provider says. The same object stands for equal credentials, so that a refusal tells
  * whether others are there.
  */
+
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { RequestOptions } from 'node:https'
 import { isDeepStrictEqual } from 'node:util'

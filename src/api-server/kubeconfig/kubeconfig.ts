@@ -1,7 +1,8 @@
-/**
+/*
  * Reads kubeconfigs and resolves a context to a cluster and a user, as client-go does: several files are merged,
  * relative paths start at their file, and no credentials go over plain HTTP. Errors name the file and the entry.
  */
+
 import { readFileSync } from 'node:fs'
 import { isIPv4 } from 'node:net'
 import { dirname, isAbsolute, join } from 'node:path'

@@ -1,7 +1,8 @@
-/**
+/*
  * Why there is no answer: the errors of Node's sockets, TLS and DNS, as the few causes that a person can act on, each
  * with what to check.
  */
+
 import { CodedError } from '../../lib/coded-error.ts'
 
 /** Why there is no connection. */

@@ -1,8 +1,9 @@
-/**
+/*
  * One request and its response, with a deadline for each part: the connection, the headers, silence in the body, the
  * whole. Node reports the ends of a request, of a socket and of a body separately; here the first reason counts, and
  * everything is released once.
  */
+
 import { request as httpRequest, type Agent, type IncomingMessage } from 'node:http'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
 import type { Socket } from 'node:net'

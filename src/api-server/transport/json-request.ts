@@ -1,8 +1,9 @@
-/**
+/*
  * Small requests to an API server, whose answers are held in memory and parsed. One deadline counts for all of a request:
  * a 429 that says when to come back is waited for only if the deadline allows. A connection that the server has just
  * closed, and credentials that have ended, are the business of {@link Transport.send}.
  */
+
 import { type ApiStatusError, isTooManyRequests } from '../../kubernetes/status.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { parseExact } from '../../lib/json.ts'

@@ -1,4 +1,4 @@
-/**
+/*
  * Whether a server can be reached, for all callers that wait for it. Each caller has its own back-off, half a minute
  * and more after a long outage; the first answer to any of them wakes the others.
  *
@@ -9,6 +9,7 @@
  * The same question tells refused credentials from a single path that refuses them, such as that of an aggregated API:
  * a request that is unauthorized makes {@link follow} ask at once, and ask again until the credentials are accepted.
  */
+
 import { sleep } from '../../lib/backoff.ts'
 import { ApiStatusError } from '../../kubernetes/status.ts'
 import { startDeadline } from '../../lib/deadline.ts'

@@ -1,8 +1,9 @@
-/**
+/*
  * A stream's chunks as they came from the socket, for one reader. A stream's own iterator joins them first, which costs
  * a third of the throughput. At most a quarter of a MiB waits; then the stream is paused. Leaving the iteration early
  * destroys the stream.
  */
+
 import type { Readable } from 'node:stream'
 import { maxTimerMs } from '../../lib/deadline.ts'
 

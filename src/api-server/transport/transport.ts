@@ -1,9 +1,10 @@
-/**
+/*
  * One API server: its connections, the credentials of one user, and every request. `send` asks for credentials, makes an
  * {@link Exchange}, and repeats it in two cases only: with renewed credentials after a 401, once; and, where a second
  * sending does no more than one, after a pooled connection that the server has just closed. Anything outside 2xx becomes an
  * `ApiStatusError`, with the Status that the server sends. Closing ends all exchanges.
  */
+
 import { Agent, type IncomingHttpHeaders } from 'node:http'
 import { Agent as HttpsAgent, type RequestOptions } from 'node:https'
 import type { Socket } from 'node:net'

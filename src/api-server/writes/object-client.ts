@@ -1,8 +1,9 @@
-/**
+/*
  * Reads and writes single objects of one resource, as client-go's typed clients do. All methods end in `#send`, one
  * request to the connection; writes pass `#write`, which puts their options into the query. A client of a subresource
  * is the same class with another path and type.
  */
+
 import {
   type ApiResource,
   apiVersionOf,

@@ -1,7 +1,8 @@
-/**
+/*
  * Lists objects page by page at the API server. A list that is read too slowly expires; what happens then is the
  * reader's choice: an error, a new list, or pages of another moment.
  */
+
 import { type ApiResource, apiVersionOf, groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { fieldsOf } from '../../kubernetes/fields.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'

@@ -1,7 +1,8 @@
-/**
+/*
  * The metrics of a gateway, as docs/observability.md lists them. Counters and histograms are told by the parts as
  * observers; what has a value at any time, such as the size of caches, is measured when Prometheus asks.
  */
+
 import { version as nodeVersion } from 'node:process'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { CachedResourceState } from '../../cache/cached-resource.ts'

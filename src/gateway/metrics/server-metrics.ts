@@ -1,7 +1,8 @@
-/**
+/*
  * The metrics of operations, callers and connections: what the server and the steps of an operation report. Labels are
  * codes and names of the gateway, never texts of clients, so that nobody can make series without end.
  */
+
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { AuthenticationObserver } from '../../access/authentication/authenticator.ts'
 import type {

@@ -1,7 +1,8 @@
-/**
+/*
  * Follows a directory of kubeconfigs: files come, change and go. Reads no subdirectories, and no files whose name begins
  * with a dot. A file that cannot be used leaves its clusters as they are, and is tried again when it changes.
  */
+
 import { readdir, stat } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { ClusterConfigError } from '../../api-server/kubeconfig/cluster-config.ts'

@@ -1,8 +1,9 @@
-/**
+/*
  * How Argo CD and Cluster API write a cluster into a Secret, and what of it is a connection. Errors quote no values of
  * Secrets besides addresses and names, since they are logged and shown. A Secret may name a credential plugin only
  * where the operator allows its command line.
  */
+
 import {
   type ClusterConfig,
   ClusterConfigError,

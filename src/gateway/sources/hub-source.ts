@@ -1,8 +1,9 @@
-/**
+/*
  * Clusters from the Secrets of a hub, those of Argo CD or of Cluster API. An informer for each namespace follows them
  * over the connection of the fleet; when the hub gets another connection, the informers begin again. The clusters that
  * are known stay while the hub is away, and a Secret that cannot be used leaves its cluster as it was.
  */
+
 import type { ApiServer } from '../../api-server/api-server.ts'
 import type { ReflectorOptions } from '../../informer/reflector/reflector-options.ts'
 import { createSharedInformer, type SharedInformer } from '../../informer/shared-informer.ts'

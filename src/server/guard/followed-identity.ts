@@ -1,8 +1,9 @@
-/**
+/*
  * The caller of a WebSocket or an event stream, authenticated again from time to time. The caller is lost when the
  * token expires, is refused, or belongs to another user. If the authenticator cannot decide, it is asked again, up to
  * five times or until the token expires.
  */
+
 import type { IncomingMessage } from 'node:http'
 import { TLSSocket } from 'node:tls'
 import { isDeepStrictEqual } from 'node:util'

@@ -1,7 +1,8 @@
-/**
+/*
  * The form that a request with an operation must have, checked by its headers before anything is read: the method,
  * proof that no foreign page sends a GET, the content type, no compression, and a size within the bounds.
  */
+
 import type { IncomingMessage } from 'node:http'
 import { type Refusal, requestIdHeader } from './refusal.ts'
 

@@ -1,8 +1,9 @@
-/**
+/*
  * Keeps foreign pages out. A page of another site can make a browser send requests here, also by a name that resolves
  * to this machine (DNS rebinding). So the Host must be a known name, and the Origin, which pages cannot forge, must be
  * the gateway's own or an allowed one.
  */
+
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import { TLSSocket } from 'node:tls'

@@ -1,8 +1,9 @@
-/**
+/*
  * How requests are refused: as text for people, as GraphQL errors for clients that send operations, and as a bare HTTP
  * answer for upgrades. Also the id of each request, which comes with the answer and with every line of the log about
  * it.
  */
+
 import { randomUUID } from 'node:crypto'
 import {
   type IncomingHttpHeaders,

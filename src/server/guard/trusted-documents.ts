@@ -1,8 +1,9 @@
-/**
+/*
  * The allowed documents, from a manifest: `{ hash: document }` of graphql-codegen and Relay, or Apollo's `{ format:
  * "apollo-persisted-query-manifest", operations: [{ id, body }] }`. A request names a document by `documentId`,
  * `doc_id`, `id` or `extensions.persistedQuery.sha256Hash`, or sends its exact text.
  */
+
 import { readFileSync } from 'node:fs'
 import { parse } from 'graphql'
 import { CodedError } from '../../lib/coded-error.ts'

@@ -1,7 +1,8 @@
-/**
+/*
  * Counts the running work of each user. Users are identified by name, which identity providers keep unique. While there is
  * a refusal, no work begins.
  */
+
 import type { Viewer } from '../../access/viewer.ts'
 import { ClientError } from '../../graphql/errors/client-error.ts'
 import { Counts } from '../../lib/counts.ts'

@@ -1,7 +1,8 @@
-/**
+/*
  * GraphiQL from the installed package: rendered at the first request, then kept compressed. It opens the operation of
  * its address, `?query=…&variables=…`, if there is one, and the examples at the first visit.
  */
+
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliCompress, constants } from 'node:zlib'

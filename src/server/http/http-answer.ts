@@ -1,7 +1,8 @@
-/**
+/*
  * Sends an answer: with an ETag where a client may keep it, compressed where it is large enough and the client accepts
  * that, and counted while its bytes wait for a slow reader.
  */
+
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'

@@ -1,9 +1,10 @@
-/**
+/*
  * Answers HTTP requests, in the order of distrust. Probes come first, since a kubelet knows no host name. Then host
  * and origin, the path, the form of the request (method, content type, size, Accept), who asks and whether they may
  * now, the operation, and its document. Then a plan answers, the pipeline, or an event stream. What is refused before
  * the caller is known costs no authentication, and what is refused before the operation is read costs no body.
  */
+
 import {
   type Admitted,
   type CallerToken,

@@ -1,8 +1,9 @@
-/**
+/*
  * Serves the portal: its built files, with long lifetimes for those whose names hold a hash, and its page for every
  * other path that a browser asks for, since the portal has its own addresses. Views of the operator are served beside
  * it. The page forbids all scripts but its own.
  */
+
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'

@@ -1,8 +1,9 @@
-/**
+/*
  * The paths of browser sign-in. Browsers are sent to `/auth/login` and `/auth/callback`; pages ask `/auth/me`, and sign
  * out by a `POST` to `/auth/logout`; the provider may post to `/auth/backchannel-logout`. While there is a `refusal`, nobody
  * signs in; sessions end all the same.
  */
+
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { SignInError, type SignInProblem } from '../../access/authentication/authenticator.ts'
 import {

@@ -1,7 +1,8 @@
-/**
+/*
  * The caller of a WebSocket. When the token expires, is revoked, or belongs to another user, the WebSocket is closed,
  * and its client may reconnect with another token.
  */
+
 import type { IncomingMessage } from 'node:http'
 import type { WebSocket } from 'ws'
 import {

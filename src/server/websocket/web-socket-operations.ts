@@ -1,9 +1,10 @@
-/**
+/*
  * The operations of a WebSocket, by the protocol graphql-transport-ws. graphql-ws reads the messages and calls:
  * `onConnect` authenticates, `onSubscribe` prepares an operation, and `begin` answers it. A client may complete an
  * operation before it has begun; then what is under way is ended as soon as it begins, and gives the user's quota
  * back.
  */
+
 import type { IncomingMessage } from 'node:http'
 import { GraphQLError } from 'graphql'
 import { type Context, makeServer, type Server } from 'graphql-ws'

@@ -1,9 +1,10 @@
-/**
+/*
  * One WebSocket from its upgrade to its close. An upgrade is refused as an HTTP request would be. Messages are read
  * one a turn, and the socket is paused while too many of them run. Frames of subscriptions go past the slow
  * `socket.send`, straight to the connection. Pings find dead clients, a slow reader is cut off, and a stop dismisses
  * the socket once its running queries are answered.
  */
+
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { handleProtocols, CloseCode, type Server } from 'graphql-ws'
