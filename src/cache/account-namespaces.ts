@@ -1,10 +1,10 @@
 /*
-  * Finds the namespaces in which the gateway's account may list and watch a kind. It sends one SelfSubjectRulesReview for
-  * each namespace, and repeats the round every few seconds, since no watch reports the rights of an account. Every account
-  * may read its own rules. The rounds start with the first kind that needs them.
-  *
-  * It examines the configured namespaces; by default the namespaces that the account may list; if it may list none, the
-  * namespace of its own context.
+ * Finds the namespaces in which the gateway's account may list and watch a kind. It sends one SelfSubjectRulesReview for
+ * each namespace, and repeats the round every few seconds, since no watch reports the rights of an account. Every account
+ * may read its own rules. The rounds start with the first kind that needs them.
+ *
+ * It examines the configured namespaces; by default the namespaces that the account may list; if it may list none, the
+ * namespace of its own context.
  */
 
 import { accountMay, accountReview, type Post } from '../api-server/account-review.ts'
@@ -127,8 +127,8 @@ export class AccountNamespaces {
   }
 
   /**
-    * Follows a kind that is cached for single namespaces, until the signal of the first call. Resolves when the rules for it
-    * are known: at once if a round has just ended, unless `isAgain`.
+   * Follows a kind that is cached for single namespaces, until the signal of the first call. Resolves when the rules for it
+   * are known: at once if a round has just ended, unless `isAgain`.
    */
   async follow(resource: ApiResource, signal: AbortSignal, isAgain: boolean): Promise<void> {
     this.#kinds.set(groupResourceOf(resource), resource)
@@ -224,8 +224,8 @@ export class AccountNamespaces {
   }
 
   /**
-    * Whether the next round is not urgent: the account may list each kind in every namespace, or in none of many
-    * namespaces, such as a powerful account that may not list Secrets.
+   * Whether the next round is not urgent: the account may list each kind in every namespace, or in none of many
+   * namespaces, such as a powerful account that may not list Secrets.
    */
   get #isSettled(): boolean {
     const { size } = this.#rules

@@ -1,7 +1,7 @@
 /*
-  * Bounds the informers of one process: their number, and the bytes that they hold. `admit` makes room for a new informer,
-  * and `grown` checks the bytes while an informer lists. At a bound, idle informers stop first, the longest idle one before
-  * the others. If that is not enough, the new or growing resource is refused with CACHE_FULL.
+ * Bounds the informers of one process: their number, and the bytes that they hold. `admit` makes room for a new informer,
+ * and `grown` checks the bytes while an informer lists. At a bound, idle informers stop first, the longest idle one before
+ * the others. If that is not enough, the new or growing resource is refused with CACHE_FULL.
  */
 
 import { groupResourceOf } from '../kubernetes/api-resource.ts'
@@ -86,8 +86,8 @@ export class CacheBounds {
   }
 
   /**
-    * Checks the bytes while a resource grows, and after its first list. Stops other idle informers first, then refuses this
-    * resource. A resource in use may pass the bound, by events or by a list that replaces its objects, until the heap is full.
+   * Checks the bytes while a resource grows, and after its first list. Stops other idle informers first, then refuses this
+   * resource. A resource in use may pass the bound, by events or by a list that replaces its objects, until the heap is full.
    */
   grown(cached: CachedResource, isInUse: boolean = cached.informer.hasSynced()): void {
     if (cached.isStopped) return

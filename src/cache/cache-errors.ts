@@ -1,6 +1,6 @@
 /*
-  * The errors of resources that cannot be read now, with codes. Some failures last until an operator acts (`isLasting`);
-  * others may pass, and their errors say when to retry. The texts name the cluster, the resource, and the way out.
+ * The errors of resources that cannot be read now, with codes. Some failures last until an operator acts (`isLasting`);
+ * others may pass, and their errors say when to retry. The texts name the cluster, the resource, and the way out.
  */
 
 import {

@@ -1,7 +1,7 @@
 /*
-  * One resource of one cluster, held in memory. `lease` gives the right to read it. The informer runs while there are
-  * leases, and for `idleStopMs` after the last one was released. A reader first declares its indexes (`Lease.want`), then
-  * waits for the first sync and these indexes (`Lease.ready`), and reads the store while `unreadable` is `undefined`.
+ * One resource of one cluster, held in memory. `lease` gives the right to read it. The informer runs while there are
+ * leases, and for `idleStopMs` after the last one was released. A reader first declares its indexes (`Lease.want`), then
+ * waits for the first sync and these indexes (`Lease.ready`), and reads the store while `unreadable` is `undefined`.
  */
 
 import type { ApiResource } from '../kubernetes/api-resource.ts'
@@ -126,8 +126,8 @@ export class CachedResource {
   }
 
   /**
-    * Builds missing indexes in slices, and keeps them. Resolves when each build has succeeded or failed; never rejects. Skips
-    * indexes whose build has just failed. Returns `undefined` if there is nothing to wait for.
+   * Builds missing indexes in slices, and keeps them. Resolves when each build has succeeded or failed; never rejects. Skips
+   * indexes whose build has just failed. Returns `undefined` if there is nothing to wait for.
    */
   makeIndexes(names: readonly string[]): Promise<unknown> | undefined {
     const { store } = this.informer
@@ -219,9 +219,9 @@ export class CachedResource {
   }
 
   /**
-    * Waits for the first sync. Rejects with {@link UnreadableResourceError}: at once if the failure lasts or the cluster is
-    * unreachable, else after `deadlineMs`. For a moment after one wait has reached its deadline, other waits reject at once,
-    * so that callers who retry do not wait again.
+   * Waits for the first sync. Rejects with {@link UnreadableResourceError}: at once if the failure lasts or the cluster is
+   * unreachable, else after `deadlineMs`. For a moment after one wait has reached its deadline, other waits reject at once,
+   * so that callers who retry do not wait again.
    */
   async ready(deadlineMs: number): Promise<void> {
     if (this.#refusal !== undefined) throw this.#refusal
@@ -341,8 +341,8 @@ export class Lease implements Disposable {
   }
 
   /**
-    * Builds lazy indexes. The resource is unreadable until all `needed` indexes exist. The `useful` ones are built in the
-    * background.
+   * Builds lazy indexes. The resource is unreadable until all `needed` indexes exist. The `useful` ones are built in the
+   * background.
    */
   want({ needed = [], useful = [] }: WantedIndexes): void {
     for (const name of needed) this.#indexes.add(name)

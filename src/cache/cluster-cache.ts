@@ -1,8 +1,8 @@
 /*
-  * The caches of one cluster. `acquire` gives a lease of a resource and starts its informer in `#start`, which assembles
-  * the parts: the source, the history of recent changes, the namespaces, the informer, and its observer (`#observing`).
-  * Closures in `#start` live as long as the cached resource and hold all variables that they share. So `#start` makes
-  * nothing that outlives the resource. `serve`, `drop` and `reread` follow changes of the schema and of the cluster.
+ * The caches of one cluster. `acquire` gives a lease of a resource and starts its informer in `#start`, which assembles
+ * the parts: the source, the history of recent changes, the namespaces, the informer, and its observer (`#observing`).
+ * Closures in `#start` live as long as the cached resource and hold all variables that they share. So `#start` makes
+ * nothing that outlives the resource. `serve`, `drop` and `reread` follow changes of the schema and of the cluster.
  */
 
 import { type ApiResource, apiVersionOf, isBuiltInGroup } from '../kubernetes/api-resource.ts'
@@ -183,8 +183,8 @@ export class ClusterCache implements AsyncDisposable {
   }
 
   /**
-    * Calls `listener` whenever the cluster was replaced or restored, after all caches were dropped. The next lease lists
-    * again. Returns a function that removes the listener.
+   * Calls `listener` whenever the cluster was replaced or restored, after all caches were dropped. The next lease lists
+   * again. Returns a function that removes the listener.
    */
   onRenewed(listener: () => void): () => void {
     this.#renewals.add(listener)
@@ -218,8 +218,8 @@ export class ClusterCache implements AsyncDisposable {
   }
 
   /**
-    * Replaces the resources that can be acquired. Running informers build their new indexes in slices. Stops an informer
-    * that has an index whose definition has changed, so that the next lease lists again.
+   * Replaces the resources that can be acquired. Running informers build their new indexes in slices. Stops an informer
+   * that has an index whose definition has changed, so that the next lease lists again.
    */
   serve(resources: readonly ServedResource[]): void {
     this.#served = new Map(resources.map((served) => [keyOf(served.resource), served]))
@@ -257,8 +257,8 @@ export class ClusterCache implements AsyncDisposable {
   }
 
   /**
-    * Leases a resource; starts its informer if needed. `indexTexts`: the definitions of indexes that the reader relies on.
-    * `mayPoll`: whether the reader accepts a resource that is listed at an interval. Throws `UnreadableResourceError`:
+   * Leases a resource; starts its informer if needed. `indexTexts`: the definitions of indexes that the reader relies on.
+   * `mayPoll`: whether the reader accepts a resource that is listed at an interval. Throws `UnreadableResourceError`:
    * CLUSTER_UNREACHABLE, NOT_FOUND if the cluster does not serve it, CACHE_FULL, UNSUPPORTED if it is never cached, or
    * NOT_SYNCED if an index has another definition by now.
    */
@@ -279,8 +279,8 @@ export class ClusterCache implements AsyncDisposable {
   }
 
   /**
-    * Makes a lease that becomes unreadable if an index gets another definition than the reader relies on. Only an index that
-    * is built after the change can have that: {@link serve} stops a cache that already has the index.
+   * Makes a lease that becomes unreadable if an index gets another definition than the reader relies on. Only an index that
+   * is built after the change can have that: {@link serve} stops a cache that already has the index.
    */
   #leaseOf(cached: CachedResource, key: string, indexTexts: IndexTexts | undefined): Lease {
     const lease = cached.lease(() => {
@@ -305,8 +305,8 @@ export class ClusterCache implements AsyncDisposable {
   }
 
   /**
-    * Waits until the cache of a resource shows a write (read-your-writes). Resolves with true once it does, or if there is no
-    * cache to wait for; with false if the deadline passes first.
+   * Waits until the cache of a resource shows a write (read-your-writes). Resolves with true once it does, or if there is no
+   * cache to wait for; with false if the deadline passes first.
    */
   async caughtUp(
     resource: ApiResource,
@@ -363,8 +363,8 @@ export class ClusterCache implements AsyncDisposable {
   }
 
   /**
-    * Calls `listener` after caches have become stale or are in step again, once for all changes of one tick. Returns a
-    * function that removes it.
+   * Calls `listener` after caches have become stale or are in step again, once for all changes of one tick. Returns a
+   * function that removes it.
    */
   onStaleness(listener: () => void): () => void {
     this.#stalenessListeners.add(listener)
@@ -545,9 +545,9 @@ export class ClusterCache implements AsyncDisposable {
   }
 
   /**
-    * The observer of a cache's informer. It reports to the gateway's observer first, then to the parts of the cache: its
-    * staleness, its history and its namespaces. With `mayNarrow`, a list of all namespaces that the API server refuses is no
-    * failure: the cache lists the namespaces one by one.
+   * The observer of a cache's informer. It reports to the gateway's observer first, then to the parts of the cache: its
+   * staleness, its history and its namespaces. With `mayNarrow`, a list of all namespaces that the API server refuses is no
+   * failure: the cache lists the namespaces one by one.
    */
   #observing(
     cached: () => CachedResource,
@@ -627,8 +627,8 @@ export class ClusterCache implements AsyncDisposable {
   }
 
   /**
-    * Starts one timer for all caches with the first one. A closure in {@link #start} would hold the variables of all closures
-    * there, and so the store of the first cache for as long as the cluster is served.
+   * Starts one timer for all caches with the first one. A closure in {@link #start} would hold the variables of all closures
+   * there, and so the store of the first cache for as long as the cluster is served.
    */
   #watchSilence(): void {
     this.#silenceTimer ??= setInterval(() => {

@@ -1,7 +1,7 @@
 /*
-  * Reads from the API server past the caches: single objects, pages of a list, and tables in the form of `kubectl get`.
-  * Each object passes the codec, so that it has the form of a cached object: without `managedFields`, and for
-  * metadata-only resources only the metadata.
+ * Reads from the API server past the caches: single objects, pages of a list, and tables in the form of `kubectl get`.
+ * Each object passes the codec, so that it has the form of a cached object: without `managedFields`, and for
+ * metadata-only resources only the metadata.
  */
 
 import type { ApiServer } from '../api-server/api-server.ts'

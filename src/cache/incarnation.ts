@@ -1,7 +1,7 @@
 /*
-  * Detects that another cluster answers at the same address, or that the cluster was restored from a backup. In both cases
-  * resource versions start again, and earlier versions mean nothing. A replaced cluster shows another UID of its
-  * `kube-system` namespace; a restored one, resource versions that go back.
+ * Detects that another cluster answers at the same address, or that the cluster was restored from a backup. In both cases
+ * resource versions start again, and earlier versions mean nothing. A replaced cluster shows another UID of its
+ * `kube-system` namespace; a restored one, resource versions that go back.
  */
 
 import { createHash, randomUUID } from 'node:crypto'
@@ -71,8 +71,8 @@ export class Incarnation {
   }
 
   /**
-    * Reads the identity again, since another cluster may answer on a new connection. Calls during a check share the next
-    * check.
+   * Reads the identity again, since another cluster may answer on a new connection. Calls during a check share the next
+   * check.
    */
   verify(): void {
     this.#isDue = true

@@ -1,8 +1,8 @@
 /*
-  * A source of measurements from metrics.k8s.io, which can be listed but not watched. It lists at an interval, and makes
-  * watch events from the measurements with a new timestamp. It keeps the name and the values, and drops the labels, since
-  * the measured object has the same. It numbers the lists, since the server gives no resource versions. Only one informer
-  * may read it.
+ * A source of measurements from metrics.k8s.io, which can be listed but not watched. It lists at an interval, and makes
+ * watch events from the measurements with a new timestamp. It keeps the name and the values, and drops the labels, since
+ * the measured object has the same. It numbers the lists, since the server gives no resource versions. Only one informer
+ * may read it.
  */
 
 import type {

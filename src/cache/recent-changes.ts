@@ -1,8 +1,8 @@
 /*
-  * The recent changes of one cached resource, for subscribers who resume. The informer adds each step with its position.
-  * `reach` reads steps from before the resource was cached, as far as the server still has them. `since` returns the
-  * changes after a position. When the history is full, it drops the oldest steps, and a subscriber at an older position
-  * cannot resume.
+ * The recent changes of one cached resource, for subscribers who resume. The informer adds each step with its position.
+ * `reach` reads steps from before the resource was cached, as far as the server still has them. `since` returns the
+ * changes after a position. When the history is full, it drops the oldest steps, and a subscriber at an older position
+ * cannot resume.
  */
 
 import { createObjectCodec, type ObjectCodec } from '../informer/codec/object-codec.ts'
@@ -64,8 +64,8 @@ export class ResourceHistory {
   #wanted = new Set<ResourceVersion>()
   #filling: Promise<void> = Promise.resolve()
   /**
-    * In a store of several namespaces: the steps hold all changes of all namespaces after this version. `''` if versions
-    * have no order.
+   * In a store of several namespaces: the steps hold all changes of all namespaces after this version. `''` if versions
+   * have no order.
    */
   #floor = latestResourceVersion
 
@@ -74,8 +74,8 @@ export class ResourceHistory {
   }
 
   /**
-    * Adds a step. The informer calls it after each of its steps, first with the position of the first list. A position that
-    * goes back belongs to another history, and drops all steps. `at`: the namespace, in a store of several namespaces.
+   * Adds a step. The informer calls it after each of its steps, first with the position of the first list. A position that
+   * goes back belongs to another history, and drops all steps. `at`: the namespace, in a store of several namespaces.
    */
   add(position: ResourceVersion, changes: readonly Change[], at?: NamespaceStep): void {
     const newest = this.#newest
@@ -100,9 +100,9 @@ export class ResourceHistory {
   }
 
   /**
-    * The changes after a position, oldest first, up to `until`, a position of this process; `undefined` if the position is
-    * too old or not yet reached. If several namespaces fill the store, a position of another process is behind some of them,
-    * and the changes include some that its reader already has.
+   * The changes after a position, oldest first, up to `until`, a position of this process; `undefined` if the position is
+   * too old or not yet reached. If several namespaces fill the store, a position of another process is behind some of them,
+   * and the changes include some that its reader already has.
    */
   since(position: ResourceVersion, until?: ResourceVersion): readonly Change[] | undefined {
     const next = this.#stepAfter(position)
@@ -132,9 +132,9 @@ export class ResourceHistory {
   }
 
   /**
-    * Resolves when {@link since} knows as many changes after a position as possible. Reads changes from before the resource
-    * was cached from the API server, once for all callers, beginning with the oldest position that the server still knows.
-    * Never rejects.
+   * Resolves when {@link since} knows as many changes after a position as possible. Reads changes from before the resource
+   * was cached from the API server, once for all callers, beginning with the oldest position that the server still knows.
+   * Never rejects.
    */
   async reach(position: ResourceVersion): Promise<void> {
     if (!this.#options.resourceVersionsComparable || !this.#isBehind(position)) return
@@ -241,8 +241,8 @@ function isJoint(position: ResourceVersion): boolean {
 }
 
 /**
-  * Whether a change is already part of a position: a position of another process may lie within a step of this one. Always
-  * false for deletions, since not all servers give them versions.
+ * Whether a change is already part of a position: a position of another process may lie within a step of this one. Always
+ * false for deletions, since not all servers give them versions.
  */
 function isUpTo({ type, object }: Change, position: ResourceVersion): boolean {
   return type !== 'DELETED' && isOrdered(resourceVersion(resourceVersionOf(object)), position)
@@ -260,10 +260,10 @@ const deadlineMs = 8_000
 const pauses = { initialMs: 50, maxMs: 500 }
 
 /**
-  * Reads the changes after `from`, up to and including `until`, by a separate watch, such as changes from before the
-  * process started. Reopens a watch that ends early. Resolves with `tooOld` if the server has forgotten the changes (410),
-  * or there are more than `maxSteps` or `maxBytes`; with `undefined` after another failure, or if the watch does not reach
-  * `until` in time. Never rejects.
+ * Reads the changes after `from`, up to and including `until`, by a separate watch, such as changes from before the
+ * process started. Reopens a watch that ends early. Resolves with `tooOld` if the server has forgotten the changes (410),
+ * or there are more than `maxSteps` or `maxBytes`; with `undefined` after another failure, or if the watch does not reach
+ * `until` in time. Never rejects.
  */
 async function missedSteps(
   options: ResourceHistoryOptions,

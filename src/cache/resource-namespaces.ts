@@ -1,7 +1,7 @@
 /*
-  * Decides for which namespaces one resource is cached. If the account may list all namespaces and the configuration does
-  * not limit them, one list and one watch cover all. If the API server refuses that list, the cache lists each namespace
-  * where the account may. From then on the namespaces follow the account's rights.
+ * Decides for which namespaces one resource is cached. If the account may list all namespaces and the configuration does
+ * not limit them, one list and one watch cover all. If the API server refuses that list, the cache lists each namespace
+ * where the account may. From then on the namespaces follow the account's rights.
  */
 
 import type { SharedInformer, SharedInformerOptions } from '../informer/shared-informer.ts'
@@ -80,8 +80,8 @@ export class ResourceNamespaces {
   }
 
   /**
-    * Reports that a list or watch has failed, in all namespaces or in one. Returns true if the namespaces change because of
-    * it, so that it is no failure.
+   * Reports that a list or watch has failed, in all namespaces or in one. Returns true if the namespaces change because of
+   * it, so that it is no failure.
    */
   refused(error: Error, namespace: string | undefined, signal: AbortSignal): boolean {
     const isRefusal = error instanceof ApiStatusError && error.httpStatus === 403

@@ -6,8 +6,8 @@
  *   minute, but none for a resource that has not changed since the server started. So only a watch that has sent one
  *   is expected to send more.
  *
-  * It is in step again once a later list, or the events that had already arrived, are applied.
-  */
+ * It is in step again once a later list, or the events that had already arrived, are applied.
+ */
 
  /** A watch may be down for this time before its cache is stale. */
 const graceMs = 1_000

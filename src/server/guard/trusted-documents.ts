@@ -29,7 +29,7 @@ export class TrustedDocuments implements DocumentSource, Disposable {
   #texts: ReadonlySet<string> = new Set()
 
   /**
-   * Reads the file, now and after each change. `further` documents may run besides its own: those of the portal. Throws
+   * Reads the file, now and after each change. `further` documents, such as the portal's, may run in addition. Throws
    * TRUSTED_DOCUMENTS.
    */
   constructor(file: string, log: ServerLog, further: Readonly<Record<string, string>> = {}) {
