@@ -1,6 +1,12 @@
+/*
+ * Questions to the authorizer of a cluster, in the terms of a SubjectAccessReview. `questionOf` makes a question about a
+ * resource, `placeOf` narrows it to an object, and `widened` lists the wider questions that come first: if everything is
+ * allowed, the single object needs no review.
+ */
+
 import type { ApiResource } from '../kubernetes/api-resource.ts'
 
-/** A question whether a viewer may access a resource. As in the API, `''` as namespace or name means all. */
+/** The question whether a viewer may access a resource. As in the API, `''` as namespace or name means all. */
 export interface AccessQuestion {
   /** `get`, `list`, `watch`, … */
   readonly verb: string
@@ -26,8 +32,8 @@ export function questionOf(
 }
 
 /**
- * The namespace and name of an object as API servers review them. The namespace of a Namespace is itself, so that a
- * Role in it can grant access to it.
+ * The namespace and name of an object in a review. The namespace of a Namespace is the Namespace itself, so that a Role in
+ * it can grant access to it.
  */
 export function placeOf(
   { group, resource }: Pick<ApiResource, 'group' | 'resource'>,
@@ -50,8 +56,8 @@ export function questionKey({
 }
 
 /**
- * The question and its wider forms, widest first: about all namespaces, and about all objects of the namespace. Access
- * to all includes access to one.
+ * The question and its wider forms, widest first: about all namespaces, then about all objects of the namespace. Access to
+ * all includes access to one.
  */
 export function widened(question: AccessQuestion): readonly AccessQuestion[] {
   const { namespace, name } = question

@@ -1,7 +1,9 @@
-/**
- * Answers questions about one cluster by SubjectAccessReview. The API has no batches: equal questions share one review,
- * a bounded number runs at a time, each with a deadline, and answers are cached. Users take turns.
+/*
+ * Answers questions about one cluster by SubjectAccessReview. The API has no batches, so equal questions share one review,
+ * a bounded number of reviews runs at a time, and answers are cached until they expire or RBAC changes. Users take turns,
+ * and a rate limits each user's reviews.
  */
+
 import { LRUCache } from 'lru-cache'
 import { FairSlots } from '../lib/concurrency.ts'
 import { type AccessQuestion, questionKey } from './access-question.ts'
@@ -21,8 +23,8 @@ export interface AccessLimits {
   /** The maximum number of running reviews per cluster. */
   readonly maxReviewsInFlight: number
   /**
-   * The maximum number of waiting reviews. Users take turns; beyond it, the newest review of the user with the most is
-   * refused.
+   * The maximum number of waiting reviews. Users take turns. Beyond it, the newest review of the user with the most waiting
+   * reviews is refused.
    */
   readonly maxReviewsWaiting: number
   /** The maximum number of namespaces that one operation reviews for one kind. */
@@ -45,7 +47,7 @@ export const defaultAccessLimits: AccessLimits = {
 /** The default deadline of operations: no operation waits longer. */
 const maxWaitMs = 30_000
 
-/** The number of attempts: a change of RBAC may outdate an answer on its way. */
+/** The number of attempts: a change of RBAC may outdate an answer before it arrives. */
 const maxAttempts = 3
 
 export class AccessReviews {
@@ -75,12 +77,12 @@ export class AccessReviews {
     return this.#sent
   }
 
-  /** How long the API server has answered none of the reviews that it was asked for; 0 if it was asked for none. */
+  /** How long the API server has left all open reviews unanswered; 0 if there are none. */
   get silentMs(): number {
     return this.#running === 0 ? 0 : performance.now() - this.#silentSinceMs
   }
 
-  /** How long a viewer should wait before an operation asks for more; 0 if it may ask now. */
+  /** How long a viewer's next operation should wait before it requests reviews; 0 if it need not wait. */
   pauseMs({ username }: Viewer): number {
     return this.#rate.pauseMs(username)
   }

@@ -1,7 +1,9 @@
-/**
- * The access of viewers to one cluster: answers of SubjectAccessReviews, cached until RBAC changes or they expire.
- * Starts nothing before the first question.
+/*
+ * The access of viewers to one cluster. It asks the API server by SubjectAccessReviews (`access-reviews.ts`), from wide
+ * questions to narrow ones, and caches the answers until they expire or RBAC changes (`rbac-watch.ts`, `rbac-changes.ts`).
+ * `list` combines them into the list access to a kind (`list-access.ts`). The watch of RBAC starts with the first question.
  */
+
 import { LRUCache } from 'lru-cache'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import { type AccessQuestion, widened } from './access-question.ts'
@@ -25,13 +27,13 @@ export interface AccessConnection extends WatchedCluster {
 export interface ClusterAccessOptions {
   readonly cluster: string
   readonly isDefault: () => boolean
-  /** Throws if the cluster cannot be reached. */
+  /** Returns the connection. Throws if the cluster is unreachable. */
   readonly connection: () => AccessConnection
   readonly limits: AccessLimits
-  /** The namespaces to ask about if the gateway may not list those of the cluster. */
+  /** The namespaces to ask about if the gateway may not list the cluster's namespaces. */
   readonly namespaces?: () => readonly string[]
   readonly reflector: ReflectorOptions
-  /** Receives watch failures. Permissions then change only when their answers expire. */
+  /** Receives failures of a watch. Without it, permissions change only when their answers expire. */
   readonly failed: (resource: string, error: Error) => void
 }
 
@@ -42,7 +44,7 @@ export interface ClusterAccessOptions {
  */
 export type AccessState = 'FOLLOWING' | 'SETTLING' | 'EXPIRING'
 
-/** How long the first reviews wait for the list of RBAC: earlier answers would soon be reviewed again. */
+/** How long the first reviews wait for the list of RBAC: earlier answers would need another review soon. */
 const watchReadyMs = 2_000
 
 const maxScopes = 10_000
@@ -70,7 +72,7 @@ export class ClusterAccess implements AsyncDisposable {
     return this.#options.limits
   }
 
-  /** `undefined` before the first question. */
+  /** The state; `undefined` before the first question. */
   get state(): AccessState | undefined {
     if (this.#watch === undefined) return undefined
     if (!this.#watch.isFollowing) return 'EXPIRING'
@@ -81,7 +83,7 @@ export class ClusterAccess implements AsyncDisposable {
     return this.#watch?.positions ?? []
   }
 
-  /** The namespaces of the cluster; `undefined` if they are not known. Viewers may not see all of them. */
+  /** The namespaces of the cluster; `undefined` if unknown. A viewer may not be allowed to see all of them. */
   get namespaces(): readonly string[] | undefined {
     const listed = this.#watch?.namespaces()
     return listed?.length === 0 ? (this.#options.namespaces?.() ?? listed) : listed
@@ -103,17 +105,17 @@ export class ClusterAccess implements AsyncDisposable {
     return isUnknown ? undefined : false
   }
 
-  /** How long a viewer should wait before an operation asks for more reviews; 0 if it may ask now. */
+  /** See `AccessReviews.pauseMs`. */
   pauseMs(viewer: Viewer): number {
     return this.#reviews.pauseMs(this.#local(viewer))
   }
 
-  /** As `AccessReviews.silentMs`. */
+  /** See `AccessReviews.silentMs`. */
   get silentMs(): number {
     return this.#reviews.silentMs
   }
 
-  /** The reviews that a question needs at most. */
+  /** The reviews that a question may need. */
   unknown(viewer: Viewer, question: AccessQuestion): readonly AccessQuestion[] {
     const local = this.#local(viewer)
     return widened(question).filter((one) => this.#reviews.known(local, one) === undefined)
@@ -150,7 +152,7 @@ export class ClusterAccess implements AsyncDisposable {
     const viewer = this.#local(asker)
     const { resource, verbs, within, isAny = false } = question
     const place = within === undefined ? '*' : within.toSorted().join(',')
-    // Where one namespace is enough, the scope has that one alone: it is no answer to the whole question.
+    // If one namespace is enough, the scope has only that one. It is no answer to the question about all.
     const extent = isAny ? 'any' : 'all'
     const key = `${viewerKey(viewer)}\n${resource.group}/${resource.resource}\n${verbs.join()}\n${extent} ${place}`
     const known = this.#scopes.get(key)
@@ -184,8 +186,8 @@ export class ClusterAccess implements AsyncDisposable {
   }
 
   /**
-   * The time until which the viewer's access is valid without news of RBAC, by `performance.now()`; `-Infinity` if
-   * access is not known to be allowed.
+   * The time until which the viewer's access is valid without news of RBAC, by `performance.now()`; `-Infinity` unless the
+   * access is known and allowed.
    */
   allowedUntilMs(viewer: Viewer, question: AccessQuestion): number {
     const { decisions } = this.#reviews
@@ -197,7 +199,7 @@ export class ClusterAccess implements AsyncDisposable {
     return Math.max(...untilMs)
   }
 
-  /** Calls `changed` when a permission of the viewer may have changed. Returns a function that stops this. */
+  /** Calls `changed` when a permission of the viewer may have changed. Returns a function that removes it. */
   onChange(viewer: Viewer, changed: () => void): () => void {
     const listener = { viewer: this.#local(viewer), changed }
     this.#listeners.add(listener)
@@ -221,7 +223,7 @@ export class ClusterAccess implements AsyncDisposable {
     await this.#running
   }
 
-  /** The viewer, without `system:` names that are foreign to this cluster. */
+  /** The viewer without the `system:` names of other clusters. */
   #local(viewer: Viewer): Viewer {
     const { cluster, isDefault } = this.#options
     const { systemIdentityClusters: own } = viewer
@@ -239,7 +241,7 @@ export class ClusterAccess implements AsyncDisposable {
     if (version !== this.#versionOf(viewer, isByOthers)) return false
     if (performance.now() >= untilMs) return false
     if (candidates === undefined || known.position === present?.position) return true
-    // The store has changed, but perhaps not its namespaces.
+    // The store has changed. Compares its namespaces, which may be the same.
     const namespaces = present?.namespaces() ?? []
     if (namespaces.length !== candidates.size) return false
     if (!namespaces.every((namespace) => candidates.has(namespace))) return false
@@ -261,7 +263,7 @@ export class ClusterAccess implements AsyncDisposable {
     try {
       cluster = connection()
     } catch {
-      // The review itself reports the failure; the next question tries again.
+      // The review reports the failure. The next question tries again.
       return
     }
     this.#watch = new RbacWatch({
@@ -307,7 +309,7 @@ export class ClusterAccess implements AsyncDisposable {
 interface KnownScope {
   readonly access: ListAccess
   readonly version: number
-  /** Whether other authorizers than RBAC have decided any of it. */
+  /** Whether an authorizer other than RBAC has decided a part of it. */
   readonly isByOthers: boolean
   readonly untilMs: number
   /** The namespaces of the store, if the answer depends on them. */

@@ -1,8 +1,10 @@
-/**
- * The list access: everything, if that is allowed cluster-wide; otherwise by namespace, those with objects first. If
- * none of them is allowed but another namespace is, the list is empty; if no namespace is allowed, the list is
- * forbidden. A list within no namespace at all is empty for every caller, without a review.
+/*
+ * Decides the list access of a viewer to a kind from known answers, or names the missing reviews. If the list is allowed
+ * cluster-wide, the viewer sees everything. Otherwise each namespace is decided, beginning with the namespaces that have
+ * objects. If none of them is allowed but another one is, the list is empty. If no namespace is allowed, the list is
+ * forbidden. A list within an empty set of namespaces is empty for every caller, without a review.
  */
+
 import type { ApiResource } from '../kubernetes/api-resource.ts'
 import { nothingVisible, type Scope, unrestricted } from '../query/condition/scope.ts'
 import { type AccessQuestion, questionOf } from './access-question.ts'
@@ -14,8 +16,8 @@ export interface ListQuestion {
   /** The requested namespaces; absent: all. */
   readonly within?: readonly string[] | undefined
   /**
-   * Whether one namespace is enough: then the likeliest are asked about first, and an allowed scope has only one
-   * namespace, of perhaps several.
+   * Whether one allowed namespace is enough. Then the likeliest namespaces come first, and an allowed scope has only one
+   * namespace, even if more are allowed.
    */
   readonly isAny?: boolean | undefined
   /** The namespaces with objects of the resource; `undefined` if unknown. */
@@ -38,7 +40,7 @@ export type ListAccess =
    * objects of the kind are known.
    */
   | { readonly state: 'some'; readonly most: number }
-  /** The caller may not list everywhere, and which namespaces there are is not known yet. */
+  /** The caller may not list cluster-wide, and the namespaces of the cluster are not known yet. */
   | { readonly state: 'noNamespaces' }
   /** These reviews are needed first. More may follow. */
   | { readonly state: 'unknown'; readonly questions: readonly AccessQuestion[] }
@@ -102,7 +104,7 @@ export function listAccess(
     if (all === undefined) return { state: 'noNamespaces' }
     const few = among(all.slice(0, maxNamespaces))
     if (all.length <= maxNamespaces || few.state === 'unknown') return few
-    // Namespaces without a review must not look like an answer.
+    // The other namespaces have no review, so the scope of these few is not the answer.
     return { state: few.state === 'allowed' ? 'some' : 'tooMany', most: maxNamespaces }
   }
   const first = among(present)
@@ -112,5 +114,5 @@ export function listAccess(
   return among(all.filter((namespace) => !has.has(namespace)))
 }
 
-/** The namespaces asked about first where one is enough. */
+/** The number of namespaces to ask about first if one is enough. */
 const likelyNamespaces = 2

@@ -1,32 +1,31 @@
-/**
- * The recent changes of RBAC. An answer is valid unless a later change may affect it. Changes for the viewer's subjects
- * affect an answer of RBAC, and so do changes of the role and binding that allowed it, which may be unknown here. All
- * changes affect an answer of other authorizers.
+/*
+ * The recent changes of RBAC. An answer is valid unless a later change may affect it. An answer of RBAC is affected by
+ * changes for the viewer's subjects, and by changes of the role and the binding that allowed it, whose subjects may be
+ * unknown here. An answer of another authorizer is affected by all changes.
  */
+
 import { type Viewer, viewerKey } from './viewer.ts'
 
-/** The subjects and the namespace that a change of RBAC may affect. */
 export interface RbacChange {
   /** `''` for all namespaces. */
   readonly namespace: string
-  /** Texts of {@link subjectsOf} and {@link ReviewGrounds}. */
+  /** Subjects in the form of {@link subjectsOf} and {@link ReviewGrounds}. */
   readonly subjects: readonly string[] | 'everybody'
 }
 
 /**
- * The objects of RBAC behind an answer: the binding and role that grant access, or none for a refusal. Texts of
- * {@link roleSubject} and {@link bindingSubject}.
+ * The objects of RBAC behind an answer: the binding and the role that grant access, or none for a refusal. In the form
+ * of {@link roleSubject} and {@link bindingSubject}.
  */
 export type ReviewGrounds = readonly string[]
 
 /**
- * The delays after which answers are reviewed again after a change of RBAC: API servers learn of the change by their
- * own watches, and some may lag.
+ * The delays between a change of RBAC and the reviews that follow it: API servers learn of the change by their own
+ * watches, and some may lag.
  */
 export const settleTimesMs = [100, 2_000] as const
 const settledMs = settleTimesMs[1]
 
-/** The parts of an answer that decide which changes affect it. */
 export interface ChangeableAnswer {
   /** `performance.now()` before the question was sent. */
   readonly askedMs: number
@@ -50,7 +49,7 @@ interface RelevantChanges {
 
 /** The maximum number of pairs of subject and namespace. More changes count as one change for all viewers. */
 const maxPlaces = 10_000
-/** The maximum number of viewers with answers of other authorizers. Beyond it, every viewer counts as one. */
+/** The maximum number of viewers with answers of other authorizers. Beyond it, every viewer counts as such. */
 const maxOthers = 10_000
 
 const everybody = 'everybody'
@@ -92,7 +91,7 @@ export class RbacChanges {
     this.tell(changes)
   }
 
-  /** Changes {@link versionOf} of affected viewers. */
+  /** Gives affected viewers another {@link versionOf}. */
   tell(changes: readonly RbacChange[]): void {
     this.#count += 1
     for (const { subjects } of changes) {
@@ -104,7 +103,7 @@ export class RbacChanges {
     }
   }
 
-  /** Records that another authorizer than RBAC has decided about a viewer, so every change may affect them. */
+  /** Records that an authorizer other than RBAC has decided about a viewer, whom every change may affect from now on. */
   decidedByOthers(viewer: Viewer): void {
     if (this.#others.size < maxOthers) this.#others.add(viewerKey(viewer))
   }
@@ -123,7 +122,7 @@ export class RbacChanges {
     return this.#relevantChangesOf(viewer).version
   }
 
-  /** Whether no change since an answer affects it. `namespace` is that of its question. */
+  /** Whether no change since an answer affects it. `namespace`: the namespace of its question. */
   holds({ askedMs, grounds }: ChangeableAnswer, viewer: Viewer, namespace: string): boolean {
     if (this.#size === 0) return true
     const now = performance.now()
@@ -194,7 +193,7 @@ export function changeForAll(namespace: string): RbacChange {
   return { namespace, subjects: 'everybody' }
 }
 
-/** The subjects by which bindings name a viewer. A ServiceAccount is named by its user name, as in an authorizer. */
+/** The subjects by which bindings name a viewer. A ServiceAccount counts by its user name, as in an authorizer. */
 export function subjectsOf({ username, groups }: Viewer): readonly string[] {
   return [userSubject(username), ...groups.map(groupSubject)]
 }
@@ -202,7 +201,7 @@ export function subjectsOf({ username, groups }: Viewer): readonly string[] {
 const userSubject = (name: string): string => `User ${name}`
 const groupSubject = (name: string): string => `Group ${name}`
 
-/** A role as bindings refer to it. `namespace` is that of a Role, or of the binding. */
+/** A role as bindings refer to it. `namespace`: the namespace of the Role, or of the binding. */
 export function roleSubject(kind: string, namespace: string, name: string): string {
   return kind === 'Role' ? `Role ${namespace}/${name}` : `${kind} ${name}`
 }

@@ -1,9 +1,10 @@
-/**
- * Watches RBAC in one cluster, reports which subjects each change may affect, and knows the namespaces. Metadata of
- * roles are enough: only the API server evaluates rules, and a change of a role affects the subjects of its bindings.
- * The gateway's account must be allowed to list and watch the five resources. If it may not watch all of them, the
- * changes of the others count for all viewers.
+/*
+ * Watches RBAC and the namespaces of one cluster, and reports which subjects each change may affect. Metadata of roles
+ * suffice: only the API server evaluates rules, and a change of a role affects the subjects of its bindings. The
+ * gateway's account should be allowed to list and watch all five resources. If it may watch only some of them, changes of
+ * these count for all viewers.
  */
+
 import type { ListerWatcher } from '../informer/reflector/lister-watcher.ts'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import { createSharedInformer, type SharedInformer } from '../informer/shared-informer.ts'
@@ -34,11 +35,10 @@ export interface RbacWatchOptions {
   readonly reflector: ReflectorOptions
   readonly changed: (changes: readonly RbacChange[]) => void
   readonly namespacesChanged: () => void
-  /** Called when a watch fails. It is retried. */
+  /** Called when a watch fails, before a retry. */
   readonly failed: (resource: string, error: Error) => void
 }
 
-/** The position up to which a resource of RBAC is followed. */
 export interface FollowedResource {
   /** `roles.rbac.authorization.k8s.io`. */
   readonly resource: string
@@ -135,13 +135,13 @@ export class RbacWatch {
       // Unwatched bindings may connect the role to any viewer.
       if (!this.isFollowing || !change.finalStateKnown) return [changeForAll(namespace)]
       if (isBinding) {
-        // Those before and after.
+        // Reports the subjects before and after the change.
         if (type === 'MODIFIED' && previous === undefined) return [changeForAll(namespace)]
         const states = previous === undefined ? [object] : [previous, object]
         const binding = { namespace: '', subjects: [bindingSubject(namespace, name)] }
         return [binding, ...states.map((state) => boundBy(state))]
       }
-      // Those of the role's present bindings. Changes of bindings report earlier subjects themselves.
+      // Reports the subjects of the role's present bindings. Earlier subjects were reported with the change of their binding.
       const role = roleSubject(namespace === '' ? 'ClusterRole' : 'Role', namespace, name)
       const given: RbacChange[] = [{ namespace: '', subjects: [role] }]
       for (const { informer } of this.#followed) {
@@ -169,7 +169,7 @@ export class RbacWatch {
             if (failure !== 'list' && failure !== 'watch') this.#told(followed, forEverybody)
           },
           advanced: (position, changes, isList) => {
-            // Changes before a list are unknown, and recent answers may depend on them.
+            // The changes before a list are unknown, and recent answers may depend on them.
             if (isList) this.#told(followed, forEverybody)
             else if (changes.length > 0) this.#told(followed, changes.flatMap(affected))
             followed.position = position

@@ -1,8 +1,9 @@
-/**
- * Sends a SubjectAccessReview. Only the API server decides: webhooks and other authorizers count as RBAC does. The
- * reason of an answer may name the binding and the role that allow it, which tells what a later change of RBAC can
- * affect.
+/*
+ * Sends a SubjectAccessReview. The API server alone decides, so that webhooks and other authorizers count like RBAC. The
+ * reason of an answer may name the binding and the role that allow it. These tell which later changes of RBAC can affect
+ * the answer.
  */
+
 import { isUnauthorized } from '../api-server/transport/reachability.ts'
 import { ApiStatusError } from '../kubernetes/status.ts'
 import { CodedError } from '../lib/coded-error.ts'
@@ -100,7 +101,7 @@ function reviewGrounds(status: ReviewStatus): ReviewGrounds | undefined {
   if (boundKind === 'ClusterRoleBinding') {
     return [bindingSubject('', bindingName), roleSubject(roleKind, '', roleName)]
   }
-  // `name/namespace`; neither has a slash.
+  // The form is `name/namespace`. Neither contains a slash.
   const [name = '', namespace = ''] = bindingName.split('/')
   return [bindingSubject(namespace, name), roleSubject(roleKind, namespace, roleName)]
 }

@@ -1,12 +1,13 @@
-/**
- * Who asks, as the clusters know them. Identities of the cluster itself (`system:`) are valid in their own cluster
- * only, so that the account of one cluster has no rights in another.
+/*
+ * The identity of a caller in the clusters. Identities that belong to one cluster (`system:`) are valid only there, so
+ * that an account of one cluster has no rights in another.
  */
+
 import { createHash } from 'node:crypto'
 
 /**
- * The caller, as an API server knows them: the user of a TokenReview, of a verified JWT, or of a trusted proxy's
- * headers. The first four members are part of each SubjectAccessReview.
+ * A caller in the terms of an API server: the user of a TokenReview, of a verified JWT, or of a trusted proxy's headers.
+ * The first four members are part of each SubjectAccessReview.
  */
 export interface Viewer {
   readonly username: string
@@ -15,8 +16,7 @@ export interface Viewer {
   readonly groups: readonly string[]
   readonly extra: Readonly<Record<string, readonly string[]>>
   /**
-   * The clusters in which the caller's `system:` users and groups are valid; `*` for all. Absent: the default cluster
-   * alone.
+   * The clusters in which the caller's `system:` users and groups are valid; `*` for all. Absent: only the default cluster.
    */
   readonly systemIdentityClusters?: readonly string[] | undefined
 }
@@ -34,7 +34,7 @@ const foreign = new WeakMap<Viewer, Viewer>()
 
 /**
  * The viewer in a cluster where their `system:` names are foreign. Each cluster has its own ServiceAccounts, nodes and
- * administrators under these names, so such groups are dropped, except `system:authenticated`, and such a user becomes
+ * administrators under these names. So such groups are dropped, except `system:authenticated`, and such a user becomes
  * anonymous.
  */
 export function foreignViewer(viewer: Viewer): Viewer {

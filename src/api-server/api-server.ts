@@ -1,8 +1,9 @@
-/**
- * The connection to one cluster, as the rest of the program sees it: requests, resources, clients of objects,
- * discovery, OpenAPI, and whether the server can be reached. One transport sends all of it; a caller's token gets a
- * connection of its own, which is lent for some seconds.
+/*
+ * The connection to one cluster: requests, resources, clients of objects, discovery, OpenAPI, and reachability. One
+ * transport sends all requests. A caller's token gets a separate connection, which `lend` shares for some seconds, since
+ * each costs a TLS handshake.
  */
+
 import { type ApiResource, requireResource, type Resource } from '../kubernetes/api-resource.ts'
 import type { KubernetesObject, Unstructured } from '../kubernetes/object.ts'
 import {
@@ -50,7 +51,7 @@ import { warningReporter, warningTexts } from './transport/warnings.ts'
 
 /** The limits of a connection. Times are milliseconds; `Infinity` means no deadline. */
 export interface ApiServerLimits extends TransportOptions, ResourceClientLimits {
-  /** For a small request as a whole. */
+  /** The deadline of a whole small request. */
   readonly requestDeadlineMs: number
   /** The largest response to a small request, including OpenAPI documents. */
   readonly maxAnswerBytes: number
@@ -71,11 +72,11 @@ export const apiServerDefaults: ApiServerLimits = {
 export interface ApiServerOptions extends Partial<ApiServerLimits> {
   /** The cluster's name in messages; default: its address. */
   readonly name?: string
-  /** From `loadClusterConfig`. */
+  /** The result of `loadClusterConfig`. */
   readonly config?: ClusterConfig
   /** An address, without credentials. */
   readonly server?: string
-  /** Without its `warned`, the server's warnings are warnings of the process. */
+  /** Observes the connection. Without `warned`, the server's warnings become warnings of the process. */
   readonly observer?: ApiServerObserver
 }
 
@@ -95,12 +96,12 @@ const apiServerChecks: OptionChecks<ApiServerOptions> = {
 /** A small request. Its limits default to the connection's. */
 export interface ApiRequestOptions extends Partial<JsonRequestOptions> {}
 
-/** A new signal each time, because a shared one would collect the listeners of all requests. */
+/** Makes a new signal each time: a shared one would collect the listeners of all requests. */
 const neverAborted = (): AbortSignal => new AbortController().signal
 
 /**
- * The connection to one cluster: one pool, one identity, and all requests. Opens nothing before the first request. All
- * methods reject as {@link Transport.send} does.
+ * The connection to one cluster: all requests, over one pool, with one identity. Opens nothing before the first request.
+ * All methods reject as {@link Transport.send} does.
  */
 export class ApiServer implements AsyncDisposable {
   readonly name: string
@@ -157,7 +158,7 @@ export class ApiServer implements AsyncDisposable {
   }
 
   /**
-   * False from a failed connection until the next answer; while {@link followReachability} runs, also while open
+   * False from a failed connection until the next answer. While {@link followReachability} runs, also false while open
    * connections are silent and a request for the server's version has no answer.
    */
   get isReachable(): boolean {
@@ -165,16 +166,16 @@ export class ApiServer implements AsyncDisposable {
   }
 
   /**
-   * Why the server does not accept the credentials of this connection: its 401 with the newest ones, or what kept them
-   * from being read. `undefined` if it accepts them. Kept while {@link followReachability} runs.
+   * The error if the server does not accept the credentials of this connection: its 401 for the newest ones, or the failure
+   * to read them. `undefined` if it accepts them. Up to date while {@link followReachability} runs.
    */
   get refusal(): Error | undefined {
     return this.#reachability.refusal
   }
 
   /**
-   * Requests the server's version whenever nothing has been received for some seconds, and when a request was refused
-   * with 401. Ends with the signal, and when the connection is closed.
+   * Requests the server's version after each silence of some seconds, and after a 401. Ends with the signal, and when the
+   * connection is closed.
    */
   async followReachability(signal: AbortSignal): Promise<void> {
     await this.#reachability.follow(AbortSignal.any([signal, this.#transport.closed]))
@@ -201,9 +202,9 @@ export class ApiServer implements AsyncDisposable {
   }
 
   /**
-   * Sends the next requests with other credentials of the same server. Returns false, and changes nothing, if the
-   * configuration leads to another server or by another proxy. Open watches go on as they began. Throws
-   * `ClusterConfigError` if its certificates cannot be used.
+   * Uses other credentials for the next requests to the same server. Returns false, and changes nothing, if the configuration
+   * names another server or proxy. Open watches continue with the previous credentials. Throws `ClusterConfigError` if its
+   * certificates cannot be used.
    */
   rotate(config: ClusterConfig): boolean {
     const { server, cluster } = this.#config
@@ -211,14 +212,14 @@ export class ApiServer implements AsyncDisposable {
     checkTlsMaterial(config)
     this.#config = config
     this.#transport.rotate(config)
-    // Those of callers have the TLS material of before.
+    // Connections of callers still have the previous TLS material.
     void this.#callers[Symbol.asyncDispose]()
     return true
   }
 
   /**
    * A separate connection to the same server, with this bearer token as its only credentials. A warning that this
-   * connection or another one of it has reported is not reported again.
+   * connection, or another one made by it, has reported is not reported again.
    */
   as(token: string): ApiServer {
     const config = { ...this.config, user: { name: 'bearer', token }, impersonation: {} }
@@ -232,12 +233,12 @@ export class ApiServer implements AsyncDisposable {
     return new ApiServer({ ...this.#limits, observer, name: this.name, config })
   }
 
-  /** The connection of {@link as}, shared by all that one caller does within some seconds. */
+  /** The connection of {@link as}, shared by all uses of one caller within some seconds. */
   lend(token: string): LentServer<ApiServer> {
     return this.#callers.lend(token)
   }
 
-  /** Sends a small request and parses its response; `undefined` if that is empty. */
+  /** Sends a small request and parses its response; `undefined` if the response is empty. */
   async request(
     method: TransportRequest['method'],
     path: string,
@@ -252,7 +253,7 @@ export class ApiServer implements AsyncDisposable {
   }
 
   /**
-   * Sends a GET whose answer is read as it comes, such as a log. Reading slowly slows the server down; leaving the
+   * Sends a GET whose response is read while it arrives, such as a log. A slow reader slows the server down. Leaving the
    * iteration early closes the connection.
    */
   async open(
@@ -267,7 +268,7 @@ export class ApiServer implements AsyncDisposable {
     return (await this.#transport.send(request, signal)).body
   }
 
-  /** What the server serves. */
+  /** Discovers the groups, versions and resources of the server. */
   async discover(signal: AbortSignal = neverAborted()): Promise<Discovery> {
     return await discover((path, accept) => this.request('GET', path, { accept, signal }))
   }
@@ -280,19 +281,19 @@ export class ApiServer implements AsyncDisposable {
     throw new UnexpectedAnswerError('GET /version', 'the answer holds no version', answer)
   }
 
-  /** The server's OpenAPI v3 documents. Fetches only those that have changed since the last call. */
+  /** The server's OpenAPI v3 documents. Fetches only documents that have changed since the last call. */
   async openApi(request: Partial<OpenApiRequest> = {}): Promise<FetchedOpenApi> {
     return await this.#openApi.documents({ signal: neverAborted(), ...request })
   }
 
-  /** Ends all requests, closes all connections, and stops the informers on it: their `lastError` says why. */
+  /** Ends all requests, closes all connections, and stops their informers, whose `lastError` tells the reason. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#callers[Symbol.asyncDispose]()
     await this.#transport.close()
   }
 }
 
-/** A connection to the cluster, not opened yet. Throws `InvalidOptionError` and `ClusterConfigError`. */
+/** Makes a connection to the cluster without opening it. Throws `InvalidOptionError` and `ClusterConfigError`. */
 export function createApiServer(options: ApiServerOptions): ApiServer {
   return new ApiServer(options)
 }

@@ -1,7 +1,9 @@
-/**
- * The connections to one API server with the tokens of callers: what one caller does within some seconds shares one, as
- * each costs a TLS handshake. Keeps no token: the key is an HMAC under a key of this process.
+/*
+ * The connections to one API server with the tokens of callers. All uses of one caller within some seconds share a
+ * connection, since each costs a TLS handshake. No token is kept: the connections are found by an HMAC under a key of this
+ * process.
  */
+
 import { randomBytes } from 'node:crypto'
 import { KeyedHash } from '../lib/keyed-hash.ts'
 
@@ -13,13 +15,13 @@ export interface LentServer<S> extends AsyncDisposable {
 interface Entry<S> {
   readonly server: S
   users: number
-  /** Closes it some time after its last use. */
+  /** Closes the connection some time after its last use. */
   timer: NodeJS.Timeout | undefined
 }
 
-/** How long a connection that is not used stays open. */
+/** How long an unused connection stays open. */
 const idleMs = 15_000
-/** Beyond this number of connections, those that are not used are closed. */
+/** Beyond this number of connections, unused ones close. */
 const maxServers = 200
 
 export class LentServers<S extends AsyncDisposable> implements AsyncDisposable {

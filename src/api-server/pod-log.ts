@@ -1,24 +1,24 @@
 import type { ApiServer } from './api-server.ts'
 
-/** The part of the log of one container: `PodLogOptions` of the API. */
+/** Selects a part of the log of one container (`PodLogOptions` of the API). */
 export interface PodLogRequest {
   readonly namespace: string
   readonly pod: string
   readonly container: string
-  /** Whether to go on with new lines until the container ends. */
+  /** Whether to continue with new lines until the container ends. */
   readonly follow: boolean
-  /** Whether the run before the last restart is meant. */
+  /** Whether to read the run before the last restart. */
   readonly previous: boolean
   readonly tailLines?: number | undefined
   /** RFC 3339. API servers compare whole seconds. */
   readonly sinceTime?: string | undefined
-  /** How long the server may take until it answers. A kubelet says nothing before the first line: `Infinity` waits. */
+  /** How long the server may take to answer. `Infinity`: no limit, since a kubelet sends nothing before the first line. */
   readonly responseDeadlineMs: number
 }
 
 /**
- * Opens the log of a container. Resolves when the server answers, with the bytes as they come (`LogLines` cuts them);
- * reading them slowly slows the server down. Rejects as `Transport.send` does, and so does reading.
+ * Opens the log of a container. Resolves when the server answers, with the bytes, which `LogLines` cuts into lines. A slow
+ * reader slows the server down. Rejects as `Transport.send` does, and so does reading.
  */
 export async function openPodLog(
   server: ApiServer,

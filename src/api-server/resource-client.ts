@@ -1,9 +1,10 @@
-/**
+/*
  * Lists and watches one resource as byte frames (client-go's `ListerWatcher`). Both methods reject with
- * `ApiStatusError` if the server refuses, and with `ConnectionError` if it cannot be reached. Reading may also fail
+ * `ApiStatusError` if the server refuses, and with `ConnectionError` if it is unreachable. Reading may also fail
  * with `TruncatedFrameError`, `OversizedFrameError` and {@link MalformedListError}. An unread response holds its
  * connection: read it, leave its iteration, or abort the signal.
  */
+
 import {
   apiVersionOf,
   groupResourceOf,
@@ -42,7 +43,7 @@ export interface WatchRequest extends Selection {
 }
 
 interface ListedMetadata {
-  /** `''` if the server sends none, as some aggregated ones do. */
+  /** `''` if the server sends none, like some aggregated servers. */
   readonly resourceVersion: ResourceVersion
   readonly continue?: string
   readonly remainingItemCount?: number
@@ -50,7 +51,7 @@ interface ListedMetadata {
 
 /** A list while it arrives: batches of items, each the UTF-8 text of one object, valid until the next step. */
 export interface ListStream extends AsyncIterable<readonly Uint8Array[]> {
-  /** Throws before the iteration has ended. */
+  /** The metadata of the list. Throws before the iteration has ended. */
   metadata(): ListedMetadata
 }
 
@@ -59,7 +60,7 @@ export interface ResourceClientOptions {
   readonly metadataOnly?: boolean
 }
 
-/** What the resource clients of one server share. */
+/** The parts that the resource clients of one server share. */
 export interface ResourceClientConnection {
   readonly transport: Transport
   readonly features: ServerFeatures
@@ -172,7 +173,7 @@ export class ResourceClient {
     return this.#features.streamsLists(signal)
   }
 
-  /** The server refused a streaming list: all clients of the connection stop requesting them. */
+  /** Records that the server refused a streaming list. All clients of the connection stop requesting them. */
   streamingListRefused(): void {
     this.#features.streamingListRefused()
   }
@@ -193,9 +194,9 @@ export class ResourceClient {
   }
 
   /**
-   * Two mistakes would otherwise go unnoticed. A server without metadata-only lists may answer with whole objects,
-   * which must not be held. And if the kind of the resource has another case than the server's, the list would be
-   * accepted, whose items have no kind, but none of the events.
+   * Checks the kind of a list, to reveal two mistakes. A server without metadata-only lists may answer with whole objects,
+   * which must not be held. And if the resource's kind differs from the server's in case, the list would pass, since its
+   * items have no kind, but no event would.
    */
   #checkKind({ envelope: { kind } }: ListFrames): void {
     const expected = this.metadataOnly ? 'PartialObjectMetadataList' : `${this.resource.kind}List`
@@ -247,7 +248,7 @@ async function* framesIn(
   received?.(true)
 }
 
-/** `''` if absent. Treating another type as absent could turn a part of a list into a whole one. */
+/** Returns `''` if absent. If another type counted as absent, a part of a list could look like a whole list. */
 function textOf(metadata: Readonly<Record<string, unknown>>, member: string): string {
   const value = metadata[member] ?? ''
   if (typeof value === 'string') return value

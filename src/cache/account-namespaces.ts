@@ -1,11 +1,12 @@
-/**
- * Finds the namespaces in which the gateway's account may list and watch a kind: one SelfSubjectRulesReview for each
- * namespace, again every few seconds, since no watch tells an account of its own rights. Every account may ask for its
- * own rules. Starts with the first kind that needs it.
+/*
+ * Finds the namespaces in which the gateway's account may list and watch a kind. It sends one SelfSubjectRulesReview for
+ * each namespace, and repeats the round every few seconds, since no watch reports the rights of an account. Every account
+ * may read its own rules. The rounds start with the first kind that needs them.
  *
- * The namespaces that it looks into are the configured ones; else those that the account may list; else that of its own
- * context.
+ * It examines the configured namespaces; by default the namespaces that the account may list; if it may list none, the
+ * namespace of its own context.
  */
+
 import { accountMay, accountReview, type Post } from '../api-server/account-review.ts'
 import { type ApiResource, groupResourceOf } from '../kubernetes/api-resource.ts'
 import { fieldsOf, itemsOf, textOf } from '../kubernetes/fields.ts'
@@ -13,7 +14,7 @@ import { ApiStatusError } from '../kubernetes/status.ts'
 import { sleep } from '../lib/backoff.ts'
 import { boundedParallel } from '../lib/concurrency.ts'
 
-/** Asks an API server what the gateway's own account may do there. */
+/** Requests to an API server with the gateway's own account. */
 export interface AccountRequests {
   request(
     method: 'GET' | 'POST',
@@ -26,32 +27,32 @@ export interface AccountRequests {
 
 /** The namespaces of a cluster that are cached. */
 export interface CachedNamespaces {
-  /** The namespaces to cache, in each cluster that does not say others. Absent: all that the gateway's account may list. */
+  /** The namespaces to cache, in each cluster without its own setting. Absent: all that the gateway's account may list. */
   readonly namespaces?: readonly string[] | undefined
   /** Namespaces that are not cached. */
   readonly excludeNamespaces?: readonly string[] | undefined
 }
 
 export interface AccountNamespacesOptions extends CachedNamespaces {
-  /** Absent: the cluster cannot be asked now. */
+  /** `undefined`: the cluster is unreachable now. */
   readonly requests: () => AccountRequests | undefined
-  /** The rules of the account have changed, or were read for the first time. */
+  /** Called after the first round, and when the rights have changed. */
   readonly changed: () => void
 }
 
-/** How often the rules of the account are read, at most. */
+/** The shortest pause between two rounds. */
 const periodMs = 4_000
-/** With many namespaces, a round takes as much time for each. */
+/** With many namespaces, the pause grows by this time for each. */
 const perNamespaceMs = 100
-/** Where nothing is likely to change, rounds are so much rarer. */
+/** If no change is likely, the pause is this many times longer. */
 const settledFactor = 5
 const manyNamespaces = 40
-/** How soon after a sign that something has changed. */
+/** The pause before a round that was requested. */
 const soonMs = 300
 const deadlineMs = 10_000
 const maxNamespaces = 5_000
 const requestsAtOnce = 8
-/** Every so many rounds, asks whether kinds may be listed in all namespaces by now. */
+/** After this many rounds, asks again whether the account may list kinds in all namespaces. */
 const roundsPerWideReview = 8
 
 interface Rule {
@@ -60,26 +61,26 @@ interface Rule {
   readonly resources: readonly string[]
 }
 
-/** What the account may do in one namespace. */
+/** The rights of the account in one namespace. */
 interface NamespaceRules {
   readonly rules: readonly Rule[]
-  /** Another authorizer than RBAC may allow more than the rules say. */
+  /** Whether an authorizer other than RBAC may allow more than the rules. */
   readonly isIncomplete: boolean
-  /** What other authorizers allow besides: `pods`, `deployments.apps`. */
+  /** The kinds that other authorizers allow besides: `pods`, `deployments.apps`. */
   readonly reviewed: ReadonlySet<string>
 }
 
 export class AccountNamespaces {
   readonly #options: AccountNamespacesOptions
   readonly #excluded: ReadonlySet<string>
-  /** The kinds that are cached by namespaces. */
+  /** The kinds that are cached for single namespaces. */
   readonly #kinds = new Map<string, ApiResource>()
   #rules: ReadonlyMap<string, NamespaceRules> = new Map()
   /** The kinds that may be listed in all namespaces. */
   #wide: ReadonlySet<string> = new Set()
   #text = ''
   #rounds = 0
-  /** The rounds that were begun and that have ended, successful or not. */
+  /** The numbers of rounds that have begun and ended, successful or not. */
   #begun = 0
   #ended = 0
   #readMs = Number.NEGATIVE_INFINITY
@@ -106,12 +107,12 @@ export class AccountNamespaces {
     return found.toSorted()
   }
 
-  /** Whether the rules were read. */
+  /** Whether a round has succeeded. */
   get isKnown(): boolean {
     return this.#rounds > 0
   }
 
-  /** The namespaces that it looks into, as far as they are known. */
+  /** The namespaces to examine, as far as they are known. */
   get known(): readonly string[] {
     if (this.#rules.size > 0) return [...this.#rules.keys()]
     const { namespaces, requests } = this.#options
@@ -120,14 +121,14 @@ export class AccountNamespaces {
     return found.filter((name) => !this.#excluded.has(name))
   }
 
-  /** Whether the account may list and watch a kind in all namespaces, as asked from time to time. */
+  /** Whether the account may list and watch a kind in all namespaces, as last reviewed. */
   isWide(resource: ApiResource): boolean {
     return this.#wide.has(groupResourceOf(resource))
   }
 
   /**
-   * Follows a kind that is cached by namespaces, until the signal of the first call. Resolves when its rules are known:
-   * at once if they were read a moment ago, unless `isAgain`.
+   * Follows a kind that is cached for single namespaces, until the signal of the first call. Resolves when the rules for it
+   * are known: at once if a round has just ended, unless `isAgain`.
    */
   async follow(resource: ApiResource, signal: AbortSignal, isAgain: boolean): Promise<void> {
     this.#kinds.set(groupResourceOf(resource), resource)
@@ -135,7 +136,7 @@ export class AccountNamespaces {
     const isFresh = performance.now() - this.#readMs < periodMs
     const isWhole = [...this.#rules.values()].every(({ isIncomplete }) => !isIncomplete)
     if (!isAgain && isFresh && isWhole) return
-    // Reads the rules again soon, and waits for a round that begins from now on.
+    // Requests a round, and waits for one that begins after this call.
     const wanted = this.#begun + 1
     this.#isDue = true
     this.#wake?.resolve()
@@ -143,7 +144,7 @@ export class AccountNamespaces {
     while (this.#ended < wanted && !signal.aborted) await this.#next.promise
   }
 
-  /** The account is another one now, or has other credentials: reads the rules again at once. */
+  /** Requests a round: the account or its credentials have changed. */
   renewed(): void {
     this.#isWideDue = true
     this.#isDue = true
@@ -154,13 +155,13 @@ export class AccountNamespaces {
     this.#kinds.delete(groupResourceOf(resource))
   }
 
-  /** Resolves when it has ended, after the signal. */
+  /** Resolves when the rounds have ended, after the signal. */
   async ended(): Promise<void> {
     await this.#running
   }
 
   async #run(signal: AbortSignal): Promise<void> {
-    // Not before the caller waits for it.
+    // The caller has to wait for the first round before it begins.
     await Promise.resolve()
     while (!signal.aborted) {
       this.#isDue = false
@@ -171,7 +172,7 @@ export class AccountNamespaces {
       const { resolve } = this.#next
       this.#next = Promise.withResolvers()
       resolve()
-      // Waits for the next round, or for a sign that something has changed.
+      // Waits until the next round is due or requested.
       if (!this.#isDue) {
         this.#wake = Promise.withResolvers()
         const woken = new AbortController()
@@ -180,14 +181,14 @@ export class AccountNamespaces {
         const pauseMs = slowly * Math.max(periodMs, this.#rules.size * perNamespaceMs)
         await sleep(pauseMs, AbortSignal.any([signal, woken.signal]))
       }
-      // Gathers the signs of one moment, and bounds the rounds of one that lasts.
+      // One round serves the requests of one moment. Constant requests cannot make rounds more frequent than this.
       await sleep(soonMs, signal)
     }
     this.#ended = Infinity
     this.#next.resolve()
   }
 
-  /** Reads the rules once. A failure leaves what was known. */
+  /** Reads the rules once. A failure leaves the known rules as they are. */
   async #round(signal: AbortSignal): Promise<void> {
     const requests = this.#options.requests()
     if (requests === undefined) return
@@ -212,7 +213,7 @@ export class AccountNamespaces {
       this.#rules = rules
       this.#readMs = performance.now()
     } catch {
-      // The cluster cannot be reached, or a namespace has just gone.
+      // The cluster is unreachable, or a namespace was just deleted.
       return
     }
     const kinds = [...this.#kinds.values()]
@@ -223,8 +224,8 @@ export class AccountNamespaces {
   }
 
   /**
-   * Whether it is not urgent to look again: the account may list every kind in every namespace, or in none of many, such
-   * as a wide account that may not list Secrets.
+   * Whether the next round is not urgent: the account may list each kind in every namespace, or in none of many
+   * namespaces, such as a powerful account that may not list Secrets.
    */
   get #isSettled(): boolean {
     const { size } = this.#rules
@@ -248,7 +249,7 @@ export class AccountNamespaces {
     const isIncomplete = answer['incomplete'] === true
     const reviewed = new Set<string>()
     if (isIncomplete) {
-      // Few authorizers cannot list their rules; then each kind is asked about.
+      // Few authorizers cannot list their rules. For these, each kind takes a review.
       const open = [...this.#kinds].filter(
         ([, resource]) => !verbs.every((verb) => allows(rules, verb, resource)),
       )
@@ -271,7 +272,7 @@ function allows(rules: readonly Rule[], verb: string, { group, resource }: ApiRe
   )
 }
 
-/** `undefined` for a rule about single objects. */
+/** Returns `undefined` for a rule about single objects. */
 function ruleOf(value: unknown): Rule | undefined {
   const rule = fieldsOf(value)
   if (itemsOf(rule['resourceNames']).length > 0) return undefined
@@ -300,7 +301,7 @@ function postBy(requests: AccountRequests, signal: AbortSignal): Post {
   return (path, body) => requests.request('POST', path, { body, signal, deadlineMs })
 }
 
-/** The namespaces that the account may list; else that of its own context. */
+/** The namespaces of the cluster; if the account may not list them, the namespace of its own context. */
 async function namespacesOf(
   requests: AccountRequests,
   signal: AbortSignal,

@@ -1,7 +1,9 @@
-/**
- * Admits informers to one process. At a bound it stops idle informers first, starting with the one that has been idle
- * longest.
+/*
+ * Bounds the informers of one process: their number, and the bytes that they hold. `admit` makes room for a new informer,
+ * and `grown` checks the bytes while an informer lists. At a bound, idle informers stop first, the longest idle one before
+ * the others. If that is not enough, the new or growing resource is refused with CACHE_FULL.
  */
+
 import { groupResourceOf } from '../kubernetes/api-resource.ts'
 import { defaultsOf, type NumberOptions } from '../lib/options.ts'
 import { heapBytes, heapShare, isHeapFull } from '../lib/process-memory.ts'
@@ -10,7 +12,7 @@ import type { CachedResource } from './cached-resource.ts'
 
 /** Bounds on the caches of one process. */
 export interface CacheLimits {
-  /** Informers that run at the same time, over all clusters. */
+  /** The number of informers that run at the same time, over all clusters. */
   readonly maxInformers: number
   /**
    * Bytes of all stores, by their own estimate, with their indexes, recent changes, and lists that are being received.
@@ -19,13 +21,13 @@ export interface CacheLimits {
   readonly maxHeldBytes: number
   /** How long an informer keeps running without a lease. */
   readonly idleStopMs: number
-  /** Changes kept of each resource, for subscribers who resume. */
+  /** The number of recent changes kept for each resource, for subscribers who resume. */
   readonly maxRecentChanges: number
-  /** Bytes of the previous states of objects in these changes, for each resource. Default: 16 MiB, at most 1.5 % of the heap. */
+  /** Bytes of the previous states of objects in recent changes, for each resource. Default: 16 MiB, at most 1.5 % of the heap. */
   readonly maxRecentBytes: number
   /** How long a watch that sends bookmarks may be silent before its cache is stale. */
   readonly staleAfterMs: number
-  /** How often the measurements of metrics.k8s.io are read while operations ask for usage. */
+  /** How often the gateway reads the measurements of metrics.k8s.io while operations ask for usage. */
   readonly usageIntervalMs: number
 }
 
@@ -51,7 +53,7 @@ function cacheFull(place: UnreadablePlace, problem: string, hint: string): Unrea
 export class CacheBounds {
   readonly limits: CacheLimits
   readonly #running = new Set<CachedResource>()
-  /** The bytes that resources had when they were refused, by name. */
+  /** The bytes that each resource held when it was refused, by name. */
   readonly #refused = new Map<string, number>()
 
   constructor(limits: Partial<CacheLimits> = {}) {
@@ -84,8 +86,8 @@ export class CacheBounds {
   }
 
   /**
-   * Checks the bound while a resource grows, and after its first list. Stops other idle informers first, then refuses this
-   * resource. What is in use may pass the bound, by events or a list that replaces it, until the heap is full.
+   * Checks the bytes while a resource grows, and after its first list. Stops other idle informers first, then refuses this
+   * resource. A resource in use may pass the bound, by events or by a list that replaces its objects, until the heap is full.
    */
   grown(cached: CachedResource, isInUse: boolean = cached.informer.hasSynced()): void {
     if (cached.isStopped) return
@@ -95,7 +97,7 @@ export class CacheBounds {
     cached.refuse(refusal)
   }
 
-  /** Stops idle informers until there is room for `more` bytes. Returns the error if there is none all the same. */
+  /** Stops idle informers until there is room for `more` bytes. Returns the error if that is not enough. */
   refusal(
     place: UnreadablePlace,
     more: number = 0,

@@ -1,7 +1,8 @@
-/**
- * Why a resource cannot be read now, as errors with codes: what lasts until an operator acts, and what a retry may
- * find mended. The texts name the cluster, the resource, and the way out.
+/*
+ * The errors of resources that cannot be read now, with codes. Some failures last until an operator acts (`isLasting`);
+ * others may pass, and their errors say when to retry. The texts name the cluster, the resource, and the way out.
  */
+
 import {
   ConnectionError,
   type ConnectionFailure,
@@ -34,7 +35,7 @@ export class UnreadableResourceError extends CodedError {
   readonly cluster: string
   /** `pods`, `deployments.apps`. */
   readonly resource: string
-  /** When a retry may succeed; `undefined` if unknown. */
+  /** How long to wait before a retry; `undefined` if unknown. */
   readonly retryAfterMs: number | undefined
 
   constructor(
@@ -50,7 +51,7 @@ export class UnreadableResourceError extends CodedError {
   }
 }
 
-/** When a retry may find a resource loaded. */
+/** How long to wait before a retry may find a resource loaded. */
 export const retryAfterMs = 1_000
 
 export function notServed(place: UnreadablePlace): UnreadableResourceError {
@@ -60,7 +61,7 @@ export function notServed(place: UnreadablePlace): UnreadableResourceError {
 
 const shownNames = 10
 
-/** The gateway's account may list a resource in none of the namespaces that the cache is for. */
+/** The gateway's account may list the resource in none of the namespaces to cache. */
 export function listedNowhere(
   place: UnreadablePlace,
   { cause, refused: names }: Coverage,
@@ -94,7 +95,7 @@ export function renewed(place: UnreadablePlace): UnreadableResourceError {
   return notYet(place, `is being listed again: cluster ${place.cluster} was replaced or restored`)
 }
 
-/** `cause`: why the index could not be built, if that has failed. */
+/** `cause`: the error of the last build of the index, if it failed. */
 export function notIndexed(
   place: UnreadablePlace,
   index: string,
@@ -114,7 +115,7 @@ export function unreachable(place: UnreadablePlace, cause: Error): UnreadableRes
   return new UnreadableResourceError(code, place, cause.message, { cause, hint })
 }
 
-/** A resource that is not loaded cannot be: the cluster is known to be away. `cause`: the last failure of the list. */
+/** The resource cannot be loaded: the cluster is known to be unreachable. `cause`: the last failure of the list. */
 export function away(place: UnreadablePlace, cause?: Error): UnreadableResourceError {
   if (cause instanceof ConnectionError) return unreachable(place, cause)
   const problem = `cluster ${place.cluster} cannot be reached`
@@ -126,9 +127,7 @@ export function stopped(place: UnreadablePlace): UnreadableResourceError {
   return new UnreadableResourceError('NOT_SYNCED', place, 'the gateway is stopping')
 }
 
-/**
- * Explains by the informer's last failure why a resource is not synced. `waitedMs`: how long the caller has waited.
- */
+/** Explains by the informer's last failure why a resource is not synced. `waitedMs`: how long the caller has waited. */
 export function notSynced(
   place: UnreadablePlace,
   cause: Error | undefined,
@@ -158,7 +157,7 @@ interface Refusal {
   readonly hint?: string
 }
 
-/** The statuses of a list that last until an operator acts. */
+/** The HTTP statuses of a list that last until an operator acts. */
 const lastingRefusals: Readonly<Record<number, Refusal>> = {
   401: {
     code: 'CLUSTER_UNAUTHORIZED',
@@ -194,7 +193,7 @@ const lastingFailures: ReadonlySet<ConnectionFailure> = new Set<ConnectionFailur
   'client-certificate',
 ])
 
-/** Whether a failure lasts until an operator acts, so that waiting is of no use. The informer retries all others. */
+/** Whether a failure lasts until an operator acts, so that waiting does not help. The informer retries after others. */
 export function isLasting(error: Error): boolean {
   if (error instanceof ApiStatusError) return lastingRefusals[error.httpStatus] !== undefined
   return error instanceof ConnectionError && lastingFailures.has(error.failure)

@@ -1,7 +1,9 @@
-/**
- * One resource of one cluster, held in memory. Its informer runs while there are leases, and for `idleStopMs` after the
- * last one was released.
+/*
+ * One resource of one cluster, held in memory. `lease` gives the right to read it. The informer runs while there are
+ * leases, and for `idleStopMs` after the last one was released. A reader first declares its indexes (`Lease.want`), then
+ * waits for the first sync and these indexes (`Lease.ready`), and reads the store while `unreadable` is `undefined`.
  */
+
 import type { ApiResource } from '../kubernetes/api-resource.ts'
 import type { InformerState, SharedInformer } from '../informer/shared-informer.ts'
 import type { Indexers } from '../informer/store/store-view.ts'
@@ -27,22 +29,21 @@ export interface CachedResourceOptions extends UnreadablePlace {
   readonly informer: SharedInformer
   readonly history: ResourceHistory
   readonly namespaces: ResourceNamespaces
-  /** Whether the API server answers, as far as is known. */
+  /** Whether the API server answers, as far as the gateway knows. */
   readonly isReachable: () => boolean
   /** Aborted when the resource stops. */
   readonly stop: AbortController
   readonly idleStopMs: number
   /** Whether it is listed at an interval, and not watched. */
   readonly isPolled: boolean
-  /** Indexes without which it cannot be read. Absent: the informer has them from the start. */
+  /** Indexes that readers need. Absent: the informer has them from the start. */
   readonly needed?: readonly string[]
   /** Whether another part of the program runs the informer, and ends it. */
   readonly isLent: boolean
   /** See {@link Staleness}. */
   readonly staleAfterMs: number
-  /** Called when {@link CachedResource.staleness} changes. */
   readonly stalenessChanged: () => void
-  /** The functions of indexes by name, as far as they exist. Missing indexes are built on demand. */
+  /** The functions of the indexes with these names, as far as they exist. Missing indexes are built on demand. */
   readonly indexersNamed: (names: readonly string[]) => Indexers
   readonly indexingFailed: (error: Error) => void
   /** The error if there is no room for another index. */
@@ -97,7 +98,7 @@ export class CachedResource {
     return this.#options.isPolled
   }
 
-  /** Indexes without which it cannot be read, and which the informer did not start with. */
+  /** Indexes that readers need and that the informer did not start with. */
   get needed(): readonly string[] {
     return this.#options.needed ?? []
   }
@@ -114,7 +115,7 @@ export class CachedResource {
     return this.#idleSinceMs
   }
 
-  /** The approximate memory of the store and its indexes, of a list that is to replace it, and of recent changes. */
+  /** The approximate bytes of the store, its indexes, a list that will replace it, and recent changes. */
   get heldBytes(): number {
     return this.informer.store.heldBytes + this.history.bytes
   }
@@ -125,7 +126,7 @@ export class CachedResource {
   }
 
   /**
-   * Builds missing indexes in slices, and keeps them. Resolves when they are built, or cannot be: never rejects. Skips
+   * Builds missing indexes in slices, and keeps them. Resolves when each build has succeeded or failed; never rejects. Skips
    * indexes whose build has just failed. Returns `undefined` if there is nothing to wait for.
    */
   makeIndexes(names: readonly string[]): Promise<unknown> | undefined {
@@ -149,7 +150,7 @@ export class CachedResource {
     return this.informer.store.hasIndex(name) || this.#making.has(name)
   }
 
-  /** Why the resource cannot be read by these indexes now; `undefined` if it can. */
+  /** The error if the resource cannot be read by these indexes now. */
   unindexed(names: Iterable<string>): UnreadableResourceError | undefined {
     for (const name of names) {
       if (this.informer.store.hasIndex(name)) continue
@@ -175,7 +176,7 @@ export class CachedResource {
       await this.informer.backfillIndexers(indexers)
       for (const name of names) this.#unmade.delete(name)
     } catch (thrown) {
-      // Leases report a stopped resource themselves.
+      // Each lease reports a stopped resource itself.
       if (this.isStopped) return
       const error = thrown as Error
       const failure = { error, sinceMs: performance.now() }
@@ -191,7 +192,7 @@ export class CachedResource {
     this.#running = outsideRequests(() => this.informer.run(this.#stop.signal))
   }
 
-  /** `outdated`: the error of a reader that knows one of the indexes by another definition. */
+  /** `outdated`: returns the error if the reader knows one of the indexes by another definition. */
   lease(outdated: () => UnreadableResourceError | undefined): Lease {
     this.#leases += 1
     return new Lease(this, outdated)
@@ -218,9 +219,9 @@ export class CachedResource {
   }
 
   /**
-   * Waits for the first sync. Rejects with {@link UnreadableResourceError}: at once if the failure lasts or the cluster
-   * cannot be reached, after `deadlineMs`, or at once for a moment after another wait has reached its deadline, so that
-   * callers who retry do not wait again.
+   * Waits for the first sync. Rejects with {@link UnreadableResourceError}: at once if the failure lasts or the cluster is
+   * unreachable, else after `deadlineMs`. For a moment after one wait has reached its deadline, other waits reject at once,
+   * so that callers who retry do not wait again.
    */
   async ready(deadlineMs: number): Promise<void> {
     if (this.#refusal !== undefined) throw this.#refusal
@@ -252,18 +253,18 @@ export class CachedResource {
     if (this.#refusal !== undefined) throw this.#refusal
   }
 
-  /** Whether a failure of the list ends the wait. For measurements any failure does: rows are shown without them. */
+  /** Whether a failure of the list ends the wait. For measurements any failure does: rows appear without them. */
   #endsWaits(error: Error): boolean {
     return this.isPolled || isLasting(error)
   }
 
-  /** A list or watch has failed. A failure of the list that lasts ends the waits. */
+  /** Reports that a list or watch has failed. A lasting failure of the list ends all waits. */
   failed(failure: 'list' | 'watch' | 'loop', error: Error, namespace?: string): void {
     if (this.informer.hasSynced()) this.staleness.of(namespace).failed()
     if (failure === 'list' && this.#endsWaits(error)) this.#endWaits(error)
   }
 
-  /** Stops the resource even while it is leased. Its leases report `refusal`. */
+  /** Stops the resource even while there are leases, which then report `refusal`. */
   refuse(refusal: UnreadableResourceError): void {
     this.#refusal ??= refusal
     void this.stop()
@@ -283,7 +284,7 @@ export class CachedResource {
     return this.#running
   }
 
-  /** One timer, however often leases come and go. */
+  /** Keeps one timer, however often leases come and go. */
   #watchIdleness(delayMs: number): void {
     if (this.#idleTimer !== undefined || this.#stop.signal.aborted || delayMs === Infinity) return
     this.#idleTimer = setTimeout(() => {
@@ -304,7 +305,7 @@ export class CachedResource {
 
 /** Lazy indexes to build, by name. */
 export interface WantedIndexes {
-  /** The resource cannot be read without these. */
+  /** The resource is unreadable until these exist. */
   readonly needed?: Iterable<string> | undefined
   /** These make reading faster. */
   readonly useful?: Iterable<string> | undefined
@@ -325,7 +326,7 @@ export class Lease implements Disposable {
     this.#outdated = outdated
   }
 
-  /** Read its store only while {@link unreadable} returns `undefined`. */
+  /** The informer. Read its store only while {@link unreadable} returns `undefined`. */
   get informer(): SharedInformer {
     return this.#cached.informer
   }
@@ -334,16 +335,14 @@ export class Lease implements Disposable {
     return this.#cached.history
   }
 
-  /**
-   * Whether the resource was stopped in spite of this lease: by a bound, or with the gateway. A new lease may work.
-   */
+  /** Whether the resource was stopped in spite of this lease, by a bound or with the gateway. A new lease may work. */
   get isStopped(): boolean {
     return this.#cached.isStopped
   }
 
   /**
-   * Builds lazy indexes. The resource counts as unreadable until those of `needed` exist; those of `useful` are built
-   * in the background.
+   * Builds lazy indexes. The resource is unreadable until all `needed` indexes exist. The `useful` ones are built in the
+   * background.
    */
   want({ needed = [], useful = [] }: WantedIndexes): void {
     for (const name of needed) this.#indexes.add(name)
@@ -404,12 +403,12 @@ export interface CachedResourceState {
   /** The number of objects; `null` before the first sync. */
   readonly objects: number | null
   readonly resourceVersion: string | null
-  /** How long ago the API server last sent something about the resource. */
+  /** The time since the API server last sent something about the resource. */
   readonly lagMs: number | null
   readonly lastError: string | null
-  /** The approximate size of the store, indexes included. */
+  /** The approximate size of the store and its indexes. */
   readonly heldBytes: number
-  /** The number of indexes, without those of labels. Lazy indexes count once they are built. */
+  /** The number of indexes, except label indexes. Lazy indexes count once they are built. */
   readonly indexes: number
   /** Deltas that wait to be applied. */
   readonly queueLength: number
@@ -424,7 +423,7 @@ export function stateOf(cached: CachedResource): CachedResourceState {
   const isNowhere = cached.coverage?.namespaces?.size === 0
   const lastError = isNowhere ? cached.namespaces.refusal : informer.lastError
   const synced = informer.hasSynced() && !isNowhere
-  // Between two watches there is no error, and the resource stays synced.
+  // Without an error it is between two watches, and stays synced.
   const syncedState = lastError === undefined ? 'SYNCED' : 'RECONNECTING'
   return {
     resource,

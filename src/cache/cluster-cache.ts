@@ -1,9 +1,10 @@
-/**
- * The caches of one cluster. `acquire` gives a lease of a resource and starts its informer in `#start`, which puts its
- * parts together: the source, the history of recent changes, the namespaces, the informer, and what it reports
- * (`#observing`). Closures there live as long as the cached resource and hold what they share, so nothing that
- * outlives it is made in `#start`. `serve`, `drop` and `reread` follow changes of the schema and of the cluster.
+/*
+ * The caches of one cluster. `acquire` gives a lease of a resource and starts its informer in `#start`, which assembles
+ * the parts: the source, the history of recent changes, the namespaces, the informer, and its observer (`#observing`).
+ * Closures in `#start` live as long as the cached resource and hold all variables that they share. So `#start` makes
+ * nothing that outlives the resource. `serve`, `drop` and `reread` follow changes of the schema and of the cluster.
  */
+
 import { type ApiResource, apiVersionOf, isBuiltInGroup } from '../kubernetes/api-resource.ts'
 import type { ApiServer } from '../api-server/api-server.ts'
 import type { LentServer } from '../api-server/lent-servers.ts'
@@ -39,9 +40,9 @@ export interface ClusterCacheOptions {
   readonly observer: (resource: ApiResource) => InformerObserver
   /** The namespaces to cache. Default: all that the gateway's account may list. */
   readonly namespaces?: CachedNamespaces
-  /** The informer of a resource that another part of the program runs, if it follows all its objects. */
+  /** The informer of a resource that another part of the program runs, if it follows all objects of the resource. */
   readonly lent?: (resource: ApiResource, metadataOnly: boolean) => SharedInformer | undefined
-  /** The namespaces of a resource are others now; `undefined`: all. */
+  /** Called when a cache covers other namespaces than before; `undefined`: all. */
   readonly covered?: (resource: ApiResource, coverage: Coverage | undefined) => void
 }
 
@@ -56,17 +57,17 @@ export type ClusterConnection =
       /** `v1.36.3`. */
       readonly version: string
       readonly resourceVersionsComparable: boolean
-      /** Whether the API server answers, as `ApiServer.isReachable` says. Default: it does. */
+      /** Whether the API server answers, as in `ApiServer.isReachable`. Default: it does. */
       readonly isReachable?: () => boolean
       /** The cluster's identity; `undefined` if unknown. */
       readonly uid?: string | undefined
-      /** Reads the identity again. Rejects if the cluster cannot be reached. */
+      /** Reads the identity again. Rejects if the cluster is unreachable. */
       readonly askUid?: (signal: AbortSignal) => Promise<string | undefined>
-      /** Asks what the gateway's own account may do. Absent: a refused list is not repeated by namespaces. */
+      /** Asks for the rights of the gateway's own account. Absent: a refused list is not repeated by namespaces. */
       readonly account?: AccountRequests
       /** Reads from the API server, without a cache. */
       readonly direct: DirectApi
-      /** The API server with a caller's bearer token, or with the gateway's own credentials without one. */
+      /** The API server with a caller's bearer token; without a token, with the gateway's own credentials. */
       readonly as: (token: string | undefined) => CallerServer
     }
   | { readonly state: 'unreachable'; readonly error: Error }
@@ -77,15 +78,15 @@ export type CallerServer = LentServer<ApiServer>
 export interface ServedResource {
   readonly resource: ApiResource
   readonly metadataOnly: boolean
-  /** Whether the resource is never cached, but read from the API server. */
+  /** Whether each read of the resource goes to the API server, without a cache. */
   readonly uncached?: boolean
   /** Whether to list the resource at an interval while it is leased, as it cannot be watched. */
   readonly isPolled?: boolean
-  /** Indexes of values that another resource has of objects of the same names. */
+  /** Indexes of values from another resource, whose objects have the same names. */
   readonly joined?: JoinedIndexes
-  /** Whether the cache goes on while it is idle, unless a bound needs its room. */
+  /** Whether an idle cache keeps running, unless a bound needs its room. */
   readonly isKept?: boolean
-  /** Indexes that the store has from the start, besides the built-in ones. */
+  /** Indexes that the store has from the start, in addition to the built-in ones. */
   readonly indexers: Indexers
   /** Indexes that are built on demand. */
   readonly lazyIndexers?: Indexers
@@ -93,10 +94,10 @@ export interface ServedResource {
   readonly indexTexts?: IndexTexts
 }
 
-/** Indexes that copy those of a polled resource. They are built on demand, and dropped when that is no longer read. */
+/** Indexes that copy the indexes of a polled resource. Built on demand, and dropped when nothing reads the resource. */
 export interface JoinedIndexes {
   readonly resource: ApiResource
-  /** The names of the indexes there, by the names here. */
+  /** The names of the indexes of the polled resource, by the names of their copies. */
   readonly indexes: Readonly<Record<string, string>>
 }
 
@@ -111,7 +112,7 @@ export class ClusterCache implements AsyncDisposable {
   readonly name: string
   readonly #options: ClusterCacheOptions
   readonly #cached = new Map<string, CachedResource>()
-  /** The definitions that the indexes of each store were built from. */
+  /** The definitions from which the indexes of each store were built. */
   readonly #made = new WeakMap<CachedResource, IndexTexts>()
   readonly #listeners = new Set<(resource: ApiResource) => void>()
   readonly #renewals = new Set<() => void>()
@@ -120,7 +121,7 @@ export class ClusterCache implements AsyncDisposable {
   #isTellingStaleness = false
   #silenceTimer: NodeJS.Timeout | undefined
   readonly #incarnation: Incarnation
-  /** The lazy indexes that were requested, by resource. A new informer starts with them. */
+  /** The requested lazy indexes, by resource. A new informer starts with them. */
   readonly #wanted = new Map<string, Set<string>>()
   readonly #account: AccountNamespaces
   /** Aborts with the cache of the cluster. */
@@ -182,15 +183,15 @@ export class ClusterCache implements AsyncDisposable {
   }
 
   /**
-   * Calls `listener` whenever the cluster was replaced or restored. By then all caches are dropped, and the next lease
-   * lists again. Returns a function that removes the listener.
+   * Calls `listener` whenever the cluster was replaced or restored, after all caches were dropped. The next lease lists
+   * again. Returns a function that removes the listener.
    */
   onRenewed(listener: () => void): () => void {
     this.#renewals.add(listener)
     return () => void this.#renewals.delete(listener)
   }
 
-  /** Asks whether it is still the same cluster: after its credentials have changed. */
+  /** Asks whether it is still the same cluster. Call it after the credentials have changed. */
   verifyIdentity(): void {
     this.#incarnation.verify()
   }
@@ -200,13 +201,13 @@ export class ClusterCache implements AsyncDisposable {
    * resource versions that go back.
    */
   incarnationObserver({ group }: ApiResource): IncarnationObserver {
-    /** By namespace; `''`: of the watch of all. */
+    /** The last version by namespace; `''`: of the watch of all namespaces. */
     const last = new Map<string, ResourceVersion>()
     return {
       watching: () => this.#incarnation.verify(),
       advanced: (position, _, __, at) => {
         const { namespace = '', resourceVersion: reached = position } = at ?? {}
-        // Aggregated API servers count their versions as they like.
+        // Aggregated API servers may number their versions in other ways.
         const before = last.get(namespace)
         const hasGoneBack =
           before !== undefined && isBuiltInGroup(group) && isBefore(reached, before)
@@ -217,8 +218,8 @@ export class ClusterCache implements AsyncDisposable {
   }
 
   /**
-   * Replaces the resources that can be acquired. Running informers build their new indexes in slices. An informer with
-   * an index whose definition has changed is stopped, so that the next lease lists again.
+   * Replaces the resources that can be acquired. Running informers build their new indexes in slices. Stops an informer
+   * that has an index whose definition has changed, so that the next lease lists again.
    */
   serve(resources: readonly ServedResource[]): void {
     this.#served = new Map(resources.map((served) => [keyOf(served.resource), served]))
@@ -244,7 +245,7 @@ export class ClusterCache implements AsyncDisposable {
     }
   }
 
-  /** Lists resources again after a change of the definition that decides how their objects look. */
+  /** Lists resources again after a change of the definition that decides the form of their objects. */
   reread(isRedefined: (resource: ApiResource) => boolean): void {
     for (const { resource, informer } of this.#cached.values()) {
       if (isRedefined(resource)) informer.reread()
@@ -256,8 +257,8 @@ export class ClusterCache implements AsyncDisposable {
   }
 
   /**
-   * Leases a resource; starts its informer if needed. `indexTexts`: the definitions that the reader knows its indexes by.
-   * `mayPoll`: whether the reader takes a resource that is listed at an interval. Throws `UnreadableResourceError`:
+   * Leases a resource; starts its informer if needed. `indexTexts`: the definitions of indexes that the reader relies on.
+   * `mayPoll`: whether the reader accepts a resource that is listed at an interval. Throws `UnreadableResourceError`:
    * CLUSTER_UNREACHABLE, NOT_FOUND if the cluster does not serve it, CACHE_FULL, UNSUPPORTED if it is never cached, or
    * NOT_SYNCED if an index has another definition by now.
    */
@@ -278,8 +279,8 @@ export class ClusterCache implements AsyncDisposable {
   }
 
   /**
-   * A lease that does not read an index that gets another definition while the reader holds it. Such an index is built
-   * after the change only: {@link serve} stops a cache that has it before.
+   * Makes a lease that becomes unreadable if an index gets another definition than the reader relies on. Only an index that
+   * is built after the change can have that: {@link serve} stops a cache that already has the index.
    */
   #leaseOf(cached: CachedResource, key: string, indexTexts: IndexTexts | undefined): Lease {
     const lease = cached.lease(() => {
@@ -304,7 +305,7 @@ export class ClusterCache implements AsyncDisposable {
   }
 
   /**
-   * Read-your-writes: whether the cache of a resource shows a write. Resolves with true once it does, or if there is no
+   * Waits until the cache of a resource shows a write (read-your-writes). Resolves with true once it does, or if there is no
    * cache to wait for; with false if the deadline passes first.
    */
   async caughtUp(
@@ -317,7 +318,7 @@ export class ClusterCache implements AsyncDisposable {
     const endsAtMs = performance.now() + deadlineMs
     if (cached.unreadable() !== undefined) {
       try {
-        // Its first list may have begun before the write.
+        // The first list may have begun before the write.
         await cached.ready(deadlineMs)
       } catch {
         return false
@@ -338,14 +339,14 @@ export class ClusterCache implements AsyncDisposable {
     return this.#redefined(key, indexTexts).length > 0 ? undefined : cached.informer.store
   }
 
-  /** The indexes that a reader knows by another definition than the one that is served. */
+  /** The indexes whose served definition is another one than the reader relies on. */
   #redefined(key: string, known: IndexTexts | undefined): readonly string[] {
     const { indexTexts: texts } = this.#served.get(key) ?? {}
     if (known === texts || known === undefined || texts === undefined) return []
     return redefined(texts, known)
   }
 
-  /** Calls `listener` whenever a resource was synced for the first time. Returns a function that removes it. */
+  /** Calls `listener` after the first sync of each resource. Returns a function that removes it. */
   onSynced(listener: (resource: ApiResource) => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
@@ -356,13 +357,13 @@ export class ClusterCache implements AsyncDisposable {
     return this.#staleCaches > 0
   }
 
-  /** Since when the cache of a resource is stale, in milliseconds since the epoch; `undefined` if it is not. */
+  /** When the cache of a resource became stale, in milliseconds since the epoch; `undefined` if it is in step. */
   staleSinceMs(resource: ApiResource): number | undefined {
     return this.hasStale ? this.#cached.get(keyOf(resource))?.staleness.sinceMs : undefined
   }
 
   /**
-   * Calls `listener` after caches have become stale or are in step again, once for all changes of one moment. Returns a
+   * Calls `listener` after caches have become stale or are in step again, once for all changes of one tick. Returns a
    * function that removes it.
    */
   onStaleness(listener: () => void): () => void {
@@ -380,12 +381,12 @@ export class ClusterCache implements AsyncDisposable {
     return this.hasPartial ? this.#cached.get(keyOf(resource))?.coverage : undefined
   }
 
-  /** The namespaces to look into if the gateway's account may not list all, as far as they are known. */
+  /** The namespaces to examine if the gateway's account may not list in all namespaces, as far as they are known. */
   get accountNamespaces(): readonly string[] {
     return this.#account.known
   }
 
-  /** The gateway's account has other credentials, and maybe other rights. */
+  /** Examines the rights of the gateway's account again. Call it after the credentials have changed. */
   renewAccount(): void {
     for (const { namespaces } of this.#cached.values()) namespaces.renewed()
     this.#account.renewed()
@@ -460,8 +461,8 @@ export class ClusterCache implements AsyncDisposable {
     })
     const idleStopMs = pollMs === undefined ? bounds.limits.idleStopMs : pollMs * idlePolls
     const named = { ...indexers, ...this.#indexersNamed(key, this.#wanted.get(key) ?? []) }
-    // The informer of another part of the program, if it has what the cache needs: all objects as they are, and no index
-    // by the name of another one.
+    // Borrows the informer of another part of the program if it has all objects, unchanged, and no index whose name the
+    // cache uses for another index.
     const isWhole = Object.keys(namespaces.initial).length === 0
     const offered = isWhole ? this.#options.lent?.(resource, metadataOnly) : undefined
     const isTaken = Object.keys(named).some((name) => offered?.store.hasIndex(name) === true)
@@ -473,7 +474,7 @@ export class ClusterCache implements AsyncDisposable {
       isLent: lent !== undefined,
       mayNarrow: connection.account !== undefined && lent === undefined,
     })
-    /** The indexes that were added to a running informer. */
+    /** The indexes that were added to the running informer. */
     const built = new Set<string>()
     const cached: CachedResource = new CachedResource({
       cluster: this.name,
@@ -544,9 +545,9 @@ export class ClusterCache implements AsyncDisposable {
   }
 
   /**
-   * What the informer of a cache reports, and to whom: to the observer of the gateway first, then to the parts of the cache,
-   * such as its staleness, its history and its namespaces. A list that the account may not make in all namespaces is no
-   * failure where `mayNarrow`: the namespaces are listed one by one.
+   * The observer of a cache's informer. It reports to the gateway's observer first, then to the parts of the cache: its
+   * staleness, its history and its namespaces. With `mayNarrow`, a list of all namespaces that the API server refuses is no
+   * failure: the cache lists the namespaces one by one.
    */
   #observing(
     cached: () => CachedResource,
@@ -563,10 +564,10 @@ export class ClusterCache implements AsyncDisposable {
         incarnation.watching()
         const { informer, staleness } = cached()
         const part = namespace === undefined ? informer : informer.namespaces?.get(namespace)
-        // A streamed list begins with a watch, and its objects are still to come.
+        // A streamed list begins with a watch whose objects are still to come.
         if (part?.state !== 'listing') staleness.of(namespace).watching()
       },
-      // Once the step that has grown it is over.
+      // Checks once the step that caused the growth is over.
       grown: () => queueMicrotask(() => bounds.grown(cached())),
       listed: (list) => {
         observer.listed?.(list)
@@ -575,7 +576,7 @@ export class ClusterCache implements AsyncDisposable {
       advanced: (position, changes, isList, at) => {
         const one = cached()
         const { history, namespaces } = one
-        // Its owner limits a lent informer to some namespaces: the next lease has an informer of its own.
+        // The owner has limited the lent informer to some namespaces. The next lease starts a separate informer.
         if (isLent && at !== undefined) return one.refuse(stopped({ cluster: this.name, resource }))
         history.add(position, changes, at)
         incarnation.advanced(position, changes, isList, at)
@@ -601,7 +602,7 @@ export class ClusterCache implements AsyncDisposable {
   /** Copies changed values of a polled resource to the indexes that are joined to it. */
   #join({ resource, informer }: CachedResource, changes: readonly Change[], isList: boolean): void {
     for (const [target, indexes] of this.#joinedTo(resource)) {
-      // A list without changes is the first one: the indexes are built anew, in slices.
+      // A list without changes is the first one. The indexes are built anew, in slices.
       if (isList && changes.length === 0) target.informer.dropIndexers(Object.keys(indexes))
       const names = Object.entries(indexes).filter(([name]) => target.hasOrMakes(name))
       if (names.length === 0) continue
@@ -626,8 +627,8 @@ export class ClusterCache implements AsyncDisposable {
   }
 
   /**
-   * One timer for all caches, from the first one on. Made here, since a closure in {@link #start} would hold all that the
-   * closures there share: the store of the first cache, for as long as the cluster is served.
+   * Starts one timer for all caches with the first one. A closure in {@link #start} would hold the variables of all closures
+   * there, and so the store of the first cache for as long as the cluster is served.
    */
   #watchSilence(): void {
     this.#silenceTimer ??= setInterval(() => {
@@ -661,7 +662,7 @@ export class ClusterCache implements AsyncDisposable {
   #indexersNamed(key: string, names: Iterable<string>): Indexers {
     const { indexers = {}, lazyIndexers, joined } = this.#served.get(key) ?? {}
     const lazy: Record<string, IndexFunction> = { ...lazyIndexers }
-    // {@link #join} follows changes of what joined indexes read.
+    // {@link #join} follows changes of the polled resource.
     for (const [name, there] of Object.entries(joined?.indexes ?? {})) {
       lazy[name] = ({ metadata }) => {
         const view = joined && this.#cached.get(keyOf(joined.resource))?.informer.store
@@ -682,7 +683,7 @@ export class ClusterCache implements AsyncDisposable {
   }
 }
 
-/** What `#observing` reports to, besides the parts of the cache, and how. */
+/** Further receivers of `#observing`, and its settings. */
 interface ReportedTo {
   readonly resource: ApiResource
   readonly observer: InformerObserver
@@ -692,7 +693,7 @@ interface ReportedTo {
   readonly mayNarrow: boolean
 }
 
-/** A polled resource stops after so many intervals without a lease. */
+/** A polled resource stops after this many intervals without a lease. */
 const idlePolls = 3
 
 const noValues: readonly string[] = []
@@ -702,7 +703,7 @@ function indexedValues(view: StoreView, index: string, key: string): readonly st
   return id === undefined ? noValues : view.index(index).valuesOf(id)
 }
 
-/** The names of the indexes that both define, and not by the same text. */
+/** The names of the indexes that both define by different texts. */
 function redefined(before: IndexTexts, now: IndexTexts): readonly string[] {
   return Object.keys(now).filter(
     (name) => Object.hasOwn(before, name) && before[name] !== now[name],

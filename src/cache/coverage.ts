@@ -15,7 +15,7 @@ export interface Coverage {
   /** The covered namespaces; `undefined`: all but the excluded ones. */
   readonly namespaces: ReadonlySet<string> | undefined
   readonly excluded: ReadonlySet<string>
-  /** Those of {@link namespaces} whose first list is still to come. */
+  /** The covered namespaces whose first list is still to come. */
   readonly loading: ReadonlySet<string>
   /** Configured namespaces that the gateway's account may not list. */
   readonly refused: ReadonlySet<string>
@@ -25,7 +25,7 @@ export function covers({ namespaces, excluded }: Coverage, namespace: string): b
   return namespaces === undefined ? !excluded.has(namespace) : namespaces.has(namespace)
 }
 
-/** What of a viewer's scope a cache covers. */
+/** The part of a viewer's scope that a cache covers. */
 export function coveredScope(scope: Scope, coverage: Coverage | undefined): Scope {
   if (coverage === undefined || scope.form === 'names') return scope
   const { namespaces, excluded } = coverage

@@ -1,7 +1,9 @@
-/**
- * Reads from the API server past the caches: single objects, pages of a list, and tables as `kubectl get` prints them.
- * An object passes the codec, so that it looks as a cached one does.
+/*
+ * Reads from the API server past the caches: single objects, pages of a list, and tables in the form of `kubectl get`.
+ * Each object passes the codec, so that it has the form of a cached object: without `managedFields`, and for
+ * metadata-only resources only the metadata.
  */
+
 import type { ApiServer } from '../api-server/api-server.ts'
 import type { ListRequest } from '../api-server/resource-client.ts'
 import { createObjectCodec } from '../informer/codec/object-codec.ts'
@@ -19,25 +21,24 @@ export interface DirectResource {
 export interface DirectListRequest {
   readonly namespace?: string | undefined
   readonly labelSelector?: string | undefined
-  /** The server's `continue` token of the page before. */
+  /** The server's `continue` token from the page before. */
   readonly continue?: string | undefined
-  /** At most so many objects are read, even from a server that ignores `limit`. */
+  /** Reads at most this many objects, even from a server that ignores `limit`. */
   readonly limit: number
 }
 
-/** Objects of a list, as the server has them now. */
+/** A page of a list, as the server has it now. */
 export interface DirectList {
   readonly objects: readonly KubernetesObject[]
-  /** The server ignored `limit` and sent more objects. The rest was not read. */
+  /** Whether the server ignored `limit` and sent more objects. The rest was not read. */
   readonly isCut: boolean
-  /** `undefined` at the end, and for a list that was cut. */
+  /** `undefined` at the end, and if the list was cut. */
   readonly continue: string | undefined
   /** `''` if the server sends none, or the list was cut. */
   readonly resourceVersion: string
   readonly remainingItemCount: number | undefined
 }
 
-/** The object or the page that a table shows. */
 export type DirectTableRequest = { readonly namespace?: string } & (
   | { readonly name: string }
   | { readonly limit: number; readonly next?: string }
@@ -45,10 +46,7 @@ export type DirectTableRequest = { readonly namespace?: string } & (
 
 const partialObject = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
 
-/**
- * Reads from the API server what no cache holds, in the form that caches have: without `managedFields`, and only the
- * metadata of metadata-only resources. All methods reject as `ResourceClient.list` does, or with the signal's reason.
- */
+/** Reads without a cache. All methods reject as `ResourceClient.list` does, or with the signal's reason. */
 export class DirectApi {
   readonly #server: Pick<ApiServer, 'request' | 'resource'>
 
@@ -56,7 +54,7 @@ export class DirectApi {
     this.#server = server
   }
 
-  /** `undefined` if there is no such object. */
+  /** Resolves with `undefined` if there is no such object. */
   object(
     of: DirectResource,
     at: { readonly namespace?: string; readonly name: string },
@@ -70,7 +68,7 @@ export class DirectApi {
     })
   }
 
-  /** Objects as the server prints them; `undefined` if there are none. */
+  /** Objects as the server prints them; `undefined` if the server prints no tables. */
   table(
     { resource }: DirectResource,
     request: DirectTableRequest,

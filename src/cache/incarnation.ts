@@ -1,7 +1,9 @@
-/**
- * Detects that another cluster answers at the same address, or that the cluster was restored from a backup. In both
- * cases resource versions start again, and a version known from before means nothing.
+/*
+ * Detects that another cluster answers at the same address, or that the cluster was restored from a backup. In both cases
+ * resource versions start again, and earlier versions mean nothing. A replaced cluster shows another UID of its
+ * `kube-system` namespace; a restored one, resource versions that go back.
  */
+
 import { createHash, randomUUID } from 'node:crypto'
 import type { NamespaceStep } from '../informer/informer-observer.ts'
 import type { ResourceVersion } from '../kubernetes/resource-version.ts'
@@ -21,7 +23,7 @@ export interface IncarnationObserver {
 export interface IncarnationOptions {
   /** Reads the cluster's identity; `undefined` if the cluster has none. Retried when it rejects. */
   readonly ask: (signal: AbortSignal) => Promise<string | undefined>
-  /** Called when the cluster was replaced or restored: all earlier resource versions have become meaningless. */
+  /** Called when the cluster was replaced or restored, so that all earlier resource versions are meaningless. */
   readonly renewed: () => void
 }
 
@@ -31,7 +33,7 @@ export class Incarnation {
   readonly #options: IncarnationOptions
   readonly #stop = new AbortController()
   #uid: string | undefined
-  /** A random id of the history since a restore; `''` for the history that was seen first. */
+  /** A random id of the history since a restore; `''` for the first known history. */
   #turn = ''
   #text = ''
   #isDue = false
@@ -58,7 +60,7 @@ export class Incarnation {
     this.#text = createHash('sha256').update(all).digest('base64url').slice(0, 11)
   }
 
-  /** Records the cluster's identity. The first one known is not a change. */
+  /** Records the cluster's identity. The first known identity is not a change. */
   learn(uid: string | undefined): void {
     if (uid === undefined || uid === this.#uid) return
     const isOther = this.#uid !== undefined
@@ -69,8 +71,8 @@ export class Incarnation {
   }
 
   /**
-   * Asks for the identity again, since another cluster may answer on a new connection. Calls while a check runs share
-   * the next one.
+   * Reads the identity again, since another cluster may answer on a new connection. Calls during a check share the next
+   * check.
    */
   verify(): void {
     this.#isDue = true
@@ -80,7 +82,7 @@ export class Incarnation {
     })
   }
 
-  /** After a restore from a backup. */
+  /** Reports that resource versions went back, as after a restore from a backup. */
   wentBack(): void {
     this.#turn = randomUUID()
     this.#write()

@@ -1,9 +1,10 @@
-/**
- * A source of measurements that can be listed and not watched: metrics.k8s.io. It lists them at an interval, and makes
- * the events of a watch from those with a new timestamp. Of each it keeps the name and what was measured, and drops the
- * labels, which are those of the measured object. It numbers the lists, as the server gives no resource version. One
- * informer may read it.
+/*
+ * A source of measurements from metrics.k8s.io, which can be listed but not watched. It lists at an interval, and makes
+ * watch events from the measurements with a new timestamp. It keeps the name and the values, and drops the labels, since
+ * the measured object has the same. It numbers the lists, since the server gives no resource versions. Only one informer
+ * may read it.
  */
+
 import type {
   ListerWatcher,
   ListMetadata,
@@ -21,13 +22,13 @@ import { sleep } from '../lib/backoff.ts'
 interface PolledSourceOptions {
   readonly resource: ApiResource
   readonly source: Pick<ListerWatcher, 'list' | 'returned'>
-  /** From the start of one list to the start of the next. */
+  /** The time from the start of one list to the start of the next. */
   readonly intervalMs: number
 }
 
-/** What the last lists of one namespace, or of all, have shown. */
+/** The state after the last list of one namespace, or of all. */
 interface Polled {
-  /** The version of the first list that an informer has read, from which its watch may go on. */
+  /** The version of the first list that an informer has read. Its watch may continue from there. */
   readonly base: number
   version: number
   /** When each object was measured, by key. */
@@ -46,7 +47,7 @@ export function polledSource({ resource, source, intervalMs }: PolledSourceOptio
     signal: AbortSignal,
   ): Promise<ListResponse> {
     const known = places.get(namespace)
-    // A reflector may ask, by a list of one object, whether the server has reached a version.
+    // By a list of one object, a reflector may ask whether the server has reached a version.
     if (known !== undefined && limit === 1) return emptyList(known.version)
     const version = nextVersion(known)
     const measured = new Map<string, string>()
@@ -78,7 +79,7 @@ export function polledSource({ resource, source, intervalMs }: PolledSourceOptio
       try {
         return await request(namespace, signal)
       } catch (error) {
-        // The reflector tries again after its back-off.
+        // The reflector retries after its back-off.
         place.dueMs = nowMs
         throw error
       }
@@ -110,7 +111,7 @@ export function polledSource({ resource, source, intervalMs }: PolledSourceOptio
   }
 }
 
-/** The same source for readers besides the informer, whose watches would miss what the informer's has read. */
+/** The same source for other readers than the informer. They have no watch: it would miss events that the informer took. */
 export function unwatched(source: ListerWatcher, resource: ApiResource): ListerWatcher {
   return { ...source, watch: () => Promise.reject(expired(resource)) }
 }
@@ -132,7 +133,7 @@ async function* changes(
       if (before === timestamp && timestamp !== '') continue
       const object = objectText(key, version, values)
       frames.push(eventText(before === undefined ? 'ADDED' : 'MODIFIED', object))
-      // A list that breaks off is repeated: what was sent of it counts.
+      // A list that breaks off is repeated. Events already sent must not be sent again.
       place.measured.set(key, timestamp)
     }
     if (frames.length > 0) yield frames
@@ -148,14 +149,14 @@ async function* changes(
   yield [...last, eventText('BOOKMARK', JSON.stringify(bookmark))]
 }
 
-/** By the clock, so that versions grow from one process to the next. */
+/** Takes the version from the clock, so that versions grow from one process to the next. */
 function nextVersion(place: Polled | undefined): number {
   return Math.max(Date.now(), (place?.version ?? 0) + 1)
 }
 
 interface Item {
   readonly key: string
-  /** When it was measured; `''` if the server does not say. */
+  /** The time of the measurement; `''` if the server does not give it. */
   readonly timestamp: string
   readonly values: object
 }

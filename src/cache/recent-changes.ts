@@ -1,8 +1,10 @@
-/**
- * The last changes of one cached resource, with the position of each, for subscribers who resume; also those from before
- * it was cached, as far as the server knows them. When full, it drops the oldest steps: a subscriber at an older position
+/*
+ * The recent changes of one cached resource, for subscribers who resume. The informer adds each step with its position.
+ * `reach` reads steps from before the resource was cached, as far as the server still has them. `since` returns the
+ * changes after a position. When the history is full, it drops the oldest steps, and a subscriber at an older position
  * cannot resume.
  */
+
 import { createObjectCodec, type ObjectCodec } from '../informer/codec/object-codec.ts'
 import type { NamespaceStep } from '../informer/informer-observer.ts'
 import type { ListerWatcher } from '../informer/reflector/lister-watcher.ts'
@@ -27,13 +29,12 @@ export interface ResourceHistoryOptions {
   readonly metadataOnly: boolean
   readonly source: ListerWatcher
   readonly maxChanges: number
-  /** The previous states of objects, which may be held by nothing else. Estimated by the store's average object. */
+  /** Bytes of the previous states of objects, which the history alone may hold. Estimated by the store's average object. */
   readonly maxBytes: number
-  /** If false, only the exact positions of steps can be resumed from. */
+  /** If false, subscribers can resume only from the exact position of a step. */
   readonly resourceVersionsComparable: boolean
-  /** The approximate size of an object. */
   readonly objectBytes: () => number
-  /** Aborts when the resource stops: nothing more is read. */
+  /** Aborts when the resource stops. Ends all reads. */
   readonly signal: AbortSignal
 }
 
@@ -42,16 +43,16 @@ interface Step {
   readonly position: ResourceVersion
   /** Empty for a bookmark. */
   readonly changes: readonly Change[]
-  /** In a store of several namespaces: the resource version that one of them has reached. See {@link unknownVersion}. */
+  /** In a store of several namespaces: the version that the namespace of this step has reached. See {@link unknownVersion}. */
   readonly reached?: ResourceVersion
 }
 
-/** How often the size of an object is estimated again. */
+/** The number of steps after which the size of an object is estimated again. */
 const stepsPerReckoning = 256
 
 export class ResourceHistory {
   readonly #options: ResourceHistoryOptions
-  /** Steps before `#first` are dropped. */
+  /** Steps before `#first` are already dropped. */
   #steps: (Step | undefined)[] = []
   #first = 0
   #changes = 0
@@ -63,8 +64,8 @@ export class ResourceHistory {
   #wanted = new Set<ResourceVersion>()
   #filling: Promise<void> = Promise.resolve()
   /**
-   * In a store of several namespaces: the version from which on the steps have all changes of all namespaces. `''` if
-   * the versions have no order.
+   * In a store of several namespaces: the steps hold all changes of all namespaces after this version. `''` if versions
+   * have no order.
    */
   #floor = latestResourceVersion
 
@@ -73,8 +74,8 @@ export class ResourceHistory {
   }
 
   /**
-   * Called by the informer after each step. The first call gives the position of the first list. A position that goes
-   * back belongs to another history: all steps are dropped. `at`: of a store of several namespaces.
+   * Adds a step. The informer calls it after each of its steps, first with the position of the first list. A position that
+   * goes back belongs to another history, and drops all steps. `at`: the namespace, in a store of several namespaces.
    */
   add(position: ResourceVersion, changes: readonly Change[], at?: NamespaceStep): void {
     const newest = this.#newest
@@ -90,7 +91,7 @@ export class ResourceHistory {
     if (at === undefined) this.#steps.push({ position, changes })
     else {
       const { resourceVersion: reached = unknownVersion, isFirst } = at
-      // What happened in a namespace before its first list is unknown.
+      // The changes in a namespace before its first list are unknown.
       if (isFirst) this.#raise(reached)
       this.#steps.push({ position, changes, reached })
     }
@@ -99,9 +100,9 @@ export class ResourceHistory {
   }
 
   /**
-   * The changes after a position, oldest first, up to the position `until` of this process if it is given; `undefined` if
-   * the position is too old or not yet reached. If several namespaces fill the store, a position of another process is
-   * behind some of them: then the changes include some that its reader has.
+   * The changes after a position, oldest first, up to `until`, a position of this process; `undefined` if the position is
+   * too old or not yet reached. If several namespaces fill the store, a position of another process is behind some of them,
+   * and the changes include some that its reader already has.
    */
   since(position: ResourceVersion, until?: ResourceVersion): readonly Change[] | undefined {
     const next = this.#stepAfter(position)
@@ -113,7 +114,7 @@ export class ResourceHistory {
     return [missed, ...others].flat()
   }
 
-  /** The changes after the least version of a position of another store of the same namespaces. */
+  /** The changes after a position of another store with the same namespaces, counted from its lowest version. */
   #sinceLow(position: ResourceVersion): readonly Change[] | undefined {
     const newest = this.#newest
     const [asked, own] = [readJointPosition(position), newest && readJointPosition(newest)]
@@ -131,9 +132,9 @@ export class ResourceHistory {
   }
 
   /**
-   * Resolves when {@link since} knows as many changes after a position as possible. Changes from before the resource
-   * was cached are read from the API server, once for all callers: from their oldest position, or the oldest one that
-   * the server still knows. Never rejects.
+   * Resolves when {@link since} knows as many changes after a position as possible. Reads changes from before the resource
+   * was cached from the API server, once for all callers, beginning with the oldest position that the server still knows.
+   * Never rejects.
    */
   async reach(position: ResourceVersion): Promise<void> {
     if (!this.#options.resourceVersionsComparable || !this.#isBehind(position)) return
@@ -142,7 +143,7 @@ export class ResourceHistory {
     await this.#filling
   }
 
-  /** The memory of the previous states of objects, about. */
+  /** The approximate bytes of the previous states of objects. */
   get bytes(): number {
     return this.#changes * this.#objectBytes
   }
@@ -167,7 +168,6 @@ export class ResourceHistory {
     return low
   }
 
-  /** How many changes may be kept. */
   #mostChanges(): number {
     const { maxChanges, maxBytes, objectBytes } = this.#options
     if (this.#untilReckoning-- <= 0) {
@@ -202,12 +202,12 @@ export class ResourceHistory {
   async #fill(): Promise<void> {
     let wanted = [...this.#wanted].toSorted((a, b) => (isBefore(a, b) ? -1 : 1))
     this.#wanted = new Set()
-    // Tries the oldest position first, since the server mostly knows it. Else searches for the oldest known position by
-    // halving.
+    // Tries the oldest position first, since the server mostly knows it. Otherwise halves the positions until the server
+    // knows one.
     for (let at = 0; wanted.length > 0; at = wanted.length >> 1) {
       const from = wanted[at]
       const until = this.#from
-      // Older steps than there is room for would be dropped at once.
+      // Steps beyond the free room would be dropped at once.
       const room = this.#mostChanges() - this.#size
       if (from === undefined || until === undefined || room < 1) return
       // oxlint-disable-next-line no-await-in-loop -- where to look next depends on it
@@ -233,7 +233,7 @@ export class ResourceHistory {
   }
 }
 
-/** The version of a change that no server has told: a namespace is no longer covered. Every reader needs it. */
+/** The version of a change that comes from no server: a namespace is no longer covered. Every reader needs it. */
 const unknownVersion = latestResourceVersion
 
 function isJoint(position: ResourceVersion): boolean {
@@ -241,8 +241,8 @@ function isJoint(position: ResourceVersion): boolean {
 }
 
 /**
- * Whether a change led to a state up to a position: a position of another process may be within a step of this one. Not
- * known of deletions, as not all servers give them versions.
+ * Whether a change is already part of a position: a position of another process may lie within a step of this one. Always
+ * false for deletions, since not all servers give them versions.
  */
 function isUpTo({ type, object }: Change, position: ResourceVersion): boolean {
   return type !== 'DELETED' && isOrdered(resourceVersion(resourceVersionOf(object)), position)
@@ -260,10 +260,10 @@ const deadlineMs = 8_000
 const pauses = { initialMs: 50, maxMs: 500 }
 
 /**
- * Reads the changes after `from`, up to and including `until`, by a watch of its own, such as those that happened before
- * the process started. Reopens a watch that ends early. Resolves with `tooOld` if the server has forgotten the changes
- * (410), or there are more than `maxSteps` or `maxBytes` of them; with `undefined` if it fails otherwise, or does not
- * reach `until` in time. Never rejects.
+ * Reads the changes after `from`, up to and including `until`, by a separate watch, such as changes from before the
+ * process started. Reopens a watch that ends early. Resolves with `tooOld` if the server has forgotten the changes (410),
+ * or there are more than `maxSteps` or `maxBytes`; with `undefined` after another failure, or if the watch does not reach
+ * `until` in time. Never rejects.
  */
 async function missedSteps(
   options: ResourceHistoryOptions,
@@ -293,11 +293,10 @@ async function missedSteps(
   }
 }
 
-/** What the watches of one fill have read. */
+/** The result of the watches of one fill so far. */
 interface Reading {
   readonly codec: ObjectCodec
   readonly steps: Step[]
-  /** Of all frames. */
   bytes: number
   readonly maxSteps: number
   readonly until: ResourceVersion
@@ -332,7 +331,7 @@ async function readSteps(
   }
 }
 
-/** `undefined` for a bookmark without a position. Throws the failure in an ERROR event. */
+/** Returns `undefined` for a bookmark without a position. Throws the failure in an ERROR event. */
 function stepOf(frame: Uint8Array, codec: ObjectCodec, resource: ApiResource): Step | undefined {
   const { type, object: text } = readWatchFrame(frame)
   if (type === 'ERROR') throw readErrorEvent(groupResourceOf(resource), text)

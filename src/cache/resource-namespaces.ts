@@ -1,8 +1,9 @@
-/**
- * Decides which namespaces one resource is cached for. All, by one list and one watch, if the account may and the
- * configuration does not limit it. A list that is refused leads to one list for each namespace where the account may;
- * from then on the namespaces follow the account's rights.
+/*
+ * Decides for which namespaces one resource is cached. If the account may list all namespaces and the configuration does
+ * not limit them, one list and one watch cover all. If the API server refuses that list, the cache lists each namespace
+ * where the account may. From then on the namespaces follow the account's rights.
  */
+
 import type { SharedInformer, SharedInformerOptions } from '../informer/shared-informer.ts'
 import type { NamespaceStep } from '../informer/informer-observer.ts'
 import type { ApiResource } from '../kubernetes/api-resource.ts'
@@ -15,9 +16,9 @@ export interface ResourceNamespacesOptions {
   readonly wanted: CachedNamespaces
   readonly account: AccountNamespaces
   readonly informer: () => Pick<SharedInformer, 'namespaces' | 'setNamespaces'>
-  /** The namespaces are others now. */
+  /** Called when the covered namespaces have changed. */
   readonly changed: (coverage: Coverage | undefined) => void
-  /** The gateway's account may list the resource nowhere. */
+  /** Called when the gateway's account may list the resource in no namespace. */
   readonly forbidden: (error: Error) => void
 }
 
@@ -25,9 +26,9 @@ export class ResourceNamespaces {
   readonly #options: ResourceNamespacesOptions
   readonly #wanted: readonly string[] | undefined
   readonly #excluded: ReadonlySet<string>
-  /** Whether the resource is listed by namespaces. */
+  /** Whether each namespace has its own list. */
   #isNarrow: boolean
-  /** Namespaces that were refused although the rules allow them, until another attempt. */
+  /** Namespaces that the API server refused although the rules allow them, each with the timer of the next attempt. */
   readonly #denied = new Map<string, NodeJS.Timeout>()
   #deciding = 0
   #isEnded = false
@@ -43,7 +44,7 @@ export class ResourceNamespaces {
     this.#isNarrow = this.#wanted !== undefined
   }
 
-  /** What the informer starts with. */
+  /** The informer's first options. */
   get initial(): Pick<SharedInformerOptions, 'namespaces' | 'fieldSelector'> {
     if (this.#wanted !== undefined) return { namespaces: this.#wanted }
     if (this.#excluded.size === 0) return {}
@@ -56,12 +57,12 @@ export class ResourceNamespaces {
     return this.#coverage
   }
 
-  /** Why the resource is cached for no namespace at all. */
+  /** The error if the resource is cached for no namespace at all. */
   get refusal(): Error | undefined {
     return this.#refusal
   }
 
-  /** Whether a list was refused, and the rights of the account are being looked into. */
+  /** Whether a list was refused and the rights of the account are not known yet. */
   get isDeciding(): boolean {
     return this.#deciding > 0
   }
@@ -79,8 +80,8 @@ export class ResourceNamespaces {
   }
 
   /**
-   * A list or watch has failed, in a namespace if one is named. Returns whether the namespaces change because of it, so
-   * that it is no failure.
+   * Reports that a list or watch has failed, in all namespaces or in one. Returns true if the namespaces change because of
+   * it, so that it is no failure.
    */
   refused(error: Error, namespace: string | undefined, signal: AbortSignal): boolean {
     const isRefusal = error instanceof ApiStatusError && error.httpStatus === 403
@@ -90,18 +91,17 @@ export class ResourceNamespaces {
     return true
   }
 
-  /** The store has advanced. */
   advanced(isList: boolean, at: NamespaceStep | undefined): void {
     const isOther = at === undefined ? isList : at.isFirst || at.resourceVersion === undefined
     if (isOther) this.#renew()
   }
 
-  /** The rights of the account have changed. */
+  /** Adapts the namespaces after a change of the account's rights. */
   follow(): void {
     if (this.#isNarrow) this.#apply(undefined)
   }
 
-  /** The account is another one now: what was refused to it may be allowed. */
+  /** Forgets all refusals, since the account has changed. */
   renewed(): void {
     for (const timer of this.#denied.values()) clearTimeout(timer)
     this.#denied.clear()
@@ -111,7 +111,7 @@ export class ResourceNamespaces {
   async #decide(signal: AbortSignal, refusal?: Refusal): Promise<void> {
     this.#deciding += 1
     try {
-      // A refusal within a namespace contradicts what was known.
+      // A refusal within a namespace contradicts the known rules.
       const isAgain = refusal?.namespace !== undefined
       await this.#options.account.follow(this.#options.resource, signal, isAgain)
     } finally {
@@ -122,7 +122,7 @@ export class ResourceNamespaces {
     this.#apply(refusal?.error)
   }
 
-  /** Leaves out a namespace for a while: another authorizer than the one that tells the rules refuses it. */
+  /** Leaves out a namespace for a while: an authorizer that does not report its rules refuses it. */
   #deny(namespace: string): void {
     if (this.#denied.has(namespace) || !this.#isAllowed(namespace)) return
     const again = (): void => {
@@ -137,12 +137,12 @@ export class ResourceNamespaces {
     return account.of(resource).includes(namespace)
   }
 
-  /** `refusal`: the reason for it, if there is one. */
+  /** `refusal`: the failed list or watch that is the reason, if any. */
   #apply(refusal: Error | undefined): void {
     const { account, resource, informer, forbidden } = this.#options
     if (this.#isEnded) return
     if (!account.isKnown) {
-      // The account may not ask for its rights, or the cluster is away: the refusal stands.
+      // The account may not read its rights, or the cluster is unreachable. The refusal stands.
       if (refusal !== undefined) forbidden(refusal)
       return
     }
@@ -153,7 +153,7 @@ export class ResourceNamespaces {
       return
     }
     if (this.#wanted === undefined && !this.#isNarrow && account.isWide(resource)) {
-      // The rules allow the list that was refused: that may pass, and the cache keeps what it has.
+      // The rules allow the refused list. The contradiction may pass, and the cache keeps its objects.
       if (refusal !== undefined) forbidden(refusal)
       return
     }
@@ -202,7 +202,7 @@ export class ResourceNamespaces {
 interface Refusal {
   readonly error: Error
   readonly namespace: string | undefined
-  /** Whether the rules, as they were known before, allow it. */
+  /** Whether the rules known before the refusal allow the request. */
   readonly isAllowed: boolean
 }
 

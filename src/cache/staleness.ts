@@ -1,18 +1,19 @@
-/**
- * Since when a cache may be out of date. A cache is stale in two cases:
+/*
+ * Tells since when a cache may be out of date. A cache is stale in two cases:
  *
  * - Its watch has failed, and neither a watch nor a list has succeeded for a second.
  * - Its watch has sent a bookmark, and then nothing for `staleAfterMs`. An API server sends bookmarks about once a
  *   minute, but none for a resource that has not changed since the server started. So only a watch that has sent one
  *   is expected to send more.
  *
- * It is in step again when the list or the events that had already arrived are applied.
+ * It is in step again once a later list, or the events that had already arrived, are applied.
  */
-/** How long a failed watch may take to be established again before its cache is stale. */
+
+ /** A watch may be down for this time before its cache is stale. */
 const graceMs = 1_000
 
 interface StalenessOptions {
-  /** How many deltas wait to be applied to the store. */
+  /** The number of deltas that wait to be applied to the store. */
   readonly queueLength: () => number
   /** `performance.now()` when the server last sent something; `undefined` before the first time. */
   readonly lastContactMs: () => number | undefined
@@ -27,7 +28,7 @@ export class Staleness {
   /** `Date.now()` when the cache was last known to be in step; `undefined` while it is. */
   #lostMs: number | undefined
   #isStale = false
-  /** A watch or list has succeeded, and its deltas are still to be applied. */
+  /** Whether a watch or list has succeeded, with deltas still to be applied. */
   #isCatchingUp = false
   #isSilent = false
   #sendsBookmarks = false
@@ -42,7 +43,6 @@ export class Staleness {
     return this.#isStale ? this.#lostMs : undefined
   }
 
-  /** A list or watch has failed. */
   failed(): void {
     this.#isCatchingUp = false
     this.#isSilent = false
@@ -51,20 +51,18 @@ export class Staleness {
     this.#grace = setTimeout(() => this.#begin(), graceMs).unref()
   }
 
-  /** A watch was established. */
   watching(): void {
     this.#sendsBookmarks = false
     this.succeeded()
   }
 
-  /** A list was received, or a watch continues. */
+  /** Reports that a list was received, or that a watch continues. */
   succeeded(): void {
     if (this.#lostMs === undefined) return
     if (this.#options.queueLength() === 0) this.#end()
     else this.#isCatchingUp = true
   }
 
-  /** The store has applied a batch. */
   advanced(isBookmark: boolean): void {
     if (isBookmark) this.#sendsBookmarks = true
     if (this.#isCatchingUp || this.#isSilent) this.#end()
@@ -81,7 +79,6 @@ export class Staleness {
     this.#begin()
   }
 
-  /** The cache has stopped. */
   stop(): void {
     this.#end()
   }
@@ -103,11 +100,11 @@ export class Staleness {
 }
 
 export interface ResourceStalenessOptions extends Omit<StalenessOptions, 'lastContactMs'> {
-  /** When the watch was last heard of. `namespace`: of the watch of this namespace; `undefined`: of the watch of all. */
+  /** When the watch of a namespace was last heard of; without one, the watch of all namespaces. See {@link Staleness}. */
   readonly lastContactMs: (namespace: string | undefined) => number | undefined
 }
 
-/** The staleness of one resource: of its one watch, or of each of its namespaces. */
+/** The staleness of one resource, which has one watch of all namespaces, or one for each namespace. */
 export class ResourceStaleness {
   readonly #options: ResourceStalenessOptions
   readonly #parts = new Map<string | undefined, Staleness>()
@@ -116,7 +113,7 @@ export class ResourceStaleness {
     this.#options = options
   }
 
-  /** Since when the first of its watches is stale; `undefined` while all are in step. */
+  /** When the first stale watch became stale; `undefined` while all are in step. */
   get sinceMs(): number | undefined {
     let earliest: number | undefined
     for (const { sinceMs } of this.#parts.values()) {
@@ -126,7 +123,7 @@ export class ResourceStaleness {
     return earliest
   }
 
-  /** Of one namespace; of the watch of all, without a name. */
+  /** The staleness of one namespace; without a name, of the watch of all namespaces. */
   of(namespace?: string): Staleness {
     let part = this.#parts.get(namespace)
     if (part === undefined) {
@@ -137,7 +134,7 @@ export class ResourceStaleness {
     return part
   }
 
-  /** Forgets the watches of other namespaces; `undefined`: all but the watch of all. */
+  /** Keeps only the watches of these namespaces; `undefined`: only the watch of all namespaces. */
   keep(namespaces: ReadonlySet<string> | undefined): void {
     for (const [name, part] of this.#parts) {
       const isKept = name === undefined ? namespaces === undefined : namespaces?.has(name) === true

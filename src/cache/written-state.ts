@@ -1,8 +1,10 @@
-/**
- * Resolves with true once a store shows a write, with false if the deadline passes first. The version of a deletion is
- * not known, versions of some servers have no order, and of a store that several watches fill, the watch of the object
- * may be ahead of the others: then the object itself is looked at.
+/*
+ * Waits until a store shows a write. Resolves with true once it does, with false if the deadline passes first. Mostly the
+ * store's resource version tells. There are three exceptions, where the object itself is compared in short intervals: a
+ * deletion, whose version is unknown; versions without an order; and a store that several watches fill, where the watch
+ * of the object may be ahead of the others.
  */
+
 import type { IndexedStore } from '../informer/store/indexed-store.ts'
 import { resourceVersionOf } from '../kubernetes/object.ts'
 import {

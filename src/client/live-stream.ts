@@ -1,8 +1,9 @@
-/**
+/*
  * The frames of a subscription while it has holders, through lost connections and temporary failures, until it is
  * refused for good. It starts with the first holder and rests after the last one, with its resume token. `close` is
  * final.
  */
+
 import type { ClusterGap } from './frame-fold.ts'
 import {
   failureOf,

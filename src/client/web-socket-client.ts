@@ -1,4 +1,4 @@
-/**
+/*
  * A client of the protocol `graphql-transport-ws` (https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md). The
  * first subscription opens a WebSocket: `connection_init`, the acknowledgement, then every subscription under its own id.
  * A timer limits the wait for the acknowledgement, and then pings, since a dead connection looks like a silent one. When

@@ -1,7 +1,8 @@
-/**
+/*
  * The audit log: a line of JSON for each answered operation, ended subscription, refused document and refused caller. A
  * line names the user, the types and the amounts; never tokens, values of variables, or objects.
  */
+
 import { pino } from 'pino'
 import type { SignInReport } from '../access/authentication/authenticator.ts'
 import { ConfigError } from '../config/config.ts'

@@ -1,8 +1,9 @@
-/**
+/*
  * What `informerql doctor` finds out about one cluster, in the order in which a start would fail: the address and the
  * network, TLS and credentials, the version, the clock, the kinds, the rights of the account, a schema and a first
  * list. A failure ends the checks that depend on it. Each finding says what to do about it.
  */
+
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { connect } from 'node:net'

@@ -1,7 +1,8 @@
-/**
+/*
  * The flags of each command that set options, as tables of flag, option and description. The option's schema says how
  * a flag's text is read.
  */
+
 import { type Command, Option } from 'commander'
 import { variableOptions } from '../config/config.ts'
 import type { GivenOption, NamedOption } from '../config/option-source.ts'

@@ -1,8 +1,9 @@
-/**
+/*
  * The command: its sub-commands, their flags, and the exit codes (0 for success or a stop, 1 for a failure, 2 for a
  * misuse). Modules are loaded when a sub-command runs, so that `--help` is quick. The first signal stops, and the
  * second one ends the process at once.
  */
+
 import { constants } from 'node:os'
 import { Command, CommanderError, Option } from 'commander'
 import {

@@ -1,7 +1,8 @@
-/**
+/*
  * An OpenID Connect provider on loopback, without passwords: a page on which a visitor chooses who to be. It has the
  * authorization code flow with PKCE and refresh tokens, so that the demo signs in as any deployment does.
  */
+
 import {
   createPublicKey,
   generateKeyPairSync,

@@ -1,8 +1,9 @@
-/**
+/*
  * `informerql demo` and `simulate`. The demo runs simulated clusters in this process, a gateway to them by the same
  * code as `serve`, an identity provider with three people, and a path that orders faults. On a terminal a key cuts a
  * cluster off and mends it.
  */
+
 import { isLoopback } from '../server/guard/origin-check.ts'
 import { describePopulation, summarizePopulation } from '../simulator/population/plan.ts'
 import {

@@ -1,7 +1,8 @@
-/**
+/*
  * `informerql doctor`: examines what `serve` would need with the same options, without serving. First what is on this
  * machine, then each cluster by `cluster-examination.ts`, all at once. Checks only read.
  */
+
 import { version as nodeVersion } from 'node:process'
 import { packageVersion } from '../gateway/package-version.ts'
 import { boundedParallel } from '../lib/concurrency.ts'

@@ -1,8 +1,9 @@
-/**
+/*
  * A separate program for the HEALTHCHECK of an image: exits with 0 if the gateway on this machine is alive. It does not
  * know the gateway's flags: it tries without TLS, then with TLS, at the port in `INFORMERQL_SERVER_PORT`, or 4000. It
  * imports little, since it starts every few seconds.
  */
+
 import { get, type RequestOptions } from 'node:http'
 import { get as getByTls } from 'node:https'
 

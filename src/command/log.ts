@@ -1,6 +1,7 @@
-/**
+/*
  * The log of the command: lines of JSON for programs, or lines for people, each written at once.
  */
+
 import { pino } from 'pino'
 import type { Config } from '../config/config.ts'
 import type { GatewayLog } from '../gateway/observers.ts'

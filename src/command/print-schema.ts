@@ -1,7 +1,8 @@
-/**
+/*
  * `informerql schema`: prints the schema of a running gateway, of clusters or of the built-in kinds, as SDL or as a
  * module for Apollo or urql; or checks the documents of clients against it (`--check`).
  */
+
 import {
   buildSchema,
   type GraphQLSchema,

@@ -1,8 +1,9 @@
-/**
+/*
  * `informerql serve`, and what `demo` shares with it: makes the metrics, the audit log, the gateway and its server, in
  * the order in which they are disposed of backwards. The server listens before the gateway starts, so that probes are
  * answered meanwhile.
  */
+
 import { once } from 'node:events'
 import { isDeepStrictEqual } from 'node:util'
 import { type Config, EmptyConfigFileError } from '../config/config.ts'

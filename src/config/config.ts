@@ -1,8 +1,9 @@
-/**
+/*
  * The configuration of the command: a YAML file, environment variables and flags, merged and checked by one schema.
  * Durations and sizes may be written with units, paths are relative to the file, and what options say together is
  * checked last. All problems are reported at once, each with the place that set the option.
  */
+
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'

@@ -1,8 +1,9 @@
-/**
+/*
  * The options of the gateway as a configuration has them. Numbers and their bounds stand beside the parts that they
  * are for; here they get their schema. `gatewayOptionsOf` turns a checked configuration into the options of
  * `createGateway`.
  */
+
 import { z } from 'zod'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
 import type { CachedNamespaces } from '../cache/account-namespaces.ts'

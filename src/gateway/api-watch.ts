@@ -1,7 +1,9 @@
-/**
- * Notices when the API of a cluster changes, by a watch on the metadata of its CustomResourceDefinitions and
- * APIServices. Asks every minute if the cluster does not allow the watch. Does nothing while nothing changes.
+/*
+ * Notices when the API of a cluster changes. It watches the metadata of the cluster's CustomResourceDefinitions and
+ * APIServices, gathers the changes of a moment, and reads the API until the API shows all of them. If the cluster does not
+ * allow the watch, it reads the API every minute. It does nothing while nothing changes.
  */
+
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import { createSharedInformer, type SharedInformer } from '../informer/shared-informer.ts'
 import type { Change } from '../informer/store/change.ts'
@@ -18,11 +20,11 @@ import {
 
 /** The times of {@link ApiWatch}, milliseconds. */
 export interface ApiWatchTimes {
-  /** How long to gather changes before asking the cluster for its API. */
+  /** How long to gather changes before reading the API. */
   readonly gatherMs: number
-  /** The pauses between requests while the API does not show the changed definitions yet. */
+  /** The pauses between reads while the API does not show the changed definitions yet. */
   readonly againMs: readonly number[]
-  /** How often to ask a cluster that does not allow a watch on its definitions. */
+  /** How often to read the API of a cluster that does not allow a watch on its definitions. */
   readonly pollMs: number
 }
 
@@ -32,13 +34,13 @@ export const defaultApiWatchTimes: ApiWatchTimes = {
   pollMs: 60_000,
 }
 
-/** Follows the API of a cluster, as an {@link ApiWatch} reports. */
+/** The receiver of an {@link ApiWatch}. */
 export interface ApiFollower {
   /** Notices when another cluster answers. */
   readonly cache: Pick<ClusterCache, 'incarnationObserver'>
   /**
-   * Asks the cluster for its API. `present` is `undefined` if the definitions cannot be watched. Resolves with the
-   * changed definitions that the API does not show yet. Failures are retried.
+   * Reads the API. `present` is `undefined` if the definitions cannot be watched. Resolves with the changed definitions
+   * that the API does not show yet. The watch retries after a failure.
    */
   ask(
     present: readonly DefinitionMetadata[] | undefined,
@@ -48,7 +50,7 @@ export interface ApiFollower {
   failed(what: string, error: Error): void
 }
 
-/** The label of APIServices that the API server makes for its own groups and those of definitions. */
+/** The label of APIServices that the API server makes for built-in groups and for definitions. */
 const automanaged = 'kube-aggregator.kubernetes.io/automanaged'
 
 export class ApiWatch {
@@ -88,7 +90,7 @@ export class ApiWatch {
     if (definitions !== undefined) {
       const informer = this.#informer(definitions)
       this.#definitions = informer
-      // Finds the changes between the start of the gateway and that of the watch.
+      // Finds the changes between the start of the gateway and the start of the watch.
       const comparing = informer.waitForSync({ signal }).then(
         () => {
           const changed = this.#api.definitions.changedSince(metadataOf(informer))
@@ -175,9 +177,7 @@ export class ApiWatch {
     }
   }
 
-  /**
-   * Asks until the API shows all changes: the API server publishes a definition's API a moment after the definition.
-   */
+  /** Reads until the API shows all changes: the API server publishes a definition's API a moment after the definition. */
   async #askUntilSettled(signal: AbortSignal): Promise<void> {
     const times = this.#times
     const backoff = new Backoff({ initialMs: 500, maxMs: 10_000 })

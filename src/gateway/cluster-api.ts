@@ -1,8 +1,9 @@
-/**
- * What a cluster serves: its version, resources, OpenAPI documents and CustomResourceDefinitions. `askApi` reads all
- * of it, `askAgain` what may have changed; equal parts stay the same objects, so that a comparison by identity tells
- * whether the schema must be made anew.
+/*
+ * Reads the API of a cluster: its version, resources, OpenAPI documents and CustomResourceDefinitions. `askApi` reads all
+ * parts, `askAgain` only the parts that may have changed. Equal parts stay the same objects, so that a comparison by
+ * identity tells whether the schema must be made anew.
  */
+
 import { type Discovery, resourcesByPreference } from '../api-server/discovery/discovery.ts'
 import type { FetchedOpenApi } from '../api-server/discovery/open-api.ts'
 import { atLeast, type ServerVersion } from '../api-server/discovery/server-features.ts'
@@ -30,15 +31,15 @@ export interface ClusterApi {
   readonly failures: readonly Error[]
 }
 
-/** Asks a cluster for its API. Rejects if the cluster cannot be reached, and with the signal's reason. */
+/** Reads the API of a cluster. Rejects if the cluster is unreachable, and with the signal's reason. */
 export async function askApi(apiServer: ApiServer, signal: AbortSignal): Promise<ClusterApi> {
-  // Asks for the version first: a server that cannot be reached is then reported once.
+  // Reads the version first, so that an unreachable server is reported once.
   const version = await apiServer.version(signal)
   const definitions = new ClusterDefinitions(apiServer)
   const [discovery, openApi, uid] = await Promise.all([
     apiServer.discover(signal),
     apiServer.openApi({ signal }),
-    // Each watch asks for it again.
+    // A failure is harmless: each watch reads the UID again.
     askClusterUid(apiServer, signal).catch(() => undefined),
   ])
   const resources = resourcesByPreference(discovery)
@@ -66,8 +67,8 @@ export async function askApi(apiServer: ApiServer, signal: AbortSignal): Promise
 }
 
 /**
- * Asks again; returns the same `api` if nothing has changed. Parts that the server fails to send keep their last known
- * value. Rejects if the server sends nothing.
+ * Reads the API again. Resolves with the same `api` if nothing has changed. Parts that the server fails to send keep
+ * their last known value. Rejects if the server sends nothing.
  */
 export async function askAgain(api: ClusterApi, signal: AbortSignal): Promise<ClusterApi> {
   const { apiServer, definitions } = api
@@ -78,7 +79,7 @@ export async function askAgain(api: ClusterApi, signal: AbortSignal): Promise<Cl
   signal.throwIfAborted()
   const { failures: lost } = discovery
   const served = new Set(discovery.resources.map(({ group, version }) => `${group}/${version}`))
-  // The known resources of group versions whose discovery fails now.
+  // Keeps the known resources of group versions whose discovery fails now.
   const kept = api.resources.filter(
     ({ group, version }) =>
       !served.has(`${group}/${version}`) &&
@@ -132,7 +133,7 @@ function failuresOf(discovery: Discovery, openApi: FetchedOpenApi): Error[] {
   return [...discovery.failures.map(({ error }) => error), ...openApi.failures]
 }
 
-/** Sorted by name, so that equal definitions have equal text. */
+/** The definitions sorted by name, so that equal definitions have equal text. */
 function crdsOf({ byName }: ClusterDefinitions): readonly unknown[] {
   return [...byName.values()]
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
@@ -142,8 +143,8 @@ function crdsOf({ byName }: ClusterDefinitions): readonly unknown[] {
 const systemPath = '/api/v1/namespaces/kube-system'
 
 /**
- * Asks for the identity of a cluster: the UID of its namespace `kube-system` (OpenTelemetry's `k8s.cluster.uid`).
- * `undefined` if the namespace is missing or may not be read. Rejects if the server cannot be reached.
+ * Reads the identity of a cluster: the UID of its namespace `kube-system` (OpenTelemetry's `k8s.cluster.uid`). Resolves
+ * with `undefined` if the namespace is missing or may not be read. Rejects if the server is unreachable.
  */
 export async function askClusterUid(
   apiServer: ApiServer,
@@ -163,7 +164,7 @@ const refusals: ReadonlySet<number> = new Set([401, 403, 404])
 
 export const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
-/** A CustomResourceDefinition without the schemas of its versions, which OpenAPI has. */
+/** A CustomResourceDefinition without the schemas of its versions, which come from OpenAPI. */
 export interface ClusterDefinition {
   readonly name: string
   readonly uid: string
@@ -221,8 +222,8 @@ export class ClusterDefinitions {
   }
 
   /**
-   * Reads the new and changed definitions, and drops those that are gone. Resolves with the names of changed
-   * definitions that were known before. Rejects as {@link list} does.
+   * Reads the new and changed definitions, and drops deleted ones. Resolves with the names of changed definitions that were
+   * known before. Rejects as {@link list} does.
    */
   async follow(
     present: readonly DefinitionMetadata[],

@@ -1,9 +1,9 @@
-/**
- * One cluster of the gateway: connects to it, and follows its API. Its description may change while it runs: its labels,
- * its source, and the credentials for the same server.
- * `connect` makes the first attempt, `follow` goes on: retries while the cluster is away, watches its API while it is
- * there, and reads everything anew when another cluster answers.
+/*
+ * One cluster of the gateway. `connect` makes the first attempt. `follow` retries while the cluster is unreachable, watches
+ * the API while it is connected, and reads everything anew when another cluster answers. `adopt` changes the description
+ * of a running member: its labels, its source, and the credentials for the same server.
  */
+
 import { isDeepStrictEqual } from 'node:util'
 import { type ApiServer, type ApiServerLimits, createApiServer } from '../api-server/api-server.ts'
 import { isUnauthorized } from '../api-server/transport/reachability.ts'
@@ -34,9 +34,9 @@ import { type ClusterLabels, configuration, type SourcedCluster } from './source
 
 export type Cluster =
   | { readonly name: string; readonly state: 'connected'; readonly api: ClusterApi }
-  /** Is retried. */
+  /** The gateway retries. */
   | { readonly name: string; readonly state: 'unreachable'; readonly error: Error }
-  /** Is not retried: the configuration is invalid. */
+  /** The configuration is invalid. The gateway does not retry. */
   | { readonly name: string; readonly state: 'misconfigured'; readonly error: Error }
 
 interface ClusterMemberOptions {
@@ -52,7 +52,7 @@ interface ClusterMemberOptions {
   readonly isDefault: (cluster: string) => boolean
   /** Called after the state, the labels or the source has changed. */
   readonly stateChanged: () => void
-  /** Makes the cache, which outlasts a lost connection. */
+  /** Makes the cache. It survives a lost connection. */
   readonly cache: (cluster: Cluster, described: SourcedCluster) => ClusterCache
 }
 
@@ -63,7 +63,7 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
   readonly #options: ClusterMemberOptions
   readonly #stop = new AbortController()
   #described: SourcedCluster
-  /** Why its source cannot be followed, or what is wrong with its newest description. */
+  /** The problem of the source, or of the newest description. */
   #sourceProblem: Error | undefined
   #cluster: Cluster
   #since: Date
@@ -133,14 +133,14 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
     return cluster.state === 'connected' ? 'CONNECTED' : 'UNREACHABLE'
   }
 
-  /** Why the cluster does not accept the credentials of the gateway; `undefined` if it does, as far as is known. */
+  /** The error if the cluster last refused the credentials of the gateway. */
   get #refusal(): Error | undefined {
     const cluster = this.#cluster
     if (cluster.state === 'connected') return cluster.api.apiServer.refusal
     return isUnauthorized(cluster.error) ? cluster.error : undefined
   }
 
-  /** When the credentials of the connection end: see {@link credentialEnds}. */
+  /** When the credentials of the connection end. */
   get credentialEnds(): ReadonlyMap<string, number> {
     const cluster = this.#cluster
     return cluster.state === 'connected'
@@ -158,8 +158,8 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
   }
 
   /**
-   * Takes over a newer description. Returns false, and changes nothing, if it leads to another connection: to another
-   * server, or at all while there is none. A description that cannot be used leaves a connection as it is.
+   * Adopts a newer description. Returns false, and changes nothing, if the description needs a new connection: it names
+   * another server, or there is no connection yet. An unusable description leaves an existing connection as it is.
    */
   adopt(described: SourcedCluster, sourceProblem: Error | undefined): boolean {
     if (!isDeepStrictEqual(this.#described.cache, described.cache)) return false
@@ -177,7 +177,7 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
     return true
   }
 
-  /** Whether the place is taken over; the reason if the previous one stays; false if another member should take it. */
+  /** Returns true if the member adopts the place, an error if the previous place stays, false if it takes another member. */
   #takePlace({ place: next }: SourcedCluster): boolean | Error {
     const { place } = this.#described
     if (next.form === 'unusable') {
@@ -205,16 +205,16 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
     return true
   }
 
-  /** Connects to the cluster, once. Never rejects: a failure becomes the state of the cluster. */
+  /** Connects to the cluster once. Never rejects: a failure becomes the state of the cluster. */
   connect(signal: AbortSignal): Promise<void> {
     if (this.#cluster.state === 'misconfigured') return Promise.resolve()
     return (this.#first ??= this.#connect(AbortSignal.any([signal, this.#stop.signal])))
   }
 
   /**
-   * Connects if that has not begun, and follows the cluster: logs its state, retries it while it cannot be reached, and
-   * watches its API while it is connected. Calls `changed` after each change. Resolves after the first attempt to
-   * connect, when the schema shows its result.
+   * Connects unless that has begun, and follows the cluster: logs its state, retries while it is unreachable, and watches
+   * its API while it is connected. Calls `changed` after each change. Resolves after the first attempt to connect, once the
+   * schema shows its result.
    */
   async follow(changed: () => Promise<void>): Promise<void> {
     const { signal } = this.#stop
@@ -251,7 +251,7 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
     }
     const api = await askAgain(before, signal)
     if (present === undefined) {
-      // The only visible sign is a new document of the whole group.
+      // A new document of the whole group is the only visible sign.
       this.cache.reread((resource) => isOtherDocument(resource, before, api))
     }
     if (api !== before) {
@@ -294,7 +294,7 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
     }
   }
 
-  /** Reads everything anew: another cluster answers, or a backup was restored. */
+  /** Reads everything anew, since another cluster answers or a backup was restored. */
   async #askAnew({ apiServer }: ClusterApi, signal: AbortSignal): Promise<ClusterApi | undefined> {
     const { log, retryMs } = this.#options
     this.#renewal = new AbortController()
@@ -319,7 +319,7 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
     return undefined
   }
 
-  /** The first result decides whether the configuration can be used; later ones only whether the cluster is there. */
+  /** Makes one attempt. The first decides whether the configuration is usable, later ones whether the cluster answers. */
   async #connect(signal: AbortSignal): Promise<void> {
     const isFirst = isNotTried(this.#cluster)
     const { name } = this
@@ -377,7 +377,7 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
     const { log } = this.#options
     const cluster = this.#cluster
     if (cluster.state !== 'connected') {
-      // Said already, with its own code.
+      // This state was already logged, with its own code.
       if (this.state === 'UNAUTHORIZED') return
       log.error(cluster.error.message, { cluster: cluster.name, ...codeOf(cluster.error) })
       return
@@ -394,7 +394,7 @@ const unauthorizedDetails = {
   hint: 'renew the credentials that the gateway uses for the cluster',
 }
 
-/** The cluster was added a moment ago. */
+/** The state of a cluster that was added a moment ago. */
 class NotConnectedYetError extends CodedError {
   constructor(name: string) {
     super('NOT_CONNECTED', `the gateway has not connected to cluster ${name} yet`)
@@ -447,7 +447,7 @@ function isSettled(name: string, before: ClusterApi, api: ClusterApi): boolean {
   if (definition === undefined)
     return !api.resources.some(({ resource, group }) => `${resource}.${group}` === name)
   if (!isDiscovered(definition, api.resources)) return false
-  // A schema that existed before counts as new when its text changes.
+  // A changed schema of a known version shows by its text.
   const { group } = definition
   return definition.versions.every((version) => isOtherDocument({ group, version }, before, api))
 }

@@ -1,9 +1,10 @@
-/**
- * The clusters of the gateway: those of the configuration in their order, then those of sources. Both may change while
- * the gateway runs.
- * `#reconcile` makes the members those that are wanted now, one change after the other: a cluster that is described as
- * before continues, a replaced one answers until the new connection is there.
+/*
+ * The clusters of the gateway: the configured clusters in their order, then the clusters of sources. Both may change while
+ * the gateway runs. `connect` begins with all of them, and `follow` keeps them up to date. After each change, `#reconcile`
+ * aligns the members with the wanted clusters: an unchanged cluster continues, and a replaced one answers until the new
+ * connection is ready.
  */
+
 import { isDeepStrictEqual } from 'node:util'
 import { type AccessLimits, defaultAccessLimits } from '../access/access-reviews.ts'
 import type { ReviewToken } from '../access/authentication/bearer-token.ts'
@@ -41,7 +42,7 @@ import {
 
 export type ClusterSourceOptions = DirectorySourceOptions | HubSourceOptions
 
-/** A start without any cluster that can be used. `code`: `NO_CLUSTER`. */
+/** The start has found no usable cluster. `code`: `NO_CLUSTER`. */
 export class NoClusterError extends CodedError {
   constructor(clusters: readonly Cluster[]) {
     const errors = clusters.flatMap((one) => (one.state === 'connected' ? [] : [one.error]))
@@ -60,27 +61,27 @@ export interface FleetOptions {
   /** The clusters to serve; the first one is the default. May be empty if there are sources. */
   readonly clusters: readonly NamedClusterSelection[]
   /**
-   * Directories of kubeconfigs, and Secrets of hub clusters, that name further clusters, which may change while the gateway runs: see
-   * docs/fleet.md.
+   * Directories of kubeconfigs, and Secrets of hub clusters, that name further clusters. They may change while the gateway
+   * runs: see docs/fleet.md.
    */
   readonly clusterSources?: readonly ClusterSourceOptions[]
-  /** The share of the clusters of the sources, where several gateways serve them. Default: all. */
+  /** The share of the sources' clusters, if several gateways serve them. Default: all. */
   readonly shard?: Shard
   /** Bounds of the caches, and the time after which unused caches stop. */
   readonly cache?: Partial<CacheLimits> & CachedNamespaces
-  /** Bounds of access reviews, and the time for which answers are kept. */
+  /** Bounds of access reviews, and how long to keep answers. */
   readonly access?: Partial<AccessLimits>
   readonly reflector?: ReflectorOptions
   /**
-   * The informer factories of controllers in this process, by cluster, or that of the first cluster at the start. A kind that such a
-   * factory follows as a whole is not listed and watched a second time: the gateway reads the factory's informer
-   * (docs/extending.md). The program starts and stops its factories.
+   * The informer factories of controllers in this process, by cluster, or one factory for the first cluster at the start.
+   * If a factory follows all objects of a kind, the gateway reads its informer and does not list and watch the kind a second
+   * time (docs/extending.md). The program starts and stops its factories.
    */
   readonly informers?: LentInformers | Readonly<Record<string, LentInformers>>
   readonly connection?: Partial<ApiServerLimits>
   readonly retryMs?: number
   readonly watch?: Partial<ApiWatchTimes>
-  /** Follows operations and requests to API servers by spans of OpenTelemetry. */
+  /** Records spans of OpenTelemetry for operations and requests to API servers. */
   readonly traces?: GatewayTraces
 }
 
@@ -94,9 +95,9 @@ function isFactory(informers: NonNullable<FleetOptions['informers']>): informers
 }
 
 const defaultRetryMs = 15_000
-/** How long the start waits for sources, and for clusters that do not answer while another one has. */
+/** How long the start waits for sources, and for further clusters once one has answered. */
 const startDeadlineMs = 10_000
-/** How long the previous connection of a cluster is kept while the new one is made. */
+/** How long the previous connection of a cluster is kept while the new one connects. */
 const replacementDeadlineMs = 5_000
 
 /** A further observer of the informers of a cluster. */
@@ -113,7 +114,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
   readonly #shard: Shard
   readonly #sources: readonly ClusterSource[]
   readonly #states = new Map<ClusterSource, SourceState>()
-  /** The clusters that were left out because their name is taken, as logged. */
+  /** The clusters that were left out, as logged. */
   #leftOut: ReadonlySet<string> = new Set()
   #configured: readonly SourcedCluster[]
   readonly #told = new Map<string, string>()
@@ -149,12 +150,12 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     return this.#members
   }
 
-  /** The sources, with what they name now; `undefined` before their first attempt. */
+  /** The sources with their states; `undefined` before the first attempt. */
   get sources(): readonly { readonly name: string; readonly state: SourceState | undefined }[] {
     return this.#sources.map((source) => ({ name: source.name, state: this.#states.get(source) }))
   }
 
-  /** The connection of a hub, or why there is none: only a cluster of the configuration can be one. */
+  /** The connection of a hub, or the reason why there is none. Only a configured cluster can be a hub. */
   hub(name: string): HubConnection | Error {
     const cluster = this.#members.find((one) => one.name === name && one.isConfigured)?.cluster
     if (cluster?.state === 'connected') return cluster.api
@@ -167,9 +168,9 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
   }
 
   /**
-   * Connects to all clusters, those of sources included. {@link follow} goes on with those that take longer than the
-   * start waits. Rejects with {@link NoClusterError} if no cluster can be used and no source may bring one, and with the
-   * reason of the signal, which aborts the connecting.
+   * Connects to all clusters, including the clusters of sources. {@link follow} continues with clusters that take longer
+   * than the start waits. Rejects with {@link NoClusterError} if no cluster can be used and no source may bring one, and
+   * with the signal's reason.
    */
   async connect(signal: AbortSignal): Promise<void> {
     await this.#untilConnected(this.#reconcile(signal), signal)
@@ -188,7 +189,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     await this.#untilConnected(Promise.all(connecting), signal)
   }
 
-  /** Waits for clusters that are being connected to, but only so long for the others once one has answered. */
+  /** Waits until all clusters have answered. After the deadline, waits on only if none has. */
   async #untilConnected(connecting: Promise<unknown>, signal: AbortSignal): Promise<void> {
     await withDeadline('connecting to all clusters', connecting, startDeadlineMs, signal).catch(
       async (error: Error) => {
@@ -211,8 +212,8 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
   }
 
   /**
-   * Serves these clusters of the configuration from now on, besides those of the sources. Resolves after the first
-   * attempt to connect to new ones. Never rejects.
+   * Replaces the configured clusters; the clusters of sources stay. Resolves after the first attempt to connect to new
+   * ones. Never rejects.
    */
   configure(selections: readonly NamedClusterSelection[]): Promise<void> {
     this.#configured = selections.map(configuredCluster)
@@ -220,8 +221,8 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
   }
 
   /**
-   * Makes a reviewer that sends tokens to the API server of a cluster of the configuration, by default the first. Throws
-   * NO_REVIEWER. The reviewer rejects while the cluster cannot be reached, and after the deadline.
+   * Makes a reviewer that sends tokens to the API server of a configured cluster, by default the first. Throws NO_REVIEWER.
+   * The reviewer rejects while the cluster is unreachable, and after the deadline.
    */
   tokenReviewer(named: string | undefined, deadlineMs: number): ReviewToken {
     const find = (): Cluster | undefined =>
@@ -260,8 +261,8 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
   }
 
   /**
-   * Follows a source until the gateway stops. Resolves after what it names at first: its clusters are members by then,
-   * and are being connected to.
+   * Follows a source until the gateway stops. Resolves once the first clusters that it names are members and begin to
+   * connect.
    */
   #followSource(source: ClusterSource): Promise<void> {
     const first = Promise.withResolvers<void>()
@@ -285,7 +286,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     return first.promise
   }
 
-  /** Makes the members those that the configuration and the sources name now. Never rejects. */
+  /** Aligns the members with the clusters that the configuration and the sources name now. Never rejects. */
   async #reconcile(signal: AbortSignal): Promise<void> {
     const ending = AbortSignal.any([signal, this.#stop.signal])
     const membership = this.#configuring.then(() => this.#takeMembers())
@@ -293,7 +294,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
       this.#log.error('the clusters could not be changed', { error })
     })
     const added = (await membership.catch(() => undefined)) ?? []
-    // A cluster that cannot be reached holds up neither its removal nor the others.
+    // An unreachable cluster delays neither its removal nor the others.
     const changed = this.#changed
     await Promise.all(
       added.map((member) =>
@@ -302,7 +303,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     )
   }
 
-  /** Takes the clusters that are wanted now as members. Clusters that are described as before continue. */
+  /** Makes the wanted clusters members. Unchanged clusters continue. */
   async #takeMembers(): Promise<readonly ClusterMember[]> {
     if (this.#stop.signal.aborted) return []
     const before = this.#members
@@ -311,7 +312,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
       const member = known.get(cluster.name)
       return member?.adopt(cluster, problem) === true ? member : this.#member(cluster)
     })
-    // The previous connections of these clusters answer until the new ones are there, for a bounded time.
+    // The previous connections of these clusters answer until the new ones are ready, for a bounded time.
     const replaced = wanted.filter((one) => known.has(one.name) && known.get(one.name) !== one)
     const connecting = Promise.all(replaced.map((member) => member.connect(this.#stop.signal)))
     await withDeadline('connecting', connecting, replacementDeadlineMs).catch(() => {})
@@ -330,8 +331,8 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
   }
 
   /**
-   * The clusters of the configuration in their order, then those of the sources by name, so that all replicas have the
-   * same default cluster. The first of a name counts.
+   * The configured clusters in their order, then the clusters of sources by name, so that all replicas have the same default
+   * cluster. If a name occurs twice, the first one counts.
    */
   #wanted(): readonly WantedCluster[] {
     const byName = new Map<string, WantedCluster>()
@@ -361,7 +362,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     ]
   }
 
-  /** Calls the listeners soon, once for all changes of one moment. */
+  /** Calls the listeners soon, once for all changes of one tick. */
   #tell(): void {
     if (this.#isTelling) return
     this.#isTelling = true
@@ -402,7 +403,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     })
   }
 
-  /** The factory of a cluster, unless the name or the first place has gone to another cluster since the start. */
+  /** The factory of a cluster, unless its name or the first place belongs to another cluster than at the start. */
   #factoryOf({ name, place }: SourcedCluster): LentInformers | undefined {
     const { informers, clusters } = this.#options
     const first = clusters.find((one) => one.name === name)
@@ -419,7 +420,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
       if (coverage === undefined) this.#log.info('is cached for all namespaces again', place)
       return
     }
-    // Names each change once: when it is decided, not when its lists are complete.
+    // Logs each change once: when it is decided, not when its lists are complete.
     const names = [...coverage.namespaces].toSorted()
     const text = `is cached for ${names.length} namespaces: ${names.slice(0, shownNamespaces).join(', ')}`
     const told = `${cluster}: ${place.kind}`
@@ -458,17 +459,17 @@ interface WantedCluster {
   readonly problem: Error | undefined
 }
 
-/** A cluster of the configuration, as sources describe theirs. */
+/** A configured cluster, in the form of a source's cluster. */
 function configuredCluster(given: NamedClusterSelection): SourcedCluster {
   const { name, labels = {}, cache = {}, ...selection } = given
   return { name, labels, source: configuration, place: { form: 'selection', selection }, cache }
 }
 
-/** The clusters of all sources. Each costs memory and a connection. */
+/** The most clusters of all sources. Each costs memory and a connection. */
 const maxClusters = 2_000
 const longestName = 253
 
-/** Why a cluster is left out; `undefined` if it is not. */
+/** The reason to leave out a cluster; `undefined` if there is none. */
 function nameProblem(
   { name, source }: SourcedCluster,
   taken: ReadonlyMap<string, WantedCluster>,

@@ -1,9 +1,10 @@
-/**
- * The assembly. `openGateway` checks the options and reads the user's SDL; `RunningGateway` makes the parts, which
- * know each other by what is passed here; `start` connects the fleet and serves the first schema. From then on, a
- * change of clusters, of their API or of the SDL makes a new schema in steps, and `#serveInSteps` puts it in place of
- * the old one within one tick, so that every operation sees one of the two.
+/*
+ * Assembles the gateway. `openGateway` checks the options and reads the user's SDL. `RunningGateway` makes the parts and
+ * passes them to each other. `start` connects the fleet and serves the first schema. From then on, a change of clusters,
+ * of their API or of the SDL makes a new schema in steps (`schema-serving.ts`). It replaces the old one within one tick, so
+ * that every operation sees one of the two.
  */
+
 import type { FormattedExecutionResult, GraphQLError, GraphQLSchema } from 'graphql'
 import { defaultAccessLimits } from '../access/access-reviews.ts'
 import type { AuthenticationOptions } from '../access/authentication/authentication-options.ts'
@@ -95,8 +96,8 @@ export interface GatewayOptions extends FleetOptions, SchemaOptions {
    */
   readonly requireViewer?: boolean
   /**
-   * Types and fields of the program's own, with resolvers (docs/extending.md). The start fails with `ExtensionError` for a
-   * name that the gateway has, for SDL that is not valid, and for resolvers and fields that do not match.
+   * The program's own types and fields, with resolvers (docs/extending.md). The start fails with `ExtensionError` for a name
+   * that the gateway uses, for invalid SDL, and for resolvers and fields that do not match.
    */
   readonly extend?: readonly GatewayExtension[]
   readonly limits?: Partial<OperationLimits>
@@ -110,7 +111,7 @@ export interface GatewayOptions extends FleetOptions, SchemaOptions {
   readonly log?: GatewayLog
   /** Counts the gateway's work. Give the same metrics to the server. */
   readonly metrics?: GatewayMetrics
-  /** Receives every answered operation, and what browsers do to sign in and out: an audit log. */
+  /** Receives every answered operation, and every sign-in and sign-out of a browser: an audit log. */
   readonly audit?: OperationObserver & Pick<AuthenticationObserver, 'signedIn'>
   /** Aborts the start: `createGateway` rejects with its reason. Has no effect after the start. */
   readonly signal?: AbortSignal
@@ -128,17 +129,17 @@ export interface Gateway extends AsyncDisposable {
   readonly planned: PlannedOperations
   /**
    * Answers an operation of this process, without a port: a query, a mutation, or a subscription, whose frames come as an
-   * async iterable. The caller is `viewer`, or the one that `authenticator` finds by `token` or `headers`. Without any of
-   * them the operation sees everything, unless `requireViewer` is on. Bounds, access and errors are those of the transports. A
-   * failed operation is an answer with `errors`; rejects only with the reason of the request's `signal`, and with
+   * async iterable. The caller is `viewer`, or the user that `authenticator` finds by `token` or `headers`. Without any of
+   * them the operation sees everything, unless `requireViewer` is on. Bounds, access and errors are the same as over HTTP. A
+   * failed operation is an answer with `errors`. Rejects only with the reason of the request's `signal`, and with
    * UNAUTHENTICATED for credentials without an authenticator.
    */
   readonly execute: (
     request: ExecuteRequest,
   ) => Promise<FormattedExecutionResult | SubscriptionResults>
   /**
-   * Calls `listener` with each further schema, once it is served: after a change of CustomResourceDefinitions, clusters
-   * or SDL. Returns a function that removes the listener.
+   * Calls `listener` with each further schema once the gateway serves it, after a change of CustomResourceDefinitions,
+   * clusters or SDL. Returns a function that removes the listener.
    */
   readonly onSchemaChange: (listener: (schema: GraphQLSchema) => void) => () => void
   readonly readiness: () => Readiness
@@ -260,7 +261,7 @@ const gatewayChecks: OptionChecks<GatewayOptions> = {
 /**
  * Connects to the clusters, makes the schema of their API, and answers operations. Rejects with `NoClusterError` if no
  * cluster can be used, and with `SdlError`, `IndexFunctionError` or `CodedError` (`GROUP_ALIAS`) if the configuration of the
- * schema is invalid. Retries clusters that cannot be reached while it runs.
+ * schema is invalid. The running gateway retries unreachable clusters.
  */
 export async function createGateway(given: GatewayOptions): Promise<Gateway> {
   const gateway = await openGateway(given)
@@ -273,14 +274,14 @@ export async function createGateway(given: GatewayOptions): Promise<Gateway> {
   return gateway
 }
 
-/** A gateway that has not connected yet, so that its server can listen before. It answers once `start` has resolved. */
+/** A gateway that has not connected yet, so that its server can listen first. It answers once `start` has resolved. */
 export interface OpenedGateway extends Gateway {
   readonly isStarted: boolean
   /** Connects and makes the schema. Rejects as {@link createGateway} does; dispose of the gateway then. */
   start(): Promise<void>
 }
 
-/** Reads and checks what the options name, as {@link createGateway} does, and connects to nothing. */
+/** Checks the options and reads their files, as {@link createGateway} does, without connecting. */
 export async function openGateway(given: GatewayOptions): Promise<OpenedGateway> {
   const options = checkedOptions('a gateway', given, gatewayChecks)
   requireClusters('clusters', options.clusters, (options.clusterSources ?? []).length > 0)

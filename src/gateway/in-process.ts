@@ -1,7 +1,9 @@
-/**
- * Answers the operations of the program itself, without a port: the same steps, bounds and access as by HTTP. See
- * `Gateway.execute`.
+/*
+ * Answers the operations of the program itself, without a port (`Gateway.execute`). It finds the caller, reads the
+ * document, and takes the same steps as over HTTP, with the same bounds and access. The results have the form that JSON
+ * would give them. When the request's signal aborts, the wait and any subscription end.
  */
+
 import {
   type DocumentNode,
   type ExecutionResult,
@@ -26,7 +28,7 @@ import { interruptible } from '../lib/generators.ts'
 import { parseExact } from '../lib/json.ts'
 import { sentResult } from '../server/operation-pipeline.ts'
 
-/** Who asks, of an operation in this process. */
+/** The caller of an operation in this process. */
 export interface RequestCaller {
   /** The caller, if the program knows them. Takes precedence over `headers` and `token`. */
   readonly viewer?: Viewer | undefined
@@ -42,11 +44,11 @@ export interface RequestCaller {
 
 /** An operation of the program itself. */
 export interface ExecuteRequest extends RequestCaller {
-  /** A text, or what a `gql` tag makes. */
+  /** A text, or the document that a `gql` tag makes. */
   readonly query: string | DocumentNode
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined
   readonly operationName?: string | null | undefined
-  /** Whether the answer explains itself in `extensions.explain`. */
+  /** Whether the answer has `extensions.explain`. */
   readonly explain?: boolean
   /** Aborts the wait for an answer, and ends a subscription. */
   readonly signal?: AbortSignal | undefined
@@ -104,7 +106,7 @@ export function executeInProcess(
   }
 }
 
-/** The program has named its caller in a way that cannot be checked. It is thrown: no client has made the mistake. */
+/** The program has named a caller that cannot be checked. Thrown, since the mistake is the program's, not a client's. */
 class InvalidCallerError extends ClientError {
   constructor() {
     super('UNAUTHENTICATED', 'token and headers need an authenticator to check them', {
@@ -172,7 +174,7 @@ function untilAborted(frames: Frames, signal: AbortSignal | undefined): Subscrip
     signal?.removeEventListener('abort', end)
     void frames.return()
   }
-  // Before the first frame is asked for: a subscription without a reader must end, too.
+  // Listens before the first frame is requested: a subscription without a reader must end, too.
   signal?.addEventListener('abort', end, { once: true })
   async function* results(): SubscriptionResults {
     try {
@@ -184,7 +186,7 @@ function untilAborted(frames: Frames, signal: AbortSignal | undefined): Subscrip
   return interruptible(results(), end)
 }
 
-/** A result as it would come out of JSON. Errors of frames, which were text, are plain already. */
+/** A result in the form that JSON would give it. Errors of frames, which were text, have it already. */
 function sent(result: ExecutionResult | FormattedExecutionResult): FormattedExecutionResult {
   const [first] = result.errors ?? []
   return first instanceof GraphQLError

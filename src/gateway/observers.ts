@@ -1,15 +1,16 @@
-/**
- * The log of the gateway, and how several observers become one. Failures repeat: {@link FailureLog} writes the same
- * one once an interval.
+/*
+ * The log of the gateway, and functions that combine several observers into one. Failures may repeat many times a second,
+ * so {@link FailureLog} writes the same failure once per interval, with the number of repetitions.
  */
+
 import { LRUCache } from 'lru-cache'
 import type { OperationObserver } from '../graphql/answer/operation-observer.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import type { ServerObserver } from '../server/operation-options.ts'
 
 /**
- * The log of the gateway. Details that many lines have: `cluster`, `kind`, `code` and `hint` of a refusal, `requestId`,
- * and `error`, a thrown value (docs/observability.md).
+ * The log of the gateway. Common details: `cluster`, `kind`, `code` and `hint` of a refusal, `requestId`, and `error`, a
+ * thrown value (docs/observability.md).
  */
 export interface GatewayLog {
   info(message: string, details?: object): void
@@ -17,24 +18,23 @@ export interface GatewayLog {
   error(message: string, details?: object): void
 }
 
-/** The code and the way out of an error, as details of a log line; none for other errors. */
+/** The code and the hint of a `CodedError`, as details of a log line; none for other errors. */
 export function codeOf(error: unknown): { readonly code?: string; readonly hint?: string } {
   if (!(error instanceof CodedError)) return {}
   const { code, hint } = error
   return hint === undefined ? { code } : { code, hint }
 }
 
-/** How long a repeated failure is not written again: at first, and at most. Each interval is four times the last one. */
+/** The first and the longest pause before a repeated failure is written again. Each pause is four times the one before. */
 const firstIntervalMs = 60_000
 const longestIntervalMs = 3_600_000
-/** A failure that has not happened for so long counts as a new one. */
+/** A failure that has not occurred for this time counts as new. */
 const forgottenMs = 300_000
 const maxFailures = 1_000
 
 /**
- * The log of failures that may repeat for one cause, a thousand times a second: the same line is written at once, and
- * then once an interval with the number of `times` that it would have been. Give it no stack, and no details that differ
- * each time.
+ * Logs failures that one cause may repeat a thousand times a second. Writes a new line at once, and then once per interval
+ * with the number of repetitions as `times`. Give it no stack, and no details that differ each time.
  */
 export class FailureLog implements Pick<GatewayLog, 'warn' | 'error'>, Disposable {
   readonly #log: GatewayLog
@@ -64,7 +64,7 @@ export class FailureLog implements Pick<GatewayLog, 'warn' | 'error'>, Disposabl
     const line = this.#known.get(cause)
     const nowMs = performance.now()
     if (line === undefined || nowMs - line.lastMs > forgottenMs) {
-      // Those that an interval longer than the pause would still have written.
+      // Adds the repetitions that were not written yet.
       const times = (line?.times ?? 0) + 1
       this.#known.set(cause, { lastMs: nowMs, intervalMs: firstIntervalMs, times: 0 })
       this.#log[level](message, times === 1 ? details : { ...details, times })
@@ -84,7 +84,7 @@ export class FailureLog implements Pick<GatewayLog, 'warn' | 'error'>, Disposabl
 interface RepeatedLine {
   lastMs: number
   intervalMs: number
-  /** How often it has not been written since the last time. */
+  /** The number of repetitions since the line was last written. */
   times: number
   timer?: NodeJS.Timeout | undefined
 }

@@ -1,8 +1,9 @@
-/**
- * Keeps the informers of `preload` running and holds `/readyz` back until their kinds are loaded. The wait has a
- * deadline, and ends once: a gateway that was ready stays so. Kinds that cannot be read, and clusters that are away,
- * are not waited for.
+/*
+ * Keeps the informers of `preload` running, and holds `/readyz` back until their kinds are loaded. `hold` leases the kinds
+ * of each new schema; `loading` names the kinds that are not loaded yet. The wait has a deadline and ends once: a gateway
+ * that was ready stays ready. It excludes kinds that cannot be read and clusters that are unreachable.
  */
+
 import { UnreadableResourceError } from '../cache/cache-errors.ts'
 import type { Lease } from '../cache/cached-resource.ts'
 import { isReachable } from '../graphql/served/cluster-argument.ts'
@@ -19,7 +20,6 @@ interface PreloadedKind {
   readonly lease: Lease
 }
 
-/** Keeps the informers of some kinds running, whether they are used or not, and says which the gateway waits for. */
 export class Preload implements Disposable {
   readonly #listFields: ReadonlySet<string>
   readonly #deadlineMs: number
@@ -36,9 +36,7 @@ export class Preload implements Disposable {
     this.#log = log
   }
 
-  /**
-   * Takes a lease of each preloaded kind that the schema serves now, and releases the others. Does not wait for them.
-   */
+  /** Leases each preloaded kind that the schema serves now, and releases the others. Does not wait for them. */
   hold(served: ServedSchema): void {
     const { kinds, clusters } = served
     const before = this.#kinds
@@ -71,8 +69,8 @@ export class Preload implements Disposable {
   }
 
   /**
-   * The preloaded kinds that are still loading at the start, until all are loaded or the deadline has passed; never
-   * again after that. Kinds that the gateway may not read, and those of clusters that cannot be reached, are left out.
+   * Messages about the preloaded kinds that are still loading. None from the moment when all are loaded or the deadline has
+   * passed. Leaves out kinds that the gateway may not read, and unreachable clusters.
    */
   loading(): readonly string[] {
     const served = this.#served

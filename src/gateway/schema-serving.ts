@@ -1,11 +1,12 @@
-/**
- * The schema that is served, and how it follows the clusters and the user's SDL. A change of either makes it due; one remake
- * runs at a time, in steps that let other work between them, and reflects all that has changed when it begins. It reads the
- * APIs of the clusters, makes model, relations and schema of them (`serve-schema.ts`), and checks the problems: an edit with
- * errors is refused and tried again when the clusters change, any other problem leaves a part out and is logged once. In one
- * tick at its end, the caches learn their resources, and operations get the new schema. Documents and plans belong to the
- * schema that they were made for, and are made again for the new one.
+/*
+ * Keeps the served schema up to date with the clusters and the user's SDL. A change of either makes a remake due. One
+ * remake runs at a time, in steps that let other work run between them, and reflects all changes up to its beginning. It
+ * makes model, relations and schema from the APIs of the clusters (`serve-schema.ts`), and checks the problems: an edit
+ * with errors is refused and tried again when the clusters change; any other problem leaves out a part and is logged once.
+ * In one tick at its end, the caches learn their resources, and operations get the new schema. Documents and plans belong
+ * to one schema, and are made again for the new one.
  */
+
 import type { GraphQLSchema } from 'graphql'
 import { missingKinds } from '../graphql/extensions/extended-schema.ts'
 import type { GatewayExtension } from '../graphql/extensions/extension.ts'
@@ -41,7 +42,7 @@ interface SchemaServingOptions {
 }
 
 export class SchemaServing {
-  /** What was removed from the schema since the start. */
+  /** The parts that were removed from the schema since the start. */
   readonly history: SchemaHistory = new SchemaHistory()
   readonly listeners: Set<(schema: GraphQLSchema) => void> = new Set()
   readonly #means: SchemaServingOptions
@@ -78,7 +79,7 @@ export class SchemaServing {
     return this.#served
   }
 
-  /** What is wrong with the served schema, and why the user's current SDL is not served. */
+  /** The problems of the served schema, and the errors because of which the user's current SDL is not served. */
   get reasons(): readonly string[] {
     return [...this.#refusal, ...this.#problems]
   }
@@ -98,7 +99,7 @@ export class SchemaServing {
     void user.follow(edited, (error) => this.#refuse([error]), signal)
   }
 
-  /** Resolves when the served schema reflects what has changed. */
+  /** Resolves when the served schema reflects all changes up to now. */
   #serveSoon(): Promise<void> {
     this.#isDue = true
     return (this.#serving ??= this.#serveWhileDue())
@@ -159,7 +160,7 @@ export class SchemaServing {
   *#remake(sdl: readonly SdlSource[], isEdit: boolean): Generator<void, void> {
     const { options, packageSdl, fleet, signal, subscriptions, preload, log } = this.#means
     const before = this.#served
-    // The API of a cluster that cannot be reached is unknown.
+    // The API of an unreachable cluster is unknown.
     const isWhole = this.#areAllConnected
     const built = yield* buildSchemaInSteps(options, {
       members: fleet.members,
@@ -190,7 +191,7 @@ export class SchemaServing {
     }
   }
 
-  /** The problems of a schema, logged if they are new. Throws those that refuse it. */
+  /** Logs the new problems of a schema. Throws the problems that refuse it. */
   #checked(
     { problems, dormant, unextended, kinds }: BuiltSchema,
     sdl: readonly SdlSource[],

@@ -1,9 +1,10 @@
-/**
- * Makes the schema of what the clusters serve: one model of the APIs that differ, its relations, the GraphQL types,
- * the program's extensions, and the resources with the indexes that their caches need. It takes some tenths of a
- * second with many custom resources, so it pauses between the steps. A schema that would be made of the same parts is
- * used again. `serveBuilt` then tells the caches what to serve.
+/*
+ * Makes the schema from the APIs of the clusters: first one model of all differing APIs, then its relations, the GraphQL
+ * types, the program's extensions, and the resources with the indexes that their caches need. With many custom resources
+ * this takes some tenths of a second, so it pauses between the steps. If the inputs are the same as before, it returns the
+ * served schema again. `serveBuilt` then registers the resources with the caches.
  */
+
 import { createHash } from 'node:crypto'
 import { validateSchema } from 'graphql'
 import type { ClusterAccess } from '../access/cluster-access.ts'
@@ -44,17 +45,17 @@ export interface SchemaOptions {
   /** Prefixes of API groups in names, by group. */
   readonly aliases?: GroupAliases
   /**
-   * Kinds that are read live from the API server instead of cached: `apps/Deployment`, or `Secret` of the core group.
+   * Kinds to read live from the API server instead of caching them: `apps/Deployment`, or `Secret` of the core group.
    */
   readonly uncached?: readonly string[]
   /**
-   * List fields of kinds that `search`, `graph`, `owned` and relations by a label load by themselves. Their caches do not
+   * List fields of the kinds that `search`, `graph`, `owned` and relations by a label load by default. Their caches do not
    * stop while they are idle. Default: `defaultCommonKinds`.
    */
   readonly commonKinds?: readonly string[]
   /**
-   * What `problems` looks at by itself: list fields of kinds, and `*.GROUP` for all kinds of an API group and those below
-   * it. Their caches do not stop while they are idle. Default: `defaultProblemKinds`.
+   * The kinds that `problems` examines by default: list fields, and `*.GROUP` for all kinds of an API group and of the
+   * groups below it. Their caches do not stop while they are idle. Default: `defaultProblemKinds`.
    */
   readonly problemKinds?: readonly string[]
   /** The part of the clusters' API that becomes the schema; by default all of it. */
@@ -67,13 +68,13 @@ export interface SchemaOptions {
    */
   readonly federation?: boolean
   /**
-   * Whether Secrets have `data` and `type`. They are read from the API server for each answer, with the caller's bearer
-   * token, or with the gateway's own credentials without authentication. Default false.
+   * Whether Secrets have `data` and `type`. The gateway reads them from the API server for each answer, with the caller's
+   * bearer token, or without authentication with its own credentials. Default false.
    */
   readonly secretData?: boolean
   /**
-   * Whether there are mutations, which write to the clusters with the credentials of the caller: the caller's own bearer
-   * token, or the gateway's credentials without authentication. Default false.
+   * Whether there are mutations. They write to the clusters with the caller's own bearer token, or without authentication
+   * with the gateway's credentials. Default false.
    */
   readonly allowWrites?: boolean
   /**
@@ -94,9 +95,8 @@ export interface SchemaOptions {
 interface SchemaSources {
   readonly members: readonly ClusterMember[]
   readonly sdl: readonly SdlSource[]
-  /** Added to the schema of the clusters' API. */
   readonly extensions: readonly ReadExtension[]
-  /** The schema that is served; it is used again if it would be made of the same. */
+  /** The served schema. Returned again if the inputs are the same. */
   readonly before: BuiltSchema | undefined
 }
 
@@ -107,15 +107,15 @@ export interface BuiltSchema extends Omit<
 > {
   /** The resources of all kinds, with the indexes that their caches need. */
   readonly resources: ReadonlyMap<Kind, KindResource>
-  /** What it was made of: the APIs that differ, and the user's SDL. */
+  /** The inputs: the differing APIs, and the user's SDL. */
   readonly madeOf: { readonly apis: readonly ClusterApi[]; readonly sdl: readonly SdlSource[] }
   /** The clusters at the start of the build. */
   readonly members: readonly BuiltMember[]
-  /** Why parts of the SDL and of the options are left out. */
+  /** The reasons why parts of the SDL and of the options are left out. */
   readonly problems: readonly CodedError[]
   /** Declarations for kinds that are not served. */
   readonly dormant: readonly DormantDeclaration[]
-  /** What is left out of extensions. */
+  /** The parts of extensions that are left out. */
   readonly unextended: Omit<ExtendedSchema, 'schema'>
 }
 
@@ -126,8 +126,8 @@ type BuiltMember = Pick<ClusterMember, 'cluster' | 'cache' | 'access'> & {
 type KindResource = ServedResource & Required<Pick<ServedResource, 'indexTexts'>>
 
 /**
- * Makes the schema of the clusters' API, in steps that let other work run between them: with many custom resources it
- * takes some tenths of a second. Throws `CodedError`: `GROUP_ALIAS`, and of an invalid schema. Changes nothing else.
+ * Makes the schema from the clusters' APIs, in steps that let other work run between them. Throws `CodedError`:
+ * `GROUP_ALIAS`, and for an invalid schema. Changes nothing else.
  */
 export function* buildSchemaInSteps(
   options: SchemaOptions & { readonly limits?: Partial<OperationLimits> },
@@ -163,7 +163,7 @@ export function* buildSchemaInSteps(
     ? extendedSchema(ofApis, kinds, extensions)
     : { schema: ofApis, problems: [], dormant: [] }
   yield
-  // Validates now, so that the first operation does not have to wait.
+  // Validates now, so that the first operation does not wait for it.
   const [invalid] = validateSchema(schema)
   // An invalid schema would fail every operation.
   if (invalid !== undefined) {
@@ -198,7 +198,7 @@ export function* buildSchemaInSteps(
   }
 }
 
-/** The APIs that differ from each other, the first of each: clusters of one version mostly serve the same. */
+/** One API of each group of equal ones: clusters of one version mostly serve the same. */
 function* differingApis(apis: readonly ClusterApi[]): Generator<void, readonly ClusterApi[]> {
   if (apis.length <= 1) return apis
   const byHash = new Map<string, ClusterApi>()
@@ -209,7 +209,7 @@ function* differingApis(apis: readonly ClusterApi[]): Generator<void, readonly C
   return [...byHash.values()]
 }
 
-/** Whether a schema was made of the same APIs and SDL. */
+/** Whether a schema was made from the same APIs and SDL. */
 function* isMadeOf(
   { madeOf }: BuiltSchema,
   { apis, sdl }: BuiltSchema['madeOf'],
@@ -227,7 +227,7 @@ function* isMadeOf(
 
 const hashes = new WeakMap<object, string>()
 
-/** A hash of what the schema reads of an API. */
+/** A hash of the parts of an API that the schema reads. */
 function* hashOf({ resources, crds, openapi }: ClusterApi): Generator<void, string> {
   const documents: string[] = []
   for (const path of Object.keys(openapi).toSorted()) {
@@ -279,7 +279,7 @@ export function serveBuilt(from: BuiltSchema, fleet: FleetChanges): ServedSchema
   return { ...built, clusters, members: all, fleet, access, indexTexts }
 }
 
-/** How measurements of pods or nodes are cached, whether or not the schema has their kind. */
+/** The cache settings of the measurements of pods or nodes, whether or not the schema has their kind. */
 function measurements(resource: ApiResource, ofSchema: readonly ServedResource[]): ServedResource {
   const known = ofSchema.find((one) => resourceName(one.resource) === resourceName(resource))
   const { uncached = true, indexers } = known ?? {}
@@ -307,7 +307,7 @@ function* resourcesOf(
       const text = indexTexts[name]
       return text === undefined ? [] : [[name, text] as const]
     })
-    // The indexes that the kind takes from its measurements.
+    // Adds the indexes that the kind copies from its measurements.
     const measured = usageResourceOf(resource)
     const joined = indexes.flatMap(({ name, measured: there }) =>
       there === undefined ? [] : [[name, there] as const],
@@ -344,14 +344,14 @@ function* resourcesOf(
   return resources
 }
 
-/** Whether some names are the kind's list field, or `*.GROUP` of its API group or one above that. */
+/** Whether the names include the kind's list field, or `*.GROUP` of its API group or of a group above it. */
 function isNamedBy({ listField, resource: { group } }: Kind, names: readonly string[]): boolean {
   return names.some((name) =>
     name.startsWith('*.') ? `.${group}`.endsWith(name.slice(1)) : name === listField,
   )
 }
 
-/** What an option names that no cluster serves. A definition may come later, so these are no reason to stop. */
+/** The kinds of an option that no cluster serves. A definition may come later, so the gateway only reports them. */
 function unservedKinds(
   option: string,
   names: readonly string[],

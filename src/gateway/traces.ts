@@ -1,3 +1,8 @@
+/*
+ * The spans of an operation. `begin` opens the span of the whole operation, `within` the spans of its parts. The observer
+ * of each connection adds a span for each request to an API server, and sends the trace along.
+ */
+
 import {
   type Attributes,
   context,
@@ -23,14 +28,15 @@ import type {
 import { packageVersion } from './package-version.ts'
 
 /**
- * Spans of OpenTelemetry, by the SDK that the program registers: of each operation, of its parts, and of the requests to
- * API servers (docs/observability.md). Without an SDK nothing is recorded. Give the same to the gateway and its server.
+ * Records spans of OpenTelemetry, by the SDK that the program registers: for each operation, its parts, and its requests
+ * to API servers (docs/observability.md). Without an SDK it records nothing. Give the same instance to the gateway and its
+ * server.
  */
 export class GatewayTraces implements OperationTracer {
   readonly #tracer: Tracer = trace.getTracer('informerql', packageVersion())
   #hasSdk = false
 
-  /** Follows an operation. `undefined`: there is no SDK. */
+  /** Begins the span of an operation. Returns `undefined` without an SDK. */
   begin(request: FollowedRequest): TracedOperation | undefined {
     if (!this.#isOn()) return undefined
     const active = context.active()
@@ -62,12 +68,12 @@ export class GatewayTraces implements OperationTracer {
     }
   }
 
-  /** The observer of the connection to a cluster: a span for each request, which hands the trace on. */
+  /** The observer of the connection to a cluster. It makes a span for each request, and passes the trace on. */
   readonly observer = (cluster: string): Pick<ApiServerObserver, 'sending'> => ({
     sending: (request) => this.#request(cluster, request),
   })
 
-  /** Whether an SDK is registered. Asked before each span, since without one a span would be made in vain. */
+  /** Whether an SDK is registered. Without one, no spans are made. */
   #isOn(): boolean {
     if (this.#hasSdk) return true
     const provider = trace.getTracerProvider()
@@ -105,7 +111,7 @@ export class GatewayTraces implements OperationTracer {
     }
   }
 
-  /** A span of some work, in whose context it is done: until it returns, or its promise settles. */
+  /** Runs work in the context of a new span, which ends when the work returns or its promise settles. */
   #within<T>(name: string, attributes: Attributes, work: () => T): T {
     const span = this.#tracer.startSpan(name, { attributes })
     let isWaiting = false
@@ -157,7 +163,7 @@ export class GatewayTraces implements OperationTracer {
   }
 }
 
-/** The kind of an error alone: its message may name what a trace must not. */
+/** Records only the kind of an error: its message may contain data that must not be in a trace. */
 function failed(span: Span, error: unknown): void {
   const { code, name } = error as { readonly code?: unknown; readonly name?: unknown }
   span.setAttribute('error.type', String(code ?? name))

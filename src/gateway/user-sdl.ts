@@ -1,6 +1,7 @@
-/**
- * The user's SDL, from single files and a directory: read at the start, and again when its contents change.
+/*
+ * The user's SDL, from single files and a directory. Read at the start, and again when the contents change.
  */
+
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
@@ -53,8 +54,8 @@ export class UserSdl {
   }
 
   /**
-   * Calls `changed` after each change and `failed` after a failed read, until the signal aborts. Compares contents, which
-   * an editor may replace within one moment. Never rejects.
+   * Calls `changed` after each change and `failed` after a failed read, until the signal aborts. Compares contents, since
+   * files may change within one moment. Never rejects.
    */
   async follow(
     changed: (sources: readonly SdlSource[]) => void,

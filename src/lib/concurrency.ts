@@ -1,8 +1,9 @@
-/**
+/*
  * Runs a bounded number of works at once. The others wait in lanes. A lane serves its works in order, and the lanes
  * take turns, so that a caller with few works waits for one work of each other lane, however many works that lane
  * holds. When the queue is full, the longest lane loses its newest work.
  */
+
 import { CodedError } from './coded-error.ts'
 
 /** Thrown before the work begins: the queue is full, or the work waited too long. */

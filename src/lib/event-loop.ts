@@ -1,4 +1,4 @@
-/**
+/*
  * Shares the event loop between bursts of short synchronous works and everything else. Once the works of one loop turn
  * have taken {@link sliceMs} together, the next ones wait while the loop runs. So a hundred heavy operations that
  * arrive at once delay the others by one slice, not by the whole burst.
@@ -8,6 +8,7 @@
  * served longest ago. So a hundred short works of one lane do not each wait for a long work of another lane. Within a
  * lane, shares take turns. The queue is unbounded; the callers bound the operations under way.
  */
+
 import { sleep } from './backoff.ts'
 
 /** The owner of works that wait for each other. */

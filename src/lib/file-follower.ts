@@ -1,9 +1,10 @@
-/**
+/*
  * Follows files by looking at them every two seconds. Events of the file system would miss what a mounted Secret or
  * ConfigMap does: it is a symbolic link that is replaced. A look returns what is compared: the state of files, their
  * names, or their contents; {@link changesOf} yields those that differ from the one before. {@link FollowedFiles} keeps
  * what was last read of files that are read at once.
  */
+
 import { statSync } from 'node:fs'
 import { sleep } from './backoff.ts'
 

@@ -1,7 +1,8 @@
-/**
+/*
  * Options of programs: each has a check, and unknown names are refused with the nearest known one. Numbers that a
  * configuration may set have a table with their default and bounds ({@link NumberOptions}).
  */
+
 import { CodedError } from './coded-error.ts'
 import { isRecord } from './json.ts'
 

@@ -1,8 +1,9 @@
-/**
- * Which document a request means: its text, the hash of a text that was sent before (automatic persisted queries), or
- * an id of the trusted documents. {@link requestedDocument} decides, for HTTP and WebSockets alike, and says what is
- * missing.
+/*
+ * Finds the document of a request: its text, the text of a hash that was sent before (automatic persisted queries), or a
+ * trusted document by its id. HTTP and WebSockets both call {@link requestedDocument}, whose errors name the missing
+ * member.
  */
+
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Viewer } from '../access/viewer.ts'
@@ -32,11 +33,11 @@ export const requestMembers: ReadonlySet<string> = new Set([
 
 /** Finds the documents of operations before they are parsed, on both transports. */
 export interface DocumentSource {
-  /** Members of a request that name a document, besides `extensions.persistedQuery`. */
+  /** Members of a request that name a document, in addition to `extensions.persistedQuery`. */
   readonly idMembers: readonly string[]
   /**
-   * The document of a request; `undefined` if it has and names none. With `learns`, a document that comes with its hash
-   * may be remembered. Throws `ClientError` if the document is unknown or may not run.
+   * The document of a request; `undefined` if the request neither has nor names one. With `learns`, the source may remember
+   * a document that comes with its hash. Throws `ClientError` if the document is unknown or may not run.
    */
   documentOf(request: DocumentRequest, learns: boolean): string | undefined
 }
@@ -51,8 +52,8 @@ interface DocumentAsked {
 const sha256 = /^[0-9a-f]{64}$/
 
 /**
- * As {@link DocumentSource.documentOf}. Reports refused documents to the observer. Throws `ClientError` for a request without a document,
- * with the members that do not name one here.
+ * Calls {@link DocumentSource.documentOf}, and reports refused documents to the observer. Throws `ClientError` for a
+ * request without a document. The error lists the members that have no meaning here.
  */
 export function requestedDocument(
   source: DocumentSource,
@@ -65,7 +66,7 @@ export function requestedDocument(
   } catch (error) {
     const seen = clientErrorOf(error)
     const { code, value } = seen.extensions
-    // Clients name a document first, and send it if it is unknown: this is not a refusal.
+    // Not a refusal: clients first send a hash, and then the document if the hash is unknown.
     if (code !== 'PERSISTED_QUERY_NOT_FOUND') {
       const refused = refusedDocument(request.query ?? '', [seen], { viewer, trace })
       const named = typeof value === 'string' && sha256.test(value) ? value : undefined
@@ -123,7 +124,7 @@ export class KnownDocuments implements DocumentSource {
   }
 }
 
-/** Whether what was sent as an operation names its document by a hash. */
+/** Whether the members of an operation name its document by a hash. */
 export function namesHash(params: unknown): boolean {
   if (!isRecord(params)) return false
   const { extensions } = params

@@ -1,9 +1,10 @@
-/**
- * The server: its parts are made in the constructor, it listens in `listen`, and it ends in two steps. `drain` keeps
- * serving while load balancers and clients move on: `/readyz` answers 503, answers end their connections, and clients
- * of WebSockets and event streams are asked to reconnect. Disposing then stops listening and lets what runs finish
- * until the deadline. `startGraphQLServer` is what programs call.
+/*
+ * The server, which programs start with `startGraphQLServer`. The constructor makes the parts, and `listen` opens the
+ * ports. The server stops in two steps. `drain` keeps serving while load balancers and clients move on: `/readyz` answers
+ * 503, answers end their connections, and the server asks clients of WebSockets and event streams to reconnect. Disposing
+ * then stops listening, and lets running requests finish until the deadline.
  */
+
 import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { type Authenticator, noViewer } from '../access/authentication/authenticator.ts'
@@ -71,9 +72,9 @@ export interface GraphQLServerOptions {
   readonly server: ServerOptions
   /** The answer of `/readyz`. */
   readonly readiness: () => Readiness
-  /** Whether there is something to answer from. Until then only probes and metrics are answered, and all else with 503. */
+  /** Whether the server can answer operations. Until then it answers probes and metrics, and everything else with 503. */
   readonly isStarted?: () => boolean
-  /** Authenticates callers first; without it, callers are anonymous. */
+  /** Authenticates callers. Absent: callers are anonymous. */
   readonly authenticator?: Authenticator | undefined
   /**
    * Answers operations that have a plan on the fast path: `gateway.planned`. Not used if there are other plugins than
@@ -83,13 +84,13 @@ export interface GraphQLServerOptions {
   /** Served if `server.metricsPort` or `server.metricsOnApiPort` are set. */
   readonly metrics?: MetricsSource | undefined
   readonly observer?: ServerObserver | undefined
-  /** Follows operations by spans of OpenTelemetry: the same `GatewayTraces` as the gateway's. */
+  /** Records spans of OpenTelemetry for operations: the `GatewayTraces` of the gateway. */
   readonly traces?: OperationTracer | undefined
-  /** Why nothing may be answered at present, if so: operations are refused with this error, and `/readyz` answers 503. */
+  /** An error while the server must not answer: it refuses operations with the error, and `/readyz` answers 503. */
   readonly refusal?: (() => CodedError | undefined) | undefined
   /** The schema as SDL, for `/graphql/schema`. Absent: the server does not show it. */
   readonly sdl?: (() => string) | undefined
-  /** What GraphiQL shows at the first visit, one document a tab. */
+  /** The documents that GraphiQL shows at the first visit, each in a tab. */
   readonly exampleOperations?: readonly string[]
   /** The folder of the portal, served at `/` unless `server.portal` is false: `portalFolder`. Absent: no page. */
   readonly portalFolder?: string | undefined
@@ -185,7 +186,7 @@ class RunningServer implements GraphQLServer {
         : new TrustedDocuments(trustedDocuments, log, this.#portal?.documents)
     const documents = this.#trusted ?? new KnownDocuments()
     const { context = () => ({}) } = options
-    // With a viewer: that of the program's own context, or else the authenticator's.
+    // Adds the viewer of the program's context; without one, the viewer of the authenticator.
     const whole = (made: OperationContext, origin: OperationOrigin): OperationContext => {
       const viewer = made.viewer ?? origin.viewer
       if (viewer === undefined && requireViewer) throw noViewer()
@@ -261,7 +262,7 @@ class RunningServer implements GraphQLServer {
       if (this.#drained !== undefined) response.shouldKeepAlive = false
       response.once('close', () => {
         this.#underWay.delete(response)
-        // Its head may have kept the connection, which would delay the stop until its idle timeout.
+        // The head of the answer may have kept the connection alive. That would delay the stop until the idle timeout.
         if (this.#drained !== undefined) request.socket.end()
       })
       void http.answer(request, response)
@@ -321,7 +322,7 @@ class RunningServer implements GraphQLServer {
     await this.#connections.dismiss(drainSpreadMs, this.#stop.signal)
   }
 
-  /** Waits for the answers that have ended but are not sent: Node takes their connections for idle, and cuts them off. */
+  /** Waits until ended answers are sent: Node takes their connections for idle, and would cut them off. */
   async #untilSent(): Promise<void> {
     const sending = [...this.#underWay].filter(({ writableEnded }) => writableEnded)
     if (sending.length === 0) return
@@ -351,8 +352,8 @@ class RunningServer implements GraphQLServer {
 }
 
 /**
- * The plans, if they may answer before the pipeline. They call no hooks then, so with other plugins than the gateway's every
- * request takes the pipeline, at whose end the gateway's plugin answers by the same plans.
+ * The plans, if they may answer without the pipeline. They call no hooks of plugins. So with further plugins every request
+ * takes the pipeline, at the end of which the gateway's plugin answers by the same plans.
  */
 function plannedAlone({ planned, plugins, log }: GraphQLServerOptions): PlannedQueries | undefined {
   if (planned === undefined || plugins.every((plugin) => plugin === planned.plugin)) return planned
@@ -373,7 +374,7 @@ function portalOf({ portalFolder, server, log }: GraphQLServerOptions): PortalFi
   return portal
 }
 
-/** The host of an address in a URL; wildcard addresses become loopback. */
+/** An address as the host of a URL; wildcard addresses become loopback. */
 function nameOf(host: string): string {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host
   return reachable.includes(':') && !reachable.startsWith('[') ? `[${reachable}]` : reachable

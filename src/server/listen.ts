@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { AddressInfo, Server } from 'node:net'
 import { CodedError } from '../lib/coded-error.ts'
 
-/** Listens on an address. Resolves with the bound one. Rejects with LISTEN. */
+/** Listens on an address. Resolves with the bound address. Rejects with LISTEN. */
 export async function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
   try {
     server.listen(port, host)
@@ -22,7 +22,7 @@ export function listenError(host: string, port: number, cause: NodeJS.ErrnoExcep
 
 const noAddress = { problem: 'this machine has no such address', hint: 'choose another --host' }
 
-/** By the codes of Node. */
+/** The problems by Node's error codes. */
 const problems: Readonly<
   Record<string, (port: number) => { readonly problem: string; readonly hint: string }>
 > = {

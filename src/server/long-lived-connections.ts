@@ -1,14 +1,14 @@
 import { sleep } from '../lib/backoff.ts'
 
 export interface LongLivedConnection {
-  /** Asks the client to reconnect as soon as the answers under way have been sent. Idempotent. */
+  /** Asks the client to reconnect as soon as its running answers have been sent. Idempotent. */
   dismiss(): void
   destroy(): void
 }
 
-/** Clients of a stopping server are sent away in groups, this often. */
+/** The pause between two groups of clients that a stopping server dismisses. */
 const groupMs = 100
-/** The number of clients that the other replicas take in a second: each reconnects, authenticates and subscribes. */
+/** The number of clients that the other replicas can take per second: each reconnects, authenticates and subscribes. */
 const clientsPerSecond = 500
 
 /** The WebSockets and event streams of a server. A stop asks their clients to reconnect, which leads them elsewhere. */
@@ -28,8 +28,8 @@ export class LongLivedConnections {
   }
 
   /**
-   * Dismisses all, the oldest first: {@link clientsPerSecond} of them, or more if it took longer than `maxSpreadMs`
-   * otherwise. Connections that are opened meanwhile are dismissed last. Dismisses all at once when the signal aborts.
+   * Dismisses all, the oldest first: {@link clientsPerSecond} per second, or more if that would take longer than
+   * `maxSpreadMs`. Connections opened meanwhile come last. When the signal aborts, dismisses the rest at once.
    */
   async dismiss(maxSpreadMs: number, signal: AbortSignal): Promise<void> {
     const all = [...this.#open]

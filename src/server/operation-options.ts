@@ -6,7 +6,7 @@ import type { FrameStream } from '../lib/frame-stream.ts'
 import type { OperationFollower } from '../graphql/prepare/operation-trace.ts'
 import type { RefusedDocument } from '../graphql/answer/operation-observer.ts'
 
-/** Answers of further paths, by path: `/faults`. A handler that throws is answered with 500. */
+/** Handlers of further paths, by path: `/faults`. If a handler throws, the server answers 500. */
 export type Routes = Readonly<
   Record<string, (request: IncomingMessage, response: ServerResponse) => void | Promise<void>>
 >
@@ -26,7 +26,7 @@ export interface ServerRefusal {
   readonly viewer?: Viewer | undefined
   /** The address of the peer, possibly a proxy. */
   readonly address: string | undefined
-  /** Of the request, or of the one that opened the WebSocket. */
+  /** The id of the request, or of the request that opened the WebSocket. */
   readonly requestId?: string | undefined
 }
 
@@ -37,7 +37,7 @@ export interface ServerObserver {
   rejected?(document: RefusedDocument): void
   socketOpened?(): void
   socketClosed?(): void
-  /** A slow reader was cut off: too many bytes waited for it, or it took nothing for too long. */
+  /** The server has cut off a slow reader: too many bytes waited for it, or it took nothing for too long. */
   cutOff?(transport: 'http' | 'websocket'): void
   /** Called once with a function that returns the number of bytes that wait to be sent. */
   unsent?(bytes: () => number): void
@@ -49,22 +49,22 @@ export interface FollowedRequest {
   readonly method: string
   readonly path: string
   readonly requestId: string
-  /** Where `traceparent` may be: headers, with what a WebSocket's `connection_init` and messages say. */
+  /** The places of `traceparent`: headers, and the payloads of a WebSocket's `connection_init` and messages. */
   readonly carrier: () => Readonly<Record<string, unknown>>
 }
 
-/** An operation that is followed, from its request on. Must not throw. */
+/** A traced operation, from its request on. Must not throw. */
 export interface TracedOperation {
   readonly follower: OperationFollower
-  /** Does work as a part of the operation, with all that it starts. */
+  /** Runs work, and everything that it starts, as a part of the operation. */
   run<T>(work: () => T): T
-  /** The operation is over; of a subscription, it has begun. Idempotent. */
+  /** Ends the trace: the operation is over, or the subscription has begun. Idempotent. */
   end(httpStatus?: number): void
 }
 
-/** Follows operations: `GatewayTraces`. */
+/** Traces operations: `GatewayTraces`. */
 export interface OperationTracer {
-  /** `undefined`: the operation is not followed. */
+  /** Returns `undefined` if the operation is not traced. */
   begin(request: FollowedRequest): TracedOperation | undefined
 }
 
@@ -72,14 +72,14 @@ export const graphqlPath = '/graphql'
 
 export const sdlPath = '/graphql/schema'
 
-/** Where an operation comes from: a program makes its context from it. */
+/** The origin of an operation, from which a program makes its context. */
 export interface OperationOrigin {
   readonly transport: 'http' | 'websocket'
   /** The headers of the request, or of the request that opened the WebSocket. */
   readonly headers: IncomingHttpHeaders
   /** The payload of `connection_init`. */
   readonly connectionParams: Readonly<Record<string, unknown>> | undefined
-  /** The viewer of the authenticator, if any. */
+  /** The viewer that the authenticator found, if any. */
   readonly viewer?: Viewer | undefined
 }
 
@@ -118,7 +118,7 @@ type OperationCaller = Pick<OperationOptions, 'callerToken' | 'forbidKeeping' | 
 
 /** Answers operations that have a plan, as most queries do. */
 export interface PlannedQueries {
-  /** The plugin that it replaces. */
+  /** The plugin that these plans replace. */
   readonly plugin?: ServerPlugin | undefined
   /**
    * The JSON text of the answer; `undefined` if the pipeline has to answer: the operation is not a query, has no plan,
@@ -128,7 +128,7 @@ export interface PlannedQueries {
     operation: QueryRequest,
     origin: OperationOrigin & OperationCaller,
   ): string | undefined | Promise<string | undefined>
-  /** The frames of a subscription. The last are its errors, if it fails. Never rejects. */
+  /** The frames of a subscription. If it fails, its errors come last. Never rejects. */
   subscribe?(
     operation: QueryRequest,
     origin: OperationOrigin &

@@ -1,8 +1,9 @@
-/**
- * graphql-yoga as it is used here: a pipeline without HTTP of its own. Guards check a request before it, the
- * transports read the operation, and its plugins are those of the program. It answers what has no plan, and everything
- * for a server whose plugins have hooks. `ServerParts` is what both transports share.
+/*
+ * The pipeline: graphql-yoga without its own HTTP. Guards check a request first, and the transports read the operation.
+ * The program gives the plugins. The pipeline answers operations without a plan; with further plugins, whose hooks it has
+ * to call, it answers all. Both transports share `ServerParts`.
  */
+
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
   type DocumentNode,
@@ -51,12 +52,12 @@ import type { UnsentBytes } from './unsent-bytes.ts'
 export interface TransportContext {
   readonly req: IncomingMessage
   readonly res?: ServerResponse
-  /** What the HTTP transport has read, with the document. */
+  /** The operation that the HTTP transport has read, with its document. */
   readonly asked?: SentOperation
   /** Set by transports that are neither yoga's HTTP nor a WebSocket. */
   readonly transport?: OperationOrigin['transport']
   readonly connectionParams?: Readonly<Record<string, unknown>> | undefined
-  /** The context or its error, if it has been made already. */
+  /** The context or its error, if it is already made. */
   readonly made?: MadeContext | undefined
   readonly viewer?: Viewer | undefined
   readonly callerToken?: CallerToken | undefined
@@ -71,7 +72,7 @@ export interface TransportContext {
 
 export type MadeContext = { readonly context: OperationContext } | { readonly error: unknown }
 
-/** Yoga with all checks that both transports share. */
+/** Yoga with the checks that both transports share. */
 export type OperationPipeline = YogaServerInstance<TransportContext, object>
 
 export interface ServerParts {
@@ -95,7 +96,7 @@ export interface ServerParts {
   readonly log: ServerLog
 }
 
-/** Makes a minimal yoga, without CORS, forms, pages and bodies. Guards check requests before it, and the transport reads them. */
+/** Makes a minimal yoga, without CORS, forms, pages and bodies. */
 export function createOperationPipeline(
   plugins: readonly ServerPlugin[],
   { contextOf, log }: Pick<ServerParts, 'contextOf' | 'log'>,
@@ -118,7 +119,7 @@ export function createOperationPipeline(
       debug: () => {},
       info: () => {},
       warn: (...details: unknown[]) => log.warn(details.map(String).join(' ')),
-      // Yoga also logs errors of the caller. Logs only unexpected errors.
+      // Logs only unexpected errors. Yoga would also log errors of the caller.
       error: (error: unknown) => void loggedError(error, undefined, log),
     },
     context: async (initial: TransportContext) => {
@@ -154,10 +155,7 @@ export function createOperationPipeline(
   })
 }
 
-/**
- * An error as its client sees it. An unexpected one is logged, once: with the id of its request, which it has from then
- * on.
- */
+/** The form of an error for the client. Logs an unexpected error, once, and adds the id of the request to it. */
 export function loggedError(
   error: unknown,
   trace: OperationTrace | undefined,
@@ -170,7 +168,7 @@ export function loggedError(
   return withRequestId(seen, requestId)
 }
 
-/** Yoga takes the operations that the HTTP transport has read, and answers what is wrong with the others. */
+/** Gives Yoga the operations that the HTTP transport has read, or the errors of unreadable ones. */
 const operationsAsRead: Plugin<object, TransportContext> = {
   onRequestParse({ serverContext: { asked }, setRequestParser }) {
     setRequestParser(() => {
@@ -194,7 +192,7 @@ const operationsByName: Plugin = {
   },
 }
 
-/** An error of the request with status 400; with `spec`, as GraphQL over HTTP has it, 200 for clients of application/json. */
+/** An error of the request with status 400. With `spec` (GraphQL over HTTP), clients of application/json get 200. */
 export function requestError(error: unknown, spec = true): GraphQLError {
   const { message, extensions } = clientErrorOf(error)
   return new GraphQLError(message, { extensions: { ...extensions, http: { spec, status: 400 } } })
@@ -229,7 +227,7 @@ const codedErrors: Plugin<object, TransportContext> = {
   },
 }
 
-/** A result for a message: with errors as clients see them, without HTTP details. */
+/** A result for a message, with the errors in their form for clients, and without HTTP details. */
 export function sentResult(result: AnsweredResult): FormattedExecutionResult {
   const { errors, ...rest } = clientResult(result)
   if (errors === undefined) return rest as FormattedExecutionResult

@@ -1,7 +1,8 @@
-/**
- * Sends the frames of planned subscriptions over one connection. Takes a frame only when the connection has room, so it
- * holds nothing for a slow reader.
+/*
+ * Sends the frames of planned subscriptions over one connection. It takes a frame from a stream only when the connection
+ * has room, so that it holds no frames for a slow reader. All streams of a connection share its room.
  */
+
 import { FrameStream, type StreamEnd } from '../lib/frame-stream.ts'
 import type { Output } from './unsent-bytes.ts'
 
@@ -70,7 +71,7 @@ export class FrameSink {
     })
   }
 
-  /** Call when waiting bytes have been sent, at the latest when all have. */
+  /** Call when waiting bytes have been sent, or at least when none are left. */
   drained(): void {
     if (this.#output.measure() > maxWaitingBytes / 2 || this.#waiting.size === 0) return
     const waiting = this.#waiting

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { UserQuotaLimits } from './guard/user-quotas.ts'
 import type { UnsentLimits } from './unsent-bytes.ts'
 
-/** The limits of a server, per request, per user and in all. */
+/** The options of a server, with its limits per request, per user and in total. */
 export interface ServerOptions extends UserQuotaLimits, UnsentLimits {
   /** The address to listen on: loopback, unless callers are authenticated or `insecureNoAuth` is set. */
   readonly host: string
@@ -22,15 +22,15 @@ export interface ServerOptions extends UserQuotaLimits, UnsentLimits {
   /** The file of the CA of trusted client certificates, for `auth.mode: request-header`. */
   readonly tlsClientCa?: string | undefined
   /**
-   * The address at which browsers see the gateway, if a proxy stands before it: `https://portal.example.com`, without a
-   * path. Browser sign-in returns there, and only its pages may send the session. Absent: the address of each request.
+   * The address at which browsers see the gateway behind a proxy: `https://portal.example.com`, without a path. Browser
+   * sign-in returns there, and only its pages may send the session. Absent: the address of each request.
    */
   readonly publicUrl?: string | undefined
-  /** Allowed names in the `Host` header besides loopback and the bound address: `name`, or `name:port`. */
+  /** Allowed names in the `Host` header, in addition to loopback and the bound address: `name`, or `name:port`. */
   readonly allowedHosts: readonly string[]
-  /** Origins of web pages that may send operations, besides the gateway's own: `https://portal.example.com`. */
+  /** Origins of web pages that may send operations, in addition to the gateway's own: `https://portal.example.com`. */
   readonly allowedOrigins: readonly string[]
-  /** Headers that pages of allowed origins may send, besides those of GraphQL clients and of W3C tracing. */
+  /** Headers that pages of allowed origins may send, in addition to the headers of GraphQL clients and of W3C tracing. */
   readonly allowedHeaders: readonly string[]
   /** Whether to serve GraphiQL. Absent: only while bound to loopback. */
   readonly graphiql?: boolean | undefined
@@ -68,16 +68,16 @@ export interface ServerOptions extends UserQuotaLimits, UnsentLimits {
   readonly metricsPort?: number | undefined
   /** The address of the metrics port. */
   readonly metricsHost: string
-  /** Whether the port of the API serves `/metrics` too, without authentication. */
+  /** Whether the port of the API also serves `/metrics`, without authentication. */
   readonly metricsOnApiPort: boolean
   /** How long to keep serving after SIGTERM, while `/readyz` answers 503, so that load balancers can move callers. */
   readonly drainDelayMs: number
   /**
-   * The longest time over which the clients of WebSockets and event streams are then asked to reconnect, 500 in a
-   * second if that takes no longer.
+   * After that, the server asks clients of WebSockets and event streams to reconnect, 500 per second, or more if that would
+   * take longer than this.
    */
   readonly drainSpreadMs: number
-  /** How long a stop then waits for running requests. */
+  /** After that, how long a stop waits for running requests. */
   readonly stopDeadlineMs: number
 }
 
@@ -92,7 +92,7 @@ const hostName = z.string().regex(/^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]+)?$/i,
   error: 'expected a host name, with or without a port, and no scheme',
 })
 
-/** Browsers keep a session for https alone, or on this machine. */
+/** Browsers keep a session only over https, or on this machine. */
 const publicUrl = z
   .url({ protocol: /^https?$/, error: 'expected https://HOST, without a path', abort: true })
   .refine(
@@ -112,7 +112,7 @@ const viewFolder = z.string().regex(/(^|\/)[a-z0-9][a-z0-9-]*\/?$/, {
   error: 'expected a folder whose name has only lower-case letters, digits and hyphens',
 })
 
-/** Checks {@link ServerOptions}, and holds all their defaults. */
+/** Checks {@link ServerOptions} and sets their defaults. */
 export const serverOptionsSchema: z.ZodType<ServerOptions> = z.strictObject({
   host: z.string().min(1).default('127.0.0.1'),
   port: z.int().min(0).max(65_535).default(4000),

@@ -1,8 +1,9 @@
-/**
- * An operation whose results are sent one by one, by WebSocket or as server-sent events: `prepareOperation` makes its
- * context, finds its document, parses and validates it; `answerOperation` answers it by its plan or by the pipeline.
- * The transport then drains the answers. Frames of a plan bypass them: they go to `sendFrames` as bytes.
+/*
+ * Answers operations whose results are sent one by one, over a WebSocket or as server-sent events. `prepareOperation`
+ * makes the context, finds the document, parses and validates it. `answerOperation` answers by the plan or the pipeline.
+ * The transport then sends the returned answers. Frames of a plan bypass them: they go to `sendFrames` as bytes.
  */
+
 import type { IncomingMessage } from 'node:http'
 import {
   type ExecutionArgs,
@@ -27,7 +28,7 @@ export type Answers = AsyncGenerator<ExecutionResult, void, void>
 
 export interface StreamedRequest {
   readonly transport: 'http' | 'websocket'
-  /** The request, or the one that opened the WebSocket. */
+  /** The request, or the request that opened the WebSocket. */
   readonly request: IncomingMessage
   readonly connectionParams?: Readonly<Record<string, unknown>> | undefined
   readonly operation: RequestedOperation
@@ -41,7 +42,7 @@ export interface StreamedRequest {
   readonly made?: MadeContext
 }
 
-/** A valid operation, with all that its answer takes. */
+/** A valid operation, ready to be answered. */
 export interface StreamedOperation extends ExecutionArgs {
   readonly asked: StreamedRequest
   readonly enveloped: ReturnType<OperationPipeline['getEnveloped']>
@@ -60,7 +61,7 @@ export async function prepareOperation(
   const beganMs = performance.now()
   const { request, ...origin } = asked
   const { operation, learns, trace } = asked
-  // Not as `request`: yoga would take the GET that opened a WebSocket for the method of its operations.
+  // Passes the request as `req`: by `request`, yoga would take the GET that opened a WebSocket for the operation's method.
   const enveloped = pipeline.getEnveloped({ ...origin, req: request, params: operation })
   const contextValue = (await enveloped.contextFactory()) as OperationOptions
   const { viewer } = contextValue
@@ -92,14 +93,14 @@ export async function prepareOperation(
   }
 }
 
-/** A link, a prefetch or a reload must not write. A WebSocket is opened by a GET, too; its messages are none. */
+/** A link, a prefetch or a reload must not write. Messages of a WebSocket may, although a GET opened it. */
 function isGet({ transport, request }: StreamedRequest): boolean {
   return transport === 'http' && request.method !== 'POST'
 }
 
 /**
- * Answers an operation by its plan, whose frames go to `sendFrames`, or by the pipeline. The results that it returns
- * are still to be sent.
+ * Answers an operation by its plan, whose frames go to `sendFrames`, or by the pipeline. The caller has to send the
+ * returned results.
  */
 export async function answerOperation(
   { planned }: ServerParts,
@@ -136,7 +137,7 @@ export async function answerOperation(
   return interruptible(results(), () => frames.close())
 }
 
-/** The answers of an operation that has this one. */
+/** The answers of an operation with a single result. */
 export async function* only(result: ExecutionResult): Answers {
   yield result
 }

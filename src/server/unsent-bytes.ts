@@ -1,8 +1,9 @@
-/**
- * Bounds the bytes that wait to be sent, on all transports. Over a user's bound it cuts off connections of that user;
- * over the total bound, connections of the user with the most waiting bytes. The connection that has taken nothing for
- * the longest time is cut off first.
+/*
+ * Bounds the bytes that wait to be sent, on all transports. Over a user's bound, it cuts off connections of that user; over
+ * the total bound, connections of the user with the most waiting bytes. It begins with the connection that has taken
+ * nothing for the longest time.
  */
+
 import type { Socket } from 'node:net'
 import type { Viewer } from '../access/viewer.ts'
 import type { ServerObserver } from './operation-options.ts'
@@ -60,7 +61,7 @@ export class UnsentBytes {
     return new Output(channel, this, this.#limits.writeDeadlineMs)
   }
 
-  /** Takes over that the waiting bytes of an output have changed. */
+  /** Adds a change of an output's waiting bytes to the sums. */
   changed(output: Output, difference: number): void {
     const { user, bytes } = output
     const ofUser = (this.#byUser.get(user) ?? 0) + difference

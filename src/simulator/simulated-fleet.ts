@@ -1,7 +1,8 @@
-/**
+/*
  * A simulated cluster is a simulator with the objects of a company, which a churn changes; a fleet is one of them for
  * each cluster of the scenario.
  */
+
 import { aFunction, anObject, checkedOptions, type OptionChecks } from '../lib/options.ts'
 import { type ChurnOptions, createChurn } from './churn/churn.ts'
 import { clusterSeed, kubernetesOf, type PopulationOptions } from './population/plan.ts'

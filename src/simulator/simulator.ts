@@ -1,7 +1,8 @@
-/**
+/*
  * Puts an API server together: registry, storage, default objects, access and the HTTP server. `simulated-fleet.ts`
  * fills it with a company and lets that live.
  */
+
 import { resources } from '../kubernetes/resources.ts'
 import { timestamp } from '../kubernetes/timestamp.ts'
 import { CodedError } from '../lib/coded-error.ts'

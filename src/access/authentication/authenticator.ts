@@ -1,8 +1,9 @@
-/**
- * What an authenticator is: it turns the credentials of a request into a viewer, and says of failures whether the
- * caller has no credentials, has wrong ones, or cannot be checked now. {@link CallerToken} carries a token to the
- * clusters that may get it, and shows it to nobody else.
+/*
+ * The interface of authenticators. An authenticator turns the credentials of a request into a viewer. Its errors tell
+ * whether the caller has no credentials, has wrong ones, or cannot be checked now. {@link CallerToken} carries a token to
+ * the clusters that may receive it, and keeps it out of logs and JSON.
  */
+
 import { isUnauthorized } from '../../api-server/transport/reachability.ts'
 import type { Viewer } from '../viewer.ts'
 import { CodedError } from '../../lib/coded-error.ts'
@@ -16,7 +17,7 @@ export interface Credentials {
    * authenticator for trusted proxies may trust them.
    */
   readonly headers: () => Readonly<Record<string, readonly string[] | undefined>>
-  /** The cookies, if a page of the gateway's own origin sends them. Cookies of any other request are left out. */
+  /** The cookies, if a page of the gateway's own origin sends them; absent for any other request. */
   readonly cookie?: string | undefined
   /** The address of the peer: the caller or a proxy. */
   readonly address?: string | undefined
@@ -31,20 +32,20 @@ export interface ClientCertificate {
   readonly notAfterMs: number
 }
 
-/** A caller who may ask. */
+/** A caller who may send operations. */
 export interface Admitted {
-  /** `undefined`: a caller without an identity, who sees everything where signing in is optional. */
+  /** `undefined`: a caller without an identity, who sees everything if sign-in is optional. */
   readonly viewer: Viewer | undefined
   /** The expiry of the credentials, in Unix milliseconds; `undefined` if they have none. */
   readonly expiresAtMs: number | undefined
 }
 
-/** A caller whose credentials were accepted, and for how long. */
+/** A caller with accepted credentials. */
 export interface Authenticated extends Admitted {
   readonly viewer: Viewer
 }
 
-/** Finds out who sends a request: one of the modes of `auth`, or a program's own. */
+/** Identifies the sender of a request: one of the modes of `auth`, or a program's own. */
 export interface Authenticator {
   /**
    * Authenticates a caller. Returns a promise only if it has to ask a server. Throws or rejects with {@link
@@ -52,13 +53,12 @@ export interface Authenticator {
    */
   authenticate(credentials: Credentials): Admitted | Promise<Admitted>
   /**
-   * The token of accepted credentials, if an API server accepts it too. It is passed along with an operation and never
-   * stored.
+   * The token of accepted credentials, if an API server also accepts it. It accompanies an operation and is never stored.
    */
   tokenOf?(credentials: Credentials): CallerToken | undefined
   /**
-   * Calls `changed` when accepted credentials may have ended before their expiry, so that they are authenticated again.
-   * Returns the function that stops it.
+   * Calls `changed` when accepted credentials may have ended before their expiry. The listener should authenticate again.
+   * Returns a function that removes it.
    */
   follow?(credentials: Credentials, changed: () => void): () => void
 }
@@ -72,7 +72,7 @@ export type CredentialProblem = 'none' | 'malformed' | 'refused'
 /** The caller is not authenticated. Never contains the credentials. */
 export class UnauthenticatedError extends CodedError {
   readonly problem: CredentialProblem
-  /** Where a browser signs in, if it can: `/auth/login`. */
+  /** The path where a browser can sign in, if any: `/auth/login`. */
   readonly login: string | undefined
 
   constructor(problem: CredentialProblem, message: string, hint: string, login?: string) {
@@ -102,7 +102,7 @@ export class IdentityUnavailableError extends CodedError {
   }
 }
 
-/** Whether an error says that the caller is not authenticated, or cannot be now. */
+/** Whether an error means that the caller is not authenticated, or cannot be authenticated now. */
 export function isOfCaller(error: unknown): boolean {
   return error instanceof UnauthenticatedError || error instanceof IdentityUnavailableError
 }
@@ -114,10 +114,10 @@ export class CallerToken {
   readonly #token: () => string
   /** The cluster that accepts the token; absent: the default cluster. */
   readonly cluster: string | undefined
-  /** Further clusters that accept it; `*` for all of the configuration. */
+  /** Further clusters that accept it; `*` for all configured ones. */
   readonly furtherClusters: readonly string[]
 
-  /** A function for `token` gives the one that counts now: a session's is renewed while an operation lasts. */
+  /** A function as `token` returns the current token: a session may be renewed during an operation. */
   constructor(
     token: string | (() => string),
     cluster: string | undefined,
@@ -128,7 +128,7 @@ export class CallerToken {
     this.furtherClusters = furtherClusters
   }
 
-  /** The token. Send it to its clusters only: see `callerServer`. */
+  /** The token. Send it only to its clusters: see `callerServer`. */
   reveal(): string {
     return this.#token()
   }
@@ -146,15 +146,15 @@ export interface AuthenticationObserver {
 /** A step of a browser's session, for audit logs and metrics. Never holds tokens. */
 export interface SignInReport {
   /**
-   * `sign-in`: the browser has come back from the provider. `renewal`: its session got new tokens. `sign-out`: its user
-   * has ended it. `provider-sign-out`: the provider has ended the sessions that its logout token names.
+   * `sign-in`: the browser has returned from the provider. `renewal`: the session got new tokens. `sign-out`: the user has
+   * ended the session. `provider-sign-out`: the provider has ended the sessions that its logout token names.
    */
   readonly event: 'sign-in' | 'renewal' | 'sign-out' | 'provider-sign-out'
-  /** The code of its failure; `''` if it has none. */
+  /** The code of the failure; `''` if the step has succeeded. */
   readonly code: string
   /** The user, if known. */
   readonly viewer?: Viewer | undefined
-  /** The claims `sub` and `sid` of the provider's token, once it is verified: a logout token names no user otherwise. */
+  /** The claims `sub` and `sid` of the provider's verified token. A logout token identifies its user only by these. */
   readonly subject?: string | undefined
   readonly providerSession?: string | undefined
   /** The address of the peer, possibly a proxy. */
@@ -163,10 +163,10 @@ export interface SignInReport {
 }
 
 /**
- * Why a sign-in fails. `RETURN_ADDRESS`: the address to return to is foreign. `SIGN_IN_EXPIRED`: the browser has no
- * pending sign-in that the answer belongs to. `SIGN_IN_REFUSED`: the provider refuses, or its answer is not for this
- * sign-in. `TOKEN_REFUSED`: the provider's token is not one that the gateway accepts. `SESSION_TOO_LARGE`: the tokens do
- * not fit into cookies. `PROVIDER_UNAVAILABLE`: the provider does not answer.
+ * The reason why a sign-in fails. `RETURN_ADDRESS`: the address to return to is foreign. `SIGN_IN_EXPIRED`: the browser
+ * has no pending sign-in for the answer. `SIGN_IN_REFUSED`: the provider refuses, or its answer belongs to another sign-in.
+ * `TOKEN_REFUSED`: the gateway does not accept the provider's token. `SESSION_TOO_LARGE`: the tokens do not fit into
+ * cookies. `PROVIDER_UNAVAILABLE`: the provider does not answer.
  */
 export type SignInProblem =
   | 'RETURN_ADDRESS'

@@ -1,9 +1,10 @@
-/**
- * Authenticates callers by bearer token. Caches the callers of tokens that `verify` accepts by an HMAC of each token under a key of
- * this process, so that no token is stored. Concurrent requests with one token share a verification. Known tokens are verified in slots
- * where users take turns, new tokens in other slots where addresses take turns. Invented tokens thus delay no known caller, and delay
- * new callers of other addresses only shortly.
+/*
+ * Authenticates callers by bearer token. It caches the callers of tokens that `verify` accepts, by an HMAC of each token
+ * under a key of this process, so that no token is stored. Concurrent requests with one token share a verification. Known
+ * tokens are verified in slots where users take turns, new tokens in other slots where addresses take turns. So invented
+ * tokens never delay known callers, and delay new callers of other addresses only briefly.
  */
+
 import { randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { expiryOf } from '../../api-server/kubeconfig/client-certificate.ts'
@@ -29,7 +30,7 @@ export interface BearerOptions {
   readonly observer: AuthenticationObserver | undefined
   /** The cluster that also accepts the tokens; absent: the default cluster. */
   readonly cluster: string | undefined
-  /** Further clusters that accept them. */
+  /** Further clusters that accept the tokens. */
   readonly tokenClusters?: readonly string[] | undefined
   /** See `Viewer`. */
   readonly systemIdentityClusters: readonly string[] | undefined
@@ -41,16 +42,16 @@ const bearer = /^bearer +([\x21-\x7e]+)$/i
 const howTo =
   'send Authorization: Bearer TOKEN, by WebSocket also as { "authorization": "Bearer TOKEN" } in connection_init'
 
-/** How long a refused token is refused without verification. It may soon become valid. */
+/** How long a refused token is refused again without verification. It is short, since the token may become valid. */
 const refusedMs = 2_000
-/** The maximum number of accepted and of refused tokens. The least recently used are dropped first. */
+/** The maximum numbers of accepted and of refused tokens. The least recently used are dropped first. */
 const maxTokens = 10_000
-/** Concurrent and waiting verifications: of known tokens, and of new ones. */
+/** The bounds of running and waiting verifications, separate for known and new tokens. */
 const slots = { most: 64, mostWaiting: 1_000, maxWaitMs: 10_000 }
 
 interface Known {
   readonly authenticated: Authenticated
-  /** `performance.now()`: a clock that is set back must not extend the time. */
+  /** By `performance.now()`: a clock that is set back must not extend the time. */
   readonly untilMs: number
 }
 
@@ -182,7 +183,7 @@ export function tokenReviewAuthenticator(
       throw new IdentityUnavailableError(error)
     }
     const { authenticated, user, audiences: found = [] } = answer?.status ?? {}
-    // A server without support for audiences names none: its tokens are for itself alone.
+    // A server without support for audiences names none. Its tokens are only for itself.
     const isForUs = audiences.length === 0 || audiences.some((one) => found.includes(one))
     const { username = '', uid = '', groups = [], extra = {} } = user ?? {}
     if (authenticated !== true || username === '' || !isForUs) throw refusedToken()

@@ -1,6 +1,8 @@
-/**
- * Makes the authenticator that the options name, from its parts, and reads the files that it needs.
+/*
+ * Makes the authenticator of the configured mode. It checks the options of the mode, reads their files, and connects the
+ * parts: a TokenReview at an API server, the keys of an issuer, browser sign-in, or the headers of a proxy.
  */
+
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { CodedError } from '../../lib/coded-error.ts'
@@ -84,7 +86,7 @@ export function createAuthenticator(
   }
 }
 
-/** How the issuer is reached, and how its claims are read. Throws as {@link createAuthenticator} does. */
+/** The connection to the issuer, and the mapping of its claims. Throws as {@link createAuthenticator} does. */
 export function issuerOf({ oidc, deadlineMs }: AuthenticationOptions): {
   readonly mapping: OidcOptions
   readonly connection: IssuerConnection

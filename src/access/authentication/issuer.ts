@@ -1,13 +1,14 @@
-/**
- * The keys of an OpenID Connect issuer: found through its discovery document at the first token, and read again after a
- * token with an unknown key.
+/*
+ * The keys of an OpenID Connect issuer. The first token leads to the discovery document, which names the address of the
+ * keys. A token with an unknown key, and old age, lead to another read of the keys.
  */
+
 import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose'
 import { type IncomingMessage, request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { CodedError } from '../../lib/coded-error.ts'
 
-/** The minimum interval of reading the keys again, after a token with an unknown key. */
+/** The minimum interval between two reads of the keys because of tokens with unknown keys. */
 const keysCooldownMs = 1_000
 /** The maximum age of the keys, so that withdrawn keys are forgotten. */
 const keysMaxAgeMs = 600_000
@@ -65,7 +66,7 @@ export class IssuerKeys {
 export interface IssuerConnection {
   /** The value of `iss`: `https://id.example.com`. */
   readonly issuer: string
-  /** The trusted certificates, PEM; absent: those of Node. */
+  /** The trusted certificates, PEM; absent: Node's. */
   readonly ca?: string | undefined
   /** The deadline of each request. */
   readonly deadlineMs: number
@@ -91,7 +92,7 @@ interface IssuerRequest {
 const maxAnswerBytes = 1_048_576
 
 /**
- * Sends one request to the issuer and resolves with its answer, of any status and at most 1 MiB. Uses the configured
+ * Sends one request to the issuer and resolves with its answer, of any status, at most 1 MiB long. Uses the configured
  * certificates, which `fetch` does not support. Rejects with {@link IssuerError}, within the deadline.
  */
 export function askIssuer(
@@ -140,5 +141,5 @@ export function askIssuer(
   })
 }
 
-/** Statuses of answers without a body, which `Response` refuses to have one. */
+/** Statuses for which `Response` accepts no body. */
 const bodiless: ReadonlySet<number> = new Set([204, 205, 304])

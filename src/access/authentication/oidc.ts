@@ -1,7 +1,8 @@
-/**
- * JWTs of an OpenID Connect issuer, verified by its keys. Claims become a user as API servers do it (`--oidc-*`), so
- * that the gateway and the clusters see the same person.
+/*
+ * Verifies JWTs of an OpenID Connect issuer by the issuer's keys. It maps claims to a user as API servers do (`--oidc-*`),
+ * so that the gateway and the clusters see the same user.
  */
+
 import {
   errors,
   type JWTPayload,
@@ -18,7 +19,7 @@ import {
 import { BearerAuthenticator, type BearerOptions, refusedToken } from './bearer-token.ts'
 import type { IssuerKeys } from './issuer.ts'
 
-/** Maps the claims of a token to a viewer, as the API server's `--oidc-…` flags do, so that both use the same names. */
+/** The mapping of claims to a viewer, with the meaning of the API server's `--oidc-…` flags. */
 interface ClaimMapping {
   /** `sub`, or `email`, which must be verified if the token has `email_verified`. */
   readonly usernameClaim: string
@@ -41,7 +42,7 @@ export interface OidcOptions extends ClaimMapping {
   readonly algorithms: readonly string[]
 }
 
-/** Authenticates callers by JWTs of an OpenID Connect issuer, whose `aud` has one of the audiences. */
+/** Authenticates callers by JWTs of an OpenID Connect issuer for one of the audiences (`aud`). */
 export function oidcAuthenticator(
   options: BearerOptions,
   oidc: OidcOptions,
@@ -91,7 +92,7 @@ async function verifiedClaims(
   }
 }
 
-/** Errors about the keys instead of the token. */
+/** The errors that concern the keys, not the token. */
 const aboutKeys: ReadonlySet<string> = new Set([
   errors.JWKSTimeout.code,
   errors.JWKSInvalid.code,

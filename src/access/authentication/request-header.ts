@@ -2,15 +2,15 @@ import { authenticatedGroup, type Viewer } from '../viewer.ts'
 import { type Authenticator, UnauthenticatedError } from './authenticator.ts'
 
 /**
- * The trusted proxies, and the headers in which they name callers (as an aggregated API server's `--requestheader-…`).
+ * The trusted proxies, and the headers in which they name callers (`--requestheader-…` of an aggregated API server).
  */
 export interface RequestHeaderOptions {
-  /** The common names of their certificates; empty: any certificate of the client CA. */
+  /** The common names of the proxies' certificates; empty: any certificate of the client CA. */
   readonly allowedNames: readonly string[]
   /** Headers with the user name; the first non-empty value counts. */
   readonly usernameHeaders: readonly string[]
   readonly uidHeaders: readonly string[]
-  /** Headers with groups, one per value. */
+  /** Headers with groups. Each value is one group. */
   readonly groupHeaders: readonly string[]
   /** Prefixes of headers with `extra`. The rest of the name is the key, percent-encoded. */
   readonly extraHeaderPrefixes: readonly string[]
@@ -20,7 +20,7 @@ const howTo = 'send the request through the proxy that signs users in'
 
 /**
  * Authenticates callers by the headers of a trusted proxy, which presents a client certificate. Without a trusted
- * certificate the headers are ignored and the caller is refused.
+ * certificate it ignores the headers and refuses the caller.
  */
 export function requestHeaderAuthenticator(
   { allowedNames, ...options }: RequestHeaderOptions,

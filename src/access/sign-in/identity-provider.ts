@@ -1,8 +1,10 @@
-/**
- * An OpenID Connect provider, as its relying party (authorization code flow with PKCE, by `openid-client`). Each request
- * to it has the deadline. Rejects with {@link SignInError}: SIGN_IN_REFUSED if the provider refuses or its answer is not
- * for this sign-in, PROVIDER_UNAVAILABLE otherwise.
+/*
+ * The relying party of an OpenID Connect provider (authorization code flow with PKCE, by `openid-client`). `begin` makes
+ * the address for the browser, `redeem` exchanges the returned code for tokens, and further methods renew and withdraw
+ * them. Each request has the deadline. All methods reject with {@link SignInError}: SIGN_IN_REFUSED if the provider
+ * refuses or its answer belongs to another sign-in, PROVIDER_UNAVAILABLE otherwise.
  */
+
 import * as client from 'openid-client'
 import { askIssuer, type IssuerConnection } from '../authentication/issuer.ts'
 import { type PendingSignIn } from './sealed-cookies.ts'
@@ -18,7 +20,7 @@ export interface IssuedTokens {
   readonly accessToken: string
   readonly idToken: string | undefined
   readonly refreshToken: string | undefined
-  /** The claims of the ID token, verified. */
+  /** The verified claims of the ID token. */
   readonly claims: client.IDToken | undefined
 }
 
@@ -34,8 +36,8 @@ export class IdentityProvider {
   }
 
   /**
-   * Where to send a browser, and what to check its return by. `asksAgain`: the provider asks who the user is, even if it
-   * knows one (OpenID Connect Core 1.0, 3.1.2.1: `prompt`).
+   * The address to send a browser to, and the values that verify its return. `asksAgain`: the provider asks for the user
+   * even if it already knows one (OpenID Connect Core 1.0, 3.1.2.1: `prompt`).
    */
   async begin(
     redirectUri: string,
@@ -85,7 +87,7 @@ export class IdentityProvider {
     )
   }
 
-  /** Withdraws a refresh token (RFC 7009), where the provider can. */
+  /** Withdraws a refresh token (RFC 7009), if the provider supports it. */
   async revoke(refreshToken: string): Promise<void> {
     await this.#ask(async (provider) => {
       if (provider.serverMetadata().revocation_endpoint === undefined) return
@@ -93,7 +95,7 @@ export class IdentityProvider {
     })
   }
 
-  /** Where a browser ends its session at the provider; `undefined` if the provider has no such page. */
+  /** The address at which a browser ends its session at the provider; `undefined` if the provider has none. */
   async signOutAddress(returnTo: string, idToken: string | undefined): Promise<string | undefined> {
     return this.#ask((provider) => {
       if (provider.serverMetadata().end_session_endpoint === undefined) return undefined
@@ -142,7 +144,7 @@ export class IdentityProvider {
     provider.timeout = timeout
     provider[client.customFetch] = ask
     for (const apply of execute) apply(provider)
-    // Verifies the signature of ID tokens, too, although they come by TLS.
+    // Also verifies the signature of ID tokens, although they come over TLS.
     client.enableNonRepudiationChecks(provider)
     return provider
   }
@@ -159,7 +161,7 @@ function issuedBy(answer: TokenAnswer): IssuedTokens {
   }
 }
 
-/** Codes of `openid-client` for an answer that was not for this sign-in: another state, nonce, issuer or audience. */
+/** Codes of `openid-client` for the answer to another sign-in: another state, nonce, issuer or audience. */
 const refusals: ReadonlySet<string> = new Set([
   'OAUTH_INVALID_RESPONSE',
   'OAUTH_JWT_CLAIM_COMPARISON_FAILED',
@@ -167,7 +169,7 @@ const refusals: ReadonlySet<string> = new Set([
   'OAUTH_JWT_TIMESTAMP_CHECK_FAILED',
 ])
 
-/** The error of a request that has failed: the provider refuses it, or does not answer. */
+/** The error of a failed request: the provider refuses it, or does not answer. */
 function failureOf(error: unknown): SignInError {
   const isResponse = error instanceof client.ResponseBodyError
   const isAuthorization = error instanceof client.AuthorizationResponseError

@@ -1,15 +1,16 @@
-/**
+/*
  * Seals sessions into cookies: JWE (RFC 7516), `dir` with A256GCM, under a key derived from the first of several secrets.
- * All secrets open, so that a secret can be replaced while sessions last. The header's `typ` says what is inside, so that
- * a sealed text of one use is refused for another.
+ * Any of the secrets opens, so that an operator can replace a secret while sessions last. The header's `typ` names the use
+ * of a sealed text, so that a text sealed for one use is refused for another.
  */
+
 import { createHash, hkdfSync } from 'node:crypto'
 import { CompactEncrypt, compactDecrypt, errors } from 'jose'
 import { SignInError } from '../authentication/authenticator.ts'
 
-/** A signed-in browser. Only the browser's cookie holds it, encrypted; the gateway keeps none. */
+/** The session of a signed-in browser. Only the browser's cookie holds it, encrypted. The gateway stores none. */
 export interface Session {
-  /** Random, and the same after a renewal. */
+  /** A random id, kept through renewals. */
   readonly id: string
   /** The claim `sub` of the ID token. */
   readonly subject: string
@@ -17,13 +18,13 @@ export interface Session {
   readonly providerSession?: string | undefined
   /** The user's name, for pages. */
   readonly name: string
-  /** When the provider issued its first token, by the provider's clock. */
+  /** When the provider issued the first token, by the provider's clock. */
   readonly startedAtMs: number
   /** The latest end, however often it is renewed. */
   readonly endsAtMs: number
   /** When the token was issued to the gateway. */
   readonly renewedAtMs: number
-  /** The token that says who the user is, and that API servers get. */
+  /** The token that identifies the user, and that API servers get. */
   readonly token: string
   readonly expiresAtMs: number
   readonly refreshToken?: string | undefined
@@ -51,14 +52,14 @@ interface Contents {
 const sessionCookie = '__Host-informerql-session'
 const loginCookie = '__Host-informerql-login'
 const endedCookie = '__Host-informerql-ended'
-/** Browsers take 4,096 bytes of name, value and attributes. */
+/** Browsers accept 4,096 bytes of name, value and attributes. */
 const maxChunk = 3_800
 /** With the rest of a request's headers, more would exceed the 16 KiB that the server reads. */
 const maxChunks = 3
-/** How many sign-ins of one browser may be pending: its tabs. They fit into the headers beside the largest session. */
+/** The pending sign-ins of one browser, in several tabs. They fit into the headers next to the largest session. */
 const loginSlots = 2
 
-/** How long a sign-in may stay at the provider. */
+/** How long a sign-in at the provider may take. */
 export const pendingMs = 600_000
 
 export class SealedCookies {
@@ -78,7 +79,7 @@ export class SealedCookies {
       .encrypt(key)
   }
 
-  /** The content of a sealed text; `undefined` if it is none of this use, or of an unknown secret. */
+  /** The content of a sealed text; `undefined` if it has another use or an unknown secret. */
   async open<Use extends keyof Contents>(
     use: Use,
     text: string,
@@ -101,12 +102,12 @@ export class SealedCookies {
     }
   }
 
-  /** Whether a `Cookie` header holds a session, or parts of one, that may not open. */
+  /** Whether a `Cookie` header holds a session or parts of one, even if it cannot be opened. */
   holdsSession(cookie: string | undefined): boolean {
     return [...cookiesOf(cookie).keys()].some(isOfSession)
   }
 
-  /** The session of a `Cookie` header; `undefined` without one that can be opened. */
+  /** The session of a `Cookie` header; `undefined` if none can be opened. */
   async session(cookie: string | undefined): Promise<Session | undefined> {
     const all = cookiesOf(cookie)
     const [, count, first] = /^([1-9])~(.+)$/.exec(all.get(sessionCookie) ?? '') ?? []
@@ -135,19 +136,19 @@ export class SealedCookies {
   }
 
   /**
-   * A `Set-Cookie` value by which the browser says that its user has ended the session. It outlasts the session, since the
-   * answer to a renewal at another replica may still set a cookie after the one of the session is removed.
+   * A `Set-Cookie` value by which the browser reports that its user has ended the session. It outlasts the session's cookie,
+   * since a renewal at another replica may set that cookie once more after its removal.
    */
   setEnded({ id, endsAtMs }: Session): string {
     return cookieText(endedCookie, id, Math.ceil(Math.max(0, endsAtMs - Date.now()) / 1_000))
   }
 
-  /** Whether the browser says so. */
+  /** Whether the browser reports that its user has ended the session. */
   isEnded({ id }: Session, cookie: string | undefined): boolean {
     return cookiesOf(cookie).get(endedCookie) === id
   }
 
-  /** A `Set-Cookie` value for a pending sign-in: in a free slot, or else in any. */
+  /** A `Set-Cookie` value for a pending sign-in, in a free slot if there is one. */
   async setPending(pending: PendingSignIn, cookie: string | undefined): Promise<string> {
     const all = cookiesOf(cookie)
     const free = loginNames.find((name) => !all.has(name))
@@ -175,7 +176,7 @@ export class SealedCookies {
 
 export const maxSessionToken: number = (maxChunk * maxChunks * 3) / 4
 
-/** The error of tokens that need so many bytes. */
+/** The error of tokens that need this many bytes. */
 export function tooLargeSession(bytes: number): SignInError {
   const most = maxChunk * maxChunks
   const problem = `the tokens of this user need ${bytes} bytes of cookies; at most ${most} fit`

@@ -1,8 +1,11 @@
-/**
- * Browser sign-in by OpenID Connect, and the sessions that it makes. A session is in the browser's cookie alone, so any
- * replica serves it. What a process keeps is for a short time and of its own: which sessions have ended, the last
- * renewals, and the newest token of the sessions whose WebSockets and event streams it serves.
+/*
+ * Browser sign-in by OpenID Connect, and its sessions. `begin` sends a browser to the provider, and `complete` makes a
+ * session from the provider's answer. Only the browser's cookie holds the session, so that any replica can serve it.
+ * A process keeps, for a limited time, only the ends of sessions, the last renewals, and the newest tokens of the sessions
+ * whose WebSockets and event streams it serves. A session is renewed before its token expires, and ends by its user, by
+ * the provider, or by age.
  */
+
 import { randomUUID } from 'node:crypto'
 import { errors, jwtVerify } from 'jose'
 import { LRUCache } from 'lru-cache'
@@ -52,7 +55,7 @@ export interface SignInParts extends Pick<
   readonly provider: IdentityProvider
   readonly keys: IssuerKeys
   readonly cookies: SealedCookies
-  /** Makes viewers of the provider's tokens, as the API server does. */
+  /** Maps the provider's tokens to viewers, as the API server does. */
   readonly tokens: Authenticator
   /** Authenticates callers with an `Authorization` header. */
   readonly bearers: Authenticator
@@ -79,38 +82,38 @@ export interface Redirection {
 /** The body of `/auth/me`. */
 export interface Me {
   readonly signedIn: boolean
-  /** Whether the API refuses callers who have not signed in. */
+  /** Whether the API refuses callers who are not signed in. */
   readonly required: boolean
   readonly login: string
   readonly logout: string
   readonly user?: {
-    /** For people. */
+    /** The name to show. */
     readonly name: string
-    /** As API servers know the user. */
+    /** The user's name at API servers. */
     readonly username: string
     readonly groups: readonly string[]
   }
-  /** When the page should ask again, so that the session is renewed in time; absent if it cannot be renewed. */
+  /** When the page should request this again to renew the session; absent if the session cannot be renewed. */
   readonly renewInMs?: number
   /** When the session ends unless it is renewed. */
   readonly expiresInMs?: number
-  /** When the user has to sign in again, however often the session is renewed. */
+  /** When the user must sign in again, however often the session is renewed. */
   readonly endsInMs?: number
-  /** What an open WebSocket of this session sends as `{ "authorization": … }` in a `ping`, to last longer. */
+  /** Extends an open WebSocket of this session, which sends it as `{ "authorization": … }` in a `ping`. */
   readonly socketAuthorization?: string
 }
 
 const socketScheme = 'Session '
-/** How long the outcome of a renewal answers requests that still have the previous cookie. */
+/** How long the result of a renewal serves requests that still have the previous cookie. */
 const renewedMs = 60_000
 const maxRenewed = 10_000
 /** The longest path to return to: a cookie holds it, and the headers of a request hold all cookies. */
 const maxReturnPath = 1_000
-/** When a page tries a failed renewal again. */
+/** The pause before a page retries a failed renewal. */
 const renewAgainMs = 10_000
-/** Ends of sessions that are remembered; the oldest are forgotten first. */
+/** The maximum number of remembered ends of sessions. The oldest are forgotten first. */
 const maxEnds = 100_000
-/** Concurrent and waiting requests to the provider. Addresses and users take turns. */
+/** The bounds of running and waiting requests to the provider. Addresses and users take turns. */
 const providerSlots = { most: 32, mostWaiting: 1_000, maxWaitMs: 10_000 }
 const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout'
 const maxLogoutTokenAgeMs = 300_000
@@ -124,18 +127,18 @@ interface Followed {
 
 export class SignIn implements Authenticator {
   readonly #parts: SignInParts
-  /** The sessions of accepted credentials, for as long as a transport holds these. */
+  /** The sessions of accepted credentials, for as long as a transport holds the credentials. */
   readonly #accepted = new WeakMap<Credentials, Session>()
   readonly #followed = new Map<string, Followed>()
   readonly #renewals = new Map<string, Promise<Session>>()
   readonly #renewed = new LRUCache<string, Session>({ max: maxRenewed, ttl: renewedMs })
   /**
-   * Times of ends, until the sessions would have ended anyway: by `id:`, `sid:`, `sub:`, and `unnamed:` for the sessions
-   * of a user of which the provider has told no `sid`. Those of the provider are by its clock: when it issued the logout
-   * token, which ends no session that began later.
+   * The times of ends, kept until the sessions would have ended by age. Keys begin with `id:`, `sid:`, `sub:`, or
+   * `unnamed:` for a user's sessions without a known `sid`. An end by the provider has the time when the provider issued
+   * the logout token, by its clock. It ends no session that began later.
    */
   readonly #ends: LRUCache<string, number>
-  /** The logout tokens that have been used, by `jti`, until they are too old anyway. */
+  /** The used logout tokens, by `jti`, kept until they are too old to be accepted. */
   readonly #logouts = new LRUCache<string, true>({ max: maxEnds, ttl: maxLogoutTokenAgeMs })
   readonly #slots = new FairSlots(providerSlots)
 
@@ -144,7 +147,7 @@ export class SignIn implements Authenticator {
     this.#ends = new LRUCache({ max: maxEnds, ttl: parts.sessionMaxMs })
   }
 
-  /** Whether callers without credentials are refused. Otherwise they see everything. */
+  /** Whether the gateway refuses callers without credentials. Otherwise they see everything. */
   get isRequired(): boolean {
     return this.#parts.required
   }
@@ -186,7 +189,7 @@ export class SignIn implements Authenticator {
   async begin(visit: {
     readonly origin: string
     readonly returnTo: string | null
-    /** Whether the provider asks who the user is, even if it knows one. */
+    /** Whether the provider asks for the user even if it already knows one. */
     readonly asksAgain: boolean
     readonly cookie: string | undefined
     readonly address: string | undefined
@@ -200,7 +203,7 @@ export class SignIn implements Authenticator {
     return { location, setCookies: [await this.#parts.cookies.setPending(pending, visit.cookie)] }
   }
 
-  /** Makes a session of the provider's answer. `callback` is the address that the browser asked for. */
+  /** Makes a session from the provider's answer. `callback`: the address that the browser requested. */
   complete(visit: CallbackVisit): Promise<Redirection> {
     const { cookies, sessionMaxMs } = this.#parts
     const { callback, cookie, address } = visit
@@ -238,7 +241,7 @@ export class SignIn implements Authenticator {
     })
   }
 
-  /** Says who the browser's user is, and renews the session ahead of its end. */
+  /** Returns the browser's user, and renews the session if that is due. */
   async me(credentials: Credentials): Promise<{ me: Me; setCookies: readonly string[] }> {
     const { cookies, required } = this.#parts
     const { cookie } = credentials
@@ -255,7 +258,7 @@ export class SignIn implements Authenticator {
     const renewal = await cookies.seal('socket', { id, token, renewedAtMs, expiresAtMs })
     const setCookies = current === session ? [] : await cookies.setSession(current, cookie)
     if (this.#hasEnded(current)) {
-      // It has ended while this answer was made.
+      // The session has ended in the meantime.
       await this.#revoke(current.refreshToken, id)
       return { ...signedOut, setCookies: cookies.removeSession(cookie) }
     }
@@ -285,7 +288,7 @@ export class SignIn implements Authenticator {
       this.#markEnded(`id:${session.id}`)
       const { token, refreshToken } = this.#renewed.get(session.id) ?? session
       const idToken = apiServerToken === 'id' ? token : undefined
-      // The user is signed out here, whatever the provider does.
+      // The user is signed out here even if the provider fails.
       const [location] = await Promise.all([
         this.#ask(address, (provider) => provider.signOutAddress(`${origin}/`, idToken)).catch(
           () => undefined,
@@ -302,8 +305,8 @@ export class SignIn implements Authenticator {
   }
 
   /**
-   * The session of a cookie. If the browser says that its user has ended it, at another replica, then it ends here too:
-   * a renewal that was under way has set this cookie late, and its refresh token is withdrawn.
+   * The session of a cookie. If the browser reports that its user has ended the session at another replica, it also ends
+   * here: a running renewal has set this cookie late. Its refresh token is withdrawn.
    */
   async #sessionOf(cookie: string | undefined): Promise<Session | undefined> {
     const { cookies } = this.#parts
@@ -318,7 +321,7 @@ export class SignIn implements Authenticator {
 
   /**
    * Ends the sessions that a logout token of the provider names (OpenID Connect Back-Channel Logout 1.0). Rejects with
-   * {@link SignInError} if the token is none.
+   * {@link SignInError} if the text is no logout token.
    */
   endByProvider(logoutToken: string, visit: SignInVisit): Promise<void> {
     const { issuer, clientId, algorithms, keys } = this.#parts
@@ -360,7 +363,7 @@ export class SignIn implements Authenticator {
     })
   }
 
-  /** Reports how a step ends. The step calls `known` when it knows its user. */
+  /** Reports the end of a step. The step calls `known` once it knows the user. */
   async #reported<T>(
     event: SignInReport['event'],
     { address, requestId }: Partial<SignInVisit>,
@@ -389,11 +392,11 @@ export class SignIn implements Authenticator {
       if (!this.isRequired) return { viewer: undefined, expiresAtMs: undefined }
       throw unauthenticated('none', 'this gateway requires a sign-in')
     }
-    // A new request has to bring a valid cookie; an open WebSocket or stream lives on by a renewal.
+    // A new request must bring a valid cookie. An open WebSocket or stream continues with the renewed session.
     return this.#accept(credentials, before === undefined ? session : this.#latest(session))
   }
 
-  /** A WebSocket brings a newer token of the session that opened it. */
+  /** Authenticates a WebSocket by a newer token of the session that opened it. */
   async #bySocket(credentials: Credentials): Promise<Admitted> {
     const { cookies } = this.#parts
     const { authorization = '', cookie } = credentials
@@ -412,7 +415,7 @@ export class SignIn implements Authenticator {
 
   async #accept(credentials: Credentials, session: Session): Promise<Authenticated> {
     const { viewer } = await this.#viewerOf(session, credentials)
-    // Only the browser renews.
+    // Only the browser renews sessions.
     this.#accepted.set(credentials, { ...session, refreshToken: undefined })
     const followed = this.#followed.get(session.id)
     if (followed !== undefined && followed.latest.renewedAtMs < session.renewedAtMs) {
@@ -449,7 +452,7 @@ export class SignIn implements Authenticator {
     return latest !== undefined && latest.renewedAtMs > session.renewedAtMs ? latest : session
   }
 
-  /** The session as it goes on: renewed if that is due, `undefined` if it is over. */
+  /** The session, renewed if that is due; `undefined` if it is over. */
   async #kept(session: Session): Promise<Session | undefined> {
     if (this.#hasEnded(session) || Date.now() >= session.endsAtMs) return undefined
     const renewed = this.#renewed.get(session.id)
@@ -458,7 +461,7 @@ export class SignIn implements Authenticator {
       return isOver(session) ? undefined : session
     }
     try {
-      // Requests of one session share a renewal: a provider may take each refresh token once.
+      // Requests of one session share a renewal: a provider may accept each refresh token only once.
       const { id, refreshToken } = session
       const renewing =
         this.#renewals.get(id) ??
@@ -500,13 +503,13 @@ export class SignIn implements Authenticator {
       if (followed !== undefined) followed.latest = renewed
       return renewed
     } catch (error) {
-      // The sign-out has withdrawn an older token.
+      // The sign-out has withdrawn only an older token.
       if (this.#hasEnded(named)) await this.#revoke(named.refreshToken, session.id)
       throw error
     }
   }
 
-  /** The token for API servers, of those that the provider has issued, and whose it is. */
+  /** The issued token that goes to API servers, and its user. */
   async #tokenOf({ idToken, accessToken }: IssuedTokens): Promise<{
     readonly viewer: Viewer
     readonly held: Pick<Session, 'token' | 'renewedAtMs' | 'expiresAtMs'>
@@ -561,7 +564,7 @@ export class SignIn implements Authenticator {
   #hasEnded({ id, providerSession, subject, startedAtMs }: Session): boolean {
     const isSince = (key: string): boolean => (this.#ends.get(key) ?? 0) >= startedAtMs
     if (isSince(`id:${id}`) || isSince(`sub:${subject}`)) return true
-    // Without a name it may be the one that the provider has ended.
+    // A session without a known `sid` may be the one that the provider has ended.
     return isSince(providerSession === undefined ? `unnamed:${subject}` : `sid:${providerSession}`)
   }
 }
@@ -572,7 +575,7 @@ function namesOf({ subject, providerSession }: Session): Parameters<Known>[0] {
   return { subject, providerSession }
 }
 
-/** The provider's own session, if its tokens name it. */
+/** The `sid` of the provider's own session, if its tokens name it. */
 function sidOf({ claims }: IssuedTokens): string | undefined {
   const sid = claims?.['sid']
   return typeof sid === 'string' ? sid : undefined
@@ -580,13 +583,13 @@ function sidOf({ claims }: IssuedTokens): string | undefined {
 
 const noHeaders: Credentials['headers'] = () => ({})
 
-/** When a session is renewed: a fifth of the token's lifetime before its end, or a minute if that is longer and fits. */
+/** When a session is renewed: a fifth of the token's lifetime before its end; a minute, if that is longer and fits. */
 function renewalAtMs({ renewedAtMs, expiresAtMs }: Session): number {
   const lifetimeMs = expiresAtMs - renewedAtMs
   return expiresAtMs - Math.min(lifetimeMs / 2, Math.max(60_000, lifetimeMs / 5))
 }
 
-/** When a page should ask again. A renewal that is due and has failed is tried again later. */
+/** When a page should request a renewal. After a failed renewal, later. */
 function renewInMs(session: Session, now: number): number {
   const dueInMs = renewalAtMs(session) - now
   return dueInMs > 0 ? dueInMs : Math.max(0, Math.min(renewAgainMs, session.expiresAtMs - now))
@@ -598,7 +601,7 @@ function isOver({ expiresAtMs, endsAtMs }: Session): boolean {
 
 /**
  * The path to return to after a sign-in; default: `/`. Throws {@link SignInError} unless it is a path of this gateway:
- * browsers read `//host` and `/\host` as addresses of other hosts, and proxies may decode a path before they send it on.
+ * browsers read `//host` and `/\host` as addresses of other hosts, and proxies may decode a path before they pass it on.
  */
 function returnPathOf(given: string | null): string {
   if (given === null || given === '') return '/'
@@ -626,7 +629,7 @@ function returnPathOf(given: string | null): string {
   return path
 }
 
-/** Whether a path stays one when it is decoded, once or twice. */
+/** Whether a path remains a local path after one or two rounds of decoding. */
 function isHarmless(path: string): boolean {
   let text = path
   for (let times = 0; times < 2; times += 1) {

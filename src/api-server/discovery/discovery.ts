@@ -1,7 +1,9 @@
-/**
- * What a server serves, by aggregated discovery where it has that and by group and version elsewhere. A part that
- * fails, such as an aggregated API that is down, becomes a failure beside the rest.
+/*
+ * Discovers the API groups, versions and resources of a server. It uses aggregated discovery if the server supports it,
+ * and otherwise requests each group version. A part that fails, such as an aggregated API that is down, is reported as a
+ * failure; the other parts are complete.
  */
+
 import {
   type ApiResource,
   groupResourceOf,
@@ -11,7 +13,7 @@ import { ApiStatusError } from '../../kubernetes/status.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { boundedParallel } from '../../lib/concurrency.ts'
 
-/** What a server serves. */
+/** The API groups and resources of a server. */
 export interface Discovery {
   readonly groups: readonly ApiGroup[]
   /** All resources in all versions. */
@@ -54,12 +56,12 @@ const aggregatedAccept = [
   'application/json',
 ].join(',')
 
-/** How many group versions are requested at once. */
+/** The number of group versions requested at once. */
 const maxParallel = 8
 
 /**
- * Discovers what a server serves: by two requests since Kubernetes 1.26 (aggregated discovery, KEP-3352), else by one
- * request per group version. Rejects only if nothing at all can be discovered.
+ * Discovers the API of a server: by two requests since Kubernetes 1.26 (aggregated discovery, KEP-3352), otherwise by one
+ * request per group version. Rejects only if nothing can be discovered.
  */
 export async function discover(get: GetJson): Promise<Discovery> {
   const [core, named] = await Promise.allSettled([getRoot(get, '/api'), getRoot(get, '/apis')])
@@ -104,8 +106,8 @@ export async function discover(get: GetJson): Promise<Discovery> {
 }
 
 /**
- * All versions of all resources. Of each resource, the group's preferred version comes first, else the first version
- * that has it (as kubectl chooses).
+ * All versions of all resources. For each resource, the group's preferred version comes first. If that lacks the resource,
+ * the first version that has it comes first, as in kubectl.
  */
 export function resourcesByPreference({ groups, resources }: Discovery): readonly ApiResource[] {
   const rank = new Map(
@@ -216,7 +218,7 @@ function readResources(answer: unknown, group: string, version: string): readonl
     }))
 }
 
-/** `apidiscovery.k8s.io` v2 and v2beta1, which differ in name only. */
+/** `apidiscovery.k8s.io` v2 and v2beta1, which differ only in name. */
 interface GroupDiscoveryList {
   readonly kind: 'APIGroupDiscoveryList'
   readonly items?: readonly {
@@ -241,7 +243,7 @@ interface ResourceDiscovery {
   readonly subresources?: readonly { readonly subresource: string }[]
 }
 
-/** Skips the last known resources of stale versions, because their server does not answer. */
+/** Reads an aggregated answer. Skips stale versions, whose server does not answer. */
 function readAggregated(list: GroupDiscoveryList): Omit<Discovery, 'format'> {
   const groups: ApiGroup[] = []
   const resources: ApiResource[] = []
@@ -256,7 +258,7 @@ function readAggregated(list: GroupDiscoveryList): Omit<Discovery, 'format'> {
     )
     for (const { version, freshness, resources: served = [] } of versions) {
       if (freshness === 'Stale') {
-        // The server of an aggregated API does not answer: the API server repeats its last known state, or nothing.
+        // The server of an aggregated API does not answer. The API server sends its last known state, or nothing.
         const value = `${group}/${version}`
         const hint = 'kubectl get apiservices shows why'
         const problem = `the aggregated API ${value} is not available`

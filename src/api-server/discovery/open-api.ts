@@ -1,7 +1,8 @@
-/**
- * The OpenAPI v3 documents of one server. A document is fetched again only if its hash has changed. Forgets documents
- * that the server no longer lists.
+/*
+ * The OpenAPI v3 documents of one server. Each call reads the index, fetches the documents whose hashes have changed, and
+ * forgets documents that the server no longer lists. Equal documents of several servers are held once.
  */
+
 import { createHash } from 'node:crypto'
 import type { OpenApiDocument, OpenApiDocuments } from '../../kubernetes/open-api.ts'
 import { ApiStatusError } from '../../kubernetes/status.ts'
@@ -30,7 +31,7 @@ export interface OpenApiRequest {
   readonly signal: AbortSignal
 }
 
-/** How many documents are requested at once. */
+/** The number of documents requested at once. */
 const maxParallel = 4
 
 interface CachedDocument {
@@ -48,7 +49,7 @@ export class OpenApi {
   }
 
   /**
-   * The selected documents. Rejects if the index cannot be fetched: with `ApiStatusError` 404 by servers before
+   * The selected documents. Rejects if the index cannot be fetched, such as with `ApiStatusError` 404 from servers before
    * Kubernetes 1.24.
    */
   async documents({ isWanted = () => true, signal }: OpenApiRequest): Promise<FetchedOpenApi> {
@@ -65,7 +66,7 @@ export class OpenApi {
       if (known?.url === url) return known
       try {
         return await this.#document(url, signal).catch(async (error: unknown) => {
-          // The document has changed since the index: its old address redirects to the new one.
+          // The document has changed since the index was read. Its old address redirects to the new one.
           const isMoved =
             error instanceof ApiStatusError && error.httpStatus >= 300 && error.httpStatus < 400
           if (!isMoved) throw error
@@ -105,8 +106,8 @@ const released = new FinalizationRegistry<string>((hash) => {
 })
 
 /**
- * The same document for equal content, whichever connection it came by: clusters of one version serve the same
- * documents, of some megabytes. The hash is our own: a server cannot give its document out as another one's.
+ * The same document for equal content, for all connections: clusters of one version serve equal documents, of some
+ * megabytes. This process computes the hash, so that no server can pass off its document as another server's.
  */
 function sharedDocument(document: OpenApiDocument): OpenApiDocument {
   const hash = createHash('sha256').update(JSON.stringify(document)).digest('base64url')

@@ -1,7 +1,9 @@
-/**
- * What a server can do that clients must know before they ask: streaming lists, and resource versions with an order.
- * Asked once; a refusal is remembered.
+/*
+ * The features of a server that clients must know before a request: streaming lists, and resource versions with an order.
+ * Both follow from the server's version, which is requested once. If the server refuses a streaming list in spite of its
+ * version, that is remembered.
  */
+
 import { withDeadline } from '../../lib/deadline.ts'
 
 /** The features of a server, by its version. The version is requested once; failures are not remembered. */
@@ -19,8 +21,8 @@ export class ServerFeatures {
 
   /**
    * Whether the server streams lists correctly (KEP-3157): since 1.32. Servers up to 1.26 ignore the parameter and
-   * never end such a list, and the early versions after them sometimes omit its end. A refusal overrides the version.
-   * Rejects if the server does not tell its version, and with the signal's reason.
+   * never end such a list; the next versions sometimes omit its end. A refusal overrides the version. Rejects if the
+   * server's version is unknown, and with the signal's reason.
    */
   async streamsLists(signal: AbortSignal): Promise<boolean> {
     return !this.#isRefused && atLeast(await this.#ask(signal), 1, 32)
@@ -34,7 +36,7 @@ export class ServerFeatures {
     return atLeast(await this.#ask(signal), 1, 35)
   }
 
-  /** The server refused a streaming list in spite of its version. */
+  /** Records that the server refused a streaming list in spite of its version. */
   streamingListRefused(): void {
     this.#isRefused = true
   }

@@ -1,13 +1,14 @@
-/**
- * What frames of lists and watches share: bytes that are carried from one chunk to the next, and the errors of what is
- * cut off, too large or not a list.
+/*
+ * The shared parts of list and watch frames: the buffer that carries the beginning of a frame from one chunk to the next,
+ * and the errors of bodies that are cut off, too large or not a list.
  */
+
 import { CodedError } from '../../lib/coded-error.ts'
 
 /**
- * The part of a frame that came in earlier chunks, in one buffer for all frames: the next {@link add} overwrites the
- * result of {@link finish}. The tail of a chunk is only copied when the next chunk arrives, so that the frame in the
- * buffer stays valid until then.
+ * The part of a frame from earlier chunks, in one buffer for all frames: the next frame overwrites the result of
+ * {@link finish}. The tail of a chunk is only copied when the next chunk arrives, so that the frame in the buffer stays
+ * valid until then.
  */
 export class CarriedBytes {
   readonly #what: string

@@ -1,8 +1,9 @@
-/**
- * Cuts the body of a LIST into its items while it arrives. {@link ListFrames} reads the punctuation of the list itself, as a
- * small state machine, and leaves the inside of each value to {@link JsonValueEnd}, the loop that every byte of every list
+/*
+ * Cuts the body of a LIST into its items while it arrives. {@link ListFrames} is a small state machine that reads the
+ * punctuation of the list itself. {@link JsonValueEnd} finds the end of each value, in a loop that every byte of every list
  * passes through. Neither parses an item: the codec does.
  */
+
 import {
   CarriedBytes,
   defaultMaxFrameBytes,
@@ -10,7 +11,7 @@ import {
   TruncatedFrameError,
 } from './frame.ts'
 
-/** The members of a list besides its items. */
+/** The members of a list, except its items. */
 export interface ListEnvelope {
   readonly kind?: unknown
   readonly apiVersion?: unknown
@@ -33,8 +34,8 @@ type Expected =
 const noItems: readonly Uint8Array[] = []
 
 /**
- * Splits the body of a LIST into the texts of its items without parsing them. Accepts any order of the list's members,
- * and white space. An item within one chunk is a range of the chunk; others are copied once, into a reused buffer.
+ * Splits the body of a LIST into the texts of its items. Accepts any order of the list's members, and white space. An item
+ * within one chunk is a range of the chunk; other items are copied once, into a reused buffer.
  */
 export class ListFrames {
   readonly #carried: CarriedBytes
@@ -260,7 +261,7 @@ class JsonValueEnd {
         if (at >= 0) continue
         break
       }
-      // Digits, colons, commas and white space sort below the brackets, and are most of what is outside strings.
+      // Outside strings, most bytes are digits, colons, commas and white space. All of them sort below the brackets.
       if (byte < openBracket) continue
       // Square and curly brackets differ only in bit 0x20.
       const bracket = byte | 0x20

@@ -1,17 +1,17 @@
-/**
- * Cuts the bytes of a log with `timestamps=true` into lines. Keeps the beginning of a line that is longer than
- * `maxLineBytes`, and skips the rest, so that it holds one line at most.
+/*
+ * Cuts the bytes of a log with `timestamps=true` into lines. It keeps the beginning of a line that is longer than
+ * `maxLineBytes`, and skips the rest, so that it holds at most one line.
  */
-/** A line of a log. */
+
 export interface LogEntry {
   /** RFC 3339, UTC, with nine digits after the second; `''` if the line has none. */
   readonly time: string
   readonly text: string
-  /** Whether the line was longer than is kept. */
+  /** Whether only the beginning of the line is kept. */
   readonly truncated: boolean
 }
 
-/** The longest time before a line, with its blank: `2026-11-23T14:02:11.123456789+01:00 `. */
+/** The size of the longest time before a line, including a blank: `2026-11-23T14:02:11.123456789+01:00 `. */
 const maxTimeBytes = 40
 
 const lineFeed = 0x0a
@@ -40,7 +40,7 @@ export class LogLines {
     return entries
   }
 
-  /** The line that the end of the log has ended. */
+  /** The last line, if it has no line feed. */
   rest(): LogEntry[] {
     return this.#openBytes === 0 ? [] : [this.#ended()]
   }
@@ -50,7 +50,7 @@ export class LogLines {
     const until = Math.min(end, from + room)
     if (until < end) this.#isCut = true
     if (until <= from) return
-    // Chunks are as large as the socket likes: a copy lets go of them.
+    // Copies, since a range would hold the whole chunk of the socket in memory.
     this.#open.push(Buffer.from(chunk.subarray(from, until)))
     this.#openBytes += until - from
   }
@@ -64,7 +64,7 @@ export class LogLines {
     const blank = bytes.indexOf(space)
     const hasTime = blank >= 0 && blank <= maxTimeBytes
     const time = hasTime ? utcTime(bytes.toString('latin1', 0, blank)) : undefined
-    // Not a slice of the line, which would keep the line in memory.
+    // Decodes the text anew: a slice of the line would hold the line in memory.
     const text = bytes.toString('utf8', time === undefined ? 0 : blank + 1).replace(/\r$/, '')
     // A cut may split a character.
     return { time: time ?? '', text: truncated ? text.replace(/\uFFFD+$/, '') : text, truncated }
@@ -74,7 +74,7 @@ export class LogLines {
 const asWritten = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$/
 const rfc3339 = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/
 
-/** A time as UTC with nine digits, so that times compare as texts. Kubelets write that of their node's zone. */
+/** A time in UTC with nine digits, so that times compare as texts. Kubelets write the time of their node's zone. */
 function utcTime(text: string): string | undefined {
   if (asWritten.test(text)) return text
   const [, seconds = '', digits = '', zone = ''] = rfc3339.exec(text) ?? []

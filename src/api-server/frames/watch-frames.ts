@@ -5,9 +5,8 @@ const carriageReturn = 0x0d
 const noFrames: readonly Uint8Array[] = []
 
 /**
- * Splits the body of a WATCH into the texts of its events, at line feeds only, because U+2028 may occur in a JSON
- * string. A frame within one chunk is a range of the chunk; others are copied once, into a reused buffer. Skips empty
- * lines.
+ * Splits the body of a WATCH into the texts of its events, only at line feeds, since a JSON string may contain U+2028. A
+ * frame within one chunk is a range of the chunk; other frames are copied once, into a reused buffer. Skips empty lines.
  */
 export class WatchFrames {
   readonly #carried: CarriedBytes

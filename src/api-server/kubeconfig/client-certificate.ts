@@ -1,7 +1,8 @@
-/**
- * The files of a cluster's configuration: certificates, keys and tokens. They are checked before they are used, so
- * that an error names the file and not a failed handshake; and they tell when the credentials end.
+/*
+ * Reads the files of a cluster's configuration: certificates, keys and tokens. It checks them before their use, so that
+ * an error names the file and not a failed handshake. It also finds out when the credentials end.
  */
+
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
@@ -9,7 +10,7 @@ import { fieldsOf } from '../../kubernetes/fields.ts'
 import { type ClusterConfig, ClusterConfigError } from './cluster-config.ts'
 
 /**
- * Reads every file that a cluster's configuration names, and checks its certificates. Throws {@link ClusterConfigError}
+ * Reads every file that a cluster's configuration names, and checks the certificates. Throws {@link ClusterConfigError}
  * for an unreadable file, a file without a certificate, a key of another certificate, and a client certificate that is
  * not valid now.
  */
@@ -47,8 +48,8 @@ export function tokenFileOf(authProvider: unknown): string | undefined {
 }
 
 /**
- * When the credentials of a configuration end, in Unix milliseconds, as far as this can be read: `client-certificate`,
- * `token` and `token-file`. Reads files; those that cannot be read are left out.
+ * When the credentials of a configuration end, in Unix milliseconds, by kind: `client-certificate`, `token` and
+ * `token-file`. Leaves out unknown ends and unreadable files.
  */
 export function credentialEnds(config: ClusterConfig): ReadonlyMap<string, number> {
   const { token = '' } = config.user
@@ -63,20 +64,19 @@ export function credentialEnds(config: ClusterConfig): ReadonlyMap<string, numbe
       const endMs = endOf()
       if (endMs !== undefined) known.set(name, endMs)
     } catch {
-      // Requests fail with the reason.
+      // The requests will report the reason.
     }
   }
   return known
 }
 
-/** When a certificate (PEM) ends, in Unix milliseconds. Throws for what is none. */
+/** When a certificate (PEM) ends, in Unix milliseconds. Throws if the text is no certificate. */
 export function certificateEnd(pem: string | Buffer | undefined): number | undefined {
   return pem === undefined ? undefined : Date.parse(new X509Certificate(pem).validTo)
 }
 
 /**
- * The expiry of a JWT in Unix milliseconds; `undefined` for other tokens, and for an end that is no date. It is not
- * verified.
+ * The expiry of a JWT in Unix milliseconds, unverified; `undefined` for other tokens, and for an end that is no date.
  */
 export function expiryOf(token: string): number | undefined {
   try {

@@ -15,15 +15,15 @@ export class MissingPackageError extends CodedError {
   }
 }
 
-/** What is used of client-node's `KubeConfig`. */
+/** The used part of client-node's `KubeConfig`. */
 export interface ClientNodeConfig {
   /** Adds credentials, TLS material and the proxy's agent. */
   applyToHTTPSOptions(options: RequestOptions): Promise<void>
 }
 
 /**
- * A cluster and a user in client-node, which is loaded for credential plugins, identity providers and proxies only.
- * `use` is which of them needs it. Rejects with {@link MissingPackageError} where it is not installed.
+ * A cluster and a user in client-node, which is loaded only for credential plugins, identity providers and proxies.
+ * `use`: the feature that needs it. Rejects with {@link MissingPackageError} if client-node is not installed.
  */
 export async function clientNodeConfig(
   use: string,
@@ -36,7 +36,7 @@ export async function clientNodeConfig(
     throw isMissing ? new MissingPackageError(use, error) : error
   })
   const config = new KubeConfig()
-  // client-node refuses plain HTTP unless certificates are not checked; plain HTTP has none.
+  // client-node refuses plain HTTP while it checks certificates. Plain HTTP has none to check.
   const isPlain = cluster.server.startsWith('http:')
   config.loadFromClusterAndUser(isPlain ? { ...cluster, skipTLSVerify: true } : cluster, user)
   return config

@@ -9,23 +9,23 @@ export interface ClusterSelection {
   readonly server?: string
 }
 
-/** A cluster of the gateway's configuration. */
+/** A cluster in the gateway's configuration. */
 export interface NamedClusterSelection extends ClusterSelection {
   readonly name: string
   /** Labels of the cluster, in Kubernetes' syntax: `{ region: 'eu', tier: 'production' }`. */
   readonly labels?: Readonly<Record<string, string>>
-  /** The namespaces of this cluster that are cached, instead of those that are said for all clusters. */
+  /** The namespaces of this cluster to cache, instead of the setting for all clusters. */
   readonly cache?: {
     readonly namespaces?: readonly string[] | undefined
     readonly excludeNamespaces?: readonly string[] | undefined
   }
 }
 
-/** Where clusters are searched. */
+/** The places where clusters are searched. */
 export interface ClusterConfigEnvironment {
   readonly variables: Readonly<Record<string, string | undefined>>
   readonly homeDir: string
-  /** Where Kubernetes mounts `token`, `ca.crt` and `namespace` into a pod. */
+  /** The directory where Kubernetes mounts `token`, `ca.crt` and `namespace` into a pod. */
   readonly serviceAccountDir: string
 }
 
@@ -51,12 +51,12 @@ export interface UserEntry {
   readonly username?: string
   readonly password?: string
   readonly impersonateUser?: string
-  /** As in the kubeconfig. */
+  /** The text of the kubeconfig, unchecked. */
   readonly exec?: unknown
   readonly authProvider?: unknown
 }
 
-/** The address of a cluster and the identity to use there. Contains no secret that is not in the files. */
+/** The address of a cluster and the identity to use there. Contains only secrets that are in the files. */
 export interface ClusterConfig {
   /** The origin for messages: file names, `in-cluster` or `--server`. */
   readonly source: string
@@ -70,11 +70,11 @@ export interface ClusterConfig {
   readonly user: UserEntry
   /** Labels of the context, from its extension `informerql`; absent: none. */
   readonly labels?: Readonly<Record<string, string>>
-  /** Headers beyond `Impersonate-User`. */
+  /** Impersonation headers, in addition to `Impersonate-User`. */
   readonly impersonation: Readonly<Record<string, string | readonly string[]>>
 }
 
-/** What is wrong with a cluster's configuration. */
+/** The problem of a cluster's configuration. */
 export type ClusterConfigErrorCode =
   | 'CLUSTER_NOT_FOUND'
   | 'KUBECONFIG_MISSING'
@@ -101,8 +101,8 @@ export class ClusterConfigError extends CodedError {
 }
 
 /**
- * An address without credentials, independent of any kubeconfig: a proxy that adds its own (`kubectl proxy`), or a
- * simulator. Throws {@link ClusterConfigError} unless it is an http or https address.
+ * The configuration of an address without credentials, independent of any kubeconfig: a proxy that adds credentials
+ * (`kubectl proxy`), or a simulator. Throws {@link ClusterConfigError} unless it is an http or https address.
  */
 export function serverConfig(address: string): ClusterConfig {
   const server = requireServer(address, 'the server')
@@ -117,7 +117,7 @@ export function serverConfig(address: string): ClusterConfig {
   }
 }
 
-/** The address without a trailing slash. Throws {@link ClusterConfigError}; `which` names the address there. */
+/** The address without a trailing slash. Throws {@link ClusterConfigError}, which calls the address `which`. */
 export function requireServer(address: string | undefined, which: string): string {
   const server = address?.replace(/\/+$/, '') ?? ''
   const url = URL.parse(server)

@@ -1,6 +1,8 @@
-/**
- * Finds the cluster that a program means, as kubectl does, and says everything that was tried if there is none.
+/*
+ * Finds the cluster of a program as kubectl does: by a given kubeconfig, the files of `KUBECONFIG`, `~/.kube/config`, or
+ * the service account of the pod. If there is none, the error lists everything that was tried.
  */
+
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { checkTlsMaterial } from './client-certificate.ts'
@@ -15,9 +17,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 
 /**
- * Finds a cluster as kubectl does: by the given kubeconfig, else the merged files of `KUBECONFIG`, else
- * `~/.kube/config`, else the service account of the pod. Reads and checks certificates. Throws {@link
- * ClusterConfigError}, which lists everything that was tried; never guesses an address.
+ * Finds a cluster in the first of these that exists: the given kubeconfig, the merged files of `KUBECONFIG`,
+ * `~/.kube/config`, the service account of the pod. Reads and checks certificates. Throws {@link ClusterConfigError},
+ * which lists everything that was tried; never guesses an address.
  */
 export function loadClusterConfig(
   selection: ClusterSelection = {},
@@ -39,7 +41,7 @@ function findClusterConfig(
   const { kubeconfig, tried } = findKubeconfig(selection, environment)
   if (kubeconfig !== undefined) return resolveContext(kubeconfig, selection)
   if (selection.context === undefined) {
-    // Another cluster's token must not be sent to a server of the caller's choice.
+    // The token of another cluster must not go to a server of the caller's choice.
     if (selection.server !== undefined) return resolveContext(emptyKubeconfig, selection)
     const inCluster = inClusterConfig(environment)
     if ('config' in inCluster) return inCluster.config
@@ -90,7 +92,7 @@ function findKubeconfig(
   return { kubeconfig: found.length === 0 ? undefined : mergeKubeconfigs(found), tried }
 }
 
-/** The cluster of the pod that this process runs in, or why there is none. */
+/** The cluster of the pod that this process runs in, or the reason why there is none. */
 function inClusterConfig({
   variables,
   serviceAccountDir,

@@ -1,8 +1,9 @@
-/**
- * The credentials of requests to one cluster, kept for some seconds: what the kubeconfig holds or names files of, or
- * what a plugin or an identity provider says. The same object stands for equal credentials, so that a refusal tells
- * whether others are there.
+/*
+ * The credentials for requests to one cluster. They come from the kubeconfig and its files, or from a plugin or an identity
+ * provider, and are kept for some seconds. Equal credentials are the same object, so that after a refusal `replace` can
+ * tell whether newer ones exist.
  */
+
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { RequestOptions } from 'node:https'
 import { isDeepStrictEqual } from 'node:util'
@@ -33,7 +34,7 @@ export class CredentialsError extends CodedError {
   }
 }
 
-/** How long the result of client-node's authenticators is used. They check files and expiry dates on each call. */
+/** How long to use the result of client-node's authenticators, which check files and expiry dates on each call. */
 const freshForMs = 5_000
 
 /**
@@ -63,8 +64,8 @@ export class Credentials {
   }
 
   /**
-   * Call when the server has rejected `refused`: clears the authenticators' caches and asks them again. Resolves with
-   * `undefined` if they have nothing else.
+   * Call when the server has rejected `refused`. Clears the authenticators' caches and asks them again. Resolves with
+   * `undefined` if they have no other credentials.
    */
   async replace(refused: RequestCredentials): Promise<RequestCredentials | undefined> {
     if (this.#pending === undefined && this.#current === refused) {
@@ -107,13 +108,13 @@ export class Credentials {
         throw new CredentialsError(user.name, source, error, hintFor(this.#config))
       }
     }
-    // The same object for equal content, so that callers can compare by identity.
+    // Keeps the object for equal content, so that callers can compare by identity.
     if (!isDeepStrictEqual(found, this.#current)) this.#current = found
     this.#readMs = performance.now()
     return this.#current ?? found
   }
 
-  /** What a plugin or an identity provider says; else what the configuration contains or names files of. */
+  /** The options of a plugin or an identity provider; without one, of the configuration and its files. */
   async #options(): Promise<RequestOptions> {
     const { cluster, user } = this.#config
     const { exec = null, authProvider = null } = user
@@ -131,7 +132,7 @@ export class Credentials {
         auth: textOf(user.username) && `${user.username}:${user.password ?? ''}`,
       })
     }
-    // The connection pool handles proxies. A configuration of its own shares no authenticators' cache with others.
+    // The connection pool handles proxies. A separate configuration shares no authenticators' cache with others.
     const { proxyUrl: _, ...direct } = cluster
     const use = exec === null ? 'its identity provider' : 'its plugin'
     this.#authenticator ??= clientNodeConfig(use, direct, user)

@@ -1,7 +1,8 @@
-/**
- * Reads kubeconfigs and resolves a context to a cluster and a user, as client-go does: several files are merged,
- * relative paths start at their file, and no credentials go over plain HTTP. Errors name the file and the entry.
+/*
+ * Reads kubeconfigs and resolves a context to a cluster and a user, as client-go does. It merges several files, resolves
+ * relative paths from their file, and lets no credentials go over plain HTTP. Errors name the file and the entry.
  */
+
 import { readFileSync } from 'node:fs'
 import { isIPv4 } from 'node:net'
 import { dirname, isAbsolute, join } from 'node:path'
@@ -36,7 +37,7 @@ export interface Kubeconfig {
   readonly currentContext: string | undefined
 }
 
-/** Paths that client-go resolves relative to their file. */
+/** The fields whose paths client-go resolves relative to their file. */
 const pathFields: readonly string[] = [
   'certificate-authority',
   'client-certificate',
@@ -156,8 +157,8 @@ export function resolveContext(kubeconfig: Kubeconfig, selection: ClusterSelecti
     hostname === 'localhost' ||
     hostname === '[::1]' ||
     (isIPv4(hostname) && hostname.startsWith('127.'))
-  // Plain HTTP within the machine is as private as the machine. Credentials are sent there if the kubeconfig itself pairs
-  // the two (kubectl never does that), but not to an address from the command line, where another user's proxy may listen.
+  // Plain HTTP within the machine is as private as the machine. Credentials go there if the kubeconfig itself pairs the
+  // two (kubectl never does that), but not to an address from the command line, where another user's proxy may listen.
   const isPrivate = server.startsWith('https:') || (selection.server === undefined && isLoopback)
   // `extensions: [{ name: informerql, extension: { labels: … } }]`, as kubectl keeps extensions of other programs.
   const extensions = itemsOf(context?.body['extensions'])
@@ -260,7 +261,7 @@ function clusterOf(
   )
 }
 
-/** Like kubectl, sends no credentials over plain HTTP. */
+/** The user of an entry. Like kubectl, drops credentials for plain HTTP. */
 function userOf(entry: KubeconfigEntry | undefined, isPrivate: boolean): UserEntry {
   const { name = 'anonymous', body = {} } = entry ?? {}
   const impersonation = { impersonateUser: 'as' }
@@ -284,7 +285,7 @@ function userOf(entry: KubeconfigEntry | undefined, isPrivate: boolean): UserEnt
           ? (authProvider ?? undefined)
           : { name: 'tokenFile', config: { tokenFile } },
     }),
-    // As in client-go, a token file takes precedence over a token.
+    // As in client-go, a token file has precedence over a token.
     ...texts(tokenFile === undefined ? body : { ...body, token: undefined }, {
       certData: 'client-certificate-data',
       certFile: 'client-certificate',

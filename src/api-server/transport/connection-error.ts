@@ -1,10 +1,11 @@
-/**
- * Why there is no answer: the errors of Node's sockets, TLS and DNS, as the few causes that a person can act on, each
- * with what to check.
+/*
+ * The errors of requests without an answer. It maps the many errors of Node's sockets, TLS and DNS to a few causes that an
+ * operator can act on, each with a hint.
  */
+
 import { CodedError } from '../../lib/coded-error.ts'
 
-/** Why there is no connection. */
+/** The cause of a failed connection. */
 export type ConnectionFailure =
   | 'refused'
   | 'reset'
@@ -26,7 +27,7 @@ export class ConnectionError extends CodedError {
   /** `host:port`. */
   readonly host: string
   readonly failure: ConnectionFailure
-  /** Nothing listens there: a retry at once is useless. */
+  /** Whether nothing listens there, so that a retry at once is useless. */
   readonly refused: boolean
 
   constructor(failure: ConnectionFailure, host: string, problem: string, cause?: unknown) {
@@ -87,7 +88,7 @@ export function connectionErrorOf(host: string, error: unknown): ConnectionError
   return new ConnectionError(failure ?? 'other', host, text, error)
 }
 
-/** Of codes that are not in the table, and of alerts in messages. The first that fits. */
+/** The causes of further codes, and of alerts in messages. The first match counts. */
 const prefixes: readonly (readonly [RegExp, ConnectionFailure])[] = [
   [
     /ALERT_(CERTIFICATE|BAD_CERTIFICATE|UNKNOWN_CA|UNSUPPORTED_CERT)|alert (certificate|bad cert|unknown ca)/i,

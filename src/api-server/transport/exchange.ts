@@ -1,8 +1,9 @@
-/**
- * One request and its response, with a deadline for each part: the connection, the headers, silence in the body, the
- * whole. Node reports the ends of a request, of a socket and of a body separately; here the first reason counts, and
- * everything is released once.
+/*
+ * One request and its response, with deadlines for the connection, the headers, silence in the body, and the whole. Node
+ * reports the ends of a request, of a socket and of a body separately. Here the first reason counts, and everything is
+ * released once.
  */
+
 import { request as httpRequest, type Agent, type IncomingMessage } from 'node:http'
 import { request as httpsRequest, type RequestOptions } from 'node:https'
 import type { Socket } from 'node:net'
@@ -14,9 +15,9 @@ import { ResponseBody } from './response-body.ts'
 
 /** How long each part of an exchange may take, in milliseconds. */
 export interface ExchangeDeadlines {
-  /** Until the connection is open, including TLS. */
+  /** From the start until the connection is open, including TLS. */
   readonly connectDeadlineMs: number
-  /** From then on until the response's headers. */
+  /** From the open connection to the response's headers. */
   readonly responseDeadlineMs: number
   /** The longest silence in the body; `undefined`: unlimited. */
   readonly idleDeadlineMs: number | undefined
@@ -48,10 +49,10 @@ export interface ExchangeResponse {
 /** One request and its response. */
 export class Exchange {
   readonly #options: ExchangeOptions
-  /** What cancels the deadlines that run. */
+  /** The functions that cancel the running deadlines. */
   readonly #cancels = new Set<() => void>()
   #abort: (error: Error) => void = () => {}
-  /** The reason for which this side ended the exchange. Takes precedence over the socket's error. */
+  /** The error with which this side ended the exchange. Takes precedence over the socket's error. */
   #ownError: Error | undefined
   #reusedSocket = false
 
@@ -59,7 +60,7 @@ export class Exchange {
     this.#options = options
   }
 
-  /** Whether the connection had been used before: the server may just have closed it. */
+  /** Whether the connection was used before. Then the server may just have closed it. */
   get reusedSocket(): boolean {
     return this.#reusedSocket
   }
@@ -79,7 +80,7 @@ export class Exchange {
       const message = (secure ? httpsRequest : httpRequest)({ ...request, agent })
       this.#abort = (error) => {
         message.destroy(error)
-        // Otherwise a request that waits for a connection would not end before it has one.
+        // Ends a request that waits for a connection, which would otherwise end only with a connection.
         this.#release()
         reject(error)
       }
@@ -96,7 +97,7 @@ export class Exchange {
         if (message.reusedSocket || (!secure && !socket.connecting)) connected()
         else socket.once(secure ? 'secureConnect' : 'connect', connected)
       })
-      // Never removed: a socket may report its end after the response has done so.
+      // Stays for good: a socket may report its end after the response has ended.
       message.on('error', (error) => {
         this.#release()
         reject(this.#failure(error))
@@ -124,7 +125,7 @@ export class Exchange {
     }
     if (response.headers['content-encoding'] !== 'gzip') return new ResponseBody(response, options)
     const gunzip = createGunzip({ chunkSize: 64 * 1024, flush: constants.Z_SYNC_FLUSH })
-    // The reader of gunzip sees errors of both streams.
+    // The reader of `gunzip` gets the errors of both streams.
     pipeline(response, gunzip, () => {})
     return new ResponseBody(gunzip, options)
   }
@@ -138,7 +139,7 @@ export class Exchange {
     return new ConnectionError('timeout', this.#options.host, error.message, error)
   }
 
-  /** Returns what cancels the deadline. */
+  /** Starts a deadline. Returns the function that cancels it. */
   #limit(what: string, deadlineMs: number | undefined): (() => void) | undefined {
     if (deadlineMs === undefined) return undefined
     const cancel = startDeadline(deadlineMs, () => this.abort(this.#late(what, deadlineMs)))

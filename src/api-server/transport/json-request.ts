@@ -1,8 +1,9 @@
-/**
- * Small requests to an API server, whose answers are held in memory and parsed. One deadline counts for all of a request:
- * a 429 that says when to come back is waited for only if the deadline allows. A connection that the server has just
- * closed, and credentials that have ended, are the business of {@link Transport.send}.
+/*
+ * Small requests to an API server, whose responses are held in memory and parsed. One deadline covers the whole request,
+ * including the repetition after a 429 with `Retry-After`, which happens only if the deadline allows. {@link
+ * Transport.send} handles connections that the server has just closed, and credentials that have ended.
  */
+
 import { type ApiStatusError, isTooManyRequests } from '../../kubernetes/status.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { parseExact } from '../../lib/json.ts'
@@ -20,11 +21,11 @@ export interface JsonRequestOptions {
   readonly accept?: string
   /** Keeps integers that a double cannot hold, as `JSON.rawJSON` of their digits. */
   readonly exact?: boolean
-  /** After a 429, sends the request again when its `Retry-After` has passed, if that is before the deadline. */
+  /** Whether to repeat the request after a 429, once `Retry-After` has passed, if that is before the deadline. */
   readonly waitsAsTold?: boolean
   /** Receives the texts of the response's `Warning` headers, if it is 2xx. */
   readonly warned?: (texts: readonly string[]) => void
-  /** For the whole exchange, including retries. */
+  /** The deadline of the whole exchange, including retries. */
   readonly deadlineMs: number
   /** Larger responses are an error. */
   readonly maxBytes: number
@@ -32,7 +33,7 @@ export interface JsonRequestOptions {
 }
 
 const json = 'application/json'
-/** `Retry-After: 0` gives no time. */
+/** The shortest pause, such as after `Retry-After: 0`. */
 const leastPauseMs = 100
 
 /** 2^53 has sixteen digits. */
@@ -51,8 +52,8 @@ export class UnexpectedAnswerError extends CodedError {
 }
 
 /**
- * Sends a request and parses its response; `undefined` if that is empty. Rejects as {@link Transport.send} does, and
- * with {@link UnexpectedAnswerError}.
+ * Sends a request and parses its response; `undefined` if the response is empty. Rejects as {@link Transport.send} does,
+ * and with {@link UnexpectedAnswerError}.
  */
 export async function requestJson(
   transport: Transport,

@@ -1,14 +1,15 @@
-/**
- * Whether a server can be reached, for all callers that wait for it. Each caller has its own back-off, half a minute
- * and more after a long outage; the first answer to any of them wakes the others.
+/*
+ * Tracks whether a server is reachable, for all callers that wait for it. Each caller has its own back-off, half a minute
+ * and more after a long outage. The first answer to any of them wakes the others.
  *
- * Only the first answer after an outage wakes them, not every answer: one resource, such as that of an aggregated API,
- * may fail for ever while all others are served. To get an answer soon, the server's version is requested while a
- * caller waits and the server is unreachable.
+ * Only the first answer after an outage wakes them, not every answer: one resource, such as one of an aggregated API, may
+ * fail for ever while the server serves all others. To get an answer soon, this class requests the server's version while
+ * a caller waits and the server is unreachable.
  *
- * The same question tells refused credentials from a single path that refuses them, such as that of an aggregated API:
- * a request that is unauthorized makes {@link follow} ask at once, and ask again until the credentials are accepted.
+ * The same request tells refused credentials from a single path that refuses them, such as a path of an aggregated API:
+ * after a 401, {@link follow} sends it at once, and again until the server accepts the credentials.
  */
+
 import { sleep } from '../../lib/backoff.ts'
 import { ApiStatusError } from '../../kubernetes/status.ts'
 import { startDeadline } from '../../lib/deadline.ts'
@@ -16,19 +17,19 @@ import { ClusterConfigError } from '../kubeconfig/cluster-config.ts'
 import { CredentialsError } from '../kubeconfig/credentials.ts'
 import type { ConnectionFailure } from './connection-error.ts'
 
-/** How often an unreachable server is asked while a caller waits, plus or minus half. */
+/** The interval of requests to an unreachable server while a caller waits, plus or minus half. */
 const askEveryMs = 500
-/** How long nothing may be received before {@link Reachability.follow} asks the server, and how long it then waits. */
+/** The silence after which {@link Reachability.follow} asks the server, and how long it then waits. */
 const silenceMs = 3_000
-/** After this time without an answer, the next request opens a new connection. */
+/** How long to wait for an answer. After that, the next request opens a new connection. */
 const answerDeadlineMs = 1_500
 /** Waiting callers continue spread over this time. */
 const spreadMs = 300
 
-/** Failures that show that there is no server, whatever the request. */
+/** Failures that show, for any request, that there is no server. */
 const absences: readonly ConnectionFailure[] = ['refused', 'name', 'unreachable']
 
-/** Whether an error says that the server refuses the credentials (401), or that there are none to send it. */
+/** Whether an error means that the server refuses the credentials (401), or that there are none to send. */
 export function isUnauthorized(error: unknown): boolean {
   if (error instanceof ApiStatusError) return error.httpStatus === 401
   return (
@@ -37,7 +38,7 @@ export function isUnauthorized(error: unknown): boolean {
   )
 }
 
-/** The codes of configurations whose credentials cannot be used. Others say of no server at all how to reach it. */
+/** The codes of configurations with unusable credentials. With other codes, no server is known. */
 const ofCredentials: ReadonlySet<string> = new Set([
   'CREDENTIAL_FILE_UNREADABLE',
   'CERTIFICATE_INVALID',
@@ -51,13 +52,13 @@ export class Reachability {
   readonly #waiting = new Set<() => void>()
   #isAway = false
   #refusal: Error | undefined
-  /** Aborted by a request that is unauthorized: the server is asked at once. */
+  /** Aborted after a 401, to ask the server at once. */
   #doubt: AbortController | undefined
   #answers = 0
   #hasReceived = false
   #asking: AbortController | undefined
 
-  /** Calls `changed` when `isAway` has changed, and each time that `refusal` is set, or unset. */
+  /** `changed` is called when `isAway` has changed, and each time that `refusal` is set or unset. */
   constructor(ask: (signal: AbortSignal) => Promise<unknown>, changed: () => void) {
     this.#ask = ask
     this.#changed = changed
@@ -68,12 +69,12 @@ export class Reachability {
     return this.#isAway
   }
 
-  /** Why the credentials are not accepted; `undefined` if they are, as far as the last request shows. */
+  /** The error if the last request shows that the server does not accept the credentials. */
   get refusal(): Error | undefined {
     return this.#refusal
   }
 
-  /** Records a request that is unauthorized, also with renewed credentials. */
+  /** Records a 401 that renewed credentials could not avoid. */
   unauthorized(): void {
     this.#doubt?.abort()
   }
@@ -122,20 +123,20 @@ export class Reachability {
   }
 
   /**
-   * Asks the server whenever nothing has been received for some time: open connections may hang without an error. Asks
-   * also while the credentials are refused. Costs nothing while responses or events arrive. Ends with the signal.
+   * Asks the server after each silence, since open connections may hang without an error, and while the credentials are
+   * refused. Costs nothing while responses or events arrive. Ends with the signal.
    */
   async follow(signal: AbortSignal): Promise<void> {
     let isDoubted = false
     while (!signal.aborted) {
       this.#hasReceived = false
-      // One path that refuses the credentials for ever makes hardly more questions than silence does.
+      // Ignores the next doubt, so that one path that refuses the credentials for ever causes few questions.
       const doubt: AbortController | undefined = isDoubted ? undefined : new AbortController()
       this.#doubt = doubt
       await sleep(silenceMs, doubt === undefined ? signal : AbortSignal.any([signal, doubt.signal]))
       isDoubted = doubt?.signal.aborted === true || this.#refusal !== undefined
       const isHeard = this.#hasReceived && !this.#isAway && !isDoubted
-      // The server is already asked for the callers that wait.
+      // The waiting callers already have the server asked.
       if (isHeard || this.#asking !== undefined || signal.aborted) continue
       const failure = await this.#askOnce(signal, silenceMs)
       if (signal.aborted) return
@@ -159,14 +160,14 @@ export class Reachability {
     while (!signal.aborted) {
       await sleep(askEveryMs * (0.5 + Math.random()), signal)
       await this.#askOnce(signal, answerDeadlineMs)
-      // An answer to another request counts too.
+      // An answer to another request also counts.
       if (signal.aborted) return
       if (this.#answers > answersBefore) this.#stopAsking()
       else this.#lost()
     }
   }
 
-  /** Resolves with the failure, if the server does not answer. */
+  /** Asks once. Resolves with the failure if the server does not answer. */
   async #askOnce(signal: AbortSignal, deadlineMs: number): Promise<unknown> {
     const end = new AbortController()
     const cancel = startDeadline(deadlineMs, () => end.abort())

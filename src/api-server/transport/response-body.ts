@@ -1,12 +1,13 @@
-/**
- * A stream's chunks as they came from the socket, for one reader. A stream's own iterator joins them first, which costs
- * a third of the throughput. At most a quarter of a MiB waits; then the stream is paused. Leaving the iteration early
+/*
+ * The chunks of a stream in their original sizes, for one reader. Node's own iterator joins them first, which costs a third
+ * of the throughput. While a quarter of a MiB waits for the reader, the stream is paused. Leaving the iteration early
  * destroys the stream.
  */
+
 import type { Readable } from 'node:stream'
 import { maxTimerMs } from '../../lib/deadline.ts'
 
-/** How many bytes wait for a slow reader before the stream is paused. */
+/** The number of waiting bytes at which the stream is paused. */
 const highWaterMarkBytes = 256 * 1024
 
 export interface ResponseBodyOptions {
@@ -50,7 +51,7 @@ export class ResponseBody implements AsyncIterableIterator<Buffer> {
     return this
   }
 
-  /** Ends the body with this error, for the reader too, even if chunks are waiting. */
+  /** Ends the body, and its reader, with this error, even if chunks are waiting. */
   destroy(error: Error): void {
     this.#chunks.length = 0
     this.#error ??= error
@@ -59,7 +60,7 @@ export class ResponseBody implements AsyncIterableIterator<Buffer> {
     this.#stream.destroy(error)
   }
 
-  /** Calls back when nothing more will come. */
+  /** Calls back at the end of the body. */
   onEnd(callback: () => void): void {
     if (this.#stream.closed) callback()
     else this.#stream.once('close', callback)
@@ -96,7 +97,7 @@ export class ResponseBody implements AsyncIterableIterator<Buffer> {
       // One timer for the whole body, restarted for each wait.
       this.#timer ??= setTimeout(() => {
         const waits = this.#wake
-        // What has arrived is read first: after the event loop was blocked, Node runs timers before it reads sockets.
+        // Lets Node read arrived bytes first: after a blocked event loop, timers run before sockets are read.
         setImmediate(() => {
           if (waits !== undefined && this.#wake === waits) this.destroy(idleError())
         })

@@ -1,9 +1,10 @@
-/**
- * One API server: its connections, the credentials of one user, and every request. `send` asks for credentials, makes an
- * {@link Exchange}, and repeats it in two cases only: with renewed credentials after a 401, once; and, where a second
- * sending does no more than one, after a pooled connection that the server has just closed. Anything outside 2xx becomes an
- * `ApiStatusError`, with the Status that the server sends. Closing ends all exchanges.
+/*
+ * Sends requests to one API server, over one pool of connections, with the credentials of one user. `send` gets the
+ * credentials and makes an {@link Exchange}. It repeats the exchange in two cases: once after a 401, with renewed
+ * credentials; and after the server has just closed a pooled connection, if sending twice does no harm. A response outside
+ * 2xx becomes an `ApiStatusError` with the server's Status. Closing ends all exchanges.
  */
+
 import { Agent, type IncomingHttpHeaders } from 'node:http'
 import { Agent as HttpsAgent, type RequestOptions } from 'node:https'
 import type { Socket } from 'node:net'
@@ -30,18 +31,16 @@ export interface TransportOptions extends Pick<
   ExchangeDeadlines,
   'connectDeadlineMs' | 'responseDeadlineMs'
 > {
-  /** How many connections may be open at once. Further requests wait for one, within their deadline. */
+  /** The maximum number of open connections. Further requests wait for one, within their deadline. */
   readonly maxConnections: number
   readonly maxIdleConnections: number
-  /** Silence after which the kernel probes the peer. After ten unanswered probes (10 s) the connection is dead. */
+  /** The silence after which the kernel probes the peer. After ten unanswered probes (10 s) the connection is dead. */
   readonly tcpKeepAliveMs: number
   /** How long a credential plugin or an identity provider may take. */
   readonly credentialsDeadlineMs: number
-  /** Must not look like a browser or curl: for those, API servers indent their JSON. */
+  /** The user agent. It must not look like a browser or curl, for which API servers indent their JSON. */
   readonly userAgent: string
-  /**
-   * Requests compressed responses, which saves network at the cost of both processors. Watches are never compressed.
-   */
+  /** Requests compressed responses, which saves network at the cost of both processors. Never applies to watches. */
   readonly gzip: boolean
 }
 
@@ -68,7 +67,7 @@ export interface TransportRequest {
   readonly responseDeadlineMs?: number
   /** The longest silence in the body; default: unlimited. */
   readonly idleDeadlineMs?: number
-  /** Until the end of the body; default: unlimited. */
+  /** The deadline of the whole body; default: unlimited. */
   readonly totalDeadlineMs?: number
 }
 
@@ -84,9 +83,9 @@ export interface TransportObserver {
   answered(httpStatus: number, headers: IncomingHttpHeaders): void
   /** A part of a body has arrived. */
   received(): void
-  /** There was no answer. */
+  /** A request had no answer. */
   failed(failure: ConnectionFailure): void
-  /** The server refuses the credentials, renewed ones included, or there are none. */
+  /** The server refuses the credentials, even after renewal, or there are none. */
   unauthorized?(): void
   /** See {@link ApiServerObserver.sending}. */
   sending?: ((request: SentRequest) => RequestFollower | undefined) | undefined
@@ -95,7 +94,7 @@ export interface TransportObserver {
 /** A request that is about to be sent. */
 export interface SentRequest {
   readonly method: TransportRequest['method']
-  /** Without the query. */
+  /** The path without the query. */
   readonly path: string
   readonly isWatch: boolean
   /** `host:port`. */
@@ -104,17 +103,16 @@ export interface SentRequest {
 
 /** Follows one request, for traces. Must not throw. */
 export interface RequestFollower {
-  /** Sent with the request: `traceparent`. */
+  /** Headers to send with the request: `traceparent`. */
   readonly headers: Readonly<Record<string, string>>
   answered(httpStatus: number): void
-  /** The whole response has arrived, of a watch its beginning, or there is none. */
+  /** The whole response has arrived (of a watch, its beginning), or the request has failed. */
   ended(error?: Error): void
 }
 
-/** How often a request is repeated because its pooled connection was closed. */
+/** The maximum number of repetitions because of closed pooled connections. */
 const maxStaleConnections = 3
 
-/** Sends requests to one API server, over one pool of connections, as one user. */
 export class Transport {
   /** `host:port`. */
   readonly host: string
@@ -123,7 +121,7 @@ export class Transport {
   readonly #observer: TransportObserver
   #credentials: Credentials
   readonly #config: ClusterConfig
-  /** The connections: one agent for all requests, made for the first. */
+  /** The agent of all requests, made for the first one. */
   #agent: Promise<Agent> | undefined
   readonly #prepared = new WeakSet<Socket>()
   readonly #running = new Set<Exchange>()
@@ -140,8 +138,8 @@ export class Transport {
 
   /**
    * Resolves when the response begins. Rejects with `ApiStatusError` unless it is 2xx, with `ConnectionError` if the
-   * server cannot be reached, with `CredentialsError`, or with the signal's reason. Reading the body may fail in the
-   * same ways. Credentials that the server rejects are renewed once.
+   * server is unreachable, with `CredentialsError`, or with the signal's reason. Reading the body may fail in the
+   * same ways. Renews rejected credentials once.
    */
   async send(request: TransportRequest, signal: AbortSignal): Promise<TransportResponse> {
     signal.throwIfAborted()
@@ -191,7 +189,7 @@ export class Transport {
     const isWatch = path.includes('watch=true')
     const [place = ''] = path.split('?', 1)
     const follower = this.#observer.sending?.({ method, path: place, isWatch, host: this.host })
-    // Sending these twice does no more than sending them once: reads, and reviews, which store nothing.
+    // Only reads, and reviews, which store nothing, have the same effect if they are sent twice.
     const isRepeatable = method === 'GET' || (method === 'POST' && reviews.test(path))
     for (let attempt = 1; ; attempt++) {
       const exchange = await this.#open(request, credentials, follower?.headers)
@@ -258,7 +256,7 @@ export class Transport {
           'Accept-Encoding': gzip ? 'gzip' : 'identity',
           ...request.headers,
           ...further,
-          // Node omits it for a DELETE, whose body would then be read as the next request.
+          // Node omits the length for a DELETE. The server would then read the body as the next request.
           ...(request.body === undefined
             ? {}
             : { 'Content-Length': `${Buffer.byteLength(request.body)}` }),
@@ -279,8 +277,8 @@ export class Transport {
   }
 
   /**
-   * Makes the kernel detect dead peers. An agent does so for idle connections only, and never for TLS ones
-   * (nodejs/node#41965, nodejs/node#62003); a watch is never idle in that sense.
+   * Makes the kernel detect dead peers. An agent does so only for idle connections, and never for TLS ones
+   * (nodejs/node#41965, nodejs/node#62003). A watch is never idle in that sense.
    */
   #prepare(socket: Socket): void {
     if (this.#prepared.has(socket)) return
@@ -293,7 +291,7 @@ export class Transport {
     else apply()
   }
 
-  /** Credentials have their own deadline; this one only ends the wait with the signal. */
+  /** Waits for credentials, which have their own deadline, until the signal aborts. */
   #await<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
     return withDeadline('credentials', promise, this.#options.credentialsDeadlineMs + 1_000, signal)
   }
@@ -304,8 +302,8 @@ export class Transport {
 }
 
 /**
- * The agent of a cluster. For a `proxy-url` (HTTP CONNECT or SOCKS) it is client-node's, made to keep connections;
- * client-node is loaded for this only.
+ * The agent of a cluster. For a `proxy-url` (HTTP CONNECT or SOCKS), loads client-node and makes its agent keep
+ * connections.
  */
 async function agentOf({ cluster }: ClusterConfig, limits: TransportOptions): Promise<Agent> {
   const settings = {
@@ -322,7 +320,7 @@ async function agentOf({ cluster }: ClusterConfig, limits: TransportOptions): Pr
   const options: RequestOptions = {}
   await kubeConfig.applyToHTTPSOptions(options)
   const agent = options.agent as Agent
-  // An agent's options override a request's, and client-node sets all of them: an undefined one would override a
+  // An agent's options override a request's. client-node sets all of them, and an undefined one would override a
   // certificate.
   const own = (agent as Agent & { options: Record<string, unknown> }).options
   for (const [name, value] of Object.entries(own)) {
@@ -333,7 +331,7 @@ async function agentOf({ cluster }: ClusterConfig, limits: TransportOptions): Pr
 
 const reviews = /^\/apis\/auth(?:entication|orization)\.k8s\.io\/.*reviews$/
 
-/** The response if it is 2xx. Throws its refusal otherwise. */
+/** Returns the response if it is 2xx; otherwise throws its refusal. */
 async function accepted(
   request: TransportRequest,
   response: ExchangeResponse,
@@ -344,7 +342,7 @@ async function accepted(
   return { httpStatus, headers: message.headers, body }
 }
 
-/** A refusal quotes the values that it refuses, more than once. */
+/** The size bound of a refusal. It is large, since a refusal quotes the refused values, more than once. */
 const maxRefusalBytes = 1 << 20
 
 /**
@@ -365,7 +363,7 @@ async function readRefusal(
     const value: unknown = JSON.parse(text)
     if (isRecord(value) && value['kind'] === 'Status') status = value as unknown as Status
   } catch {
-    // A text.
+    // The body is a text, not a Status.
   }
   if (status === undefined) {
     const title = /<title>([^<]*)<\/title>/i.exec(text)?.[1]
@@ -383,10 +381,10 @@ async function readRefusal(
 /** The reports of a connection. Every method is optional and must not throw. */
 export interface ApiServerObserver extends WarningObserver {
   /**
-   * The server can no longer be reached, or answers again, or refuses the credentials still, or accepts them again:
-   * `isReachable` or `refusal` of the connection.
+   * The server became unreachable or answers again, or it still refuses the credentials or accepts them again: see
+   * `isReachable` and `refusal` of the connection.
    */
   reachable?(isReachable: boolean): void
-  /** A request is about to be sent. `undefined`: the request is not followed. */
+  /** A request is about to be sent. Returns `undefined` if the request is not followed. */
   sending?(request: SentRequest): RequestFollower | undefined
 }

@@ -7,9 +7,9 @@ export interface WarningObserver {
   warned?(text: string): void
 }
 
-/** How many texts are remembered. After that, they are reported again. */
+/** The number of remembered texts. Beyond it, texts are reported again. */
 const maxTexts = 1_000
-/** kube-apiserver sends no more than this, in all warnings of a response. */
+/** The size bound of a text. kube-apiserver sends no more in all warnings of a response. */
 const maxTextLength = 4_096
 
 /**
@@ -32,10 +32,10 @@ export function warningReporter(
 
 /** RFC 7234, 5.5: a code, an agent and a quoted text. A quoted date may follow, and another warning after a comma. */
 const warning = /(?:^|,)\s*(\d{3}) [^\s"]+ "((?:[^"\\]|\\.)*)"/g
-/** "Miscellaneous persistent warning", the only code of API servers. Others are of caches and proxies on the way. */
+/** "Miscellaneous persistent warning", the only code of API servers. Other codes come from caches and proxies. */
 const serverCode = '299'
 
-/** The texts of the warnings in `Warning` headers, which Node joins by commas. Leaves out what is malformed. */
+/** The texts of the warnings in `Warning` headers, which Node joins by commas. Leaves out malformed ones. */
 export function warningTexts(header: unknown): readonly string[] {
   if (typeof header !== 'string') return []
   return Array.from(header.matchAll(warning), ([, code, quoted = '']) =>

@@ -6,7 +6,7 @@ import type { ObjectClient } from './object-client.ts'
 /**
  * Adds the finalizer on the server, unless the object has it. The object may come from a cache, and may be metadata
  * only, because the write only patches the finalizers. Resolves with the server's object. Rejects with a conflict
- * (`isConflict`) if the object has changed since it was read: then reconcile again.
+ * (`isConflict`) if the object has changed since it was read. Then reconcile again.
  */
 export async function ensureFinalizer<T extends KubernetesObject>(
   client: Pick<ObjectClient<T>, 'patch'>,
@@ -17,7 +17,7 @@ export async function ensureFinalizer<T extends KubernetesObject>(
   return await write(client, object, [...(object.metadata.finalizers ?? []), finalizer])
 }
 
-/** Removes the finalizer; otherwise like {@link ensureFinalizer}. Resolves if the object is gone already. */
+/** Removes the finalizer; otherwise like {@link ensureFinalizer}. Resolves if the object no longer exists. */
 export async function dropFinalizer<T extends KubernetesObject>(
   client: Pick<ObjectClient<T>, 'patch'>,
   object: T,
@@ -49,7 +49,7 @@ async function write<T extends KubernetesObject>(
   return await client.patch(metadata, { json: patch }, { preconditions: { resourceVersion } })
 }
 
-/** Whether the object is being deleted: it goes with its last finalizer. */
+/** Whether the object is being deleted. It disappears with its last finalizer. */
 export function isBeingDeleted({ metadata }: KubernetesObject): boolean {
   const { deletionTimestamp } = metadata
   return deletionTimestamp !== undefined && deletionTimestamp !== null

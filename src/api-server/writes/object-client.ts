@@ -1,8 +1,9 @@
-/**
- * Reads and writes single objects of one resource, as client-go's typed clients do. All methods end in `#send`, one
- * request to the connection; writes pass `#write`, which puts their options into the query. A client of a subresource
- * is the same class with another path and type.
+/*
+ * Reads and writes single objects of one resource, like client-go's typed clients. Writes go through `#write`, which puts
+ * their options into the query. All methods end in `#send`, one request to the connection. The client of a subresource is
+ * the same class with another path and type.
  */
+
 import {
   type ApiResource,
   apiVersionOf,
@@ -47,7 +48,7 @@ import {
   type WriteOptions,
 } from './write-options.ts'
 
-/** An `update` was given an object from a cache, and would delete what the cache left out. Nothing was written. */
+/** An `update` got an object from a cache. It would delete the fields that the cache left out. Nothing was written. */
 export class CutObjectError extends CodedError {
   constructor({ resource }: ApiResource, { metadata }: KubernetesObject) {
     super(
@@ -76,31 +77,31 @@ export interface ObjectRequests {
 
 /** Options of an {@link ObjectClient}. */
 export interface ObjectClientOptions {
-  /** The `fieldManager` of all its writes; required to apply. */
+  /** The `fieldManager` of all writes; required to apply. */
   readonly fieldManager?: string
 }
 
-/** The clients of subresources, by name. Each has the methods that API servers have for it. */
+/** The clients of subresources, by name. Each has the methods that API servers support for it. */
 export interface SubresourceClients<T extends KubernetesObject = KubernetesObject> {
-  /** Only it can write the status. */
+  /** The status, which no other client can write. */
   readonly status: Pick<ObjectClient<T>, 'apply' | 'get' | 'patch' | 'resource' | 'update'>
   readonly scale: Pick<ObjectClient<Scale>, 'apply' | 'get' | 'patch' | 'update'>
-  /** Of pods: adds containers to a running one. */
+  /** For pods: adds containers to a running pod. */
   readonly ephemeralcontainers: Pick<
     ObjectClient<T>,
     'apply' | 'get' | 'patch' | 'resource' | 'update'
   >
-  /** Of pods: changes the resources of a running one. */
+  /** For pods: changes the resources of a running pod. */
   readonly resize: Pick<ObjectClient<T>, 'apply' | 'get' | 'patch' | 'resource' | 'update'>
-  /** Of pods, by the pod's name. Rejects with a 429 where a PodDisruptionBudget refuses. */
+  /** For pods, by the pod's name. Rejects with a 429 if a PodDisruptionBudget refuses. */
   readonly eviction: SubresourceCreation<Eviction, Status>
-  /** Of pods, by the pod's name: assigns it to a node. */
+  /** For pods, by the pod's name: assigns the pod to a node. */
   readonly binding: SubresourceCreation<Binding, Status>
-  /** Of service accounts, by the account's name: a token of the account. */
+  /** For service accounts, by the account's name: issues a token of the account. */
   readonly token: SubresourceCreation<TokenRequest>
-  /** Of certificate signing requests: writes the conditions that approve or deny them. */
+  /** For certificate signing requests: writes the conditions that approve or deny them. */
   readonly approval: Pick<ObjectClient<T>, 'get' | 'patch' | 'resource' | 'update'>
-  /** Of namespaces: writes the finalizers of the `spec`. */
+  /** For namespaces: writes the finalizers of the `spec`. */
   readonly finalize: Pick<ObjectClient<T>, 'update'>
 }
 
@@ -109,7 +110,7 @@ export interface SubresourceCreation<Request extends KubernetesObject, Answer = 
   create(request: NewObject<Request>, options?: WriteOptions): Promise<Answer>
 }
 
-/** The subresources that objects of a type may have. An object whose kind is not known may have any. */
+/** The subresources that objects of a type may have. An object of an unknown kind may have any. */
 export type SubresourceName<T extends KubernetesObject = KubernetesObject> =
   | 'status'
   | 'scale'
@@ -131,24 +132,24 @@ type ClientWith<Method extends string, Known extends KubernetesObject> = {
   readonly [method in Method]: unknown
 } & { readonly resource?: Resource<Known> }
 
-/** Forbids all fields but those that every object has. */
+/** Allows only the fields that every object has. */
 type MetadataOnly<O> = {
   readonly [Field in Exclude<keyof O, keyof KubernetesObject>]: never
 }
 
-/** The subresource that a client is of. */
+/** The subresource of a client. */
 interface Subresource {
   readonly name: string
-  /** What it reads and writes; `undefined`: the object itself. */
+  /** The type that it reads and writes; `undefined`: the object itself. */
   readonly type: Pick<KubernetesObject, 'apiVersion' | 'kind'> | undefined
 }
 
 /**
  * Reads and writes objects of one resource at the API server, without a cache. All methods reject with
- * `ApiStatusError` if the server refuses (`isNotFound`, `isConflict` and `isAlreadyExists` tell why), with
- * `ConnectionError` if it cannot be reached, and with `InvalidOptionError` if a namespace or a name is missing. After a
- * 429 with `Retry-After`, a request is repeated in time if its deadline allows. Integers with more digits than a double
- * holds are kept.
+ * `ApiStatusError` if the server refuses (`isNotFound`, `isConflict` and `isAlreadyExists` tell the reason), with
+ * `ConnectionError` if it is unreachable, and with `InvalidOptionError` if a namespace or a name is missing. After a
+ * 429 with `Retry-After`, the client repeats the request if its deadline allows. It keeps integers with more digits than
+ * a double holds.
  */
 export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
   readonly resource: Resource<T>
@@ -169,8 +170,8 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * A client of a subresource, with the methods that it has: `client.subresource('scale').patch(…)`. Another server's
-   * own subresource is given with the type of what it reads and writes; the server says which methods it has.
+   * The client of a subresource, with the methods of the subresource: `client.subresource('scale').patch(…)`. For the
+   * subresource of an aggregated server, give the type that it reads and writes; that server decides about its methods.
    */
   subresource<Name extends SubresourceName<T>>(name: Name): SubresourceClients<T>[Name]
   subresource<B extends KubernetesObject>(
@@ -193,8 +194,8 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Lists objects as the server has them now, page by page, for what no informer follows. Iterate over the objects, or
-   * over `pages()`. Iterating rejects with `ListExpiredError` if the list is read too slowly.
+   * Lists objects as the server has them now, page by page, for objects that no informer follows. Iterate over the objects,
+   * or over `pages()`. Iterating rejects with `ListExpiredError` if the list is read too slowly.
    */
   list(options: ListObjectsOptions = {}): ObjectList<T> {
     const { deadlineMs, signal, ...query } = checkedOptions('a list', options, listChecks)
@@ -214,7 +215,7 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
     return await this.#send('GET', this.#pathOf(at), checkedOptions('a read', options, readChecks))
   }
 
-  /** Creates an object and returns the server's version. Rejects with `isAlreadyExists` if there is one. */
+  /** Creates an object. Resolves with the server's version. Rejects with `isAlreadyExists` if the name is taken. */
   async create(object: NewObject<T>, options: WriteOptions = {}): Promise<T> {
     const { namespace, name = '' } = object.metadata
     const path =
@@ -225,15 +226,15 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Replaces an object as a whole. With `metadata.resourceVersion`, as in an object that was read, the server refuses
-   * the write as a conflict if the object has changed since; without it, the write overwrites any state. Rejects with
+   * Replaces the whole object. With the `metadata.resourceVersion` of an object that was read, the server refuses the write
+   * as a conflict if the object has changed since. Without it, the write overwrites any state. Rejects with
    * {@link CutObjectError} if the object comes from a cache.
    */
   async update(object: T, options: ChangeOptions = {}): Promise<T> {
     const { metadata: given } = object
     const wasRead = (given.resourceVersion ?? '') !== '' || (given.uid ?? '') !== ''
-    // Asks the server only about objects without `managedFields`, which are few. What a subresource has of its own is not
-    // in caches.
+    // Asks the server only about objects without `managedFields`, which are few. Caches do not contain a subresource's own
+    // type.
     if (this.#subresource?.type === undefined && wasRead && !hasManagers(given)) {
       const { metadata: current } = await this.#send('GET', this.#objectPath(given), options)
       const lacksAnnotation = given.annotations?.[lastAppliedAnnotation] === undefined
@@ -247,8 +248,8 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Changes parts of an object: `{ merge: {…} }`, `{ strategic: {…} }` or `{ json: […] }`. Where `T` is a type parameter,
-   * name a type that it extends, whose fields are known: `client.patch<WithConditions>(…)`. The metadata is always.
+   * Changes parts of an object: `{ merge: {…} }`, `{ strategic: {…} }` or `{ json: […] }`. If `T` is a type parameter,
+   * name a type with known fields that it extends: `client.patch<WithConditions>(…)`. The metadata is always known.
    */
   async patch(at: ObjectName, patch: ObjectPatch, options?: ChangeOptions): Promise<T>
   async patch<Known extends KubernetesObject = T>(
@@ -263,9 +264,9 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Server-side apply: creates the object, or sets the given fields and gives up those that the field manager had set
-   * before. Fields of other managers are a conflict unless `force`. Where `T` is a type parameter, give a whole object,
-   * or name a type that it extends, whose fields are known: `client.apply<WithConditions>(…)`.
+   * Server-side apply: creates the object, or sets the given fields and gives up the other fields that the field manager
+   * had set before. Fields of other managers are a conflict unless `force`. If `T` is a type parameter, give a whole object,
+   * or name a type with known fields that it extends: `client.apply<WithConditions>(…)`.
    */
   async apply<O extends AppliedObject>(
     object: O & MetadataOnly<O>,
@@ -289,7 +290,7 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
     return await this.#write('PATCH', path, given, body, 'application/apply-patch+yaml')
   }
 
-  /** Requests the deletion of an object, which may stay until its finalizers and grace period have ended. */
+  /** Requests the deletion of an object. The object may stay until its finalizers and grace period have ended. */
   async delete(at: ObjectName, options: DeleteOptions = {}): Promise<void> {
     const { dryRun, gracePeriodSeconds, preconditions, propagationPolicy, ...read } =
       checkedOptions('a deletion', options, deleteChecks)

@@ -1,7 +1,8 @@
-/**
- * Lists objects page by page at the API server. A list that is read too slowly expires; what happens then is the
- * reader's choice: an error, a new list, or pages of another moment.
+/*
+ * Lists objects page by page at the API server. If the reader takes too long, the server forgets the state of the first
+ * page, and the list expires. Then `whenExpired` decides between an error, a new list, and pages of another moment.
  */
+
 import { type ApiResource, apiVersionOf, groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { fieldsOf } from '../../kubernetes/fields.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
@@ -12,7 +13,7 @@ import { aLimit, aString, type OptionChecks, oneOf } from '../../lib/options.ts'
 import { UnexpectedAnswerError } from '../transport/json-request.ts'
 import { readChecks, type ReadOptions } from './write-options.ts'
 
-/** What a list selects, and how it reads it. `deadlineMs` is for each page. */
+/** The selection of a list, and how to read it. `deadlineMs` applies to each page. */
 export interface ListObjectsOptions extends ReadOptions {
   /** Default: all namespaces. */
   readonly namespace?: string
@@ -23,9 +24,9 @@ export interface ListObjectsOptions extends ReadOptions {
   /** Objects per page; `Infinity` for one page. */
   readonly limit?: number
   /**
-   * What to do if the server has forgotten the state that the first page shows (410), minutes after that page. `fail`:
-   * throw {@link ListExpiredError}. `restart`: begin again, up to three times; the objects come once more. `inconsistent`:
-   * go on with the rest as it is by now; then the list shows no one moment.
+   * What to do if the server has forgotten the state of the first page (410), minutes after that page. `fail`: throw
+   * {@link ListExpiredError}. `restart`: begin again, up to three times; all objects come once more. `inconsistent`:
+   * continue with the rest in its present state; then the list does not show a single moment.
    */
   readonly whenExpired?: 'fail' | 'restart' | 'inconsistent'
 }
@@ -45,17 +46,17 @@ export const listChecks: OptionChecks<ListObjectsOptions> = {
 /** A page of a list. */
 export interface ObjectPage<T extends KubernetesObject = KubernetesObject> {
   readonly items: readonly T[]
-  /** The state that the page shows: the same for all pages, unless the list is {@link isInconsistent}. */
+  /** The version of the state that the page shows: equal for all pages, unless the list is {@link isInconsistent}. */
   readonly resourceVersion: string
-  /** How many objects follow, if the server counts them. */
+  /** The number of objects that follow, if the server counts them. */
   readonly remaining: number | undefined
-  /** How many times the list has begun again: the objects of earlier pages are to be forgotten when it grows. */
+  /** The number of times the list has begun again. When it grows, forget the objects of earlier pages. */
   readonly restarts: number
   /** Whether this page shows a later state than the first ones, after `whenExpired: 'inconsistent'`. */
   readonly isInconsistent: boolean
 }
 
-/** An uncached list: the objects one by one, or by pages. Sends nothing before it is iterated, which begins anew. */
+/** An uncached list: the objects one by one, or by pages. Each iteration begins anew, and sends the first request. */
 export interface ObjectList<
   T extends KubernetesObject = KubernetesObject,
 > extends AsyncIterable<T> {
@@ -77,7 +78,7 @@ type RequestPage = (query: URLSearchParams) => Promise<unknown>
 
 const maxRestarts = 3
 
-/** A list of which each page comes from `request`. */
+/** A list whose pages come from `request`. */
 export function objectList<T extends KubernetesObject>(
   resource: ApiResource,
   options: ListObjectsOptions,
@@ -116,7 +117,7 @@ async function* readPages<T extends KubernetesObject>(
     } catch (error) {
       if (next === undefined || !isExpired(error)) throw error
       const expired = error as ApiStatusError
-      // The token of a 410 that continues with what is there by now.
+      // The token in a 410 continues with the present state.
       const rest = fieldsOf(fieldsOf(expired.status)['metadata'])['continue'] ?? ''
       const isRest = typeof rest === 'string' && rest !== ''
       if (whenExpired === 'inconsistent' && isRest && expiredAt !== count) {
@@ -153,7 +154,7 @@ interface ReadList {
   }
 }
 
-/** The items of a list, with their kind, which lists leave out. */
+/** The items of a list, with their kind added, which lists leave out. */
 function listOf(resource: ApiResource, answer: unknown): ReadList {
   const { items: given, metadata: about }: Readonly<Record<string, unknown>> = isRecord(answer)
     ? answer

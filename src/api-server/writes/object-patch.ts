@@ -2,7 +2,7 @@ import type { KubernetesObject, ObjectMeta } from '../../kubernetes/object.ts'
 import { present } from '../../lib/options.ts'
 import type { Preconditions } from './write-options.ts'
 
-/** A type with all members optional, at any depth, including those of list items. One that is `undefined` is absent. */
+/** A type with all members optional, at any depth, including list items. `undefined` counts as absent. */
 export type DeepPartial<T> = T extends readonly (infer Item)[]
   ? readonly DeepPartial<Item>[]
   : T extends object
@@ -35,13 +35,13 @@ export type JsonPatchOperation =
   | { readonly op: 'remove'; readonly path: string }
   | { readonly op: 'copy' | 'move'; readonly from: string; readonly path: string }
 
-/** A patch in one of the three formats besides apply. */
+/** A patch in one of three formats. The fourth, apply, has its own method. */
 export type ObjectPatch<T extends KubernetesObject = KubernetesObject> =
   | { readonly merge: MergePatch<T> }
   | { readonly strategic: StrategicPatch<T> }
   | { readonly json: readonly JsonPatchOperation[] }
 
-/** An object to create: `apiVersion` and `kind` are the resource's; the server may generate the name. */
+/** An object to create. The resource gives `apiVersion` and `kind`; the server may generate the name. */
 export type NewObject<T extends KubernetesObject = KubernetesObject> = Omit<
   T,
   'apiVersion' | 'kind' | 'metadata' | 'status'
@@ -81,7 +81,7 @@ export function patchBody(
   }
 }
 
-/** Adds preconditions to the metadata of a body, where API servers read them. */
+/** Adds preconditions to the metadata of a body, where API servers look for them. */
 export function required(body: object, { uid, resourceVersion }: Preconditions = {}): object {
   if (uid === undefined && resourceVersion === undefined) return body
   const { metadata } = body as { readonly metadata?: object | null }

@@ -9,11 +9,11 @@ import {
   withDefaults,
 } from '../../lib/options.ts'
 
-/** How often and how soon a write is retried. Times are in milliseconds. */
+/** The number and pauses of retries. Times are in milliseconds. */
 export interface RetryOptions {
   /** The total number of attempts. */
   readonly attempts?: number
-  /** The first pause. Each further one doubles; jitter at most doubles it again. */
+  /** The first pause. Each further pause doubles; jitter at most doubles it again. */
   readonly initialMs?: number
   readonly maxMs?: number
   readonly signal?: AbortSignal
@@ -30,7 +30,7 @@ const retryChecks: OptionChecks<RetryOptions> = {
 export const retryDefaults = { attempts: 5, initialMs: 10, maxMs: 1000 } as const
 
 /**
- * Repeats `attempt` while it rejects with a conflict. It must read the object again, change it and write it
+ * Repeats `attempt` while it rejects with a conflict. Each attempt must read the object again, change it and write it
  * (client-go's `retry.RetryOnConflict`). Rejects at once with any other error, with the last conflict after `attempts`
  * attempts, or with the signal's reason. Throws `InvalidOptionError`.
  */

@@ -18,21 +18,21 @@ export interface ObjectName {
 /** The options of one request. */
 export interface ReadOptions {
   readonly signal?: AbortSignal
-  /** For the whole exchange; default: the connection's `requestDeadlineMs`. */
+  /** The deadline of the whole exchange; default: the connection's `requestDeadlineMs`. */
   readonly deadlineMs?: number
 }
 
 /** Conditions for a write. If one fails, the write is refused as a conflict (`isConflict`). */
 export interface Preconditions {
-  /** The same object, not another one with its name. */
+  /** The object must have this UID, and not be another one with the same name. */
   readonly uid?: string
-  /** The same state. */
+  /** The object must be in this state. */
   readonly resourceVersion?: string
 }
 
 /** Options of a write. */
 export interface WriteOptions extends ReadOptions {
-  /** The owner of the fields that are set; default: the client's. */
+  /** The owner of the written fields; default: the client's. */
   readonly fieldManager?: string
   /** Stores nothing; the response shows what would be stored. */
   readonly dryRun?: boolean
@@ -47,7 +47,7 @@ export interface ChangeOptions extends WriteOptions {
 
 /** Options of a server-side apply. */
 export interface ApplyOptions extends ChangeOptions {
-  /** Takes over fields of other owners, which are a conflict otherwise. */
+  /** Takes over fields of other owners. Without it, such fields are a conflict. */
   readonly force?: boolean
 }
 

@@ -1,7 +1,8 @@
-/**
- * The metrics of a gateway, as docs/observability.md lists them. Counters and histograms are told by the parts as
- * observers; what has a value at any time, such as the size of caches, is measured when Prometheus asks.
+/*
+ * The metrics of a gateway, as docs/observability.md lists them. Observers of the parts feed counters and histograms.
+ * Gauges, such as the size of caches, are measured when Prometheus scrapes.
  */
+
 import { version as nodeVersion } from 'node:process'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { CachedResourceState } from '../../cache/cached-resource.ts'
@@ -18,7 +19,7 @@ import { operationMetrics, serverMetrics } from './server-metrics.ts'
 
 export interface MeasuredSource {
   readonly name: string
-  /** `undefined` before its first attempt. */
+  /** `undefined` before the first attempt. */
   readonly state: { readonly clusters: readonly unknown[]; readonly problem: unknown } | undefined
 }
 
@@ -119,7 +120,7 @@ export class GatewayMetrics implements MetricsSource {
         ({ access }) => access.counts.sent,
       ],
     })
-    // Two sources may be of one hub: then the values are added.
+    // Two sources may belong to one hub. Their values are added.
     this.#each(Gauge, 'source', sources, {
       informerql_cluster_source_followed: [
         '1 while a source of clusters can be followed.',
@@ -190,7 +191,7 @@ export class GatewayMetrics implements MetricsSource {
     })
   }
 
-  /** Metrics with a value for each of some things, read when they are asked for. */
+  /** Registers metrics with a value for each thing of a list, read at each scrape. */
   #each<Thing extends { readonly name: string }, Label extends string>(
     Metric: typeof Counter<Label> | typeof Gauge<Label>,
     label: Label,
@@ -231,7 +232,7 @@ export class GatewayMetrics implements MetricsSource {
 export interface MeasuredCluster {
   readonly name: string
   readonly state: string
-  /** When its credentials end, in Unix milliseconds, by their kind. */
+  /** When the credentials end, in Unix milliseconds, by their kind. */
   readonly credentialEnds: ReadonlyMap<string, number>
   readonly cache: { states(): readonly CachedResourceState[] }
   readonly access: { readonly counts: { readonly sent: number; readonly kept: number } }
@@ -239,7 +240,7 @@ export interface MeasuredCluster {
 
 type Labels = 'cluster' | 'resource'
 const labelNames: readonly Labels[] = ['cluster', 'resource']
-/** Few buckets each: there is a histogram for each resource of each cluster. */
+/** Few buckets, since each resource of each cluster has a histogram. */
 const buckets = {
   /** Seconds. */
   list: [0.1, 0.5, 2, 10, 60],
@@ -248,7 +249,7 @@ const buckets = {
   objects: [10, 100, 1_000, 10_000, 100_000],
 }
 
-/** The metrics of reflectors, with client-go's names, and of their caches. Returns an observer of the informers of a resource. */
+/** The metrics of reflectors, with client-go's names, and of their caches. Returns an observer of a resource's informers. */
 function informerMetrics(
   registry: Registry,
   clusters: () => readonly MeasuredCluster[],
@@ -312,7 +313,7 @@ function informerMetrics(
   }
 }
 
-/** What a cache says of itself; `null` for nothing. */
+/** Gauges of a cache's state; `null`: no value. */
 const cacheGauges: Readonly<
   Record<string, readonly [help: string, value: (state: CachedResourceState) => number | null]>
 > = {

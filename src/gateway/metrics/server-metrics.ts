@@ -1,7 +1,8 @@
-/**
- * The metrics of operations, callers and connections: what the server and the steps of an operation report. Labels are
- * codes and names of the gateway, never texts of clients, so that nobody can make series without end.
+/*
+ * The metrics of operations, callers and connections, fed by observers of the server and of the steps of an operation.
+ * Labels are codes and names of the gateway, never texts of clients, so that no client can make series without end.
  */
+
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { AuthenticationObserver } from '../../access/authentication/authenticator.ts'
 import type {
@@ -12,7 +13,7 @@ import type {
 import type { ServerObserver, ServerRefusal } from '../../server/operation-options.ts'
 
 /**
- * Seconds. A planned query takes some hundredths of a millisecond; a query that waits for a first sync takes up to ten
+ * In seconds. A planned query takes some hundredths of a millisecond, a query that waits for a first sync up to ten
  * seconds.
  */
 const buckets = [

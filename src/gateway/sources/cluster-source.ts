@@ -3,33 +3,33 @@ import type { CachedNamespaces } from '../../cache/account-namespaces.ts'
 
 export type ClusterLabels = Readonly<Record<string, string>>
 
-/** How a cluster is reached. */
+/** The way to the connection of a cluster. */
 export type ClusterPlace =
-  /** Looked up as kubectl does whenever the gateway connects. */
+  /** The gateway looks it up whenever it connects, as kubectl does. */
   | { readonly form: 'selection'; readonly selection: ClusterSelection }
-  /** Held by a source that follows it. */
+  /** The source holds the configuration, and follows its changes. */
   | { readonly form: 'config'; readonly config: ClusterConfig }
-  /** What the source holds cannot be used. A cluster that is connected keeps its connection. */
+  /** The source holds an unusable configuration. A connected cluster keeps its connection. */
   | { readonly form: 'unusable'; readonly error: Error }
 
 export interface SourcedCluster {
   readonly name: string
   readonly labels: ClusterLabels
-  /** Where it comes from: `configuration`, `directory prod.yaml`, `argocd hub/argocd/prod`. */
+  /** The origin of the description: `configuration`, `directory prod.yaml`, `argocd hub/argocd/prod`. */
   readonly source: string
   readonly place: ClusterPlace
-  /** The namespaces that are cached, instead of those that are said for all clusters. */
+  /** The namespaces to cache, instead of the setting for all clusters. */
   readonly cache?: CachedNamespaces
 }
 
-/** What a source names now. */
+/** The clusters that a source names now, and its problem, if any. */
 export interface SourceState {
   /** While there is a problem, the clusters that the source named last. */
   readonly clusters: readonly SourcedCluster[]
   readonly problem: Error | undefined
 }
 
-/** Names clusters, from a place outside of the configuration that changes while the gateway runs. */
+/** Names clusters from a place outside of the configuration, which may change while the gateway runs. */
 export interface ClusterSource {
   /** For logs and metrics: `directory /etc/clusters`. */
   readonly name: string
@@ -42,7 +42,7 @@ export interface ClusterSource {
 
 export const configuration = 'configuration'
 
-/** Puts the prefix of a source before a cluster's name, and the labels of the source below its own. */
+/** Puts the prefix of a source before a cluster's name, and adds the labels of the source that the cluster does not set. */
 export function withDefaultsOf(
   { prefix = '', labels = {} }: { readonly prefix?: string; readonly labels?: ClusterLabels },
   cluster: SourcedCluster,
@@ -50,7 +50,7 @@ export function withDefaultsOf(
   return { ...cluster, name: prefix + cluster.name, labels: { ...labels, ...cluster.labels } }
 }
 
-/** Signals that something may have changed, from those who notice it to one loop that looks. */
+/** Wakes a loop that looks for changes. Any number of callers may signal that something may have changed. */
 export class Wake {
   #pending = Promise.withResolvers<void>()
 

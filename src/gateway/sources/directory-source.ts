@@ -1,7 +1,8 @@
-/**
- * Follows a directory of kubeconfigs: files come, change and go. Reads no subdirectories, and no files whose name begins
- * with a dot. A file that cannot be used leaves its clusters as they are, and is tried again when it changes.
+/*
+ * Follows a directory of kubeconfigs, whose files may come, change and go. It reads no subdirectories, and no files whose
+ * name begins with a dot. An unusable file leaves its clusters as they are, and is read again when it changes.
  */
+
 import { readdir, stat } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { ClusterConfigError } from '../../api-server/kubeconfig/cluster-config.ts'
@@ -28,13 +29,13 @@ export interface DirectorySourceOptions {
    * own name. Default `current`.
    */
   readonly contexts?: 'current' | 'all'
-  /** Before the name of each cluster. */
+  /** Put before the name of each cluster. */
   readonly prefix?: string
-  /** For each cluster of the directory. */
+  /** Labels of each cluster of the directory. */
   readonly labels?: ClusterLabels
 }
 
-/** Other extensions are other files: keys, certificates, notes. */
+/** Files with other extensions are keys, certificates or notes. */
 const extensions: readonly string[] = [
   '',
   '.yaml',
@@ -73,7 +74,7 @@ export class DirectorySource implements ClusterSource {
     }
   }
 
-  /** The first kubeconfig files by name, each with what changes when it does, and the number of all names. */
+  /** The first kubeconfig files by name, each with a text that changes when the file does, and the number of all names. */
   async #files(): Promise<FoundFiles | Error> {
     const { path } = this.#options
     try {
@@ -113,7 +114,7 @@ export class DirectorySource implements ClusterSource {
     } catch (error) {
       return unusable(error as Error)
     }
-    // The file has just gone: the next look sees it.
+    // The file was just deleted. The next look notices it.
     if (kubeconfig === undefined) return this.#ofFiles.get(file) ?? []
     if (kubeconfig.contexts.size === 0) {
       const problem = `kubeconfig ${file}: it has no contexts`

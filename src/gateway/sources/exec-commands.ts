@@ -1,9 +1,9 @@
 import { type Fields, fieldsOf } from '../../kubernetes/fields.ts'
 
 /**
- * A command line that Secrets may have the gateway run, written as for a shell: variables that a Secret may set, the
- * program, and exactly its arguments. `AWS_PROFILE=* aws eks get-token --cluster-name *`: a `*` at the end of a word
- * stands for any text, and a `*` alone for an argument that is no option.
+ * A command line that Secrets may tell the gateway to run, in the form of a shell: variables that a Secret may set, the
+ * program, and its exact arguments. In `AWS_PROFILE=* aws eks get-token --cluster-name *`, a `*` at the end of a word
+ * stands for any text, and a `*` alone for any argument that is no option.
  */
 interface CommandLine {
   readonly variables: readonly string[]
@@ -11,7 +11,7 @@ interface CommandLine {
   readonly args: readonly string[]
 }
 
-/** Reads a command line; `undefined` for one without a program. */
+/** Reads a command line; returns `undefined` if it has no program. */
 export function commandLineOf(text: string): CommandLine | undefined {
   const words = text.split(/\s+/).filter((word) => word !== '')
   const at = words.findIndex((word) => !/^\w+=/.test(word))
@@ -20,13 +20,13 @@ export function commandLineOf(text: string): CommandLine | undefined {
   return { variables: words.slice(0, at), program, args: words.slice(at + 1) }
 }
 
-/** Whether one of the command lines allows the `exec` of a kubeconfig, with its arguments and its variables. */
+/** Whether any command line allows the `exec` of a kubeconfig with these arguments and variables. */
 export function isAllowed(exec: Fields, allowed: readonly string[]): boolean {
   const { command, args, env } = exec
   const given = listOf(args)
   const variables = listOf(env).flatMap((variable) => {
     const { name, value } = fieldsOf(variable)
-    // The gateway's own, which comes last: it tells the plugin of the cluster.
+    // The gateway sets this variable last, to tell the plugin about the cluster.
     return name === 'KUBERNETES_EXEC_INFO' ? [] : `${String(name)}=${String(value)}`
   })
   return allowed.some((text) => {

@@ -1,8 +1,9 @@
-/**
- * How Argo CD and Cluster API write a cluster into a Secret, and what of it is a connection. Errors quote no values of
- * Secrets besides addresses and names, since they are logged and shown. A Secret may name a credential plugin only
- * where the operator allows its command line.
+/*
+ * Reads the Secrets in which Argo CD and Cluster API describe clusters, and makes connections from them. Errors quote only
+ * addresses and names of a Secret, since they are logged and shown. A Secret may name a credential plugin only if the
+ * operator allows its command line, and may not name files of the gateway.
  */
+
 import {
   type ClusterConfig,
   ClusterConfigError,
@@ -18,25 +19,25 @@ import { present } from '../../lib/options.ts'
 import { isAllowed } from './exec-commands.ts'
 
 export interface ClusterSecret extends KubernetesObject {
-  /** Base64, by key. */
+  /** Values in Base64, by key. */
   readonly data?: Readonly<Record<string, string>>
 }
 
 export interface SecretLayout {
   /** Selects the Secrets of clusters, and no others if possible. */
   readonly labelSelector: string
-  /** Where the Secrets are by default; `undefined`: in every namespace. */
+  /** The namespace of the Secrets by default; `undefined`: every namespace. */
   readonly namespace: string | undefined
   /** Whether a selected Secret describes a cluster. */
   readonly isCluster: (secret: ClusterSecret) => boolean
-  /** The only keys that are kept of a Secret. */
+  /** The keys to keep of a Secret. */
   readonly keys: readonly string[]
   readonly nameOf: (secret: ClusterSecret) => string
-  /** The namespaces that the account of the Secret sees; `undefined`: all. */
+  /** The namespaces that the account in the Secret sees; `undefined`: all. */
   readonly namespacesOf?: (secret: ClusterSecret) => readonly string[] | undefined
   /**
-   * The connection. `undefined`: the Secret stands for the hub itself. Throws {@link ClusterConfigError}, whose text
-   * quotes no value of the Secret besides addresses and names.
+   * The connection. `undefined`: the Secret describes the hub itself. Throws {@link ClusterConfigError}, whose text quotes
+   * only addresses and names of the Secret.
    */
   readonly configOf: (secret: ClusterSecret, options: SecretOptions) => ClusterConfig | undefined
 }
@@ -47,9 +48,9 @@ interface SecretOptions {
 }
 
 const clusterNameLabel = 'cluster.x-k8s.io/cluster-name'
-/** How Argo CD names the cluster that it runs in. */
+/** The address by which Argo CD names the cluster that it runs in. */
 const inCluster = /^https:\/\/kubernetes\.default\.svc(?::443)?\/?$/
-/** The program by which Argo CD gets tokens of AWS. */
+/** The program with which Argo CD gets tokens from AWS. */
 const awsCommand = 'argocd-k8s-auth'
 
 export const secretLayouts: Readonly<Record<'argocd' | 'cluster-api', SecretLayout>> = {
@@ -83,7 +84,7 @@ function argoConfig(secret: ClusterSecret, options: SecretOptions): ClusterConfi
   try {
     given = fieldsOf(JSON.parse(valueOf(secret, 'config') ?? '{}'))
   } catch {
-    // The parser quotes what it cannot read.
+    // The parser's error would quote the Secret.
     throw invalid(source, 'its "config" is not JSON')
   }
   const tls = fieldsOf(given['tlsClientConfig'])
@@ -113,7 +114,7 @@ function argoConfig(secret: ClusterSecret, options: SecretOptions): ClusterConfi
   return checked(resolveContext(kubeconfig, {}), options)
 }
 
-/** The key `namespaces`: names with commas. Absent or empty, the cluster is managed as a whole. */
+/** The key `namespaces`, names separated by commas. Absent or empty: Argo CD manages the whole cluster. */
 function argoNamespaces(secret: ClusterSecret): readonly string[] | undefined {
   const names = (valueOf(secret, 'namespaces') ?? '')
     .split(',')
@@ -122,7 +123,7 @@ function argoNamespaces(secret: ClusterSecret): readonly string[] | undefined {
   return names.length === 0 ? undefined : [...new Set(names)].toSorted()
 }
 
-/** Argo CD's credential plugin as a kubeconfig has it. */
+/** Argo CD's credential plugin in the form of a kubeconfig. */
 function argoExec(given: Fields): Fields | undefined {
   const aws = fieldsOf(given['awsAuthConfig'])
   const eks = textOf(aws['clusterName'])
@@ -155,15 +156,15 @@ function clusterApiConfig(secret: ClusterSecret, options: SecretOptions): Cluste
   try {
     kubeconfig = parseKubeconfig(text, source)
   } catch {
-    // The parser quotes what it cannot read.
+    // The parser's error would quote the Secret.
     throw invalid(source, 'its "value" is not a kubeconfig')
   }
   return checked(resolveContext(kubeconfig, {}), options)
 }
 
 /**
- * Refuses what would let an author of Secrets read files of the gateway or run programs: paths, and plugins with
- * arguments and variables that the configuration does not allow.
+ * Refuses a configuration by which an author of Secrets could read files of the gateway or run programs: paths, and
+ * plugins with arguments and variables that the gateway's configuration does not allow.
  */
 function checked(config: ClusterConfig, { execCommands }: SecretOptions): ClusterConfig {
   const { cluster, user, source } = config

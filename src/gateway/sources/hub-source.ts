@@ -1,8 +1,9 @@
-/**
- * Clusters from the Secrets of a hub, those of Argo CD or of Cluster API. An informer for each namespace follows them
- * over the connection of the fleet; when the hub gets another connection, the informers begin again. The clusters that
- * are known stay while the hub is away, and a Secret that cannot be used leaves its cluster as it was.
+/*
+ * Names clusters from the Secrets of Argo CD or Cluster API in a hub cluster. An informer for each namespace follows the
+ * Secrets over the fleet's connection to the hub. When the hub gets another connection, the informers start again. Known
+ * clusters stay while the hub is unreachable, and an unusable Secret leaves its cluster as it was.
  */
+
 import type { ApiServer } from '../../api-server/api-server.ts'
 import type { ReflectorOptions } from '../../informer/reflector/reflector-options.ts'
 import { createSharedInformer, type SharedInformer } from '../../informer/shared-informer.ts'
@@ -23,26 +24,26 @@ import { type ClusterSecret, type SecretLayout, secretLayouts } from './hub-secr
 
 export interface HubSourceOptions {
   readonly type: 'argocd' | 'cluster-api'
-  /** The name of a cluster of the configuration. */
+  /** The name of the hub, a configured cluster. */
   readonly hub: string
-  /** Where the Secrets are. Default: `argocd` for Argo CD, every namespace for Cluster API. */
+  /** The namespaces of the Secrets. Default: `argocd` for Argo CD, every namespace for Cluster API. */
   readonly namespaces?: readonly string[]
   /** Selects some of the Secrets: `environment=production`. */
   readonly labelSelector?: string
   /**
-   * The command lines of credential plugins that Secrets may have the gateway run:
+   * The command lines of credential plugins that Secrets may tell the gateway to run:
    * `AWS_PROFILE=* aws eks get-token --cluster-name *`. Default: none.
    */
   readonly execCommands?: readonly string[]
-  /** Before the name of each cluster. */
+  /** Put before the name of each cluster. */
   readonly prefix?: string
-  /** For each cluster of the hub. */
+  /** Labels of each cluster of the hub. */
   readonly labels?: ClusterLabels
 }
 
-/** The hubs as the fleet knows them. */
+/** The fleet's connections to hubs. */
 export interface Hubs {
-  /** The connection, or why there is none. */
+  /** The connection, or the reason why there is none. */
   hub(name: string): HubConnection | Error
   /** Calls `listener` after each change of the fleet. Returns a function that removes it. */
   onChanged(listener: () => void): () => void
@@ -59,7 +60,6 @@ interface FollowedSecrets {
   problem?: Error
 }
 
-/** How long to gather changes. */
 const gatherMs = 100
 const everyNamespace = ''
 
@@ -186,7 +186,7 @@ export class HubSource implements ClusterSource {
         ...(of === everyNamespace ? {} : { namespace: of }),
         labelSelector: [ofLayout, labelSelector ?? []].flat().join(','),
         source: apiServer.resource(resource),
-        // The rest stays out of memory: of Cluster API, the keys of the clusters' authorities.
+        // Keeps all else out of memory, such as the CA keys that Cluster API stores.
         transform: (secret) => {
           if (!this.#layout.isCluster(secret)) return bare(secret)
           const data = Object.entries(secret.data ?? {}).filter(([key]) => keys.includes(key))
@@ -237,7 +237,7 @@ function bare({ apiVersion, kind, metadata }: ClusterSecret): ClusterSecret {
   return present({ apiVersion, kind, metadata: present(kept) })
 }
 
-/** Sorts Secrets by age, the oldest first. */
+/** The sort key of a Secret: the oldest sorts first. */
 function ageOf({ metadata }: ClusterSecret): string {
   return `${metadata.creationTimestamp ?? ''} ${objectKey(metadata)}`
 }

@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto'
 
-/** Which of the clusters of the sources a gateway serves, where several gateways share them out. */
+/** The share of one gateway, if several gateways divide the sources' clusters among them. */
 export interface Shard {
-  /** The number of this gateway among those that share the clusters: from 0, below `count`. */
+  /** The number of this gateway: from 0, below `count`. */
   readonly index: number
-  /** How many gateways share the clusters. */
+  /** The number of gateways. */
   readonly count: number
 }
 
-/** The one gateway that serves all of them. */
+/** The share of a single gateway: all clusters. */
 export const wholeFleet: Shard = { index: 0, count: 1 }
 
 /**
- * Whether a cluster belongs to a shard, by the hash of its name alone: each cluster is in exactly one of the shards, and
- * one shard more takes its share from all the others and moves no other cluster (rendezvous hashing).
+ * Whether a cluster belongs to a shard, by the hash of its name alone (rendezvous hashing). Each cluster is in exactly one
+ * shard. A further shard takes its share from all others, and moves no other cluster.
  */
 export function isInShard(cluster: string, { index, count }: Shard): boolean {
   const own = weightOf(cluster, index)

@@ -1,8 +1,9 @@
-/**
- * The caller of a WebSocket or an event stream, authenticated again from time to time. The caller is lost when the
- * token expires, is refused, or belongs to another user. If the authenticator cannot decide, it is asked again, up to
+/*
+ * The caller of a WebSocket or an event stream, authenticated again at an interval. The caller is lost when the token
+ * expires, is refused, or belongs to another user. If the authenticator cannot decide, the next attempts follow, up to
  * five times or until the token expires.
  */
+
 import type { IncomingMessage } from 'node:http'
 import { TLSSocket } from 'node:tls'
 import { isDeepStrictEqual } from 'node:util'
@@ -50,8 +51,8 @@ export class FollowedIdentity implements Disposable {
   }
 
   /**
-   * Authenticates now. Rejects with the authenticator's errors. Unless the authenticator only could not decide, the
-   * caller is lost first.
+   * Authenticates now. Rejects with the authenticator's errors. An error by which the authenticator refuses the caller also
+   * makes the caller lost; a failure to decide does not.
    */
   async confirm(): Promise<void> {
     const { authenticator } = this.#options
@@ -64,14 +65,14 @@ export class FollowedIdentity implements Disposable {
     }
   }
 
-  /** The credentials that count now. */
+  /** The credentials in use. */
   get credentials(): Credentials {
     return this.#credentials
   }
 
   /**
-   * Goes on with newer credentials of the same user. Rejects with the authenticator's errors, and goes on with the
-   * credentials before if these are not accepted.
+   * Replaces the credentials by newer ones of the same user. If they are not accepted, rejects with the authenticator's
+   * errors and keeps the previous ones.
    */
   async renew(credentials: Credentials): Promise<void> {
     const asked = this.#options.authenticator.authenticate(credentials)
@@ -89,7 +90,7 @@ export class FollowedIdentity implements Disposable {
     clearTimeout(this.#timer)
   }
 
-  /** A token may change its user or groups; open operations would still use the old ones. */
+  /** Compares user and groups with the previous ones: open operations would still use the old ones. */
   #confirmed(now: Admitted): void {
     const { viewer } = this.#known
     this.#unconfirmed = 0
@@ -148,7 +149,7 @@ export function credentialsOf(
   }
 }
 
-/** One certificate per connection. */
+/** The certificate of each connection. */
 const known = new WeakMap<TLSSocket, ClientCertificate>()
 
 function certificateOf(socket: TLSSocket): ClientCertificate | undefined {

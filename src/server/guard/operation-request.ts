@@ -1,13 +1,14 @@
-/**
- * The form that a request with an operation must have, checked by its headers before anything is read: the method,
- * proof that no foreign page sends a GET, the content type, no compression, and a size within the bounds.
+/*
+ * Checks the headers of a request with an operation before its body is read: the method, proof that no foreign page sends
+ * a GET, the content type, no compression, and a size within the bounds.
  */
+
 import type { IncomingMessage } from 'node:http'
 import { type Refusal, requestIdHeader } from './refusal.ts'
 
 /**
- * Headers that a foreign page cannot send without a preflight request, which is refused. They prove that the request
- * comes from elsewhere. GraphQL clients already send these names.
+ * Headers that a foreign page cannot send without a preflight request, which the server refuses. They prove that the
+ * request comes from elsewhere. GraphQL clients already send them.
  */
 const preflightedHeaders = [
   'graphql-require-preflight',
@@ -15,7 +16,7 @@ const preflightedHeaders = [
   'x-graphql-yoga-csrf',
 ] as const
 
-/** Asks for `extensions.explain` in the answer if it is `1`, as `extensions: { explain: true }` in the body does. */
+/** With the value `1`, asks for `extensions.explain` in the answer, as `extensions: { explain: true }` in the body does. */
 const explainHeader = 'x-informerql-explain'
 
 /** Whether a request, or the request that opened the WebSocket, asks for explanations. */
@@ -23,7 +24,7 @@ export function asksForExplanation({ headers }: Pick<IncomingMessage, 'headers'>
   return headers[explainHeader] === '1'
 }
 
-/** The headers that pages of allowed origins may send, besides `server.allowedHeaders`: W3C's for tracing, too. */
+/** Headers that pages of allowed origins may send, in addition to `server.allowedHeaders`. Includes W3C's for tracing. */
 export const allowedRequestHeaders: readonly string[] = [
   'content-type',
   'authorization',
@@ -39,9 +40,9 @@ export const allowedRequestHeaders: readonly string[] = [
 const jsonType = /^application\/(graphql\+)?json\s*(;|$)/i
 
 /**
- * The refusal of an HTTP operation before its body is read: a request that a foreign page could make a browser send
- * (CSRF), or a body that is too large or of unknown size. `undefined` if it is accepted. `isByOwnScript`: whether the
- * browser says that an accepted page sends it.
+ * The refusal of an HTTP operation, found before its body is read; `undefined` if it is accepted. Refuses a request that a
+ * foreign page could make a browser send (CSRF), and a body that is too large or of unknown size. `isByOwnScript`: whether
+ * the browser says that an accepted page sends it.
  */
 export function operationRefusal(
   { method, headers }: IncomingMessage,
@@ -102,7 +103,7 @@ export function acceptsHtml({ headers }: IncomingMessage): boolean {
   return headers.accept?.includes('text/html') === true
 }
 
-/** The path of a request without its query. It is neither decoded nor normalised, so each resource has one path. */
+/** The path of a request without its query, neither decoded nor normalised, so that each resource has one path. */
 export function pathOf({ url = '' }: IncomingMessage): string {
   const query = url.indexOf('?')
   return query === -1 ? url : url.slice(0, query)

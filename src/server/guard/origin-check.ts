@@ -1,8 +1,9 @@
-/**
- * Keeps foreign pages out. A page of another site can make a browser send requests here, also by a name that resolves
- * to this machine (DNS rebinding). So the Host must be a known name, and the Origin, which pages cannot forge, must be
- * the gateway's own or an allowed one.
+/*
+ * Keeps foreign pages out. A page of another site can make a browser send requests here, even under a name of its own that
+ * resolves to this machine (DNS rebinding). So the Host must be a known name. The Origin, which pages cannot forge, must
+ * be the gateway's own or an allowed one.
  */
+
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import { TLSSocket } from 'node:tls'
@@ -11,7 +12,7 @@ import { HostNames } from '../../lib/host-names.ts'
 import type { ServerOptions } from '../server-options.ts'
 import type { Refusal } from './refusal.ts'
 
-/** Checks host ({@link HostNames}) and origin of a request by its headers, for both transports. */
+/** Checks the host ({@link HostNames}) and the origin of a request by its headers, for both transports. */
 export class OriginCheck {
   readonly #hosts: HostNames
   readonly #allowedOrigins: ReadonlySet<string>
@@ -63,8 +64,8 @@ export class OriginCheck {
   }
 
   /**
-   * Whether the browser says that a script of an accepted page sends this request. A page cannot forge these headers. Only
-   * for requests without a {@link refusal}, so that a given origin is an accepted one.
+   * Whether the browser says, by headers that a page cannot forge, that a script of an accepted page sends this request.
+   * Call it only for requests without a {@link refusal}, whose origin is an accepted one.
    */
   isByOwnScript({ origin, ...headers }: IncomingHttpHeaders): boolean {
     if (origin !== undefined) return true
@@ -78,8 +79,8 @@ export class OriginCheck {
   }
 
   /**
-   * Whether the browser says that a page of the gateway's own origin sends this request, so that cookies count. A
-   * request that changes something, or opens a WebSocket, has to name its origin. Pages of allowed origins are others'.
+   * Whether the browser says that a page of the gateway's own origin sends this request, so that cookies count. A request
+   * that changes something, or opens a WebSocket, must name its origin. Pages of allowed origins do not count as own.
    */
   isByOwnPage(request: IncomingMessage): boolean {
     const { method, headers } = request
@@ -102,8 +103,8 @@ loopback.addSubnet('127.0.0.0', 8, 'ipv4')
 loopback.addAddress('::1', 'ipv6')
 
 /**
- * Whether only this machine can reach the address. Of names only `localhost` counts, since others may resolve to any
- * address.
+ * Whether only this machine can reach the address. `localhost` is the only name that counts, since others may resolve to
+ * any address.
  */
 export function isLoopback(host: string): boolean {
   const family = isIP(host)

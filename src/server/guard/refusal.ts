@@ -1,8 +1,8 @@
-/**
- * How requests are refused: as text for people, as GraphQL errors for clients that send operations, and as a bare HTTP
- * answer for upgrades. Also the id of each request, which comes with the answer and with every line of the log about
- * it.
+/*
+ * Refuses requests: with text for people, with GraphQL errors for clients that send operations, and with a bare HTTP
+ * answer for upgrades. Also gives each request its id, which the answer and every line of the log about it repeat.
  */
+
 import { randomUUID } from 'node:crypto'
 import {
   type IncomingHttpHeaders,
@@ -21,7 +21,7 @@ import {
 /** Names a request in logs, in the audit log and in the errors of the gateway. */
 export const requestIdHeader = 'x-request-id'
 
-/** What proxies write: UUIDs, hexadecimal digits, base64. Anything else could be mistaken for a part of a log line. */
+/** The ids of proxies: UUIDs, hexadecimal digits, base64. Any other text could look like a part of a log line. */
 const wellFormed = /^[\w.:+/=@-]{1,128}$/
 
 /** The id that a proxy or the client has given to a request, or a new one. */
@@ -29,7 +29,7 @@ export function requestIdOf({ [requestIdHeader]: given }: IncomingHttpHeaders): 
   return typeof given === 'string' && wellFormed.test(given) ? given : randomUUID()
 }
 
-/** The id of the request that is answered. */
+/** The id of the request of a response. */
 export function answeredRequestId(response: ServerResponse): string {
   return String(response.getHeader(requestIdHeader))
 }
@@ -54,10 +54,10 @@ const codes: Readonly<Record<number, ClientErrorCode>> = {
   503: 'INTERNAL',
 }
 
-/** What a client of a server that is starting or stopping waits before it asks again, or another one. */
+/** How long a client of a starting or stopping server should wait before it retries. */
 const unavailableRetryMs = 1_000
 
-/** The refusal of a server that listens and has nothing to answer from yet. */
+/** The refusal of a server that listens but cannot answer yet. */
 export const startingRefusal: Refusal = {
   status: 503,
   reason: 'The gateway is starting.',
@@ -92,7 +92,7 @@ const graphqlJson = 'application/graphql-response+json'
 
 const refusalDeadlineMs = 5_000
 
-/** As {@link refuseRequest}, for an upgrade request, which has no response object. */
+/** Refuses an upgrade request, which has no response object, like {@link refuseRequest}. */
 export function refuseUpgrade(socket: Duplex, refusal: Refusal): void {
   const { status } = refusal
   const body = bodyOf(refusal)

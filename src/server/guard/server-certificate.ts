@@ -1,8 +1,9 @@
-/**
- * TLS of the server. The certificate is checked before it is used, at the start and after each change of its files.
- * One file may be replaced before the other, so a pair that does not fit leaves the previous certificate in use until
- * the next look.
+/*
+ * The TLS certificate of the server. It is read at the start and after each change of its files, and checked before use.
+ * An operator may replace one file before the other. So if the pair does not match, the previous certificate stays in use
+ * until the next look.
  */
+
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer, type Server, type ServerOptions as HttpsOptions } from 'node:https'

@@ -1,8 +1,9 @@
-/**
+/*
  * The allowed documents, from a manifest: `{ hash: document }` of graphql-codegen and Relay, or Apollo's `{ format:
  * "apollo-persisted-query-manifest", operations: [{ id, body }] }`. A request names a document by `documentId`,
  * `doc_id`, `id` or `extensions.persistedQuery.sha256Hash`, or sends its exact text.
  */
+
 import { readFileSync } from 'node:fs'
 import { parse } from 'graphql'
 import { CodedError } from '../../lib/coded-error.ts'
@@ -28,7 +29,7 @@ export class TrustedDocuments implements DocumentSource, Disposable {
   #texts: ReadonlySet<string> = new Set()
 
   /**
-   * Reads the file, now and after each change. `further` documents may run besides its own: those of the portal. Throws
+   * Reads the file, now and after each change. `further` documents, such as the portal's, may run in addition. Throws
    * TRUSTED_DOCUMENTS.
    */
   constructor(file: string, log: ServerLog, further: Readonly<Record<string, string>> = {}) {

@@ -1,7 +1,8 @@
-/**
- * Counts the running work of each user. Users are identified by name, which identity providers keep unique. While there is
- * a refusal, no work begins.
+/*
+ * Counts the running work of each user, and refuses more than the limits. Users are identified by name, which identity
+ * providers keep unique. While the server has a refusal of its own, no work begins.
  */
+
 import type { Viewer } from '../../access/viewer.ts'
 import { ClientError } from '../../graphql/errors/client-error.ts'
 import { Counts } from '../../lib/counts.ts'
@@ -25,7 +26,7 @@ const limitOf: Readonly<Record<Counted, keyof UserQuotaLimits>> = {
 }
 
 const nothing = (): void => {}
-/** About the time of a query, including waits. */
+/** The usual time of a query, including waits. */
 const retryAfterMs = 1_000
 
 export class UserQuotas {

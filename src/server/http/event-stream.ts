@@ -1,8 +1,9 @@
-/**
+/*
  * Answers one operation by server-sent events: `next` with each result, `complete` after the last (the distinct
  * connections mode of GraphQL over SSE). Frames have the same bounds as over a WebSocket. Resolves when the connection
  * is closed.
  */
+
 import type { ServerResponse } from 'node:http'
 import { loggedError, sentResult, type ServerParts } from '../operation-pipeline.ts'
 import type { FrameStream, StreamEnd } from '../../lib/frame-stream.ts'

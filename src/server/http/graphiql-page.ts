@@ -1,7 +1,8 @@
-/**
- * GraphiQL from the installed package: rendered at the first request, then kept compressed. It opens the operation of
- * its address, `?query=…&variables=…`, if there is one, and the examples at the first visit.
+/*
+ * Serves GraphiQL from the installed package. The page is rendered at the first request, and then kept compressed. It
+ * opens the operation in its address, `?query=…&variables=…`, and at the first visit the examples.
  */
+
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliCompress, constants } from 'node:zlib'
@@ -42,7 +43,7 @@ export class GraphiqlPage {
     const page = await (this.#rendered ??= this.#render())
     response.setHeader('content-security-policy', contentSecurityPolicy)
     response.setHeader('vary', 'accept')
-    // The browser keeps the page and revalidates it: its 2 MB change with the version only.
+    // The browser keeps the page and revalidates it: its 2 MB change only with the version.
     await answerAsset(page, request, response)
   }
 
@@ -52,7 +53,7 @@ export class GraphiqlPage {
     const options = {
       title: 'informerql',
       endpoint: graphqlPath,
-      // What a new tab starts with.
+      // The text of a new tab.
       defaultQuery: '',
       subscriptionsProtocol: 'WS',
       credentials: 'same-origin',
@@ -60,7 +61,7 @@ export class GraphiqlPage {
     const written = JSON.stringify(options)
     const [head, ...tail] = renderGraphiQL(options).split(written)
     if (tail.length !== 1) throw new Error('GraphiQL is not rendered with its options')
-    // JSON that does not end the script in which it stands.
+    // Escapes the JSON so that it cannot end the script around it.
     const examples = JSON.stringify(this.#examples).replaceAll('<', '\\u003c')
     const html = [head, `(${inBrowser})(${written}, ${examples})`, ...tail].join('')
     const params = { [constants.BROTLI_PARAM_QUALITY]: 5 }
@@ -69,8 +70,8 @@ export class GraphiqlPage {
 }
 
 /**
- * Completes the options in the browser. GraphiQL reads the query of its address by itself, and no variables. The examples become
- * its kept tabs: those of its option `defaultTabs` replace the query of the address, and overlap.
+ * Completes the options in the browser. GraphiQL itself reads only the query of the address, without variables. The
+ * examples become kept tabs, since tabs in the option `defaultTabs` would replace the query of the address, and overlap.
  */
 const inBrowser = `(options, examples) => {
   const kept = 'graphiql:tabState'
@@ -80,7 +81,7 @@ const inBrowser = `(options, examples) => {
       return { id: 'example-' + at, title, query, variables: null, headers: null, operationName: null, response: null }
     })
     localStorage.setItem(kept, JSON.stringify({ tabs, activeTabIndex: 0 }))
-    // Without a query in the address, the tab of the last one is opened.
+    // Without a query in the address, GraphiQL opens the tab of this query.
     localStorage.setItem('graphiql:query', examples[0])
   }
   const variables = new URL(location.href).searchParams.get('variables') ?? undefined

@@ -1,7 +1,8 @@
-/**
- * Sends an answer: with an ETag where a client may keep it, compressed where it is large enough and the client accepts
- * that, and counted while its bytes wait for a slow reader.
+/*
+ * Sends an answer. It gets an ETag if the client may keep it. It is compressed if it is large enough and the client
+ * accepts that. Its bytes count as unsent while they wait for a slow reader.
  */
+
 import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
@@ -59,7 +60,7 @@ export function sendAnswer(
   const end = (encoding: object, body: Buffer): void => {
     response.writeHead(status, { ...headers, ...encoding, 'content-length': body.length })
     response.end(body)
-    // Most readers have taken the answer by now.
+    // Most readers have already taken the answer.
     if (response.writableLength > 0) countUnsent(request, response, { unsent, viewer })
   }
   if (compressFromBytes === 0 || bytes.length < compressFromBytes) {

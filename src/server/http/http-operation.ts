@@ -1,12 +1,14 @@
+/*
+ * Reads the operation of an HTTP request once, before a plan, the pipeline or an event stream answers it. `answerType`
+ * reads the type of the answer from `Accept`, and `sentOperation` the operation from a GET's parameters or a POST's body.
+ * A body is JSON whatever its `Content-Type` says: the guards have refused the requests that a foreign page could send.
+ */
+
 import type { IncomingMessage } from 'node:http'
 import { ClientError } from '../../graphql/errors/client-error.ts'
 import { isRecord } from '../../lib/json.ts'
 import { type RequestedOperation, requestMembers } from '../document-source.ts'
 
-/**
- * Reads the operation of an HTTP request once. A plan, the pipeline or an event stream then answers it. `Accept` decides the type of
- * the answer. A body is JSON whatever its `Content-Type` says: the guards refuse the requests that a foreign page could send.
- */
 
 const json = 'application/json'
 const graphqlJson = 'application/graphql-response+json'
@@ -14,8 +16,9 @@ const graphqlJson = 'application/graphql-response+json'
 export const eventStream = 'text/event-stream'
 
 /**
- * The type of an answer: the first that the client accepts and the server supports; `undefined` if there is none, so that nothing is
- * executed. Server-sent events have to come before all others: clients such as urql name them after JSON for every query.
+ * The type of an answer: the first that the client accepts and the server supports; `undefined` if there is none, so that
+ * the operation does not run. Server-sent events count only before all others: clients such as urql name them after JSON
+ * for every query.
  */
 export function answerType({ headers }: IncomingMessage): string | undefined {
   const { accept = '' } = headers
@@ -34,15 +37,15 @@ export function answerType({ headers }: IncomingMessage): string | undefined {
 const eventType = /^\s*text\/event-stream\s*(;|$)/i
 const answerTypes =
   /^\s*(text\/event-stream|application\/(graphql-response\+)?json|application\/\*|\*\/\*)\s*(;|$)/i
-/** Another character set than UTF-8, and a type that is named in order to refuse it. */
+/** Matches another character set than UTF-8, and quality 0, by which a client refuses a type. */
 const refusing = /^charset=(?!utf-8$)|^q=0(?:\.0*)?$/
 
-/** What a request has sent as its operation, of whatever form, or why it cannot be read. */
+/** The members of an operation as sent, in any form, or the error of an unreadable request. */
 export type SentOperation = { readonly params: unknown } | { readonly error: unknown }
 
 /**
- * The body of a POST, or the parameters of a GET's URL, of which `idMembers` may name the document. Resolves with `undefined` if the
- * connection broke.
+ * The body of a POST, or the parameters of a GET's URL, including `idMembers`, which may name the document. Resolves with
+ * `undefined` if the connection broke.
  */
 export async function sentOperation(
   request: IncomingMessage,
@@ -91,7 +94,7 @@ function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   })
 }
 
-/** Whether the members that an operation has are of its types. */
+/** Whether each member has the type of an operation's member. */
 export function isOperation(params: unknown): params is RequestedOperation {
   if (!isRecord(params)) return false
   const { query, operationName, variables, extensions } = params

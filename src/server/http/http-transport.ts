@@ -1,9 +1,10 @@
-/**
- * Answers HTTP requests, in the order of distrust. Probes come first, since a kubelet knows no host name. Then host
- * and origin, the path, the form of the request (method, content type, size, Accept), who asks and whether they may
- * now, the operation, and its document. Then a plan answers, the pipeline, or an event stream. What is refused before
- * the caller is known costs no authentication, and what is refused before the operation is read costs no body.
+/*
+ * Answers HTTP requests, with the cheapest and most general checks first. Probes come first, since a kubelet knows no host
+ * name. Then come host and origin, the path, the form of the request (method, content type, size, Accept), the caller and
+ * the caller's quota, the operation, and its document. Then a plan, the pipeline, or an event stream answers. A request
+ * that is refused before the caller is known costs no authentication; one refused before the operation is read, no body.
  */
+
 import {
   type Admitted,
   type CallerToken,
@@ -50,19 +51,19 @@ export interface HttpTransportOptions extends ServerParts {
   readonly graphiqlTabs: readonly string[] | undefined
   /** The page at `/`; `undefined` for none. */
   readonly portal: PortalFiles | undefined
-  /** `undefined` if the schema is not shown. */
+  /** The schema; `undefined` if the server does not show it. */
   readonly sdl: (() => string) | undefined
   readonly readiness: () => Readiness
   /** Whether `/readyz` shows reasons, which name clusters, addresses and files. */
   readonly tellsReasons: boolean
-  /** `undefined` for none on this port. */
+  /** `undefined` for no metrics on this port. */
   readonly metrics: MetricsSource | undefined
   readonly routes: Routes
 }
 
 interface AcceptedRequest {
   readonly trace: OperationTrace
-  /** The type of the answer to an operation; `undefined` if the schema is asked for. */
+  /** The type of the answer to an operation; `undefined` for a request for the schema. */
   readonly type: string | undefined
   readonly sdl: (() => string) | undefined
   /** Called when a subscription has begun: its span ends there. */
@@ -77,7 +78,6 @@ interface OperationCaller {
   readonly made: MadeContext
 }
 
-/** Answers HTTP requests. Checks them in the order of distrust: probes, origin, operation, body. */
 export class HttpTransport {
   readonly #options: HttpTransportOptions
   readonly #graphiql: GraphiqlPage | undefined
@@ -204,7 +204,7 @@ export class HttpTransport {
       return
     }
     const type = sdl === undefined ? answerType(request) : undefined
-    // Before anything is executed: a write whose answer cannot be given is not made.
+    // Checked before the operation runs: no write happens whose answer cannot be sent.
     if (sdl === undefined && type === undefined) {
       refuseRequest(response, {
         status: 406,
@@ -231,8 +231,8 @@ export class HttpTransport {
   }
 
   /**
-   * Answers a request whose form is accepted, in this order: who asks, whether they may now, what they ask, with which document, and
-   * then by a plan, the pipeline or an event stream.
+   * Answers a request whose form is accepted. Finds the caller, takes the quota, reads the operation and its document, and
+   * then answers by a plan, the pipeline or an event stream.
    */
   async #answerCaller(
     request: IncomingMessage,
@@ -281,7 +281,7 @@ export class HttpTransport {
       response.once('close', () => identity[Symbol.dispose]())
     }
     const sent = await sentOperation(request, documents.idMembers)
-    // The client may have gone while it was authenticated: no `close` would end the answer.
+    // If the client left during authentication, no `close` would end the answer.
     if (sent === undefined || response.closed || response.destroyed) return
     if (isStream) {
       const { params: operation } = 'params' in sent ? sent : { params: undefined }
@@ -308,8 +308,8 @@ export class HttpTransport {
   }
 
   /**
-   * Makes the program's context of an operation. Its failures become the answer of the operation; authentication errors
-   * are thrown.
+   * Makes the program's context of an operation. A failure becomes the answer of the operation; an authentication error is
+   * thrown.
    */
   #madeFor(
     { headers }: IncomingMessage,
@@ -325,7 +325,7 @@ export class HttpTransport {
     }
   }
 
-  /** The answer of an operation: that of its plan, if it has one, or else the pipeline's. */
+  /** Answers an operation by its plan; if it has none, by the pipeline. */
   async #answerOf(
     request: IncomingMessage,
     response: ServerResponse,
@@ -363,7 +363,7 @@ export class HttpTransport {
     return { status, headers: Object.fromEntries(piped.headers), text, mayBeKept }
   }
 
-  /** What was sent, with its document instead of an id of it; or why it may not run. Yoga refuses what has no form of an operation. */
+  /** Puts the document in place of its id; or returns the refusal. Yoga refuses members that have no form of an operation. */
   #withDocument(
     sent: SentOperation,
     learns: boolean,
@@ -385,7 +385,7 @@ export class HttpTransport {
   }
 }
 
-/** The operation, if a plan may answer it: it is of the form, and has nothing that only the pipeline refuses or answers. */
+/** The operation, if a plan may answer it: it has the right form, and no part that only the pipeline refuses or answers. */
 function plannable(params: unknown): QueryRequest | undefined {
   const isPlain =
     isOperation(params) &&

@@ -1,3 +1,8 @@
+/*
+ * Serves the metrics in the text format of Prometheus: on the port of the API (`answerMetrics`), or on a port of their
+ * own (`MetricsServer`), where nothing else is served. Neither authenticates the caller.
+ */
+
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { refuseRequest } from '../guard/refusal.ts'

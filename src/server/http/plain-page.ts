@@ -1,10 +1,10 @@
-/** The pages that the gateway writes itself, for people: without scripts, and readable without the portal. */
+/* The pages that the gateway itself writes for people, without scripts. They work without the portal. */
 
-/** For a page with its styles and without scripts. */
+/** The content security policy of a page with inline styles and without scripts. */
 export const plainPagePolicy =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"
 
-/** A page with a title, which is its heading, too. `style` is CSS besides that of all pages. */
+/** A page with a title, which is also its heading. `style`: further CSS. */
 export function plainPage(title: string, html: string, style: string): string {
   return `<!doctype html>
 <html lang="en">

@@ -1,8 +1,9 @@
-/**
- * Serves the portal: its built files, with long lifetimes for those whose names hold a hash, and its page for every
- * other path that a browser asks for, since the portal has its own addresses. Views of the operator are served beside
- * it. The page forbids all scripts but its own.
+/*
+ * Serves the portal. Files whose names contain a hash have long lifetimes. A browser gets the page for every other path,
+ * since each view of the portal has its own address. Views of the operator are served, too. The page forbids all scripts
+ * but its own.
  */
+
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -26,9 +27,9 @@ export class PortalFiles {
   readonly documents: Readonly<Record<string, string>>
 
   /**
-   * Reads all files of a folder that `packages/portal/build.ts` writes. Nothing else is ever served, and the page fits
-   * its assets even if another build replaces them. Without a built page, a page that says how to build it is served.
-   * `views`: folders of further views, which the page loads. Throws BAD_PORTAL_VIEW if one has no view.
+   * Reads all files of a folder that `packages/portal/build.ts` writes. Only these are served, so that the page matches its
+   * assets even if another build replaces them. Without a built page, serves a page that says how to build it. `views`:
+   * folders of further views, which the page loads. Throws BAD_PORTAL_VIEW for a folder without a view.
    */
   constructor(folder: string, views: readonly string[] = []) {
     const index = join(folder, 'index.html')
@@ -66,7 +67,7 @@ export class PortalFiles {
     const path = pathOf(request)
     const asset = this.#assets.get(path)
     const isRead = request.method === 'GET' || request.method === 'HEAD'
-    // Every address of a view is an address of the page, which finds the view itself.
+    // Serves the page for the address of each view. The page finds the view.
     const isPage = path === '/' || (isRead && acceptsHtml(request) && !path.startsWith('/assets/'))
     if (asset === undefined && !isPage) return false
     if (!isRead) {
@@ -79,8 +80,8 @@ export class PortalFiles {
       await answerAsset(asset, request, response)
       return true
     }
-    // The page has a fresh nonce, no `ETag`, and is never kept: a kept page would come with the nonce of an earlier answer, which the
-    // policy of this one refuses.
+    // The page has a fresh nonce and no `ETag`, and browsers may not keep it: a kept page would have the nonce of an earlier
+    // answer, which the policy of this one refuses.
     const nonce = randomBytes(16).toString('base64url')
     const body = Buffer.from(this.#page?.join(nonce) ?? notBuilt)
     response.writeHead(this.#page === undefined ? 503 : 200, {
@@ -95,7 +96,7 @@ export class PortalFiles {
 }
 
 /**
- * Lets the page load its own files and reach its own gateway, and nothing else. Scripts are files only; the nonce is for
+ * Lets the page load its own files and reach its own gateway, and nothing else. Scripts must be files. The nonce allows
  * the style elements that components insert.
  */
 function contentSecurityPolicy(nonce: string): string {
@@ -131,14 +132,14 @@ export interface Asset {
   readonly etag: string
   readonly bytes: Buffer
   readonly encoding: 'br' | 'identity'
-  /** Whether its name has the hash of its content. */
+  /** Whether the name contains the hash of the content. */
   readonly isHashed: boolean
-  /** For browsers without Brotli, which they accept by TLS or from loopback only. Made at the first such request. */
+  /** For requests without Brotli, which browsers accept only over TLS or from loopback. Made at the first such request. */
   gzipped?: Promise<Buffer>
 }
 
 const html = 'text/html; charset=utf-8'
-/** Of the files that a view may have. */
+/** The content types of the files that a view may have. */
 const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
@@ -184,7 +185,7 @@ function readView(folder: string): {
   }
 }
 
-/** Sends an asset. If its name has the hash of its content, a browser asks for it once. */
+/** Sends an asset. If its name contains the hash of its content, a browser requests it once. */
 export async function answerAsset(
   asset: Asset,
   { headers, method }: IncomingMessage,

@@ -1,8 +1,9 @@
-/**
- * The paths of browser sign-in. Browsers are sent to `/auth/login` and `/auth/callback`; pages ask `/auth/me`, and sign
- * out by a `POST` to `/auth/logout`; the provider may post to `/auth/backchannel-logout`. While there is a `refusal`, nobody
- * signs in; sessions end all the same.
+/*
+ * The paths of browser sign-in. Redirects lead browsers to `/auth/login` and `/auth/callback`. Pages read `/auth/me`, and
+ * sign out by a `POST` to `/auth/logout`. The provider may post to `/auth/backchannel-logout`. While the server has a
+ * `refusal`, nobody can sign in, but sessions still end.
  */
+
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { SignInError, type SignInProblem } from '../../access/authentication/authenticator.ts'
 import {
@@ -58,7 +59,7 @@ export function signInRoutes(
   const logout: Routes[string] = async (request, response) => {
     const isOwn = origins.isByOwnPage(request)
     if (!isOwn && request.method === 'GET') {
-      // Another page, or a person who has typed the address: only a page of the gateway may sign its user out.
+      // Only a page of the gateway may sign its user out. Another page, or a typed address, gets a question.
       sendSignInPage(response, 200, signOutQuestion)
       return
     }
@@ -100,7 +101,7 @@ export function signInRoutes(
   }
 }
 
-/** `/auth/me` of a gateway without sign-in, so that a page may ask any gateway. */
+/** `/auth/me` of a gateway without sign-in, so that a page can read it on any gateway. */
 export function withoutSignIn(required: boolean): Routes {
   const answer: Omit<Me, 'login' | 'logout'> = { signedIn: false, required }
   return { [signInPaths.me]: route(['GET'], (_, response) => sendJson(response, answer, [])) }
@@ -117,7 +118,7 @@ const failures: Readonly<
   PROVIDER_UNAVAILABLE: { status: 503, title: 'Signing in is not possible now' },
 }
 
-/** Answers failures of a sign-in: with a page for people, with an error of GraphQL's form for programs. */
+/** Adds the answers of failures: a page for people, an error in GraphQL's form for programs. */
 function route(methods: readonly string[], answer: Routes[string]): Routes[string] {
   return async (request, response) => {
     const { method = '' } = request
@@ -157,7 +158,7 @@ function visitOf(request: IncomingMessage, response: ServerResponse): SignInVisi
 }
 
 function redirect(response: ServerResponse, { location, setCookies }: Redirection): void {
-  // 303: a form that was posted is followed by a GET.
+  // After 303, the browser follows a posted form with a GET.
   response.writeHead(303, { location, 'set-cookie': [...setCookies], 'content-length': 0 }).end()
 }
 
@@ -182,7 +183,7 @@ function addressOf(request: IncomingMessage, origins: OriginCheck): URL {
   return URL.canParse(address) ? new URL(address) : new URL(origin)
 }
 
-/** Of the body of a logout token's form. The server's deadline for requests bounds the wait for it. */
+/** The size bound of a form with a logout token. The server's deadline for requests bounds the wait for it. */
 const maxBodyBytes = 65_536
 
 interface SignInPage {
@@ -209,7 +210,7 @@ function sendSignInPage(
     'content-type': 'text/html; charset=utf-8',
     'content-length': body.length,
     'content-security-policy': plainPagePolicy,
-    // The form of this page has to name its origin.
+    // The form of this page must name its origin.
     'referrer-policy': 'same-origin',
   })
   response.end(body)

@@ -1,7 +1,8 @@
-/**
- * The `next` messages of graphql-transport-ws for shared frames. Each is one WebSocket frame (RFC 6455, 5.2), neither
- * masked nor compressed, so operations with the same id share its bytes.
+/*
+ * Writes the `next` messages of graphql-transport-ws for shared frames. Each message is one WebSocket frame (RFC 6455,
+ * 5.2), neither masked nor compressed, so that operations with the same id share its bytes.
  */
+
 import type { Duplex } from 'node:stream'
 
 const behind = Buffer.from('}')

@@ -1,7 +1,9 @@
-/**
- * The caller of a WebSocket. When the token expires, is revoked, or belongs to another user, the WebSocket is closed,
- * and its client may reconnect with another token.
+/*
+ * The caller of a WebSocket. `begin` authenticates by `connection_init`, `confirm` again before operations, and `renew`
+ * takes newer credentials from a `ping`. If the token expires, is revoked, or belongs to another user, the WebSocket
+ * closes, and the client may reconnect with another token.
  */
+
 import type { IncomingMessage } from 'node:http'
 import type { WebSocket } from 'ws'
 import {
@@ -35,7 +37,7 @@ export class SocketIdentity implements Disposable {
   #giveBack: () => void = () => {}
   #ended = false
 
-  /** `request` is the one that opened the WebSocket. */
+  /** `request`: the request that opened the WebSocket. */
   constructor(
     parts: ServerParts,
     { request, requestId }: { readonly request: IncomingMessage; readonly requestId: string },
@@ -51,7 +53,7 @@ export class SocketIdentity implements Disposable {
     return this.#viewer
   }
 
-  /** The caller's token. It reveals that of the newest credentials, for subscriptions that outlive some. */
+  /** The caller's token. It always reveals the newest token, for subscriptions that outlive an older one. */
   get callerToken(): CallerToken | undefined {
     const first = this.#tokenNow()
     if (first === undefined) return undefined
@@ -65,8 +67,8 @@ export class SocketIdentity implements Disposable {
   }
 
   /**
-   * Authenticates the caller by the payload of `connection_init` or, if that has no `authorization`, by the request's
-   * headers. Resolves with whether that succeeded; if not, the WebSocket is closed.
+   * Authenticates the caller by the payload of `connection_init` or, if it has no `authorization`, by the request's headers.
+   * Resolves with true if that succeeds; otherwise closes the WebSocket.
    */
   async begin(payload: Readonly<Record<string, unknown>> | undefined): Promise<boolean> {
     const { authenticator, quotas, limits, origins } = this.#parts
@@ -100,8 +102,8 @@ export class SocketIdentity implements Disposable {
   }
 
   /**
-   * Goes on with newer credentials of the same user, which a `ping` brings. Ignores what is not accepted: the WebSocket
-   * lasts as long as it would have.
+   * Replaces the credentials by newer ones of the same user from a `ping`. Ignores credentials that are not accepted: the
+   * previous ones stay in use.
    */
   async renew(payload: Readonly<Record<string, unknown>> | undefined): Promise<void> {
     const authorization = authorizationIn(payload)

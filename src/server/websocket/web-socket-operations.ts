@@ -1,9 +1,9 @@
-/**
- * The operations of a WebSocket, by the protocol graphql-transport-ws. graphql-ws reads the messages and calls:
- * `onConnect` authenticates, `onSubscribe` prepares an operation, and `begin` answers it. A client may complete an
- * operation before it has begun; then what is under way is ended as soon as it begins, and gives the user's quota
- * back.
+/*
+ * The operations of a WebSocket, by the protocol graphql-transport-ws. graphql-ws reads the messages and calls the
+ * functions here: `onConnect` authenticates, `onSubscribe` prepares an operation, and `begin` answers it. If the client
+ * completes an operation before it has begun, it ends as soon as it begins, and returns the user's quota.
  */
+
 import type { IncomingMessage } from 'node:http'
 import { GraphQLError } from 'graphql'
 import { type Context, makeServer, type Server } from 'graphql-ws'
@@ -28,7 +28,7 @@ import type { SocketIdentity } from './socket-identity.ts'
 
 export interface OpenedBy {
   readonly request: IncomingMessage
-  /** Of the request. */
+  /** The id of the request. */
   readonly requestId: string
   readonly identity: SocketIdentity
 }
@@ -41,7 +41,7 @@ export interface OpenWebSocket extends OpenedBy {
   readonly begun: Set<Answers>
   /** Call when a subscription has begun, and the returned function when it has ended. */
   readonly follows: () => () => void
-  /** Counts the operations: the id of each is that of the request with its number. */
+  /** The id of the next operation: the id of the request with a counter. */
   readonly nextRequestId: () => string
   /** Counts work as a running message. */
   readonly busyWith: (work: Promise<unknown>) => void
@@ -50,18 +50,18 @@ export interface OpenWebSocket extends OpenedBy {
 type Connection = Context<Record<string, unknown> | undefined, OpenWebSocket>
 
 interface ReadyOperation extends StreamedOperation {
-  /** Answers it. There are no answers if the client completes it, or its WebSocket closes, before it has begun. */
+  /** Answers the operation. Resolves with no answers if it completes, or the WebSocket closes, before it has begun. */
   readonly begin: () => Promise<Answers>
 }
 
-/** The graphql-transport-ws protocol on top of the pipeline that HTTP uses too. */
+/** The graphql-transport-ws protocol on top of the pipeline that HTTP also uses. */
 export function createWebSocketOperations(parts: ServerParts): Server<OpenWebSocket> {
   const { limits, quotas, observer, log } = parts
   const { maxOperationsPerSocket } = limits
 
   /**
-   * Takes the user's quota and begins the answer. Resolves with the answers, which give the quota back at their end; with
-   * none if the operation is left first. What is still to begin is ended then.
+   * Takes the user's quota and begins the answer. Resolves with the answers, which return the quota at their end. If the
+   * client leaves the operation first, resolves with no answers, and ends the operation as soon as it begins.
    */
   const begin = async (
     { extra }: Connection,

@@ -1,9 +1,10 @@
-/**
- * One WebSocket from its upgrade to its close. An upgrade is refused as an HTTP request would be. Messages are read
- * one a turn, and the socket is paused while too many of them run. Frames of subscriptions go past the slow
- * `socket.send`, straight to the connection. Pings find dead clients, a slow reader is cut off, and a stop dismisses
- * the socket once its running queries are answered.
+/*
+ * Serves one WebSocket from its upgrade to its close. The checks of an upgrade are the same as for HTTP. The transport
+ * reads one message per turn of the event loop, and pauses the socket while too many messages run. Frames of subscriptions
+ * bypass the slow `socket.send` and go straight to the connection. Pings find dead clients, a slow reader is cut off, and a
+ * stop dismisses the socket once its running queries are answered.
  */
+
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { handleProtocols, CloseCode, type Server } from 'graphql-ws'
@@ -57,7 +58,7 @@ export function webSocketUpgrades(
       const requestId = requestIdOf(headers)
       const identity = new SocketIdentity(parts, { request, requestId }, socket)
       const openedBy = { request, requestId, identity }
-      // Of a server of node:http or node:https.
+      // The server is one of node:http or node:https.
       const connection = stream as Socket
       serveGraphQLSocket({ socket, connection, openedBy, operations, parts })
     })
@@ -157,7 +158,7 @@ function serveGraphQLSocket(options: GraphQLSocketOptions): void {
         const receive = async (message: RawData): Promise<void> => {
           if (socket.readyState !== socket.OPEN) return
           if (pending >= maxPending) {
-            // Operations that the same burst has completed are about to end.
+            // Operations that messages of the same burst complete are about to end.
             someEnded = new AbortController()
             socket.pause()
             await sleep(pileUpMs, someEnded.signal)
@@ -196,7 +197,7 @@ function serveGraphQLSocket(options: GraphQLSocketOptions): void {
     },
     destroy: () => socket.terminate(),
   })
-  // Cuts the socket off when a ping is not answered before the second one after it.
+  // Cuts off the socket if a ping has no answer before the second one after it.
   let unanswered = 0
   socket.on('pong', () => {
     unanswered = 0
@@ -206,8 +207,8 @@ function serveGraphQLSocket(options: GraphQLSocketOptions): void {
     if (unanswered > 2) socket.terminate()
     else socket.ping()
   }, limits.pingIntervalMs)
-  // ws closes the socket itself. Errors of the other side (a broken frame, a large message) are answered by a close
-  // code and not logged, so that clients cannot fill the log.
+  // ws closes the socket itself. For errors of the client (a broken frame, a large message) it sends a close code. They are
+  // not logged, so that clients cannot fill the log.
   socket.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code?.startsWith('WS_ERR_') === true) return
     log.warn('a WebSocket failed', { requestId, reason: error.message })

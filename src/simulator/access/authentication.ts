@@ -1,8 +1,9 @@
-/**
+/*
  * Who sends a request. Tokens are those of the configured users, those of another issuer, and those that this server
  * signs for ServiceAccounts. A request without a token is refused, or comes from the administrator or from nobody, by
  * what is configured.
  */
+
 import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
 import { resources } from '../../kubernetes/resources.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'

@@ -1,8 +1,9 @@
-/**
+/*
  * What a user may do. Either everything but what the user's `denied` lists, or what the roles and bindings in the
  * storage allow at the moment of the request. The default roles of a cluster are added at the start, and aggregated
  * roles follow the roles that they select, as in a real cluster.
  */
+
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { labelSelectorOf, matchesLabels } from '../../kubernetes/label-selector.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'

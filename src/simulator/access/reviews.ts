@@ -1,7 +1,8 @@
-/**
+/*
  * The kinds that clients only create: questions about tokens and access. Each is answered in its status, and nothing is
  * stored.
  */
+
 import { type Fields, fieldsOf } from '../../kubernetes/fields.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import type { PolicyRule } from '../../kubernetes/wire/rbac-v1.ts'

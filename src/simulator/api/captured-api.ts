@@ -1,7 +1,8 @@
-/**
+/*
  * What a kube-apiserver of each version says about its API, as schema/captured/ holds it: discovery, and the OpenAPI
  * documents from which the schemas of kinds come.
  */
+
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import { groupVersionPath } from '../../kubernetes/api-resource.ts'

@@ -1,7 +1,8 @@
-/**
+/*
  * Which groups, versions and resources there are: the captured ones, those of CustomResourceDefinitions, and those of
  * metrics-server behind this one. Discovery and OpenAPI documents are written from it.
  */
+
 import { createHash } from 'node:crypto'
 import { apiVersionOf, groupVersionPath } from '../../kubernetes/api-resource.ts'
 import type {

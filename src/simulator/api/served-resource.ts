@@ -1,8 +1,9 @@
-/**
+/*
  * What a resource is: how it is stored, how one version of its group serves it, and where its kind differs from most
  * (selectable fields, generation, first status). Versions of a kind share one store; `convert` leads from one to
  * another.
  */
+
 import { apiVersionOf, groupResourceOf } from '../../kubernetes/api-resource.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
 import type { DeclaredColumn } from '../../kubernetes/printing/custom-columns.ts'

@@ -1,8 +1,9 @@
-/**
+/*
  * Lets a cluster live. Each step either makes a routine change (heartbeats, crash loops, autoscalers), begins an
  * activity (a release, a scaling, a Job, an outage), or takes an activity one step further; then the counters of what
  * has changed are written. What clients change is answered within moments besides.
  */
+
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { resources } from '../../kubernetes/resources.ts'

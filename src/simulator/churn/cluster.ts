@@ -1,7 +1,8 @@
-/**
+/*
  * What controllers know of the cluster: an index over the storage that every write keeps up to date, a few words per
  * pod. It tells the loop's own writes from those of clients, whose objects are worked on first.
  */
+
 import { groupResourceOf, type Resource } from '../../kubernetes/api-resource.ts'
 import type { KubernetesObject, Unstructured } from '../../kubernetes/object.ts'
 import { resources } from '../../kubernetes/resources.ts'

@@ -1,8 +1,9 @@
-/**
+/*
  * The controllers. Each `reconcile` brings one object a step closer to its desired state, from the current state only:
  * a Deployment makes and shrinks ReplicaSets, a StatefulSet its pods in order, a Job one pod at a time, and a silent
  * node loses its pods.
  */
+
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { resources } from '../../kubernetes/resources.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'

@@ -1,7 +1,8 @@
-/**
+/*
  * The nodes: where pods are placed and which addresses they have, and what it means that a node falls silent:
  * conditions, taints, pods that are not ready, evictions, and the way back.
  */
+
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { resources } from '../../kubernetes/resources.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'

@@ -1,8 +1,9 @@
-/**
+/*
  * How population and controllers make an object: identity, owner, and the managed fields of its writers. `ownedFields`
  * knows the few lists of such objects by heart and shares its results, because there are millions; `writes/managed-
  * fields.ts` does it by schema, for what clients write.
  */
+
 import { type ApiResource, apiVersionOf } from '../../kubernetes/api-resource.ts'
 import type { JsonObject, OwnerReference, Unstructured } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'

@@ -1,7 +1,8 @@
-/**
+/*
  * What a pod looks like in each state of its life. The parts that a controller's pods have in common are derived once;
  * a pod adds its identity, and its status follows from its state.
  */
+
 import type { JsonObject, OwnerReference, Unstructured } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
 import type {

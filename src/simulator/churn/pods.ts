@@ -1,7 +1,8 @@
-/**
+/*
  * The scheduler and the kubelets: take pods from creation over their node to the end, one report at a time, and write
  * the Events that tell of it.
  */
+
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { resources } from '../../kubernetes/resources.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'

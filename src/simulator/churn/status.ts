@@ -1,7 +1,8 @@
-/**
+/*
  * The status of each kind as one table, from the pods of its controller, and the endpoints of Services. Only
  * differences are written.
  */
+
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { resources } from '../../kubernetes/resources.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'

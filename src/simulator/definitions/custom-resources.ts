@@ -1,7 +1,8 @@
-/**
+/*
  * Makes CustomResourceDefinitions work: each established definition becomes served resources with rules, columns, scale
  * and an OpenAPI document. After a change, stored objects take their new form and watches end.
  */
+
 import { apiVersionOf, groupResourceOf, splitApiVersion } from '../../kubernetes/api-resource.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { resources } from '../../kubernetes/resources.ts'

@@ -1,7 +1,8 @@
-/**
+/*
  * What a CustomResourceDefinition must satisfy, and its status: accepted names, conditions, stored versions. A schema
  * has to be structural; it is walked once, each part after its parent.
  */
+
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
 import type {

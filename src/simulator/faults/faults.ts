@@ -1,7 +1,8 @@
-/**
+/*
  * Faults that a test or a user orders. One of the server strikes at once; one of a request waits for the next requests
  * that match it, and then refuses them, wraps their connection, or rewrites the frames of a watch.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { statusReasons } from '../../kubernetes/status.ts'
 import { CodedError } from '../../lib/coded-error.ts'

@@ -1,8 +1,9 @@
-/**
+/*
  * Lists and watches. A list is a snapshot of one revision, in pages that carry their position in a token. A watch reads
  * the history of its resource at the speed of its client, and ends when it falls behind. Both check their parameters as
  * a kube-apiserver does.
  */
+
 import { randomInt } from 'node:crypto'
 import { FieldSelectorError, parseFieldSelector } from '../../kubernetes/field-selector.ts'
 import {

@@ -1,7 +1,8 @@
-/**
+/*
  * One request and its answer: the target of the path, the body within its bound, JSON, texts and refusals, and sinks
  * that apply back-pressure.
  */
+
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { createGzip, gzipSync } from 'node:zlib'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'

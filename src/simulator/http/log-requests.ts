@@ -1,7 +1,8 @@
-/**
+/*
  * Answers the subresource `log` of pods as an API server and a kubelet do together: checks the options, finds the run
  * of the container, and sends its lines as they are due.
  */
+
 import { fieldsOf, itemsOf, textOf } from '../../kubernetes/fields.ts'
 import { objectKey, type Unstructured } from '../../kubernetes/object.ts'
 import { resources } from '../../kubernetes/resources.ts'

@@ -1,7 +1,8 @@
-/**
+/*
  * Answers `metrics.k8s.io` as metrics-server does. Nothing is measured: what a container uses follows from its
  * requests, its name and the time, and a node uses what its pods use.
  */
+
 import {
   type Fields,
   fieldsOf,

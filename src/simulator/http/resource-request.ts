@@ -1,7 +1,8 @@
-/**
+/*
  * A request for objects of a resource: its options, and the form in which objects are sent (whole, metadata alone, or
  * rows of a table). Stored texts are sent as they are where that is possible.
  */
+
 import type { IncomingMessage } from 'node:http'
 import type { Fields } from '../../kubernetes/fields.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'

@@ -1,9 +1,10 @@
-/**
+/*
  * Serves what is below a resource's path. First the target has to exist, and to have the verb: a version, a resource, a
  * subresource. Then the verb decides for an object or a collection: lists and watches are
  * answered in `collection-requests.ts`, all else here. Subresources that are more than a part of the object (scale,
  * eviction, token, log) have answers of their own.
  */
+
 import { fieldsOf, textOf } from '../../kubernetes/fields.ts'
 import { labelSelectorOf, matchesLabels } from '../../kubernetes/label-selector.ts'
 import { objectKey, type ObjectMeta, type Unstructured } from '../../kubernetes/object.ts'

@@ -1,7 +1,8 @@
-/**
+/*
  * The server. Each request passes the host check, waiting faults, authentication and authorization; then it is a
  * review, a document of the API, metrics, or a resource.
  */
+
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'

@@ -1,7 +1,8 @@
-/**
+/*
  * The logs of containers. Nothing is stored: a run of a container follows from the status of its pod, and each line of
  * the run from its number and time. So a log can be read from anywhere, and reads the same each time.
  */
+
 import type { Unstructured } from '../../kubernetes/object.ts'
 import type { ContainerStatus, Pod } from '../../kubernetes/wire/core-v1.ts'
 import { badRequest } from '../api/status-refusal.ts'

@@ -1,7 +1,8 @@
-/**
+/*
  * Plans a cluster of a scenario before an object is made: how many nodes and namespaces, which app is where, and how
  * many pods each has, so that the sum is exact. The plan grows with apps and nodes, not with pods.
  */
+
 import { CodedError } from '../../lib/coded-error.ts'
 import { podsPerNode } from '../churn/nodes.ts'
 import { capturedApi, type KubernetesVersion, newestKubernetes } from '../api/captured-api.ts'

@@ -1,7 +1,8 @@
-/**
+/*
  * Makes the objects of a plan, owners first. Each app is built on a workbench, on which the churn's own controllers run
  * until all is as it would be in a cluster of this age; then its objects are yielded.
  */
+
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { microTimestamp, timestamp } from '../../kubernetes/timestamp.ts'

@@ -1,7 +1,8 @@
-/**
+/*
  * Fills in the `${...}` of manifests. Parts without any are compiled to one shared object, so that thousands of pods
  * cost little; values come from layers, of which the first that has a name wins.
  */
+
 import { CodedError } from '../../lib/coded-error.ts'
 import { isRecord } from '../../lib/json.ts'
 import { hexDigest, uidDigest } from '../churn/random.ts'

@@ -1,8 +1,9 @@
-/**
+/*
  * Makes what the controllers of an app would have made by now: revisions and pods of Deployments, StatefulSets and
  * DaemonSets, runs of CronJobs. What is broken on purpose goes through the steps of the churn instead, so that it fails
  * as in a cluster.
  */
+
 import type { OwnerReference, Unstructured } from '../../kubernetes/object.ts'
 import { resources } from '../../kubernetes/resources.ts'
 import type { StatefulSet } from '../../kubernetes/wire/apps-v1.ts'

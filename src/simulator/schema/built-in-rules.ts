@@ -1,8 +1,9 @@
-/**
+/*
  * The rules of built-in kinds. An object is walked along the OpenAPI schema of its kind, as the captured server
  * publishes it: that tells the types of the fields, which of them are required, and which values an enumeration has.
  * `type-rules.ts` adds by type what no schema says. `served-resource.ts` names the kinds that are checked.
  */
+
 import { fieldsOf, itemsOf } from '../../kubernetes/fields.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { definitionNameOf } from '../../kubernetes/open-api.ts'

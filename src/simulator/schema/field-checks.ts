@@ -1,7 +1,8 @@
-/**
+/*
  * The words of the rules in `type-rules.ts`: each makes a check, which finds the problems of one value. Texts are not
  * always those of a kube-apiserver; reasons and fields are.
  */
+
 import { type Fields, fieldsOf } from '../../kubernetes/fields.ts'
 import { isRawJson } from '../../lib/json.ts'
 import { equalJson } from '../api/json.ts'

@@ -1,6 +1,7 @@
-/**
+/*
  * What the metadata of every object must satisfy: names by kind, labels, annotations, owners and finalizers.
  */
+
 import { randomInt } from 'node:crypto'
 import { fieldsOf } from '../../kubernetes/fields.ts'
 import type { ObjectMeta } from '../../kubernetes/object.ts'

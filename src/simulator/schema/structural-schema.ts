@@ -1,7 +1,8 @@
-/**
+/*
  * Objects by the structural schema of their definition: unknown fields are dropped, defaults filled in, values checked
  * in the words of a kube-apiserver. Rules in CEL are not evaluated.
  */
+
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 import { isJsonObject, isRawJson } from '../../lib/json.ts'
 import {

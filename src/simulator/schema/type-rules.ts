@@ -1,9 +1,10 @@
-/**
+/*
  * What the types of the API must satisfy beyond what their OpenAPI schema says, which names required fields and the
  * values of enumerations. `workload-rules.ts` has those of pods and of what makes pods.
  *
  * Source: the validation of a Kubernetes 1.36 server; `test/contract/validation/` has what is tried.
  */
+
 import { isIP } from 'node:net'
 import { type Fields, fieldsOf, itemsOf } from '../../kubernetes/fields.ts'
 import { equalJson } from '../api/json.ts'

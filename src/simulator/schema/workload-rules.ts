@@ -1,4 +1,7 @@
-/** The rules of pods, of their templates, and of the kinds of `apps` and `batch` that make pods: a part of `type-rules.ts`. */
+/*
+ * The rules of pods, of their templates, and of the kinds of `apps` and `batch` that make pods: a part of `type-rules.ts`.
+ */
+
 import { type Fields, fieldsOf, itemsOf } from '../../kubernetes/fields.ts'
 import { labelSelectorOf, matchesLabels } from '../../kubernetes/label-selector.ts'
 import { equalJson, valueAt } from '../api/json.ts'

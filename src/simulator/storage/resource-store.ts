@@ -1,7 +1,8 @@
-/**
+/*
  * The objects of one resource, as texts that are ready to be sent, with the latest history. A snapshot of an earlier
  * revision is made by undoing the events since then, so that a list's pages show one moment.
  */
+
 import type { ObjectMeta, Unstructured } from '../../kubernetes/object.ts'
 import { parseJson } from '../api/json.ts'
 

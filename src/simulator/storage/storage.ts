@@ -1,7 +1,8 @@
-/**
+/*
  * All objects of a cluster under one revision counter. Writes are synchronous, so that what runs in one tick sees one
  * moment; followers hear of each.
  */
+
 import { randomUUID } from 'node:crypto'
 import { objectKey, type Unstructured } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'

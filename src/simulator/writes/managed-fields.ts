@@ -1,7 +1,8 @@
-/**
+/*
  * Who owns which fields of an object (`metadata.managedFields`). Fields are paths of named steps, as sets: a write adds
  * what it sets to its manager and takes it from the others.
  */
+
 import { fieldsOf } from '../../kubernetes/fields.ts'
 import type { ObjectMeta, Unstructured } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'

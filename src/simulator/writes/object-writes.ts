@@ -1,8 +1,9 @@
-/**
+/*
  * The writes of an API server. A write checks who is meant, completes what is given by the rules of its kind (defaults,
  * unknown fields), makes the next version from it and the current one, checks that, and notes who owns its fields. POST,
  * PUT and patches differ in what they give; server-side apply differs in the owners as well ({@link Owned}).
  */
+
 import { randomUUID } from 'node:crypto'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { fieldsOf } from '../../kubernetes/fields.ts'

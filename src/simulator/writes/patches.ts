@@ -1,7 +1,8 @@
-/**
+/*
  * The three patches that are not server-side apply: JSON patch, merge patch and strategic merge patch. Each makes the
  * next object from the current one and changes neither.
  */
+
 import { isJsonObject } from '../../lib/json.ts'
 import { type KindSchema, memberSchema, resolvedSchema } from '../api/captured-api.ts'
 import { cloneJson, equalJson } from '../api/json.ts'

@@ -1,7 +1,8 @@
-/**
+/*
  * Server-side apply: merges a configuration into the object, drops what its manager applied before and omits now, and
  * refuses fields of other managers unless it is forced.
  */
+
 import { fieldsOf } from '../../kubernetes/fields.ts'
 import { objectKey, type ObjectMeta, type Unstructured } from '../../kubernetes/object.ts'
 import { equalJson } from '../api/json.ts'
