@@ -9,7 +9,7 @@
  * It is in step again once a later list, or the events that had already arrived, are applied.
  */
 
- /** A watch may be down for this time before its cache is stale. */
+/** A watch may be down for this time before its cache is stale. */
 const graceMs = 1_000
 
 interface StalenessOptions {

@@ -9,7 +9,6 @@ import { ClientError } from '../../graphql/errors/client-error.ts'
 import { isRecord } from '../../lib/json.ts'
 import { type RequestedOperation, requestMembers } from '../document-source.ts'
 
-
 const json = 'application/json'
 const graphqlJson = 'application/graphql-response+json'
 /** The answer of a request that prefers server-sent events. */
