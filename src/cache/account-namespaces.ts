@@ -27,16 +27,16 @@ export interface AccountRequests {
 
 /** The namespaces of a cluster that are cached. */
 export interface CachedNamespaces {
-  /** The namespaces to cache, in each cluster without its own setting. Absent: all that the gateway's account may list. */
+  /** The namespaces to cache, in each cluster that does not say others. Absent: all that the gateway's account may list. */
   readonly namespaces?: readonly string[] | undefined
   /** Namespaces that are not cached. */
   readonly excludeNamespaces?: readonly string[] | undefined
 }
 
 export interface AccountNamespacesOptions extends CachedNamespaces {
-  /** `undefined`: the cluster is unreachable now. */
+  /** Absent: the cluster cannot be asked now. */
   readonly requests: () => AccountRequests | undefined
-  /** Called after the first round, and when the rights have changed. */
+  /** The rules of the account have changed, or were read for the first time. */
   readonly changed: () => void
 }
 
@@ -64,9 +64,9 @@ interface Rule {
 /** The rights of the account in one namespace. */
 interface NamespaceRules {
   readonly rules: readonly Rule[]
-  /** Whether an authorizer other than RBAC may allow more than the rules. */
+  /** Another authorizer than RBAC may allow more than the rules say. */
   readonly isIncomplete: boolean
-  /** The kinds that other authorizers allow besides: `pods`, `deployments.apps`. */
+  /** What other authorizers allow besides: `pods`, `deployments.apps`. */
   readonly reviewed: ReadonlySet<string>
 }
 

@@ -12,7 +12,7 @@ import type { CachedResource } from './cached-resource.ts'
 
 /** Bounds on the caches of one process. */
 export interface CacheLimits {
-  /** The number of informers that run at the same time, over all clusters. */
+  /** Informers that run at the same time, over all clusters. */
   readonly maxInformers: number
   /**
    * Bytes of all stores, by their own estimate, with their indexes, recent changes, and lists that are being received.
@@ -21,13 +21,13 @@ export interface CacheLimits {
   readonly maxHeldBytes: number
   /** How long an informer keeps running without a lease. */
   readonly idleStopMs: number
-  /** The number of recent changes kept for each resource, for subscribers who resume. */
+  /** Changes kept of each resource, for subscribers who resume. */
   readonly maxRecentChanges: number
-  /** Bytes of the previous states of objects in recent changes, for each resource. Default: 16 MiB, at most 1.5 % of the heap. */
+  /** Bytes of the previous states of objects in these changes, for each resource. Default: 16 MiB, at most 1.5 % of the heap. */
   readonly maxRecentBytes: number
   /** How long a watch that sends bookmarks may be silent before its cache is stale. */
   readonly staleAfterMs: number
-  /** How often the gateway reads the measurements of metrics.k8s.io while operations ask for usage. */
+  /** How often the measurements of metrics.k8s.io are read while operations ask for usage. */
   readonly usageIntervalMs: number
 }
 

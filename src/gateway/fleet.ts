@@ -61,27 +61,27 @@ export interface FleetOptions {
   /** The clusters to serve; the first one is the default. May be empty if there are sources. */
   readonly clusters: readonly NamedClusterSelection[]
   /**
-   * Directories of kubeconfigs, and Secrets of hub clusters, that name further clusters. They may change while the gateway
-   * runs: see docs/fleet.md.
+   * Directories of kubeconfigs, and Secrets of hub clusters, that name further clusters, which may change while the gateway runs: see
+   * docs/fleet.md.
    */
   readonly clusterSources?: readonly ClusterSourceOptions[]
-  /** The share of the sources' clusters, if several gateways serve them. Default: all. */
+  /** The share of the clusters of the sources, where several gateways serve them. Default: all. */
   readonly shard?: Shard
   /** Bounds of the caches, and the time after which unused caches stop. */
   readonly cache?: Partial<CacheLimits> & CachedNamespaces
-  /** Bounds of access reviews, and how long to keep answers. */
+  /** Bounds of access reviews, and the time for which answers are kept. */
   readonly access?: Partial<AccessLimits>
   readonly reflector?: ReflectorOptions
   /**
-   * The informer factories of controllers in this process, by cluster, or one factory for the first cluster at the start.
-   * If a factory follows all objects of a kind, the gateway reads its informer and does not list and watch the kind a second
-   * time (docs/extending.md). The program starts and stops its factories.
+   * The informer factories of controllers in this process, by cluster, or that of the first cluster at the start. A kind that such a
+   * factory follows as a whole is not listed and watched a second time: the gateway reads the factory's informer
+   * (docs/extending.md). The program starts and stops its factories.
    */
   readonly informers?: LentInformers | Readonly<Record<string, LentInformers>>
   readonly connection?: Partial<ApiServerLimits>
   readonly retryMs?: number
   readonly watch?: Partial<ApiWatchTimes>
-  /** Records spans of OpenTelemetry for operations and requests to API servers. */
+  /** Follows operations and requests to API servers by spans of OpenTelemetry. */
   readonly traces?: GatewayTraces
 }
 

@@ -96,8 +96,8 @@ export interface GatewayOptions extends FleetOptions, SchemaOptions {
    */
   readonly requireViewer?: boolean
   /**
-   * The program's own types and fields, with resolvers (docs/extending.md). The start fails with `ExtensionError` for a name
-   * that the gateway uses, for invalid SDL, and for resolvers and fields that do not match.
+   * Types and fields of the program's own, with resolvers (docs/extending.md). The start fails with `ExtensionError` for a
+   * name that the gateway has, for SDL that is not valid, and for resolvers and fields that do not match.
    */
   readonly extend?: readonly GatewayExtension[]
   readonly limits?: Partial<OperationLimits>
@@ -111,7 +111,7 @@ export interface GatewayOptions extends FleetOptions, SchemaOptions {
   readonly log?: GatewayLog
   /** Counts the gateway's work. Give the same metrics to the server. */
   readonly metrics?: GatewayMetrics
-  /** Receives every answered operation, and every sign-in and sign-out of a browser: an audit log. */
+  /** Receives every answered operation, and what browsers do to sign in and out: an audit log. */
   readonly audit?: OperationObserver & Pick<AuthenticationObserver, 'signedIn'>
   /** Aborts the start: `createGateway` rejects with its reason. Has no effect after the start. */
   readonly signal?: AbortSignal
@@ -119,6 +119,10 @@ export interface GatewayOptions extends FleetOptions, SchemaOptions {
 
 /** A running gateway. It has no port of its own. */
 export interface Gateway extends AsyncDisposable {
+  /**
+   * A directory of such files. The gateway serves an edit within seconds. After an edit with errors it keeps the
+   * previous schema, and reports the errors in the log and in `readiness`.
+   */
   readonly schema: GraphQLSchema
   /**
    * Answers operations: a plugin for yoga and other envelop servers. The `contextValue` of an operation may have a
@@ -129,17 +133,17 @@ export interface Gateway extends AsyncDisposable {
   readonly planned: PlannedOperations
   /**
    * Answers an operation of this process, without a port: a query, a mutation, or a subscription, whose frames come as an
-   * async iterable. The caller is `viewer`, or the user that `authenticator` finds by `token` or `headers`. Without any of
-   * them the operation sees everything, unless `requireViewer` is on. Bounds, access and errors are the same as over HTTP. A
-   * failed operation is an answer with `errors`. Rejects only with the reason of the request's `signal`, and with
+   * async iterable. The caller is `viewer`, or the one that `authenticator` finds by `token` or `headers`. Without any of
+   * them the operation sees everything, unless `requireViewer` is on. Bounds, access and errors are those of the transports. A
+   * failed operation is an answer with `errors`; rejects only with the reason of the request's `signal`, and with
    * UNAUTHENTICATED for credentials without an authenticator.
    */
   readonly execute: (
     request: ExecuteRequest,
   ) => Promise<FormattedExecutionResult | SubscriptionResults>
   /**
-   * Calls `listener` with each further schema once the gateway serves it, after a change of CustomResourceDefinitions,
-   * clusters or SDL. Returns a function that removes the listener.
+   * Calls `listener` with each further schema, once it is served: after a change of CustomResourceDefinitions, clusters
+   * or SDL. Returns a function that removes the listener.
    */
   readonly onSchemaChange: (listener: (schema: GraphQLSchema) => void) => () => void
   readonly readiness: () => Readiness
@@ -293,7 +297,12 @@ export async function openGateway(given: GatewayOptions): Promise<OpenedGateway>
 const defaultFragmentBytes = heapShare('texts', 64 << 20)
 
 class RunningGateway implements OpenedGateway {
+  /**
+   * Answers operations: a plugin for yoga and other envelop servers. The `contextValue` of an operation may have a
+   * `viewer`, as an `OperationContext`. Operations without a viewer see everything, unless `requireViewer` is on.
+   */
   readonly plugin: ServerPlugin
+  /** Answers operations that have a plan: for `startGraphQLServer`. */
   readonly planned: PlannedOperations
   readonly #options: GatewayOptions
   readonly #stop = new AbortController()
@@ -302,6 +311,13 @@ class RunningGateway implements OpenedGateway {
   readonly #preload: Preload
   readonly #subscriptions = new OpenSubscriptions()
   readonly #serving: SchemaServing
+  /**
+   * Answers an operation of this process, without a port: a query, a mutation, or a subscription, whose frames come as an
+   * async iterable. The caller is `viewer`, or the one that `authenticator` finds by `token` or `headers`. Without any of
+   * them the operation sees everything, unless `requireViewer` is on. Bounds, access and errors are those of the transports. A
+   * failed operation is an answer with `errors`; rejects only with the reason of the request's `signal`, and with
+   * UNAUTHENTICATED for credentials without an authenticator.
+   */
   readonly execute: Gateway['execute']
 
   constructor(options: GatewayOptions, packageSdl: readonly SdlSource[], user: UserSdl) {
@@ -396,6 +412,10 @@ class RunningGateway implements OpenedGateway {
     return this.#serving.now.schema
   }
 
+  /**
+   * Calls `listener` with each further schema, once it is served: after a change of CustomResourceDefinitions, clusters
+   * or SDL. Returns a function that removes the listener.
+   */
   readonly onSchemaChange: Gateway['onSchemaChange'] = (listener) => {
     this.#serving.listeners.add(listener)
     return () => void this.#serving.listeners.delete(listener)

@@ -45,17 +45,17 @@ export interface SchemaOptions {
   /** Prefixes of API groups in names, by group. */
   readonly aliases?: GroupAliases
   /**
-   * Kinds to read live from the API server instead of caching them: `apps/Deployment`, or `Secret` of the core group.
+   * Kinds that are read live from the API server instead of cached: `apps/Deployment`, or `Secret` of the core group.
    */
   readonly uncached?: readonly string[]
   /**
-   * List fields of the kinds that `search`, `graph`, `owned` and relations by a label load by default. Their caches do not
+   * List fields of kinds that `search`, `graph`, `owned` and relations by a label load by themselves. Their caches do not
    * stop while they are idle. Default: `defaultCommonKinds`.
    */
   readonly commonKinds?: readonly string[]
   /**
-   * The kinds that `problems` examines by default: list fields, and `*.GROUP` for all kinds of an API group and of the
-   * groups below it. Their caches do not stop while they are idle. Default: `defaultProblemKinds`.
+   * What `problems` looks at by itself: list fields of kinds, and `*.GROUP` for all kinds of an API group and those below
+   * it. Their caches do not stop while they are idle. Default: `defaultProblemKinds`.
    */
   readonly problemKinds?: readonly string[]
   /** The part of the clusters' API that becomes the schema; by default all of it. */
@@ -68,13 +68,13 @@ export interface SchemaOptions {
    */
   readonly federation?: boolean
   /**
-   * Whether Secrets have `data` and `type`. The gateway reads them from the API server for each answer, with the caller's
-   * bearer token, or without authentication with its own credentials. Default false.
+   * Whether Secrets have `data` and `type`. They are read from the API server for each answer, with the caller's bearer
+   * token, or with the gateway's own credentials without authentication. Default false.
    */
   readonly secretData?: boolean
   /**
-   * Whether there are mutations. They write to the clusters with the caller's own bearer token, or without authentication
-   * with the gateway's credentials. Default false.
+   * Whether there are mutations, which write to the clusters with the credentials of the caller: the caller's own bearer
+   * token, or the gateway's credentials without authentication. Default false.
    */
   readonly allowWrites?: boolean
   /**
@@ -95,8 +95,9 @@ export interface SchemaOptions {
 interface SchemaSources {
   readonly members: readonly ClusterMember[]
   readonly sdl: readonly SdlSource[]
+  /** Added to the schema of the clusters' API. */
   readonly extensions: readonly ReadExtension[]
-  /** The served schema. Returned again if the inputs are the same. */
+  /** The schema that is served; it is used again if it would be made of the same. */
   readonly before: BuiltSchema | undefined
 }
 
@@ -107,15 +108,15 @@ export interface BuiltSchema extends Omit<
 > {
   /** The resources of all kinds, with the indexes that their caches need. */
   readonly resources: ReadonlyMap<Kind, KindResource>
-  /** The inputs: the differing APIs, and the user's SDL. */
+  /** What it was made of: the APIs that differ, and the user's SDL. */
   readonly madeOf: { readonly apis: readonly ClusterApi[]; readonly sdl: readonly SdlSource[] }
   /** The clusters at the start of the build. */
   readonly members: readonly BuiltMember[]
-  /** The reasons why parts of the SDL and of the options are left out. */
+  /** Why parts of the SDL and of the options are left out. */
   readonly problems: readonly CodedError[]
   /** Declarations for kinds that are not served. */
   readonly dormant: readonly DormantDeclaration[]
-  /** The parts of extensions that are left out. */
+  /** What is left out of extensions. */
   readonly unextended: Omit<ExtendedSchema, 'schema'>
 }
 

@@ -22,15 +22,15 @@ export interface ServerOptions extends UserQuotaLimits, UnsentLimits {
   /** The file of the CA of trusted client certificates, for `auth.mode: request-header`. */
   readonly tlsClientCa?: string | undefined
   /**
-   * The address at which browsers see the gateway behind a proxy: `https://portal.example.com`, without a path. Browser
-   * sign-in returns there, and only its pages may send the session. Absent: the address of each request.
+   * The address at which browsers see the gateway, if a proxy stands before it: `https://portal.example.com`, without a
+   * path. Browser sign-in returns there, and only its pages may send the session. Absent: the address of each request.
    */
   readonly publicUrl?: string | undefined
-  /** Allowed names in the `Host` header, in addition to loopback and the bound address: `name`, or `name:port`. */
+  /** Allowed names in the `Host` header besides loopback and the bound address: `name`, or `name:port`. */
   readonly allowedHosts: readonly string[]
-  /** Origins of web pages that may send operations, in addition to the gateway's own: `https://portal.example.com`. */
+  /** Origins of web pages that may send operations, besides the gateway's own: `https://portal.example.com`. */
   readonly allowedOrigins: readonly string[]
-  /** Headers that pages of allowed origins may send, in addition to the headers of GraphQL clients and of W3C tracing. */
+  /** Headers that pages of allowed origins may send, besides those of GraphQL clients and of W3C tracing. */
   readonly allowedHeaders: readonly string[]
   /** Whether to serve GraphiQL. Absent: only while bound to loopback. */
   readonly graphiql?: boolean | undefined
@@ -68,16 +68,16 @@ export interface ServerOptions extends UserQuotaLimits, UnsentLimits {
   readonly metricsPort?: number | undefined
   /** The address of the metrics port. */
   readonly metricsHost: string
-  /** Whether the port of the API also serves `/metrics`, without authentication. */
+  /** Whether the port of the API serves `/metrics` too, without authentication. */
   readonly metricsOnApiPort: boolean
   /** How long to keep serving after SIGTERM, while `/readyz` answers 503, so that load balancers can move callers. */
   readonly drainDelayMs: number
   /**
-   * After that, the server asks clients of WebSockets and event streams to reconnect, 500 per second, or more if that would
-   * take longer than this.
+   * The longest time over which the clients of WebSockets and event streams are then asked to reconnect, 500 in a
+   * second if that takes no longer.
    */
   readonly drainSpreadMs: number
-  /** After that, how long a stop waits for running requests. */
+  /** How long a stop then waits for running requests. */
   readonly stopDeadlineMs: number
 }
 

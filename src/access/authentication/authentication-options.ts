@@ -9,34 +9,34 @@ import { z } from 'zod'
 
 /** Options of browser sign-in, for `auth.mode: oidc-login`. */
 export interface SignInOptions {
-  /** The client ID of the gateway at the provider. */
+  /** The client that the provider knows the gateway as. */
   readonly clientId: string
-  /** The file of the client's secret. Absent: a public client, which only PKCE protects. */
+  /** The file of the client's secret. Absent: a public client, which PKCE alone protects. */
   readonly clientSecretFile?: string | undefined
-  /** The requested scopes, including `openid`. Some providers issue a refresh token only with `offline_access`. */
+  /** The scopes to ask for. `openid` is among them. Some providers give a refresh token for `offline_access` only. */
   readonly scopes: readonly string[]
   /** Further parameters of the authorization request: `{ access_type: offline }` for Google. */
   readonly authorizationParameters: Readonly<Record<string, string>>
   /**
-   * The token that identifies the user, and that API servers get: `id`, or `access`, which then must be a JWT for one of
-   * `auth.audiences`.
+   * The token that says who the user is, and that API servers get: `id`, or `access`, which then has to be a JWT for one
+   * of `auth.audiences`.
    */
   readonly apiServerToken: 'id' | 'access'
   /**
-   * The file of the secrets that encrypt sessions, one per line, each of 32 characters or more. The first one encrypts, all
-   * decrypt. Absent: a random secret, so that sessions end with the process and other replicas do not accept them.
+   * The file of the secrets that encrypt sessions, one a line, each of 32 characters or more. The first one encrypts, all
+   * decrypt. Absent: a random secret, so that sessions end with the process and no other replica takes them.
    */
   readonly sessionSecretFile?: string | undefined
   /** How long a session may last, however often it is renewed. */
   readonly sessionMaxMs: number
   /**
-   * The verifier of bearer tokens of callers without a session. `oidc`: the gateway, by the keys of `auth.oidc.issuer`.
-   * `token-review`: an API server.
+   * Who verifies the bearer tokens of callers without a session: `oidc`, the gateway by the keys of `auth.oidc.issuer`;
+   * `token-review`, an API server.
    */
   readonly bearerTokens: 'oidc' | 'token-review'
   /**
-   * Whether to refuse callers without credentials. Otherwise they read everything with the gateway's account, as with
-   * `auth.mode: none`, and only this machine may connect.
+   * Whether callers without credentials are refused. Otherwise they are served as with `auth.mode: none`: everything, by
+   * the gateway's account, so that only this machine may connect.
    */
   readonly required: boolean
 }
@@ -86,23 +86,23 @@ export interface AuthenticationOptions {
   /**
    * `none`: no authentication, so only this machine may connect. `token-review`: bearer tokens, reviewed by an API
    * server. `oidc`: JWTs of an OpenID Connect issuer, verified by the gateway. `request-header`: headers of a trusted
-   * proxy, which presents a client certificate. `oidc-login`: browsers sign in at the issuer and get a session; the gateway
-   * also accepts bearer tokens and trusted proxies.
+   * proxy, which presents a client certificate. `oidc-login`: browsers sign in at the issuer and get a session; bearer
+   * tokens and trusted proxies are accepted beside it.
    */
   readonly mode: 'none' | 'token-review' | 'oidc' | 'oidc-login' | 'request-header'
   /**
-   * The accepted audiences of tokens. Empty: with `token-review` the API server itself, with `oidc-login` the client of
-   * `auth.login`; `oidc` needs one.
+   * The accepted audiences of tokens. Empty: that of the API server itself, which `oidc` does not allow, or the client of
+   * `auth.login`.
    */
   readonly audiences: readonly string[]
   /**
-   * The cluster of the tokens. Its API server reviews them, and receives them with the callers' writes and reads of Secrets.
-   * Absent: the default cluster.
+   * The cluster of the tokens. Its API server reviews them, and gets the callers' writes, and their reads of Secrets,
+   * with them. Absent: the default cluster.
    */
   readonly cluster?: string | undefined
   /**
-   * Further clusters whose API servers accept the callers' tokens; `*` for all in `clusters`. Only configured clusters ever
-   * receive a token.
+   * Further clusters whose API servers accept the callers' tokens; `*` for all in `clusters`. Only clusters of the
+   * configuration ever get a token.
    */
   readonly tokenClusters?: readonly string[] | undefined
   /**

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 
 /** The share of one gateway, if several gateways divide the sources' clusters among them. */
 export interface Shard {
-  /** The number of this gateway: from 0, below `count`. */
+  /** The number of this gateway among those that share the clusters: from 0, below `count`. */
   readonly index: number
-  /** The number of gateways. */
+  /** How many gateways share the clusters. */
   readonly count: number
 }
 

@@ -36,6 +36,7 @@ import { fragmentsOf } from './document-fragments.ts'
 
 /** The limits of a document that an operator may configure. */
 export interface DocumentLimits extends SelectionLimits {
+  /** Tokens of one document. */
   readonly maxTokens: number
   /** Whether `__schema` and `__type` are answered. If not, errors suggest no names, which would reveal the schema. */
   readonly introspection: boolean
@@ -271,11 +272,13 @@ function variableError(name: string, problem: string): GraphQLError {
 
 /** The limits of one operation's selections. A fragment counts at each spread: a few lines can make millions. */
 interface SelectionLimits {
-  /** Fields within fields. Readers recurse once per level and would exhaust the stack. */
+  /** Fields within fields. Readers recurse once per level, until the stack ends. */
   readonly maxDepth: number
   /** Fields. */
   readonly maxFields: number
+  /** Fields with an alias. */
   readonly maxAliases: number
+  /** Directives on selections. */
   readonly maxDirectives: number
 }
 

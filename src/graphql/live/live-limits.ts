@@ -12,7 +12,7 @@ export interface LiveLimits {
    * the heap.
    */
   readonly maxHeldBytes: number
-  /** The same for one user, who counts for a part of shared memory. Default: half of `maxHeldBytes`. */
+  /** The same for one user, who counts for a part of what users share. Default: a half of that. */
   readonly maxHeldBytesPerUser: number
 }
 

@@ -27,7 +27,7 @@ export interface LogLimits {
    * heap, up to 64 MiB.
    */
   readonly maxHeldBytes: number
-  /** The same for the readers of one user. Default: half of `maxHeldBytes`. */
+  /** The same for the readers of one user. Default: a half of that. */
   readonly maxHeldBytesPerUser: number
 }
 
@@ -48,7 +48,7 @@ export const defaultLogLimits: LogLimits = defaultsOf(logOptions)
 export interface LogCounts {
   readonly streams: number
   readonly heldBytes: number
-  /** Lines that were read, including lines that `contains` leaves out. */
+  /** Lines that were read, those that `contains` leaves out as well. */
   readonly read: number
   readonly lines: number
   readonly skipped: number

@@ -18,15 +18,13 @@ import type { SchemaRelations } from './schema-relations.ts'
 export interface ServedCluster {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
-  /** The origin of the cluster: `configuration`, `directory prod.yaml`, `argocd hub/argocd/prod`. */
+  /** Where it comes from: `configuration`, `directory prod.yaml`, `argocd hub/argocd/prod`. */
   readonly source: string
-  /**
-   * Whether the configuration names the cluster. Only such a cluster may review tokens and receive the tokens of callers.
-   */
+  /** Whether it is one of the configuration. Only such a cluster may review tokens and receive those of callers. */
   readonly isConfigured: boolean
   readonly state: 'CONNECTED' | 'UNREACHABLE' | 'UNAUTHORIZED' | 'MISCONFIGURED'
   readonly since: Date
-  /** Why the cluster is not connected or, if it is, why its source cannot be followed. */
+  /** Why it is not connected; of a connected one, why its source cannot be followed. */
   readonly problem: Error | undefined
 }
 
@@ -47,7 +45,7 @@ export interface ServedSchema {
   /** A kind by API group and kind, in any version, as in owner references and object ids. */
   readonly kindOf: (group: string, kind: string) => Kind | undefined
   readonly relations: SchemaRelations
-  /** The definitions of the indexes of each kind. Plans compiled for this schema read no other indexes. */
+  /** The definitions of the indexes of each kind. Plans compiled for this schema read no other ones. */
   readonly indexTexts: ReadonlyMap<Kind, IndexTexts>
   /** The kinds that fields of any kind load by themselves: see {@link defaultCommonKinds}. */
   readonly commonKinds: ReadonlySet<Kind>
@@ -121,23 +119,23 @@ export const defaultProblemKinds: readonly string[] = [
 
 /** The limits of operations. Every bound is here. */
 export interface OperationLimits extends DocumentLimits {
-  /** How long an operation may take until its answer, or until its subscription has begun, including all waits. */
+  /** How long an operation may take until it is answered, or until its subscription has begun, whatever it waits for. */
   readonly operationDeadlineMs: number
   /** How long an operation waits for the first sync of its kinds. */
   readonly syncDeadlineMs: number
-  /** How long a read from the API server may take, for reads that no cache can answer. */
+  /** How long a read of the API server may take, where no cache serves. */
   readonly liveDeadlineMs: number
   /** Largest `first`. */
   readonly maxPageSize: number
-  /** How long work may be in progress before it is a problem, and how long a past event counts as one. */
+  /** How long ongoing work may go on until `problems` has it, and how long what is over counts there. */
   readonly problemAfterMs: number
-  /** The most rows that the page sizes of nested lists may multiply to, along one path. */
+  /** Rows that the page sizes along one path, each list within the one before, may multiply to. */
   readonly maxPathRows: number
-  /** The most that one operation, or one frame of a subscription, may cost. Omitted members have their defaults. */
+  /** What one operation, or one frame of a subscription, may cost; what is not given is the default. */
   readonly work: Partial<WorkLimits>
   /** Objects in one frame of a snapshot. */
   readonly maxFrameObjects: number
-  /** Characters of one frame. A single object may be longer. */
+  /** Characters of one frame; one object may be more. */
   readonly maxFrameBytes: number
   /** How long changes are gathered before they are sent, unless the subscriber says otherwise. */
   readonly coalesceMs: number

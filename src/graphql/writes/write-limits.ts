@@ -21,7 +21,7 @@ export interface WriteLimits {
    * 4 % of the heap, up to 128 MiB.
    */
   readonly maxHeldBytes: number
-  /** The same for one user. Default: half of `maxHeldBytes`. */
+  /** The same for one user. Default: a half of that. */
   readonly maxHeldBytesPerUser: number
   /** Characters of one manifest or patch, as sent and after its YAML aliases are resolved. */
   readonly maxBytes: number

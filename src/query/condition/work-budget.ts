@@ -94,6 +94,7 @@ export class QueryTooCostlyError extends CodedError {
 
 /** The argument that makes an operation costly, and advice on it. */
 export interface CostlyArgument {
+  /** The argument that makes the operation costly, if there is a single one. */
   readonly argument: string
   readonly hint: string
 }
