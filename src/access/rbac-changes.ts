@@ -103,7 +103,7 @@ export class RbacChanges {
     }
   }
 
-  /** Records that an authorizer other than RBAC has decided about a viewer, whom every change may affect from now on. */
+  /** Records that an authorizer other than RBAC has decided about a viewer. From then on, every change may affect the viewer. */
   decidedByOthers(viewer: Viewer): void {
     if (this.#others.size < maxOthers) this.#others.add(viewerKey(viewer))
   }

@@ -3,8 +3,8 @@
 /**
  * The objects of a subscription, kept for a page. Frames go to a {@link StagedFold}, which never shows a part of a new
  * snapshot and says which rows changed. The collection hands these changes to its views, each with its own order and
- * filter, and to the listeners of changes. All views are brought up to date before any listener is told, so that no
- * listener sees one view before and another after a frame. `getSnapshot` of the collection is that of its first view.
+ * filter, and to the listeners of changes. It updates all views before it calls any listener, so a listener never sees
+ * one view before and another after a frame. `getSnapshot` of the collection is that of its first view.
  */
 import type { Frame, Removal } from './frame-fold.ts'
 import {

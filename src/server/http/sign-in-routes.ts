@@ -1,7 +1,7 @@
 /*
  * The paths of browser sign-in. Redirects lead browsers to `/auth/login` and `/auth/callback`. Pages read `/auth/me`, and
  * sign out by a `POST` to `/auth/logout`. The provider may post to `/auth/backchannel-logout`. While the server has a
- * `refusal`, nobody can sign in, but sessions still end.
+ * `refusal`, it refuses sign-ins, and still ends sessions.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'

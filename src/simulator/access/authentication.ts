@@ -1,7 +1,7 @@
 /*
- * Who sends a request. Tokens are those of the configured users, those of another issuer, and those that this server
- * signs for ServiceAccounts. A request without a token is refused, or comes from the administrator or from nobody, by
- * what is configured.
+ * Finds the user who sends a request. The server knows the tokens of the configured users, trusts those of another issuer,
+ * and signs tokens for ServiceAccounts. The configuration says whether it refuses a request without a token, or takes
+ * the sender for the administrator or for an anonymous user.
  */
 
 import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
