@@ -85,9 +85,6 @@ export function gatewayTypesFile(): string {
     const bases = taken.length === 0 ? '' : `extends ${taken.join(', ')} `
     return `export interface ${name} ${bases}{${own.map(argument).join('')}}\n`
   }
-  const enums = new Set(
-    nodes.flatMap((node) => (node.kind === Kind.ENUM_TYPE_DEFINITION ? node.name.value : [])),
-  )
   const fieldsOf = (name: string): readonly FieldDefinitionNode[] =>
     nodes.flatMap((node) =>
       node.kind === Kind.INTERFACE_TYPE_DEFINITION && node.name.value === name
@@ -99,9 +96,9 @@ export function gatewayTypesFile(): string {
     const type = name.value
     const all = [...interfaces.flatMap((base) => fieldsOf(base.name.value)), ...fields]
     const members = all.map((field) => {
-      const named = namedType(field.type)
-      const isPlain = named in otherTypes || enums.has(named) || plain.has(named)
-      const member = isPlain ? `Member<${typeText(field.type)}>` : 'unknown'
+      const member = plain.has(namedType(field.type))
+        ? `Member<${typeText(field.type)}>`
+        : 'unknown'
       return `readonly ${field.name.value}: ${hasArguments(field) ? 'unknown' : member}\n`
     })
     return `/** The value that answers \`${type}\`. */\nexport interface ${type}Value {${members.join('')}}\n`
@@ -131,7 +128,7 @@ export function gatewayTypesFile(): string {
             (field) =>
               `/** The arguments of \`${type}.${field.name.value}\`. */\n${takenBy(argumentsName(type, field.name.value), field, field.arguments)}`,
           )
-        if (!plain.has(type)) {
+        if (!plain.has(type) || type in otherTypes) {
           return node.kind === Kind.INTERFACE_TYPE_DEFINITION || type === 'Query'
             ? args
             : [...args, valueText(node)]
@@ -180,25 +177,21 @@ function takenInputs(node: FieldDefinitionNode | InputObjectTypeDefinitionNode):
     : []
 }
 
-/** The object types and interfaces whose fields have no arguments, and lead to such types only. */
+/** The types of plain values: scalars, enums, and the object types and interfaces whose fields have no arguments and lead to such types only. */
 function plainTypes(nodes: readonly DefinitionNode[]): ReadonlySet<string> {
-  const known = new Set(Object.keys(otherTypes))
-  for (const node of nodes) if (node.kind === Kind.ENUM_TYPE_DEFINITION) known.add(node.name.value)
+  const plain = new Set(Object.keys(otherTypes))
+  for (const node of nodes) if (node.kind === Kind.ENUM_TYPE_DEFINITION) plain.add(node.name.value)
   const open = nodes.filter(
     (node): node is ObjectTypeDefinitionNode =>
-      node.kind === Kind.OBJECT_TYPE_DEFINITION || node.kind === Kind.INTERFACE_TYPE_DEFINITION,
+      (node.kind === Kind.OBJECT_TYPE_DEFINITION || node.kind === Kind.INTERFACE_TYPE_DEFINITION) &&
+      !plain.has(node.name.value),
   )
-  const plain = new Set<string>()
   for (let before = -1; before < plain.size;) {
     before = plain.size
     for (const { name, fields = [], interfaces = [] } of open) {
       const isPlain =
         interfaces.every((base) => plain.has(base.name.value)) &&
-        fields.every(
-          (field) =>
-            !hasArguments(field) &&
-            (known.has(namedType(field.type)) || plain.has(namedType(field.type))),
-        )
+        fields.every((field) => !hasArguments(field) && plain.has(namedType(field.type)))
       if (isPlain) plain.add(name.value)
     }
   }
