@@ -27,6 +27,7 @@ import { JsonText } from '../../lib/json.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { type ExtensionParent, StoredObject } from '../reads/direct/direct-reads.ts'
+import { keptOfNode } from '../reads/graph/graph-read.ts'
 import { foundByKey, OfObject, referenced } from '../reads/object-read.ts'
 import { lastEventNeeds, problemNeeds } from '../reads/over-kinds/problems-read.ts'
 import { completionNeeds, searchNeeds } from '../reads/over-kinds/search-read.ts'
@@ -148,7 +149,7 @@ function ownMemberWriter(field: PlanField, write: ValueWriter): ValueWriter {
         case 'boolean':
           return type === GraphQLBoolean ? before + member : undefined
         default:
-          return member === null && isNullable ? `${before}null` : undefined
+          return isNullable && (member ?? null) === null ? `${before}null` : undefined
       }
     } catch {
       // It is read again where its failure is reported.
@@ -356,29 +357,31 @@ function kindWriter(field: PlanField): ValueWriter {
 
 type Members = readonly (WrittenMember<[unknown, string | undefined]> & { readonly name: string })[]
 
+/** The members that depend on nothing but the version of an object, by type. Their text is kept with the version. */
+const keptMembers: Readonly<Record<string, ReadonlySet<string>>> = { GraphNode: keptOfNode }
+
 function objectWriter(type: GraphQLObjectType, field: PlanField): ValueWriter {
   const members = membersOf(type, field)
-  const texts = `${type.name} ${members.map(({ before, name }) => before + name).join('')}`
-  let lastKept: ReadonlySet<string> | undefined
-  let isKept = false
-  const write: ValueWriter = (run, value, cluster) => {
-    if (!(value instanceof OfObject)) return objectText(run, members, value, cluster)
-    const { about, kept } = value
-    if (kept !== lastKept) {
-      lastKept = kept
-      isKept = members.every(({ name }) => kept.has(name))
+  const leastLength = leastLengthOf(members)
+  const kept = keptMembers[type.name]
+  if (kept !== undefined && members.every(({ name }) => kept.has(name))) {
+    const texts = `${type.name} ${members.map(({ before, name }) => before + name).join('')}`
+    const writeKept: ValueWriter = (run, value, cluster) => {
+      if (!(value instanceof OfObject)) return objectText(run, members, value, cluster)
+      const { part, id } = value.about
+      const memo = planRunOf(run).memoOf(texts, part)
+      const held = part.view.held(id)
+      let text = memo.get(id, held)
+      if (text === undefined) memo.set(id, held, (text = objectText(run, members, value, cluster)))
+      return text
     }
-    if (!isKept) return objectText(run, members, value, cluster)
-    const { part, id } = about
-    const memo = planRunOf(run).memoOf(texts, part)
-    const held = part.view.held(id)
-    let text = memo.get(id, held)
-    if (text === undefined) memo.set(id, held, (text = objectText(run, members, value, cluster)))
-    return text
+    return Object.assign(writeKept, { leastLength })
   }
+  const write: ValueWriter = (run, value, cluster) => objectText(run, members, value, cluster)
   const quicks = members.flatMap(({ before, quick }) => (quick ? { before, quick } : []))
+  if (quicks.length < members.length) return Object.assign(write, { leastLength })
   const quickItem = (run: ValueRun, value: unknown): string | undefined => {
-    if (typeof value !== 'object' || value === null || value instanceof OfObject) return undefined
+    if (typeof value !== 'object' || value === null) return undefined
     let text = '{'
     for (const { before, quick } of quicks) {
       const member = quick(run, value, before)
@@ -387,10 +390,7 @@ function objectWriter(type: GraphQLObjectType, field: PlanField): ValueWriter {
     }
     return `${text}}`
   }
-  return Object.assign(write, {
-    leastLength: leastLengthOf(members),
-    quickItem: quicks.length === members.length ? quickItem : undefined,
-  })
+  return Object.assign(write, { leastLength, quickItem })
 }
 
 function membersOf(

@@ -100,16 +100,15 @@ export function readList(
   } else {
     const cluster = start?.part.cluster ?? clusterNamed(served, args.cluster)
     ofCursors = { ...identity, list: `${cluster}/${list}` }
+    const part =
+      start?.part ??
+      (kind.uncached
+        ? undefined
+        : run.parts.part({ cluster, kind }, { within: () => namespacesOf(condition) }))
     parts = [
-      start !== undefined
-        ? listedPart(run, start.part, request, start.condition)
-        : kind.uncached
-          ? directPart(run, { cluster, kind }, args, ofCursors)
-          : listedPart(
-              run,
-              run.parts.part({ cluster, kind }, { within: () => namespacesOf(condition) }),
-              request,
-            ),
+      part === undefined
+        ? directPart(run, { cluster, kind }, args, ofCursors)
+        : listedPart(run, part, request, start?.condition),
     ]
   }
   if (filterKinds.length > 0) {

@@ -78,11 +78,9 @@ export function isRefused(run: ReadRun, at: ClusterKind, key: string): boolean {
   return run.late(() => run.parts.forLookup(at, [key])) === undefined
 }
 
-/** A value about one version of an object. Plans keep the texts of members that depend on this version alone. */
+/** A value about one version of an object. Plans may keep the text of members that depend on nothing else. */
 export abstract class OfObject {
   readonly about: FoundObject
-  /** The names of the members that depend on this version alone. */
-  abstract readonly kept: ReadonlySet<string>
 
   constructor(about: FoundObject) {
     this.about = about

@@ -72,10 +72,17 @@ export function readGraph(run: ReadRun, args: GraphArguments): Graph {
 /** A node has seven fields from its key and UID. */
 const fieldsPerNode = 7
 
-const keptOfNode = new Set(['id', 'clusterName', 'apiVersion', 'kind', 'namespace', 'name'])
+/** The members of a node that depend on nothing but the version of its object. */
+export const keptOfNode: ReadonlySet<string> = new Set([
+  'id',
+  'clusterName',
+  'apiVersion',
+  'kind',
+  'namespace',
+  'name',
+])
 
 class GraphNode extends OfObject implements GraphNodeValue {
-  readonly kept: ReadonlySet<string> = keptOfNode
   readonly depth: number
   readonly #run: ReadRun
   #text: JsonText | undefined
