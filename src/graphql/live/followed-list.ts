@@ -5,6 +5,8 @@
  * subscription does not fit. `frame-plan.ts` compiles the frames of each list, and `group/group-list.ts` follows it.
  */
 
+import type { Change } from '../../informer/store/change.ts'
+import type { StoreView } from '../../informer/store/store-view.ts'
 import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
 import { AffectedRows } from '../../query/condition/affected-rows.ts'
 import {
@@ -14,6 +16,8 @@ import {
   namespacesOf,
   relatedIn,
 } from '../../query/condition/condition.ts'
+import { unrestricted } from '../../query/condition/scope.ts'
+import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budget.ts'
 import { listHash } from '../../query/page/cursor.ts'
 import { compileOrder, type OrderTerm } from '../../query/page/list-order.ts'
 import { pageSizeOf } from '../../query/page/page.ts'
@@ -102,6 +106,38 @@ export interface FilterKind {
   readonly at: ClusterKind
   /** The name of its position in tokens. The rows have a position of their own. */
   readonly position: string
+}
+
+/** The rows to decide one by one. Beyond this, the group decides all rows, which costs as much as a snapshot. */
+export const maxAffectedRows = 10_000
+/** The changes that may wait. Beyond this, the group decides all rows again. */
+export const maxWaitingChanges = 10_000
+
+/** The store of a type among those that decide a condition. */
+export function viewIn(views: ReadonlyMap<string, StoreView>, type: string): StoreView {
+  const view = views.get(type)
+  if (view === undefined) throw new TypeError(`${type} is not followed`)
+  return view
+}
+
+/** The rows that changes of a type may add to a list or remove; `undefined` if they are too many or too costly to find. */
+export function affectedRows(
+  { affected }: ListFilter,
+  type: string,
+  changes: readonly Change[],
+  viewOf: (type: string) => StoreView,
+  budget: WorkBudget = new WorkBudget(),
+): ReadonlySet<string> | undefined {
+  try {
+    return affected.of(type, changes, {
+      part: (name) => ({ view: viewOf(name), scope: unrestricted }),
+      budget,
+      maxRows: maxAffectedRows,
+    })
+  } catch (error) {
+    if (error instanceof QueryTooCostlyError) return undefined
+    throw error
+  }
 }
 
 export interface FollowedPage {

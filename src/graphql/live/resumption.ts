@@ -21,7 +21,8 @@ import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 import type { Positions, ResumePosition } from '../reads/resume-token.ts'
 import type { SentChange, SentListChange } from './frame-plan.ts'
 import { Backlog } from './group/group-frames.ts'
-import { affectedRows, type GroupList } from './group/group-list.ts'
+import { affectedRows, viewIn } from './followed-list.ts'
+import type { GroupList } from './group/group-list.ts'
 import { additionOf, GroupRows, type ListRows, removalNow } from './group/group-rows.ts'
 import type { GroupPositions, GroupState } from './group/group-state.ts'
 import type { LiveGroup } from './group/live-group.ts'
@@ -297,11 +298,7 @@ function affectedSince(
   const views = new Map(
     [at, ...needs].map((need) => [need.kind.typeName, snapshot.part(need).view]),
   )
-  const viewOf = (type: string): StoreView => {
-    const found = views.get(type)
-    if (found === undefined) throw new TypeError(`${type} is not followed`)
-    return found
-  }
+  const viewOf = (type: string): StoreView => viewIn(views, type)
   const budget = new WorkBudget()
   for (const { position: name, at: filtering } of filter.kinds) {
     const changes = changesAfter(snapshot.history(filtering), name, { positions, until })

@@ -6,10 +6,9 @@
  * (`retried`); until then, frames report it as a gap (`stateChanged`).
  */
 
-import type { Listener } from '../../../informer/delivery/listener.ts'
 import { Backoff, sleep } from '../../../lib/backoff.ts'
+import { TimeShare } from '../../../lib/event-loop.ts'
 import { ClientError } from '../../errors/client-error.ts'
-import type { Kind } from '../../model/kind.ts'
 import { enterLive, runLive } from '../../prepare/operation-turns.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
 import type { ReadParts, ReadSnapshot } from '../../prepare/read-snapshot.ts'
@@ -32,6 +31,8 @@ export class GroupChanges {
   readonly #group: Group
   readonly #memberships: GroupMemberships
   readonly #state: GroupState
+  /** Limits the time for changes that may affect any row of a list. */
+  readonly #wideShare = new TimeShare(1 / 20)
   readonly #unsubscribe: (() => void)[] = []
   #flushing: Promise<void> | undefined
   #pausing: Promise<void> | undefined
@@ -118,28 +119,32 @@ export class GroupChanges {
 
   #follow(list: GroupList): void {
     const { leaving } = this.#state
-    const { filter } = list
-    const ofKind = async (kind: Kind, listener: Listener): Promise<void> => {
-      const at = { cluster: list.at.cluster, kind }
+    const state = this.#state
+    const ofKind = async ({ at, listener }: GroupList['listeners'][number]): Promise<void> => {
       for await (const batch of listener.gathered(() => this.pause())) {
         this.#memberships.changed(list.access, at, batch.changes)
-        list.gather(kind.typeName, batch)
+        list.gather(at.kind.typeName, batch)
         // The changes of other kinds at the same time go into the same frame.
-        const kinds = this.#state.lists.reduce((sum, { listeners }) => sum + listeners.length, 0)
+        const kinds = state.lists.reduce((sum, { listeners }) => sum + listeners.length, 0)
         if (kinds > 1) await new Promise<void>((resolve) => setImmediate(resolve))
         await this.flush()
       }
-      if (!leaving.aborted && list.isListening(listener)) this.#group.stopped(list, kind)
     }
-    const following = list.listeners.map(({ at, listener }) => ofKind(at.kind, listener))
-    for (const one of filter?.listeners ?? []) {
-      const ofFilter = async (): Promise<void> => {
-        for await (const batch of one.listener) filter?.find(one, batch, this.#flushPaused, leaving)
-        if (!leaving.aborted && list.filter === filter) this.#group.stopped(list, undefined)
+    const ofFilter = async (one: GroupList['listeners'][number]): Promise<void> => {
+      for await (const batch of one.listener) {
+        list.decide(one, batch)
+        this.#flushPaused()
       }
-      following.push(ofFilter())
     }
-    for (const one of following) void one.catch(this.#failed)
+    for (const one of list.listeners) {
+      const { at, listener, filtering } = one
+      void (filtering === undefined ? ofKind(one) : ofFilter(one))
+        .then(() => {
+          const hasStopped = !leaving.aborted && list.isListening(listener)
+          if (hasStopped) this.#group.stopped(list, filtering === undefined ? at.kind : undefined)
+        })
+        .catch(this.#failed)
+    }
   }
 
   /** Flushes after a pause, however often it is called meanwhile. */
@@ -225,15 +230,21 @@ export class GroupChanges {
   /** Writes the gathered changes that are due. Rejects with the error that prevents this. */
   async flush(): Promise<void> {
     await this.#writing(() => {
-      const due = this.#state.lists.filter((list) => list.isDue)
+      const { lists, leaving } = this.#state
+      const share = this.#wideShare
+      const takesWide = share.isDue
+      const due = lists.filter((list) => list.isDue(takesWide))
+      const isWide = lists.some((list) => list.isWide)
+      if (isWide && !takesWide) share.plan(this.flushSoon, leaving)
       if (due.length === 0) return undefined
-      const { leaving } = this.#state
       const enter = (): Promise<void> | undefined => enterLive(this.#group.users)
       return (async () => {
+        const startMs = performance.now()
         const taken: TakenChanges[] = []
         // oxlint-disable-next-line no-await-in-loop -- all lists share the time of one group
-        for (const list of due) taken.push(await list.take(enter, this.flushSoon, leaving))
+        for (const list of due) taken.push(await list.take(takesWide, enter))
         await this.#write(taken)
+        if (isWide && takesWide) share.done(startMs)
       })()
     })
   }
@@ -335,7 +346,6 @@ export class GroupChanges {
       state.positions = reached
       group.written()
     })
-    for (const { done } of taken) done()
   }
 
   /**

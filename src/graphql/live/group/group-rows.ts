@@ -24,7 +24,6 @@ import {
   type GroupList,
   type ListRead,
   type ListReads,
-  nothingSeen,
   type RowKeys,
 } from './group-list.ts'
 
@@ -39,6 +38,7 @@ const rowBytes = 280
 const memberBytes = 80
 
 export class GroupRows implements GroupContent {
+  readonly isWhole: boolean = false
   readonly bytesPerObject: number
   readonly #lists = new Map<GroupList, ListRows>()
   readonly #window: PageWindow | undefined
@@ -175,7 +175,7 @@ export class ListRows {
 
   /** The changes to send for rows. They count as sent once `keep` is called. */
   changes(
-    { keys, seen: { isFinalStateKnown, previousOf } = nothingSeen }: RowKeys,
+    { keys, unseen, previous: previousOf }: RowKeys,
     read: ListRead,
   ): { readonly changes: readonly SentListChange[]; readonly keep: () => void } {
     const { plan, dependencies } = this.#list
@@ -196,15 +196,15 @@ export class ListRows {
         const id = change.cause === 'unmatched' ? view.idOf(key) : undefined
         const last = id === undefined ? before : write(key, id)
         dependencies.forget(key)
-        const previous = id === undefined ? undefined : previousTexts(previousOf(uid))
+        const previous = id === undefined ? undefined : previousTexts(previousOf?.get(uid))
         const errors = joinedErrors(last.errors, rowErrors(run, options.unexpected))
         const { objectId } = before
         const object = { uid, objectId, text: last.text, errors }
-        changes.push(removalOf(object, change.cause, isFinalStateKnown(uid), previous))
+        changes.push(removalOf(object, change.cause, unseen?.has(uid) !== true, previous))
         continue
       }
       const now = write(key, change.id)
-      const previous = previousTexts(previousOf(uid))
+      const previous = previousTexts(previousOf?.get(uid))
       const previousErrors = rowErrors(run, options.unexpected)
       const isSame = before?.uid === uid && before.text === now.text && before.errors === now.errors
       // A subscription that selects nothing of the object still reports each change.
