@@ -159,8 +159,6 @@ export function followedLists(
   limits: FollowLimits,
 ): FollowedLists {
   switch (source.form) {
-    case 'listFrames':
-      return listsToFollow(served, source.kind, args)
     case 'problemFrames':
       return problemsToFollow(served, args, limits)
     case 'clusterFrames':
@@ -170,8 +168,6 @@ export function followedLists(
       throw new TypeError(`${source.form} follow no list`)
     case 'lookupFrames':
       return alone(objectToFollow(served, source.kind, args as KindLookupFramesArguments))
-    case 'livePages':
-      return pageToFollow(served, source.kind, args, limits)
     case 'objectFrames': {
       // The object with the UID, or by the name if it has no UID.
       const { id } = args as ObjectSubscriptionArguments
@@ -198,23 +194,40 @@ export function followedLists(
       const { kind, ...object } = resolveObjectRef(served, asked)
       return alone(objectToFollow(served, kind, object))
     }
+    case 'listFrames':
     case 'objectListFrames': {
-      const { kind, typed } = namedList(served, args as ObjectListPageSubscriptionArguments, limits)
+      const { kind, typed } = listAsked(served, source, args, limits)
       return listsToFollow(served, kind, typed)
     }
     case 'facetFrames':
-      return facetsToFollow(served, source.kind, args, limits)
     case 'objectListFacetFrames': {
-      const asked = args as ObjectListFacetsSubscriptionArguments
-      const { kind, typed } = namedList(served, asked, limits)
-      const { by = null, top = null, sum = null } = asked
+      const { kind, typed } = listAsked(served, source, args, limits)
+      const { by = null, top = null, sum = null } = args as ObjectListFacetsSubscriptionArguments
       return facetsToFollow(served, kind, { ...typed, by, top, sum }, limits)
     }
+    case 'livePages':
     case 'objectListPages': {
-      const { kind, typed } = namedList(served, args as ObjectListPageSubscriptionArguments, limits)
-      return pageToFollow(served, kind, typed, limits)
+      const { kind, typed } = listAsked(served, source, args, limits)
+      return pageOfLists(
+        served,
+        listsToFollow(served, kind, typed),
+        compileOrder(typed.orderBy, kind.indexes),
+        typed,
+        limits,
+      )
     }
   }
+}
+
+/** The kind and its arguments: of a field of the kind, or of a field whose arguments name it. */
+function listAsked(
+  served: ServedSchema,
+  source: FollowSource,
+  args: object,
+  limits: FollowLimits,
+): { readonly kind: Kind; readonly typed: KindLivePagesArguments } {
+  if ('kind' in source) return { kind: source.kind, typed: args }
+  return namedList(served, args as ObjectListPageSubscriptionArguments, limits)
 }
 
 function alone(list: FollowedList): FollowedLists {
@@ -264,18 +277,6 @@ function listToFollow(
     followed = { ...followed, needs, filter: { affected, kinds } }
   }
   return measuredList(served, followed, measuredKinds(served, kind, condition))
-}
-
-function pageToFollow(
-  served: ServedSchema,
-  kind: Kind,
-  args: KindLivePagesArguments,
-  { maxPageSize }: FollowLimits,
-): FollowedLists {
-  const followed = listsToFollow(served, kind, args)
-  return pageOfLists(served, followed, compileOrder(args.orderBy, kind.indexes), args, {
-    maxPageSize,
-  })
 }
 
 function pageOfLists(

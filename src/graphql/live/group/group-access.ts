@@ -1,14 +1,20 @@
 /*
- * Access of live groups, part 1: what the members of a group may see, list by list and kind by kind. The access of a new
- * subscriber is resolved here, from the lists that the subscription follows. It never changes within the group. The rows
- * are read through it (`group-reading.ts`). Whenever permissions may have changed, each viewer's access is compared with
- * it (`group-viewers.ts`). Together with the lists it decides which group a subscription joins (`live-groups.ts`).
+ * What the members of a group may see, list by list and kind by kind. Three files tell how access decides about groups:
+ *
+ * 1. Here, the access of a viewer to the lists of a subscription is resolved, with reviews where it is unknown. It never
+ *    changes within the group (`GroupAccess`). Rows that depend on the viewer's identity ask further questions, one by one
+ *    (`ViewerDecisions`).
+ * 2. `live-groups.ts` finds the group of a subscriber by lists and access, and learns which further reads rows need.
+ * 3. `group-members.ts` resolves the access of each viewer again when permissions may have changed, and compares it.
+ *
+ * The rows are read through this access (`group-reading.ts`).
  */
 
 import type { DocumentNode, VariableValues } from 'graphql'
-import { questionOf } from '../../../access/access-question.ts'
+import { type AccessQuestion, questionOf } from '../../../access/access-question.ts'
 import type { Viewer } from '../../../access/viewer.ts'
 import { coveredScope } from '../../../cache/coverage.ts'
+import { splitObjectKey } from '../../../kubernetes/object.ts'
 import { nothingVisible, type Scope, unrestricted } from '../../../query/condition/scope.ts'
 import type { Kind } from '../../model/kind.ts'
 import { isUsageKind } from '../../model/usage-kind.ts'
@@ -23,6 +29,7 @@ import type { RelatedNeed } from '../../served/schema-relations.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
 import type { FleetParts, Followed, WantedList } from '../frame-plan.ts'
 import type { ClusterKind, KindView } from '../../prepare/kind-view.ts'
+import type { KindLeases } from '../../prepare/kind-leases.ts'
 import { PermissionWait } from '../../prepare/preparation.ts'
 import type { ReadSnapshot } from '../../prepare/read-snapshot.ts'
 import { tooManyNamespaces } from '../../prepare/read-failures.ts'
@@ -197,6 +204,37 @@ export async function resolveGroupAccess(
   if (first === undefined || errors.length < lists.length || isLenient)
     return new GroupAccess(lists)
   throw errors.find((error) => isPassing(error)) ?? first
+}
+
+/** The access that most of some viewers have to lists, so that as few as possible leave their group. */
+export async function sharedAccess(
+  viewers: readonly ViewerAccess[],
+  requests: readonly AccessRequest[],
+): Promise<GroupAccess> {
+  const all = await Promise.all(
+    viewers.map(async (access) => {
+      access.begin()
+      return new GroupAccess(await resolveAccess(access, requests))
+    }),
+  )
+  const alike = Map.groupBy(all, ({ fingerprint }) => fingerprint)
+  const [most] = [...alike.values()].toSorted((a, b) => b.length - a.length)
+  return most?.[0] ?? new GroupAccess([])
+}
+
+/**
+ * Resolves access, loads the visible kinds, and resolves the access of viewers again: only now are the namespaces known
+ * that have objects, which limit the review.
+ */
+export async function loadedAccess(
+  leases: KindLeases,
+  isViewed: boolean,
+  resolve: () => Promise<GroupAccess>,
+): Promise<GroupAccess> {
+  const access = await resolve()
+  if (!isViewed) return access
+  await leases.prepare(access.visible)
+  return await resolve()
 }
 
 /** The access of a viewer to lists, or the error of each that is refused. */
@@ -375,6 +413,56 @@ function placesOf(scope: Scope): readonly string[] {
       return [...scope.namespaces]
     case 'names':
       return [...scope.keys]
+  }
+}
+
+/** Decides about single objects outside every scope that a rule for a whole namespace allows. */
+export interface NameDecisions {
+  /** `undefined`: there are too many names, so the viewer needs a group alone. */
+  mayLook(at: ClusterKind, key: string): boolean | undefined
+}
+
+/** Permissions that rows depend on and that need a review for this viewer and this object. */
+export class ViewerDecisions implements NameDecisions {
+  readonly #access: ViewerAccess
+  readonly #reviews = new Map<unknown, () => Promise<unknown>>()
+  #refusal: unknown
+
+  constructor(access: ViewerAccess) {
+    this.#access = access
+  }
+
+  get isLacking(): boolean {
+    return this.#reviews.size > 0
+  }
+
+  mayLook(at: ClusterKind, key: string): boolean {
+    const place = splitObjectKey(key)
+    const known = this.#access.looks(at, place)
+    const name = `${at.kind.typeName} ${key}`
+    if (known === undefined) this.awaits(() => this.#access.mayLook(at, place), name)
+    return known ?? false
+  }
+
+  /** Notes an access question about the viewer. Throws if the last reviews failed. */
+  asks(cluster: string, question: AccessQuestion): void {
+    this.awaits(() => this.#access.may(cluster, question))
+  }
+
+  /** Notes a review, once for each name. Throws if the last reviews failed. */
+  awaits(review: () => Promise<unknown>, name: unknown = review): void {
+    if (this.#refusal !== undefined) throw this.#refusal as Error
+    this.#reviews.set(name, review)
+  }
+
+  /** Runs all noted reviews. Never rejects: a failed review fails the fields that need it. */
+  async ask(): Promise<void> {
+    this.#access.begin()
+    const asking = Array.from(this.#reviews.values(), (review) => review())
+    this.#reviews.clear()
+    const outcomes = await Promise.allSettled(asking)
+    const failed = outcomes.find((one) => one.status === 'rejected')
+    if (failed !== undefined) this.#refusal = failed.reason
   }
 }
 

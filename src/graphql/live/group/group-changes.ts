@@ -10,13 +10,23 @@ import { Backoff, sleep } from '../../../lib/backoff.ts'
 import { TimeShare } from '../../../lib/event-loop.ts'
 import { ClientError } from '../../errors/client-error.ts'
 import { enterLive, runLive } from '../../prepare/operation-turns.ts'
+import type { Kind } from '../../model/kind.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
 import type { ReadParts, ReadSnapshot } from '../../prepare/read-snapshot.ts'
+import { type PlaceRead, PlacesReport, staleSince } from '../../reads/places.ts'
+import type { ClusterGap } from '../../schema/gateway-types.ts'
+import type { FollowedList } from '../followed-list.ts'
 import type { SentChange } from '../frame-plan.ts'
-import type { Group } from './group-frames.ts'
-import type { GroupList, ListRead, ListReads, RowKeys, TakenChanges } from './group-list.ts'
-import { type GroupPositions, type GroupState, positionsAfter } from './group-state.ts'
-import type { GroupMemberships } from './group-viewers.ts'
+import type {
+  GroupContent,
+  GroupList,
+  ListRead,
+  ListReads,
+  RowKeys,
+  TakenChanges,
+} from './group-list.ts'
+import type { GroupMembers } from './group-members.ts'
+import { type GroupPositions, type GroupState, positionsAfter } from './group-frames.ts'
 import { type GroupRun, LackingError, type RunMeans } from './group-reading.ts'
 
 type BegunList = Awaited<ReturnType<GroupList['begin']>>
@@ -27,9 +37,20 @@ const stateCheckMs = 500
 /** Each round may reveal lacking indexes or permissions one level deeper. */
 const maxLackingRounds = 10
 
+/** The group whose changes are written. */
+export interface ChangingGroup {
+  readonly state: GroupState
+  readonly content: GroupContent
+  readonly members: GroupMembers
+  /** Called if the list must begin anew: its cluster was replaced, or it can read a further kind. */
+  outdated(list: GroupList): void
+  /** Called when an informer that the list reads has stopped. `undefined`: only its condition reads that informer. */
+  stopped(list: GroupList, kind: Kind | undefined): void
+  failed(error: unknown): void
+}
+
 export class GroupChanges {
-  readonly #group: Group
-  readonly #memberships: GroupMemberships
+  readonly #group: ChangingGroup
   readonly #state: GroupState
   /** Limits the time for changes that may affect any row of a list. */
   readonly #wideShare = new TimeShare(1 / 20)
@@ -39,9 +60,8 @@ export class GroupChanges {
   #isFlushPlanned = false
   #stateTimer: NodeJS.Timeout | undefined
 
-  constructor(group: Group, memberships: GroupMemberships) {
+  constructor(group: ChangingGroup) {
     this.#group = group
-    this.#memberships = memberships
     this.#state = group.state
   }
 
@@ -57,15 +77,15 @@ export class GroupChanges {
     const all = await Promise.all(lists.map((list) => this.#begin(list)))
     const begun = all.filter((one) => one !== undefined)
     const objects = begun.reduce((sum, { keys }) => sum + keys.length, 0)
-    const problem = this.#group.roomProblem(objects * content.bytesPerObject)
+    const problem = this.#group.members.roomProblem(objects * content.bytesPerObject)
     // Checks before it writes rows: a refused group costs no memory.
     if (problem !== undefined) throw problem
     const reached = positionsAfter(state.positions, begun)
     state.positions = reached
-    await this.#inChunks(begun, reached, () => this.#group.written())
+    await this.#inChunks(begun, reached, () => this.#group.members.written())
     const { plan } = state.wanted
     const { isOptional } = state
-    state.look()
+    this.#look()
     if (isOptional || plan.tellsGaps) {
       this.#stateTimer = setInterval(() => this.stateChanged(), stateCheckMs).unref()
     }
@@ -121,8 +141,9 @@ export class GroupChanges {
     const { leaving } = this.#state
     const state = this.#state
     const ofKind = async ({ at, listener }: GroupList['listeners'][number]): Promise<void> => {
+      const isPlaceBound = list.access.isPlaceBound(at.kind)
       for await (const batch of listener.gathered(() => this.pause())) {
-        this.#memberships.changed(list.access, at, batch.changes)
+        if (isPlaceBound) this.#group.members.recheckNamespaces(at, batch.changes)
         list.gather(at.kind.typeName, batch)
         // The changes of other kinds at the same time go into the same frame.
         const kinds = state.lists.reduce((sum, { listeners }) => sum + listeners.length, 0)
@@ -237,7 +258,7 @@ export class GroupChanges {
       const isWide = lists.some((list) => list.isWide)
       if (isWide && !takesWide) share.plan(this.flushSoon, leaving)
       if (due.length === 0) return undefined
-      const enter = (): Promise<void> | undefined => enterLive(this.#group.users)
+      const enter = (): Promise<void> | undefined => enterLive(this.#group.members.users)
       return (async () => {
         const startMs = performance.now()
         const taken: TakenChanges[] = []
@@ -302,18 +323,69 @@ export class GroupChanges {
     if (state.leaving.aborted) return
     const { plan } = state.wanted
     const { staleSince: wasStale, gaps: before, positions } = state
-    const failures = state.look()
+    const failures = this.#look()
     const isOtherGap = plan.tellsGaps && JSON.stringify(before) !== JSON.stringify(state.gaps)
     const isOtherState = (state.staleSince === null) !== (wasStale === null) || isOtherGap
     if (!isOtherState && failures.length === 0) return
     // A flush under way may have written rows already.
     const at = { before: positions, positions, isAhead: true }
     const { page } = group.content
-    for (const frame of group.frames.written([], { ...at, reset: false, page, failures })) {
-      group.frames.push(frame)
+    const { members } = group
+    for (const frame of members.frames.written([], { ...at, reset: false, page, failures })) {
+      members.frames.push(frame)
     }
-    group.announce()
-    group.written()
+    members.announce()
+    members.written()
+  }
+
+  /**
+   * Updates gaps and staleness. The lists are places of one field, as in a query, and a list that cannot be read is a
+   * gap. Returns the errors of new gaps.
+   */
+  #look(): readonly ClientError[] {
+    const state = this.#state
+    const { served, wanted, entries, lists } = state
+    const known = new Set(state.gaps.map(nameOfGap))
+    const unread = entries.flatMap(({ wanted: { list }, error }) =>
+      error === undefined ? [] : [{ list, error }],
+    )
+    const problemsOf = new Map(
+      [...unread, ...lists].map(({ list }) => [list.at.kind, list.problems]),
+    )
+    // The viewer may lack access to kinds that the arguments do not name.
+    const isNamed = (kind: Kind): boolean => problemsOf.get(kind)?.isNamed ?? true
+    const places = new PlacesReport<PlaceRead>(served, {
+      isNamed,
+      fails: ({ kind }, { code }) =>
+        isNamed(kind) || (problemsOf.get(kind)?.isOver === true && code !== 'FORBIDDEN'),
+      failsOnce: wanted.problems !== undefined,
+      tellsNotServed: true,
+    })
+    for (const { list, error } of unread) {
+      places.put(list.at, () => {
+        throw error
+      })
+    }
+    for (const list of lists) {
+      const { at, problems } = list.list
+      const isAsked = problems === undefined || problems.isNamed || problems.isOver
+      places.put({ ...at, isOptional: isAsked }, () => list.place())
+    }
+    state.gaps = places.read().incomplete()
+    if (wanted.plan.tellsStaleness) {
+      const reads = lists.flatMap(({ reading, list }) => [...reading.needs, ...list.needs])
+      state.staleSince = staleSince(served, reads)
+    }
+    if (wanted.problems !== undefined) {
+      const missing = lists.filter(({ isFollowing, isServed }) => !isFollowing && isServed)
+      state.lookedAt = countedTypes(lists.filter(({ isFollowing }) => isFollowing))
+      state.notLookedAt = countedTypes([...unread, ...missing])
+    }
+    if (!state.isOptional) return []
+    state.failures = places.failures
+    return places.failed
+      .filter(([at, { code }]) => !known.has(nameOfGap({ ...at, type: at.kind.typeName, code })))
+      .map(([, error]) => error)
   }
 
   /** Writes taken changes after the changes that `first` returns. */
@@ -321,9 +393,9 @@ export class GroupChanges {
     taken: readonly TakenChanges[],
     first: () => readonly SentChange[] = () => [],
   ): Promise<void> {
-    const group = this.#group
+    const { content, members } = this.#group
+    const { frames } = members
     const state = this.#state
-    const { content, frames } = group
     let { page: sent } = content
     let further = first()
     const before = state.positions
@@ -341,10 +413,10 @@ export class GroupChanges {
         const isAhead = state.isAheadOf(after)
         const at = { reset: false, before, positions: reached, isAhead, page }
         for (const frame of frames.written(changes, at)) frames.push(frame)
-        group.announce()
+        members.announce()
       }
       state.positions = reached
-      group.written()
+      members.written()
     })
   }
 
@@ -392,7 +464,7 @@ export class GroupChanges {
     const means = new Map<GroupList, RunMeans>()
     for (let round = 1; ; round += 1) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other
-      await enterLive(this.#group.users)
+      await enterLive(this.#group.members.users)
       if (leaving.aborted) return
       const reads = new TurnReads(lists, means, round > maxLackingRounds)
       try {
@@ -426,6 +498,16 @@ function unreadable({ reading }: GroupList): ClientError | undefined {
     if (error instanceof ClientError) return error
     throw error
   }
+}
+
+function nameOfGap({ cluster, type, code }: Pick<ClusterGap, 'cluster' | 'type' | 'code'>): string {
+  return JSON.stringify([cluster, type, code])
+}
+
+/** The types of the lists whose objects count as problems. */
+function countedTypes(lists: readonly { readonly list: FollowedList }[]): readonly string[] {
+  const counted = lists.filter(({ list: { problems } }) => problems?.counts === true)
+  return [...new Set(counted.map(({ list: { at } }) => at.kind.typeName))].toSorted()
 }
 
 /** The reads of one turn, list by list, within one tick. A list costs only its view until its rows are written. */

@@ -23,7 +23,7 @@ import type { FollowedProblems } from '../followed-list.ts'
 import type { PageState, RowText, SentChange, SentListChange } from '../frame-plan.ts'
 import type { GroupContent, GroupList, ListReads, RowKeys } from './group-list.ts'
 import { mergedChanges, rowErrors } from './group-rows.ts'
-import type { GroupState } from './group-state.ts'
+import type { GroupState } from './group-frames.ts'
 
 /** The only key of a list. Keys of objects are never empty. */
 const anyKey = ''
