@@ -17,11 +17,9 @@ import type { ResumePosition } from '../reads/resume-token.ts'
 import type { OperationLimits } from '../served/served-schema.ts'
 import type { FramePlan, WantedList } from './frame-plan.ts'
 import {
-  type AccessRequest,
   type GroupAccess,
   type Joining,
   loadedAccess,
-  neededBy,
   placeOf,
   resolveGroupAccess,
   type WantedGroup,
@@ -148,19 +146,6 @@ export class LiveGroups implements GroupOwner {
     this.#unused(discovered)
   }
 
-  requestsOf(
-    { wanted, discovered, identity }: Pick<LiveGroupOptions, 'wanted' | 'discovered' | 'identity'>,
-    lists: readonly WantedList[],
-  ): readonly AccessRequest[] {
-    const { operationDeadlineMs: deadlineMs } = this.#options.limits
-    return lists.map((one) => {
-      const ofKind = discovered.of(one.list.at.kind)
-      const needs = neededBy(one, wanted.variables, ofKind.further)
-      const named = ofKind.namedBy(identity)
-      return { wanted: one, needs, wide: new Set(ofKind.wide), named, deadlineMs }
-    })
-  }
-
   rename(group: LiveGroup, lists: readonly WantedList[]): WantedGroup {
     const { discovered } = group.options
     const asked = { ...group.state.wanted, lists }
@@ -247,7 +232,8 @@ export class LiveGroups implements GroupOwner {
     const served = { ...wanted.served }
     const prepared = new KindLeases({ served, syncDeadlineMs, isViewed })
     const identity = access?.identity
-    const requests = this.requestsOf({ wanted, discovered, identity }, lists)
+    const { limits } = this.#options
+    const requests = discovered.requestsOf(lists, { wanted, identity, limits })
     let isHandedOver = false
     try {
       access?.begin()

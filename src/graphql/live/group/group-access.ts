@@ -196,25 +196,32 @@ export async function resolveGroupAccess(
   access: ViewerAccess | undefined,
   requests: readonly AccessRequest[],
 ): Promise<GroupAccess> {
-  const lists = await resolveAccess(access, requests)
+  const resolved = await sharedAccess([access], requests)
+  const { lists } = resolved
   const errors = lists.flatMap((one) => (one.access instanceof ClientError ? [one.access] : []))
   const [first] = errors
   // `problems` looks where the viewer may look, even if that is nowhere.
   const isLenient = requests.some(({ wanted }) => wanted.list.problems !== undefined)
-  if (first === undefined || errors.length < lists.length || isLenient)
-    return new GroupAccess(lists)
+  if (first === undefined || errors.length < lists.length || isLenient) return resolved
   throw errors.find((error) => isPassing(error)) ?? first
 }
 
-/** The access that most of some viewers have to lists, so that as few as possible leave their group. */
+/** The access that most of some viewers have to lists, with the error of each list that is refused. */
 export async function sharedAccess(
-  viewers: readonly ViewerAccess[],
+  viewers: readonly (ViewerAccess | undefined)[],
   requests: readonly AccessRequest[],
 ): Promise<GroupAccess> {
   const all = await Promise.all(
     viewers.map(async (access) => {
-      access.begin()
-      return new GroupAccess(await resolveAccess(access, requests))
+      const lists = requests.map(async (request): Promise<SeenList> => {
+        try {
+          return { request, access: await resolveListAccess(access, request) }
+        } catch (error) {
+          if (error instanceof ClientError) return { request, access: error }
+          throw error
+        }
+      })
+      return new GroupAccess(await Promise.all(lists))
     }),
   )
   const alike = Map.groupBy(all, ({ fingerprint }) => fingerprint)
@@ -235,23 +242,6 @@ export async function loadedAccess(
   if (!isViewed) return access
   await leases.prepare(access.visible)
   return await resolve()
-}
-
-/** The access of a viewer to lists, or the error of each that is refused. */
-export async function resolveAccess(
-  access: ViewerAccess | undefined,
-  requests: readonly AccessRequest[],
-): Promise<readonly SeenList[]> {
-  return await Promise.all(
-    requests.map(async (request) => {
-      try {
-        return { request, access: await resolveListAccess(access, request) }
-      } catch (error) {
-        if (error instanceof ClientError) return { request, access: error }
-        throw error
-      }
-    }),
-  )
 }
 
 /**

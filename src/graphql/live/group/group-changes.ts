@@ -17,15 +17,8 @@ import { type PlaceRead, PlacesReport, staleSince } from '../../reads/places.ts'
 import type { ClusterGap } from '../../schema/gateway-types.ts'
 import type { FollowedList } from '../followed-list.ts'
 import type { SentChange } from '../frame-plan.ts'
-import type {
-  GroupContent,
-  GroupList,
-  ListRead,
-  ListReads,
-  RowKeys,
-  TakenChanges,
-} from './group-list.ts'
-import type { GroupMembers } from './group-members.ts'
+import type { GroupList, ListRead, ListReads, RowKeys, TakenChanges } from './group-list.ts'
+import type { GroupMembers, MembersGroup } from './group-members.ts'
 import { type GroupPositions, type GroupState, positionsAfter } from './group-frames.ts'
 import { type GroupRun, LackingError, type RunMeans } from './group-reading.ts'
 
@@ -38,9 +31,7 @@ const stateCheckMs = 500
 const maxLackingRounds = 10
 
 /** The group whose changes are written. */
-export interface ChangingGroup {
-  readonly state: GroupState
-  readonly content: GroupContent
+export interface ChangingGroup extends MembersGroup {
   readonly members: GroupMembers
   /** Called if the list must begin anew: its cluster was replaced, or it can read a further kind. */
   outdated(list: GroupList): void

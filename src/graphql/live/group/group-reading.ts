@@ -32,11 +32,14 @@ import { plannedWork, type PlanRunOptions } from '../../plan/plan-run.ts'
 import type { Positions } from '../../reads/resume-token.ts'
 import type { Kind } from '../../model/kind.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
+import type { WantedList } from '../frame-plan.ts'
 import {
+  type AccessRequest,
   type GroupKindAccess,
   isEmpty,
   type ListAccess,
   type NameDecisions,
+  neededBy,
   ViewerDecisions,
   type WantedGroup,
 } from './group-access.ts'
@@ -307,6 +310,7 @@ class GroupReads implements ReadParts {
   readonly #reading: GroupReading
   readonly #snapshot: ReadSnapshot
   readonly #means: RunMeans
+  readonly #decisions: ViewerDecisions | undefined
   readonly #missing = new Map<string, MissingRead>()
 
   constructor(
@@ -320,10 +324,7 @@ class GroupReads implements ReadParts {
     this.#reading = reading
     this.#snapshot = snapshot
     this.#means = means
-  }
-
-  get #decisions(): ViewerDecisions | undefined {
-    return this.#means.decisions
+    this.#decisions = means.decisions
   }
 
   part(at: ClusterKind, reading: ListReading = {}): KindView {
@@ -506,6 +507,21 @@ export class DiscoveredReads {
     return found
   }
 
+  /** What a review of a viewer's access to some lists needs to know. */
+  requestsOf(
+    lists: readonly WantedList[],
+    of: Pick<GroupReadingOptions, 'wanted' | 'limits'> & { readonly identity: string | undefined },
+  ): readonly AccessRequest[] {
+    const { wanted, identity } = of
+    const { operationDeadlineMs: deadlineMs } = of.limits
+    return lists.map((one) => {
+      const ofKind = this.of(one.list.at.kind)
+      const needs = neededBy(one, wanted.variables, ofKind.further)
+      const named = ofKind.namedBy(identity)
+      return { wanted: one, needs, wide: new Set(ofKind.wide), named, deadlineMs }
+    })
+  }
+
   /** Whether rows have turned out to depend on the viewer's identity. */
   get needsViewer(): boolean {
     return [...this.#of.values()].some(({ needsViewer }) => needsViewer)
@@ -547,7 +563,7 @@ export class DiscoveredKinds {
   }
 
   namedBy(identity: string | undefined): ReadonlySet<Kind> {
-    return this.#named.get(identity ?? '') ?? noKinds
+    return this.#named.get(identity ?? '') ?? new Set()
   }
 
   /** Records that a viewer may see objects of these kinds by name. */
@@ -582,5 +598,3 @@ export class DiscoveredKinds {
     }
   }
 }
-
-const noKinds: ReadonlySet<Kind> = new Set()

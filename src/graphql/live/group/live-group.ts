@@ -22,13 +22,11 @@ import type { FleetParts, WantedList } from '../frame-plan.ts'
 import type { LiveCounts, LiveLimits } from '../live-limits.ts'
 import type { OpenSubscription } from '../open-subscriptions.ts'
 import {
-  type AccessRequest,
-  GroupAccess,
+  type GroupAccess,
   isPassing,
   ListAccess,
   loadedAccess,
   neededBy,
-  resolveAccess,
   type SeenList,
   sharedAccess,
   type WantedGroup,
@@ -48,7 +46,6 @@ import {
   GroupMembers,
   type LeavingMembers,
   type GroupMember,
-  type MembersGroup,
   type ViewerMembership,
 } from './group-members.ts'
 
@@ -59,11 +56,6 @@ export interface GroupOwner {
   /** Moves the remaining members to another group. Rejects if no group can take them. */
   regroup(group: LiveGroup, leaving: LeavingMembers): Promise<void>
   forget(group: LiveGroup): void
-  /** The reads of lists that a review of a viewer's access needs. */
-  requestsOf(
-    group: Pick<LiveGroupOptions, 'wanted' | 'discovered' | 'identity'>,
-    lists: readonly WantedList[],
-  ): readonly AccessRequest[]
   /**
    * Records that the group follows these lists now, so that new members with the same lists join it. Returns its new
    * description.
@@ -91,7 +83,7 @@ export interface LiveGroupOptions extends Omit<
  * All subscribers with the same operation and the same access. They share the listeners of all lists, one set of rows,
  * and one text per object and per frame.
  */
-export class LiveGroup implements ChangingGroup, MembersGroup, OpenSubscription {
+export class LiveGroup implements ChangingGroup, OpenSubscription {
   readonly options: LiveGroupOptions
   /** Like {@link LiveGroupOptions.key}, for the present clusters. */
   key: string
@@ -308,13 +300,14 @@ export class LiveGroup implements ChangingGroup, MembersGroup, OpenSubscription 
     const { state, options, changes } = this
     const { isViewed, prepared, wanted } = options
     await this.#started
-    const requests = this.#owner.requestsOf(options, lists)
-    const resolve = async (): Promise<GroupAccess> => {
+    const requests = options.discovered.requestsOf(lists, options)
+    const resolve = (): Promise<GroupAccess> => {
       const { viewer } = wanted
-      if (viewer === undefined) return new GroupAccess(await resolveAccess(undefined, requests))
       const members = Array.from(this.members.memberships, ({ access }) => access)
-      const first = new ViewerAccess(state.served, viewer)
-      return await sharedAccess(members.length > 0 ? members : [first], requests)
+      const first = viewer && new ViewerAccess(state.served, viewer)
+      const viewers = members.length > 0 ? members : [first]
+      for (const access of viewers) access?.begin()
+      return sharedAccess(viewers, requests)
     }
     // If it takes longer, frames report these lists as gaps.
     for (const one of lists) this.#waits(one, notLoaded(one.list.at))
