@@ -14,7 +14,6 @@ import type { Kind } from '../../model/kind.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
 import type { ReadParts, ReadSnapshot } from '../../prepare/read-snapshot.ts'
 import { type PlaceRead, PlacesReport, staleSince } from '../../reads/places.ts'
-import type { ClusterGap } from '../../schema/gateway-types.ts'
 import type { FollowedList } from '../followed-list.ts'
 import type { SentChange } from '../frame-plan.ts'
 import type { GroupList, ListRead, ListReads, RowKeys, TakenChanges } from './group-list.ts'
@@ -45,6 +44,8 @@ export class GroupChanges {
   readonly #state: GroupState
   /** Limits the time for changes that may affect any row of a list. */
   readonly #wideShare = new TimeShare(1 / 20)
+  /** How long the works of the last flush have taken. */
+  #workedMs = 0
   readonly #unsubscribe: (() => void)[] = []
   #flushing: Promise<void> | undefined
   #pausing: Promise<void> | undefined
@@ -249,16 +250,32 @@ export class GroupChanges {
       const isWide = lists.some((list) => list.isWide)
       if (isWide && !takesWide) share.plan(this.flushSoon, leaving)
       if (due.length === 0) return undefined
-      const enter = (): Promise<void> | undefined => enterLive(this.#group.members.users)
+      const { content, members } = this.#group
+      const decide = async (list: GroupList): Promise<readonly string[]> => {
+        await enterLive(members.users)
+        const snapshot = await list.reading.snapshot()
+        const read = { part: list.reading.followed(snapshot), run: list.reading.run(snapshot) }
+        return this.#measured(() => content.changedMatches(list, read))
+      }
       return (async () => {
-        const startMs = performance.now()
+        this.#workedMs = 0
         const taken: TakenChanges[] = []
         // oxlint-disable-next-line no-await-in-loop -- all lists share the time of one group
-        for (const list of due) taken.push(await list.take(takesWide, enter))
+        for (const list of due) taken.push(await list.take(takesWide, decide))
         await this.#write(taken)
-        if (isWide && takesWide) share.done(startMs)
+        if (isWide && takesWide) share.done(this.#workedMs)
       })()
     })
+  }
+
+  /** Runs a work of the flush under way. The waits between such works do not count for the share of time. */
+  #measured<T>(work: () => T): T {
+    const beganMs = performance.now()
+    try {
+      return runLive(work)
+    } finally {
+      this.#workedMs += performance.now() - beganMs
+    }
   }
 
   /** Runs `work` when nothing else writes. `work` returns `undefined` if there is nothing to do. */
@@ -335,8 +352,7 @@ export class GroupChanges {
    */
   #look(): readonly ClientError[] {
     const state = this.#state
-    const { served, wanted, entries, lists } = state
-    const known = new Set(state.gaps.map(nameOfGap))
+    const { served, wanted, entries, lists, gaps: before } = state
     const unread = entries.flatMap(({ wanted: { list }, error }) =>
       error === undefined ? [] : [{ list, error }],
     )
@@ -374,9 +390,11 @@ export class GroupChanges {
     }
     if (!state.isOptional) return []
     state.failures = places.failures
-    return places.failed
-      .filter(([at, { code }]) => !known.has(nameOfGap({ ...at, type: at.kind.typeName, code })))
-      .map(([, error]) => error)
+    const isKnown = ({ cluster, kind }: ClusterKind, code: string): boolean =>
+      before.some((gap) => {
+        return gap.cluster === cluster && gap.type === kind.typeName && gap.code === code
+      })
+    return places.failed.flatMap(([at, error]) => (isKnown(at, error.code) ? [] : error))
   }
 
   /** Writes taken changes after the changes that `first` returns. */
@@ -461,7 +479,7 @@ export class GroupChanges {
       try {
         // oxlint-disable-next-line no-await-in-loop -- as above
         for (const { list } of rows) if (list.isFollowing) await list.reading.snapshot()
-        runLive(() => write(reads))
+        this.#measured(() => write(reads))
         return
       } catch (error) {
         if (!(error instanceof LackingError)) {
@@ -489,10 +507,6 @@ function unreadable({ reading }: GroupList): ClientError | undefined {
     if (error instanceof ClientError) return error
     throw error
   }
-}
-
-function nameOfGap({ cluster, type, code }: Pick<ClusterGap, 'cluster' | 'type' | 'code'>): string {
-  return JSON.stringify([cluster, type, code])
 }
 
 /** The types of the lists whose objects count as problems. */

@@ -27,7 +27,6 @@ import {
 } from '../../../kubernetes/resource-version.ts'
 import { type ClientError, unlessRefused } from '../../errors/client-error.ts'
 import type { ClusterKind, KindView } from '../../prepare/kind-view.ts'
-import { runLive } from '../../prepare/operation-turns.ts'
 import { maxRounds } from '../../prepare/preparation.ts'
 import { type PlaceRead, unreachableCluster } from '../../reads/places.ts'
 import type { FollowedRelation } from '../../reads/read-run.ts'
@@ -411,27 +410,20 @@ export class GroupList {
   }
 
   /**
-   * Takes the marked changes, which the caller writes now. `takesWide`: also those that may affect any row. `enter` waits
-   * for the group's turn to decide all rows.
+   * Takes the marked changes, which the caller writes now. `takesWide`: also those that may affect any row. `decide` finds
+   * the rows among all that start or stop matching.
    */
-  async take(takesWide: boolean, enter: () => Promise<void> | undefined): Promise<TakenChanges> {
+  async take(
+    takesWide: boolean,
+    decide: (list: GroupList) => Promise<readonly string[]>,
+  ): Promise<TakenChanges> {
     const { keys, affected: marked, unseen, previous, positions } = this.#pending
     const wide = takesWide ? this.#wide : nothingWide()
     this.#pending = nothingPending()
     if (takesWide) this.#wide = nothingWide()
     Object.assign(positions, wide.positions)
     if (wide.rewrites) for (const key of this.#content.keys(this)) keys.add(key)
-    let decided: Iterable<string> = marked
-    if (wide.decides) {
-      await enter()
-      const snapshot = await this.reading.snapshot()
-      decided = runLive(() =>
-        this.#content.changedMatches(this, {
-          part: this.reading.followed(snapshot),
-          run: this.reading.run(snapshot),
-        }),
-      )
-    }
+    const decided: Iterable<string> = wide.decides ? await decide(this) : marked
     const affected = new Set([...decided].filter((key) => !keys.has(key)))
     return {
       list: this,
