@@ -130,7 +130,6 @@ export class GroupChanges {
   }
 
   #follow(list: GroupList): void {
-    const { leaving } = this.#state
     const state = this.#state
     const ofKind = async ({ at, listener }: GroupList['listeners'][number]): Promise<void> => {
       const isPlaceBound = list.access.isPlaceBound(at.kind)
@@ -150,11 +149,11 @@ export class GroupChanges {
       }
     }
     for (const one of list.listeners) {
-      const { at, listener, filtering } = one
-      void (filtering === undefined ? ofKind(one) : ofFilter(one))
+      const isOwn = one.filtering === undefined
+      void (isOwn ? ofKind(one) : ofFilter(one))
         .then(() => {
-          const hasStopped = !leaving.aborted && list.isListening(listener)
-          if (hasStopped) this.#group.stopped(list, filtering === undefined ? at.kind : undefined)
+          const hasStopped = !state.leaving.aborted && list.isListening(one.listener)
+          if (hasStopped) this.#group.stopped(list, isOwn ? one.at.kind : undefined)
         })
         .catch(this.#failed)
     }
@@ -182,11 +181,9 @@ export class GroupChanges {
   /** Removes the rows of lists whose clusters are gone. */
   remove(lists: readonly GroupList[]): void {
     for (const list of lists) list.close()
-    const { content } = this.#group
     const removed = this.#writing(async () => {
-      await this.#write([], () => content.drop(lists))
-      const gone = new Set(lists)
-      const positions = [...this.#state.positions].filter(([list]) => !gone.has(list))
+      await this.#write([], () => this.#group.content.drop(lists))
+      const positions = [...this.#state.positions].filter(([list]) => !lists.includes(list))
       this.#state.positions = new Map(positions)
     })
     void removed.then(() => this.stateChanged()).catch(this.#failed)
