@@ -28,7 +28,7 @@ import {
 import type { PlanRun } from '../plan/plan-run.ts'
 import { type ValueRun, valueText } from '../plan/value-run.ts'
 import { itemWriter, valueWriter } from '../plan/value-writer.ts'
-import { type CountedList, facetsOf, sumsOf } from '../reads/connection-read.ts'
+import { type CountedList, facetsOf, sumsOf } from '../reads/facets.ts'
 import { type FollowSource, followSourceOf } from '../schema/field-source.ts'
 import type { ClusterGap, FacetsArguments, ProblemCount } from '../schema/gateway-types.ts'
 import {

@@ -19,13 +19,17 @@ import type { WantedIndexes } from '../../cache/cached-resource.ts'
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
-import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
+import {
+  type ClusterKind,
+  type KindView,
+  clustersPrepared,
+  isOverClusters,
+  type ClusterNames,
+} from '../prepare/kind-view.ts'
 import { isServed } from '../served/named-kinds.ts'
-import { filterNeeds } from '../reads/list-read.ts'
-import type { ReadPage } from '../reads/connection-read.ts'
+import { filterNeeds, type ReadPage } from '../reads/list-read.ts'
 import { RelationRead } from '../reads/relation-read.ts'
 import { type FieldSource, fieldSourceOf } from '../schema/field-source.ts'
-import { clustersPrepared, isOverClusters, type ClusterNames } from '../served/cluster-argument.ts'
 import { type RelatedNeed, relationNeeds } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { type CollectContext, collectFields, selectionsOf } from './collected-fields.ts'

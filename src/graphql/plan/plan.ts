@@ -39,7 +39,7 @@ import { rowWriter } from './row-writer.ts'
 import { leastLengthOf, listText, objectText, type WrittenMember } from './value-run.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ObjectId } from '../../informer/store/store-view.ts'
-import { paidEdges, paidRows, type ReadPage } from '../reads/connection-read.ts'
+import { paidEdges, paidRows, type ReadPage } from '../reads/list-read.ts'
 import { memberWriter } from './value-writer.ts'
 
 /** The number of variations that a plan keeps. A further one replaces the oldest. */

@@ -7,7 +7,7 @@
 import { getNullableType, isObjectType } from 'graphql'
 import { objectKey } from '../../kubernetes/object.ts'
 import type { Kind } from '../model/kind.ts'
-import type { ClusterKind } from '../prepare/kind-view.ts'
+import { type ClusterKind, clusterNamed } from '../prepare/kind-view.ts'
 import { anyKindsPlaces } from '../reads/over-kinds/any-kinds-list.ts'
 import { entityPlaces } from '../reads/entity-read.ts'
 import { graphKinds } from '../reads/graph/graph-request.ts'
@@ -23,7 +23,6 @@ import type {
   ObjectListArguments,
 } from '../schema/gateway-types.ts'
 import type { ExtensionField } from '../schema/field-source.ts'
-import { clusterNamed } from '../served/cluster-argument.ts'
 import { kindNamed } from '../served/named-kinds.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { compiledByKind } from './any-row-writer.ts'

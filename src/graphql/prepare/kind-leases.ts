@@ -12,10 +12,9 @@ import type { StoreView } from '../../informer/store/store-view.ts'
 import { sleep } from '../../lib/backoff.ts'
 import { withDeadline } from '../../lib/deadline.ts'
 import { nextTurn } from '../../lib/event-loop.ts'
-import { ByKind, type ClusterKind } from './kind-view.ts'
+import { ByKind, type ClusterKind, isReachable } from './kind-view.ts'
 import { type OperationTrace, type PartDetails, within } from './operation-trace.ts'
 import { goneCluster, silentReview } from './read-failures.ts'
-import { isReachable } from '../served/cluster-argument.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import {
   type IndexAt,
