@@ -19,7 +19,7 @@ import type { Page, PageOf } from '../../query/page/page.ts'
 import { addedSums, type ExactSum } from '../../query/page/sums.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
-import { accessFingerprint, joinedFingerprint } from '../prepare/access-fingerprint.ts'
+import { accessFingerprint, joinedFingerprint } from '../prepare/viewer-access.ts'
 import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
 import type {
   ClusterGap,

@@ -10,7 +10,7 @@
 import { ClientError, isLostCluster, unlessRefused } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ClusterKind, KindView, ListReading } from '../prepare/kind-view.ts'
-import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
+import type { ReadSnapshot } from '../prepare/preparation.ts'
 import { unauthorizedCluster } from '../prepare/read-failures.ts'
 import type { ClusterGap } from '../schema/gateway-types.ts'
 import { isReachable } from '../served/cluster-argument.ts'
