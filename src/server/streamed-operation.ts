@@ -22,7 +22,7 @@ import { clientErrorOf, writeByGet } from '../graphql/errors/client-error.ts'
 import { type RequestedOperation, requestedDocument } from './document-source.ts'
 import type { MadeContext, OperationPipeline, ServerParts } from './operation-pipeline.ts'
 import type { FrameStream, StreamEnd } from '../lib/frame-stream.ts'
-import { OneFrame } from './planned-stream.ts'
+import { OneFrame } from './user-limits.ts'
 
 export type Answers = AsyncGenerator<ExecutionResult, void, void>
 
