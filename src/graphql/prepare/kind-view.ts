@@ -2,8 +2,9 @@
  * How later rooms name and see a kind of a cluster. `clustersNamed` reads which clusters arguments mean, by name or by a
  * label selector. Arguments for several clusters keep this form even if only one or no cluster matches now: the answer then
  * has parts and reports its gaps. `ClusterKind` names a kind in one of them, before anything is read. `KindView` is one
- * execution's view of it: the store, and the part of it that the viewer may see. `CachedParts` gives these views, settled
- * once for each execution: a failure or a permission must not outlive its cause, so nothing here may be kept beyond the tick.
+ * execution's view of it: the store, and the part of it that the viewer may see. `ReadParts` (`preparation.ts`) gives
+ * these views, settled once for each execution: a failure or a permission must not outlive its cause, so nothing here may
+ * be kept beyond the tick.
  */
 
 import type { Coverage } from '../../cache/coverage.ts'
@@ -71,50 +72,6 @@ export interface ListReading {
   readonly watch?: boolean
   /** Whether a missing kind is prepared for another run. Default: true. */
   readonly prepares?: boolean
-}
-
-/** The kinds that one execution or one frame reads. Valid within one tick. */
-export interface CachedParts {
-  /**
-   * The part of a kind to list, count, filter or follow. Throws the `ClientError` of the field if the kind cannot be
-   * read: FORBIDDEN if the viewer may list nothing of it. Notes a kind that is not prepared, for the next round.
-   */
-  part(at: ClusterKind, reading?: ListReading): KindView
-  /**
-   * The part of a kind for look-ups of single objects, by their keys if they are known. `undefined` if the viewer may
-   * look up none of them: for the viewer, they do not exist. Throws as {@link part} does if the kind cannot be read.
-   */
-  forLookup(at: ClusterKind, keys?: readonly string[]): KindView | undefined
-  /** The part of a kind if its store is synced and the viewer may list something of it. Does not load the kind. */
-  cachedPart(at: ClusterKind, reading?: ListReading): KindView | undefined
-}
-
-export class ByKind<V> {
-  readonly #values = new Map<string, Map<Kind, V>>()
-
-  get({ cluster, kind }: ClusterKind): V | undefined {
-    return this.#values.get(cluster)?.get(kind)
-  }
-
-  set({ cluster, kind }: ClusterKind, value: V): void {
-    let kinds = this.#values.get(cluster)
-    if (kinds === undefined) this.#values.set(cluster, (kinds = new Map<Kind, V>()))
-    kinds.set(kind, value)
-  }
-
-  *values(): Generator<V, void, void> {
-    for (const kinds of this.#values.values()) yield* kinds.values()
-  }
-
-  *kinds(): Generator<ClusterKind, void, void> {
-    for (const [cluster, kinds] of this.#values) {
-      for (const kind of kinds.keys()) yield { cluster, kind }
-    }
-  }
-
-  clear(): void {
-    this.#values.clear()
-  }
 }
 
 /** The arguments that select the clusters of a field. At most one may be given. */

@@ -31,7 +31,7 @@ import { listPage, type Page, type PageOf, pageSizeOf } from '../../query/page/p
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { usageKindOf } from '../model/usage-kind.ts'
-import { accessFingerprint, joinedFingerprint } from '../prepare/access-fingerprint.ts'
+import { accessFingerprint, joinedFingerprint } from '../prepare/viewer-access.ts'
 import {
   type ClusterKind,
   type KindView,

@@ -15,7 +15,7 @@ import {
   type ListReading,
   isReachable,
 } from '../prepare/kind-view.ts'
-import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
+import type { ReadSnapshot } from '../prepare/preparation.ts'
 import { unauthorizedCluster } from '../prepare/read-failures.ts'
 import type { ClusterGap } from '../schema/gateway-types.ts'
 import { kindsServedBy } from '../served/named-kinds.ts'

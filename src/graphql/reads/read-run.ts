@@ -17,10 +17,9 @@ import { LastSteps } from '../../query/relation/last-steps.ts'
 import { ClientError, type ClientErrorCode } from '../errors/client-error.ts'
 import { type Kind, usedByField } from '../model/kind.ts'
 import { objectIdOf } from '../model/object-id.ts'
-import type { ClusterKind, KindView, CachedParts } from '../prepare/kind-view.ts'
-import { notWhole } from '../prepare/covered-parts.ts'
-import { hiddenUsers } from '../prepare/read-failures.ts'
-import type { ReadParts } from '../prepare/read-snapshot.ts'
+import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
+import { notWhole, hiddenUsers } from '../prepare/read-failures.ts'
+import type { ReadParts } from '../prepare/preparation.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import { isServed } from '../served/named-kinds.ts'
 import type { DirectReads, ExtensionCalls } from './direct/direct-reads.ts'
@@ -143,7 +142,7 @@ export class OncePerRun<T> {
 
 function relatedStores(
   served: ServedSchema,
-  parts: Pick<CachedParts, 'part'>,
+  parts: Pick<ReadParts, 'part'>,
   cluster: string,
 ): RelatedStores {
   const errors = new Map<string, ClientError>()
