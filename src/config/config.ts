@@ -16,7 +16,7 @@ import { parseDurationMs } from '../lib/duration.ts'
 import { isRecord } from '../lib/json.ts'
 import { nearestName } from '../lib/options.ts'
 import { parseQuantity } from '../query/index/decimal.ts'
-import { isLoopback } from '../server/guard/origin-check.ts'
+import { isLoopback } from '../server/guard/request-guard.ts'
 import { type ServerOptions, serverOptionsSchema } from '../server/server-options.ts'
 import { type GatewayConfig, gatewayConfigShape, gatewayParts } from './gateway-config.ts'
 import {

@@ -29,8 +29,8 @@ const declaredIn: Readonly<Record<string, readonly string[]>> = {
   live: ['src/graphql/live/live-limits.ts', 'src/graphql/served/served-schema.ts'],
   server: [
     'src/server/server-options.ts',
-    'src/server/guard/user-quotas.ts',
-    'src/server/unsent-bytes.ts',
+    'src/server/user-limits.ts',
+    'src/server/user-limits.ts',
   ],
   auth: ['src/access/authentication/authentication-options.ts'],
   shard: ['src/gateway/sources/shard.ts'],

@@ -32,9 +32,8 @@ import type { OperationDocuments } from '../documents/operation-documents.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
 import type { LoggedObjects } from '../logs/log-request.ts'
 import type { PodLogs } from '../logs/pod-logs.ts'
-import { queryLane, turns } from '../prepare/operation-turns.ts'
-import { prepareAndRun } from '../prepare/preparation.ts'
-import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
+import { queryLane, turns } from '../prepare/user-shares.ts'
+import { prepareAndRun, type ReadSnapshot } from '../prepare/preparation.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
 import { staleKinds } from '../reads/places.ts'
@@ -102,7 +101,7 @@ export interface PreparedQuery {
 /** Prepares a query and runs it, as {@link prepareAndRun} does, with the access and the direct reads of its caller. */
 export function runQuery<T>(
   { served, limits, kinds, origin, secrets, logged = new Map(), logs }: PreparedQuery,
-  run: (parts: ReadSnapshot, direct: DirectReads) => T | Promise<T>,
+  run: (parts: ReadSnapshot, direct: () => DirectReads) => T | Promise<T>,
 ): T | Promise<T> {
   const { viewer, callerToken: token, forbidKeeping, trace } = origin
   const access = viewer && new ViewerAccess(served, viewer)
@@ -117,26 +116,29 @@ export function runQuery<T>(
       forbidKeeping?.()
       return logs.read(args, origin, { deadlineMs, held, logged })
     })
-  const extensions = served.isExtended
-    ? new OperationExtensions({ served, limits, viewer, callerToken: token })
-    : undefined
-  const direct = new DirectReads({
-    served,
-    limits,
-    access,
-    token,
-    read,
-    logs: readLogs,
-    extensions,
-  })
+  /** Made when a run first reads directly. Most never do. */
+  let direct: DirectReads | undefined
+  const directReads = (): DirectReads => {
+    if (direct !== undefined) return direct
+    const extensions = served.isExtended
+      ? new OperationExtensions({ served, limits, viewer, callerToken: token })
+      : undefined
+    const options = { served, limits, access, token, read, logs: readLogs, extensions }
+    return (direct = new DirectReads(options))
+  }
   const answer = prepareAndRun(kinds, {
     served,
     limits,
     access,
-    direct,
+    direct: {
+      get isLacking() {
+        return direct?.isLacking === true
+      },
+      fetch: () => direct?.fetch(),
+    },
     lane: queryLane(viewer),
     trace,
-    run: (parts) => run(parts, direct),
+    run: (parts) => run(parts, directReads),
   })
   return answer instanceof Promise ? answer.finally(() => held.dispose()) : answer
 }

@@ -35,18 +35,20 @@ import type { ExtensionField, FieldSource } from '../schema/field-source.ts'
 import { idOfObjectRef, type ObjectRef } from '../schema/object-ref.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
-import { anyRowWriter } from './any-row-writer.ts'
-import { jsonReader } from './json-values.ts'
-import { type PlanField, writtenMembers } from './plan-compiler.ts'
-import { type PlanRun, planRunOf, plannedFields, refusedBeside } from './plan-run.ts'
+import { anyRowWriter, type PlanField, writtenMembers } from './plan-compiler.ts'
+import { jsonReader } from './own-fields.ts'
 import {
+  type PlanRun,
+  planRunOf,
+  plannedFields,
+  refusedBeside,
   leastLengthOf,
   listText,
   objectText,
   type ValueRun,
   type QuickText,
   type WrittenMember,
-} from './value-run.ts'
+} from './plan-run.ts'
 
 /**
  * Writes a value as JSON text. A field is read as graphql-js reads it by default: the member of its name, or the result

@@ -15,9 +15,13 @@ import {
 } from '../../access/sign-in/sign-in.ts'
 import { readUpTo } from '../../lib/read-body.ts'
 import { credentialsOf } from '../guard/followed-identity.ts'
-import type { OriginCheck } from '../guard/origin-check.ts'
-import { acceptsHtml } from '../guard/operation-request.ts'
-import { refuseOperation, refuseRequest, answeredRequestId } from '../guard/refusal.ts'
+import {
+  acceptsHtml,
+  answeredRequestId,
+  type OriginCheck,
+  refuseOperation,
+  refuseRequest,
+} from '../guard/request-guard.ts'
 import type { Routes } from '../operation-options.ts'
 import { escaped, plainPage, plainPagePolicy } from './plain-page.ts'
 

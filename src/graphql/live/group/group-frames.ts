@@ -14,7 +14,7 @@ import {
 } from '../../errors/client-error.ts'
 import { FrameStream } from '../../../lib/frame-stream.ts'
 import type { Kind } from '../../model/kind.ts'
-import type { ByteHolder, NoRoomError } from '../../prepare/held-bytes.ts'
+import type { ByteHolder, NoRoomError } from '../../prepare/user-shares.ts'
 import type { ViewerAccess } from '../../prepare/viewer-access.ts'
 import type { PageState, SentChange } from '../frame-plan.ts'
 import type { LiveCounts, LiveLimits } from '../live-limits.ts'
