@@ -105,7 +105,7 @@ export interface PreparedQuery {
 /** Prepares a query and runs it, as {@link prepareAndRun} does, with the access and the direct reads of its caller. */
 export function runQuery<T>(
   { served, limits, kinds, origin, secrets, logged = new Map(), logs }: PreparedQuery,
-  run: (parts: ReadSnapshot, direct: DirectReads) => T | Promise<T>,
+  run: (parts: ReadSnapshot, direct: () => DirectReads) => T | Promise<T>,
 ): T | Promise<T> {
   const { viewer, callerToken: token, forbidKeeping, trace } = origin
   const access = viewer && new ViewerAccess(served, viewer)
@@ -120,26 +120,29 @@ export function runQuery<T>(
       forbidKeeping?.()
       return logs.read(args, origin, { deadlineMs, held, logged })
     })
-  const extensions = served.isExtended
-    ? new OperationExtensions({ served, limits, viewer, callerToken: token })
-    : undefined
-  const direct = new DirectReads({
-    served,
-    limits,
-    access,
-    token,
-    read,
-    logs: readLogs,
-    extensions,
-  })
+  /** Made when a run first reads directly. Most never do. */
+  let direct: DirectReads | undefined
+  const directReads = (): DirectReads => {
+    if (direct !== undefined) return direct
+    const extensions = served.isExtended
+      ? new OperationExtensions({ served, limits, viewer, callerToken: token })
+      : undefined
+    const options = { served, limits, access, token, read, logs: readLogs, extensions }
+    return (direct = new DirectReads(options))
+  }
   const answer = prepareAndRun(kinds, {
     served,
     limits,
     access,
-    direct,
+    direct: {
+      get isLacking() {
+        return direct?.isLacking === true
+      },
+      fetch: () => direct?.fetch(),
+    },
     lane: queryLane(viewer),
     trace,
-    run: (parts) => run(parts, direct),
+    run: (parts) => run(parts, directReads),
   })
   return answer instanceof Promise ? answer.finally(() => held.dispose()) : answer
 }

@@ -26,7 +26,7 @@ import {
 import { answered, type PlanRun, type ValueRun, valueText } from '../plan/plan-run.ts'
 import { jsonField } from '../plan/own-fields.ts'
 import { itemWriter, valueWriter } from '../plan/value-writer.ts'
-import { type CountedList, facetsOf, sumsOf } from '../reads/connection-read.ts'
+import { type CountedList, facetsOf, sumsOf } from '../reads/facets.ts'
 import { type FollowSource, followSourceOf } from '../schema/field-source.ts'
 import type { ClusterGap, FacetsArguments, ProblemCount } from '../schema/gateway-types.ts'
 import {

@@ -24,7 +24,13 @@ import {
 import { QueryTooCostlyError, type WorkLimits } from '../../query/condition/work-budget.ts'
 import { compactText } from '../../lib/text.ts'
 import { fragmentsOf } from '../documents/selections.ts'
-import type { ClusterKind } from '../prepare/kind-view.ts'
+import {
+  type ClusterKind,
+  clusterNamed,
+  type ClusterNames,
+  clustersPrepared,
+  isOverClusters,
+} from '../prepare/kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { ClientError } from '../errors/client-error.ts'
 import {
@@ -50,13 +56,19 @@ import {
 import { rowWriter } from './row-writer.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ObjectId } from '../../informer/store/store-view.ts'
-import { paidEdges, paidRows, type ReadPage } from '../reads/connection-read.ts'
 import { memberWriter, extensionWriter, valueWriter } from './value-writer.ts'
 import { objectKey } from '../../kubernetes/object.ts'
 import { anyKindsPlaces } from '../reads/over-kinds/any-kinds-list.ts'
 import { entityPlaces } from '../reads/entity-read.ts'
 import { graphKinds } from '../reads/graph/graph-request.ts'
-import { type ListRequest, listRequest, readList } from '../reads/list-read.ts'
+import {
+  type ListRequest,
+  listRequest,
+  readList,
+  paidEdges,
+  paidRows,
+  type ReadPage,
+} from '../reads/list-read.ts'
 import { namedList } from '../reads/typed-arguments.ts'
 import { foundByKey, identityAt, objectByRefAt } from '../reads/object-read.ts'
 import { objectOf, queryValues } from '../reads/query-values.ts'
@@ -68,12 +80,6 @@ import type {
   ObjectListArguments,
 } from '../schema/gateway-types.ts'
 import type { ExtensionField } from '../schema/field-source.ts'
-import {
-  clusterNamed,
-  type ClusterNames,
-  clustersPrepared,
-  isOverClusters,
-} from '../served/cluster-argument.ts'
 import { isServed, kindNamed } from '../served/named-kinds.ts'
 
 /** The number of variations that a plan keeps. A further one replaces the oldest. */

@@ -29,8 +29,8 @@ export interface ReadRunOptions {
   readonly limits: OperationLimits
   readonly budget: WorkBudget
   readonly parts: ReadParts
-  /** Absent in subscriptions, which read nothing directly. */
-  readonly direct?: DirectReads | undefined
+  /** Gives the direct reads of the operation, for all its runs. Absent in subscriptions, which read nothing directly. */
+  readonly direct?: (() => DirectReads) | undefined
   /** The calls of extension resolvers, in subscriptions. Other operations have them in {@link direct}. */
   readonly extensions?: ExtensionCalls | undefined
   /** Receives each followed relation. Set by subscriptions, whose rows depend on the objects that they were written from. */
@@ -55,7 +55,7 @@ export class ReadRun {
   readonly followed: ReadRunOptions['followed']
   readonly steps: LastSteps = new LastSteps()
   readonly parts: ReadParts
-  readonly #direct: DirectReads | undefined
+  readonly #direct: ReadRunOptions['direct']
   readonly #extensions: ExtensionCalls | undefined
 
   constructor({ served, limits, budget, parts, direct, extensions, followed }: ReadRunOptions) {
@@ -93,7 +93,7 @@ export class ReadRun {
 
   /** The reads from the API server. Throws `ClientError` in a subscription. */
   get direct(): DirectReads {
-    if (this.#direct !== undefined) return this.#direct
+    if (this.#direct !== undefined) return this.#direct()
     // Frames never wait for the API server.
     const message = 'subscriptions do not include objects that are read live'
     const hint = 'leave the field out, and read it by a query after a change'
