@@ -13,11 +13,11 @@ import type { ClusterAccess } from '../access/cluster-access.ts'
 import type { ClusterCache, ServedResource } from '../cache/cluster-cache.ts'
 import type { ReadExtension } from '../graphql/extensions/extension-document.ts'
 import { type ExtendedSchema, extendedSchema } from '../graphql/extensions/extended-schema.ts'
-import type { GroupAliases } from '../graphql/naming/api-groups.ts'
+import type { GroupAliases } from '../graphql/naming/kind-name.ts'
 import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
 import type { IndexFunctions } from '../graphql/model/declared-indexes.ts'
 import type { Kind } from '../graphql/model/kind.ts'
-import { mergedApis } from '../graphql/model/merged-apis.ts'
+import { mergedApis } from '../graphql/model/definitions.ts'
 import { schemaModelInSteps } from '../graphql/model/schema-model.ts'
 import { resolveRelations, type SchemaRelations } from '../graphql/served/schema-relations.ts'
 import {
@@ -27,7 +27,7 @@ import {
   type ServedCluster,
   type ServedSchema,
 } from '../graphql/served/served-schema.ts'
-import type { DormantDeclaration } from '../graphql/model/unknown-types.ts'
+import type { DormantDeclaration } from '../graphql/model/kind-catalog.ts'
 import { schemaInSteps } from '../graphql/schema/create-schema.ts'
 import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
 import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'

@@ -32,7 +32,7 @@ import {
   clientErrorOf,
   requestError,
 } from '../errors/client-error.ts'
-import { fragmentsOf } from './document-fragments.ts'
+import { fragmentsOf, visitSelections } from './selections.ts'
 
 /** The limits of a document that an operator may configure. */
 export interface DocumentLimits extends SelectionLimits {
@@ -395,40 +395,31 @@ class Overlaps {
   /** Counts the selections of one place. Stops when the cost exceeds the limit. */
   count(sets: readonly SelectionSetNode[]): void {
     const fields = new Map<string, FieldNode[]>()
-    const spread = new Set<string>()
-    for (const set of sets) this.#collect(set, fields, spread)
-    this.cost += leafCost * pairsOf(spread.size)
+    let spread = 0
+    visitSelections(sets, this.#fragments, {
+      keeps: () => {
+        this.cost += lookCost
+        return this.cost <= this.#most
+      },
+      enters: (_condition, name) => {
+        if (name === undefined) return true
+        spread += 1
+        this.reached.add(name)
+        return true
+      },
+      field(node) {
+        const name = (node.alias ?? node.name).value
+        const same = fields.get(name)
+        if (same === undefined) fields.set(name, [node])
+        else same.push(node)
+      },
+    })
+    this.cost += leafCost * pairsOf(spread)
     for (const same of fields.values()) {
       this.cost += (areOneLeaf(same) ? leafCost : 1) * pairsOf(same.length)
       if (this.cost > this.#most) return
       const inner = same.flatMap(({ selectionSet }) => selectionSet ?? [])
       if (inner.length > 0) this.count(inner)
-    }
-  }
-
-  #collect(
-    { selections }: SelectionSetNode,
-    fields: Map<string, FieldNode[]>,
-    spread: Set<string>,
-  ): void {
-    this.cost += lookCost * selections.length
-    if (this.cost > this.#most) return
-    for (const selection of selections) {
-      if (selection.kind === NodeKind.FIELD) {
-        const name = (selection.alias ?? selection.name).value
-        const same = fields.get(name)
-        if (same === undefined) fields.set(name, [selection])
-        else same.push(selection)
-      } else if (selection.kind === NodeKind.INLINE_FRAGMENT) {
-        this.#collect(selection.selectionSet, fields, spread)
-      } else {
-        const name = selection.name.value
-        const fragment = this.#fragments.get(name)
-        if (fragment === undefined || spread.has(name)) continue
-        spread.add(name)
-        this.reached.add(name)
-        this.#collect(fragment.selectionSet, fields, spread)
-      }
     }
   }
 }

@@ -14,8 +14,7 @@ import {
 } from 'graphql'
 import { splitObjectKey, type Unstructured } from '../../kubernetes/object.ts'
 import { ClientError } from '../errors/client-error.ts'
-import type { Kind, RelationField } from '../model/kind.ts'
-import { usageKindOf } from '../model/usage-kind.ts'
+import { type Kind, type RelationField, usageKindOf } from '../model/kind.ts'
 import type { FoundObject, KindView } from '../prepare/kind-view.ts'
 import { directObject, type SecretContents } from '../reads/direct/direct-reads.ts'
 import { OwnedRead } from '../reads/over-kinds/owned-read.ts'
@@ -24,15 +23,27 @@ import { canDo } from '../reads/permissions.ts'
 import { PolymorphicRead } from '../reads/over-kinds/polymorphic-read.ts'
 import { usageOf } from '../reads/usage-read.ts'
 import { ObjectRefRead, ownerChainOf, ownersOf } from '../reads/owner-read.ts'
-import { anyRowWriter } from './any-row-writer.ts'
+import {
+  anyRowWriter,
+  collectFields,
+  type PlanCompiler,
+  PlanField,
+  type RowWriter,
+} from './plan-compiler.ts'
 import { UsedByRead } from '../reads/over-kinds/used-by-read.ts'
 import type { ObjectCanArguments, ObjectOwnedArguments } from '../schema/gateway-types.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
-import { collectFields } from './collected-fields.ts'
 import { decodedReader, isOwnField, ownSelection } from './own-fields.ts'
-import { type PlanCompiler, PlanField, type RowWriter } from './plan-compiler.ts'
-import { plannedFields, type PlanRun, refusedBeside } from './plan-run.ts'
-import { listText, objectText, valueText } from './value-run.ts'
+import {
+  plannedFields,
+  type PlanRun,
+  refusedBeside,
+  listText,
+  objectText,
+  valueText,
+  FieldArguments,
+  answered,
+} from './plan-run.ts'
 import { extensionWriter, valueWriter } from './value-writer.ts'
 import {
   AnswerTooLongError,
@@ -42,9 +53,7 @@ import {
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { ArgumentError } from '../../query/condition/argument-error.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
-import { FieldArguments } from './field-arguments.ts'
 import type { StoreFragment } from './fragment-cache.ts'
-import { answered } from './field-errors.ts'
 
 /** Compiles the objects of a kind. */
 export function rowWriter(

@@ -19,9 +19,8 @@ import { compileWhere } from '../../query/condition/where.ts'
 import type { ListIdentity } from '../../query/page/cursor.ts'
 import type { Kind } from '../model/kind.ts'
 import { decodeObjectId, ObjectIdError, type ObjectIdentity } from '../model/object-id.ts'
-import type { ClusterKind } from '../prepare/kind-view.ts'
+import { type ClusterKind, clusterNamed } from '../prepare/kind-view.ts'
 import type { KindEventsArguments, KindListArguments } from '../schema/gateway-types.ts'
-import { clusterNamed } from '../served/cluster-argument.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 
 /** The arguments of a list of a kind: a root field or a relation. `related` is for `events` only. */

@@ -8,7 +8,7 @@ import type { IndexView, ObjectId } from '../../informer/store/store-view.ts'
 import type { IdBytes } from '../condition/id-bytes.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 import { type Decimal, decimalOfKey, DecimalTotal, powerOf } from '../index/decimal.ts'
-import { FirstRows } from './ordered-rows.ts'
+import { FirstRows } from './list-order.ts'
 import { countValues, examinedPerAsked, type Members } from './value-counts.ts'
 
 /** The sum of a numeric index over some objects. Exact, so that the sums of several lists can be added up. */

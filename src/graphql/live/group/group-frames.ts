@@ -6,15 +6,15 @@
  */
 
 import { type GraphQLFormattedError, locatedError } from 'graphql'
-import { boundedFormatted } from '../../errors/bounded-errors.ts'
 import {
+  boundedFormatted,
   type ClientError,
   clientResult,
   withoutTransportDetails,
 } from '../../errors/client-error.ts'
 import { FrameStream } from '../../../lib/frame-stream.ts'
 import type { Kind } from '../../model/kind.ts'
-import type { ByteHolder, NoRoomError } from '../../prepare/held-bytes.ts'
+import type { ByteHolder, NoRoomError } from '../../prepare/user-shares.ts'
 import type { ViewerAccess } from '../../prepare/viewer-access.ts'
 import type { PageState, SentChange } from '../frame-plan.ts'
 import type { LiveCounts, LiveLimits } from '../live-limits.ts'
