@@ -9,7 +9,7 @@ import {
   type DocumentNode,
   type ExecutionResult,
   getOperationAST,
-  type GraphQLError,
+  GraphQLError,
   type OperationDefinitionNode,
   OperationTypeNode,
   type ValidatedExecutionArgs,
@@ -21,12 +21,16 @@ import { withDeadline } from '../../lib/deadline.ts'
 import { parseHeld } from '../../informer/codec/projection.ts'
 import { ReportingBudget, WorkBudget, type WorkLimits } from '../../query/condition/work-budget.ts'
 import { ReadReport } from '../../query/condition/read-report.ts'
-import { clientResult, withoutTransportDetails } from '../errors/client-error.ts'
+import {
+  clientResult,
+  withoutTransportDetails,
+  ClientError,
+  clientErrorOf,
+} from '../errors/client-error.ts'
 import { explain } from './explanation.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import { problemOfVariables } from '../documents/document-bounds.ts'
-import { inTime } from './operation-deadline.ts'
-import { type OperationObserver, type OperationReport, queryReport } from './operation-observer.ts'
+import { type OperationObserver, type OperationReport, reportQuery } from './operation-observer.ts'
 import { type OperationTrace, type PartDetails, within } from '../prepare/operation-trace.ts'
 import type { OperationDocuments } from '../documents/operation-documents.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
@@ -251,14 +255,8 @@ export class PlannedQueries {
         logged,
         answered: ({ text, errors }, { budget }, kinds) => {
           if (!isOver) {
-            const rows = budget.spent('rows')
-            const answer = { kinds, secrets, logged, rows, startedMs, errors }
-            const query = { document, operationName, viewer, trace }
-            if (observer !== undefined || trace?.follower !== undefined) {
-              const report = queryReport({ ...query, ...answer })
-              observer?.answered(report)
-              trace?.follower?.answered(report)
-            }
+            const query = { document, operationName, viewer, trace, kinds, secrets, logged }
+            reportQuery(observer, { ...query, rows: budget.spent('rows'), startedMs, errors })
           }
           return text
         },
@@ -432,5 +430,36 @@ export class PlannedQueries {
     known = { served, document, name, plan, mayBeTooLarge }
     this.#known.set(operation, known)
     return known
+  }
+}
+
+/** Over HTTP, the status reports the deadline, too. */
+const http = { status: 504 }
+
+/** The time that an operation may take, and its start by `performance.now()`. */
+export interface OperationDeadline {
+  readonly deadlineMs: number
+  readonly beganMs: number
+}
+
+/** Waits for an answer until its deadline, then answers DEADLINE_EXCEEDED. `late` receives the late answer. */
+export async function inTime<T>(
+  answering: Promise<T>,
+  { deadlineMs, beganMs }: OperationDeadline,
+  late: (answer: T) => void = () => {},
+): Promise<T | { readonly errors: readonly [GraphQLError] }> {
+  const passed = new ClientError(
+    'DEADLINE_EXCEEDED',
+    `the operation took longer than ${deadlineMs} ms`,
+    { value: deadlineMs, hint: 'ask for less, or try again in a moment', retryAfterMs: 1_000 },
+  )
+  const restMs = Math.max(0, beganMs + deadlineMs - performance.now())
+  try {
+    return await withDeadline('the operation', answering, restMs, undefined, () => passed)
+  } catch (error) {
+    if (error !== passed) throw error
+    answering.then(late, () => {})
+    const { message, extensions } = clientErrorOf(passed)
+    return { errors: [new GraphQLError(message, { extensions: { ...extensions, http } })] }
   }
 }

@@ -1,6 +1,9 @@
 /*
  * The errors that clients see. Code that fails throws a `ClientError` or another error with a code. Here each becomes a
- * GraphQL error with a code, the argument and a way out. Any other error is masked, and the log gets the original.
+ * GraphQL error with a code, the argument that it is about (`where.phase.eq`) and a way out. Any other error is masked,
+ * and the log gets the original. The errors of an answer are few and short: only the first few similar errors of a field
+ * stay, up to a total for the answer; one more error counts all others. Long texts and values of the remaining errors are
+ * then cut in the middle.
  */
 
 import {
@@ -8,12 +11,15 @@ import {
   GraphQLError,
   type GraphQLErrorExtensions,
   Kind as NodeKind,
+  type GraphQLFormattedError,
+  type ASTNode,
+  BREAK,
+  visit,
 } from 'graphql'
 import { UnauthenticatedError } from '../../access/authentication/authenticator.ts'
 import { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import { boundedErrors } from './bounded-errors.ts'
-import { argumentAt } from './argument-place.ts'
+import { maxEchoLength, shortened } from '../../lib/text.ts'
 
 /** The codes of the API's errors: part of its contract. */
 export type ClientErrorCode =
@@ -307,4 +313,144 @@ function extensionsOf(error: CodedError): GraphQLErrorExtensions {
     Pick<UnauthenticatedError, 'login'>
   const all = { code, argument, value, hint, cluster, type, retryAfterMs, login, ...facts }
   return Object.fromEntries(Object.entries(all).filter(([, one]) => one !== undefined))
+}
+
+/** The longest message or hint. Both may quote the request. */
+const maxTextLength = 500
+/** The most errors with the same code, message and field. A refused relation fails on every row. */
+export const maxAlike = 5
+const maxErrors = 100
+
+/** The errors of an answer within all bounds. */
+export function boundedErrors(errors: readonly GraphQLError[]): readonly GraphQLError[] {
+  return fewErrors(errors, ({ path, nodes }, message, extensions) => {
+    return new GraphQLError(message, { path, nodes, extensions })
+  }).map(boundedError)
+}
+
+/** Like {@link boundedErrors}, for formatted errors whose texts are bounded. */
+export function boundedFormatted(
+  errors: readonly GraphQLFormattedError[],
+): readonly GraphQLFormattedError[] {
+  return fewErrors(errors, (first, message, extensions) => ({ ...first, message, extensions }))
+}
+
+function fewErrors<T extends GraphQLError | GraphQLFormattedError>(
+  errors: readonly T[],
+  summary: (first: T, message: string, extensions: { readonly code: unknown }) => T,
+): readonly T[] {
+  const alike = new Map<string, number>()
+  const kept: T[] = []
+  const others: T[] = []
+  for (const error of errors) {
+    const name = `${codeOf(error)}\0${fieldOf(error)}\0${error.message}`
+    const count = (alike.get(name) ?? 0) + 1
+    alike.set(name, count)
+    if (count <= maxAlike && kept.length < maxErrors) kept.push(error)
+    else others.push(error)
+  }
+  const [first] = others
+  if (first === undefined) return kept
+  const message = `${others.length} more errors, such as this one: ${shortened(first.message)}`
+  return [...kept, summary(first, message, { code: first.extensions?.['code'] })]
+}
+
+function boundedError(error: GraphQLError): GraphQLError {
+  const message = shortened(error.message, maxTextLength)
+  const extensions = boundedExtensions(error.extensions)
+  if (message === error.message && extensions === error.extensions) return error
+  const { nodes, source, positions, path, originalError } = error
+  const cause = originalError === undefined ? {} : { originalError }
+  return new GraphQLError(message, { nodes, source, positions, path, extensions, ...cause })
+}
+
+function boundedExtensions(extensions: GraphQLErrorExtensions): GraphQLErrorExtensions {
+  const bounded: Record<string, unknown> = {}
+  let same = true
+  for (const [name, value] of Object.entries(extensions)) {
+    if (boundedByMaker.has(name)) {
+      bounded[name] = value
+      continue
+    }
+    bounded[name] = boundedValue(value, name === 'hint' ? maxTextLength : maxEchoLength)
+    same &&= bounded[name] === value
+  }
+  return same ? extensions : bounded
+}
+
+/** The structured facts of a refused write. `graphql/writes/write-errors.ts` bounds them. */
+const boundedByMaker: ReadonlySet<string> = new Set(['conflicts', 'causes', 'admission'])
+
+/** Returns a short value unchanged, and a long one as a shortened text. */
+function boundedValue(value: unknown, maxLength: number): unknown {
+  if (typeof value === 'string') return shortened(value, maxLength)
+  if (typeof value !== 'object' || value === null) return value
+  const text = JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'bigint' ? String(inner) : inner,
+  )
+  return text.length <= maxLength ? value : shortened(text, maxLength)
+}
+
+function codeOf({ extensions }: GraphQLError | GraphQLFormattedError): string {
+  const code = extensions?.['code']
+  return typeof code === 'string' ? code : ''
+}
+
+/** The path of an error without list positions. */
+function fieldOf({ path }: GraphQLError | GraphQLFormattedError): string {
+  return path?.filter((step) => typeof step === 'string').join('.') ?? ''
+}
+
+/** The path of the argument that contains a node: `first`, `where.phase.eq`. */
+export function argumentAt(document: DocumentNode, wanted: ASTNode): string | undefined {
+  let found: string | undefined
+  visit(document, {
+    enter(node, _key, parent, _path, ancestors) {
+      if (node !== wanted) return undefined
+      // `ancestors` does not contain the parent yet.
+      const line = [...ancestors, ...(parent === undefined ? [] : [parent]), node]
+      const names = line.flatMap((one) => (isNamed(one) ? [one.name.value] : []))
+      found = names.length === 0 ? undefined : names.join('.')
+      return BREAK
+    },
+  })
+  return found
+}
+
+/** The most errors reported for the values of variables: graphql-js prints each wrong value with all its siblings. */
+export const maxCoercionErrors = 5
+
+const badVariable = /^Variable "\$(\w+)" has invalid value(?: at ([.[][^:]*))?: /
+
+/** Adds to an error of a variable's value the argument that uses the variable. Returns other errors unchanged. */
+export function variableError(error: GraphQLError, document: DocumentNode): GraphQLError {
+  const { message, nodes, source, positions, extensions } = error
+  const [, name, inner = ''] = badVariable.exec(message) ?? []
+  const argument = name === undefined ? undefined : argumentOfVariable(document, name)
+  if (argument === undefined) return error
+  return new GraphQLError(message, {
+    nodes,
+    source,
+    positions,
+    extensions: { ...extensions, argument: argument + inner },
+  })
+}
+
+function argumentOfVariable(document: DocumentNode, name: string): string | undefined {
+  let argument: string | undefined
+  visit(document, {
+    VariableDefinition: () => false,
+    Variable(node) {
+      if (node.name.value !== name) return undefined
+      argument = argumentAt(document, node)
+      return argument === undefined ? undefined : BREAK
+    },
+  })
+  return argument
+}
+
+function isNamed(
+  node: ASTNode | readonly ASTNode[],
+): node is Extract<ASTNode, { kind: typeof NodeKind.ARGUMENT | typeof NodeKind.OBJECT_FIELD }> {
+  return 'kind' in node && (node.kind === NodeKind.ARGUMENT || node.kind === NodeKind.OBJECT_FIELD)
 }

@@ -18,9 +18,8 @@ import { listHash } from '../../query/page/cursor.ts'
 import { compileOrder, type OrderTerm } from '../../query/page/list-order.ts'
 import { pageSizeOf } from '../../query/page/page.ts'
 import { problemOrder } from '../../query/problems/problem-page.ts'
-import type { Kind } from '../model/kind.ts'
+import { type Kind, usageKindOf } from '../model/kind.ts'
 import type { ObjectIdentity } from '../model/object-id.ts'
-import { usageKindOf } from '../model/usage-kind.ts'
 import type { FollowSource } from '../schema/field-source.ts'
 import type {
   FacetsArguments,

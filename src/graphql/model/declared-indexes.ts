@@ -30,7 +30,7 @@ import {
   unknownFieldHint,
 } from '../sdl/sdl-error.ts'
 import type { BareKind } from './kind.ts'
-import { scalarFormOf, type SchemaScalar } from './scalar-form.ts'
+import { scalarFormOf, type SchemaScalar } from './definitions.ts'
 
 /** The index functions of a program by list field (`pods`) and by name, which is also the field of `where`. */
 export type IndexFunctions = Readonly<

@@ -29,8 +29,8 @@ import {
   KindCatalog,
   type KindCatalogOptions,
   namespaceField,
+  type DormantDeclaration,
 } from './kind-catalog.ts'
-import type { DormantDeclaration } from './unknown-types.ts'
 
 export interface DeclaredKindsOptions extends KindCatalogOptions {
   readonly extensions: readonly TypeExtension[]

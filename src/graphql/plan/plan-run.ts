@@ -14,7 +14,6 @@
 import {
   type FieldNode,
   type GraphQLSchema,
-  isEnumType,
   type VariableValues,
   type GraphQLError,
   type GraphQLOutputType,
@@ -33,12 +32,13 @@ import {
   QueryTooCostlyError,
 } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
+import { elementsOf } from '../schema/field-source.ts'
 import { type ListRequest, listRequest } from '../reads/list-read.ts'
 import type { KindView } from '../prepare/kind-view.ts'
 import { ReadRun, type ReadRunOptions } from '../reads/read-run.ts'
 import { FragmentCache, type FragmentMemo, type StoreFragment } from './fragment-cache.ts'
 import { UnknownIndexError } from '../../informer/store/store-errors.ts'
-import { maxAlike } from '../errors/bounded-errors.ts'
+import { maxAlike } from '../errors/client-error.ts'
 
 /** The results of the writes of one operation, which are made before the answer is read. Dispose it after that. */
 export interface WriteResults extends Disposable {
@@ -86,18 +86,9 @@ const ofElement: Extent = { fields: 16, bytes: 2_000 }
 function extentOf(schema: GraphQLSchema): Extent {
   let elements = 0
   let described = 0
-  const add = (one: { readonly description?: string | null | undefined }): void => {
+  for (const { description } of Object.values(schema.getTypeMap()).flatMap(elementsOf)) {
     elements += 1
-    described += one.description?.length ?? 0
-  }
-  for (const type of Object.values(schema.getTypeMap())) {
-    add(type)
-    if (isEnumType(type)) type.getValues().forEach(add)
-    if (!('getFields' in type)) continue
-    for (const field of Object.values(type.getFields())) {
-      add(field)
-      if ('args' in field) field.args.forEach(add)
-    }
+    described += description?.length ?? 0
   }
   return { fields: ofElement.fields * elements, bytes: ofElement.bytes * elements + 4 * described }
 }

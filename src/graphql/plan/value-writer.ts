@@ -32,7 +32,7 @@ import { foundByKey, OfObject, referenced } from '../reads/object-read.ts'
 import { lastEventNeeds, problemNeeds } from '../reads/over-kinds/problems-read.ts'
 import { completionNeeds, searchNeeds } from '../reads/over-kinds/search-read.ts'
 import type { ExtensionField, FieldSource } from '../schema/field-source.ts'
-import { idOfObjectRef, type ObjectRef } from '../schema/object-ref.ts'
+import { ObjectRef } from '../schema/object-ref.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { anyRowWriter, type PlanField, writtenMembers } from './plan-compiler.ts'
@@ -275,10 +275,6 @@ function presentWriter(type: GraphQLOutputType, field: PlanField): ValueWriter {
   if (isLeafType(type)) return leafWriter(type)
   const { served } = field.compiler
   const named = getNamedType(type)
-  if (named.name === 'ObjectRef') {
-    const write = objectRefWriter(field)
-    return (run, ref) => write(planRunOf(run), ref as ObjectRef)
-  }
   if (anyKind.has(named.name) || served.kinds.has(named.name)) return kindWriter(field)
   return isAbstractType(type)
     ? abstractWriter(type, field)
@@ -345,9 +341,14 @@ function leafWriter(type: GraphQLLeafType): ValueWriter {
 function kindWriter(field: PlanField): ValueWriter {
   const kind = field.compiler.served.kinds.get(getNamedType(field.type).name)
   const write = anyRowWriter(field, kind && [kind])
+  const refused = refusedBeside(field)
   return (valueRun, value, cluster) => {
     const run = planRunOf(valueRun)
     if (value instanceof StoredObject) return write(run, value.part, value.id)
+    if (value instanceof ObjectRef) {
+      const named = referenced(run, value, refused)
+      return named === undefined ? 'null' : write(run, named.part, named.id)
+    }
     const place = run.extensions.placeOf(value, cluster)
     if (place === undefined || (kind !== undefined && place.at.kind !== kind)) {
       throw new TypeError(`${placeOf(field)}: its resolver gives no ${kind?.typeName ?? 'object'}`)
@@ -362,9 +363,19 @@ type Members = readonly (WrittenMember<[unknown, string | undefined]> & { readon
 /** The members that depend on nothing but the version of an object, by type. Their text is kept with the version. */
 const keptMembers: Readonly<Record<string, ReadonlySet<string>>> = { GraphNode: keptOfNode }
 
+/** The types whose values are charged when they are written, since the reads that make them charge nothing. */
+const pricedTypes: ReadonlySet<string> = new Set(['ObjectRef'])
+
 function objectWriter(type: GraphQLObjectType, field: PlanField): ValueWriter {
   const members = membersOf(type, field)
   const leastLength = leastLengthOf(members)
+  if (pricedTypes.has(type.name)) {
+    const writePriced: ValueWriter = (run, value, cluster) => {
+      run.budget.spend('fields', members.length)
+      return objectText(run, members, value, cluster)
+    }
+    return Object.assign(writePriced, { leastLength })
+  }
   const kept = keptMembers[type.name]
   if (kept !== undefined && members.every(({ name }) => kept.has(name))) {
     const texts = `${type.name} ${members.map(({ before, name }) => before + name).join('')}`
@@ -422,36 +433,4 @@ function abstractWriter(type: GraphQLAbstractType, field: PlanField): ValueWrite
 
 function placeOf({ parent, name }: PlanField): string {
   return `${parent.name}.${name}`
-}
-
-/** Compiles an `ObjectRef`. */
-function objectRefWriter(field: PlanField): (run: PlanRun, ref: ObjectRef) => string {
-  const { objectType, selections, compiler } = field
-  type MemberWriter = (run: PlanRun, ref: ObjectRef) => string
-  const members = writtenMembers(objectType, selections, compiler, (member): MemberWriter => {
-    const { name } = member
-    switch (name) {
-      case 'id':
-        return (_run, ref) => JSON.stringify(idOfObjectRef(ref))
-      case 'apiVersion':
-      case 'kind':
-      case 'namespace':
-      case 'name':
-        return (_run, ref) => JSON.stringify(ref[name])
-      case 'object': {
-        const write = anyRowWriter(member)
-        const refused = refusedBeside(member)
-        return (run, ref) => {
-          const found = referenced(run, ref, refused)
-          return found === undefined ? 'null' : write(run, found.part, found.id)
-        }
-      }
-      default:
-        throw member.notCovered()
-    }
-  })
-  return (run, ref) => {
-    run.budget.spend('fields', members.length)
-    return objectText(run, members, ref)
-  }
 }

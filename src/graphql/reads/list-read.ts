@@ -29,8 +29,7 @@ import {
 import { compileOrder, type OrderTerm } from '../../query/page/list-order.ts'
 import { listPage, type Page, type PageOf, pageSizeOf } from '../../query/page/page.ts'
 import { ClientError } from '../errors/client-error.ts'
-import type { Kind } from '../model/kind.ts'
-import { usageKindOf } from '../model/usage-kind.ts'
+import { type Kind, usageKindOf } from '../model/kind.ts'
 import { accessFingerprint, joinedFingerprint } from '../prepare/viewer-access.ts'
 import {
   type ClusterKind,

@@ -13,8 +13,8 @@ import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
 import { type ClusterKind, type FoundObject, clusterNamed } from '../prepare/kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import type { KindLookupArguments, ObjectByRefArguments } from '../schema/gateway-types.ts'
-import type { ObjectRef } from '../schema/object-ref.ts'
-import { ofAnotherKind } from '../schema/relay-fields.ts'
+import { ObjectRef } from '../schema/object-ref.ts'
+import { ofAnotherKind } from '../schema/protocol-fields.ts'
 import type { Kind } from '../model/kind.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { forbidden } from '../prepare/read-failures.ts'
@@ -216,7 +216,7 @@ export function refOf({ part, id }: FoundObject): ObjectRef {
   const { cluster, kind, view } = part
   const { namespace, name } = splitObjectKey(view.keyOf(id))
   const uid = view.uidOf(id)
-  return {
+  return new ObjectRef({
     cluster,
     group: kind.resource.group,
     apiVersion: kind.apiVersion,
@@ -224,7 +224,7 @@ export function refOf({ part, id }: FoundObject): ObjectRef {
     namespace: namespace === '' ? null : namespace,
     name,
     uid: uid === '' ? null : uid,
-  }
+  })
 }
 
 /** Resolves a reference from the arguments. Throws `ClientError`, which names the argument. */

@@ -8,7 +8,7 @@
 import { CodedError } from '../../lib/coded-error.ts'
 import { QueryTooCostlyError } from '../../query/condition/work-budget.ts'
 import type { FoundObject } from '../prepare/kind-view.ts'
-import type { EntitiesArguments } from '../schema/federation-fields.ts'
+import { type EntitiesArguments } from '../schema/protocol-fields.ts'
 import { printSchemaSdl } from '../schema/print-schema.ts'
 import type {
   CanArguments,

@@ -14,7 +14,6 @@ import {
   GraphQLObjectType,
   GraphQLSchema,
   GraphQLString,
-  isEnumType,
   isInputObjectType,
   isInterfaceType,
   isIntrospectionType,
@@ -28,16 +27,20 @@ import {
   type Kind,
   type ObjectRefField,
   type RelationField,
+  usageKindOf,
 } from '../model/kind.ts'
 import { buildKubernetesObjectType, eventsConfig, objectFields } from './object-fields.ts'
-import { objectMetaType, OpenApiTypes, semanticNonNullDirective } from './open-api-types.ts'
+import {
+  objectMetaType,
+  OpenApiTypes,
+  semanticNonNullDirective,
+  TypeNames,
+} from './open-api-types.ts'
 import { fieldsOfProfile } from '../model/schema-profile.ts'
-import { federationFields } from './federation-fields.ts'
-import { fetchableDirective, relayFields } from './relay-fields.ts'
+import { federationFields, fetchableDirective, relayFields } from './protocol-fields.ts'
 import type { SchemaModel } from '../model/schema-model.ts'
 import { OwnTypes, type SchemaTypes, without } from './own-types.ts'
 import { GraphQLStringMap, sortedSchema } from './scalars.ts'
-import { TypeNames } from './type-names.ts'
 import {
   buildOrderType,
   buildWhereType,
@@ -46,10 +49,9 @@ import {
   sortDirection,
 } from './where-type.ts'
 import { workloadTypes, type WorkloadTypes } from './workload-type.ts'
-import { type FieldConfigs, fromSource } from './field-source.ts'
-import { graphqlNameOf } from '../naming/field-name.ts'
+import { elementsOf, type FieldConfigs, fromSource } from './field-source.ts'
+import { graphqlNameOf } from '../naming/kind-name.ts'
 import type { Definitions } from '../model/definitions.ts'
-import { usageKindOf } from '../model/usage-kind.ts'
 import { nativePropertiesOf } from '../model/kind-catalog.ts'
 
 export interface SchemaOptions {
@@ -199,32 +201,15 @@ function* resolveFields(roots: readonly GraphQLNamedType[]): Generator<void, voi
   }
 }
 
-interface Described {
-  description: string | null | undefined
-}
-
 /** A copy of the schema in which only scalars have descriptions. */
 function withoutDescriptions(schema: GraphQLSchema): GraphQLSchema {
   // The sort copies all types except scalars. Schemas share types of filters and enumerations, so the originals must not
   // change.
   const copy = sortedSchema(schema)
-  silence(copy)
-  for (const type of Object.values(copy.getTypeMap())) {
-    if (isIntrospectionType(type) || isScalarType(type)) continue
-    silence(type)
-    if (isEnumType(type)) type.getValues().forEach(silence)
-    if (isInputObjectType(type)) Object.values(type.getFields()).forEach(silence)
-    if (!isObjectType(type) && !isInterfaceType(type)) continue
-    for (const field of Object.values(type.getFields())) {
-      silence(field)
-      field.args.forEach(silence)
-    }
-  }
+  const types = Object.values(copy.getTypeMap())
+  const own = types.filter((type) => !isIntrospectionType(type) && !isScalarType(type))
+  for (const described of [copy, ...own.flatMap(elementsOf)]) described.description = undefined
   return copy
-}
-
-function silence(described: Described): void {
-  described.description = undefined
 }
 
 /** Fields of `Query` besides the fields of kinds and of the gateway. */

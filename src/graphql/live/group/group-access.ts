@@ -10,8 +10,7 @@ import { questionOf } from '../../../access/access-question.ts'
 import type { Viewer } from '../../../access/viewer.ts'
 import { coveredScope } from '../../../cache/coverage.ts'
 import { nothingVisible, type Scope, unrestricted } from '../../../query/condition/scope.ts'
-import type { Kind } from '../../model/kind.ts'
-import { isUsageKind } from '../../model/usage-kind.ts'
+import { type Kind, isUsageKind } from '../../model/kind.ts'
 import {
   accessFingerprint,
   joinedFingerprint,

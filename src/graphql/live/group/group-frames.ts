@@ -6,8 +6,8 @@
  */
 
 import { type GraphQLFormattedError, locatedError } from 'graphql'
-import { boundedFormatted } from '../../errors/bounded-errors.ts'
 import {
+  boundedFormatted,
   type ClientError,
   clientResult,
   withoutTransportDetails,

@@ -1,7 +1,8 @@
 /*
- * The fields by which a router of Apollo Federation 2 reads the gateway as a subgraph: `_service` (its SDL) and
- * `_entities` (objects by representations). Every kind is an entity, with the keys that the profile leaves it: `id`, and
- * `clusterName namespace name`. `reads/entity-read.ts` answers the representations.
+ * The fields that protocols demand of a schema. A router of Apollo Federation 2 reads the gateway as a subgraph by
+ * `_service` (its SDL) and `_entities` (objects by representations, which `reads/entity-read.ts` answers): every kind is an
+ * entity, with the keys that the profile leaves it, `id` and `clusterName namespace name`. Relay fetches an object of a
+ * type again by `fetch__Pod(id:)`.
  */
 
 import {
@@ -11,11 +12,14 @@ import {
   GraphQLScalarType,
   GraphQLString,
   GraphQLUnionType,
+  DirectiveLocation,
+  GraphQLDirective,
+  GraphQLID,
 } from 'graphql'
 import type { Kind } from '../model/kind.ts'
 import { type FieldConfigs, fromSource } from './field-source.ts'
 import type { SchemaTypes } from './own-types.ts'
-import type { EntityKeys } from './print-schema.ts'
+import { ArgumentError } from '../../query/condition/argument-error.ts'
 
 /** Any value: routers send objects with `__typename` and the fields of one key. */
 const any = new GraphQLScalarType({
@@ -90,3 +94,52 @@ function serviceType(): GraphQLObjectType {
     },
   })
 }
+
+/**
+ * `@fetchable`, as relay-compiler reads it: an object of the type is fetched again by `fetch__Pod(id:)`. Relay's other
+ * way, an interface `Node`, is not open here, since `Node` is a Kubernetes node.
+ */
+export const fetchableDirective: GraphQLDirective = new GraphQLDirective({
+  name: 'fetchable',
+  description: 'For Relay: `fetch__` and the name of the type fetch an object by this field.',
+  locations: [DirectiveLocation.OBJECT],
+  args: { field_name: { type: new GraphQLNonNull(GraphQLString) } },
+})
+
+/** `fetch__Pod` and the like, which relay-compiler's refetchable fragments select. */
+export function relayFields(kinds: readonly Kind[], types: SchemaTypes): FieldConfigs {
+  const fields: FieldConfigs = {}
+  for (const kind of kinds) {
+    fields[fetchFieldOf(kind.typeName)] = {
+      type: types.objectType(kind),
+      description: `One ${kind.resource.kind} of ${kind.apiVersion} by its \`id\`, for Relay; null where it is gone.`,
+      args: { id: { type: new GraphQLNonNull(GraphQLID) } },
+      deprecationReason: kind.deprecation,
+      ...fromSource({ form: 'objectById' }),
+    }
+  }
+  return fields
+}
+
+/** The error of a field for objects of one type, with the `id` of an object of another type. */
+export function ofAnotherKind(id: string, typeName: string): ArgumentError {
+  return new ArgumentError('id', `is that of an object of another kind than ${typeName}`, {
+    value: id,
+    hint: '`object(id:)` finds objects of any kind',
+  })
+}
+
+/** Whether Relay may fetch objects of the type again: whether `Query` has the field for it. */
+export function isFetchable(
+  typeName: string,
+  query: GraphQLObjectType | null | undefined,
+): boolean {
+  return query?.getFields()[fetchFieldOf(typeName)] !== undefined
+}
+
+function fetchFieldOf(typeName: string): string {
+  return `fetch__${typeName}`
+}
+
+/** The keys of entities by type name, each the names of its fields: `clusterName namespace name`. */
+export type EntityKeys = ReadonlyMap<string, readonly string[]>
