@@ -15,12 +15,10 @@ import {
 import { splitObjectKey, type Unstructured } from '../../kubernetes/object.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { type Kind, type RelationField, usageKindOf } from '../model/kind.ts'
-import type { FoundObject, KindView } from '../prepare/kind-view.ts'
+import type { KindView } from '../prepare/kind-view.ts'
 import { directObject, type SecretContents } from '../reads/direct/direct-reads.ts'
-import { OwnedRead } from '../reads/over-kinds/owned-read.ts'
 import { clusterState } from '../reads/fleet-state.ts'
 import { canDo } from '../reads/permissions.ts'
-import { PolymorphicRead } from '../reads/over-kinds/polymorphic-read.ts'
 import { usageOf } from '../reads/usage-read.ts'
 import { ObjectRefRead, ownerChainOf, ownersOf } from '../reads/owner-read.ts'
 import {
@@ -30,9 +28,8 @@ import {
   PlanField,
   type RowWriter,
 } from './plan-compiler.ts'
-import { UsedByRead } from '../reads/over-kinds/used-by-read.ts'
-import type { ObjectCanArguments, ObjectOwnedArguments } from '../schema/gateway-types.ts'
-import type { RelatedNeed } from '../served/schema-relations.ts'
+import { type RelatedField, RelatedObjects } from '../reads/over-kinds/related-objects.ts'
+import type { ObjectCanArguments } from '../schema/gateway-types.ts'
 import { decodedReader, isOwnField, ownSelection } from './own-fields.ts'
 import {
   plannedFields,
@@ -136,17 +133,17 @@ function holeReader(kind: Kind, field: PlanField): HoleRead {
   const { args, compiler, name, source } = field
   const { served } = compiler
   const refused = refusedBeside(field)
-  const several = (read: SeveralKinds): HoleRead => {
+  const several = (related: RelatedField): HoleRead => {
+    const read = new RelatedObjects(served, kind, related)
     compiler.asks({ args, needs: (values, cluster) => read.needs(values, cluster) })
     return (run, part, id) => read.page(run, { part, id }, run.argumentsOf(args))
   }
   switch (source.form) {
     case 'usedBy':
-      return several(new UsedByRead(served, kind))
     case 'owned':
-      return several(new OwnedRead(served, kind))
+      return several(source.form)
     case 'polymorphic':
-      return several(new PolymorphicRead(served, kind, source.field))
+      return several(source.field)
     case 'ownerChain':
       return (run, part, id) => ownerChainOf(run, part, id, refused)
     case 'rootOwner':
@@ -225,11 +222,6 @@ function relationWriter(relation: RelationField, field: PlanField): RowWriter {
     const found = read.one(run, part, id, refused)
     return found === undefined ? 'null' : write(run, found.part, found.id)
   }
-}
-
-interface SeveralKinds {
-  needs(values: Readonly<Record<string, unknown>>, cluster: string): readonly RelatedNeed[]
-  page(run: PlanRun, found: FoundObject, values: ObjectOwnedArguments): object
 }
 
 /** Fragments share these places of a run. Two fragments at one place only replace each other, at the cost of a look-up. */

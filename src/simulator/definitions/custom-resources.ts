@@ -25,7 +25,7 @@ import {
   type ServedResource,
   servedResources,
 } from '../api/served-resource.ts'
-import { type FieldProblem, invalidAt } from '../api/status-refusal.ts'
+import { invalidAt } from '../api/status-refusal.ts'
 import { defaulted, prunedObject, schemaProblems } from '../schema/structural-schema.ts'
 import { inPasses, type Storage } from '../storage/storage.ts'
 import {
@@ -370,18 +370,17 @@ function customRules(schema: Schema, scale: ScalePaths | undefined): ObjectRules
         return before !== undefined && path.length > 0 && equalJson(before, valueAt(object, path))
       }
       return [
-        ...found
+        found
           .filter(({ node }) => !isUnchanged(node))
           .map(({ reason, message, field }) => ({
             reason,
             message,
             field: isOfStatus && field !== '<nil>' ? `status.${field}` : field,
           })),
-        ...[scale?.specReplicas, scale?.statusReplicas].flatMap((path = ''): FieldProblem[] => {
+        [scale?.specReplicas, scale?.statusReplicas].map((path = '') => {
           const replicas = valueAt(object, path)
-          const isWrong = typeof replicas === 'number' && replicas < 0
           const message = 'should be a non-negative integer'
-          return isWrong ? [invalidAt(`.${path}`, replicas, message)] : []
+          return Number(replicas) < 0 && invalidAt(`.${path}`, replicas, message)
         }),
       ]
     },

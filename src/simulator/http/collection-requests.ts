@@ -15,10 +15,8 @@ import { initialEventsEndAnnotation, type WatchEventType } from '../../kubernete
 import type { ServedResource } from '../api/served-resource.ts'
 import {
   badRequest,
-  type FieldProblem,
   forbiddenAt,
   Refusal,
-  refuseInvalid,
   tooLargeResourceVersion,
   unsupportedAt,
 } from '../api/status-refusal.ts'
@@ -38,6 +36,7 @@ import {
   objectText,
   type ObjectText,
   readDeleteOptions,
+  refuseOptions,
   type Representation,
   representationOf,
   type ResourceRequest,
@@ -258,29 +257,27 @@ export function listQuery(params: URLSearchParams): ListQuery {
   const match = params.get('resourceVersionMatch') ?? ''
   const version = params.get('resourceVersion') ?? ''
   const continued = watch ? '' : (params.get('continue') ?? '')
-  const problems: FieldProblem[] = []
-  const forbid = (what: string, message: string, at = what): void => {
-    problems.push(forbiddenAt(at, `${what} ${message}`))
-  }
   const field = 'resourceVersionMatch'
-  if (watch) {
-    if (match !== (initial === undefined ? '' : 'NotOlderThan')) {
-      if (initial === undefined) {
-        forbid(field, 'is forbidden for watch unless sendInitialEvents is provided')
-      } else forbid('sendInitialEvents', `requires setting ${field} to NotOlderThan`, field)
-    }
-  } else if (match !== '') {
-    if (version === '') forbid(field, 'is forbidden unless resourceVersion is provided')
-    if (continued !== '') forbid(field, 'is forbidden when continue is provided')
-    if (match !== 'Exact' && match !== 'NotOlderThan') {
-      problems.push(unsupportedAt(field, match, ['Exact', 'NotOlderThan', '']))
-    }
-    if (match === 'Exact' && version === '0') {
-      forbid(field, '"exact" is forbidden for resourceVersion "0"')
-    }
-  }
-  if (!watch && initial !== undefined) forbid('sendInitialEvents', 'is forbidden for list')
-  refuseInvalid({ group: 'meta.k8s.io', kind: 'ListOptions', name: '' }, problems)
+  const isInitial = initial !== undefined
+  refuseOptions(
+    'ListOptions',
+    watch
+      ? match !== (isInitial ? 'NotOlderThan' : '') &&
+          forbiddenAt(field, 'is NotOlderThan for watches with sendInitialEvents, and for no other')
+      : [
+          match !== '' && [
+            version === '' && forbiddenAt(field, 'is forbidden unless resourceVersion is provided'),
+            continued !== '' && forbiddenAt(field, 'is forbidden when continue is provided'),
+            match !== 'Exact' &&
+              match !== 'NotOlderThan' &&
+              unsupportedAt(field, match, ['Exact', 'NotOlderThan', '']),
+            match === 'Exact' &&
+              version === '0' &&
+              forbiddenAt(field, '"exact" is forbidden for resourceVersion "0"'),
+          ],
+          isInitial && forbiddenAt('sendInitialEvents', 'is forbidden for list'),
+        ],
+  )
   if (version !== '' && !/^\d{1,15}$/.test(version)) {
     const given = JSON.stringify(version)
     const problem = `resourceVersion: Invalid value: ${given}: strconv.ParseUint: parsing ${given}: invalid syntax`

@@ -8,8 +8,8 @@ import { objectKey, type Unstructured } from '../../kubernetes/object.ts'
 import { resources } from '../../kubernetes/resources.ts'
 import {
   badRequest,
-  type FieldProblem,
   forbiddenAt,
+  type Found,
   invalidAt,
   notFound,
   Refusal,
@@ -75,32 +75,27 @@ export async function serveLog(request: ResourceRequest): Promise<void> {
   await sendStream(exchange, request.effects, logChunks(request, pod, container, run, query))
 }
 
+const least = (field: string, value: number | undefined, bound: number): Found =>
+  value !== undefined && value < bound && invalidAt(field, value, `must be at least ${bound}`)
+
 /** Source of the checks: `pkg/apis/core/validation`, `ValidatePodLogOptions`. */
 function logQuery(params: URLSearchParams, name: string): LogQuery {
-  const problems: FieldProblem[] = []
-  const number = (parameter: string, least: number): number | undefined => {
-    const value = integer(params, parameter)
-    if (value === undefined || value >= least) return value
-    const message = least === 0 ? 'must be greater than or equal to 0' : 'must be greater than 0'
-    problems.push(invalidAt(parameter, value, message))
-    return value
-  }
-  const tailLines = number('tailLines', 0)
-  const limitBytes = number('limitBytes', 1)
-  const sinceSeconds = number('sinceSeconds', 1)
+  const tailLines = integer(params, 'tailLines')
+  const limitBytes = integer(params, 'limitBytes')
+  const sinceSeconds = integer(params, 'sinceSeconds')
   const sinceTime = params.get('sinceTime') ?? ''
   const at = Date.parse(sinceTime)
   if (sinceTime !== '' && Number.isNaN(at)) {
-    throw badRequest(
-      `parsing time ${JSON.stringify(sinceTime)} as "2006-01-02T15:04:05Z07:00": cannot parse ${JSON.stringify(sinceTime)} as "2006"`,
-    )
+    throw badRequest(`sinceTime: ${JSON.stringify(sinceTime)} is not a time of RFC 3339`)
   }
-  if (sinceTime !== '' && sinceSeconds !== undefined) {
-    problems.push(
+  refuseInvalid({ group: '', kind: 'PodLogOptions', name }, [
+    least('tailLines', tailLines, 0),
+    least('limitBytes', limitBytes, 1),
+    least('sinceSeconds', sinceSeconds, 1),
+    sinceTime !== '' &&
+      sinceSeconds !== undefined &&
       forbiddenAt('[]', 'at most one of `sinceTime` or `sinceSeconds` may be specified'),
-    )
-  }
-  refuseInvalid({ group: '', kind: 'PodLogOptions', name }, problems)
+  ])
   const past = sinceSeconds === undefined ? undefined : Date.now() - sinceSeconds * 1_000
   return {
     container: params.get('container') ?? '',

@@ -15,7 +15,7 @@ import { type CapturedApi, metadataSchema } from '../api/captured-api.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 import {
   badRequest,
-  type FieldProblem,
+  type Found,
   invalidAt,
   Refusal,
   refuseInvalid,
@@ -103,13 +103,10 @@ export function writeOptions({ exchange, subresource }: ResourceRequest): WriteO
   const fieldValidation = params.get('fieldValidation') ?? ''
   const dryRun = params.getAll('dryRun')
   refuseOptions(optionsKinds[method] ?? 'PatchOptions', [
-    ...(Buffer.byteLength(manager) > maxManagerBytes
-      ? [tooLongAt('fieldManager', maxManagerBytes)]
-      : []),
-    ...dryRunProblems(dryRun),
-    ...(fieldValidations.includes(fieldValidation)
-      ? []
-      : [unsupportedAt('fieldValidation', fieldValidation, fieldValidations)]),
+    Buffer.byteLength(manager) > maxManagerBytes && tooLongAt('fieldManager', maxManagerBytes),
+    dryRunProblem(dryRun),
+    !fieldValidations.includes(fieldValidation) &&
+      unsupportedAt('fieldValidation', fieldValidation, fieldValidations),
   ])
   return {
     subresource,
@@ -142,26 +139,24 @@ export async function readDeleteOptions({ request, params }: Exchange): Promise<
 export function deleteOptionsOf(given: Fields): DeleteOptions {
   const { propagationPolicy: policy, orphanDependents, preconditions } = given
   const dryRun = Array.isArray(given['dryRun']) ? (given['dryRun'] as readonly unknown[]) : []
-  const problems = dryRunProblems(dryRun)
-  if (policy !== undefined && !propagationPolicies.some((one) => one === policy)) {
-    problems.push(unsupportedAt('propagationPolicy', policy, [...propagationPolicies, 'nil']))
-  }
-  if (policy !== undefined && orphanDependents !== undefined) {
-    const message = 'orphanDependents and deletionPropagation cannot be both set'
-    problems.push(invalidAt('propagationPolicy', policy, message))
-  }
-  refuseOptions('DeleteOptions', problems)
+  refuseOptions('DeleteOptions', [
+    dryRunProblem(dryRun),
+    policy !== undefined &&
+      !propagationPolicies.some((one) => one === policy) &&
+      unsupportedAt('propagationPolicy', policy, propagationPolicies),
+    policy !== undefined &&
+      orphanDependents !== undefined &&
+      invalidAt('propagationPolicy', policy, 'cannot be set with orphanDependents'),
+  ])
   return { dryRun: dryRun.includes('All'), ...(isJsonObject(preconditions) && { preconditions }) }
 }
 
-function dryRunProblems(dryRun: readonly unknown[]): FieldProblem[] {
-  return dryRun.every((one) => one === 'All') ? [] : [unsupportedAt('dryRun', dryRun, ['All'])]
-}
+const dryRunProblem = (dryRun: readonly unknown[]): Found =>
+  !dryRun.every((one) => one === 'All') && unsupportedAt('dryRun', dryRun, ['All'])
 
 /** Throws 422 for the options of a request, if there are problems. */
-export function refuseOptions(kind: string, problems: readonly FieldProblem[]): void {
-  refuseInvalid({ group: 'meta.k8s.io', kind, name: '' }, problems)
-}
+export const refuseOptions = (kind: string, found: Found): void =>
+  refuseInvalid({ group: 'meta.k8s.io', kind, name: '' }, found)
 
 /** The form in which objects are sent: whole, metadata alone, or rows of a table. */
 export type Representation =

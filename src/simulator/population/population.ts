@@ -7,7 +7,6 @@ import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { microTimestamp, timestamp } from '../../kubernetes/timestamp.ts'
 import { Cluster, type ClusterWriter } from '../churn/cluster.ts'
-import { createLoop } from '../churn/controllers.ts'
 import { loseNode, Nodes, withHealth } from '../churn/nodes.ts'
 import {
   day,
@@ -100,7 +99,7 @@ function* nodeItems(
   }
   const lostAtMs = heardAtMs + 40 * second
   const bench = new Workbench(undefined)
-  const { events } = createLoop(new Cluster(bench, random, () => lostAtMs, known))
+  const cluster = new Cluster(bench, random, () => lostAtMs, { nodes: known })
   for (const manifest of scenario.node) {
     const { resource } = manifest
     const isNode = resource.kind === 'Node'
@@ -109,7 +108,7 @@ function* nodeItems(
     if (!isNode || node.ready) continue
     const lost = loseNode(bench, object, [], lostAtMs)
     const message = `Node ${node.name} status is now: NodeNotReady`
-    events.record(lost, { component: 'node-controller', reason: 'NodeNotReady', message })
+    cluster.record(lost, 'node-controller', 'NodeNotReady', message)
   }
   yield* bench.items(nowMs)
 }
@@ -127,9 +126,9 @@ function* appItems(
   const values = app.values.with({ createdAt: timestamp(createdAtMs), pods: app.pods })
   const bench = new Workbench(shared)
   let clockMs = createdAtMs
-  const cluster = new Cluster(bench, random, () => clockMs, nodes)
+  const cluster = new Cluster(bench, random, () => clockMs, { nodes })
   const stamp: AppStamp = {
-    ...createLoop(cluster),
+    cluster,
     plan,
     app: { ...app, values },
     createdAtMs,

@@ -8,10 +8,9 @@ import type { OwnerReference, Unstructured } from '../../kubernetes/object.ts'
 import { resources } from '../../kubernetes/resources.ts'
 import type { StatefulSet } from '../../kubernetes/wire/apps-v1.ts'
 import type { CronJob } from '../../kubernetes/wire/batch-v1.ts'
-import { type Controller, revisionAnnotation } from '../churn/cluster.ts'
+import { type Cluster, type Controller, revisionAnnotation } from '../churn/cluster.ts'
 import {
   createReplicaSet,
-  type Loop,
   reconcile,
   revisionLabel,
   startJob,
@@ -27,7 +26,8 @@ import {
   second,
   type Written,
 } from '../churn/object.ts'
-import { newPod, type PodIdentity, type PodShape, templateOf, withPodState } from '../churn/pod.ts'
+import { type PodIdentity, type PodShape, templateOf, withPodState } from '../churn/pod.ts'
+import { advancePods, createPod, podOf, shapeOf, turnCrashingPod } from '../churn/pods.ts'
 import { uidDigest } from '../churn/random.ts'
 import { syncChanged } from '../churn/status.ts'
 import type { ResourceName } from '../storage/storage.ts'
@@ -36,7 +36,8 @@ import type { Manifest } from './scenario.ts'
 import { ScenarioError, type Values } from './template.ts'
 
 /** An app that is being stamped, and the controllers that run over it. */
-export interface AppStamp extends Loop {
+export interface AppStamp {
+  readonly cluster: Cluster
   readonly plan: Plan
   readonly app: AppPlan
   /** When the app was deployed for the first time. */
@@ -58,7 +59,7 @@ export const workloads: Readonly<Record<string, (stamp: AppStamp, manifest: Mani
 
 /** A Deployment with its current revision and one or two old ones. A broken version is stuck in its rollout. */
 function stampDeployment(stamp: AppStamp, manifest: Manifest): void {
-  const { app, cluster, createdAtMs, lifecycle, plan, setClock } = stamp
+  const { app, cluster, createdAtMs, plan, setClock } = stamp
   const { random, nodes } = cluster
   const isStuck = app.broken !== undefined
   // A stuck rollout has one pod more than desired.
@@ -85,7 +86,7 @@ function stampDeployment(stamp: AppStamp, manifest: Manifest): void {
     const revision = createReplicaSet(cluster, deployment, template, newest - index, count)
     if (isStuck && index === 0) stampBrokenPod(stamp, revision)
     else if (count > 0) {
-      const shape = lifecycle.shape(cluster.require(resources.replicaSets, revision))
+      const shape = shapeOf(cluster, cluster.require(resources.replicaSets, revision))
       for (let number = 0; number < count; number++) {
         const podCreatedAtMs = atMs + random.integer(0, 3) * second
         stampPod(stamp, shape, nodes.place(random), { createdAtMs: podCreatedAtMs })
@@ -102,23 +103,20 @@ function stampDeployment(stamp: AppStamp, manifest: Manifest): void {
 }
 
 /** Lets the first pod of a broken version fail, from its creation until now. */
-function stampBrokenPod(
-  { app, cluster, lifecycle, plan, setClock }: AppStamp,
-  revision: Controller,
-): void {
+function stampBrokenPod({ app, cluster, plan, setClock }: AppStamp, revision: Controller): void {
   let atMs = cluster.now()
-  lifecycle.create(revision)
+  createPod(cluster, revision)
   const [pod] = revision.pods
   if (pod === undefined || app.broken === undefined) return
   const { symptom } = app.broken
   if (symptom !== 'Unschedulable') cluster.badImages.set(pod.image, symptom)
-  while (lifecycle.advance(revision)) setClock((atMs += 3 * second))
+  while (advancePods(cluster, revision)) setClock((atMs += 3 * second))
   if (symptom !== 'CrashLoopBackOff') return
   const turnMs = (plan.nowMs - atMs) / (crashes * 2)
   // Each restart takes two turns: the container starts, and ends.
   for (let turn = 1; turn < crashes * 2; turn++) {
     setClock(atMs + turn * turnMs)
-    lifecycle.turnCrashLoop(pod)
+    turnCrashingPod(cluster, pod)
   }
 }
 
@@ -132,12 +130,9 @@ function stampPod(
   node: NodeRecord | undefined,
   identity: Partial<PodIdentity> & { readonly createdAtMs: number },
 ): Unstructured {
-  const { random, nodes, pods } = cluster
+  const { random, nodes } = cluster
   if (node === undefined) throw new RangeError('no node has room for another pod')
-  let name = ''
-  do name = shape.generateName + random.suffix(5)
-  while (pods.has(`${shape.namespace}/${name}`))
-  const pod = newPod(shape, { name, uid: random.uid(), ...identity })
+  const pod = podOf(cluster, shape, identity)
   const at = nodes.placement(node, shape.template.spec.hostNetwork)
   const startedAtMs = identity.createdAtMs + random.integer(4, 20) * second
   const readyAtMs = startedAtMs + 8 * second
@@ -155,7 +150,7 @@ function stampPod(
 }
 
 function stampStatefulSet(stamp: AppStamp, manifest: Manifest): void {
-  const { app, cluster, lifecycle, createdAtMs, plan } = stamp
+  const { app, cluster, createdAtMs, plan } = stamp
   const { random, nodes } = cluster
   const hash = random.hex(10)
   const statefulSet = stamp.create(manifest, (object) => ({
@@ -164,7 +159,7 @@ function stampStatefulSet(stamp: AppStamp, manifest: Manifest): void {
     status: { replicas: 0, updateRevision: `${object.metadata.name}-${hash}` },
   }))
   stampRevision(stamp, statefulSet, hash)
-  const shape = lifecycle.shape(statefulSet, { [revisionLabel]: hash })
+  const shape = shapeOf(cluster, statefulSet, { [revisionLabel]: hash })
   for (let ordinal = 0; ordinal < app.pods; ordinal++) {
     const node = nodes.place(random)
     const identity = statefulPodIdentity(statefulSet, ordinal)
@@ -217,12 +212,12 @@ function stampRevision(
 }
 
 function stampDaemonSet(stamp: AppStamp, manifest: Manifest): void {
-  const { cluster, lifecycle, createdAtMs, plan } = stamp
+  const { cluster, createdAtMs, plan } = stamp
   const { random, nodes } = cluster
   const hash = random.hex(10)
   const daemonSet = stamp.create(manifest)
   stampRevision(stamp, daemonSet, hash)
-  const shape = lifecycle.shape(daemonSet, { [revisionLabel]: hash })
+  const shape = shapeOf(cluster, daemonSet, { [revisionLabel]: hash })
   for (const node of nodes) {
     const podCreatedAtMs = Math.max(createdAtMs, plan.nowMs - random.integer(24, 500) * hour)
     const matchFields = [{ key: 'metadata.name', operator: 'In', values: [node.name] }]
@@ -260,10 +255,10 @@ function stampCronJob(stamp: AppStamp, manifest: Manifest): void {
     let atMs = lastAtMs - (runs - run) * periodMs
     setClock(atMs)
     const isBad = fails && run === runs
-    const job = startJob(stamp, record, isBad ? cronJob : (before as typeof cronJob))
+    const job = startJob(cluster, record, isBad ? cronJob : (before as typeof cronJob))
     const { image = '' } = cronJob.spec.jobTemplate.spec?.template.spec?.containers[0] ?? {}
     if (isBad) cluster.badImages.set(image, 'FailedJob')
-    while (reconcile(stamp, job)) setClock((atMs += 5 * second))
+    while (reconcile(cluster, job)) setClock((atMs += 5 * second))
   }
 }
 

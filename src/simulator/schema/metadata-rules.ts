@@ -6,7 +6,13 @@ import { randomInt } from 'node:crypto'
 import { fieldsOf } from '../../kubernetes/fields.ts'
 import type { ObjectMeta } from '../../kubernetes/object.ts'
 import type { StoredResource } from '../api/served-resource.ts'
-import { type FieldProblem, invalidAt, requiredAt, tooLongAt } from '../api/status-refusal.ts'
+import {
+  type FieldProblem,
+  type Found,
+  invalidAt,
+  requiredAt,
+  tooLongAt,
+} from '../api/status-refusal.ts'
 
 /** Metadata that only the server writes. */
 export const serverMetadata: readonly string[] = [
@@ -75,58 +81,46 @@ const maxNameUnits = 63
 const qualifiedName = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/
 const standardFinalizers = ['foregroundDeletion', 'orphan', 'kubernetes']
 
-const nameRule =
-  "must be letters, digits, '-', '_' and '.', with a letter or digit at each end of the name"
-const valueRule =
-  "must be empty, or letters, digits, '-', '_' and '.', with a letter or digit at each end"
+const nameRule = "must be letters, digits, '-', '_' and '.', with a letter or digit at each end"
 const tooLong = `must be no more than ${maxNameUnits} bytes`
 
 /** The problems of an object's metadata. Names do not change, so only those of new objects are checked. */
-export function metadataProblems(
-  metadata: ObjectMeta,
-  created?: StoredResource,
-): readonly FieldProblem[] {
-  const found: FieldProblem[] = []
-  if (created !== undefined) {
-    const { group, groupResource } = created
-    const { name } = metadata
-    const isOfRbac = group === 'rbac.authorization.k8s.io'
-    const rule = isOfRbac ? pathSegment : (rules[groupResource] ?? subdomain)
-    const problem = rule(name)
-    if (name === '') {
-      found.push(requiredAt('metadata.name', 'name or generateName is required'))
-    } else if (problem !== undefined) found.push(invalidAt('metadata.name', name, problem))
-  }
-  for (const [key, value] of textsOf(metadata.labels)) {
-    found.push(...keyProblems('metadata.labels', key), ...valueProblems('metadata.labels', value))
-  }
+export function metadataProblems(metadata: ObjectMeta, created?: StoredResource): Found {
+  const { name } = metadata
+  const isOfRbac = created?.group === 'rbac.authorization.k8s.io'
+  const rule = isOfRbac ? pathSegment : (rules[created?.groupResource ?? ''] ?? subdomain)
+  const problem = created === undefined ? undefined : rule(name)
   const annotations = textsOf(metadata.annotations)
-  const field = 'metadata.annotations'
   const bytes = annotations.flat().reduce((sum, text) => sum + Buffer.byteLength(text), 0)
-  found.push(...annotations.flatMap(([key]) => keyProblems(field, key)))
-  if (bytes > maxAnnotationBytes) found.push(tooLongAt(field, maxAnnotationBytes))
   const owners = itemsOf(metadata.ownerReferences)
-  for (const owner of owners) {
-    for (const member of ['kind', 'name', 'uid'] as const) {
-      if ((owner[member] ?? '') !== '') continue
-      found.push(invalidAt(`metadata.ownerReferences.${member}`, '', 'must not be empty'))
-    }
-  }
-  const [one, other] = owners.filter(({ controller }) => controller === true)
-  if (one !== undefined && other !== undefined) {
-    const both = `${one.kind}/${one.name} and ${other.kind}/${other.name}`
-    const message = `Only one reference can have Controller set to true. Found "true" in references for ${both}`
-    found.push(invalidAt('metadata.ownerReferences', owners, message))
-  }
-  for (const [index, finalizer] of itemsOf(metadata.finalizers).entries()) {
-    const at = `metadata.finalizers[${index}]`
-    const problems = keyProblems(at, finalizer)
-    const isKnown = finalizer.includes('/') || standardFinalizers.includes(finalizer)
-    const message = 'name is neither a standard finalizer name nor is it fully qualified'
-    found.push(...problems)
-    if (problems.length === 0 && !isKnown) found.push(invalidAt(at, finalizer, message))
-  }
-  return found
+  const controllers = owners.filter(({ controller }) => controller === true)
+  return [
+    created !== undefined &&
+      (name === ''
+        ? requiredAt('metadata.name', 'name or generateName is required')
+        : problem !== undefined && invalidAt('metadata.name', name, problem)),
+    textsOf(metadata.labels).map(([key, value]) => [
+      keyProblem('metadata.labels', key),
+      valueProblem('metadata.labels', value),
+    ]),
+    annotations.map(([key]) => keyProblem('metadata.annotations', key)),
+    bytes > maxAnnotationBytes && tooLongAt('metadata.annotations', maxAnnotationBytes),
+    owners.map((owner) =>
+      (['kind', 'name', 'uid'] as const).map(
+        (member) =>
+          (owner[member] ?? '') === '' &&
+          invalidAt(`metadata.ownerReferences.${member}`, '', 'must not be empty'),
+      ),
+    ),
+    controllers.length > 1 &&
+      invalidAt('metadata.ownerReferences', owners, 'only one owner can be the controller'),
+    itemsOf(metadata.finalizers).map((finalizer, index) => {
+      const at = `metadata.finalizers[${index}]`
+      const isKnown = finalizer.includes('/') || standardFinalizers.includes(finalizer)
+      const message = 'must be a standard finalizer or be fully qualified'
+      return keyProblem(at, finalizer) || (!isKnown && invalidAt(at, finalizer, message))
+    }),
+  ]
 }
 
 /** The text members of a client's value, which may be `null`. Skips other members. */
@@ -140,22 +134,17 @@ function itemsOf<T>(given: readonly T[] | null | undefined): readonly T[] {
   return Array.isArray(given) ? (given as readonly T[]) : []
 }
 
-/** The problems of the key of a label or annotation. */
-export function keyProblems(field: string, key: string): FieldProblem[] {
-  const parts = key.split('/')
-  const [own = '', ...more] = parts.toReversed()
-  const [domain = ''] = more
-  const isQualified = more.length === 0 || (more.length === 1 && subdomainPattern.test(domain))
-  if (!isQualified) {
-    const message = 'a qualified name must consist of a DNS subdomain prefix and a name'
-    return [invalidAt(field, key, message)]
-  }
-  if (own.length > maxNameUnits) return [invalidAt(field, key, `name part ${tooLong}`)]
-  return qualifiedName.test(own) ? [] : [invalidAt(field, key, nameRule)]
+/** The problem of the key of a label or annotation. */
+export function keyProblem(field: string, key: string): FieldProblem | false {
+  const [own = '', domain, ...more] = key.split('/').toReversed()
+  const isQualified = more.length === 0 && subdomainPattern.test(domain ?? 'a')
+  if (!isQualified) return invalidAt(field, key, 'must be a name, with a DNS subdomain as prefix')
+  if (own.length > maxNameUnits) return invalidAt(field, key, `name part ${tooLong}`)
+  return !qualifiedName.test(own) && invalidAt(field, key, nameRule)
 }
 
-/** The problems of the value of a label. */
-export function valueProblems(field: string, value: string): FieldProblem[] {
-  if (value.length > maxNameUnits) return [invalidAt(field, value, tooLong)]
-  return value === '' || qualifiedName.test(value) ? [] : [invalidAt(field, value, valueRule)]
+/** The problem of the value of a label. */
+export function valueProblem(field: string, value: string): FieldProblem | false {
+  if (value.length > maxNameUnits) return invalidAt(field, value, tooLong)
+  return value !== '' && !qualifiedName.test(value) && invalidAt(field, value, nameRule)
 }

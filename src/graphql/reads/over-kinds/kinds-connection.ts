@@ -48,7 +48,7 @@ interface KindsPage<P> {
   readonly bounds: ListPageBounds
   readonly terms?: readonly OrderTerm[]
   /** The value of an object. Default: the object itself. Not named `valueOf`: every object has one. */
-  readonly toValue?: (found: { readonly part: P; readonly id: ObjectId }) => object
+  readonly toValue?: ((found: { readonly part: P; readonly id: ObjectId }) => object) | undefined
 }
 
 const testsPerKind = 20
