@@ -21,7 +21,7 @@ const declaredIn: Readonly<Record<string, readonly string[]>> = {
     'src/gateway/serve-schema.ts',
     'src/graphql/served/served-schema.ts',
   ],
-  documents: ['src/graphql/documents/document-bounds.ts'],
+  documents: ['src/graphql/documents/operation-documents.ts'],
   work: ['src/query/condition/work-budget.ts'],
   cache: ['src/cache/cache-bounds.ts', 'src/cache/account-namespaces.ts'],
   writes: ['src/graphql/writes/write-limits.ts'],

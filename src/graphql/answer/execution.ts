@@ -31,7 +31,7 @@ import {
   requestError,
 } from '../errors/client-error.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
-import { problemOfVariables } from '../documents/document-bounds.ts'
+import { problemOfVariables } from '../documents/operation-documents.ts'
 import {
   inTime,
   type PlannedQueries,

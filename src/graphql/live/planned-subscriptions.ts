@@ -34,14 +34,13 @@ import {
   clientResult,
   writeByGet,
 } from '../errors/client-error.ts'
-import { problemOfVariables } from '../documents/document-bounds.ts'
+import { problemOfVariables, type OperationDocuments } from '../documents/operation-documents.ts'
 import {
   inTime,
   PlannedQueries,
   type QueryOrigin,
   type QueryRequest,
 } from '../answer/planned-queries.ts'
-import type { OperationDocuments } from '../documents/operation-documents.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { OperationObserver, OperationReport } from '../answer/operation-observer.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'

@@ -8,7 +8,7 @@
 import { CodedError } from '../../lib/coded-error.ts'
 import { capitalised } from '../../lib/letter-case.ts'
 import { parsePath, PathError, valuesAt } from '../../query/index/path.ts'
-import type { IndexDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
+import type { TypeDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
 import type { KindCatalog, SchemaAtPath } from './kind-catalog.ts'
 import { type ApiResource, isBuiltInGroup } from '../../kubernetes/api-resource.ts'
 import { builtInIndexes, type IndexFunction } from '../../informer/store/store-view.ts'
@@ -157,7 +157,7 @@ const numbers: ReadonlySet<string> = new Set(['int', 'quantity'])
  * its name.
  */
 function declaredIndex(
-  { place, arguments: args }: IndexDeclaration,
+  { place, arguments: args }: TypeDeclaration<'index'>,
   { typeName, apiVersion, resource }: BareKind,
   catalog: KindCatalog,
   earlier: SdlPlace | undefined,
@@ -240,7 +240,7 @@ function declaredIndex(
 
 function isPodTotal(
   typeName: string,
-  { type, path: paths }: IndexDeclaration['arguments'],
+  { type, path: paths }: TypeDeclaration<'index'>['arguments'],
 ): boolean {
   const [path] = paths
   if (typeName !== 'Pod' || type !== 'quantity' || path === undefined || paths.length > 1)

@@ -10,7 +10,7 @@ import type { CodedError } from '../../lib/coded-error.ts'
 import type { EndedRule } from '../../query/index/index-definition.ts'
 import { type ReferenceOfAnyKind, relationName } from '../../query/relation/relation.ts'
 import { relationDirectives } from '../../query/relation/relations.ts'
-import type { RelationDeclaration, TypeExtension, UsesDeclaration } from '../sdl/sdl-document.ts'
+import type { RelationDeclaration, TypeExtension, TypeDeclaration } from '../sdl/sdl-document.ts'
 import { pathProblem, SdlError, unknownFieldHint } from '../sdl/sdl-error.ts'
 import { indexesOf, type IndexFunctions, unknownListFields } from './declared-indexes.ts'
 import { DeclaredRelations } from './declared-relations.ts'
@@ -371,7 +371,7 @@ class SdlUses {
 
   /** The references of an `@uses`. A circle of `as` ends at the first type that is read already. */
   #hidden(
-    { place, arguments: args }: UsesDeclaration,
+    { place, arguments: args }: TypeDeclaration<'uses'>,
     typeName: string,
     open: readonly string[],
   ): readonly Use[] {
@@ -433,7 +433,7 @@ function moved(args: RelationDeclaration['arguments'], at: unknown): Record<stri
 }
 
 function useProblem(
-  { place, arguments: { kind, path, as, at } }: UsesDeclaration,
+  { place, arguments: { kind, path, as, at } }: TypeDeclaration<'uses'>,
   typeName: string,
   catalog: KindCatalog,
 ): SdlError | undefined {

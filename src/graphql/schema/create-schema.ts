@@ -13,7 +13,6 @@ import {
   GraphQLNonNull,
   GraphQLObjectType,
   GraphQLSchema,
-  GraphQLString,
   isInputObjectType,
   isInterfaceType,
   isIntrospectionType,
@@ -40,7 +39,7 @@ import { fieldsOfProfile } from '../model/schema-profile.ts'
 import { federationFields, fetchableDirective, relayFields } from './protocol-fields.ts'
 import type { SchemaModel } from '../model/schema-model.ts'
 import { OwnTypes, type SchemaTypes, without } from './own-types.ts'
-import { GraphQLStringMap, sortedSchema } from './scalars.ts'
+import { sortedSchema } from './scalars.ts'
 import {
   buildOrderType,
   buildWhereType,
@@ -49,7 +48,7 @@ import {
   sortDirection,
 } from './where-type.ts'
 import { workloadTypes, type WorkloadTypes } from './workload-type.ts'
-import { elementsOf, type FieldConfigs, fromSource } from './field-source.ts'
+import { elementsOf, type FieldConfigs, type FieldSource, fromSource } from './field-source.ts'
 import { graphqlNameOf } from '../naming/kind-name.ts'
 import type { Definitions } from '../model/definitions.ts'
 import { nativePropertiesOf } from '../model/kind-catalog.ts'
@@ -141,7 +140,7 @@ function schemaTypes(model: SchemaModel, secretData: boolean): SchemaTypes {
   const own = new OwnTypes((name, kind) => {
     if (name === 'KubernetesObject') return types.kubernetesObject
     if (name === 'ObjectMeta') return types.objectMeta
-    if (name === 'KubernetesObjectWhere') return objectWhereType(own.input('HealthStatusFilter'))
+    if (name === 'KubernetesObjectWhere') return objectWhereType(types)
     if (name === 'KubernetesObjectOrder') return objectOrderType
     if (name === 'SortDirection') return sortDirection
     if (kind !== undefined && name === 'Kind') return objectType(kind)
@@ -325,16 +324,7 @@ function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObjectType 
         {
           ...nativeFields(kind, definitions, openApiTypes),
           ...workload.fieldsOf(kind),
-          ...(types.secretData ? secretFields(kind) : {}),
-          ...amountFields(kind, types),
-          ...(usageKindOf(kind) !== undefined && {
-            usage: {
-              type: types.own.object('ResourceUsage'),
-              description:
-                'What it used when it was last measured, by metrics.k8s.io. The gateway reads the measurements of a cluster at an interval while they are asked for. Null if there is none, as of a pod that has just started, and with an error if the cluster does not serve them or the viewer may not see them.',
-              ...fromSource({ form: 'usage' }),
-            },
-          }),
+          ...ownFieldsOf(kind, types),
           ...Object.fromEntries(
             kind.relations.map((relation) => [
               relation.definition.name,
@@ -412,40 +402,23 @@ function objectRefField(field: ObjectRefField, types: SchemaTypes): FieldConfigs
   }
 }
 
-function amountFields({ resource }: Kind, { own }: SchemaTypes): FieldConfigs {
-  if (resource.group !== '' || resource.kind !== 'Pod') return {}
-  const field = (list: 'requests' | 'limits', description: string): FieldConfigs[string] => ({
-    type: own.object('ResourceAmounts'),
-    description,
-    ...fromSource({ form: 'podAmounts', list }),
-  })
-  return {
-    requests: field(
-      'requests',
-      'What the scheduler reserves for the pod as a whole: the values of `cpuRequests` and `memoryRequests`.',
-    ),
-    limits: field(
-      'limits',
-      'The limits of the pod as a whole: the values of `cpuLimits` and `memoryLimits`. Containers without a limit count nothing.',
-    ),
+/** What the gateway reads for some kinds: usage, the amounts of a Pod, and the content of Secrets, which caches leave out. */
+function ownFieldsOf(kind: Kind, { own, secretData }: SchemaTypes): FieldConfigs {
+  const { group, kind: name } = kind.resource
+  const isSecret = group === '' && name === 'Secret' && kind.metadataOnly && secretData
+  const isPod = group === '' && name === 'Pod'
+  const sources: Readonly<Record<string, FieldSource>> = {
+    ...(isSecret && { data: { form: 'secretContents' }, type: { form: 'secretContents' } }),
+    ...(isPod && {
+      requests: { form: 'podAmounts', list: 'requests' },
+      limits: { form: 'podAmounts', list: 'limits' },
+    }),
+    ...(usageKindOf(kind) !== undefined && { usage: { form: 'usage' } }),
   }
-}
-
-/** The fields `data` and `type` of Secrets, which the caches leave out. Other kinds have none of them. */
-function secretFields({ resource, metadataOnly }: Kind): FieldConfigs {
-  if (!metadataOnly || resource.group !== '' || resource.kind !== 'Secret') return {}
-  return {
-    data: {
-      type: GraphQLStringMap,
-      description:
-        'The values of the Secret in base64, by key. The gateway reads them from the API server for each answer, with the bearer token of the caller. Null if the Secret is gone.',
-      ...fromSource({ form: 'secretContents' }),
-    },
-    type: {
-      type: GraphQLString,
-      description:
-        'The purpose of `data`: `kubernetes.io/tls`. The gateway reads it as it reads `data`.',
-      ...fromSource({ form: 'secretContents' }),
-    },
-  }
+  return Object.fromEntries(
+    Object.entries(sources).map(([field, source]) => [
+      field,
+      { ...own.kindField(field, kind), ...fromSource(source) },
+    ]),
+  )
 }

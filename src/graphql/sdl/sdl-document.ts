@@ -18,22 +18,15 @@ import {
   Source,
   type TypeNode,
 } from 'graphql'
-import {
-  type AnyKindArguments,
-  type EndedArguments,
-  fieldDirectives,
-  type IndexArguments,
-  sdlDirectives,
-  sdlEnums,
-  typeDirectives,
-  type UsesArguments,
-} from './sdl-directives.ts'
+import { fieldDirectives, sdlDirectives, sdlEnums, typeDirectives } from './sdl-directives.ts'
+import type { DirectiveArguments } from './directive-arguments.ts'
 import { SdlError, type SdlPlace } from './sdl-error.ts'
 import type { SdlSource } from './sdl-source.ts'
 
-export interface IndexDeclaration {
+/** A directive on a type, with its arguments, checked against its definition. */
+export interface TypeDeclaration<D extends 'index' | 'ended' | 'uses'> {
   readonly place: SdlPlace
-  readonly arguments: IndexArguments
+  readonly arguments: DirectiveArguments[D]
 }
 
 export interface RelationDeclaration {
@@ -52,21 +45,11 @@ export interface RelationDeclaration {
 }
 
 /** The arguments of a declaration if it has this directive. */
-export function argumentsOf<D extends keyof AnyKindArguments>(
+export function argumentsOf<D extends keyof DirectiveArguments>(
   { directive, arguments: args }: RelationDeclaration,
   wanted: D,
-): AnyKindArguments[D] | undefined {
-  return directive === wanted ? (args as unknown as AnyKindArguments[D]) : undefined
-}
-
-export interface EndedDeclaration {
-  readonly place: SdlPlace
-  readonly arguments: EndedArguments
-}
-
-export interface UsesDeclaration {
-  readonly place: SdlPlace
-  readonly arguments: UsesArguments
+): DirectiveArguments[D] | undefined {
+  return directive === wanted ? (args as unknown as DirectiveArguments[D]) : undefined
 }
 
 /** One `extend type` or `extend interface`. */
@@ -75,10 +58,10 @@ export interface TypeExtension {
   readonly typeName: string
   /** Whether an unserved type is passed over. */
   readonly optional: boolean
-  readonly indexes: readonly IndexDeclaration[]
+  readonly indexes: readonly TypeDeclaration<'index'>[]
   readonly relations: readonly RelationDeclaration[]
-  readonly ended?: EndedDeclaration
-  readonly uses?: readonly UsesDeclaration[]
+  readonly ended?: TypeDeclaration<'ended'>
+  readonly uses?: readonly TypeDeclaration<'uses'>[]
 }
 
 /** The declarations of one source, and the problems of the parts that cannot be read. */
@@ -153,9 +136,9 @@ class DocumentReader {
 
   /** The directives of the type itself. */
   #onType(node: ExtensionNode): Pick<TypeExtension, 'indexes' | 'ended' | 'uses'> {
-    const indexes: IndexDeclaration[] = []
-    const uses: UsesDeclaration[] = []
-    let ended: EndedDeclaration | undefined
+    const indexes: TypeDeclaration<'index'>[] = []
+    const uses: TypeDeclaration<'uses'>[] = []
+    let ended: TypeDeclaration<'ended'> | undefined
     for (const directive of node.directives ?? []) {
       const { value: name } = directive.name
       if (node.kind === Kind.INTERFACE_TYPE_EXTENSION) {
@@ -169,12 +152,12 @@ class DocumentReader {
         this.#unsupported(directive, `@${name} does not stand on a type`, hint)
         continue
       }
-      const found = this.#arguments(definition, directive, node.name.value) as unknown
+      const found: unknown = this.#arguments(definition, directive, node.name.value)
       if (found === undefined) continue
       const place = this.#placeOf(directive)
-      if (name === 'index') indexes.push({ place, arguments: found as IndexArguments })
-      else if (name === 'uses') uses.push({ place, arguments: found as UsesArguments })
-      else ended ??= { place, arguments: found as EndedArguments }
+      if (name === 'index') indexes.push({ place, arguments: found as DirectiveArguments['index'] })
+      else if (name === 'uses') uses.push({ place, arguments: found as DirectiveArguments['uses'] })
+      else ended ??= { place, arguments: found as DirectiveArguments['ended'] }
     }
     return {
       indexes,
