@@ -43,6 +43,7 @@ import {
   sendBytes,
   sendJson,
   sendSuccess,
+  unrecognized,
 } from './exchange.ts'
 import { serveLog } from './log-requests.ts'
 import {
@@ -291,12 +292,7 @@ async function writeObject(request: ResourceRequest, verb: string): Promise<void
   }
   if (verb !== 'patch') {
     const value = parseBody(body, type, served.kind)
-    if (value === undefined) {
-      throw badRequest(
-        `the object provided is unrecognized (must be of type ${served.kind}): couldn't get version/kind; ` +
-          'json parse error: unexpected end of JSON input (<empty>)',
-      )
-    }
+    if (value === undefined) throw unrecognized(served.kind, 'json parse error: (<empty>)')
     const given = checkedObject(value, served)
     const isNew = verb === 'create'
     const write = isNew ? createObject : updateObject

@@ -41,6 +41,7 @@ import {
   sendJson,
   sendRefusal,
   sendText,
+  unrecognized,
 } from './exchange.ts'
 import { serveMetrics } from './metrics-requests.ts'
 import { type OpenWatch, wantsAggregated } from './resource-request.ts'
@@ -311,7 +312,7 @@ async function serveReview(
   const types = { kind: review.kind, apiVersion: `${group}/v1` }
   const given = { ...types, ...(await readFields(exchange.request, review.kind)) }
   if (given.kind !== types.kind || given.apiVersion !== types.apiVersion) {
-    throw badRequest(`the object provided is unrecognized (must be of type ${review.kind})`)
+    throw unrecognized(review.kind)
   }
   const { metadata, spec } = given as Fields
   const answer = review.answer(fieldsOf(spec), { ...context, namespace })
