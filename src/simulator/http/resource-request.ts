@@ -57,7 +57,7 @@ export interface ResourceRequest extends WriteTarget {
 /** An open watch, for faults that end it. */
 export interface OpenWatch {
   readonly resource: string
-  end(reason: Refusal): void
+  readonly end: (reason: Refusal) => void
 }
 
 /** The part of the server that watches use. */
