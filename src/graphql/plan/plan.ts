@@ -58,9 +58,6 @@ import type { Kind } from '../model/kind.ts'
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import { memberWriter, extensionWriter, valueWriter } from './value-writer.ts'
 import { objectKey } from '../../kubernetes/object.ts'
-import { anyKindsPlaces } from '../reads/over-kinds/any-kinds-list.ts'
-import { entityPlaces } from '../reads/entity-read.ts'
-import { graphKinds } from '../reads/graph/graph-request.ts'
 import {
   type ListRequest,
   listRequest,
@@ -70,15 +67,14 @@ import {
   type ReadPage,
 } from '../reads/list-read.ts'
 import { namedList } from '../reads/typed-arguments.ts'
-import { foundByKey, identityAt, objectByRefAt } from '../reads/object-read.ts'
-import { objectOf, queryValues } from '../reads/query-values.ts'
-import type {
-  GraphArguments,
-  KindLookupArguments,
-  KubernetesObjectsArguments,
-  ObjectByRefArguments,
-  ObjectListArguments,
-} from '../schema/gateway-types.ts'
+import { foundByKey } from '../reads/object-read.ts'
+import {
+  namedByArguments,
+  type NamedByArguments,
+  objectOf,
+  queryValues,
+} from '../reads/query-values.ts'
+import type { KindLookupArguments, ObjectListArguments } from '../schema/gateway-types.ts'
 import type { ExtensionField } from '../schema/field-source.ts'
 import { isServed, kindNamed } from '../served/named-kinds.ts'
 
@@ -356,14 +352,6 @@ function rootWriter(field: PlanField): RootWriter {
       return lookupRoot(source.kind, field)
     case 'objectList':
       return objectListRoot(field)
-    case 'objectById':
-    case 'objectsByIds':
-    case 'objectByRef':
-    case 'entities':
-    case 'kubernetesObjects':
-      return placedRoot(source.form, field)
-    case 'aroundObjects':
-      return graphRoot(field)
     case 'write':
       return writeRoot(field)
     case 'extension':
@@ -375,8 +363,11 @@ function rootWriter(field: PlanField): RootWriter {
     case 'clusterFrames':
     case 'value':
       return valueRoot(field)
-    default:
-      throw field.notCovered()
+    default: {
+      const named = namedByArguments[source.form]
+      if (named === undefined) throw field.notCovered()
+      return placedRoot(named, field)
+    }
   }
 }
 
@@ -466,35 +457,13 @@ function objectListRoot(field: PlanField): RootWriter {
   }
 }
 
-/** Finds the kinds that the arguments of a member of {@link queryValues} name. Throws as the member does. */
-const placesOf = {
-  objectById: (served, { id }, typeName) => placeOfId(served, id, typeName),
-  objectsByIds: (served, { ids }) =>
-    (ids as readonly string[]).flatMap((id) => placeOfId(served, id)),
-  objectByRef: (served, values) => [
-    objectByRefAt(served, values as unknown as ObjectByRefArguments).at,
-  ],
-  entities: (served, { representations }) =>
-    entityPlaces(served, representations as readonly unknown[]),
-  kubernetesObjects: (served, values) =>
-    anyKindsPlaces(served, values as unknown as KubernetesObjectsArguments),
-} satisfies Record<
-  string,
-  (served: ServedSchema, values: Values, typeName?: string) => readonly ClusterKind[]
->
-
-function placeOfId(served: ServedSchema, id: unknown, typeName?: string): readonly ClusterKind[] {
-  const named = identityAt(served, String(id), typeName)
-  return named === undefined ? [] : [named.at]
-}
-
 /**
  * Compiles a member of {@link queryValues} whose arguments name the kinds of its objects. Each request determines the kinds to
  * read. The fields by which Relay fetches objects of one type are `object(id:)` for that type.
  */
-function placedRoot(form: keyof typeof placesOf, field: PlanField): RootWriter {
+function placedRoot(kindsOf: NamedByArguments, field: PlanField): RootWriter {
   const type = getNullableType(field.type)
-  const typeName = form === 'objectById' && isObjectType(type) ? type.name : undefined
+  const typeName = field.source.form === 'objectById' && isObjectType(type) ? type.name : undefined
   const { compiled, rowNeeds } = field.compiler.ofNamedKinds(() => {
     if (typeName === undefined) return valueRoot(field)
     const write = valueWriter(field)
@@ -506,7 +475,7 @@ function placedRoot(form: keyof typeof placesOf, field: PlanField): RootWriter {
     ...compiled,
     further(served, values, variables) {
       const places = new Map<string, ClusterKind>()
-      for (const at of placesOf[form](served, values, typeName)) {
+      for (const at of kindsOf(served, values, typeName)) {
         places.set(`${at.cluster}/${at.kind.typeName}`, at)
       }
       return Array.from(places.values(), (at) => {
@@ -515,20 +484,6 @@ function placedRoot(form: keyof typeof placesOf, field: PlanField): RootWriter {
         const rows = needed.map((need) => (isOptional ? { ...need, isOptional } : need))
         return kind.uncached ? rows : [at, ...rows]
       }).flat()
-    },
-  }
-}
-
-/** Compiles `graph`, a member of {@link queryValues}. It may contain objects of other clusters than the default one. */
-function graphRoot(field: PlanField): RootWriter {
-  const { compiled, needs } = field.compiler.apart(() => valueRoot(field))
-  return {
-    ...compiled,
-    further(served, values, variables) {
-      const kinds = graphKinds(served, values as unknown as GraphArguments)
-      const clusters = new Set(kinds.map(({ cluster }) => cluster))
-      const rows = Array.from(clusters, (cluster) => neededKinds(needs, cluster, variables))
-      return [...kinds, ...rows.flat()]
     },
   }
 }

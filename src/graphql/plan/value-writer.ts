@@ -28,12 +28,9 @@ import { ClientError } from '../errors/client-error.ts'
 import { type ExtensionParent, StoredObject } from '../reads/direct/direct-reads.ts'
 import { keptOfNode } from '../reads/graph/graph-read.ts'
 import { foundByKey, OfObject, referenced } from '../reads/object-read.ts'
-import { lastEventNeeds, problemNeeds } from '../reads/over-kinds/problems-read.ts'
-import { completionNeeds, searchNeeds } from '../reads/over-kinds/search-read.ts'
+import { memberNeeds } from '../reads/query-values.ts'
 import type { ExtensionField, FieldSource } from '../schema/field-source.ts'
 import { ObjectRef } from '../schema/object-ref.ts'
-import type { RelatedNeed } from '../served/schema-relations.ts'
-import type { ServedSchema } from '../served/served-schema.ts'
 import { anyRowWriter, type PlanField, writtenMembers } from './plan-compiler.ts'
 import { jsonReader } from './own-fields.ts'
 import {
@@ -181,20 +178,6 @@ function ownMemberWriter(field: PlanField, write: ValueWriter): ValueWriter {
   }
   const isPlain = isText || type === GraphQLInt || type === GraphQLBoolean
   return isPlain ? Object.assign(writeOwn, { quick }) : writeOwn
-}
-
-type Needs = (
-  served: ServedSchema,
-  values: Readonly<Record<string, unknown>>,
-  cluster: string,
-) => readonly RelatedNeed[]
-
-/** The kinds that members read in a cluster, by coordinate. They are prepared before the run that reads the member. */
-const memberNeeds: Readonly<Record<string, Needs>> = {
-  'Query.search': searchNeeds,
-  'Query.complete': completionNeeds,
-  'Query.problems': problemNeeds,
-  'Problem.lastEvent': lastEventNeeds,
 }
 
 /** Stands for an extension's call that is not made yet. The run is repeated, so the text does not matter. */
