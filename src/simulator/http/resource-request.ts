@@ -10,7 +10,7 @@ import { type Column, printedCell } from '../../kubernetes/printing/column.ts'
 import { customColumns } from '../../kubernetes/printing/custom-columns.ts'
 import { printedKindOf } from '../../kubernetes/printing/printed-kinds.ts'
 import { isJsonObject } from '../../lib/json.ts'
-import type { ServiceAccountTokens } from '../access/authentication.ts'
+import type { Authentication } from '../access/authentication.ts'
 import { type CapturedApi, metadataSchema } from '../api/captured-api.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 import {
@@ -51,7 +51,7 @@ export interface ResourceRequest extends WriteTarget {
   /** The faults that strike the request. */
   readonly effects: readonly FaultEffect[]
   readonly watches: WatchRegistry
-  readonly accounts: ServiceAccountTokens
+  readonly authentication: Authentication
 }
 
 /** An open watch, for faults that end it. */

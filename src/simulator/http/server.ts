@@ -11,7 +11,7 @@ import { type Fields, fieldsOf } from '../../kubernetes/fields.ts'
 import { HostNames } from '../../lib/host-names.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import type { Authentication } from '../access/authentication.ts'
-import { type Authorizer, forbidden } from '../access/authorization.ts'
+import { type AccessAttributes, type Authorizer, forbidden } from '../access/authorization.ts'
 import { type ReviewContext, reviews } from '../access/reviews.ts'
 import {
   aggregatedDiscovery,
@@ -41,10 +41,11 @@ import {
   sendJson,
   sendRefusal,
   sendText,
+  unrecognized,
 } from './exchange.ts'
 import { serveMetrics } from './metrics-requests.ts'
 import { type OpenWatch, wantsAggregated } from './resource-request.ts'
-import { accessAttributes, serveResource } from './serve-resource.ts'
+import { serveResource } from './serve-resource.ts'
 
 interface SimulatedServerOptions {
   readonly port: number
@@ -163,7 +164,18 @@ export class SimulatedServer {
     }
     const { authentication, authorizer } = this.#options
     const identity = authentication.identify(request.headers.authorization)
-    const attributes = accessAttributes(exchange, target)
+    // A selector for one name asks for that object.
+    const [, selected = ''] =
+      /(?:^|,)metadata\.name==?([^,]*)/.exec(params.get('fieldSelector') ?? '') ?? []
+    const isNamespace = target?.group === '' && target.resource === 'namespaces'
+    const attributes: AccessAttributes =
+      target === undefined
+        ? { verb: exchange.method.toLowerCase(), path }
+        : {
+            ...target,
+            namespace: isNamespace ? target.name : target.namespace,
+            name: target.name || selected,
+          }
     const { allowed, reason } = authorizer.decide(identity, attributes)
     if (!allowed) throw forbidden(identity, attributes, reason)
     const { registry } = this.#storage
@@ -180,7 +192,7 @@ export class SimulatedServer {
       exchange,
       storage: this.#storage,
       effects,
-      accounts: authentication.accounts,
+      authentication,
       watches: {
         bookmarkIntervalMs: this.#options.bookmarkIntervalMs,
         add: (watch) => {
@@ -300,7 +312,7 @@ async function serveReview(
   const types = { kind: review.kind, apiVersion: `${group}/v1` }
   const given = { ...types, ...(await readFields(exchange.request, review.kind)) }
   if (given.kind !== types.kind || given.apiVersion !== types.apiVersion) {
-    throw badRequest(`the object provided is unrecognized (must be of type ${review.kind})`)
+    throw unrecognized(review.kind)
   }
   const { metadata, spec } = given as Fields
   const answer = review.answer(fieldsOf(spec), { ...context, namespace })

@@ -98,21 +98,15 @@ export class ResourceStore {
       return at >= start && at < end
     })
     const size = Math.max(0, end - start) - later.length
-    return { size, objects: this.#walk(keys, start, end, before) }
-  }
-
-  *#walk(
-    keys: readonly string[],
-    start: number,
-    end: number,
-    before: ReadonlyMap<string, StoredObject | undefined>,
-  ): Generator<StoredObject, undefined, undefined> {
-    for (let at = start; at < end; at++) {
-      const key = keys[at] ?? ''
-      const object = before.has(key) ? before.get(key) : this.#objects.get(key)
-      if (object !== undefined) yield object
+    const current = this.#objects
+    function* objects(): Generator<StoredObject> {
+      for (let at = start; at < end; at++) {
+        const key = keys[at] ?? ''
+        const object = before.has(key) ? before.get(key) : current.get(key)
+        if (object !== undefined) yield object
+      }
     }
-    return undefined
+    return { size, objects: objects() }
   }
 }
 

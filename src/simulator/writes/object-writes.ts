@@ -141,7 +141,7 @@ export function createObject(
     throw new Refusal(500, 'resourceVersion should not be set on objects to be created')
   }
   const { name } = metadata
-  if (stored.namespaced) checkNamespace(storage, served, namespace, name)
+  if (stored.namespaced) checkNamespace(storage, served, metadata)
   refuseInvalid({ ...served, name }, metadataProblems(metadata, stored))
   const settled = settledObject(storage, served, { ...given, metadata }, options)
   let object = settled
@@ -188,27 +188,19 @@ function newMetadata(given: ObjectMeta, namespace: string, served: ServedResourc
   }
 }
 
+/** Throws 404 for a namespace that does not exist, and 403 for one that is being terminated. */
 function checkNamespace(
   storage: Storage,
   served: ServedResource,
-  namespace: string,
-  name: string,
+  { namespace, name }: ObjectMeta,
 ): void {
-  const found = storage.get(resources.namespaces, '', namespace)
-  if (found === undefined) throw notFound({ ...resources.namespaces, name: namespace })
+  const found = storage.get(resources.namespaces, '', namespace ?? '')
+  if (found === undefined) throw notFound({ ...resources.namespaces, name: namespace ?? '' })
   if (found.metadata.deletionTimestamp === undefined) return
-  const problem = `unable to create new content in namespace ${namespace} because it is being terminated`
-  throw new Refusal(403, `${groupResourceOf(served)} "${name}" is forbidden: ${problem}`, {
-    details: {
-      ...detailsOf({ ...served, name }),
-      causes: [
-        {
-          reason: 'NamespaceTerminating',
-          message: `namespace ${namespace} is being terminated`,
-          field: 'metadata.namespace',
-        },
-      ],
-    },
+  const message = `namespace ${namespace} is being terminated`
+  const causes = [{ reason: 'NamespaceTerminating', message, field: 'metadata.namespace' }]
+  throw new Refusal(403, `${groupResourceOf(served)} "${name}" is forbidden: ${message}`, {
+    details: { ...detailsOf({ ...served, name }), causes },
   })
 }
 
@@ -341,20 +333,10 @@ export function deleteObject(
   const { metadata } = current
   const uid = metadata.uid ?? ''
   const subject = { group: served.group, resource: served.kind, name }
-  if (preconditions.uid !== undefined && preconditions.uid !== uid) {
-    throw conflict(
-      subject,
-      `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${uid}). ` +
-        'The object might have been deleted and then recreated',
-    )
-  }
-  const { resourceVersion: wanted } = preconditions
-  if (wanted !== undefined && wanted !== metadata.resourceVersion) {
-    throw conflict(
-      subject,
-      `the ResourceVersion in the precondition (${wanted}) does not match the ResourceVersion in record ` +
-        `(${metadata.resourceVersion}). The object might have been modified`,
-    )
+  for (const field of ['uid', 'resourceVersion'] as const) {
+    const wanted = preconditions[field]
+    if (wanted === undefined || wanted === metadata[field]) continue
+    throw conflict(subject, `the ${field} is ${metadata[field]}, and not ${wanted}`)
   }
   if (served.stored.groupResource === 'namespaces' && undeletable.has(name)) {
     const message = `namespaces "${name}" is forbidden: this namespace may not be deleted`
