@@ -93,13 +93,9 @@ export function isLostCluster(code: unknown): boolean {
 
 /** The error of a write by GET: a link, a prefetch or a reload must not write. */
 export function writeByGet(): ClientError {
-  return new ClientError(
-    'BAD_USER_INPUT',
-    'writes are accepted by POST and over WebSocket, never by GET',
-    {
-      hint: 'send a POST with content-type application/json',
-    },
-  )
+  const message = 'writes are accepted by POST and over WebSocket, never by GET'
+  const hint = 'send a POST with content-type application/json'
+  return new ClientError('BAD_USER_INPUT', message, { hint })
 }
 
 /** Errors of lower layers with these codes are for the caller. Other codes mean a fault of the gateway. */
@@ -121,9 +117,6 @@ const codes: Readonly<Record<string, ClientErrorCode>> = {
   INTERNAL_SERVER_ERROR: 'INTERNAL',
 }
 
-/** When to retry after an index was missing. */
-const soonMs = 1_000
-
 const internalMessage = 'The gateway failed to answer this; its log says why.'
 
 /**
@@ -132,19 +125,18 @@ const internalMessage = 'The gateway failed to answer this; its log says why.'
  * change.
  */
 export function clientErrorOf(error: unknown): GraphQLError {
-  const cause = innermost(error)
+  // The original error, before GraphQL located it.
+  let cause = error
+  while (cause instanceof GraphQLError && cause.originalError !== undefined) {
+    cause = cause.originalError
+  }
   if (cause instanceof ClientError || (cause instanceof CodedError && passedOn.has(cause.code))) {
     return placed(error, cause.message, extensionsOf(cause))
   }
   if (cause instanceof UnknownIndexError) {
     const message = `${cause.resource}: the index ${cause.index} is being built`
-    const hint = 'try again in a moment'
-    return placed(error, message, {
-      code: 'NOT_SYNCED',
-      value: cause.index,
-      hint,
-      retryAfterMs: soonMs,
-    })
+    const details = { value: cause.index, hint: 'try again in a moment', retryAfterMs: 1_000 }
+    return placed(error, message, { code: 'NOT_SYNCED', ...details })
   }
   if (!(cause instanceof GraphQLError) || !(error instanceof GraphQLError)) {
     return placed(error, internalMessage, { code: 'INTERNAL', unexpected: true })
@@ -172,8 +164,10 @@ export function refusalOf(error: unknown): GraphQLError {
   const { code, retryAfterMs } = seen.extensions
   const status = statuses[String(code)]
   if (status === undefined) return seen
+  const problem = error instanceof UnauthenticatedError ? error.problem : undefined
   const headers = {
-    ...challengeOf(error),
+    // The challenge of RFC 6750 for missing or invalid credentials.
+    ...(problem && { 'www-authenticate': `Bearer realm="informerql"${challenges[problem]}` }),
     ...(typeof retryAfterMs === 'number'
       ? { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)) }
       : {}),
@@ -181,15 +175,10 @@ export function refusalOf(error: unknown): GraphQLError {
   return placed(seen, seen.message, { ...seen.extensions, http: { status, headers } })
 }
 
-/** The challenge of RFC 6750 for missing or invalid credentials. */
-function challengeOf(error: unknown): { readonly 'www-authenticate'?: string } {
-  if (!(error instanceof UnauthenticatedError)) return {}
-  const problems = {
-    none: '',
-    malformed: ', error="invalid_request"',
-    refused: ', error="invalid_token"',
-  }
-  return { 'www-authenticate': `Bearer realm="informerql"${problems[error.problem]}` }
+const challenges: Readonly<Record<UnauthenticatedError['problem'], string>> = {
+  none: '',
+  malformed: ', error="invalid_request"',
+  refused: ', error="invalid_token"',
 }
 
 /** Whether {@link clientErrorOf} masked the error. */
@@ -290,15 +279,6 @@ export function unlessRefused<T>(read: () => T): T | undefined {
   }
 }
 
-/** The original error, before GraphQL located it. */
-function innermost(error: unknown): unknown {
-  let inner = error
-  while (inner instanceof GraphQLError && inner.originalError !== undefined) {
-    inner = inner.originalError
-  }
-  return inner
-}
-
 /** A new error with the location of another one. */
 function placed(at: unknown, message: string, extensions: GraphQLErrorExtensions): GraphQLError {
   if (!(at instanceof GraphQLError)) return new GraphQLError(message, { extensions })
@@ -343,7 +323,10 @@ function fewErrors<T extends GraphQLError | GraphQLFormattedError>(
   const kept: T[] = []
   const others: T[] = []
   for (const error of errors) {
-    const name = `${codeOf(error)}\0${fieldOf(error)}\0${error.message}`
+    const code = error.extensions?.['code']
+    // The path without list positions.
+    const field = error.path?.filter((step) => typeof step === 'string').join('.') ?? ''
+    const name = `${typeof code === 'string' ? code : ''}\0${field}\0${error.message}`
     const count = (alike.get(name) ?? 0) + 1
     alike.set(name, count)
     if (count <= maxAlike && kept.length < maxErrors) kept.push(error)
@@ -368,11 +351,8 @@ function boundedExtensions(extensions: GraphQLErrorExtensions): GraphQLErrorExte
   const bounded: Record<string, unknown> = {}
   let same = true
   for (const [name, value] of Object.entries(extensions)) {
-    if (boundedByMaker.has(name)) {
-      bounded[name] = value
-      continue
-    }
-    bounded[name] = boundedValue(value, name === 'hint' ? maxTextLength : maxEchoLength)
+    const maxLength = name === 'hint' ? maxTextLength : maxEchoLength
+    bounded[name] = boundedByMaker.has(name) ? value : boundedValue(value, maxLength)
     same &&= bounded[name] === value
   }
   return same ? extensions : bounded
@@ -391,16 +371,6 @@ function boundedValue(value: unknown, maxLength: number): unknown {
   return text.length <= maxLength ? value : shortened(text, maxLength)
 }
 
-function codeOf({ extensions }: GraphQLError | GraphQLFormattedError): string {
-  const code = extensions?.['code']
-  return typeof code === 'string' ? code : ''
-}
-
-/** The path of an error without list positions. */
-function fieldOf({ path }: GraphQLError | GraphQLFormattedError): string {
-  return path?.filter((step) => typeof step === 'string').join('.') ?? ''
-}
-
 /** The path of the argument that contains a node: `first`, `where.phase.eq`. */
 export function argumentAt(document: DocumentNode, wanted: ASTNode): string | undefined {
   let found: string | undefined
@@ -409,7 +379,11 @@ export function argumentAt(document: DocumentNode, wanted: ASTNode): string | un
       if (node !== wanted) return undefined
       // `ancestors` does not contain the parent yet.
       const line = [...ancestors, ...(parent === undefined ? [] : [parent]), node]
-      const names = line.flatMap((one) => (isNamed(one) ? [one.name.value] : []))
+      const names = line.flatMap((one) =>
+        'kind' in one && (one.kind === NodeKind.ARGUMENT || one.kind === NodeKind.OBJECT_FIELD)
+          ? [one.name.value]
+          : [],
+      )
       found = names.length === 0 ? undefined : names.join('.')
       return BREAK
     },
@@ -447,10 +421,4 @@ function argumentOfVariable(document: DocumentNode, name: string): string | unde
     },
   })
   return argument
-}
-
-function isNamed(
-  node: ASTNode | readonly ASTNode[],
-): node is Extract<ASTNode, { kind: typeof NodeKind.ARGUMENT | typeof NodeKind.OBJECT_FIELD }> {
-  return 'kind' in node && (node.kind === NodeKind.ARGUMENT || node.kind === NodeKind.OBJECT_FIELD)
 }

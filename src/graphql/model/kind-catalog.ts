@@ -84,7 +84,17 @@ export class KindCatalog {
   /** What the API has at a path of a kind's objects. Throws `PathError`. */
   at(typeName: string, path: string): SchemaAtPath {
     const kind = this.#byType.get(typeName)
-    return kind === undefined ? absent : schemaAtPath(kind, path, this.definitions)
+    if (kind === undefined) return absent
+    const { shared } = this.definitions
+    const { steps } = parsePath(path)
+    const [first, ...rest] = steps
+    if (first?.form === 'field' && first.name === 'metadata') {
+      return follow(shared.find(objectMetaDefinition) ?? {}, rest, shared)
+    }
+    if (kind.metadataOnly) return absent
+    const schema = this.definitions.schemaOf(kind.resource)
+    if (schema === undefined) return undescribed
+    return follow(schema, steps, this.definitions.scopeOf(kind.resource))
   }
 }
 
@@ -122,20 +132,6 @@ export type SchemaAtPath =
 
 const undescribed: SchemaAtPath = { form: 'undescribed' }
 const absent: SchemaAtPath = { form: 'absent' }
-
-function schemaAtPath(kind: BareKind, path: string, definitions: Definitions): SchemaAtPath {
-  const { steps } = parsePath(path)
-  const [first, ...rest] = steps
-  if (first?.form === 'field' && first.name === 'metadata') {
-    const metadata = definitions.shared.find(objectMetaDefinition) ?? {}
-    return follow(metadata, rest, definitions.shared)
-  }
-  if (kind.metadataOnly) return absent
-  const schema = definitions.schemaOf(kind.resource)
-  return schema === undefined
-    ? undescribed
-    : follow(schema, steps, definitions.scopeOf(kind.resource))
-}
 
 function follow(
   start: OpenApiSchema,
@@ -286,20 +282,16 @@ export class UnknownTypes {
     if (near !== undefined) {
       return new SdlError('unknown-type', place, message, `did you mean ${near}? ${wayOut}`)
     }
-    if (!this.#mayCome(typeName)) {
-      return new SdlError('unknown-type', place, message, wayOut)
-    }
-    this.#dormant.push({ place, typeName })
-    return undefined
-  }
-
-  #mayCome(typeName: string): boolean {
-    if (groupsWithoutPrefix.has(ownerOfBareKind(typeName))) return true
     const begins = (prefix: string): boolean =>
       typeName.length > prefix.length && typeName.startsWith(prefix)
-    if (this.#prefixes.some(begins)) return true
-    // A group has at least two labels.
-    return (typeName.match(/[A-Z][a-z0-9]+|[A-Z]+(?![a-z])/g) ?? []).length > 2
+    // The name of a group that is spelled out has at least two labels.
+    const mayCome =
+      groupsWithoutPrefix.has(ownerOfBareKind(typeName)) ||
+      this.#prefixes.some(begins) ||
+      (typeName.match(/[A-Z][a-z0-9]+|[A-Z]+(?![a-z])/g) ?? []).length > 2
+    if (!mayCome) return new SdlError('unknown-type', place, message, wayOut)
+    this.#dormant.push({ place, typeName })
+    return undefined
   }
 }
 

@@ -31,6 +31,7 @@ import {
   writeJson,
   writeString,
 } from '../../informer/codec/projection.ts'
+import { LRUCache } from 'lru-cache'
 import { ruledHealth } from '../../kubernetes/health/health.ts'
 import { objectKey, type Unstructured } from '../../kubernetes/object.ts'
 import { valuesAt, parsePath, type Path, PathError, valueAt } from '../../query/index/path.ts'
@@ -288,7 +289,13 @@ export function decodedReader(
     case 'constant':
       return () => source.value
     case 'json':
-      return (object, args) => jsonAt(object, args[source.argument] as string | null | undefined)
+      // The object itself without a path, a list for a path with `[*]`, null if the path leads to nothing.
+      return (object, args) => {
+        const path = args[source.argument] as string | null | undefined
+        if (path === undefined || path === null) return object
+        const read = readPath(path)
+        return read.many ? valuesAt(read, object) : valueAt(read, object)
+      }
     case 'health':
       return (object) => ruledHealth(source.rule, object)
     case 'podAmounts':
@@ -434,47 +441,25 @@ function entriesIn(value: unknown, shape: ValueShape): unknown {
   return Object.entries(value).map(([key, one]) => ({ key, value: entriesIn(one, shape.value) }))
 }
 
-/** Parsed paths, or their errors, by text: a list uses the same few paths for all objects. A full cache is emptied. */
-const known = new Map<string, Path | ArgumentError>()
-const maxKnownLength = 100_000
-let knownLength = 0
+/** Parsed paths, or their errors, by text: a list uses the same few paths for all objects. */
+const paths = new LRUCache<string, Path | ArgumentError>({
+  maxSize: 100_000,
+  sizeCalculation: (_path, text) => Math.max(1, text.length),
+  memoMethod(text) {
+    try {
+      return parsePath(text)
+    } catch (error) {
+      if (!(error instanceof PathError)) throw error
+      const { message, hint } = error
+      const details = { value: text, ...(hint === undefined ? {} : { hint }) }
+      return new ArgumentError('path', message, details)
+    }
+  },
+})
 
-/**
- * The value at a path of an object: the object itself without a path, a list for a path with `[*]`, null if the path
- * leads to nothing. Throws {@link ArgumentError} for a path that cannot be parsed.
- */
-export function jsonAt(object: object, path: string | null | undefined): unknown {
-  if (path === undefined || path === null) return object
-  const read = readPath(path)
-  return read.many ? valuesAt(read, object) : valueAt(read, object)
-}
-
-export function readPath(text: string): Path {
-  const read = known.get(text) ?? remembered(text)
+/** Throws {@link ArgumentError} for a path that cannot be parsed. */
+function readPath(text: string): Path {
+  const read = paths.memo(text)
   if (read instanceof ArgumentError) throw read
   return read
-}
-
-function remembered(text: string): Path | ArgumentError {
-  if (knownLength + text.length > maxKnownLength) {
-    known.clear()
-    knownLength = 0
-  }
-  const path = pathOf(text)
-  known.set(text, path)
-  knownLength += text.length
-  return path
-}
-
-function pathOf(text: string): Path | ArgumentError {
-  try {
-    return parsePath(text)
-  } catch (error) {
-    if (!(error instanceof PathError)) throw error
-    const { message, hint } = error
-    return new ArgumentError('path', message, {
-      value: text,
-      ...(hint === undefined ? {} : { hint }),
-    })
-  }
 }

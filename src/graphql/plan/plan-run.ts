@@ -64,33 +64,31 @@ export function plannedWork(work: Partial<WorkLimits>): WorkLimits {
   return { ...limits, rows: rows * 15, fields: fields * plannedFields, bytes: bytes * 2 }
 }
 
-/** The limits of a plan that reads the schema: the whole of it may be written besides what any plan may do. */
-export function schemaWork(schema: GraphQLSchema, work: Partial<WorkLimits>): WorkLimits {
-  const limits = plannedWork(work)
-  let extent = extents.get(schema)
-  if (extent === undefined) extents.set(schema, (extent = extentOf(schema)))
-  const { fields, bytes } = extent
-  return { ...limits, fields: limits.fields + fields, bytes: limits.bytes + bytes }
-}
-
 type Extent = Pick<WorkLimits, 'fields' | 'bytes'>
 
 const extents = new WeakMap<GraphQLSchema, Extent>()
 
 /**
- * The allowance for one type, field, argument or value. The standard introspection query writes 12 fields and 250
- * characters for each on average.
+ * The limits of a plan that reads the schema: the whole of it may be written besides what any plan may do. The standard
+ * introspection query writes 12 fields and 250 characters for each type, field, argument or value on average; more is
+ * allowed here.
  */
-const ofElement: Extent = { fields: 16, bytes: 2_000 }
-
-function extentOf(schema: GraphQLSchema): Extent {
-  let elements = 0
-  let described = 0
-  for (const { description } of Object.values(schema.getTypeMap()).flatMap(elementsOf)) {
-    elements += 1
-    described += description?.length ?? 0
+export function schemaWork(schema: GraphQLSchema, work: Partial<WorkLimits>): WorkLimits {
+  const limits = plannedWork(work)
+  let extent = extents.get(schema)
+  if (extent === undefined) {
+    let [fields, bytes] = [0, 0]
+    for (const { description } of Object.values(schema.getTypeMap()).flatMap(elementsOf)) {
+      fields += 16
+      bytes += 2_000 + 4 * (description?.length ?? 0)
+    }
+    extents.set(schema, (extent = { fields, bytes }))
   }
-  return { fields: ofElement.fields * elements, bytes: ofElement.bytes * elements + 4 * described }
+  return {
+    ...limits,
+    fields: limits.fields + extent.fields,
+    bytes: limits.bytes + extent.bytes,
+  }
 }
 
 export interface PlanRunOptions extends ReadRunOptions {

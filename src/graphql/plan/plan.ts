@@ -343,8 +343,11 @@ function rootWriter(field: PlanField): RootWriter {
   if (ofSchema !== undefined) return { ...valueRoot(field), ofSchema }
   const { source } = field
   switch (source.form) {
-    case 'list':
-      return listRoot(source.kind, field)
+    case 'list': {
+      const { kind } = source
+      const write = listPageWriter(kind, field)
+      return { write: (run) => write(run, run.requestOf(field.args, kind)) }
+    }
     case 'lookup':
       return lookupRoot(source.kind, field)
     case 'objectList':
@@ -392,11 +395,6 @@ function writeRoot(field: PlanField): RootWriter {
   const { key } = field
   const write = valueWriter(field)
   return { write: (run) => write(run, run.writes?.result(key)) }
-}
-
-function listRoot(kind: Kind, field: PlanField): RootWriter {
-  const write = listPageWriter(kind, field)
-  return { write: (run) => write(run, run.requestOf(field.args, kind)) }
 }
 
 /** Compiles the list of a kind, in the clusters that the arguments of a request name. */
@@ -466,9 +464,13 @@ function objectListRoot(field: PlanField): RootWriter {
 function placedRoot(kindsOf: NamedByArguments, field: PlanField): RootWriter {
   const type = getNullableType(field.type)
   const typeName = field.source.form === 'objectById' && isObjectType(type) ? type.name : undefined
-  const { compiled, rowNeeds } = field.compiler.ofNamedKinds(() =>
-    typeName === undefined ? valueRoot(field) : fetchedRoot(typeName, field),
-  )
+  const { compiled, rowNeeds } = field.compiler.ofNamedKinds(() => {
+    if (typeName === undefined) return valueRoot(field)
+    const write = valueWriter(field)
+    const read = (run: PlanRun): unknown =>
+      objectOf(run, String(run.argumentsOf(field.args)['id']), typeName)
+    return { write: (run: PlanRun) => write(run, read(run)) }
+  })
   return {
     ...compiled,
     further(served, values, variables) {
@@ -482,16 +484,6 @@ function placedRoot(kindsOf: NamedByArguments, field: PlanField): RootWriter {
         const rows = needed.map((need) => (isOptional ? { ...need, isOptional } : need))
         return kind.uncached ? rows : [at, ...rows]
       }).flat()
-    },
-  }
-}
-
-function fetchedRoot(typeName: string, field: PlanField): RootWriter {
-  const write = valueWriter(field)
-  return {
-    write(run) {
-      const { id } = run.argumentsOf(field.args)
-      return write(run, objectOf(run, String(id), typeName))
     },
   }
 }

@@ -77,26 +77,22 @@ export function rowWriter(
     own = []
     const write = compiler.within(key, () => {
       const field = new PlanField(type, key, nodes, compiler)
-      const { isLive } = compiler.scope
-      return answered(field, isLive ? unlessDirect(kind, field) : holeWriter(kind, field))
+      try {
+        return answered(field, holeWriter(kind, field))
+      } catch (error) {
+        const isDirect = error instanceof ClientError && error.code === 'UNSUPPORTED'
+        if (!compiler.scope.isLive || !isDirect) throw error
+        // Frames do not wait for direct reads: only this field fails in a subscription.
+        return answered(field, () => {
+          throw error
+        })
+      }
     })
     add(`${JSON.stringify(key)}:`, write)
   }
   if (members.length === 0) return ownFragment({ kind, type, fields: own, isWhole: true }, compiler)
   if (own.length > 0) add('', ownFragment({ kind, type, fields: own, isWhole: false }, compiler))
   return (run, part, id) => objectText(run, members, part, id)
-}
-
-/** Fails only this field if a subscription cannot have it: frames do not wait for direct reads. */
-function unlessDirect(kind: Kind, field: PlanField): RowWriter {
-  try {
-    return holeWriter(kind, field)
-  } catch (error) {
-    if (!(error instanceof ClientError) || error.code !== 'UNSUPPORTED') throw error
-    return () => {
-      throw error
-    }
-  }
 }
 
 /** Reads the value of a hole. An error that it throws is the error of the field. */

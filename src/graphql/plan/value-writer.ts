@@ -25,7 +25,6 @@ import {
 } from 'graphql'
 import { JsonText } from '../../lib/json.ts'
 import { ClientError } from '../errors/client-error.ts'
-import type { Kind } from '../model/kind.ts'
 import { type ExtensionParent, StoredObject } from '../reads/direct/direct-reads.ts'
 import { keptOfNode } from '../reads/graph/graph-read.ts'
 import { foundByKey, OfObject, referenced } from '../reads/object-read.ts'
@@ -92,8 +91,15 @@ export function itemWriter(field: PlanField): ValueWriter {
  */
 export function memberWriter(field: PlanField): ValueWriter {
   const { args, definition, compiler } = field
-  needsOf(field)
-  const before = compiler.scope.writtenBefore?.(field)
+  const { served, scope } = compiler
+  const needs = memberNeeds[placeOf(field)]
+  if (needs !== undefined && definition.args.length > 0) {
+    compiler.asks({ args, needs: (values, cluster) => needs(served, values, cluster) })
+  } else if (needs !== undefined) {
+    // Without arguments they are known now, so that a live list follows them.
+    for (const { kind, indexes } of needs(served, {}, '')) compiler.reads(kind, indexes)
+  }
+  const before = scope.writtenBefore?.(field)
   if (before !== undefined) return before as ValueWriter
   const extension = extensionOf(field)
   if (extension !== undefined) {
@@ -114,13 +120,21 @@ export function memberWriter(field: PlanField): ValueWriter {
   }
   const { resolve } = definition
   if (resolve !== undefined) {
-    const info = { schema: compiler.served.schema } as GraphQLResolveInfo
+    const info = { schema: served.schema } as GraphQLResolveInfo
     return (run, value, cluster) => {
       run.budget.spend('fields', 1)
       return write(run, resolve(value, run.argumentsOf(args), run, info), cluster)
     }
   }
-  return staleInRow(field) ?? ownMemberWriter(field, write)
+  if (scope.isLive && field.name === 'staleSince' && source?.form === 'connection') {
+    return () => {
+      const message = 'the rows of a subscription do not follow staleSince'
+      const hint =
+        'select staleSince of the frame: it is about all kinds that the subscription reads'
+      throw new ClientError('UNSUPPORTED', message, { hint })
+    }
+  }
+  return ownMemberWriter(field, write)
 }
 
 /**
@@ -166,30 +180,6 @@ function ownMemberWriter(field: PlanField, write: ValueWriter): ValueWriter {
   return isPlain ? Object.assign(writeOwn, { quick }) : writeOwn
 }
 
-/** Records the kinds that a member reads. Without arguments they are known now, so that a live list follows them. */
-function needsOf(field: PlanField): void {
-  const { args, definition, compiler } = field
-  const { served } = compiler
-  const needs = memberNeeds[placeOf(field)]
-  if (needs === undefined) return
-  if (definition.args.length > 0) {
-    compiler.asks({ args, needs: (values, cluster) => needs(served, values, cluster) })
-  } else {
-    for (const { kind, indexes } of needs(served, {}, '')) compiler.reads(kind, indexes)
-  }
-}
-
-/** `staleSince` of a page in a row of a subscription, where staleness does not rewrite the row; `undefined` for others. */
-function staleInRow(field: PlanField): (() => string) | undefined {
-  const isOfPage = field.name === 'staleSince' && sourceOf(field)?.form === 'connection'
-  if (!isOfPage || !field.compiler.scope.isLive) return undefined
-  return () => {
-    const message = 'the rows of a subscription do not follow staleSince'
-    const hint = 'select staleSince of the frame: it is about all kinds that the subscription reads'
-    throw new ClientError('UNSUPPORTED', message, { hint })
-  }
-}
-
 /** Stands for an extension's call that is not made yet. The run is repeated, so the text does not matter. */
 const unanswered = 'null'
 
@@ -201,8 +191,12 @@ export function extensionWriter(
   const { args, nodes, compiler } = field
   // Resolvers know their caller. Rows of a subscription do not change with what they read.
   compiler.dependsOnViewer()
-  if (!compiler.scope.isLive) {
-    for (const kind of kindsNeeded(compiler.served.kinds.values(), extension)) compiler.reads(kind)
+  const { needs } = extension
+  if (needs.length > 0 && !compiler.scope.isLive) {
+    for (const kind of compiler.served.kinds.values()) {
+      const isNeeded = needs.includes(kind.listField) || needs.includes(kind.typeName)
+      if (isNeeded && !kind.uncached) compiler.reads(kind)
+    }
   }
   const write = valueWriter(field)
   const isCalled = extension.resolve !== undefined
@@ -213,15 +207,6 @@ export function extensionWriter(
     const answered = extensions.value(extension, run.argumentsOf(args), parent, nodes)
     return answered === undefined ? unanswered : write(run, answered.value, parent.cluster)
   }
-}
-
-/** The served kinds that an extension says it reads. */
-function kindsNeeded(kinds: Iterable<Kind>, { needs }: ExtensionField): readonly Kind[] {
-  if (needs.length === 0) return []
-  return [...kinds].filter(
-    ({ listField, typeName, uncached }) =>
-      !uncached && (needs.includes(listField) || needs.includes(typeName)),
-  )
 }
 
 function extensionOf(field: PlanField): ExtensionField | undefined {

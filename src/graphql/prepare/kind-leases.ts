@@ -13,10 +13,11 @@ import type { StoreView } from '../../informer/store/store-view.ts'
 import { sleep } from '../../lib/backoff.ts'
 import { withDeadline } from '../../lib/deadline.ts'
 import { nextTurn } from '../../lib/event-loop.ts'
+import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { type ClusterKind, isReachable } from './kind-view.ts'
 import { type OperationTrace, type PartDetails, within } from './operation-trace.ts'
-import { goneCluster, silentReview } from './read-failures.ts'
+import { goneCluster } from './read-failures.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import type { KindNeed, ViewerAccess } from './viewer-access.ts'
 
@@ -219,7 +220,9 @@ export class KindLeases implements Disposable {
       while (!end.signal.aborted && isReachable(served, cluster)) {
         const silentMs = served.access.get(cluster)?.silentMs ?? 0
         if (silentMs > reviewSilenceMs) {
-          this.#failures.set(cluster, silentReview(cluster))
+          const message = `cluster ${cluster} does not answer access reviews`
+          const details = { cluster, hint: 'try again in a moment', retryAfterMs: 1_000 }
+          this.#failures.set(cluster, new ClientError('CLUSTER_UNREACHABLE', message, details))
           return
         }
         await sleep(reachableCheckMs, end.signal)

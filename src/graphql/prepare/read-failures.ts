@@ -142,19 +142,6 @@ export function tooManyNamespaces({ cluster, kind }: ClusterKind, most: number):
   })
 }
 
-export function tooManyReviews(most: number): ClientError {
-  const message = `the operation needs more than ${most} access reviews`
-  const hint = 'ask for fewer objects, or name the namespace'
-  return new ClientError('RBAC_BUDGET_EXCEEDED', message, { value: most, hint })
-}
-
-/** The cluster does not answer access reviews, and the answer does not wait for it. */
-export function silentReview(cluster: string): ClientError {
-  const message = `cluster ${cluster} does not answer access reviews`
-  const details = { cluster, hint: 'try again in a moment', retryAfterMs: 1_000 }
-  return new ClientError('CLUSTER_UNREACHABLE', message, details)
-}
-
 /** A failed access review as the error of the field that needs it. Returns other errors unchanged. */
 export function reviewFailure(cluster: string, error: unknown): unknown {
   if (!(error instanceof AccessReviewError)) return error

@@ -12,9 +12,8 @@ import {
   questionOf,
 } from '../../access/access-question.ts'
 import type { ClusterAccess } from '../../access/cluster-access.ts'
-import type { ListAccess, PresentNamespaces } from '../../access/list-access.ts'
+import type { ListAccess } from '../../access/list-access.ts'
 import { type Viewer, viewerKey } from '../../access/viewer.ts'
-import type { StoreView } from '../../informer/store/store-view.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import type { Scope } from '../../query/condition/scope.ts'
 import { ClientError } from '../errors/client-error.ts'
@@ -26,7 +25,6 @@ import {
   namespacesNotKnown,
   reviewFailure,
   tooManyNamespaces,
-  tooManyReviews,
 } from './read-failures.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { createHash } from 'node:crypto'
@@ -245,7 +243,11 @@ export class ViewerAccess {
       verbs: watch ? watching : listing,
       within: resource.namespaced ? within : undefined,
       isAny,
-      present: () => presentNamespaces(this.#served.clusters.get(cluster)?.synced(resource)),
+      present: () => {
+        const view = this.#served.clusters.get(cluster)?.synced(resource)
+        const namespaces = (): string[] => [...(view?.index('namespace').values() ?? [])]
+        return view && { position: view.resourceVersion, namespaces }
+      },
     })
   }
 
@@ -253,7 +255,11 @@ export class ViewerAccess {
     const { maxReviewsPerOperation } = this.in(cluster).limits
     for (const question of questions) {
       this.#reviews.add(`${cluster}\n${questionKey(question)}`)
-      if (this.#reviews.size > maxReviewsPerOperation) throw tooManyReviews(maxReviewsPerOperation)
+      if (this.#reviews.size <= maxReviewsPerOperation) continue
+      const message = `the operation needs more than ${maxReviewsPerOperation} access reviews`
+      const hint = 'ask for fewer objects, or name the namespace'
+      const details = { value: maxReviewsPerOperation, hint }
+      throw new ClientError('RBAC_BUDGET_EXCEEDED', message, details)
     }
   }
 }
@@ -284,14 +290,6 @@ function lookUpQuestions(
     questionOf('list', resource, { namespace }),
     questionOf('get', resource, placeOf(resource, { namespace, name })),
   ]
-}
-
-function presentNamespaces(view: StoreView | undefined): PresentNamespaces | undefined {
-  if (view === undefined) return undefined
-  return {
-    position: view.resourceVersion,
-    namespaces: () => [...view.index('namespace').values()],
-  }
 }
 
 export interface SeenKind extends Pick<KindView, 'cluster' | 'kind' | 'scope' | 'byName'> {

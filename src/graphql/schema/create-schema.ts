@@ -8,6 +8,7 @@
 import {
   getNamedType,
   type GraphQLInputObjectType,
+  GraphQLInterfaceType,
   GraphQLList,
   type GraphQLNamedType,
   GraphQLNonNull,
@@ -28,7 +29,7 @@ import {
   type RelationField,
   usageKindOf,
 } from '../model/kind.ts'
-import { buildKubernetesObjectType, eventsConfig, objectFields } from './object-fields.ts'
+import { eventsConfig, objectFields } from './object-fields.ts'
 import {
   objectMetaType,
   OpenApiTypes,
@@ -150,7 +151,11 @@ function schemaTypes(model: SchemaModel, secretData: boolean): SchemaTypes {
   })
   const types: SchemaTypes = {
     event: kinds.find(({ events }) => events !== undefined) && model.kindOfType('Event'),
-    kubernetesObject: buildKubernetesObjectType(() => objectFields(types, 'any')),
+    kubernetesObject: new GraphQLInterfaceType({
+      name: 'KubernetesObject',
+      description: 'An object of any kind.',
+      fields: () => objectFields(types, 'any'),
+    }),
     objectMeta: metadata(names.claimOwn('ObjectMeta'), true),
     own,
     hasField,
@@ -308,11 +313,16 @@ interface KindTypeOptions {
 /** The type of a kind: the fields of every object, of its API and of its relations. */
 function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObjectType {
   const { types, definitions, openApiTypes, workload } = options
+  const { resource, typeName, apiVersion } = kind
+  const api = definitions.schemaOf(resource) ?? {}
+  const place = {
+    scope: definitions.scopeOf(resource),
+    group: resource.group,
+    parent: typeName,
+  }
   return new GraphQLObjectType({
-    name: kind.typeName,
-    description:
-      definitions.schemaOf(kind.resource)?.description ??
-      `${kind.resource.kind} of ${kind.apiVersion}.`,
+    name: typeName,
+    description: api.description ?? `${resource.kind} of ${apiVersion}.`,
     interfaces: () =>
       workload.fieldsOf(kind) === undefined
         ? [types.kubernetesObject]
@@ -322,7 +332,12 @@ function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObjectType 
       ...fieldsIn(
         kind.typeName,
         {
-          ...nativeFields(kind, definitions, openApiTypes),
+          ...Object.fromEntries(
+            nativePropertiesOf(kind, definitions).map((property) => [
+              graphqlNameOf(property),
+              openApiTypes.fieldOf(property, api, { ...place, property }),
+            ]),
+          ),
           ...workload.fieldsOf(kind),
           ...ownFieldsOf(kind, types),
           ...Object.fromEntries(
@@ -346,25 +361,6 @@ function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObjectType 
       ),
     }),
   })
-}
-
-function nativeFields(
-  kind: Kind,
-  definitions: Definitions,
-  openApiTypes: OpenApiTypes,
-): FieldConfigs {
-  const fields: FieldConfigs = {}
-  const { resource, typeName } = kind
-  const place = {
-    scope: definitions.scopeOf(resource),
-    group: resource.group,
-    parent: typeName,
-  }
-  const parent = definitions.schemaOf(resource) ?? {}
-  for (const property of nativePropertiesOf(kind, definitions)) {
-    fields[graphqlNameOf(property)] = openApiTypes.fieldOf(property, parent, { ...place, property })
-  }
-  return fields
 }
 
 /** Only relations from a cluster-scoped to a namespaced kind take namespaces. */

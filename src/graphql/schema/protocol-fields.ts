@@ -39,9 +39,20 @@ export function federationFields(kinds: readonly Kind[], types: SchemaTypes): Fi
     types: () => kinds.map((kind) => types.objectType(kind)),
     extensions: { keys: keysOf(kinds, types) },
   })
+  const service = new GraphQLObjectType({
+    name: '_Service',
+    description: 'A subgraph as composition reads it.',
+    fields: {
+      sdl: {
+        type: GraphQLString,
+        description: 'The schema as SDL, with the keys of its entities.',
+        ...fromSource({ form: 'value' }),
+      },
+    },
+  })
   return {
     _service: {
-      type: new GraphQLNonNull(serviceType()),
+      type: new GraphQLNonNull(service),
       description: 'The schema of this subgraph, for the composition of a supergraph.',
       ...fromSource({ form: 'value' }),
     },
@@ -79,20 +90,6 @@ function keysOf(kinds: readonly Kind[], { hasField }: SchemaTypes): EntityKeys {
     ['KubernetesObject', byId],
     ...kinds.map((kind) => [kind.typeName, keyOf(kind)] as const),
   ])
-}
-
-function serviceType(): GraphQLObjectType {
-  return new GraphQLObjectType({
-    name: '_Service',
-    description: 'A subgraph as composition reads it.',
-    fields: {
-      sdl: {
-        type: GraphQLString,
-        description: 'The schema as SDL, with the keys of its entities.',
-        ...fromSource({ form: 'value' }),
-      },
-    },
-  })
 }
 
 /**

@@ -115,7 +115,13 @@ class DocumentReader {
   }
 
   #extension(node: DefinitionNode): TypeExtension | undefined {
-    if (isDirectiveVocabulary(node)) return undefined
+    // Files may repeat the definitions of the SDL's own directives and enumerations, for editors.
+    const isKnown =
+      (node.kind === Kind.DIRECTIVE_DEFINITION &&
+        sdlDirectives.some(({ name }) => name === node.name.value)) ||
+      (node.kind === Kind.ENUM_TYPE_DEFINITION &&
+        sdlEnums.some(({ name }) => name === node.name.value))
+    if (isKnown) return undefined
     const isOfEveryKind =
       node.kind === Kind.INTERFACE_TYPE_EXTENSION && node.name.value === 'KubernetesObject'
     if (node.kind !== Kind.OBJECT_TYPE_EXTENSION && !isOfEveryKind) {
@@ -182,7 +188,9 @@ class DocumentReader {
       return this.#unsupported(unknown, message, hint)
     }
     // `@named` may stand beside `@reference`, in either order.
-    const [directive, second, third] = (field.directives ?? []).toSorted(referenceFirst)
+    const [directive, second, third] = (field.directives ?? []).toSorted(
+      (a, b) => Number(b.name.value === 'reference') - Number(a.name.value === 'reference'),
+    )
     const isPair =
       directive?.name.value === 'reference' && second?.name.value === 'named' && third === undefined
     const definition = directive && fieldDirective(directive)
@@ -245,19 +253,6 @@ class DocumentReader {
 
 function fieldDirective({ name }: ConstDirectiveNode): GraphQLDirective | undefined {
   return fieldDirectives.find((one) => one.name === name.value)
-}
-
-function referenceFirst(a: ConstDirectiveNode, b: ConstDirectiveNode): number {
-  return Number(b.name.value === 'reference') - Number(a.name.value === 'reference')
-}
-
-/** The definition of one of the SDL's own directives or enumerations, which files may repeat for editors. */
-function isDirectiveVocabulary(node: DefinitionNode): boolean {
-  if (node.kind === Kind.DIRECTIVE_DEFINITION)
-    return sdlDirectives.some(({ name }) => name === node.name.value)
-  if (node.kind === Kind.ENUM_TYPE_DEFINITION)
-    return sdlEnums.some(({ name }) => name === node.name.value)
-  return false
 }
 
 function writtenType(node: TypeNode): { readonly type: string; readonly isList: boolean } {

@@ -115,7 +115,6 @@ function reviewAccess(
   const text = (name: string): string => textOf(fields[name])
   const attributes: AccessAttributes = isOfResource
     ? {
-        kind: 'resource',
         verb: text('verb'),
         group: text('group'),
         resource: text('resource'),
@@ -123,7 +122,7 @@ function reviewAccess(
         namespace: text('namespace'),
         name: text('name'),
       }
-    : { kind: 'path', verb: text('verb'), path: text('path') }
+    : { verb: text('verb'), path: text('path') }
   const { allowed, reason } = authorizer.decide(subject, attributes)
   return { status: { allowed, ...(reason === '' ? {} : { reason }) } }
 }

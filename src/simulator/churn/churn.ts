@@ -5,10 +5,10 @@
  */
 
 import { once } from 'node:events'
-import { setTimeout as delay } from 'node:timers/promises'
 import { resources } from '../../kubernetes/resources.ts'
 import { microTimestamp, timestamp } from '../../kubernetes/timestamp.ts'
 import type { Container } from '../../kubernetes/wire/core-v1.ts'
+import { sleep } from '../../lib/backoff.ts'
 import {
   activePods,
   Cluster,
@@ -180,15 +180,10 @@ async function runAtPace(
   }
 }
 
-/** Resolves with `false` if the signal aborts first. */
+/** Waits. Resolves with `false` if the signal aborts first. */
 async function elapsed(ms: number, signal: AbortSignal): Promise<boolean> {
-  try {
-    await delay(ms, undefined, { signal })
-    return true
-  } catch (error) {
-    if (signal.aborted) return false
-    throw error
-  }
+  await sleep(ms, signal)
+  return !signal.aborted
 }
 
 /** Restarts a container in a crash loop, or lets it fail again. Returns whether there is one. */

@@ -5,6 +5,7 @@
  */
 
 import { randomInt } from 'node:crypto'
+import { type Fields, fieldsOf } from '../../kubernetes/fields.ts'
 import { FieldSelectorError, parseFieldSelector } from '../../kubernetes/field-selector.ts'
 import {
   LabelSelectorError,
@@ -20,8 +21,8 @@ import {
   tooLargeResourceVersion,
   unsupportedAt,
 } from '../api/status-refusal.ts'
-import type { FaultEffect, FrameRewriter, WatchFrame } from '../faults/faults.ts'
-import { type StorageEvent, type StoredObject, withRevision } from '../storage/resource-store.ts'
+import type { WatchFrame } from '../faults/faults.ts'
+import { type StorageEvent, type StoredObject, withRevision } from '../storage/storage.ts'
 import { deleteObject } from '../writes/object-writes.ts'
 import {
   beginJson,
@@ -138,15 +139,11 @@ function expired(query: ListQuery, from: string, namespace: string): Refusal {
   if (query.continue === '') {
     return new Refusal(410, 'The resourceVersion for the provided list is too old.')
   }
-  // The new token continues from the present state.
-  return new Refusal(
-    410,
-    'The provided continue parameter is too old to display a consistent list result. You can start a new list ' +
-      'without the continue parameter, or use the continue token in this response to retrieve the remainder of the ' +
-      'results. Continuing with the provided token results in an inconsistent list - objects that were created, ' +
-      'modified, or deleted between the time the first chunk was returned and now may show up in the list.',
-    { metadata: { continue: encodeContinue({ revision: -1, from }, namespace) } },
-  )
+  const message =
+    'The provided continue parameter is too old to display a consistent list result. Start a new list, or use the ' +
+    'token of this answer: it continues from the present state.'
+  const present = encodeContinue({ revision: -1, from }, namespace)
+  return new Refusal(410, message, { metadata: { continue: present } })
 }
 
 /** The position at which a list continues. */
@@ -167,27 +164,20 @@ function encodeContinue({ revision, from }: ContinueToken, namespace: string): s
 
 /** Reads a token. Throws 400. */
 function decodeContinue(token: string, namespace: string): ContinueToken {
-  let value: { v?: unknown; rv?: unknown; start?: unknown } | null
+  let value: Fields = {}
   try {
-    value = JSON.parse(Buffer.from(token, 'base64url').toString()) as typeof value
-  } catch (error) {
-    throw invalidToken(`continue key is not valid: ${(error as Error).message}`)
+    value = fieldsOf(JSON.parse(Buffer.from(token, 'base64url').toString()))
+  } catch {
+    // Reported below.
   }
-  if (value?.v !== tokenVersion) {
-    throw invalidToken('continue key is not valid: server does not recognize this encoded version')
-  }
-  const { rv, start } = value
-  if (typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv === 0) {
-    throw invalidToken('continue key is not valid: incorrect encoded start resourceVersion')
-  }
-  if (typeof start !== 'string' || start === '') {
-    throw invalidToken('continue key is not valid: encoded start key empty')
+  const { v, rv, start } = value
+  const isKnown = v === tokenVersion && typeof start === 'string' && start !== ''
+  if (!isKnown || typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv === 0) {
+    throw badRequest('invalid continue token: continue key is not valid')
   }
   const key = start.replace(/^\//, '')
   return { revision: rv, from: namespace === '' ? key : `${namespace}/${key}` }
 }
-
-const invalidToken = (problem: string): Error => badRequest(`invalid continue token: ${problem}`)
 
 export async function watchObjects(request: ResourceRequest): Promise<void> {
   const { exchange, storage, served, namespace, effects, watches } = request
@@ -216,20 +206,6 @@ export async function watchObjects(request: ResourceRequest): Promise<void> {
   } finally {
     forget()
   }
-}
-
-/** Chains the rewriters of all faults. */
-function rewriterOf(effects: readonly FaultEffect[]): FrameRewriter | undefined {
-  const rewriters = effects.flatMap(({ rewrite }) => (rewrite === undefined ? [] : [rewrite]))
-  if (rewriters.length < 2) return rewriters[0]
-  return rewriters.reduce((first, second) => ({ kind, bytes }) => {
-    const { bytes: frames, end } = first({ kind, bytes })
-    const results = frames.map((one) => second({ kind, bytes: one }))
-    return {
-      bytes: results.flatMap((result) => result.bytes),
-      end: end || results.some((result) => result.end),
-    }
-  })
 }
 
 /** The query parameters of LIST and WATCH, checked. */
@@ -387,7 +363,7 @@ async function* watchFrames({
   const { revision = 0, sendInitialEvents, allowWatchBookmarks, timeoutSeconds } = query
   const store = storage.store(served.stored)
   const { history } = store
-  const rewrite = rewriterOf(request.effects)
+  const rewriters = request.effects.flatMap(({ rewrite }) => rewrite ?? [])
   let parts: Buffer[] = []
   let bytes = 0
   let [isEnded, isTimedOut, isBookmarkDue, isWoken] = [false, false, false, false]
@@ -398,11 +374,11 @@ async function* watchFrames({
   }
   const add = (kind: WatchFrame['kind'], frame: readonly Buffer[]): void => {
     if (isEnded) return
-    let added = frame
-    if (rewrite !== undefined) {
-      const changed = rewrite({ kind, bytes: Buffer.concat(frame) })
-      added = changed.bytes
-      isEnded = changed.end
+    let added = rewriters.length === 0 ? frame : [Buffer.concat(frame)]
+    for (const rewrite of rewriters) {
+      const changed = added.map((one) => rewrite({ kind, bytes: one }))
+      added = changed.flatMap((one) => one.bytes)
+      isEnded ||= changed.some(({ end }) => end)
     }
     for (const part of added) {
       parts.push(part)

@@ -178,41 +178,36 @@ export function contentType(request: IncomingMessage): string {
 export function parseBody(body: Buffer, mediaType: string, mustBe: string): unknown {
   if (body.length === 0) return undefined
   const text = body.toString()
-  if (mediaType === 'application/json' || mediaType === '') {
-    return parsed(text, mustBe, () => parseJson(text))
+  const isYaml = mediaType === 'application/yaml'
+  if (!isYaml && mediaType !== 'application/json' && mediaType !== '') {
+    throw new Refusal(
+      415,
+      'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml',
+    )
   }
-  if (mediaType === 'application/yaml') return parsed(text, mustBe, () => parseYaml(text))
-  throw new Refusal(
-    415,
-    'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml',
-  )
+  try {
+    return isYaml ? parseYaml(text) : parseJson(text)
+  } catch (error) {
+    const problem = `json parse error: ${(error as Error).message} (${text.slice(0, 30)} ...)`
+    throw unrecognized(mustBe, problem)
+  }
 }
 
 /** Reads a body that is an object of `kind`; an empty body is an empty object. Throws 400, 413 and 415. */
 export async function readFields(request: IncomingMessage, kind: string): Promise<Fields> {
   const value = parseBody(await readBody(request), contentType(request), kind) ?? {}
   if (isJsonObject(value)) return value
-  throw badRequest(`the object provided is unrecognized (must be of type ${kind})`)
+  throw unrecognized(kind)
 }
 
-function parsed(text: string, mustBe: string, parse: () => unknown): unknown {
-  try {
-    return parse()
-  } catch (error) {
-    throw badRequest(
-      `the object provided is unrecognized (must be of type ${mustBe}): couldn't get version/kind; ` +
-        `json parse error: ${(error as Error).message} (${text.slice(0, 30)} ...)`,
-    )
-  }
+export const unrecognized = (kind: string, problem?: string): Refusal => {
+  const why = problem === undefined ? '' : `: couldn't get version/kind; ${problem}`
+  return badRequest(`the object provided is unrecognized (must be of type ${kind})${why}`)
 }
 
 /** An object of a resource, with `kind` and `apiVersion` filled in. Throws 400 for another kind, version or shape. */
 export function checkedObject(value: unknown, { kind, apiVersion }: ServedResource): Unstructured {
-  if (!isJsonObject(value)) {
-    throw badRequest(
-      `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; it is not a JSON object`,
-    )
-  }
+  if (!isJsonObject(value)) throw unrecognized(kind, 'it is not a JSON object')
   const given = {
     ...value,
     kind: textOf(value['kind']) ?? kind,

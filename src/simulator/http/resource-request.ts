@@ -10,7 +10,7 @@ import { type Column, printedCell } from '../../kubernetes/printing/column.ts'
 import { customColumns } from '../../kubernetes/printing/custom-columns.ts'
 import { printedKindOf } from '../../kubernetes/printing/printed-kinds.ts'
 import { isJsonObject } from '../../lib/json.ts'
-import type { ServiceAccountTokens } from '../access/authentication.ts'
+import type { Authentication } from '../access/authentication.ts'
 import { type CapturedApi, metadataSchema } from '../api/captured-api.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 import {
@@ -26,10 +26,10 @@ import type { FaultEffect } from '../faults/faults.ts'
 import {
   kindPrefix,
   readObject,
+  type Storage,
   storedObject,
   type StoredObject,
-} from '../storage/resource-store.ts'
-import type { Storage } from '../storage/storage.ts'
+} from '../storage/storage.ts'
 import type { DeleteOptions, WriteOptions, WriteTarget } from '../writes/object-writes.ts'
 import {
   beginJson,
@@ -51,13 +51,13 @@ export interface ResourceRequest extends WriteTarget {
   /** The faults that strike the request. */
   readonly effects: readonly FaultEffect[]
   readonly watches: WatchRegistry
-  readonly accounts: ServiceAccountTokens
+  readonly authentication: Authentication
 }
 
 /** An open watch, for faults that end it. */
 export interface OpenWatch {
   readonly resource: string
-  end(reason: Refusal): void
+  readonly end: (reason: Refusal) => void
 }
 
 /** The part of the server that watches use. */
