@@ -27,7 +27,7 @@ import {
   UnexpectedAnswerError,
   type JsonRequestOptions,
 } from './transport/json-request.ts'
-import { defaultMaxFrameBytes } from './frames/frame.ts'
+import { defaultMaxFrameBytes } from './frames/watch-frames.ts'
 import { OpenApi, type FetchedOpenApi, type OpenApiRequest } from './discovery/open-api.ts'
 import {
   ResourceClient,

@@ -8,7 +8,6 @@ import { groupResourceOf } from '../kubernetes/api-resource.ts'
 import { defaultsOf, type NumberOptions } from '../lib/options.ts'
 import { heapBytes, heapShare, isHeapFull } from '../lib/process-memory.ts'
 import { UnreadableResourceError, type UnreadablePlace } from './cache-errors.ts'
-import type { CachedResource } from './cached-resource.ts'
 
 /** Bounds on the caches of one process. */
 export interface CacheLimits {
@@ -50,9 +49,19 @@ function cacheFull(place: UnreadablePlace, problem: string, hint: string): Unrea
   return new UnreadableResourceError('CACHE_FULL', place, text, { hint })
 }
 
+/** An informer that is counted: a `CachedResource`. */
+export interface BoundedResource extends UnreadablePlace {
+  readonly leases: number
+  readonly idleSinceMs: number
+  readonly heldBytes: number
+  readonly isStopped: boolean
+  stop(): Promise<void>
+  refuse(refusal: UnreadableResourceError): void
+}
+
 export class CacheBounds {
   readonly limits: CacheLimits
-  readonly #running = new Set<CachedResource>()
+  readonly #running = new Set<BoundedResource>()
   /** The bytes that each resource held when it was refused, by name. */
   readonly #refused = new Map<string, number>()
 
@@ -77,11 +86,11 @@ export class CacheBounds {
     this.#refused.delete(name)
   }
 
-  started(cached: CachedResource): void {
+  started(cached: BoundedResource): void {
     this.#running.add(cached)
   }
 
-  ended(cached: CachedResource): void {
+  ended(cached: BoundedResource): void {
     this.#running.delete(cached)
   }
 
@@ -89,7 +98,7 @@ export class CacheBounds {
    * Checks the bytes while a resource grows, and after its first list. Stops other idle informers first, then refuses this
    * resource. A resource in use may pass the bound, by events or by a list that replaces its objects, until the heap is full.
    */
-  grown(cached: CachedResource, isInUse: boolean = cached.informer.hasSynced()): void {
+  grown(cached: BoundedResource, isInUse: boolean): void {
     if (cached.isStopped) return
     const refusal = this.refusal(cached, 0, cached)
     if (refusal === undefined || (isInUse && !isHeapFull())) return
@@ -101,7 +110,7 @@ export class CacheBounds {
   refusal(
     place: UnreadablePlace,
     more: number = 0,
-    spared?: CachedResource,
+    spared?: BoundedResource,
   ): UnreadableResourceError | undefined {
     const isTooMuch = (): boolean => this.#heldBytes() + more > this.limits.maxHeldBytes
     this.#stopIdle(isTooMuch, spared)
@@ -120,7 +129,7 @@ export class CacheBounds {
     )
   }
 
-  #stopIdle(isTooMuch: () => boolean, spared?: CachedResource): void {
+  #stopIdle(isTooMuch: () => boolean, spared?: BoundedResource): void {
     if (!isTooMuch()) return
     const idle = [...this.#running]
       .filter((cached) => cached.leases === 0 && cached !== spared)

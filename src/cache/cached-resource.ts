@@ -2,13 +2,27 @@
  * One resource of one cluster, held in memory. `lease` gives the right to read it. The informer runs while there are
  * leases, and for `idleStopMs` after the last one was released. A reader first declares its indexes (`Lease.want`), then
  * waits for the first sync and these indexes (`Lease.ready`), and reads the store while `unreadable` is `undefined`.
+ *
+ * The constructor assembles the parts: the history of recent changes, the namespaces, the staleness, and the informer, or
+ * one that another part of the program lends. `#observer` hears every step of the informer. It reports to the gateway's
+ * observer first, then to the parts. All of them refer to this object only, and go with it.
  */
 
-import type { ApiResource } from '../kubernetes/api-resource.ts'
-import type { InformerState, SharedInformer } from '../informer/shared-informer.ts'
+import type { InformerObserver } from '../informer/informer-observer.ts'
+import type { ListerWatcher } from '../informer/reflector/lister-watcher.ts'
+import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
+import {
+  createSharedInformer,
+  type InformerState,
+  type SharedInformer,
+} from '../informer/shared-informer.ts'
+import type { Change } from '../informer/store/change.ts'
 import type { Indexers } from '../informer/store/store-view.ts'
+import type { ApiResource } from '../kubernetes/api-resource.ts'
 import { outsideRequests } from '../lib/async-context.ts'
 import { DeadlineError, withDeadline } from '../lib/deadline.ts'
+import type { AccountNamespaces, CachedNamespaces } from './account-namespaces.ts'
+import type { CacheBounds } from './cache-bounds.ts'
 import {
   away,
   isLasting,
@@ -21,46 +35,72 @@ import {
   UnreadableResourceError,
 } from './cache-errors.ts'
 import type { Coverage } from './coverage.ts'
-import type { ResourceHistory } from './recent-changes.ts'
-import type { ResourceNamespaces } from './resource-namespaces.ts'
+import type { IncarnationObserver } from './incarnation.ts'
+import { polledSource, unwatched } from './polled-source.ts'
+import { ResourceHistory } from './recent-changes.ts'
+import { ResourceNamespaces } from './resource-namespaces.ts'
 import { ResourceStaleness } from './staleness.ts'
 
 export interface CachedResourceOptions extends UnreadablePlace {
-  readonly informer: SharedInformer
-  readonly history: ResourceHistory
-  readonly namespaces: ResourceNamespaces
-  /** Whether the API server answers, as far as the gateway knows. */
-  readonly isReachable: () => boolean
-  /** Aborted when the resource stops. */
-  readonly stop: AbortController
-  readonly idleStopMs: number
+  readonly metadataOnly: boolean
   /** Whether it is listed at an interval, and not watched. */
   readonly isPolled: boolean
-  /** Indexes that readers need. Absent: the informer has them from the start. */
-  readonly needed?: readonly string[]
-  /** Whether another part of the program runs the informer, and ends it. */
-  readonly isLent: boolean
-  /** See {@link Staleness}. */
-  readonly staleAfterMs: number
-  readonly stalenessChanged: () => void
+  /** Whether it keeps running while it is idle, unless a bound needs its room. */
+  readonly isKept: boolean
+  readonly source: ListerWatcher
+  readonly resourceVersionsComparable: boolean
+  readonly reflector: ReflectorOptions
+  /** The indexes that exist from the start. */
+  readonly indexers: Indexers
   /** The functions of the indexes with these names, as far as they exist. Missing indexes are built on demand. */
   readonly indexersNamed: (names: readonly string[]) => Indexers
-  readonly indexingFailed: (error: Error) => void
-  /** The error if there is no room for another index. */
-  readonly indexRefusal: () => UnreadableResourceError | undefined
-  readonly ended: (cached: CachedResource) => void
+  readonly bounds: CacheBounds
+  readonly account: AccountNamespaces
+  /** Whether the rights of the account can be asked for. Then a refused list of all namespaces is repeated by namespaces. */
+  readonly mayNarrow: boolean
+  readonly wanted: CachedNamespaces
+  /** The informer of another part of the program, if it has all objects of the resource, unchanged. */
+  readonly lent: () => SharedInformer | undefined
+  /** Observes the informer for the gateway. */
+  readonly observer: InformerObserver
+  readonly incarnation: IncarnationObserver
+  /** Whether the API server answers, as far as the gateway knows. */
+  readonly isReachable: () => boolean
+  /** Aborts with the caches of the cluster. */
+  readonly signal: AbortSignal
+  readonly synced: () => void
+  readonly stalenessChanged: () => void
+  /** Other namespaces are covered than before. */
+  readonly covered: (coverage: Coverage | undefined) => void
+  /** Measurements were listed. */
+  readonly polled: (changes: readonly Change[], isList: boolean) => void
+  readonly ended: () => void
 }
+
+/** A polled resource stops after this many intervals without a lease. */
+const idlePolls = 3
 
 export class CachedResource {
   readonly cluster: string
   readonly resource: ApiResource
+  readonly isPolled: boolean
   readonly informer: SharedInformer
   readonly history: ResourceHistory
+  readonly namespaces: ResourceNamespaces
   readonly staleness: ResourceStaleness
+  /** Indexes that readers need and that the informer did not start with. */
+  readonly needed: readonly string[]
   readonly #options: CachedResourceOptions
-  readonly #stop: AbortController
+  readonly #idleStopMs: number
+  /** Whether another part of the program runs the informer, and ends it. */
+  readonly #isLent: boolean
+  readonly #observer: InformerObserver
+  #stopObserving: (() => void) | undefined
+  readonly #stop = new AbortController()
   readonly #waiting = new Set<AbortController>()
   readonly #making = new Map<string, Promise<void>>()
+  /** The indexes that were added to the running informer. */
+  readonly #built = new Set<string>()
   /** Indexes whose last build failed, and the time of that failure (`performance.now()`). */
   readonly #unmade = new Map<string, { readonly error: Error; readonly sinceMs: number }>()
   #leases = 0
@@ -72,35 +112,74 @@ export class CachedResource {
   #vainWaitMs = Number.NEGATIVE_INFINITY
 
   constructor(options: CachedResourceOptions) {
-    this.cluster = options.cluster
-    this.resource = options.resource
-    this.informer = options.informer
-    this.history = options.history
-    const { informer, staleAfterMs, stalenessChanged } = options
-    this.staleness = new ResourceStaleness({
-      queueLength: () => informer.queueLength,
-      lastContactMs: (namespace) =>
-        namespace === undefined
-          ? informer.lastContactMs
-          : informer.namespaces?.get(namespace)?.lastContactMs,
-      staleAfterMs,
-      changed: stalenessChanged,
-    })
-    this.#stop = options.stop
+    const { cluster, resource, metadataOnly, isPolled, indexers } = options
+    const { resourceVersionsComparable, observer, wanted, account } = options
+    const { limits } = options.bounds
     this.#options = options
-  }
-
-  get namespaces(): ResourceNamespaces {
-    return this.#options.namespaces
-  }
-
-  get isPolled(): boolean {
-    return this.#options.isPolled
-  }
-
-  /** Indexes that readers need and that the informer did not start with. */
-  get needed(): readonly string[] {
-    return this.#options.needed ?? []
+    this.cluster = cluster
+    this.resource = resource
+    this.isPolled = isPolled
+    const pollMs = isPolled ? limits.usageIntervalMs : undefined
+    const source =
+      pollMs === undefined
+        ? options.source
+        : polledSource({ resource, source: options.source, intervalMs: pollMs })
+    this.history = new ResourceHistory({
+      resource,
+      metadataOnly,
+      source: isPolled ? unwatched(source, resource) : source,
+      maxChanges: limits.maxRecentChanges,
+      maxBytes: limits.maxRecentBytes,
+      resourceVersionsComparable,
+      objectBytes: () => {
+        const { heldBytes, size } = this.informer.store
+        return size === 0 ? 0 : heldBytes / size
+      },
+      signal: this.#stop.signal,
+    })
+    this.namespaces = new ResourceNamespaces({
+      resource,
+      wanted,
+      account,
+      informer: () => this.informer,
+      changed: (coverage) => {
+        this.staleness.keep(coverage?.namespaces)
+        options.covered(coverage)
+      },
+      forbidden: (error) => {
+        observer.failed?.('list', error, resource)
+        this.#failed('list', error)
+      },
+    })
+    // A lent informer must have all objects, and no index whose name the cache uses for another index.
+    const { initial } = this.namespaces
+    const offered = Object.keys(initial).length === 0 ? options.lent() : undefined
+    const names = Object.keys(indexers)
+    const isTaken = names.some((name) => offered?.store.hasIndex(name) === true)
+    const lent = isTaken ? undefined : offered
+    this.#isLent = lent !== undefined
+    this.needed = lent === undefined ? [] : names
+    const idleStopMs = pollMs === undefined ? limits.idleStopMs : pollMs * idlePolls
+    this.#idleStopMs = options.isKept || lent !== undefined ? Infinity : idleStopMs
+    this.staleness = new ResourceStaleness({
+      queueLength: () => this.informer.queueLength,
+      lastContactMs: (namespace) => this.#part(namespace)?.lastContactMs,
+      staleAfterMs: Math.max(limits.staleAfterMs, (pollMs ?? 0) * idlePolls),
+      changed: options.stalenessChanged,
+    })
+    this.#observer = this.#observing()
+    this.informer =
+      lent ??
+      createSharedInformer({
+        ...options.reflector,
+        ...(metadataOnly ? { metadataOnly } : {}),
+        resource,
+        source,
+        ...initial,
+        indexers,
+        resourceVersionsComparable,
+        observer: this.#observer,
+      })
   }
 
   get leases(): number {
@@ -122,7 +201,7 @@ export class CachedResource {
 
   /** The namespaces that the store covers; `undefined`: all. */
   get coverage(): Coverage | undefined {
-    return this.#options.namespaces.coverage
+    return this.namespaces.coverage
   }
 
   /**
@@ -141,7 +220,10 @@ export class CachedResource {
     if (fresh.length > 0) {
       const indexers = this.#options.indexersNamed(fresh)
       const made = this.#make(indexers)
-      for (const name of Object.keys(indexers)) this.#making.set(name, made)
+      for (const name of Object.keys(indexers)) {
+        this.#built.add(name)
+        this.#making.set(name, made)
+      }
     }
     return Promise.all(missing.flatMap((name) => this.#making.get(name) ?? []))
   }
@@ -171,7 +253,7 @@ export class CachedResource {
   async #make(indexers: Indexers): Promise<void> {
     const names = Object.keys(indexers)
     try {
-      const refusal = this.#options.indexRefusal()
+      const refusal = this.#options.bounds.refusal(this, 0, this)
       if (refusal !== undefined) throw refusal
       await this.informer.backfillIndexers(indexers)
       for (const name of names) this.#unmade.delete(name)
@@ -181,15 +263,77 @@ export class CachedResource {
       const error = thrown as Error
       const failure = { error, sinceMs: performance.now() }
       for (const name of names) this.#unmade.set(name, failure)
-      if (!(error instanceof UnreadableResourceError)) this.#options.indexingFailed(error)
+      if (error instanceof UnreadableResourceError) return
+      this.#options.observer.failed?.('index', error, this.resource)
     } finally {
       for (const name of names) this.#making.delete(name)
     }
   }
 
   start(): void {
-    if (this.#options.isLent) return
-    this.#running = outsideRequests(() => this.informer.run(this.#stop.signal))
+    const { informer } = this
+    const { bounds, signal, synced } = this.#options
+    bounds.started(this)
+    if (!this.#isLent) this.#running = outsideRequests(() => informer.run(this.#stop.signal))
+    else {
+      this.#stopObserving = informer.observe(this.#observer)
+      if (informer.hasSynced()) {
+        this.staleness.of(undefined).succeeded()
+        this.#observer.advanced?.(informer.store.resourceVersion, [], true)
+      }
+    }
+    this.namespaces.start(signal)
+    informer.waitForSync().then(synced, () => {})
+  }
+
+  /** With `mayNarrow`, a list of all namespaces that the API server refuses is no failure: it lists them one by one. */
+  #observing(): InformerObserver {
+    const { bounds, observer, incarnation, polled, mayNarrow, signal } = this.#options
+    const { history, namespaces, staleness, resource } = this
+    let isChecked = false
+    return {
+      ...observer,
+      watching: (position, namespace) => {
+        observer.watching?.(position)
+        incarnation.watching()
+        // A streamed list begins with a watch whose objects are still to come.
+        if (this.#part(namespace)?.state !== 'listing') staleness.of(namespace).watching()
+      },
+      // Checks once the step that caused the growth is over.
+      grown: () => queueMicrotask(() => bounds.grown(this, this.informer.hasSynced())),
+      listed: (list) => {
+        observer.listed?.(list)
+        staleness.of(list.namespace).succeeded()
+      },
+      advanced: (position, changes, isList, at) => {
+        // The owner has limited the lent informer to some namespaces. The next lease starts a separate informer.
+        if (this.#isLent && at !== undefined) return this.refuse(stopped(this.#options))
+        history.add(position, changes, at)
+        incarnation.advanced(position, changes, isList, at)
+        staleness.of(at?.namespace).advanced(changes.length === 0 && !isList)
+        namespaces.advanced(isList, at)
+        if (this.isPolled) polled(changes, isList)
+        if (isChecked) return
+        isChecked = true
+        // Checks the size in the tick of the first list, before a caller can read the resource.
+        bounds.grown(this, false)
+      },
+      failed: (failure, error, _, namespace) => {
+        const isOfServer = failure === 'list' || failure === 'watch'
+        const narrows = isOfServer && mayNarrow && !this.#isLent
+        if (narrows && namespaces.refused(error, namespace, signal)) return
+        observer.failed?.(failure, error, resource)
+        if (isOfServer || failure === 'loop') this.#failed(failure, error, namespace)
+      },
+      stopped: () => void this.stop(),
+    }
+  }
+
+  /** The watch of one namespace; without a name, of all. */
+  #part(
+    namespace: string | undefined,
+  ): Pick<SharedInformer, 'state' | 'lastContactMs'> | undefined {
+    return namespace === undefined ? this.informer : this.informer.namespaces?.get(namespace)
   }
 
   /** `outdated`: returns the error if the reader knows one of the indexes by another definition. */
@@ -202,7 +346,7 @@ export class CachedResource {
     this.#leases -= 1
     if (this.#leases > 0) return
     this.#idleSinceMs = performance.now()
-    this.#watchIdleness(this.#options.idleStopMs)
+    this.#watchIdleness(this.#idleStopMs)
   }
 
   /** Why the resource cannot be read now; `undefined` if it can. */
@@ -228,7 +372,7 @@ export class CachedResource {
     const { informer } = this
     if (informer.hasSynced()) return
     const known = informer.lastError
-    const { isDeciding } = this.#options.namespaces
+    const { isDeciding } = this.namespaces
     const isWaiting = informer.state === 'waiting' && !isDeciding
     if (known !== undefined && isWaiting && this.#endsWaits(known)) {
       throw notSynced(this.#options, known)
@@ -258,8 +402,8 @@ export class CachedResource {
     return this.isPolled || isLasting(error)
   }
 
-  /** Reports that a list or watch has failed. A lasting failure of the list ends all waits. */
-  failed(failure: 'list' | 'watch' | 'loop', error: Error, namespace?: string): void {
+  /** A list or watch has failed. A lasting failure of the list ends all waits. */
+  #failed(failure: 'list' | 'watch' | 'loop', error: Error, namespace?: string): void {
     if (this.informer.hasSynced()) this.staleness.of(namespace).failed()
     if (failure === 'list' && this.#endsWaits(error)) this.#endWaits(error)
   }
@@ -276,8 +420,11 @@ export class CachedResource {
       this.#refusal ??= stopped(this.#options)
       clearTimeout(this.#idleTimer)
       this.staleness.stop()
-      this.#options.namespaces.end()
-      this.#options.ended(this)
+      this.namespaces.end()
+      this.#stopObserving?.()
+      if (this.#isLent) this.informer.dropIndexers([...this.#built])
+      this.#options.bounds.ended(this)
+      this.#options.ended()
       this.#stop.abort()
       this.#endWaits(this.#refusal)
     }
@@ -291,7 +438,7 @@ export class CachedResource {
       this.#idleTimer = undefined
       if (this.#leases > 0) return
       const idleMs = performance.now() - this.#idleSinceMs
-      const restMs = this.#options.idleStopMs - idleMs
+      const restMs = this.#idleStopMs - idleMs
       if (restMs <= 0) void this.stop()
       else this.#watchIdleness(restMs)
     }, Math.ceil(delayMs))

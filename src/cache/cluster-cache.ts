@@ -1,20 +1,19 @@
 /*
- * The caches of one cluster. `acquire` gives a lease of a resource and starts its informer in `#start`, which assembles
- * the parts: the source, the history of recent changes, the namespaces, the informer, and its observer (`#observing`).
- * Closures in `#start` live as long as the cached resource and hold all variables that they share. So `#start` makes
- * nothing that outlives the resource. `serve`, `drop` and `reread` follow changes of the schema and of the cluster.
+ * The caches of one cluster. `acquire` gives a lease of a resource, and starts its cache if there is none (`#start`, and
+ * the constructor of `CachedResource`). Closures in `#start` live as long as the cached resource and hold all variables
+ * that they share. So `#start` makes nothing that outlives the resource. `serve`, `drop` and `reread` follow changes of
+ * the schema and of the cluster.
  */
 
-import { type ApiResource, apiVersionOf, isBuiltInGroup } from '../kubernetes/api-resource.ts'
+import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
 import type { ApiServer } from '../api-server/api-server.ts'
 import type { LentServer } from '../api-server/lent-servers.ts'
 import { objectKey } from '../kubernetes/object.ts'
 import { showsWrite, type WrittenState } from './written-state.ts'
-import { isBefore, type ResourceVersion } from '../kubernetes/resource-version.ts'
 import type { InformerObserver } from '../informer/informer-observer.ts'
 import type { ListerWatcher } from '../informer/reflector/lister-watcher.ts'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
-import { createSharedInformer, type SharedInformer } from '../informer/shared-informer.ts'
+import type { SharedInformer } from '../informer/shared-informer.ts'
 import type { Change } from '../informer/store/change.ts'
 import type { IndexFunction, Indexers, StoreView } from '../informer/store/store-view.ts'
 import type { CacheBounds } from './cache-bounds.ts'
@@ -26,9 +25,6 @@ import {
 } from './account-namespaces.ts'
 import type { Coverage } from './coverage.ts'
 import { Incarnation, type IncarnationObserver } from './incarnation.ts'
-import { ResourceHistory } from './recent-changes.ts'
-import { polledSource, unwatched } from './polled-source.ts'
-import { ResourceNamespaces } from './resource-namespaces.ts'
 import { CachedResource, type CachedResourceState, type Lease, stateOf } from './cached-resource.ts'
 import { DirectApi } from './direct-api.ts'
 
@@ -71,6 +67,8 @@ export type ClusterConnection =
       readonly as: (token: string | undefined) => CallerServer
     }
   | { readonly state: 'unreachable'; readonly error: Error }
+
+type Connected = ClusterConnection & { readonly state: 'connected' }
 
 /** The API server as one caller. */
 export type CallerServer = LentServer<ApiServer>
@@ -119,7 +117,7 @@ export class ClusterCache implements AsyncDisposable {
   readonly #stalenessListeners = new Set<() => void>()
   #staleCaches = 0
   #isTellingStaleness = false
-  #silenceTimer: NodeJS.Timeout | undefined
+  readonly #silenceTimer: NodeJS.Timeout
   readonly #incarnation: Incarnation
   /** The requested lazy indexes, by resource. A new informer starts with them. */
   readonly #wanted = new Map<string, Set<string>>()
@@ -160,6 +158,9 @@ export class ClusterCache implements AsyncDisposable {
         for (const listener of this.#renewals) listener()
       },
     })
+    this.#silenceTimer = setInterval(() => {
+      for (const { staleness } of this.#cached.values()) staleness.checkSilence()
+    }, options.bounds.limits.staleAfterMs / 10).unref()
     this.connect(connection)
   }
 
@@ -196,25 +197,9 @@ export class ClusterCache implements AsyncDisposable {
     this.#incarnation.verify()
   }
 
-  /**
-   * An observer for each informer of the cluster. It checks the cluster's identity when a watch begins, and detects
-   * resource versions that go back.
-   */
-  incarnationObserver({ group }: ApiResource): IncarnationObserver {
-    /** The last version by namespace; `''`: of the watch of all namespaces. */
-    const last = new Map<string, ResourceVersion>()
-    return {
-      watching: () => this.#incarnation.verify(),
-      advanced: (position, _, __, at) => {
-        const { namespace = '', resourceVersion: reached = position } = at ?? {}
-        // Aggregated API servers may number their versions in other ways.
-        const before = last.get(namespace)
-        const hasGoneBack =
-          before !== undefined && isBuiltInGroup(group) && isBefore(reached, before)
-        last.set(namespace, reached)
-        if (hasGoneBack) this.#incarnation.wentBack()
-      },
-    }
+  /** An observer for each informer of the cluster: see {@link Incarnation.observer}. */
+  incarnationObserver(resource: ApiResource): IncarnationObserver {
+    return this.#incarnation.observer(resource)
   }
 
   /**
@@ -419,104 +404,45 @@ export class ClusterCache implements AsyncDisposable {
 
   #start(
     key: string,
-    { resource, metadataOnly, isKept, isPolled, indexers, indexTexts = {} }: ServedResource,
-    connection: ClusterConnection & { readonly state: 'connected' },
+    { resource, metadataOnly, isKept = false, isPolled = false, ...served }: ServedResource,
+    { resourceVersionsComparable, ...connection }: Connected,
   ): CachedResource {
-    const { bounds, reflector } = this.#options
-    const how = metadataOnly ? { metadataOnly } : {}
-    const observer = this.#options.observer(resource)
-    const { resourceVersionsComparable } = connection
-    const direct = connection.source(resource, how)
-    const pollMs = isPolled === true ? bounds.limits.usageIntervalMs : undefined
-    const source =
-      pollMs === undefined ? direct : polledSource({ resource, source: direct, intervalMs: pollMs })
-    const stop = new AbortController()
-    const history = new ResourceHistory({
-      resource,
-      metadataOnly,
-      source: pollMs === undefined ? source : unwatched(source, resource),
-      maxChanges: bounds.limits.maxRecentChanges,
-      maxBytes: bounds.limits.maxRecentBytes,
-      resourceVersionsComparable,
-      objectBytes: () => {
-        const { heldBytes, size } = cached.informer.store
-        return size === 0 ? 0 : heldBytes / size
-      },
-      signal: stop.signal,
-    })
-    const namespaces = new ResourceNamespaces({
-      resource,
-      wanted: this.#options.namespaces ?? {},
-      account: this.#account,
-      informer: () => cached.informer,
-      changed: (coverage) => {
-        cached.staleness.keep(coverage?.namespaces)
-        this.#countPartial()
-        this.#options.covered?.(resource, coverage)
-      },
-      forbidden: (error) => {
-        observer.failed?.('list', error, resource)
-        cached.failed('list', error)
-      },
-    })
-    const idleStopMs = pollMs === undefined ? bounds.limits.idleStopMs : pollMs * idlePolls
-    const named = { ...indexers, ...this.#indexersNamed(key, this.#wanted.get(key) ?? []) }
-    // Borrows the informer of another part of the program if it has all objects, unchanged, and no index whose name the
-    // cache uses for another index.
-    const isWhole = Object.keys(namespaces.initial).length === 0
-    const offered = isWhole ? this.#options.lent?.(resource, metadataOnly) : undefined
-    const isTaken = Object.keys(named).some((name) => offered?.store.hasIndex(name) === true)
-    const lent = isTaken ? undefined : offered
-    const observing = this.#observing(() => cached, {
-      resource,
-      observer,
-      pollMs,
-      isLent: lent !== undefined,
-      mayNarrow: connection.account !== undefined && lent === undefined,
-    })
-    /** The indexes that were added to the running informer. */
-    const built = new Set<string>()
-    const cached: CachedResource = new CachedResource({
+    const { bounds, reflector, namespaces: wanted = {}, lent, covered } = this.#options
+    const cached = new CachedResource({
       cluster: this.name,
       resource,
-      history,
-      namespaces,
+      metadataOnly,
+      isKept,
+      isPolled,
+      source: connection.source(resource, metadataOnly ? { metadataOnly } : {}),
+      resourceVersionsComparable,
+      reflector,
+      indexers: { ...served.indexers, ...this.#indexersNamed(key, this.#wanted.get(key) ?? []) },
+      indexersNamed: (names) => this.#indexersNamed(key, names),
+      bounds,
+      account: this.#account,
+      mayNarrow: connection.account !== undefined,
+      wanted,
+      lent: () => lent?.(resource, metadataOnly),
+      observer: this.#options.observer(resource),
+      incarnation: this.incarnationObserver(resource),
       isReachable: () => {
         const now = this.#connection
         return now.state === 'connected' && now.isReachable?.() !== false
       },
-      stop,
-      idleStopMs: isKept === true || lent !== undefined ? Infinity : idleStopMs,
-      isPolled: isPolled === true,
-      isLent: lent !== undefined,
-      ...(lent === undefined ? {} : { needed: Object.keys(named) }),
-      staleAfterMs: Math.max(bounds.limits.staleAfterMs, (pollMs ?? 0) * idlePolls),
-      stalenessChanged: () => this.#stalenessChanged(),
-      informer:
-        lent ??
-        createSharedInformer({
-          ...reflector,
-          ...how,
-          resource,
-          source,
-          ...namespaces.initial,
-          indexers: named,
-          resourceVersionsComparable,
-          observer: observing,
-        }),
-      indexersNamed: (names) => {
-        const found = this.#indexersNamed(key, names)
-        for (const name of Object.keys(found)) built.add(name)
-        return found
+      signal: this.#ending.signal,
+      synced: () => {
+        for (const listener of this.#listeners) listener(resource)
       },
-      indexRefusal: () => bounds.refusal(cached, 0, cached),
-      indexingFailed: (error) => observer.failed?.('index', error, resource),
-      ended: (one) => {
-        forget?.()
-        lent?.dropIndexers([...built])
-        bounds.ended(one)
-        if (this.#cached.get(key) === one) this.#cached.delete(key)
-        for (const [target, indexes] of pollMs === undefined ? [] : this.#joinedTo(resource)) {
+      stalenessChanged: () => this.#stalenessChanged(),
+      covered: (coverage) => {
+        this.#countPartial()
+        covered?.(resource, coverage)
+      },
+      polled: (changes, isList) => this.#join(cached, changes, isList),
+      ended: () => {
+        if (this.#cached.get(key) === cached) this.#cached.delete(key)
+        for (const [target, indexes] of isPolled ? this.#joinedTo(resource) : []) {
           const names = Object.keys(indexes)
           target.informer.dropIndexers(names)
           for (const name of names) this.#wanted.get(keyOf(target.resource))?.delete(name)
@@ -524,79 +450,10 @@ export class ClusterCache implements AsyncDisposable {
         this.#countPartial()
       },
     })
-    const forget = lent?.observe(observing)
     this.#cached.set(key, cached)
-    this.#made.set(cached, indexTexts)
-    bounds.started(cached)
-    this.#watchSilence()
+    this.#made.set(cached, served.indexTexts ?? {})
     cached.start()
-    if (lent?.hasSynced() === true) {
-      cached.staleness.of(undefined).succeeded()
-      observing.advanced?.(lent.store.resourceVersion, [], true)
-    }
-    namespaces.start(this.#ending.signal)
-    cached.informer.waitForSync().then(
-      () => {
-        for (const listener of this.#listeners) listener(resource)
-      },
-      () => {},
-    )
     return cached
-  }
-
-  /**
-   * The observer of a cache's informer. It reports to the gateway's observer first, then to the parts of the cache: its
-   * staleness, its history and its namespaces. With `mayNarrow`, a list of all namespaces that the API server refuses is no
-   * failure: the cache lists the namespaces one by one.
-   */
-  #observing(
-    cached: () => CachedResource,
-    { resource, observer, pollMs, isLent, mayNarrow }: ReportedTo,
-  ): InformerObserver {
-    const { bounds } = this.#options
-    const { signal } = this.#ending
-    const incarnation = this.incarnationObserver(resource)
-    let isChecked = false
-    return {
-      ...observer,
-      watching: (position, namespace) => {
-        observer.watching?.(position)
-        incarnation.watching()
-        const { informer, staleness } = cached()
-        const part = namespace === undefined ? informer : informer.namespaces?.get(namespace)
-        // A streamed list begins with a watch whose objects are still to come.
-        if (part?.state !== 'listing') staleness.of(namespace).watching()
-      },
-      // Checks once the step that caused the growth is over.
-      grown: () => queueMicrotask(() => bounds.grown(cached())),
-      listed: (list) => {
-        observer.listed?.(list)
-        cached().staleness.of(list.namespace).succeeded()
-      },
-      advanced: (position, changes, isList, at) => {
-        const one = cached()
-        const { history, namespaces } = one
-        // The owner has limited the lent informer to some namespaces. The next lease starts a separate informer.
-        if (isLent && at !== undefined) return one.refuse(stopped({ cluster: this.name, resource }))
-        history.add(position, changes, at)
-        incarnation.advanced(position, changes, isList, at)
-        one.staleness.of(at?.namespace).advanced(changes.length === 0 && !isList)
-        namespaces.advanced(isList, at)
-        if (pollMs !== undefined) this.#join(one, changes, isList)
-        if (isChecked) return
-        isChecked = true
-        // Checks the size in the tick of the first list, before a caller can read the resource.
-        bounds.grown(one, false)
-      },
-      failed(failure, error, _, namespace) {
-        const { namespaces } = cached()
-        const isOfServer = failure === 'list' || failure === 'watch'
-        if (isOfServer && mayNarrow && namespaces.refused(error, namespace, signal)) return
-        observer.failed?.(failure, error, resource)
-        if (isOfServer || failure === 'loop') cached().failed(failure, error, namespace)
-      },
-      stopped: () => void cached().stop(),
-    }
   }
 
   /** Copies changed values of a polled resource to the indexes that are joined to it. */
@@ -626,16 +483,6 @@ export class ClusterCache implements AsyncDisposable {
     }
   }
 
-  /**
-   * Starts one timer for all caches with the first one. A closure in {@link #start} would hold the variables of all closures
-   * there, and so the store of the first cache for as long as the cluster is served.
-   */
-  #watchSilence(): void {
-    this.#silenceTimer ??= setInterval(() => {
-      for (const { staleness } of this.#cached.values()) staleness.checkSilence()
-    }, this.#options.bounds.limits.staleAfterMs / 10).unref()
-  }
-
   #countPartial(): void {
     const caches = [...this.#cached.values()]
     this.#partial = caches.filter(({ coverage }) => coverage !== undefined).length
@@ -652,7 +499,7 @@ export class ClusterCache implements AsyncDisposable {
     })
   }
 
-  #connected(resource: ApiResource): ClusterConnection & { readonly state: 'connected' } {
+  #connected(resource: ApiResource): Connected {
     const place = { cluster: this.name, resource }
     if (this.#connection.state === 'unreachable') throw unreachable(place, this.#connection.error)
     if (!this.serves(resource)) throw notServed(place)
@@ -682,19 +529,6 @@ export class ClusterCache implements AsyncDisposable {
     return found
   }
 }
-
-/** Further receivers of `#observing`, and its settings. */
-interface ReportedTo {
-  readonly resource: ApiResource
-  readonly observer: InformerObserver
-  /** The interval of a polled resource. */
-  readonly pollMs: number | undefined
-  readonly isLent: boolean
-  readonly mayNarrow: boolean
-}
-
-/** A polled resource stops after this many intervals without a lease. */
-const idlePolls = 3
 
 const noValues: readonly string[] = []
 

@@ -6,7 +6,8 @@
 
 import { createHash, randomUUID } from 'node:crypto'
 import type { NamespaceStep } from '../informer/informer-observer.ts'
-import type { ResourceVersion } from '../kubernetes/resource-version.ts'
+import { type ApiResource, isBuiltInGroup } from '../kubernetes/api-resource.ts'
+import { isBefore, type ResourceVersion } from '../kubernetes/resource-version.ts'
 import { Backoff, sleep } from '../lib/backoff.ts'
 
 /** Observes one informer. */
@@ -82,11 +83,23 @@ export class Incarnation {
     })
   }
 
-  /** Reports that resource versions went back, as after a restore from a backup. */
-  wentBack(): void {
-    this.#turn = randomUUID()
-    this.#write()
-    this.#options.renewed()
+  /** An observer for one informer. It checks the identity when a watch begins, and detects versions that go back. */
+  observer({ group }: ApiResource): IncarnationObserver {
+    /** The last version by namespace; `''`: of the watch of all namespaces. */
+    const last = new Map<string, ResourceVersion>()
+    return {
+      watching: () => this.verify(),
+      advanced: (position, _, __, at) => {
+        const { namespace = '', resourceVersion: reached = position } = at ?? {}
+        const before = last.get(namespace)
+        last.set(namespace, reached)
+        // Aggregated API servers may number their versions in other ways.
+        if (before === undefined || !isBuiltInGroup(group) || !isBefore(reached, before)) return
+        this.#turn = randomUUID()
+        this.#write()
+        this.#options.renewed()
+      },
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -21,8 +21,11 @@ import { Transport } from '../api-server/transport/transport.ts'
 import type { Config } from '../config/config.ts'
 import { gatewayOptionsOf } from '../config/gateway-config.ts'
 import { createGateway } from '../gateway/gateway.ts'
-import { isKindOfProfile } from '../graphql/model/schema-profile.ts'
-import { type NamedResource, selectResources } from '../graphql/model/select-resources.ts'
+import {
+  isKindOfProfile,
+  type NamedResource,
+  selectResources,
+} from '../graphql/model/schema-profile.ts'
 import { secretLayouts } from '../gateway/sources/hub-secrets.ts'
 import { groupResourceOf, isBuiltInGroup, resourcePath } from '../kubernetes/api-resource.ts'
 import { ApiStatusError } from '../kubernetes/status.ts'

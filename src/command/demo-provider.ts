@@ -18,7 +18,7 @@ import { LRUCache } from 'lru-cache'
 import { HostNames } from '../lib/host-names.ts'
 import { isRecord } from '../lib/json.ts'
 import { readUpTo } from '../lib/read-body.ts'
-import { isLoopback } from '../server/guard/origin-check.ts'
+import { isLoopback } from '../server/guard/request-guard.ts'
 import { plainPage, plainPagePolicy } from '../server/http/plain-page.ts'
 
 export interface DemoPerson {

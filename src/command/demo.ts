@@ -4,7 +4,7 @@
  * cluster off and mends it.
  */
 
-import { isLoopback } from '../server/guard/origin-check.ts'
+import { isLoopback, refuseRequest } from '../server/guard/request-guard.ts'
 import { describePopulation, summarizePopulation } from '../simulator/population/plan.ts'
 import {
   type SimulatedFleet,
@@ -19,7 +19,6 @@ import { aborted, type CommandContext, runGateway } from './run-gateway.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { isJsonObject } from '../lib/json.ts'
 import { present } from '../lib/options.ts'
-import { refuseRequest } from '../server/guard/refusal.ts'
 import type { Routes } from '../server/operation-options.ts'
 import { Refusal } from '../simulator/api/status-refusal.ts'
 import type { FaultOrder } from '../simulator/faults/faults.ts'

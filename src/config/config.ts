@@ -16,7 +16,7 @@ import { parseDurationMs } from '../lib/duration.ts'
 import { isRecord } from '../lib/json.ts'
 import { nearestName } from '../lib/options.ts'
 import { parseQuantity } from '../query/index/decimal.ts'
-import { isLoopback } from '../server/guard/origin-check.ts'
+import { isLoopback } from '../server/guard/request-guard.ts'
 import { type ServerOptions, serverOptionsSchema } from '../server/server-options.ts'
 import { type GatewayConfig, gatewayConfigShape, gatewayParts } from './gateway-config.ts'
 import {
@@ -69,7 +69,7 @@ export interface Config extends GatewayConfig {
 
 /** The sources of a configuration. Later sources override earlier ones. */
 export interface ConfigSources {
-  /** A file to append to, or `-` for the standard output. Absent: no audit log. */
+  /** The YAML file. Absent: the file that the variable INFORMERQL_CONFIG names, if any. */
   readonly file?: string | undefined
   /** Whether an empty file is an {@link EmptyConfigFileError}. Absent: it sets no options. */
   readonly refuseEmptyFile?: boolean

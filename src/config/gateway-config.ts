@@ -15,8 +15,8 @@ import { defaultPreloadDeadlineMs } from '../gateway/preload.ts'
 import { commandLineOf } from '../gateway/sources/exec-commands.ts'
 import { defaultLiveLimits, type LiveLimits, liveOptions } from '../graphql/live/live-limits.ts'
 import { type LogLimits, logOptions } from '../graphql/logs/log-limits.ts'
-import { groupAliasHint, isGroupAlias } from '../graphql/naming/api-groups.ts'
-import type { DocumentLimits } from '../graphql/documents/document-bounds.ts'
+import { groupAliasHint, isGroupAlias } from '../graphql/naming/kind-name.ts'
+import type { DocumentLimits } from '../graphql/documents/operation-documents.ts'
 import {
   defaultCommonKinds,
   defaultProblemKinds,

@@ -6,7 +6,7 @@
 
 import { UnreadableResourceError } from '../cache/cache-errors.ts'
 import type { Lease } from '../cache/cached-resource.ts'
-import { isReachable } from '../graphql/served/cluster-argument.ts'
+import { isReachable } from '../graphql/prepare/kind-view.ts'
 import type { ServedSchema } from '../graphql/served/served-schema.ts'
 import { nearestName } from '../lib/options.ts'
 import { codeOf, type GatewayLog } from './observers.ts'

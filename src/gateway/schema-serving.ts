@@ -49,7 +49,6 @@ export class SchemaServing {
   readonly #extensions: readonly ReadExtension[]
   /** The user's SDL in the served schema. */
   #sdl: readonly SdlSource[]
-  #built: BuiltSchema | undefined
   #served: ServedSchema | undefined
   /** The problems of the served schema, and the kinds that it waits for. */
   #problems: ReadonlySet<string> = new Set()
@@ -166,18 +165,16 @@ export class SchemaServing {
       members: fleet.members,
       sdl: [...packageSdl, ...sdl],
       extensions: this.#extensions,
-      before: isEdit ? undefined : this.#built,
     })
-    const isReused = built.schema === before?.schema
+    const { schema } = built.made
+    const isReused = schema === before?.schema
     const problems = isReused ? this.#problems : this.#checked(built, sdl, isEdit, isWhole)
-    if (before !== undefined && !isReused)
-      yield* this.history.followInSteps(before.schema, built.schema)
+    if (before !== undefined && !isReused) yield* this.history.followInSteps(before.schema, schema)
     if (signal.aborted) return
     // No pause from here on: operations see either the old or the new schema.
     const now = serveBuilt(built, fleet)
     this.#sdl = sdl
     this.#problems = problems
-    this.#built = built
     this.#served = now
     subscriptions.follow(now)
     preload.hold(now)
@@ -193,7 +190,7 @@ export class SchemaServing {
 
   /** Logs the new problems of a schema. Throws the problems that refuse it. */
   #checked(
-    { problems, dormant, unextended, kinds }: BuiltSchema,
+    { made: { problems, dormant, unextended, kinds } }: BuiltSchema,
     sdl: readonly SdlSource[],
     isEdit: boolean,
     isWhole: boolean,

@@ -1,8 +1,10 @@
 /*
  * Makes the schema from the APIs of the clusters: first one model of all differing APIs, then its relations, the GraphQL
  * types, the program's extensions, and the resources with the indexes that their caches need. With many custom resources
- * this takes some tenths of a second, so it pauses between the steps. If the inputs are the same as before, it returns the
- * served schema again. `serveBuilt` then registers the resources with the caches.
+ * this takes some tenths of a second, so it pauses between the steps. A schema that the process already has is made only
+ * once: it is found by what it was made of (`sourcesKey`). So a change of the clusters that leaves their API as it was, or
+ * an edit that is undone, costs nothing, and gateways of one program that serve the same share one schema. `serveBuilt`
+ * then registers the resources with the caches.
  */
 
 import { createHash } from 'node:crypto'
@@ -11,26 +13,27 @@ import type { ClusterAccess } from '../access/cluster-access.ts'
 import type { ClusterCache, ServedResource } from '../cache/cluster-cache.ts'
 import type { ReadExtension } from '../graphql/extensions/extension-document.ts'
 import { type ExtendedSchema, extendedSchema } from '../graphql/extensions/extended-schema.ts'
-import type { GroupAliases } from '../graphql/naming/api-groups.ts'
+import type { GroupAliases } from '../graphql/naming/kind-name.ts'
 import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
 import type { IndexFunctions } from '../graphql/model/declared-indexes.ts'
 import type { Kind } from '../graphql/model/kind.ts'
-import { mergedApis } from '../graphql/model/merged-apis.ts'
+import { mergedApis } from '../graphql/model/definitions.ts'
 import { schemaModelInSteps } from '../graphql/model/schema-model.ts'
 import { resolveRelations, type SchemaRelations } from '../graphql/served/schema-relations.ts'
 import {
   defaultCommonKinds,
   defaultProblemKinds,
-  type OperationLimits,
   type FleetChanges,
   type ServedCluster,
   type ServedSchema,
 } from '../graphql/served/served-schema.ts'
-import type { DormantDeclaration } from '../graphql/model/unknown-types.ts'
+import type { DormantDeclaration } from '../graphql/model/kind-catalog.ts'
 import { schemaInSteps } from '../graphql/schema/create-schema.ts'
 import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
 import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
+import { documentHash } from '../api-server/discovery/open-api.ts'
 import { CodedError } from '../lib/coded-error.ts'
+import { SharedValues } from '../lib/shared-values.ts'
 import { nearestName } from '../lib/options.ts'
 import { usageResourceOf, usageResources } from '../kubernetes/usage.ts'
 import { endedIndexers, endedIndexName, indexersOf } from '../query/index/index-definition.ts'
@@ -97,21 +100,15 @@ interface SchemaSources {
   readonly sdl: readonly SdlSource[]
   /** Added to the schema of the clusters' API. */
   readonly extensions: readonly ReadExtension[]
-  /** The schema that is served; it is used again if it would be made of the same. */
-  readonly before: BuiltSchema | undefined
 }
 
-/** A schema that is not served yet. */
-export interface BuiltSchema extends Omit<
+/** A schema, without the clusters that serve it. It never changes, so that gateways can share it. */
+interface MadeSchema extends Omit<
   ServedSchema,
   'clusters' | 'members' | 'fleet' | 'access' | 'indexTexts'
 > {
   /** The resources of all kinds, with the indexes that their caches need. */
   readonly resources: ReadonlyMap<Kind, KindResource>
-  /** What it was made of: the APIs that differ, and the user's SDL. */
-  readonly madeOf: { readonly apis: readonly ClusterApi[]; readonly sdl: readonly SdlSource[] }
-  /** The clusters at the start of the build. */
-  readonly members: readonly BuiltMember[]
   /** Why parts of the SDL and of the options are left out. */
   readonly problems: readonly CodedError[]
   /** Declarations for kinds that are not served. */
@@ -120,20 +117,62 @@ export interface BuiltSchema extends Omit<
   readonly unextended: Omit<ExtendedSchema, 'schema'>
 }
 
+/** A schema that is not served yet. */
+export interface BuiltSchema {
+  readonly made: MadeSchema
+  /** The clusters at the start of the build. */
+  readonly members: readonly BuiltMember[]
+}
+
 type BuiltMember = Pick<ClusterMember, 'cluster' | 'cache' | 'access'> & {
   readonly described: ServedCluster
 }
 
 type KindResource = ServedResource & Required<Pick<ServedResource, 'indexTexts'>>
 
+/** The schemas of this process, by {@link sourcesKey}. */
+const shared = new SharedValues<MadeSchema>()
+/** The last one, held also when nothing serves it any more: a program that starts another gateway mostly needs it again. */
+const latest = new Set<MadeSchema>()
+
 /**
  * Makes the schema from the clusters' APIs, in steps that let other work run between them. Throws `CodedError`:
  * `GROUP_ALIAS`, and for an invalid schema. Changes nothing else.
  */
 export function* buildSchemaInSteps(
-  options: SchemaOptions & { readonly limits?: Partial<OperationLimits> },
-  { sdl, extensions, before, ...sources }: SchemaSources,
+  options: SchemaOptions,
+  { members: all, sdl, extensions }: SchemaSources,
 ): Generator<void, BuiltSchema> {
+  const members = all.map((member): BuiltMember => {
+    const { cluster, cache, access } = member
+    return { cluster, cache, access, described: member }
+  })
+  // One API of each group of equal ones: clusters of one version mostly serve the same.
+  const apis = new Map<string, ClusterApi>()
+  for (const { cluster } of members) {
+    if (cluster.state !== 'connected') continue
+    const hash = apiHash(cluster.api)
+    if (!apis.has(hash)) apis.set(hash, cluster.api)
+    yield
+  }
+  const key = sourcesKey([...apis.keys()], options, sdl, extensions)
+  const known = shared.get(key)
+  if (known !== undefined) return { made: known, members }
+  const made = yield* schemaMadeOf([...apis.values()], options, sdl, extensions)
+  // Functions of the program may hold anything.
+  if (extensions.length === 0 && options.indexers === undefined) {
+    latest.clear()
+    latest.add(made)
+  }
+  return { made: shared.add(key, made), members }
+}
+
+function* schemaMadeOf(
+  apis: readonly ClusterApi[],
+  options: SchemaOptions,
+  sdl: readonly SdlSource[],
+  extensions: readonly ReadExtension[],
+): Generator<void, MadeSchema> {
   const { aliases = {}, uncached = [], profile = {}, relay = false, secretData = false } = options
   const { allowWrites: writes = false, federation = false } = options
   const {
@@ -142,15 +181,6 @@ export function* buildSchemaInSteps(
     commonKinds: common = defaultCommonKinds,
     problemKinds: looked = defaultProblemKinds,
   } = options
-  const members = sources.members.map((member): BuiltMember => {
-    const { cluster, cache, access } = member
-    return { cluster, cache, access, described: member }
-  })
-  const apis = yield* differingApis(
-    members.flatMap(({ cluster }) => (cluster.state === 'connected' ? [cluster.api] : [])),
-  )
-  const madeOf = { apis, sdl }
-  if (before !== undefined && (yield* isMadeOf(before, madeOf))) return { ...before, members }
   const parts = { sdl, aliases, uncached, profile, indexers, inferReferences }
   const model = yield* schemaModelInSteps({ ...mergedApis(apis), ...parts })
   yield
@@ -191,73 +221,63 @@ export function* buildSchemaInSteps(
     commonKinds,
     problemKinds,
     resources,
-    members,
-    madeOf,
     problems,
     dormant: model.dormant,
     unextended,
   }
 }
 
-/** One API of each group of equal ones: clusters of one version mostly serve the same. */
-function* differingApis(apis: readonly ClusterApi[]): Generator<void, readonly ClusterApi[]> {
-  if (apis.length <= 1) return apis
-  const byHash = new Map<string, ClusterApi>()
-  for (const api of apis) {
-    const hash = yield* hashOf(api)
-    if (!byHash.has(hash)) byHash.set(hash, api)
-  }
-  return [...byHash.values()]
+/**
+ * What a schema is made of, as one text: the hashes of the APIs, the user's SDL, and the options. Functions and extensions
+ * of the program count by their identity.
+ */
+function sourcesKey(
+  apis: readonly string[],
+  options: SchemaOptions,
+  sdl: readonly SdlSource[],
+  extensions: readonly ReadExtension[],
+): string {
+  const { aliases, uncached, commonKinds, problemKinds, profile, relay, federation } = options
+  const { secretData, allowWrites, indexers, inferReferences } = options
+  const named = { aliases, uncached, commonKinds, problemKinds, profile, relay, federation }
+  const all = { ...named, secretData, allowWrites, indexers, inferReferences }
+  return sha256([apis, sdl, extensions.map(identityOf), all])
 }
 
-/** Whether a schema was made from the same APIs and SDL. */
-function* isMadeOf(
-  { madeOf }: BuiltSchema,
-  { apis, sdl }: BuiltSchema['madeOf'],
-): Generator<void, boolean> {
-  const isSameSdl =
-    sdl.length === madeOf.sdl.length && sdl.every((source, at) => source === madeOf.sdl[at])
-  if (!isSameSdl || apis.length !== madeOf.apis.length) return false
-  for (const [at, api] of apis.entries()) {
-    const other = madeOf.apis[at]
-    if (api === other) continue
-    if (other === undefined || (yield* hashOf(api)) !== (yield* hashOf(other))) return false
-  }
-  return true
-}
+const identities = new WeakMap<object, number>()
+let lastIdentity = 0
 
-const hashes = new WeakMap<object, string>()
-
-/** A hash of the parts of an API that the schema reads. */
-function* hashOf({ resources, crds, openapi }: ClusterApi): Generator<void, string> {
-  const documents: string[] = []
-  for (const path of Object.keys(openapi).toSorted()) {
-    const document = openapi[path]
-    if (document === undefined) continue
-    let hash = hashes.get(document)
-    if (hash === undefined) {
-      hashes.set(document, (hash = sha256(document)))
-      yield
-    }
-    documents.push(path, hash)
-  }
-  return sha256([documents, partHash(resources), partHash(crds)])
-}
-
-function partHash(part: object): string {
-  const known = hashes.get(part) ?? sha256(part)
-  hashes.set(part, known)
+function identityOf(value: object): number {
+  const known = identities.get(value) ?? ++lastIdentity
+  identities.set(value, known)
   return known
 }
 
+const apiHashes = new WeakMap<ClusterApi, string>()
+
+/** A hash of the parts of an API that the schema reads. */
+function apiHash(api: ClusterApi): string {
+  const known = apiHashes.get(api)
+  if (known !== undefined) return known
+  const { resources, crds, openapi } = api
+  const paths = Object.keys(openapi).toSorted()
+  const documents = paths.map((path) => [path, openapi[path] && documentHash(openapi[path])])
+  const hash = sha256([documents, resources, crds])
+  apiHashes.set(api, hash)
+  return hash
+}
+
 function sha256(value: object): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('base64url')
+  const text = JSON.stringify(value, (_, part: unknown) =>
+    typeof part === 'function' ? identityOf(part) : part,
+  )
+  return createHash('sha256').update(text).digest('base64url')
 }
 
 /** Registers the resources of the schema with the caches. Running informers continue. */
-export function serveBuilt(from: BuiltSchema, fleet: FleetChanges): ServedSchema {
-  const { members, resources, schema, isExtended, kinds, kindOf, relations } = from
-  const { commonKinds, problemKinds } = from
+export function serveBuilt({ made, members }: BuiltSchema, fleet: FleetChanges): ServedSchema {
+  const { resources, schema, isExtended, kinds, kindOf, relations } = made
+  const { commonKinds, problemKinds } = made
   const clusters = new Map<string, ClusterCache>()
   const access = new Map<string, ClusterAccess>()
   const all = new Map<string, ServedCluster>()

@@ -85,137 +85,89 @@ export interface BuiltInResources {
   readonly volumeAttributesClasses: Resource<storageV1.VolumeAttributesClass>
 }
 
+/** `apiVersion`, kind, plural, and whether it is cluster-scoped. */
+const table: Readonly<Record<keyof BuiltInResources, string>> = {
+  apiServices: 'apiregistration.k8s.io/v1 APIService apiservices cluster',
+  certificateSigningRequests:
+    'certificates.k8s.io/v1 CertificateSigningRequest certificatesigningrequests cluster',
+  clusterRoleBindings:
+    'rbac.authorization.k8s.io/v1 ClusterRoleBinding clusterrolebindings cluster',
+  clusterRoles: 'rbac.authorization.k8s.io/v1 ClusterRole clusterroles cluster',
+  configMaps: 'v1 ConfigMap configmaps',
+  controllerRevisions: 'apps/v1 ControllerRevision controllerrevisions',
+  cronJobs: 'batch/v1 CronJob cronjobs',
+  csiDrivers: 'storage.k8s.io/v1 CSIDriver csidrivers cluster',
+  csiNodes: 'storage.k8s.io/v1 CSINode csinodes cluster',
+  csiStorageCapacities: 'storage.k8s.io/v1 CSIStorageCapacity csistoragecapacities',
+  customResourceDefinitions:
+    'apiextensions.k8s.io/v1 CustomResourceDefinition customresourcedefinitions cluster',
+  daemonSets: 'apps/v1 DaemonSet daemonsets',
+  deployments: 'apps/v1 Deployment deployments',
+  deviceClasses: 'resource.k8s.io/v1 DeviceClass deviceclasses cluster',
+  endpointSlices: 'discovery.k8s.io/v1 EndpointSlice endpointslices',
+  endpoints: 'v1 Endpoints endpoints',
+  events: 'v1 Event events',
+  eventsEvents: 'events.k8s.io/v1 Event events',
+  flowSchemas: 'flowcontrol.apiserver.k8s.io/v1 FlowSchema flowschemas cluster',
+  horizontalPodAutoscalers: 'autoscaling/v2 HorizontalPodAutoscaler horizontalpodautoscalers',
+  horizontalPodAutoscalersV1: 'autoscaling/v1 HorizontalPodAutoscaler horizontalpodautoscalers',
+  ingressClasses: 'networking.k8s.io/v1 IngressClass ingressclasses cluster',
+  ingresses: 'networking.k8s.io/v1 Ingress ingresses',
+  ipAddresses: 'networking.k8s.io/v1 IPAddress ipaddresses cluster',
+  jobs: 'batch/v1 Job jobs',
+  leases: 'coordination.k8s.io/v1 Lease leases',
+  limitRanges: 'v1 LimitRange limitranges',
+  mutatingAdmissionPolicies:
+    'admissionregistration.k8s.io/v1 MutatingAdmissionPolicy mutatingadmissionpolicies cluster',
+  mutatingAdmissionPolicyBindings:
+    'admissionregistration.k8s.io/v1 MutatingAdmissionPolicyBinding mutatingadmissionpolicybindings cluster',
+  mutatingWebhookConfigurations:
+    'admissionregistration.k8s.io/v1 MutatingWebhookConfiguration mutatingwebhookconfigurations cluster',
+  namespaces: 'v1 Namespace namespaces cluster',
+  networkPolicies: 'networking.k8s.io/v1 NetworkPolicy networkpolicies',
+  nodes: 'v1 Node nodes cluster',
+  persistentVolumeClaims: 'v1 PersistentVolumeClaim persistentvolumeclaims',
+  persistentVolumes: 'v1 PersistentVolume persistentvolumes cluster',
+  podDisruptionBudgets: 'policy/v1 PodDisruptionBudget poddisruptionbudgets',
+  podTemplates: 'v1 PodTemplate podtemplates',
+  pods: 'v1 Pod pods',
+  priorityClasses: 'scheduling.k8s.io/v1 PriorityClass priorityclasses cluster',
+  priorityLevelConfigurations:
+    'flowcontrol.apiserver.k8s.io/v1 PriorityLevelConfiguration prioritylevelconfigurations cluster',
+  replicaSets: 'apps/v1 ReplicaSet replicasets',
+  replicationControllers: 'v1 ReplicationController replicationcontrollers',
+  resourceClaimTemplates: 'resource.k8s.io/v1 ResourceClaimTemplate resourceclaimtemplates',
+  resourceClaims: 'resource.k8s.io/v1 ResourceClaim resourceclaims',
+  resourceQuotas: 'v1 ResourceQuota resourcequotas',
+  resourceSlices: 'resource.k8s.io/v1 ResourceSlice resourceslices cluster',
+  roleBindings: 'rbac.authorization.k8s.io/v1 RoleBinding rolebindings',
+  roles: 'rbac.authorization.k8s.io/v1 Role roles',
+  runtimeClasses: 'node.k8s.io/v1 RuntimeClass runtimeclasses cluster',
+  secrets: 'v1 Secret secrets',
+  serviceAccounts: 'v1 ServiceAccount serviceaccounts',
+  serviceCidrs: 'networking.k8s.io/v1 ServiceCIDR servicecidrs cluster',
+  services: 'v1 Service services',
+  statefulSets: 'apps/v1 StatefulSet statefulsets',
+  storageClasses: 'storage.k8s.io/v1 StorageClass storageclasses cluster',
+  validatingAdmissionPolicies:
+    'admissionregistration.k8s.io/v1 ValidatingAdmissionPolicy validatingadmissionpolicies cluster',
+  validatingAdmissionPolicyBindings:
+    'admissionregistration.k8s.io/v1 ValidatingAdmissionPolicyBinding validatingadmissionpolicybindings cluster',
+  validatingWebhookConfigurations:
+    'admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration validatingwebhookconfigurations cluster',
+  volumeAttachments: 'storage.k8s.io/v1 VolumeAttachment volumeattachments cluster',
+  volumeAttributesClasses:
+    'storage.k8s.io/v1 VolumeAttributesClass volumeattributesclasses cluster',
+}
+
 /**
  * The resources that Kubernetes 1.36 serves, under the plural names of their types: `resources.configMaps` is a
  * `Resource<ConfigMap>`. A server may serve more or fewer; `discover` tells.
  */
-export const resources: BuiltInResources = {
-  apiServices: clusterScoped('apiregistration.k8s.io/v1', 'APIService', 'apiservices'),
-  certificateSigningRequests: clusterScoped(
-    'certificates.k8s.io/v1',
-    'CertificateSigningRequest',
-    'certificatesigningrequests',
-  ),
-  clusterRoleBindings: clusterScoped(
-    'rbac.authorization.k8s.io/v1',
-    'ClusterRoleBinding',
-    'clusterrolebindings',
-  ),
-  clusterRoles: clusterScoped('rbac.authorization.k8s.io/v1', 'ClusterRole', 'clusterroles'),
-  configMaps: namespaced('v1', 'ConfigMap', 'configmaps'),
-  controllerRevisions: namespaced('apps/v1', 'ControllerRevision', 'controllerrevisions'),
-  cronJobs: namespaced('batch/v1', 'CronJob', 'cronjobs'),
-  csiDrivers: clusterScoped('storage.k8s.io/v1', 'CSIDriver', 'csidrivers'),
-  csiNodes: clusterScoped('storage.k8s.io/v1', 'CSINode', 'csinodes'),
-  csiStorageCapacities: namespaced(
-    'storage.k8s.io/v1',
-    'CSIStorageCapacity',
-    'csistoragecapacities',
-  ),
-  customResourceDefinitions: clusterScoped(
-    'apiextensions.k8s.io/v1',
-    'CustomResourceDefinition',
-    'customresourcedefinitions',
-  ),
-  daemonSets: namespaced('apps/v1', 'DaemonSet', 'daemonsets'),
-  deployments: namespaced('apps/v1', 'Deployment', 'deployments'),
-  deviceClasses: clusterScoped('resource.k8s.io/v1', 'DeviceClass', 'deviceclasses'),
-  endpointSlices: namespaced('discovery.k8s.io/v1', 'EndpointSlice', 'endpointslices'),
-  endpoints: namespaced('v1', 'Endpoints', 'endpoints'),
-  events: namespaced('v1', 'Event', 'events'),
-  eventsEvents: namespaced('events.k8s.io/v1', 'Event', 'events'),
-  flowSchemas: clusterScoped('flowcontrol.apiserver.k8s.io/v1', 'FlowSchema', 'flowschemas'),
-  horizontalPodAutoscalers: namespaced(
-    'autoscaling/v2',
-    'HorizontalPodAutoscaler',
-    'horizontalpodautoscalers',
-  ),
-  horizontalPodAutoscalersV1: namespaced(
-    'autoscaling/v1',
-    'HorizontalPodAutoscaler',
-    'horizontalpodautoscalers',
-  ),
-  ingressClasses: clusterScoped('networking.k8s.io/v1', 'IngressClass', 'ingressclasses'),
-  ingresses: namespaced('networking.k8s.io/v1', 'Ingress', 'ingresses'),
-  ipAddresses: clusterScoped('networking.k8s.io/v1', 'IPAddress', 'ipaddresses'),
-  jobs: namespaced('batch/v1', 'Job', 'jobs'),
-  leases: namespaced('coordination.k8s.io/v1', 'Lease', 'leases'),
-  limitRanges: namespaced('v1', 'LimitRange', 'limitranges'),
-  mutatingAdmissionPolicies: clusterScoped(
-    'admissionregistration.k8s.io/v1',
-    'MutatingAdmissionPolicy',
-    'mutatingadmissionpolicies',
-  ),
-  mutatingAdmissionPolicyBindings: clusterScoped(
-    'admissionregistration.k8s.io/v1',
-    'MutatingAdmissionPolicyBinding',
-    'mutatingadmissionpolicybindings',
-  ),
-  mutatingWebhookConfigurations: clusterScoped(
-    'admissionregistration.k8s.io/v1',
-    'MutatingWebhookConfiguration',
-    'mutatingwebhookconfigurations',
-  ),
-  namespaces: clusterScoped('v1', 'Namespace', 'namespaces'),
-  networkPolicies: namespaced('networking.k8s.io/v1', 'NetworkPolicy', 'networkpolicies'),
-  nodes: clusterScoped('v1', 'Node', 'nodes'),
-  persistentVolumeClaims: namespaced('v1', 'PersistentVolumeClaim', 'persistentvolumeclaims'),
-  persistentVolumes: clusterScoped('v1', 'PersistentVolume', 'persistentvolumes'),
-  podDisruptionBudgets: namespaced('policy/v1', 'PodDisruptionBudget', 'poddisruptionbudgets'),
-  podTemplates: namespaced('v1', 'PodTemplate', 'podtemplates'),
-  pods: namespaced('v1', 'Pod', 'pods'),
-  priorityClasses: clusterScoped('scheduling.k8s.io/v1', 'PriorityClass', 'priorityclasses'),
-  priorityLevelConfigurations: clusterScoped(
-    'flowcontrol.apiserver.k8s.io/v1',
-    'PriorityLevelConfiguration',
-    'prioritylevelconfigurations',
-  ),
-  replicaSets: namespaced('apps/v1', 'ReplicaSet', 'replicasets'),
-  replicationControllers: namespaced('v1', 'ReplicationController', 'replicationcontrollers'),
-  resourceClaimTemplates: namespaced(
-    'resource.k8s.io/v1',
-    'ResourceClaimTemplate',
-    'resourceclaimtemplates',
-  ),
-  resourceClaims: namespaced('resource.k8s.io/v1', 'ResourceClaim', 'resourceclaims'),
-  resourceQuotas: namespaced('v1', 'ResourceQuota', 'resourcequotas'),
-  resourceSlices: clusterScoped('resource.k8s.io/v1', 'ResourceSlice', 'resourceslices'),
-  roleBindings: namespaced('rbac.authorization.k8s.io/v1', 'RoleBinding', 'rolebindings'),
-  roles: namespaced('rbac.authorization.k8s.io/v1', 'Role', 'roles'),
-  runtimeClasses: clusterScoped('node.k8s.io/v1', 'RuntimeClass', 'runtimeclasses'),
-  secrets: namespaced('v1', 'Secret', 'secrets'),
-  serviceAccounts: namespaced('v1', 'ServiceAccount', 'serviceaccounts'),
-  serviceCidrs: clusterScoped('networking.k8s.io/v1', 'ServiceCIDR', 'servicecidrs'),
-  services: namespaced('v1', 'Service', 'services'),
-  statefulSets: namespaced('apps/v1', 'StatefulSet', 'statefulsets'),
-  storageClasses: clusterScoped('storage.k8s.io/v1', 'StorageClass', 'storageclasses'),
-  validatingAdmissionPolicies: clusterScoped(
-    'admissionregistration.k8s.io/v1',
-    'ValidatingAdmissionPolicy',
-    'validatingadmissionpolicies',
-  ),
-  validatingAdmissionPolicyBindings: clusterScoped(
-    'admissionregistration.k8s.io/v1',
-    'ValidatingAdmissionPolicyBinding',
-    'validatingadmissionpolicybindings',
-  ),
-  validatingWebhookConfigurations: clusterScoped(
-    'admissionregistration.k8s.io/v1',
-    'ValidatingWebhookConfiguration',
-    'validatingwebhookconfigurations',
-  ),
-  volumeAttachments: clusterScoped('storage.k8s.io/v1', 'VolumeAttachment', 'volumeattachments'),
-  volumeAttributesClasses: clusterScoped(
-    'storage.k8s.io/v1',
-    'VolumeAttributesClass',
-    'volumeattributesclasses',
-  ),
-}
-
-function namespaced(apiVersion: string, kind: string, resource: string): Resource<never> {
-  return { ...splitApiVersion(apiVersion), resource, kind, namespaced: true }
-}
-
-function clusterScoped(apiVersion: string, kind: string, resource: string): Resource<never> {
-  return { ...namespaced(apiVersion, kind, resource), namespaced: false }
-}
+export const resources: BuiltInResources = Object.fromEntries(
+  Object.entries(table).map(([name, text]) => {
+    const [apiVersion = '', kind = '', resource = '', scope] = text.split(' ')
+    const namespaced = scope !== 'cluster'
+    return [name, { ...splitApiVersion(apiVersion), resource, kind, namespaced } satisfies Resource]
+  }),
+) as unknown as BuiltInResources

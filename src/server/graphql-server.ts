@@ -21,11 +21,11 @@ import {
   type OptionChecks,
   optionsOf,
 } from '../lib/options.ts'
-import { checkAddress, isLoopback, OriginCheck } from './guard/origin-check.ts'
+import { checkAddress, isLoopback, OriginCheck } from './guard/request-guard.ts'
 import { KnownDocuments } from './document-source.ts'
 import { certificateError, ServerCertificate } from './guard/server-certificate.ts'
 import { TrustedDocuments } from './guard/trusted-documents.ts'
-import { UserQuotas } from './guard/user-quotas.ts'
+import { UnsentBytes, UserQuotas } from './user-limits.ts'
 import { HttpTransport } from './http/http-transport.ts'
 import { metricsPath, MetricsServer, type MetricsSource } from './http/metrics-endpoint.ts'
 import { PortalFiles } from './http/portal-files.ts'
@@ -51,7 +51,6 @@ import {
   type ServerParts,
 } from './operation-pipeline.ts'
 import { serverChecks, type ServerOptions } from './server-options.ts'
-import { UnsentBytes } from './unsent-bytes.ts'
 import { webSocketUpgrades } from './websocket/web-socket-transport.ts'
 
 /** Options of a GraphQL server: the plugins that answer, the authentication of callers, and the limits. */

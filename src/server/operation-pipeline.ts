@@ -28,9 +28,8 @@ import type { OperationOptions } from '../graphql/answer/execution.ts'
 import type { OperationTrace } from '../graphql/prepare/operation-trace.ts'
 import { present } from '../lib/options.ts'
 import { quoted } from '../lib/text.ts'
-import { asksForExplanation } from './guard/operation-request.ts'
-import type { OriginCheck } from './guard/origin-check.ts'
-import type { UserQuotas } from './guard/user-quotas.ts'
+import { asksForExplanation, type OriginCheck } from './guard/request-guard.ts'
+import type { UnsentBytes, UserQuotas } from './user-limits.ts'
 import type { DocumentSource } from './document-source.ts'
 import type { SentOperation } from './http/http-operation.ts'
 import type { LongLivedConnections } from './long-lived-connections.ts'
@@ -46,7 +45,6 @@ import {
   type ServerPlugin,
 } from './operation-options.ts'
 import type { ServerOptions } from './server-options.ts'
-import type { UnsentBytes } from './unsent-bytes.ts'
 
 /** The context that a transport passes to the pipeline. For HTTP, yoga's node adapter fills it in. */
 export interface TransportContext {

@@ -1,8 +1,7 @@
 import { aFlag, aLimit, aString, checksLike, type OptionChecks } from '../lib/options.ts'
 import { besideHeap } from '../lib/process-memory.ts'
 import { z } from 'zod'
-import type { UserQuotaLimits } from './guard/user-quotas.ts'
-import type { UnsentLimits } from './unsent-bytes.ts'
+import type { UnsentLimits, UserQuotaLimits } from './user-limits.ts'
 
 /** The options of a server, with its limits per request, per user and in total. */
 export interface ServerOptions extends UserQuotaLimits, UnsentLimits {

@@ -16,13 +16,13 @@ import type { CallerToken } from '../access/authentication/authenticator.ts'
 import type { Viewer } from '../access/viewer.ts'
 import type { OperationOptions } from '../graphql/answer/execution.ts'
 import type { OperationTrace } from '../graphql/prepare/operation-trace.ts'
-import { queryLane, turns } from '../graphql/prepare/operation-turns.ts'
+import { queryLane, turns } from '../graphql/prepare/user-shares.ts'
 import { interruptible } from '../lib/generators.ts'
 import { clientErrorOf, writeByGet } from '../graphql/errors/client-error.ts'
 import { type RequestedOperation, requestedDocument } from './document-source.ts'
 import type { MadeContext, OperationPipeline, ServerParts } from './operation-pipeline.ts'
 import type { FrameStream, StreamEnd } from '../lib/frame-stream.ts'
-import { OneFrame } from './planned-stream.ts'
+import { OneFrame } from './user-limits.ts'
 
 export type Answers = AsyncGenerator<ExecutionResult, void, void>
 

@@ -17,13 +17,7 @@ import {
   oneOf,
   type OptionChecks,
 } from '../lib/options.ts'
-import {
-  audience,
-  Authentication,
-  type IdentifyToken,
-  ServiceAccountTokens,
-  type SimulatorUser,
-} from './access/authentication.ts'
+import { Authentication, type IdentifyToken, type SimulatorUser } from './access/authentication.ts'
 import {
   addDefaultRoles,
   addMetricsReader,
@@ -134,7 +128,7 @@ export async function startSimulator(given: SimulatorOptions = {}): Promise<Simu
     host: options.host ?? '127.0.0.1',
     allowedHosts: options.allowedHosts ?? [],
     bookmarkIntervalMs: options.bookmarkIntervalMs ?? 60_000,
-    authentication: new Authentication(users, new ServiceAccountTokens(storage, audience), {
+    authentication: new Authentication(storage, users, {
       allowAnonymous: authorization === 'rbac',
       identifyToken,
     }),

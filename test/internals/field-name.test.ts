@@ -1,7 +1,7 @@
 // Imports internals: thousands of names are encoded and decoded, and names of types that no cluster serves yet.
 import { describe, expect, it } from 'vitest'
 import { nestedTypeName } from '../../src/graphql/naming/nested-name.ts'
-import { graphqlNameOf, jsonNameOf } from '../../src/graphql/naming/field-name.ts'
+import { graphqlNameOf, jsonNameOf } from '../../src/graphql/naming/kind-name.ts'
 
 describe('field names', () => {
   it.each([

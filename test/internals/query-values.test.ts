@@ -22,8 +22,8 @@ import { caller, serveViewers, type ViewedGateway } from '../support/viewed-gate
  * The values that `Query` reads are values in graphql-js's own sense: its `execute`, over a schema without any resolver,
  * answers a document from them byte by byte as the plan does. The value is taken from the run that answers, in its tick.
  *
- * Rows of kinds and references to them (`ObjectRef`) are no such values, but places in the caches, which writers of
- * their own write: documents leave them out here. test/oracle compares these.
+ * Rows of kinds are no such values, but places in the caches, which writers of their own write: documents leave them out
+ * here. test/oracle compares these.
  */
 let cluster: Simulator
 let served: ServedGateway
@@ -100,7 +100,7 @@ async function bothAnswers(
   }
 }
 
-/** All fields of a type but rows of kinds and references to them. Fields that take arguments have none. */
+/** All fields of a type but rows of kinds. Fields that take arguments have none. */
 function everyField(name: string, depth = 4): string {
   const type = schema.getType(name)
   if (!isObjectType(type)) throw new TypeError(name)
@@ -108,7 +108,7 @@ function everyField(name: string, depth = 4): string {
     const of = getNamedType(field.type)
     if (field.args.some(({ type: given }) => String(given).endsWith('!'))) return []
     if (!('getFields' in of) && !('getTypes' in of)) return [field.name]
-    const isRow = of.name === 'ObjectRef' || schema.getType(`${of.name}Where`) !== undefined
+    const isRow = schema.getType(`${of.name}Where`) !== undefined
     if (isRow || !isObjectType(of) || depth === 0) return []
     return [`${field.name} ${everyField(of.name, depth - 1)}`]
   })

@@ -1,14 +1,15 @@
 /**
- * Writes the types of Kubernetes' objects from the captured OpenAPI, and those of the gateway's own SDL:
+ * Writes the types of Kubernetes' objects from the captured OpenAPI, those of the gateway's own SDL, and those of its directives:
  *
  *     npm run generate:wire-types [-- --types]
  *
- * `src/kubernetes/wire/*.ts` and `src/graphql/schema/gateway-types.ts` are types alone, which nothing needs at run time, so they are not in the repository: builds,
- * `npm run typecheck` and the tests write them first (`--types`). `src/kubernetes/resources.ts` holds values too, so it is in the
+ * `src/kubernetes/wire/*.ts`, `src/graphql/schema/gateway-types.ts` and `src/graphql/sdl/directive-arguments.ts` are types alone, which
+ * nothing needs at run time, so they are not in the repository: builds, `npm run typecheck` and the tests write them first (`--types`). `src/kubernetes/resources.ts` holds values too, so it is in the
  * repository, and only this command without `--types` writes it. `test/wire-types` compares it with what is generated here.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { format, type FormatConfig } from 'oxfmt'
+import { directiveTypesFile } from './directive-types.ts'
 import { gatewayTypesFile } from './gateway-types.ts'
 import { resourcesFile } from './resources-file.ts'
 import { wireFiles } from './wire-files.ts'
@@ -38,6 +39,7 @@ export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
   const texts = new Map([
     [resources, resourcesFile()],
     ['src/graphql/schema/gateway-types.ts', gatewayTypesFile()],
+    ['src/graphql/sdl/directive-arguments.ts', directiveTypesFile()],
   ])
   for (const [name, text] of wireFiles()) texts.set(`src/kubernetes/wire/${name}`, text)
   for (const [path, text] of texts) {

@@ -22,21 +22,22 @@ export interface BuiltInResources {
 ${kinds.map(({ kind, name }) => `readonly ${name}: Resource<${typeOf(kind)}>`).join('\n')}
 }
 
+/** \`apiVersion\`, kind, plural, and whether it is cluster-scoped. */
+const table: Readonly<Record<keyof BuiltInResources, string>> = {
+${kinds.map(({ kind, name }) => `${name}: '${resourceText(kind)}',`).join('\n')}
+}
+
 /**
  * The resources that Kubernetes 1.36 serves, under the plural names of their types: \`resources.configMaps\` is a
  * \`Resource<ConfigMap>\`. A server may serve more or fewer; \`discover\` tells.
  */
-export const resources: BuiltInResources = {
-${kinds.map(({ kind, name }) => `${name}: ${resourceText(kind)},`).join('\n')}
-}
-
-function namespaced(apiVersion: string, kind: string, resource: string): Resource<never> {
-  return { ...splitApiVersion(apiVersion), resource, kind, namespaced: true }
-}
-
-function clusterScoped(apiVersion: string, kind: string, resource: string): Resource<never> {
-  return { ...namespaced(apiVersion, kind, resource), namespaced: false }
-}
+export const resources: BuiltInResources = Object.fromEntries(
+  Object.entries(table).map(([name, text]) => {
+    const [apiVersion = '', kind = '', resource = '', scope] = text.split(' ')
+    const namespaced = scope !== 'cluster'
+    return [name, { ...splitApiVersion(apiVersion), resource, kind, namespaced } satisfies Resource]
+  }),
+) as unknown as BuiltInResources
 `
 }
 
@@ -55,6 +56,5 @@ const typeOf = (kind: CapturedKind): string =>
   `${moduleOf(fileOf(kind.definition))}.${nameOfKind(kind)}`
 
 function resourceText({ apiVersion, kind, resource, namespaced }: CapturedKind): string {
-  const scope = namespaced ? 'namespaced' : 'clusterScoped'
-  return `${scope}('${apiVersion}', '${kind}', '${resource}')`
+  return `${apiVersion} ${kind} ${resource}${namespaced ? '' : ' cluster'}`
 }

@@ -1,9 +1,12 @@
 import { namesOfKind } from '../../src/graphql/naming/kind-name.ts'
-import { ownerOfBareKind } from '../../src/graphql/naming/bare-kinds.ts'
+import {
+  ownerOfBareKind,
+  nestedTypeName,
+  splitDefinitionName,
+} from '../../src/graphql/naming/nested-name.ts'
 import { capitalised } from '../../src/lib/letter-case.ts'
-import { nestedTypeName, splitDefinitionName } from '../../src/graphql/naming/nested-name.ts'
 import type { Definitions } from '../../src/graphql/model/definitions.ts'
-import { TypeNames } from '../../src/graphql/schema/type-names.ts'
+import { TypeNames } from '../../src/graphql/schema/open-api-types.ts'
 import type { CapturedKind } from './captured-kinds.ts'
 
 /** The names of the types, which are those of the GraphQL schema. */

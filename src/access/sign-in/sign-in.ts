@@ -69,11 +69,6 @@ export interface SignInVisit {
   readonly requestId: string
 }
 
-interface CallbackVisit extends SignInVisit {
-  readonly callback: URL
-  readonly cookie: string | undefined
-}
-
 export interface Redirection {
   readonly location: string
   readonly setCookies: readonly string[]
@@ -107,8 +102,6 @@ const socketScheme = 'Session '
 /** How long the result of a renewal serves requests that still have the previous cookie. */
 const renewedMs = 60_000
 const maxRenewed = 10_000
-/** The longest path to return to: a cookie holds it, and the headers of a request hold all cookies. */
-const maxReturnPath = 1_000
 /** The pause before a page retries a failed renewal. */
 const renewAgainMs = 10_000
 /** The maximum number of remembered ends of sessions. The oldest are forgotten first. */
@@ -188,13 +181,14 @@ export class SignIn implements Authenticator {
   /** Sends a browser to the provider. Rejects with {@link SignInError}. */
   async begin(visit: {
     readonly origin: string
-    readonly returnTo: string | null
+    /** The path of this gateway to return to. */
+    readonly returnTo: string
     /** Whether the provider asks for the user even if it already knows one. */
     readonly asksAgain: boolean
     readonly cookie: string | undefined
     readonly address: string | undefined
   }): Promise<Redirection> {
-    const returnTo = returnPathOf(visit.returnTo)
+    const { returnTo } = visit
     const redirectUri = `${visit.origin}${signInPaths.callback}`
     const { location, ...checks } = await this.#ask(visit.address, (provider) =>
       provider.begin(redirectUri, visit.asksAgain),
@@ -204,7 +198,9 @@ export class SignIn implements Authenticator {
   }
 
   /** Makes a session from the provider's answer. `callback`: the address that the browser requested. */
-  complete(visit: CallbackVisit): Promise<Redirection> {
+  complete(
+    visit: SignInVisit & { readonly callback: URL; readonly cookie: string | undefined },
+  ): Promise<Redirection> {
     const { cookies, sessionMaxMs } = this.#parts
     const { callback, cookie, address } = visit
     return this.#reported('sign-in', visit, async (known) => {
@@ -248,13 +244,21 @@ export class SignIn implements Authenticator {
     const { login, logout } = signInPaths
     const session = await this.#sessionOf(cookie)
     const current = session === undefined ? undefined : await this.#kept(session)
-    const viewer = await this.#viewerIn(current, credentials)
+    let viewer: Viewer | undefined
+    try {
+      viewer = current && (await this.#viewerOf(current, credentials))
+    } catch (error) {
+      if (!(error instanceof UnauthenticatedError)) throw error
+    }
     const signedOut = { me: { signedIn: false, required, login, logout } }
     if (current === undefined || viewer === undefined) {
       return { ...signedOut, setCookies: cookies.removeSession(cookie) }
     }
     const now = Date.now()
     const { id, name, token, renewedAtMs, expiresAtMs, endsAtMs, refreshToken } = current
+    const dueInMs = renewalAtMs(current) - now
+    // After a failed renewal, later.
+    const againInMs = Math.max(0, Math.min(renewAgainMs, expiresAtMs - now))
     const renewal = await cookies.seal('socket', { id, token, renewedAtMs, expiresAtMs })
     const setCookies = current === session ? [] : await cookies.setSession(current, cookie)
     if (this.#hasEnded(current)) {
@@ -268,7 +272,7 @@ export class SignIn implements Authenticator {
       login,
       logout,
       user: { name, username: viewer.username, groups: viewer.groups },
-      ...(refreshToken === undefined ? {} : { renewInMs: renewInMs(current, now) }),
+      ...(refreshToken === undefined ? {} : { renewInMs: dueInMs > 0 ? dueInMs : againInMs }),
       expiresInMs: Math.max(0, Math.min(expiresAtMs, endsAtMs) - now),
       endsInMs: Math.max(0, endsAtMs - now),
       socketAuthorization: socketScheme + renewal,
@@ -283,7 +287,7 @@ export class SignIn implements Authenticator {
       const removed = cookies.removeSession(cookie)
       const session = await this.#sessionOf(cookie)
       if (session === undefined) return { location: '/', setCookies: removed }
-      const viewer = await this.#viewerIn(session, credentials).catch(() => undefined)
+      const viewer = await this.#viewerOf(session, credentials).catch(() => undefined)
       known({ viewer, ...namesOf(session) })
       this.#markEnded(`id:${session.id}`)
       const { token, refreshToken } = this.#renewed.get(session.id) ?? session
@@ -414,7 +418,7 @@ export class SignIn implements Authenticator {
   }
 
   async #accept(credentials: Credentials, session: Session): Promise<Authenticated> {
-    const { viewer } = await this.#viewerOf(session, credentials)
+    const viewer = await this.#viewerOf(session, credentials)
     // Only the browser renews sessions.
     this.#accepted.set(credentials, { ...session, refreshToken: undefined })
     const followed = this.#followed.get(session.id)
@@ -424,27 +428,14 @@ export class SignIn implements Authenticator {
     return { viewer, expiresAtMs: Math.min(session.expiresAtMs, session.endsAtMs) }
   }
 
-  async #viewerIn(
-    session: Session | undefined,
-    credentials: Credentials,
-  ): Promise<Viewer | undefined> {
-    if (session === undefined) return undefined
-    try {
-      return (await this.#viewerOf(session, credentials)).viewer
-    } catch (error) {
-      if (error instanceof UnauthenticatedError) return undefined
-      throw error
-    }
-  }
-
-  async #viewerOf(session: Session, credentials: Credentials): Promise<{ viewer: Viewer }> {
+  async #viewerOf(session: Session, credentials: Credentials): Promise<Viewer> {
     if (this.#hasEnded(session) || isOver(session)) {
       throw unauthenticated('refused', 'the session has ended')
     }
     const authorization = `Bearer ${session.token}`
     const { viewer } = await this.#parts.tokens.authenticate({ ...credentials, authorization })
     if (viewer === undefined) throw unauthenticated('refused', 'the session has ended')
-    return { viewer }
+    return viewer
   }
 
   #latest(session: Session): Session {
@@ -589,58 +580,8 @@ function renewalAtMs({ renewedAtMs, expiresAtMs }: Session): number {
   return expiresAtMs - Math.min(lifetimeMs / 2, Math.max(60_000, lifetimeMs / 5))
 }
 
-/** When a page should request a renewal. After a failed renewal, later. */
-function renewInMs(session: Session, now: number): number {
-  const dueInMs = renewalAtMs(session) - now
-  return dueInMs > 0 ? dueInMs : Math.max(0, Math.min(renewAgainMs, session.expiresAtMs - now))
-}
-
 function isOver({ expiresAtMs, endsAtMs }: Session): boolean {
   return Date.now() >= Math.min(expiresAtMs, endsAtMs)
-}
-
-/**
- * The path to return to after a sign-in; default: `/`. Throws {@link SignInError} unless it is a path of this gateway:
- * browsers read `//host` and `/\host` as addresses of other hosts, and proxies may decode a path before they pass it on.
- */
-function returnPathOf(given: string | null): string {
-  if (given === null || given === '') return '/'
-  const own = new URL('http://gateway.invalid')
-  const isPath = /^\/(?![/\\])[\x21-\x7e]*$/.test(given) && !given.includes('\\')
-  const parsed = isPath && URL.canParse(given, own) ? new URL(given, own) : undefined
-  const path = parsed === undefined ? '' : parsed.pathname + parsed.search + parsed.hash
-  if (path.length > maxReturnPath) {
-    throw new SignInError(
-      'RETURN_ADDRESS',
-      `the address to return to has ${path.length} characters, and at most ${maxReturnPath} are kept`,
-      { value: path.length, hint: 'give the path without its query' },
-    )
-  }
-  if (parsed?.origin !== own.origin || !isHarmless(parsed.pathname)) {
-    throw new SignInError(
-      'RETURN_ADDRESS',
-      `${JSON.stringify(given.slice(0, 200))} is not a path of this gateway`,
-      {
-        value: given.slice(0, 200),
-        hint: 'give a path that begins with one slash: /auth/login?return=/pods',
-      },
-    )
-  }
-  return path
-}
-
-/** Whether a path remains a local path after one or two rounds of decoding. */
-function isHarmless(path: string): boolean {
-  let text = path
-  for (let times = 0; times < 2; times += 1) {
-    try {
-      text = decodeURIComponent(text)
-    } catch {
-      return false
-    }
-    if (/^\/[/\\]/.test(text) || /[\\\p{Cc}]/u.test(text)) return false
-  }
-  return !path.startsWith('//')
 }
 
 function unauthenticated(problem: 'none' | 'refused', message: string): UnauthenticatedError {

@@ -8,6 +8,7 @@ import type { OpenApiDocument, OpenApiDocuments } from '../../kubernetes/open-ap
 import { ApiStatusError } from '../../kubernetes/status.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { boundedParallel } from '../../lib/concurrency.ts'
+import { SharedValues } from '../../lib/shared-values.ts'
 
 /** An OpenAPI document could not be fetched. The other documents are unaffected. */
 export class OpenApiDocumentError extends CodedError {
@@ -99,21 +100,21 @@ export class OpenApi {
   }
 }
 
-/** The documents that connections hold, by a hash of their content. */
-const shared = new Map<string, WeakRef<OpenApiDocument>>()
-const released = new FinalizationRegistry<string>((hash) => {
-  if (shared.get(hash)?.deref() === undefined) shared.delete(hash)
-})
+/** Clusters of one version serve equal documents, of some megabytes. All connections hold the same one. */
+const shared = new SharedValues<OpenApiDocument>()
 
-/**
- * The same document for equal content, for all connections: clusters of one version serve equal documents, of some
- * megabytes. This process computes the hash, so that no server can pass off its document as another server's.
- */
 function sharedDocument(document: OpenApiDocument): OpenApiDocument {
-  const hash = createHash('sha256').update(JSON.stringify(document)).digest('base64url')
-  const known = shared.get(hash)?.deref()
+  const hash = documentHash(document)
+  return shared.get(hash) ?? shared.add(hash, document)
+}
+
+const hashes = new WeakMap<OpenApiDocument, string>()
+
+/** A hash of the content. This process computes it, so that no server can pass off its document as another server's. */
+export function documentHash(document: OpenApiDocument): string {
+  const known = hashes.get(document)
   if (known !== undefined) return known
-  shared.set(hash, new WeakRef(document))
-  released.register(document, hash)
-  return document
+  const hash = createHash('sha256').update(JSON.stringify(document)).digest('base64url')
+  hashes.set(document, hash)
+  return hash
 }

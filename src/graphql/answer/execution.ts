@@ -1,7 +1,9 @@
 /*
- * Executes queries and mutations in the form of graphql-js. The arguments are checked and coerced first. Then a mutation
- * makes its writes, and the plan writes the answer, which is parsed into a result. The whole has a deadline, and is
- * reported to observers.
+ * The steps of every operation, over HTTP, WebSocket or within the process: parse, validate, then execute or subscribe.
+ * Refused documents are reported here. An operation without a viewer is refused if viewers are required. A query or a
+ * mutation is executed in the form of graphql-js: its arguments are checked and coerced first; a mutation makes its
+ * writes; the plan writes the answer, which is parsed into a result. The whole has a deadline, and is reported to
+ * observers. The plugin at the end gives these steps to graphql-yoga.
  */
 
 import {
@@ -9,28 +11,40 @@ import {
   type ExecutionArgs,
   type ExecutionResult,
   getOperationAST,
-  type GraphQLError,
+  GraphQLError,
   locatedError,
   OperationTypeNode,
   type ValidatedExecutionArgs,
   validateExecutionArgs,
+  type GraphQLSchema,
+  Kind as NodeKind,
+  type Source,
 } from 'graphql'
 import type { WriteResults } from '../plan/plan-run.ts'
-import { maxCoercionErrors, variableError } from '../errors/argument-place.ts'
-import { clientResult } from '../errors/client-error.ts'
+import {
+  maxCoercionErrors,
+  variableError,
+  clientResult,
+  ClientError,
+  clientErrorOf,
+  refusalOf,
+  requestError,
+} from '../errors/client-error.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
-import { problemOfVariables } from '../documents/document-bounds.ts'
-import { inTime } from './operation-deadline.ts'
-import { queryReport } from './operation-observer.ts'
+import { problemOfVariables } from '../documents/operation-documents.ts'
+import {
+  inTime,
+  type PlannedQueries,
+  type QueryOptions,
+  type QueryOrigin,
+} from './planned-queries.ts'
+import { refusedDocument, reportQuery } from './operation-observer.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
-import type { PlannedQueries, QueryOptions, QueryOrigin } from './planned-queries.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
-
-export interface ExecutionOptions extends QueryOptions {
-  readonly plans: PlannedQueries
-  /** Absent: the schema has no mutations. */
-  readonly mutations?: MutationSource | undefined
-}
+import { noViewer, isOfCaller } from '../../access/authentication/authenticator.ts'
+import type { SchemaHistory } from '../served/schema-history.ts'
+import type { LoggedObjects } from '../logs/log-request.ts'
+import type { Plugin } from 'graphql-yoga'
 
 /** The part of an operation's `contextValue` that the transports add. */
 export interface OperationOptions extends QueryOrigin {
@@ -76,68 +90,139 @@ export function optionsOf({ contextValue }: ExecutionArgs): OperationOptions {
   return contextValue ?? {}
 }
 
-/** Answers a query or a mutation by its plan, within its deadline, and reports it. */
-export async function executeQuery(
-  served: ServedSchema,
-  args: ExecutionArgs,
-  options: ExecutionOptions,
-): Promise<ExecutionResult> {
-  const startedMs = performance.now()
-  const record = { kinds: [] as readonly ClusterKind[], rows: 0 }
-  const named = { secrets: new Set<string>(), logged: new Map() }
-  const { beganMs = startedMs, viewer, trace } = optionsOf(args)
-  const deadline = { deadlineMs: options.limits.operationDeadlineMs, beganMs }
-  const answered: AnswerOptions['answered'] = (read) => Object.assign(record, read)
-  const result = await inTime(answerOf(served, args, options, { ...named, answered }), deadline)
-  const { document } = args
-  const asked = getOperationAST(document, args.operationName)
-  const query = {
-    ...record,
-    ...named,
-    operation: asked?.operation === OperationTypeNode.MUTATION ? 'mutation' : 'query',
-    document,
-    operationName: asked?.name?.value,
-    viewer,
-    trace,
-    startedMs,
-    errors: result.errors,
-  } as const
-  if (options.observer !== undefined || trace?.follower !== undefined) {
-    const report = queryReport(query)
-    options.observer?.answered(report)
-    trace?.follower?.answered(report)
-  }
-  return result
+export interface OperationStepsOptions extends QueryOptions {
+  readonly plans: PlannedQueries
+  readonly live: SubscriptionSource
+  /** Absent: the schema has no mutations. */
+  readonly mutations?: MutationSource | undefined
+  /** Earlier states of the schema. */
+  readonly history: SchemaHistory
+  /** Whether an operation without a viewer is refused. */
+  readonly requireViewer: boolean
 }
 
-type AnswerOptions = Pick<
-  Parameters<PlannedQueries['result']>[2],
-  'secrets' | 'logged' | 'answered'
-> & { readonly secrets: Set<string> }
+type Asker = Pick<OperationOptions, 'viewer' | 'trace'>
 
-/** The answer of the plan, or the errors of an operation that is refused as a whole. */
-async function answerOf(
-  served: ServedSchema,
-  args: ExecutionArgs,
-  { limits, unexpected, plans, mutations }: ExecutionOptions,
-  answer: AnswerOptions,
-): Promise<ExecutionResult> {
-  const { explain: explains = false, ...origin } = optionsOf(args)
-  const refused = (errors: readonly GraphQLError[]): ExecutionResult =>
-    clientResult({ errors }, unexpected, origin.trace?.requestId)
-  const validated = validatedArgs(served, limits, args)
-  if ('errors' in validated) return refused(validated.errors)
-  const isMutation = validated.operation.operation === OperationTypeNode.MUTATION
-  const write =
-    mutations === undefined || !isMutation
-      ? undefined
-      : async () => await mutations.write(served, validated, optionsOf(args), answer.secrets)
-  try {
-    return await plans.result(served, validated, { ...answer, origin, explains, write })
-  } catch (error) {
-    const { errors } = refused([locatedError(error, undefined)])
-    return isMutation ? { errors: errors ?? [] } : { errors: errors ?? [], data: null }
+export class OperationSteps {
+  readonly #options: OperationStepsOptions
+
+  constructor(options: OperationStepsOptions) {
+    this.#options = options
   }
+
+  get served(): ServedSchema {
+    return this.#options.served()
+  }
+
+  /** Throws a GraphQLError for a text that is no document, or too large. */
+  parse(text: string, asker: Asker): DocumentNode {
+    try {
+      return this.#options.documents.parse(text)
+    } catch (error) {
+      if (error instanceof GraphQLError) this.#rejected(text, [error], asker)
+      throw error
+    }
+  }
+
+  /** The first errors of a document, as a client sees them. */
+  validate(schema: GraphQLSchema, document: DocumentNode, asker: Asker): readonly GraphQLError[] {
+    const { documents, history } = this.#options
+    const isMutation = document.definitions.some(
+      (one) =>
+        one.kind === NodeKind.OPERATION_DEFINITION && one.operation === OperationTypeNode.MUTATION,
+    )
+    const errors =
+      isMutation && !schema.getMutationType()
+        ? [
+            clientErrorOf(
+              new ClientError('UNSUPPORTED', 'this gateway serves no mutations', {
+                hint: 'its operator allows writes with --allow-writes (docs/writes.md)',
+              }),
+            ),
+          ]
+        : documents
+            .validate(schema, document)
+            .map((error) => requestError(error, document, history.hint(schema, document, error)))
+    if (errors.length > 0) this.#rejected(document.loc?.source.body ?? '', errors, asker)
+    return errors
+  }
+
+  /**
+   * Answers a query or a mutation by its plan, within its deadline, and reports it. The answer is UNAUTHENTICATED if a
+   * required viewer is missing.
+   */
+  async execute(served: ServedSchema, args: ExecutionArgs): Promise<ExecutionResult> {
+    if (this.#lacksViewer(args)) return { errors: [refusalOf(noViewer())] }
+    const startedMs = performance.now()
+    const { limits, observer } = this.#options
+    const record: AnswerRecord = { kinds: [], rows: 0, secrets: new Set(), logged: new Map() }
+    const { beganMs = startedMs, viewer, trace } = optionsOf(args)
+    const asked = { ...args, hideSuggestions: !limits.introspection }
+    const deadline = { deadlineMs: limits.operationDeadlineMs, beganMs }
+    const result = await inTime(this.#answer(served, asked, record), deadline)
+    const { document } = args
+    const node = getOperationAST(document, args.operationName)
+    const operation = node?.operation === OperationTypeNode.MUTATION ? 'mutation' : 'query'
+    const operationName = node?.name?.value
+    const query = { ...record, operation, document, operationName, viewer, trace } as const
+    reportQuery(observer, { ...query, startedMs, errors: result.errors })
+    return result
+  }
+
+  /** The answer of the plan, or the errors of an operation that is refused as a whole. */
+  async #answer(
+    served: ServedSchema,
+    args: ExecutionArgs,
+    record: AnswerRecord,
+  ): Promise<ExecutionResult> {
+    const { limits, unexpected, plans, mutations } = this.#options
+    const { explain: explains = false, ...origin } = optionsOf(args)
+    const refused = (errors: readonly GraphQLError[]): ExecutionResult =>
+      clientResult({ errors }, unexpected, origin.trace?.requestId)
+    const validated = validatedArgs(served, limits, args)
+    if ('errors' in validated) return refused(validated.errors)
+    const { secrets, logged } = record
+    const isMutation = validated.operation.operation === OperationTypeNode.MUTATION
+    const write =
+      mutations === undefined || !isMutation
+        ? undefined
+        : async () => await mutations.write(served, validated, optionsOf(args), secrets)
+    const answered = (read: Pick<AnswerRecord, 'kinds' | 'rows'>): void =>
+      void Object.assign(record, read)
+    try {
+      const asked = { secrets, logged, answered, origin, explains, write }
+      return await plans.result(served, validated, asked)
+    } catch (error) {
+      const { errors } = refused([locatedError(error, undefined)])
+      return isMutation ? { errors: errors ?? [] } : { errors: errors ?? [], data: null }
+    }
+  }
+
+  /** The frames of a subscription, or its errors, as in {@link execute}. */
+  async subscribe(args: ExecutionArgs): ReturnType<SubscriptionSource['subscribe']> {
+    if (this.#lacksViewer(args)) return { errors: [refusalOf(noViewer())] }
+    const { document, operationName, variableValues: variables } = args
+    const { viewer, callerToken, trace, beganMs, ...wishes } = optionsOf(args)
+    const { mayWrite = false, explain: explains = false } = wishes
+    const request = { document, operationName, variables, explains }
+    return this.#options.live.subscribe(request, { viewer, callerToken, trace, beganMs, mayWrite })
+  }
+
+  #lacksViewer(args: ExecutionArgs): boolean {
+    return this.#options.requireViewer && optionsOf(args).viewer === undefined
+  }
+
+  #rejected(text: string, errors: readonly GraphQLError[], asker: Asker): void {
+    this.#options.observer?.rejected?.(refusedDocument(text, errors, asker))
+  }
+}
+
+/** What the report of an operation says about its answer. */
+interface AnswerRecord {
+  readonly kinds: readonly ClusterKind[]
+  readonly rows: number
+  readonly secrets: Set<string>
+  readonly logged: LoggedObjects
 }
 
 /** The operation with its variables coerced, once, or the errors that need no preparation. */
@@ -157,4 +242,44 @@ function validatedArgs(
   const pages = { document, operationName, variables: validated.variableValues }
   const tooLarge = checkPageSizes(served, limits, pages)
   return tooLarge === undefined ? validated : { errors: [tooLarge] }
+}
+
+/**
+ * The steps of an operation as a plugin, the only place where HTTP and WebSocket meet. It also works in a program's own
+ * server, which masks and logs unknown errors. So an error that the program's context throws for an unknown caller
+ * becomes the answer here.
+ */
+export function operationPlugin(steps: OperationSteps): Plugin {
+  const bySchema = new WeakMap<GraphQLSchema, ServedSchema>()
+  return {
+    onPluginInit({ registerContextErrorHandler }) {
+      registerContextErrorHandler(({ error, setError }) => {
+        if (isOfCaller(error)) setError(refusalOf(error))
+      })
+    },
+    onEnveloped({ setSchema }) {
+      const now = steps.served
+      bySchema.set(now.schema, now)
+      setSchema(now.schema)
+    },
+    onParse({ setParseFn, context }) {
+      setParseFn((source: string | Source) => {
+        const text = typeof source === 'string' ? source : source.body
+        return steps.parse(text, context as OperationOptions)
+      })
+    },
+    onValidate({ setValidationFn, context }) {
+      setValidationFn((schema: GraphQLSchema, document: DocumentNode) =>
+        steps.validate(schema, document, context as OperationOptions),
+      )
+    },
+    onExecute({ setExecuteFn }) {
+      setExecuteFn((args: ExecutionArgs) =>
+        steps.execute(bySchema.get(args.schema) ?? steps.served, args),
+      )
+    },
+    onSubscribe({ setSubscribeFn }) {
+      setSubscribeFn((args: ExecutionArgs) => steps.subscribe(args))
+    },
+  }
 }

@@ -79,7 +79,14 @@ export interface Explained {
 }
 
 export function explain({ served, report, kinds, access, fragments }: Explained): Explanation {
-  const cached = cachedKinds(served)
+  /** The kinds in memory, by store. */
+  const cached = new Map<StoreView, ClusterKind>()
+  for (const [cluster, cache] of served.clusters) {
+    for (const kind of served.kinds.values()) {
+      const view = cache.synced(kind.resource)
+      if (view !== undefined) cached.set(view, { cluster, kind })
+    }
+  }
   const fields = report.fields()
   const read = fields.flatMap(({ views }) => [...views].flatMap((view) => cached.get(view) ?? []))
   return {
@@ -127,18 +134,6 @@ function explainedField(
     examined: shown(examined),
     tests: shown(tests),
   }
-}
-
-/** The kinds in memory, by store. */
-function cachedKinds({ clusters, kinds }: ServedSchema): ReadonlyMap<StoreView, ClusterKind> {
-  const cached = new Map<StoreView, ClusterKind>()
-  for (const [cluster, cache] of clusters) {
-    for (const kind of kinds.values()) {
-      const view = cache.synced(kind.resource)
-      if (view !== undefined) cached.set(view, { cluster, kind })
-    }
-  }
-  return cached
 }
 
 /** How much of a kind a viewer may list, as far as the server knows. */

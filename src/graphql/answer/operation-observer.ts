@@ -102,17 +102,14 @@ interface AnsweredQuery extends Pick<
   readonly errors: readonly GraphQLError[] | undefined
 }
 
-/** The report of a query that is answered now. */
-export function queryReport({
-  startedMs,
-  kinds,
-  secrets,
-  logged,
-  errors = [],
-  trace,
-  ...query
-}: AnsweredQuery): OperationReport {
-  return {
+/** Reports a query that is answered now to the observer and the follower of its trace, if there are any. */
+export function reportQuery(
+  observer: OperationObserver | undefined,
+  { startedMs, kinds, secrets, logged, errors = [], trace, ...query }: AnsweredQuery,
+): void {
+  const follower = trace?.follower
+  if (observer === undefined && follower === undefined) return
+  const report = {
     operation: 'query',
     by: 'plan',
     ...query,
@@ -122,7 +119,9 @@ export function queryReport({
     secrets: [...secrets],
     logs: [...logged.values()],
     durationMs: performance.now() - startedMs,
-  }
+  } as const
+  observer?.answered(report)
+  follower?.answered(report)
 }
 
 const hashes = new WeakMap<DocumentNode, string>()

@@ -9,7 +9,7 @@ import {
   type DocumentNode,
   type ExecutionResult,
   getOperationAST,
-  type GraphQLError,
+  GraphQLError,
   type OperationDefinitionNode,
   OperationTypeNode,
   type ValidatedExecutionArgs,
@@ -21,20 +21,22 @@ import { withDeadline } from '../../lib/deadline.ts'
 import { parseHeld } from '../../informer/codec/projection.ts'
 import { ReportingBudget, WorkBudget, type WorkLimits } from '../../query/condition/work-budget.ts'
 import { ReadReport } from '../../query/condition/read-report.ts'
-import { clientResult, withoutTransportDetails } from '../errors/client-error.ts'
+import {
+  clientResult,
+  withoutTransportDetails,
+  ClientError,
+  clientErrorOf,
+} from '../errors/client-error.ts'
 import { explain } from './explanation.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
-import { problemOfVariables } from '../documents/document-bounds.ts'
-import { inTime } from './operation-deadline.ts'
-import { type OperationObserver, type OperationReport, queryReport } from './operation-observer.ts'
+import { problemOfVariables, type OperationDocuments } from '../documents/operation-documents.ts'
+import { type OperationObserver, type OperationReport, reportQuery } from './operation-observer.ts'
 import { type OperationTrace, type PartDetails, within } from '../prepare/operation-trace.ts'
-import type { OperationDocuments } from '../documents/operation-documents.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
 import type { LoggedObjects } from '../logs/log-request.ts'
 import type { PodLogs } from '../logs/pod-logs.ts'
-import { queryLane, turns } from '../prepare/operation-turns.ts'
-import { prepareAndRun } from '../prepare/preparation.ts'
-import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
+import { queryLane, turns } from '../prepare/user-shares.ts'
+import { prepareAndRun, type ReadSnapshot } from '../prepare/preparation.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
 import { staleKinds } from '../reads/places.ts'
@@ -102,7 +104,7 @@ export interface PreparedQuery {
 /** Prepares a query and runs it, as {@link prepareAndRun} does, with the access and the direct reads of its caller. */
 export function runQuery<T>(
   { served, limits, kinds, origin, secrets, logged = new Map(), logs }: PreparedQuery,
-  run: (parts: ReadSnapshot, direct: DirectReads) => T | Promise<T>,
+  run: (parts: ReadSnapshot, direct: () => DirectReads) => T | Promise<T>,
 ): T | Promise<T> {
   const { viewer, callerToken: token, forbidKeeping, trace } = origin
   const access = viewer && new ViewerAccess(served, viewer)
@@ -117,26 +119,29 @@ export function runQuery<T>(
       forbidKeeping?.()
       return logs.read(args, origin, { deadlineMs, held, logged })
     })
-  const extensions = served.isExtended
-    ? new OperationExtensions({ served, limits, viewer, callerToken: token })
-    : undefined
-  const direct = new DirectReads({
-    served,
-    limits,
-    access,
-    token,
-    read,
-    logs: readLogs,
-    extensions,
-  })
+  /** Made when a run first reads directly. Most never do. */
+  let direct: DirectReads | undefined
+  const directReads = (): DirectReads => {
+    if (direct !== undefined) return direct
+    const extensions = served.isExtended
+      ? new OperationExtensions({ served, limits, viewer, callerToken: token })
+      : undefined
+    const options = { served, limits, access, token, read, logs: readLogs, extensions }
+    return (direct = new DirectReads(options))
+  }
   const answer = prepareAndRun(kinds, {
     served,
     limits,
     access,
-    direct,
+    direct: {
+      get isLacking() {
+        return direct?.isLacking === true
+      },
+      fetch: () => direct?.fetch(),
+    },
     lane: queryLane(viewer),
     trace,
-    run: (parts) => run(parts, direct),
+    run: (parts) => run(parts, directReads),
   })
   return answer instanceof Promise ? answer.finally(() => held.dispose()) : answer
 }
@@ -249,14 +254,8 @@ export class PlannedQueries {
         logged,
         answered: ({ text, errors }, { budget }, kinds) => {
           if (!isOver) {
-            const rows = budget.spent('rows')
-            const answer = { kinds, secrets, logged, rows, startedMs, errors }
-            const query = { document, operationName, viewer, trace }
-            if (observer !== undefined || trace?.follower !== undefined) {
-              const report = queryReport({ ...query, ...answer })
-              observer?.answered(report)
-              trace?.follower?.answered(report)
-            }
+            const query = { document, operationName, viewer, trace, kinds, secrets, logged }
+            reportQuery(observer, { ...query, rows: budget.spent('rows'), startedMs, errors })
           }
           return text
         },
@@ -430,5 +429,36 @@ export class PlannedQueries {
     known = { served, document, name, plan, mayBeTooLarge }
     this.#known.set(operation, known)
     return known
+  }
+}
+
+/** Over HTTP, the status reports the deadline, too. */
+const http = { status: 504 }
+
+/** The time that an operation may take, and its start by `performance.now()`. */
+export interface OperationDeadline {
+  readonly deadlineMs: number
+  readonly beganMs: number
+}
+
+/** Waits for an answer until its deadline, then answers DEADLINE_EXCEEDED. `late` receives the late answer. */
+export async function inTime<T>(
+  answering: Promise<T>,
+  { deadlineMs, beganMs }: OperationDeadline,
+  late: (answer: T) => void = () => {},
+): Promise<T | { readonly errors: readonly [GraphQLError] }> {
+  const passed = new ClientError(
+    'DEADLINE_EXCEEDED',
+    `the operation took longer than ${deadlineMs} ms`,
+    { value: deadlineMs, hint: 'ask for less, or try again in a moment', retryAfterMs: 1_000 },
+  )
+  const restMs = Math.max(0, beganMs + deadlineMs - performance.now())
+  try {
+    return await withDeadline('the operation', answering, restMs, undefined, () => passed)
+  } catch (error) {
+    if (error !== passed) throw error
+    answering.then(late, () => {})
+    const { message, extensions } = clientErrorOf(passed)
+    return { errors: [new GraphQLError(message, { extensions: { ...extensions, http } })] }
   }
 }

@@ -1,6 +1,9 @@
 /*
  * The errors that clients see. Code that fails throws a `ClientError` or another error with a code. Here each becomes a
- * GraphQL error with a code, the argument and a way out. Any other error is masked, and the log gets the original.
+ * GraphQL error with a code, the argument that it is about (`where.phase.eq`) and a way out. Any other error is masked,
+ * and the log gets the original. The errors of an answer are few and short: only the first few similar errors of a field
+ * stay, up to a total for the answer; one more error counts all others. Long texts and values of the remaining errors are
+ * then cut in the middle.
  */
 
 import {
@@ -8,12 +11,15 @@ import {
   GraphQLError,
   type GraphQLErrorExtensions,
   Kind as NodeKind,
+  type GraphQLFormattedError,
+  type ASTNode,
+  BREAK,
+  visit,
 } from 'graphql'
 import { UnauthenticatedError } from '../../access/authentication/authenticator.ts'
 import { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import { boundedErrors } from './bounded-errors.ts'
-import { argumentAt } from './argument-place.ts'
+import { maxEchoLength, shortened } from '../../lib/text.ts'
 
 /** The codes of the API's errors: part of its contract. */
 export type ClientErrorCode =
@@ -87,13 +93,9 @@ export function isLostCluster(code: unknown): boolean {
 
 /** The error of a write by GET: a link, a prefetch or a reload must not write. */
 export function writeByGet(): ClientError {
-  return new ClientError(
-    'BAD_USER_INPUT',
-    'writes are accepted by POST and over WebSocket, never by GET',
-    {
-      hint: 'send a POST with content-type application/json',
-    },
-  )
+  const message = 'writes are accepted by POST and over WebSocket, never by GET'
+  const hint = 'send a POST with content-type application/json'
+  return new ClientError('BAD_USER_INPUT', message, { hint })
 }
 
 /** Errors of lower layers with these codes are for the caller. Other codes mean a fault of the gateway. */
@@ -115,9 +117,6 @@ const codes: Readonly<Record<string, ClientErrorCode>> = {
   INTERNAL_SERVER_ERROR: 'INTERNAL',
 }
 
-/** When to retry after an index was missing. */
-const soonMs = 1_000
-
 const internalMessage = 'The gateway failed to answer this; its log says why.'
 
 /**
@@ -126,19 +125,18 @@ const internalMessage = 'The gateway failed to answer this; its log says why.'
  * change.
  */
 export function clientErrorOf(error: unknown): GraphQLError {
-  const cause = innermost(error)
+  // The original error, before GraphQL located it.
+  let cause = error
+  while (cause instanceof GraphQLError && cause.originalError !== undefined) {
+    cause = cause.originalError
+  }
   if (cause instanceof ClientError || (cause instanceof CodedError && passedOn.has(cause.code))) {
     return placed(error, cause.message, extensionsOf(cause))
   }
   if (cause instanceof UnknownIndexError) {
     const message = `${cause.resource}: the index ${cause.index} is being built`
-    const hint = 'try again in a moment'
-    return placed(error, message, {
-      code: 'NOT_SYNCED',
-      value: cause.index,
-      hint,
-      retryAfterMs: soonMs,
-    })
+    const details = { value: cause.index, hint: 'try again in a moment', retryAfterMs: 1_000 }
+    return placed(error, message, { code: 'NOT_SYNCED', ...details })
   }
   if (!(cause instanceof GraphQLError) || !(error instanceof GraphQLError)) {
     return placed(error, internalMessage, { code: 'INTERNAL', unexpected: true })
@@ -166,8 +164,10 @@ export function refusalOf(error: unknown): GraphQLError {
   const { code, retryAfterMs } = seen.extensions
   const status = statuses[String(code)]
   if (status === undefined) return seen
+  const problem = error instanceof UnauthenticatedError ? error.problem : undefined
   const headers = {
-    ...challengeOf(error),
+    // The challenge of RFC 6750 for missing or invalid credentials.
+    ...(problem && { 'www-authenticate': `Bearer realm="informerql"${challenges[problem]}` }),
     ...(typeof retryAfterMs === 'number'
       ? { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)) }
       : {}),
@@ -175,15 +175,10 @@ export function refusalOf(error: unknown): GraphQLError {
   return placed(seen, seen.message, { ...seen.extensions, http: { status, headers } })
 }
 
-/** The challenge of RFC 6750 for missing or invalid credentials. */
-function challengeOf(error: unknown): { readonly 'www-authenticate'?: string } {
-  if (!(error instanceof UnauthenticatedError)) return {}
-  const problems = {
-    none: '',
-    malformed: ', error="invalid_request"',
-    refused: ', error="invalid_token"',
-  }
-  return { 'www-authenticate': `Bearer realm="informerql"${problems[error.problem]}` }
+const challenges: Readonly<Record<UnauthenticatedError['problem'], string>> = {
+  none: '',
+  malformed: ', error="invalid_request"',
+  refused: ', error="invalid_token"',
 }
 
 /** Whether {@link clientErrorOf} masked the error. */
@@ -284,15 +279,6 @@ export function unlessRefused<T>(read: () => T): T | undefined {
   }
 }
 
-/** The original error, before GraphQL located it. */
-function innermost(error: unknown): unknown {
-  let inner = error
-  while (inner instanceof GraphQLError && inner.originalError !== undefined) {
-    inner = inner.originalError
-  }
-  return inner
-}
-
 /** A new error with the location of another one. */
 function placed(at: unknown, message: string, extensions: GraphQLErrorExtensions): GraphQLError {
   if (!(at instanceof GraphQLError)) return new GraphQLError(message, { extensions })
@@ -307,4 +293,132 @@ function extensionsOf(error: CodedError): GraphQLErrorExtensions {
     Pick<UnauthenticatedError, 'login'>
   const all = { code, argument, value, hint, cluster, type, retryAfterMs, login, ...facts }
   return Object.fromEntries(Object.entries(all).filter(([, one]) => one !== undefined))
+}
+
+/** The longest message or hint. Both may quote the request. */
+const maxTextLength = 500
+/** The most errors with the same code, message and field. A refused relation fails on every row. */
+export const maxAlike = 5
+const maxErrors = 100
+
+/** The errors of an answer within all bounds. */
+export function boundedErrors(errors: readonly GraphQLError[]): readonly GraphQLError[] {
+  return fewErrors(errors, ({ path, nodes }, message, extensions) => {
+    return new GraphQLError(message, { path, nodes, extensions })
+  }).map(boundedError)
+}
+
+/** Like {@link boundedErrors}, for formatted errors whose texts are bounded. */
+export function boundedFormatted(
+  errors: readonly GraphQLFormattedError[],
+): readonly GraphQLFormattedError[] {
+  return fewErrors(errors, (first, message, extensions) => ({ ...first, message, extensions }))
+}
+
+function fewErrors<T extends GraphQLError | GraphQLFormattedError>(
+  errors: readonly T[],
+  summary: (first: T, message: string, extensions: { readonly code: unknown }) => T,
+): readonly T[] {
+  const alike = new Map<string, number>()
+  const kept: T[] = []
+  const others: T[] = []
+  for (const error of errors) {
+    const code = error.extensions?.['code']
+    // The path without list positions.
+    const field = error.path?.filter((step) => typeof step === 'string').join('.') ?? ''
+    const name = `${typeof code === 'string' ? code : ''}\0${field}\0${error.message}`
+    const count = (alike.get(name) ?? 0) + 1
+    alike.set(name, count)
+    if (count <= maxAlike && kept.length < maxErrors) kept.push(error)
+    else others.push(error)
+  }
+  const [first] = others
+  if (first === undefined) return kept
+  const message = `${others.length} more errors, such as this one: ${shortened(first.message)}`
+  return [...kept, summary(first, message, { code: first.extensions?.['code'] })]
+}
+
+function boundedError(error: GraphQLError): GraphQLError {
+  const message = shortened(error.message, maxTextLength)
+  const extensions = boundedExtensions(error.extensions)
+  if (message === error.message && extensions === error.extensions) return error
+  const { nodes, source, positions, path, originalError } = error
+  const cause = originalError === undefined ? {} : { originalError }
+  return new GraphQLError(message, { nodes, source, positions, path, extensions, ...cause })
+}
+
+function boundedExtensions(extensions: GraphQLErrorExtensions): GraphQLErrorExtensions {
+  const bounded: Record<string, unknown> = {}
+  let same = true
+  for (const [name, value] of Object.entries(extensions)) {
+    const maxLength = name === 'hint' ? maxTextLength : maxEchoLength
+    bounded[name] = boundedByMaker.has(name) ? value : boundedValue(value, maxLength)
+    same &&= bounded[name] === value
+  }
+  return same ? extensions : bounded
+}
+
+/** The structured facts of a refused write. `graphql/writes/write-errors.ts` bounds them. */
+const boundedByMaker: ReadonlySet<string> = new Set(['conflicts', 'causes', 'admission'])
+
+/** Returns a short value unchanged, and a long one as a shortened text. */
+function boundedValue(value: unknown, maxLength: number): unknown {
+  if (typeof value === 'string') return shortened(value, maxLength)
+  if (typeof value !== 'object' || value === null) return value
+  const text = JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'bigint' ? String(inner) : inner,
+  )
+  return text.length <= maxLength ? value : shortened(text, maxLength)
+}
+
+/** The path of the argument that contains a node: `first`, `where.phase.eq`. */
+export function argumentAt(document: DocumentNode, wanted: ASTNode): string | undefined {
+  let found: string | undefined
+  visit(document, {
+    enter(node, _key, parent, _path, ancestors) {
+      if (node !== wanted) return undefined
+      // `ancestors` does not contain the parent yet.
+      const line = [...ancestors, ...(parent === undefined ? [] : [parent]), node]
+      const names = line.flatMap((one) =>
+        'kind' in one && (one.kind === NodeKind.ARGUMENT || one.kind === NodeKind.OBJECT_FIELD)
+          ? [one.name.value]
+          : [],
+      )
+      found = names.length === 0 ? undefined : names.join('.')
+      return BREAK
+    },
+  })
+  return found
+}
+
+/** The most errors reported for the values of variables: graphql-js prints each wrong value with all its siblings. */
+export const maxCoercionErrors = 5
+
+const badVariable = /^Variable "\$(\w+)" has invalid value(?: at ([.[][^:]*))?: /
+
+/** Adds to an error of a variable's value the argument that uses the variable. Returns other errors unchanged. */
+export function variableError(error: GraphQLError, document: DocumentNode): GraphQLError {
+  const { message, nodes, source, positions, extensions } = error
+  const [, name, inner = ''] = badVariable.exec(message) ?? []
+  const argument = name === undefined ? undefined : argumentOfVariable(document, name)
+  if (argument === undefined) return error
+  return new GraphQLError(message, {
+    nodes,
+    source,
+    positions,
+    extensions: { ...extensions, argument: argument + inner },
+  })
+}
+
+function argumentOfVariable(document: DocumentNode, name: string): string | undefined {
+  let argument: string | undefined
+  visit(document, {
+    VariableDefinition: () => false,
+    Variable(node) {
+      if (node.name.value !== name) return undefined
+      argument = argumentAt(document, node)
+      return argument === undefined ? undefined : BREAK
+    },
+  })
+  return argument
 }

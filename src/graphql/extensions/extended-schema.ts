@@ -128,14 +128,6 @@ function partsIn(
 ): Omit<ExtendedSchema, 'schema'> & { readonly parts: readonly ServedPart[] } {
   const problems: ExtensionError[] = []
   const dormant: DormantPart[] = []
-  /** Keeps the fields of a definition that are accepted. */
-  const withFields = (
-    definition: ExtensionDefinition,
-    accepts: (field: FieldDefinitionNode) => boolean,
-  ): ExtensionDefinition | undefined => {
-    const fields = fieldsOf(definition).filter(accepts)
-    return fields.length === 0 ? undefined : ({ ...definition, fields } as ExtensionDefinition)
-  }
   const roots = [base.getQueryType(), base.getMutationType(), base.getSubscriptionType()]
   // Types that an extension defines and the gateway already has. They are left out with all their fields.
   const takenBy = new Map(
@@ -225,6 +217,15 @@ function partsIn(
     })
   }
   return { parts, problems, dormant }
+}
+
+/** A definition with the fields that are accepted; `undefined` without any. */
+function withFields(
+  definition: ExtensionDefinition,
+  accepts: (field: FieldDefinitionNode) => boolean,
+): ExtensionDefinition | undefined {
+  const fields = fieldsOf(definition).filter(accepts)
+  return fields.length === 0 ? undefined : ({ ...definition, fields } as ExtensionDefinition)
 }
 
 function definedIn(definitions: readonly ExtensionDefinition[]): ReadonlySet<string> {

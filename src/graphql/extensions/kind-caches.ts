@@ -14,17 +14,15 @@ import { WorkBudget } from '../../query/condition/work-budget.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { plannedWork } from '../plan/plan-run.ts'
-import { queryLane } from '../prepare/operation-turns.ts'
+import { queryLane } from '../prepare/user-shares.ts'
 import { prepareAndRun } from '../prepare/preparation.ts'
 import { isNowhere, type KindNeed, ViewerAccess } from '../prepare/viewer-access.ts'
-import { pageInfoOf, paidRows } from '../reads/connection-read.ts'
 import { DirectReads } from '../reads/direct/direct-reads.ts'
-import { listRequest, readList } from '../reads/list-read.ts'
-import type { ReadPage } from '../reads/connection-read.ts'
-import { typedArguments } from '../reads/typed-arguments.ts'
+import { listRequest, readList, pageInfoOf, paidRows, type ReadPage } from '../reads/list-read.ts'
+import { typedArguments } from '../reads/list-arguments.ts'
 import { foundByKey } from '../reads/object-read.ts'
 import { ReadRun } from '../reads/read-run.ts'
-import { clusterNamed } from '../served/cluster-argument.ts'
+import { clusterNamed } from '../prepare/kind-view.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import type { CacheListArguments, ExtensionCache, KindCache } from './extension.ts'
 import { heldObject } from './held-objects.ts'
@@ -139,7 +137,7 @@ export class KindCaches {
         run(parts) {
           const sized = { ...limits, maxPageSize: maxListed }
           try {
-            return read(new ReadRun({ served, limits: sized, budget, parts, direct }))
+            return read(new ReadRun({ served, limits: sized, budget, parts, direct: () => direct }))
           } catch (error) {
             if (error instanceof UnknownIndexError) parts.missed(error)
             // The run lacks something and is repeated.

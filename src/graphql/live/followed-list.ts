@@ -22,9 +22,8 @@ import { listHash } from '../../query/page/cursor.ts'
 import { compileOrder, type OrderTerm } from '../../query/page/list-order.ts'
 import { pageSizeOf } from '../../query/page/page.ts'
 import { problemOrder } from '../../query/problems/problem-page.ts'
-import type { Kind } from '../model/kind.ts'
+import { type Kind, usageKindOf } from '../model/kind.ts'
 import type { ObjectIdentity } from '../model/object-id.ts'
-import { usageKindOf } from '../model/usage-kind.ts'
 import type { FollowSource } from '../schema/field-source.ts'
 import type {
   FacetsArguments,
@@ -41,17 +40,20 @@ import type {
   ProblemsSubscriptionArguments,
 } from '../schema/gateway-types.ts'
 import { ClientError } from '../errors/client-error.ts'
-import { clusterNamed, clustersNamed, isOverClusters } from '../served/cluster-argument.ts'
 import { conditionNeeds } from '../reads/list-read.ts'
-import { checkedFacets } from '../reads/connection-read.ts'
+import { checkedFacets } from '../reads/facets.ts'
 import { anyKindsToFollow } from '../reads/over-kinds/any-kinds-list.ts'
-import { filterOf, identityIn } from '../reads/list-arguments.ts'
-import { namedList } from '../reads/typed-arguments.ts'
+import { filterOf, identityIn, namedList } from '../reads/list-arguments.ts'
 import { lastEventNeeds, namespacesIn, problemIndexes } from '../reads/over-kinds/problems-read.ts'
 import { isServed, namedKinds, problemKindsOf } from '../served/named-kinds.ts'
 import { kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
 import { isUsageIndex, measuredKinds } from '../reads/usage-read.ts'
-import type { ClusterKind } from '../prepare/kind-view.ts'
+import {
+  type ClusterKind,
+  clusterNamed,
+  clustersNamed,
+  isOverClusters,
+} from '../prepare/kind-view.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 
 export interface FollowedList {

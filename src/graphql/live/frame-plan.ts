@@ -15,20 +15,18 @@ import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
-import { collectFields } from '../plan/collected-fields.ts'
-import { answered } from '../plan/field-errors.ts'
-import { jsonField } from '../plan/own-fields.ts'
 import {
+  collectFields,
   type CompileScope,
   type PlanCompiler,
   PlanField,
   type PlanNeeds,
   type RowWriter,
 } from '../plan/plan-compiler.ts'
-import type { PlanRun } from '../plan/plan-run.ts'
-import { type ValueRun, valueText } from '../plan/value-run.ts'
+import { answered, type PlanRun, type ValueRun, valueText } from '../plan/plan-run.ts'
+import { jsonField } from '../plan/own-fields.ts'
 import { itemWriter, valueWriter } from '../plan/value-writer.ts'
-import { type CountedList, facetsOf, sumsOf } from '../reads/connection-read.ts'
+import { type CountedList, facetsOf, sumsOf } from '../reads/facets.ts'
 import { type FollowSource, followSourceOf } from '../schema/field-source.ts'
 import type { ClusterGap, FacetsArguments, ProblemCount } from '../schema/gateway-types.ts'
 import {

@@ -26,11 +26,21 @@ import type { FrameStream } from '../../lib/frame-stream.ts'
 import { interruptible } from '../../lib/generators.ts'
 import { parseExact } from '../../lib/json.ts'
 import type { SubscriptionSource } from '../answer/execution.ts'
-import { maxCoercionErrors, variableError } from '../errors/argument-place.ts'
-import { ClientError, clientErrorOf, clientResult, writeByGet } from '../errors/client-error.ts'
-import { problemOfVariables } from '../documents/document-bounds.ts'
-import { inTime } from '../answer/operation-deadline.ts'
-import type { OperationDocuments } from '../documents/operation-documents.ts'
+import {
+  maxCoercionErrors,
+  variableError,
+  ClientError,
+  clientErrorOf,
+  clientResult,
+  writeByGet,
+} from '../errors/client-error.ts'
+import { problemOfVariables, type OperationDocuments } from '../documents/operation-documents.ts'
+import {
+  inTime,
+  PlannedQueries,
+  type QueryOrigin,
+  type QueryRequest,
+} from '../answer/planned-queries.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { OperationObserver, OperationReport } from '../answer/operation-observer.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
@@ -42,7 +52,6 @@ import type { KindLogsArguments, StreamArguments } from '../schema/gateway-types
 import type { ServedSchema } from '../served/served-schema.ts'
 import { Plan } from '../plan/plan.ts'
 import type { PlanCompiler } from '../plan/plan-compiler.ts'
-import { PlannedQueries, type QueryOrigin, type QueryRequest } from '../answer/planned-queries.ts'
 import type { DrainArguments, Drains } from '../writes/drain.ts'
 import { checkedCoalesceMs } from './followed-list.ts'
 import { FramePlans } from './frame-plan.ts'

@@ -17,7 +17,7 @@ import { objectTest, type ObjectTest } from '../../query/condition/affected-rows
 import { isInScope } from '../../query/condition/scope.ts'
 import { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
-import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
+import type { ReadSnapshot } from '../prepare/preparation.ts'
 import type { Positions, ResumePosition } from '../reads/resume-token.ts'
 import type { SentChange, SentListChange } from './frame-plan.ts'
 import { CatchUpFrames, type GroupPositions, type GroupState } from './group/group-frames.ts'

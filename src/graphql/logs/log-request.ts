@@ -9,7 +9,7 @@ import { parseDurationMs } from '../../lib/duration.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { readObjectId } from '../model/object-id.ts'
 import type { KindLogsArguments } from '../schema/gateway-types.ts'
-import { clustersNamed } from '../served/cluster-argument.ts'
+import { clustersNamed } from '../prepare/kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import type { LogLimits } from './log-limits.ts'
 

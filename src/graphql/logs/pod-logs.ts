@@ -13,8 +13,7 @@ import type { Lane } from '../../lib/event-loop.ts'
 import { FrameStream } from '../../lib/frame-stream.ts'
 import { ClientError, type ClientErrorCode } from '../errors/client-error.ts'
 import { type Caller, callerServer } from '../prepare/caller-server.ts'
-import { type ByteHolder, HeldBytes } from '../prepare/held-bytes.ts'
-import { liveLane, queryLane, turns } from '../prepare/operation-turns.ts'
+import { type ByteHolder, HeldBytes, liveLane, queryLane, turns } from '../prepare/user-shares.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
 import type {
   KindLogsArguments,

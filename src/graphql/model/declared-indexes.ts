@@ -8,7 +8,7 @@
 import { CodedError } from '../../lib/coded-error.ts'
 import { capitalised } from '../../lib/letter-case.ts'
 import { parsePath, PathError, valuesAt } from '../../query/index/path.ts'
-import type { IndexDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
+import type { TypeDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
 import type { KindCatalog, SchemaAtPath } from './kind-catalog.ts'
 import { type ApiResource, isBuiltInGroup } from '../../kubernetes/api-resource.ts'
 import { builtInIndexes, type IndexFunction } from '../../informer/store/store-view.ts'
@@ -30,7 +30,7 @@ import {
   unknownFieldHint,
 } from '../sdl/sdl-error.ts'
 import type { BareKind } from './kind.ts'
-import { scalarFormOf, type SchemaScalar } from './scalar-form.ts'
+import { scalarFormOf, type SchemaScalar } from './definitions.ts'
 
 /** The index functions of a program by list field (`pods`) and by name, which is also the field of `where`. */
 export type IndexFunctions = Readonly<
@@ -47,19 +47,6 @@ export class IndexFunctionError extends CodedError {
   constructor(name: string, problem: string, hint: string) {
     super('INDEX_FUNCTION', `indexers.${name}: ${problem}`, { value: name, hint })
   }
-}
-
-/** The problems of functions for unknown list fields. */
-export function unknownListFields(
-  functions: IndexFunctions,
-  isKnown: (listField: string) => boolean,
-): readonly IndexFunctionError[] {
-  return Object.keys(functions)
-    .filter((listField) => !isKnown(listField))
-    .map((listField) => {
-      const hint = 'use the name of a list, such as `pods`; is its CRD installed?'
-      return new IndexFunctionError(listField, 'there is no list of this name', hint)
-    })
 }
 
 /** All indexes of a kind. Adds a problem for each declaration that cannot be an index. */
@@ -119,19 +106,24 @@ export function indexesOf(
   for (const { name: words, jsonPath, type: columnType } of columns) {
     const name = nameOf(words)
     if (name === undefined || known.has(name) || reserved.has(name)) continue
-    const found = pathAt(jsonPath, (path) => catalog.at(typeName, path))
-    if (found === undefined || found.at.form === 'absent') {
-      const problem =
-        found === undefined ? 'it is not a plain path' : 'the schema has no such field'
+    const path = pathOfJsonPath(jsonPath)
+    let at: SchemaAtPath | undefined
+    try {
+      at = path === undefined ? undefined : catalog.at(typeName, path)
+    } catch (error) {
+      if (!(error instanceof PathError)) throw error
+    }
+    if (path === undefined || at === undefined || at.form === 'absent') {
+      const problem = at === undefined ? 'it is not a plain path' : 'the schema has no such field'
       const message = `${typeName} has no index of ${jsonPath}: ${problem}`
       const hint = 'declare the index with @index'
       problems.push(new CodedError('CRD_INDEX', message, { value: jsonPath, hint }))
       continue
     }
     // Every kind has an index of its creation time.
-    if (found.path === 'metadata.creationTimestamp') continue
-    const type = typeOf(found.at, columnType)
-    if (type !== undefined) known.set(name, { name, paths: [found.path], type })
+    if (path === 'metadata.creationTimestamp') continue
+    const type = typeOf(at, columnType)
+    if (type !== undefined) known.set(name, { name, paths: [path], type })
   }
   return [...known.values()]
 }
@@ -157,7 +149,7 @@ const numbers: ReadonlySet<string> = new Set(['int', 'quantity'])
  * its name.
  */
 function declaredIndex(
-  { place, arguments: args }: IndexDeclaration,
+  { place, arguments: args }: TypeDeclaration<'index'>,
   { typeName, apiVersion, resource }: BareKind,
   catalog: KindCatalog,
   earlier: SdlPlace | undefined,
@@ -219,7 +211,12 @@ function declaredIndex(
   const isClosed =
     type === 'string' && isBuiltInGroup(resource.group) && closed.length === enumerations.length
   const closedSet = isClosed ? { values: [...new Set(closed.flat().map(String))] } : {}
-  if (reduce === 'podTotal' && !isPodTotal(typeName, args)) {
+  const isPodTotal =
+    typeName === 'Pod' &&
+    type === 'quantity' &&
+    paths.length === 1 &&
+    containerResourceAt(parsePath(paths[0] ?? '')) !== undefined
+  if (reduce === 'podTotal' && !isPodTotal) {
     const message = `index ${name} cannot have reduce: POD_TOTAL: it is not of a resource of the containers of pods`
     const path = 'spec.containers[*].resources.requests.NAME'
     const hint = `declare it on Pod, with type: QUANTITY and one path: ${path}, or limits.NAME`
@@ -236,16 +233,6 @@ function declaredIndex(
     ...(description === undefined || description === null ? {} : { description }),
     ...closedSet,
   }
-}
-
-function isPodTotal(
-  typeName: string,
-  { type, path: paths }: IndexDeclaration['arguments'],
-): boolean {
-  const [path] = paths
-  if (typeName !== 'Pod' || type !== 'quantity' || path === undefined || paths.length > 1)
-    return false
-  return containerResourceAt(parsePath(path)) !== undefined
 }
 
 const numeric = ['int', 'int64', 'float', 'quantity', 'intOrString', 'string'] as const
@@ -328,19 +315,6 @@ function nameOf(text: string): string | undefined {
     )
     .join('')
   return /^[A-Za-z]/.test(name) ? name : undefined
-}
-
-function pathAt(
-  jsonPath: string,
-  at: (path: string) => SchemaAtPath,
-): { readonly path: string; readonly at: SchemaAtPath } | undefined {
-  const path = pathOfJsonPath(jsonPath)
-  try {
-    return path === undefined ? undefined : { path, at: at(path) }
-  } catch (error) {
-    if (error instanceof PathError) return undefined
-    throw error
-  }
 }
 
 /** The type by the schema, or else by the column; `undefined` for lists and objects. */

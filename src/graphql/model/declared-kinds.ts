@@ -10,9 +10,9 @@ import type { CodedError } from '../../lib/coded-error.ts'
 import type { EndedRule } from '../../query/index/index-definition.ts'
 import { type ReferenceOfAnyKind, relationName } from '../../query/relation/relation.ts'
 import { relationDirectives } from '../../query/relation/relations.ts'
-import type { RelationDeclaration, TypeExtension, UsesDeclaration } from '../sdl/sdl-document.ts'
+import type { RelationDeclaration, TypeExtension, TypeDeclaration } from '../sdl/sdl-document.ts'
 import { pathProblem, SdlError, unknownFieldHint } from '../sdl/sdl-error.ts'
-import { indexesOf, type IndexFunctions, unknownListFields } from './declared-indexes.ts'
+import { IndexFunctionError, indexesOf, type IndexFunctions } from './declared-indexes.ts'
 import { DeclaredRelations } from './declared-relations.ts'
 import { inferredReferences, referencedByOf } from './inferred-references.ts'
 import {
@@ -29,8 +29,8 @@ import {
   KindCatalog,
   type KindCatalogOptions,
   namespaceField,
+  type DormantDeclaration,
 } from './kind-catalog.ts'
-import type { DormantDeclaration } from './unknown-types.ts'
 
 export interface DeclaredKindsOptions extends KindCatalogOptions {
   readonly extensions: readonly TypeExtension[]
@@ -73,7 +73,11 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
   const ofType = Map.groupBy(known, ({ typeName }) => typeName)
   yield
   const lists = new Set(kinds.map(({ listField }) => listField))
-  problems.push(...unknownListFields(indexFunctions, (field) => lists.has(field)))
+  for (const listField of Object.keys(indexFunctions)) {
+    if (lists.has(listField)) continue
+    const hint = 'use the name of a list, such as `pods`; is its CRD installed?'
+    problems.push(new IndexFunctionError(listField, 'there is no list of this name', hint))
+  }
   const indexes = new Map<string, Kind['indexes']>()
   for (const kind of kinds) {
     const own = ofType.get(kind.typeName) ?? []
@@ -91,12 +95,17 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
     events: hasEvents ? kinds.map(({ typeName }) => eventsOf(typeName)) : [],
   })
   yield* relations.addAll(known)
-  const polymorphicOf = ({ typeName }: BareKind): readonly PolymorphicRelationField[] => {
+  const polymorphicOf = (typeName: string): readonly PolymorphicRelationField[] => {
     const isTaken = catalog.hasField(typeName, 'referencedBy')
     const by = isTaken ? undefined : referencedByOf(typeName, inferred, relations)
+    const instances: PolymorphicRelationField = {
+      name: 'instances',
+      relations: relations.reversesOf('instances', definitionType, 'definition'),
+      description: 'The objects of the kind that it defines.',
+    }
     return [
       ...relations.polymorphicOf(typeName),
-      ...(typeName === definitionType ? [instancesOf(relations)] : []),
+      ...(typeName === definitionType ? [instances] : []),
       ...(by === undefined ? [] : [by]),
     ]
   }
@@ -116,7 +125,7 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
       relations: relations.of(typeName).filter(({ isHidden }) => !isHidden),
       uses: relations.of(typeName).filter(({ isHidden }) => isHidden),
       objectRefs: relations.objectRefsOf(typeName),
-      polymorphic: polymorphicOf(kind),
+      polymorphic: polymorphicOf(typeName),
       usedBy: usersByKind.get(typeName) ?? [],
       leftOutUsers: uses.leftOutUsers(typeName),
       ...(ended === undefined ? {} : { ended }),
@@ -213,12 +222,6 @@ function definitionOf(kind: BareKind, catalog: KindCatalog): readonly RelationFi
   const only = crd.definition
   const definition = { form: 'reference', name, from, to, paths: [], only, many: false } as const
   return [{ definition, many: false, description: 'The definition of the kind.' }]
-}
-
-/** The relation of a CRD to the objects of its kind. */
-function instancesOf(known: DeclaredRelations): PolymorphicRelationField {
-  const relations = known.reversesOf('instances', definitionType, 'definition')
-  return { name: 'instances', relations, description: 'The objects of the kind that it defines.' }
 }
 
 function eventsOf(typeName: string): RelationField {
@@ -371,7 +374,7 @@ class SdlUses {
 
   /** The references of an `@uses`. A circle of `as` ends at the first type that is read already. */
   #hidden(
-    { place, arguments: args }: UsesDeclaration,
+    { place, arguments: args }: TypeDeclaration<'uses'>,
     typeName: string,
     open: readonly string[],
   ): readonly Use[] {
@@ -433,7 +436,7 @@ function moved(args: RelationDeclaration['arguments'], at: unknown): Record<stri
 }
 
 function useProblem(
-  { place, arguments: { kind, path, as, at } }: UsesDeclaration,
+  { place, arguments: { kind, path, as, at } }: TypeDeclaration<'uses'>,
   typeName: string,
   catalog: KindCatalog,
 ): SdlError | undefined {

@@ -20,7 +20,7 @@ import {
   type RelationDefinition,
   reversibleDirectives,
 } from '../../query/relation/relations.ts'
-import type { AnyKindArguments } from '../sdl/sdl-directives.ts'
+import type { DirectiveArguments } from '../sdl/directive-arguments.ts'
 import { argumentsOf, type RelationDeclaration, type TypeExtension } from '../sdl/sdl-document.ts'
 import {
   pathProblem,
@@ -374,7 +374,7 @@ export class DeclaredRelations {
 
   #objectRef(
     one: Written,
-    { path: paths, topmost, kindAt }: AnyKindArguments['objectRef'],
+    { path: paths, topmost, kindAt }: DirectiveArguments['objectRef'],
   ): ObjectRefField {
     const { typeName, optional, declaration } = one
     const { name, type, isList, description } = declaration
@@ -414,7 +414,7 @@ export class DeclaredRelations {
     }
   }
 
-  #choice(one: Written, { path, kindAt, uses }: AnyKindArguments['chooses']): ChosenObjects {
+  #choice(one: Written, { path, kindAt, uses }: DirectiveArguments['chooses']): ChosenObjects {
     const { full: field, typeName } = one
     for (const [argument, text] of Object.entries({ path, kindAt })) {
       const about = `: @chooses(${argument}: ${JSON.stringify(text)})`

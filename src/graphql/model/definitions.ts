@@ -3,6 +3,9 @@
  * Kubernetes itself; the copies of aggregated servers are often older and are ignored. Every other definition is looked
  * up in the document that refers to it. The schema of a custom kind is checked once. A malformed or unbounded schema is
  * refused, and its kind has the common fields only.
+ *
+ * The APIs of several clusters are merged into one first (`mergedApis`). Each kind has the first version that all clusters
+ * with the kind serve. Its schema has the properties of every cluster, and is open where their types differ.
  */
 
 import {
@@ -10,6 +13,7 @@ import {
   apiVersionOf,
   groupVersionPath,
   isBuiltInGroup,
+  groupResourceOf,
 } from '../../kubernetes/api-resource.ts'
 import {
   definitionNameOf,
@@ -187,10 +191,17 @@ function collectReferences(schema: OpenApiSchema | undefined, into: Set<string>)
   if (schema === undefined) return
   const definition = definitionNameOf(schema)
   if (definition !== undefined) into.add(definition)
-  collectReferences(schema.items, into)
-  if (typeof schema.additionalProperties === 'object')
-    collectReferences(schema.additionalProperties, into)
-  for (const property of Object.values(schema.properties ?? {})) collectReferences(property, into)
+  for (const [, inner] of partsOf(schema)) collectReferences(inner, into)
+}
+
+/** The schemas right within a schema, each with its step in a path: properties, and what a list or a map holds. */
+function partsOf({
+  properties = {},
+  additionalProperties,
+  items,
+}: OpenApiSchema): readonly (readonly [step: string, schema: OpenApiSchema])[] {
+  const held = [items, additionalProperties].filter((one) => typeof one === 'object')
+  return [...Object.entries(properties), ...held.map((one) => ['[*]', one] as const)]
 }
 
 /** Go's convention for comments, which become descriptions: a paragraph or sentence that begins with `Deprecated:`. */
@@ -260,10 +271,6 @@ class KindSchemaError extends CodedError {
   }
 }
 
-interface KnownDefinitions {
-  find(definition: string): OpenApiSchema | undefined
-}
-
 interface Place {
   readonly schema: unknown
   readonly path: string
@@ -277,7 +284,7 @@ interface Place {
 function schemaProblem(
   resource: ApiResource,
   start: OpenApiSchema,
-  scope: KnownDefinitions,
+  scope: DefinitionScope,
 ): KindSchemaError | undefined {
   const seen = new Set<string>()
   const rest: Place[] = [{ schema: start, path: '', depth: 0 }]
@@ -290,13 +297,15 @@ function schemaProblem(
     const malformed = malformedKeyword(schema)
     if (malformed !== undefined) return fail(`has a malformed \`${malformed}\``)
     if (depth > schemaBounds.depth) return fail(`is more than ${schemaBounds.depth} deep`)
-    const inner = partsOf(place, schema)
+    const inner = partsOf(schema)
     properties += inner.length
     if (properties > schemaBounds.properties) {
       const hint = 'exclude the kind, or fields of it, by the profile of the schema'
       return fail(`has more than ${schemaBounds.properties} parts`, hint)
     }
-    for (const part of inner) rest.push(part)
+    for (const [step, part] of inner) {
+      rest.push({ schema: part, path: path === '' ? step : `${path}.${step}`, depth: depth + 1 })
+    }
     const definition = definitionNameOf(schema)
     if (definition === undefined || seen.has(definition)) continue
     seen.add(definition)
@@ -321,22 +330,156 @@ function malformedKeyword(schema: Readonly<Record<string, unknown>>): string | u
   )
 }
 
-function partsOf(
-  { path, depth }: Place,
-  { properties, additionalProperties, items }: OpenApiSchema,
-): readonly Place[] {
-  const at = (schema: unknown, step: string): Place => ({
-    schema,
-    path: path === '' ? step : `${path}.${step}`,
-    depth: depth + 1,
-  })
-  return [
-    ...Object.entries(properties ?? {}).map(([name, schema]) => at(schema, name)),
-    ...(items === undefined ? [] : [at(items, '[*]')]),
-    ...(typeof additionalProperties === 'object' ? [at(additionalProperties, '[*]')] : []),
-  ]
-}
-
 function isAbsentOr(value: unknown, test: (value: unknown) => boolean): boolean {
   return value === undefined || test(value)
+}
+
+/** The scalars of single values. */
+export type SchemaScalar =
+  | 'string'
+  | 'boolean'
+  | 'int'
+  | 'int64'
+  | 'float'
+  | 'dateTime'
+  | 'quantity'
+  | 'intOrString'
+
+const definitions: readonly (readonly [suffix: string, scalar: SchemaScalar])[] = [
+  ['.pkg.api.resource.Quantity', 'quantity'],
+  ['.pkg.util.intstr.IntOrString', 'intOrString'],
+  ['.pkg.apis.meta.v1.Time', 'dateTime'],
+  ['.pkg.apis.meta.v1.MicroTime', 'dateTime'],
+]
+
+/** The pattern that controller-gen writes for the type Quantity. */
+const quantityPattern = /^\^\(\\\+\|-\)\?\(\(\[0-9\]\+/
+
+/** The scalar of a schema; `undefined` for objects, lists and open schemas. */
+export function scalarFormOf(schema: OpenApiSchema): SchemaScalar | undefined {
+  const definition = definitionNameOf(schema)
+  // Older servers describe these definitions by other keywords.
+  if (definition !== undefined) {
+    return definitions.find(([suffix]) => definition.endsWith(suffix))?.[1]
+  }
+  if (schema['x-kubernetes-int-or-string'] === true || schema.format === 'int-or-string') {
+    const isQuantity = schema.pattern !== undefined && quantityPattern.test(schema.pattern)
+    return isQuantity ? 'quantity' : 'intOrString'
+  }
+  switch (schema.type) {
+    case 'string':
+      return schema.format === 'date-time' ? 'dateTime' : 'string'
+    case 'integer':
+      return schema.format === 'int32' ? 'int' : 'int64'
+    case 'number':
+      return 'float'
+    case 'boolean':
+      return 'boolean'
+    default:
+      return undefined
+  }
+}
+
+export interface ServedApis {
+  /** All versions; the server's preferred version of a kind comes first. */
+  readonly resources: readonly ApiResource[]
+  readonly openapi: OpenApiDocuments
+  /** CustomResourceDefinitions, as the API server lists them. */
+  readonly crds?: readonly unknown[]
+}
+
+/** The APIs of several clusters as the APIs of one. */
+export function mergedApis(clusters: readonly ServedApis[]): ServedApis {
+  const [only] = clusters
+  if (only !== undefined && clusters.length === 1) return only
+  const paths = new Set(clusters.flatMap(({ openapi }) => Object.keys(openapi)))
+  return {
+    resources: mergedResources(clusters.map(({ resources }) => resources)),
+    openapi: Object.fromEntries(
+      Array.from(paths, (path) => [
+        path,
+        mergedDocument(clusters.flatMap(({ openapi }) => openapi[path] ?? [])),
+      ]),
+    ),
+    crds: clusters.flatMap(({ crds = [] }) => crds),
+  }
+}
+
+function mergedResources(clusters: readonly (readonly ApiResource[])[]): readonly ApiResource[] {
+  const perCluster = clusters.map((resources) => Map.groupBy(resources, groupResourceOf))
+  const names = new Set(perCluster.flatMap((byName) => [...byName.keys()]))
+  return [...names].flatMap((name) => {
+    const having = perCluster.flatMap((byName) => byName.get(name) ?? [])
+    const versions = Map.groupBy(having, ({ version }) => version)
+    const count = perCluster.filter((byName) => byName.has(name)).length
+    // Each version has one entry per cluster. The sort is stable, so the preferred version stays first among equals.
+    const isCommon = (all: readonly ApiResource[]): number => Number(all.length >= count)
+    return [...versions.values()]
+      .toSorted((a, b) => isCommon(b) - isCommon(a))
+      .flatMap(([first]) => first ?? [])
+  })
+}
+
+function mergedDocument(documents: readonly OpenApiDocument[]): OpenApiDocument {
+  const [only] = documents
+  if (only !== undefined && documents.length === 1) return only
+  const schemas = new Map<string, OpenApiSchema>()
+  for (const { components } of documents) {
+    for (const [name, schema] of Object.entries(components?.schemas ?? {})) {
+      const known = schemas.get(name)
+      schemas.set(name, known === undefined ? schema : mergedSchema(known, schema))
+    }
+  }
+  return { components: { schemas: Object.fromEntries(schemas) } }
+}
+
+/** Deeper schemas are refused: see `schemaBounds`. */
+const maxDepth = 200
+
+/** One schema for two: the properties of both, and an open schema where their types differ. */
+function mergedSchema(a: OpenApiSchema, b: OpenApiSchema, depth = 0): OpenApiSchema {
+  if (a === b || depth > maxDepth || ![a, b].every(isRecord)) return a
+  const [left, right] = [definitionNameOf(a), definitionNameOf(b)]
+  if (left !== undefined || right !== undefined) return left === right ? a : anything(a)
+  const [one, other] = [scalarFormOf(a), scalarFormOf(b)]
+  if (one !== undefined || other !== undefined) {
+    if (one === other) return a
+    // The wider integer holds both.
+    if (one === 'int64' && other === 'int') return a
+    return one === 'int' && other === 'int64' ? b : anything(a)
+  }
+  if (a.type !== b.type || isOpen(a) !== isOpen(b)) return anything(a)
+  const both = (first?: OpenApiSchema, second?: OpenApiSchema): OpenApiSchema | undefined =>
+    first === undefined || second === undefined
+      ? (first ?? second)
+      : mergedSchema(first, second, depth + 1)
+  const required = a.required?.filter((name) => b.required?.includes(name) === true)
+  const items = both(a.items, b.items)
+  const [mine, theirs] = [a.additionalProperties, b.additionalProperties]
+  const areSchemas = typeof mine === 'object' && typeof theirs === 'object'
+  const values = areSchemas ? both(mine, theirs) : (mine ?? theirs)
+  const properties = new Map(Object.entries(a.properties ?? {}))
+  for (const [name, schema] of Object.entries(b.properties ?? {})) {
+    properties.set(name, both(properties.get(name), schema) ?? schema)
+  }
+  const hasProperties = a.properties !== undefined || b.properties !== undefined
+  return {
+    ...a,
+    ...(required === undefined ? {} : { required }),
+    ...(items !== undefined && { items }),
+    ...(values !== undefined && { additionalProperties: values }),
+    ...(hasProperties && { properties: Object.fromEntries(properties) }),
+  }
+}
+
+function anything({ description }: OpenApiSchema): OpenApiSchema {
+  return {
+    ...(description === undefined ? {} : { description }),
+    'x-kubernetes-preserve-unknown-fields': true,
+  }
+}
+
+/** Whether a schema describes neither properties nor items. */
+function isOpen(schema: OpenApiSchema): boolean {
+  return schema.properties === undefined && schema.items === undefined
 }

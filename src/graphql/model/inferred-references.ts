@@ -118,7 +118,12 @@ function kindNamedBy(
   kinds: readonly BareKind[],
 ): BareKind | undefined {
   const before = member.replace(referenceName, '')
-  const endings = new Set([before, before.replace(/Key$/, '')].flatMap(endingsOf))
+  // The last word, the last two, and so on, in lower case.
+  const endings = new Set(
+    [before, before.replace(/Key$/, '')]
+      .map(camelCaseWords)
+      .flatMap((words) => words.map((_, at) => words.slice(at).join('').toLowerCase())),
+  )
   const [first, ...others] = kinds
     .filter(({ resource }) => resource.group === group || resource.group === '')
     .filter(({ resource }) => endings.has(resource.kind.toLowerCase()))
@@ -131,12 +136,6 @@ function kindNamedBy(
     ({ resource: other }) => other.kind.length === length && other.kind.toLowerCase() !== kind,
   )
   return isOpen ? undefined : first
-}
-
-/** The last word, the last two, and so on, in lower case. */
-function endingsOf(text: string): readonly string[] {
-  const words = camelCaseWords(text)
-  return words.map((_, at) => words.slice(at).join('').toLowerCase())
 }
 
 /** The reverse of all inferred references to a kind; `undefined` if there are none. */

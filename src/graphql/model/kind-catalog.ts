@@ -1,18 +1,24 @@
 /*
  * The kinds as the API describes them. Declarations are checked against it: whether a type is served or left out, which
- * fields it already has, and what its schema has at a path.
+ * fields it already has, and what its schema has at a path. CustomResourceDefinitions say more than their schemas: printer
+ * columns, selectable fields, categories and deprecation, for each served version.
+ *
+ * A CRD may bring a type later that no cluster serves now: then a declaration that names it waits, dormant. Or the type is
+ * misspelt: then it is an error. The name decides: a name close to a served one is an error; a name with the prefix of an
+ * API group, or that spells a group out (`StableExampleComWidget`), may still come.
  */
 
 import type { ApiResource } from '../../kubernetes/api-resource.ts'
 import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
 import { parsePath, type PathStep } from '../../query/index/path.ts'
-import type { GroupAliases } from '../naming/api-groups.ts'
-import { graphqlNameOf } from '../naming/field-name.ts'
+import { type GroupAliases, knownPrefixes, graphqlNameOf } from '../naming/kind-name.ts'
 import { words } from '../../lib/letter-case.ts'
-import type { CustomResourceVersion } from './custom-resource-definition.ts'
 import { type Definitions, type DefinitionScope, objectMetaDefinition } from './definitions.ts'
 import type { BareKind } from './kind.ts'
-import { UnknownTypes } from './unknown-types.ts'
+import { isRecord } from '../../lib/json.ts'
+import { editDistance } from '../../lib/options.ts'
+import { ownerOfBareKind } from '../naming/nested-name.ts'
+import { SdlError, type SdlPlace } from '../sdl/sdl-error.ts'
 
 export interface KindCatalogOptions {
   readonly kinds: readonly BareKind[]
@@ -78,7 +84,17 @@ export class KindCatalog {
   /** What the API has at a path of a kind's objects. Throws `PathError`. */
   at(typeName: string, path: string): SchemaAtPath {
     const kind = this.#byType.get(typeName)
-    return kind === undefined ? absent : schemaAtPath(kind, path, this.definitions)
+    if (kind === undefined) return absent
+    const { shared } = this.definitions
+    const { steps } = parsePath(path)
+    const [first, ...rest] = steps
+    if (first?.form === 'field' && first.name === 'metadata') {
+      return follow(shared.find(objectMetaDefinition) ?? {}, rest, shared)
+    }
+    if (kind.metadataOnly) return absent
+    const schema = this.definitions.schemaOf(kind.resource)
+    if (schema === undefined) return undescribed
+    return follow(schema, steps, this.definitions.scopeOf(kind.resource))
   }
 }
 
@@ -116,20 +132,6 @@ export type SchemaAtPath =
 
 const undescribed: SchemaAtPath = { form: 'undescribed' }
 const absent: SchemaAtPath = { form: 'absent' }
-
-function schemaAtPath(kind: BareKind, path: string, definitions: Definitions): SchemaAtPath {
-  const { steps } = parsePath(path)
-  const [first, ...rest] = steps
-  if (first?.form === 'field' && first.name === 'metadata') {
-    const metadata = definitions.shared.find(objectMetaDefinition) ?? {}
-    return follow(metadata, rest, definitions.shared)
-  }
-  if (kind.metadataOnly) return absent
-  const schema = definitions.schemaOf(kind.resource)
-  return schema === undefined
-    ? undescribed
-    : follow(schema, steps, definitions.scopeOf(kind.resource))
-}
 
 function follow(
   start: OpenApiSchema,
@@ -170,3 +172,145 @@ function isOpen(schema: OpenApiSchema): boolean {
 function valuesOf({ additionalProperties }: OpenApiSchema): OpenApiSchema | undefined {
   return typeof additionalProperties === 'object' ? additionalProperties : undefined
 }
+
+export interface PrinterColumn {
+  readonly name: string
+  /** `string`, `integer`, `number`, `boolean`, `date`. */
+  readonly type: string
+  readonly jsonPath: string
+  readonly format?: string
+  readonly priority?: number
+}
+
+/** One version of a CRD's kind, without the schema, which OpenAPI has. */
+export interface CustomResourceVersion {
+  readonly printerColumns: readonly PrinterColumn[]
+  /** The kind's categories: `all`, `managed`. */
+  readonly categories: readonly string[]
+  readonly definition: string
+  /** JSONPaths of the fields that field selectors may name. */
+  readonly selectableFields: readonly string[]
+  /** Why the version is deprecated; absent if it is not. */
+  readonly deprecation?: string
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+/** The versions of CRDs, as the API server lists them, by `group/version/kind`. Malformed parts are left out. */
+export function customResourceVersions(
+  definitions: readonly unknown[],
+): ReadonlyMap<string, CustomResourceVersion> {
+  const versions = new Map<string, CustomResourceVersion>()
+  for (const definition of definitions) {
+    const spec = recordOf(recordOf(definition)['spec'])
+    const { group } = spec
+    const { kind, plural, categories } = recordOf(spec['names'])
+    for (const version of listOf(spec['versions'])) {
+      const { name, served, deprecationWarning } = version
+      const warning = typeof deprecationWarning === 'string' ? deprecationWarning : ''
+      if (typeof group !== 'string' || typeof kind !== 'string' || typeof name !== 'string')
+        continue
+      const apiVersion = `${group}/${name}`
+      // Several clusters may have the CRD. The first one wins.
+      if (served === false || versions.has(`${apiVersion}/${kind}`)) continue
+      versions.set(`${apiVersion}/${kind}`, {
+        categories: Array.isArray(categories)
+          ? categories.filter((category) => typeof category === 'string')
+          : [],
+        definition: `${String(plural)}.${group}`,
+        printerColumns: listOf(version['additionalPrinterColumns']).flatMap(printerColumn),
+        selectableFields: listOf(version['selectableFields']).flatMap(({ jsonPath }) =>
+          typeof jsonPath === 'string' ? [jsonPath] : [],
+        ),
+        ...(version['deprecated'] === true
+          ? { deprecation: warning || `${apiVersion} ${kind} is deprecated` }
+          : {}),
+      })
+    }
+  }
+  return versions
+}
+
+function printerColumn({ name, type, jsonPath, format, priority }: Json): readonly PrinterColumn[] {
+  const isWhole =
+    typeof name === 'string' && typeof type === 'string' && typeof jsonPath === 'string'
+  if (!isWhole) return []
+  return [
+    {
+      name,
+      type,
+      jsonPath,
+      ...(typeof format === 'string' ? { format } : {}),
+      ...(typeof priority === 'number' ? { priority } : {}),
+    },
+  ]
+}
+
+function recordOf(value: unknown): Json {
+  return isRecord(value) ? value : {}
+}
+
+function listOf(value: unknown): readonly Json[] {
+  return Array.isArray(value) ? value.map(recordOf) : []
+}
+
+/** A declaration that waits for a kind which no cluster serves yet. */
+export interface DormantDeclaration {
+  readonly place: SdlPlace
+  readonly typeName: string
+}
+
+export class UnknownTypes {
+  readonly #known: readonly string[]
+  readonly #prefixes: readonly string[]
+  readonly #dormant: DormantDeclaration[] = []
+
+  /** `known` are the type names of all served kinds. */
+  constructor(known: readonly string[], aliases: GroupAliases) {
+    this.#known = known
+    this.#prefixes = knownPrefixes(aliases)
+  }
+
+  /** The declarations that wait. */
+  get dormant(): readonly DormantDeclaration[] {
+    return this.#dormant
+  }
+
+  /** The error for a type that is not served. `undefined` if a CRD may bring it: the declaration is then dormant. */
+  problem(typeName: string, place: SdlPlace, message: string): SdlError | undefined {
+    const near = this.#known.find((known) => isNear(known, typeName))
+    if (near !== undefined) {
+      return new SdlError('unknown-type', place, message, `did you mean ${near}? ${wayOut}`)
+    }
+    const begins = (prefix: string): boolean =>
+      typeName.length > prefix.length && typeName.startsWith(prefix)
+    // The name of a group that is spelled out has at least two labels.
+    const mayCome =
+      groupsWithoutPrefix.has(ownerOfBareKind(typeName)) ||
+      this.#prefixes.some(begins) ||
+      (typeName.match(/[A-Z][a-z0-9]+|[A-Z]+(?![a-z])/g) ?? []).length > 2
+    if (!mayCome) return new SdlError('unknown-type', place, message, wayOut)
+    this.#dormant.push({ place, typeName })
+    return undefined
+  }
+}
+
+const wayOut =
+  'Use the name of a kind, as `informerql schema` prints it; the name of a custom kind begins with the prefix of its API group'
+
+/** The first labels of well-known groups without a prefix, whose kinds a CRD or an aggregated server brings. */
+const groupsWithoutPrefix: ReadonlySet<string | undefined> = new Set([
+  'gateway',
+  'metrics',
+  'snapshot',
+])
+
+/** Whether two names differ only by case, a plural `s`, or one or two letters. */
+function isNear(known: string, written: string): boolean {
+  const [a, b] = [known.toLowerCase(), written.toLowerCase()]
+  if (a === b || `${a}s` === b || a === `${b}s`) return true
+  const allowed = Math.min(a.length, b.length) < shortName ? 1 : 2
+  return Math.abs(a.length - b.length) <= allowed && editDistance(a, b) <= allowed
+}
+
+const shortName = 6

@@ -13,23 +13,28 @@ import { atOnce } from '../../lib/event-loop.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import type { ReferenceOfAnyKind } from '../../query/relation/relation.ts'
 import type { RelationDefinition } from '../../query/relation/relations.ts'
-import { checkGroupAliases, type GroupAliases } from '../naming/api-groups.ts'
+import { checkGroupAliases, type GroupAliases } from '../naming/kind-name.ts'
 import { parseSdl, type SdlDocument } from '../sdl/sdl-document.ts'
 import type { SdlSource } from '../sdl/sdl-source.ts'
-import { type CustomResourceVersion, customResourceVersions } from './custom-resource-definition.ts'
+import {
+  type CustomResourceVersion,
+  customResourceVersions,
+  type DormantDeclaration,
+} from './kind-catalog.ts'
 import { declaredKinds } from './declared-kinds.ts'
 import { Definitions, deprecationOf } from './definitions.ts'
 import type { IndexFunctions } from './declared-indexes.ts'
 import { type BareKind, type Kind, relationFieldsOf } from './kind.ts'
-import type { DormantDeclaration } from './unknown-types.ts'
-import { isKindOfProfile, type SchemaProfile, unknownPartsOf } from './schema-profile.ts'
 import {
+  isKindOfProfile,
+  type SchemaProfile,
+  unknownPartsOf,
   canWatch,
   groupKindOf,
   type NamedResource,
   type ResourceVersions,
   selectResources,
-} from './select-resources.ts'
+} from './schema-profile.ts'
 
 /** The sources of a schema. */
 export interface SchemaModelOptions {

@@ -2,7 +2,7 @@
  * The own fields of an object, which depend on the object alone. `ownSelection` makes a projection of them: paths of the
  * held JSON, each with the writer of its value. It also notes, line by line, everything besides the object that the text
  * depends on, so that plans with the same selection share the kept texts. Computed fields, such as health, decode the
- * object and go through the value writer.
+ * object and go through the value writer, which reads decoded objects by `decodedReader` and `jsonReader`.
  */
 
 import {
@@ -31,9 +31,10 @@ import {
   writeJson,
   writeString,
 } from '../../informer/codec/projection.ts'
+import { LRUCache } from 'lru-cache'
 import { ruledHealth } from '../../kubernetes/health/health.ts'
 import { objectKey, type Unstructured } from '../../kubernetes/object.ts'
-import { valuesAt } from '../../query/index/path.ts'
+import { valuesAt, parsePath, type Path, PathError, valueAt } from '../../query/index/path.ts'
 import { podAmountsOf } from '../../query/index/pod-total.ts'
 import type { Kind } from '../model/kind.ts'
 import { encodeObjectId, objectIdOf } from '../model/object-id.ts'
@@ -49,8 +50,9 @@ import {
   type CollectedFields,
   collectFields,
   selectionsOf,
-} from './collected-fields.ts'
-import { jsonAt, jsonReader, readPath } from './json-values.ts'
+} from './plan-compiler.ts'
+import { ArgumentError } from '../../query/condition/argument-error.ts'
+import { isRecord } from '../../lib/json.ts'
 
 export interface OwnFieldsContext {
   readonly kind: Kind
@@ -287,7 +289,13 @@ export function decodedReader(
     case 'constant':
       return () => source.value
     case 'json':
-      return (object, args) => jsonAt(object, args[source.argument] as string | null | undefined)
+      // The object itself without a path, a list for a path with `[*]`, null if the path leads to nothing.
+      return (object, args) => {
+        const path = args[source.argument] as string | null | undefined
+        if (path === undefined || path === null) return object
+        const read = readPath(path)
+        return read.many ? valuesAt(read, object) : valueAt(read, object)
+      }
     case 'health':
       return (object) => ruledHealth(source.rule, object)
     case 'podAmounts':
@@ -392,4 +400,66 @@ let last: { readonly text: string; readonly value: unknown } = { text: 'null', v
 function parsed(text: string): unknown {
   if (text !== last.text) last = { text, value: parseHeld(text) }
   return last.value
+}
+
+type Arguments = Readonly<Record<string, unknown>>
+
+/** Reads a field of a type whose values are plain JSON; `undefined` for any other field. */
+export function jsonReader(
+  source: FieldSource,
+): ((value: unknown, args: Arguments) => unknown) | undefined {
+  switch (source.form) {
+    case 'property': {
+      const { property, within = [], otherwise, shape } = source
+      const path = [...within, property]
+      return (value) => entriesIn(path.reduce(memberOf, value) ?? otherwise, shape)
+    }
+    case 'mapValue': {
+      const { property, argument } = source
+      return (value, args) => memberOf(memberOf(value, property), String(args[argument]))
+    }
+    case 'entryKey':
+      return (entry) => memberOf(entry, 'key')
+    case 'entryValue':
+      return (entry) => memberOf(entry, 'value')
+    default:
+      return undefined
+  }
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined
+}
+
+/** Turns maps into lists of entries where the shape says so, in the order of the document. */
+function entriesIn(value: unknown, shape: ValueShape): unknown {
+  if (shape.form === 'list') {
+    return Array.isArray(value) ? value.map((item) => entriesIn(item, shape.items)) : value
+  }
+  if (shape.form !== 'entries') return value
+  if (!isRecord(value)) return null
+  return Object.entries(value).map(([key, one]) => ({ key, value: entriesIn(one, shape.value) }))
+}
+
+/** Parsed paths, or their errors, by text: a list uses the same few paths for all objects. */
+const paths = new LRUCache<string, Path | ArgumentError>({
+  maxSize: 100_000,
+  sizeCalculation: (_path, text) => Math.max(1, text.length),
+  memoMethod(text) {
+    try {
+      return parsePath(text)
+    } catch (error) {
+      if (!(error instanceof PathError)) throw error
+      const { message, hint } = error
+      const details = { value: text, ...(hint === undefined ? {} : { hint }) }
+      return new ArgumentError('path', message, details)
+    }
+  },
+})
+
+/** Throws {@link ArgumentError} for a path that cannot be parsed. */
+function readPath(text: string): Path {
+  const read = paths.memo(text)
+  if (read instanceof ArgumentError) throw read
+  return read
 }

@@ -2,7 +2,8 @@
  * The parts that all compilers of a plan share. `PlanField` is a field of the document with its definition and arguments.
  * `PlanCompiler` knows the place that is being compiled, and collects what the current root field reads: kinds with their
  * indexes, and fields whose arguments name further kinds in each request. A part that only some requests read is compiled
- * apart, with its own needs.
+ * apart, with its own needs: so are rows of a kind that is known only from the object. `collectFields` finds the selected
+ * fields of an object (CollectFields in the GraphQL specification).
  */
 
 import {
@@ -13,42 +14,30 @@ import {
   type GraphQLOutputType,
   isObjectType,
   type SelectionSetNode,
-  type VariableValues,
+  type FragmentDefinitionNode,
 } from 'graphql'
 import type { WantedIndexes } from '../../cache/cached-resource.ts'
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
-import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
-import { isServed } from '../served/named-kinds.ts'
-import { filterNeeds } from '../reads/list-read.ts'
-import type { ReadPage } from '../reads/connection-read.ts'
+import type { KindView } from '../prepare/kind-view.ts'
+import { filterNeeds, type ReadPage } from '../reads/list-read.ts'
 import { RelationRead } from '../reads/relation-read.ts'
 import { type FieldSource, fieldSourceOf } from '../schema/field-source.ts'
-import { clustersPrepared, isOverClusters, type ClusterNames } from '../served/cluster-argument.ts'
 import { type RelatedNeed, relationNeeds } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
-import { type CollectContext, collectFields, selectionsOf } from './collected-fields.ts'
-import { FieldArguments } from './field-arguments.ts'
-import { answered } from './field-errors.ts'
-import type { PlanRun } from './plan-run.ts'
-import type { QuickText, ValueRun } from './value-run.ts'
+import {
+  FieldArguments,
+  answered,
+  type PlanRun,
+  type QuickText,
+  type ValueRun,
+} from './plan-run.ts'
+import { compactText } from '../../lib/text.ts'
+import { isIncluded, visitSelections } from '../documents/selections.ts'
 
 /** Writes one object of a kind, or one member of it, as JSON text. */
 export type RowWriter = (run: PlanRun, part: KindView, id: ObjectId) => string
-
-/** One field of `Query` in a plan. */
-export interface RootWriter {
-  /** The kinds that depend on the request's arguments, each in its cluster. The compiler has recorded all others. */
-  readonly further?: (
-    served: ServedSchema,
-    args: Readonly<Record<string, unknown>>,
-    variables: VariableValues,
-  ) => readonly ClusterKind[]
-  /** Set if the value depends only on the arguments and on the schema: on all of it, or on one type. */
-  readonly ofSchema?: 'whole' | 'type'
-  readonly write: (run: PlanRun) => string
-}
 
 /** A field whose arguments may name further kinds, depending on the request's variables or the cluster. */
 interface AskedKinds {
@@ -60,35 +49,6 @@ interface AskedKinds {
 export interface PlanNeeds {
   readonly kinds: readonly RelatedNeed[]
   readonly asked: readonly AskedKinds[]
-}
-
-/** The kinds that a request needs from a cluster. Throws the GraphQLError of an argument that cannot be coerced. */
-export function neededKinds(
-  { kinds, asked }: PlanNeeds,
-  cluster: string,
-  variables: VariableValues,
-): readonly ClusterKind[] {
-  const further = asked.flatMap((one) => one.needs(one.args.coerce(variables), cluster))
-  return [...kinds, ...further].map((need) => ({ cluster, ...need }))
-}
-
-/**
- * The kinds that a request needs from the clusters that arguments of a field name. In several clusters, only kinds that
- * they serve are prepared. Throws as `clustersPrepared` and {@link neededKinds} do.
- */
-export function neededIn(
-  served: ServedSchema,
-  args: ClusterNames,
-  needs: PlanNeeds,
-  variables: VariableValues,
-): readonly ClusterKind[] {
-  const needed = clustersPrepared(served, args).flatMap((cluster) =>
-    neededKinds(needs, cluster, variables),
-  )
-  if (!isOverClusters(args)) return needed
-  return needed
-    .filter(({ cluster, kind }) => isServed(served, cluster, kind.typeName))
-    .map((need) => ({ ...need, isOptional: true }))
 }
 
 /** A field of an object in the document: all nodes of one response key. */
@@ -389,5 +349,100 @@ export class PlanCompiler {
     const type = this.served.schema.getType(typeName)
     if (!isObjectType(type)) throw new TypeError(`the schema has no type ${typeName}`)
     return type
+  }
+}
+
+export interface CollectContext {
+  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>
+  readonly flags: ReadonlyMap<string, boolean>
+  /** Receives the size of the collected fields in a plan, in bytes. */
+  readonly grown: (bytes: number) => void
+}
+
+/** The approximate size of a field in a plan, without its name. */
+const bytesPerField = 700
+
+/** The fields of one object by response key, in the order of the answer, each with all of its nodes. */
+export type CollectedFields = ReadonlyMap<string, readonly FieldNode[]>
+
+/**
+ * Collects the fields. `names`: the type and its interfaces. Fragments on other types do not apply. The size of the fields
+ * counts as the plan's, and so as that of the cached document.
+ */
+export function collectFields(
+  selectionSets: readonly SelectionSetNode[],
+  names: ReadonlySet<string>,
+  context: CollectContext,
+): CollectedFields {
+  const fields = new Map<string, FieldNode[]>()
+  const flag = (name: string): boolean => context.flags.get(name) === true
+  visitSelections(selectionSets, context.fragments, {
+    keeps: (selection) => isIncluded(selection, flag),
+    enters: (condition) => condition === undefined || names.has(condition),
+    field(node) {
+      const key = compactText(node.alias?.value ?? node.name.value)
+      const same = fields.get(key)
+      if (same === undefined) fields.set(key, [node])
+      else same.push(node)
+    },
+  })
+  let bytes = 0
+  for (const key of fields.keys()) bytes += bytesPerField + 2 * key.length
+  context.grown(bytes)
+  return fields
+}
+
+export function selectionsOf(nodes: readonly FieldNode[]): readonly SelectionSetNode[] {
+  return nodes.flatMap(({ selectionSet }) => (selectionSet === undefined ? [] : [selectionSet]))
+}
+
+/** The part of a plan that a field compiles for each kind. The first use of a kind compiles it. */
+export function compiledByKind<T>(
+  { compiler }: PlanField,
+  compile: (kind: Kind) => T,
+): (kind: Kind) => Compiled<T> {
+  const { scope } = compiler
+  const known = new Map<Kind, Compiled<T>>()
+  return (kind) => {
+    let part = known.get(kind)
+    if (part === undefined) {
+      part = compiler.apart(() => compiler.in(scope, () => compile(kind)))
+      known.set(kind, part)
+    }
+    return part
+  }
+}
+
+/**
+ * Compiles objects of any kind: at once for kinds that fragments name, or for the `expected` kinds, unless the arguments
+ * of the field name the kinds; on first use for others.
+ */
+export function anyRowWriter(field: PlanField, expected?: readonly Kind[]): RowWriter {
+  const { compiler, selections } = field
+  const rowOf = compiledByKind(field, (kind) => compiler.row(kind, selections))
+  const needs = (kind: Kind): PlanNeeds => rowOf(kind).needs
+  if (!compiler.isOfNamedKinds(needs)) {
+    for (const kind of expected ?? []) if (!kind.uncached) compiler.reads(kind)
+    const named = new Set(expected)
+    if (expected === undefined) {
+      visitSelections(selections, compiler.collect.fragments, {
+        enters(condition = '') {
+          const kind = compiler.served.kinds.get(condition)
+          if (kind !== undefined) named.add(kind)
+          return true
+        },
+      })
+    }
+    for (const kind of named) compiler.needs(needs(kind))
+  }
+  let lastKind: Kind | undefined
+  let lastWrite: RowWriter | undefined
+  return (run, part, id) => {
+    const { kind } = part
+    if (kind !== lastKind || lastWrite === undefined) {
+      lastWrite = rowOf(kind).compiled
+      lastKind = kind
+    }
+    return lastWrite(run, part, id)
   }
 }

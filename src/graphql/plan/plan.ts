@@ -1,8 +1,12 @@
 /*
  * An operation compiled against one schema. A plan has a variation for each combination of the variables in `@skip` and
  * `@include`; the first request with the combination compiles it. A variation has a writer for each root field. It says
- * which kinds a request needs before the run, and then writes the whole `data` within one tick. Lists of a kind are at
- * the end: they write rows from bare ids, as most answers consist of them.
+ * which kinds a request needs before the run, and then writes the whole `data` within one tick.
+ *
+ * Below are the writers of root fields. Lists and look-ups read a kind; all other fields are members of `QueryValues`, or
+ * results of writes, which the value writer writes. If arguments name the kinds, the writer says which they are in a
+ * request, so that these are loaded before the run. Lists of a kind write rows from bare ids, as most answers consist of
+ * them.
  */
 
 import {
@@ -12,35 +16,67 @@ import {
   type GraphQLError,
   Kind as NodeKind,
   type OperationDefinitionNode,
-  type SelectionSetNode,
   type VariableValues,
+  visit,
+  getNullableType,
+  isObjectType,
 } from 'graphql'
 import { QueryTooCostlyError, type WorkLimits } from '../../query/condition/work-budget.ts'
 import { compactText } from '../../lib/text.ts'
-import { fragmentsOf } from '../documents/document-fragments.ts'
-import type { ClusterKind } from '../prepare/kind-view.ts'
+import { fragmentsOf } from '../documents/selections.ts'
+import {
+  type ClusterKind,
+  clusterNamed,
+  type ClusterNames,
+  clustersPrepared,
+  isOverClusters,
+} from '../prepare/kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { ClientError } from '../errors/client-error.ts'
-import type { FieldArguments } from './field-arguments.ts'
-import { nullBelow } from './field-errors.ts'
 import {
-  neededIn,
+  type FieldArguments,
+  nullBelow,
+  plannedWork,
+  type PlanRun,
+  schemaWork,
+  leastLengthOf,
+  listText,
+  objectText,
+  type WrittenMember,
+} from './plan-run.ts'
+import {
   PlanCompiler,
   type PlanField,
   type PlanNeeds,
   type PlanWriters,
-  type RootWriter,
   type RowWriter,
   writtenMembers,
+  compiledByKind,
 } from './plan-compiler.ts'
-import { plannedWork, type PlanRun, schemaWork } from './plan-run.ts'
-import { rootWriter } from './root-writer.ts'
 import { rowWriter } from './row-writer.ts'
-import { leastLengthOf, listText, objectText, type WrittenMember } from './value-run.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ObjectId } from '../../informer/store/store-view.ts'
-import { paidEdges, paidRows, type ReadPage } from '../reads/connection-read.ts'
-import { memberWriter } from './value-writer.ts'
+import { memberWriter, extensionWriter, valueWriter } from './value-writer.ts'
+import { objectKey } from '../../kubernetes/object.ts'
+import {
+  type ListRequest,
+  listRequest,
+  readList,
+  paidEdges,
+  paidRows,
+  type ReadPage,
+} from '../reads/list-read.ts'
+import { namedList } from '../reads/list-arguments.ts'
+import { foundByKey } from '../reads/object-read.ts'
+import {
+  namedByArguments,
+  type NamedByArguments,
+  objectOf,
+  queryValues,
+} from '../reads/query-values.ts'
+import type { KindLookupArguments, ObjectListArguments } from '../schema/gateway-types.ts'
+import type { ExtensionField } from '../schema/field-source.ts'
+import { isServed, kindNamed } from '../served/named-kinds.ts'
 
 /** The number of variations that a plan keeps. A further one replaces the oldest. */
 const maxVariations = 64
@@ -229,17 +265,14 @@ export interface PlannedOperation {
 /** The names of the variables in `@skip` and `@include`. */
 function flagsOf(document: DocumentNode): readonly string[] {
   const names = new Set<string>()
-  const search = ({ selections }: SelectionSetNode): void => {
-    for (const selection of selections) {
-      for (const { name, arguments: args } of selection.directives ?? []) {
-        if (name.value !== 'skip' && name.value !== 'include') continue
-        const value = args?.find((one) => one.name.value === 'if')?.value
-        if (value?.kind === NodeKind.VARIABLE) names.add(value.name.value)
-      }
-      if ('selectionSet' in selection && selection.selectionSet) search(selection.selectionSet)
-    }
-  }
-  for (const one of document.definitions) if ('selectionSet' in one) search(one.selectionSet)
+  if (document.loc?.source.body.includes('@') === false) return []
+  visit(document, {
+    Directive({ name, arguments: args }) {
+      if (name.value !== 'skip' && name.value !== 'include') return
+      const value = args?.find((one) => one.name.value === 'if')?.value
+      if (value?.kind === NodeKind.VARIABLE) names.add(value.name.value)
+    },
+  })
   return [...names].toSorted()
 }
 
@@ -286,4 +319,200 @@ function edgesWriter(
     const rows = paidEdges(run.budget, read.page, cursors)
     return listText(run, rows, (id, at) => objectText(run, members, read, id, at), leastLength)
   }
+}
+
+/** One field of `Query` in a plan. */
+export interface RootWriter {
+  /** The kinds that depend on the request's arguments, each in its cluster. The compiler has recorded all others. */
+  readonly further?: (
+    served: ServedSchema,
+    args: Readonly<Record<string, unknown>>,
+    variables: VariableValues,
+  ) => readonly ClusterKind[]
+  /** Set if the value depends only on the arguments and on the schema: on all of it, or on one type. */
+  readonly ofSchema?: 'whole' | 'type'
+  readonly write: (run: PlanRun) => string
+}
+
+/**
+ * Compiles a root field: of `Query`, `Mutation` or a subscription of an extension. Throws the GraphQLError of a constant
+ * argument.
+ */
+function rootWriter(field: PlanField): RootWriter {
+  const ofSchema = schemaFields.get(field.name)
+  if (ofSchema !== undefined) return { ...valueRoot(field), ofSchema }
+  const { source } = field
+  switch (source.form) {
+    case 'list': {
+      const { kind } = source
+      const write = listPageWriter(kind, field)
+      return { write: (run) => write(run, run.requestOf(field.args, kind)) }
+    }
+    case 'lookup':
+      return lookupRoot(source.kind, field)
+    case 'objectList':
+      return objectListRoot(field)
+    case 'write':
+      return writeRoot(field)
+    case 'extension':
+      return field.parent === field.compiler.served.schema.getMutationType()
+        ? writeRoot(field)
+        : extensionRoot(source.field, field)
+    case 'extensionEvents':
+      return extensionRoot(source.field, field)
+    case 'clusterFrames':
+    case 'value':
+      return valueRoot(field)
+    default: {
+      const named = namedByArguments[source.form]
+      if (named === undefined) throw field.notCovered()
+      return placedRoot(named, field)
+    }
+  }
+}
+
+/** The fields that depend on the schema alone: on the whole of it, or on one type. */
+const schemaFields: ReadonlyMap<string, 'whole' | 'type'> = new Map([
+  ['__schema', 'whole'],
+  ['__type', 'type'],
+  ['_service', 'whole'],
+])
+
+/** Compiles a field that is a member of {@link queryValues}. */
+function valueRoot(field: PlanField): RootWriter {
+  const write = memberWriter(field)
+  return { write: (run) => write(run, queryValues) }
+}
+
+/** Compiles a field that a program adds to `Query`, or to `Subscription`, which each event answers. */
+function extensionRoot(extension: ExtensionField, field: PlanField): RootWriter {
+  const write = extensionWriter(extension, field)
+  return { write: (run) => write(run, run.extensions.of(run.event, undefined)) }
+}
+
+/** Compiles a field of `Mutation`. Its write was made before the answer is read. */
+function writeRoot(field: PlanField): RootWriter {
+  const { key } = field
+  const write = valueWriter(field)
+  return { write: (run) => write(run, run.writes?.result(key)) }
+}
+
+/** Compiles the list of a kind, in the clusters that the arguments of a request name. */
+function listPageWriter(
+  kind: Kind,
+  field: PlanField,
+): (run: PlanRun, request: ListRequest) => string {
+  const { compiler, nodes } = field
+  const write = compiler.list(kind, field)
+  return (run, request) => {
+    const read = readList(run, kind, request)
+    run.errors.beside(read.failures, nodes)
+    return write(run, read)
+  }
+}
+
+type Values = Readonly<Record<string, unknown>>
+
+function lookupRoot(kind: Kind, { compiler, args, selections }: PlanField): RootWriter {
+  const write = compiler.row(kind, selections)
+  const at = (served: ServedSchema, { cluster }: Partial<KindLookupArguments>): ClusterKind => ({
+    cluster: clusterNamed(served, cluster),
+    kind,
+  })
+  return {
+    further(served, given: Partial<KindLookupArguments>) {
+      return kind.uncached || given.live === true ? [] : [at(served, given)]
+    },
+    write(run) {
+      const asked = run.argumentsOf(args) as unknown as KindLookupArguments
+      const found = foundByKey(run, at(run.served, asked), objectKey(asked), asked.live === true)
+      return found === undefined ? 'null' : write(run, found.part, found.id)
+    },
+  }
+}
+
+/** Compiles `objectList`: the list of each kind that a request names. */
+function objectListRoot(field: PlanField): RootWriter {
+  const { args } = field
+  const listOf = compiledByKind(field, (kind) => listPageWriter(kind, field))
+  /** By the coerced arguments: each run of a request has the same object. */
+  const lists = new WeakMap<Values, { readonly kind: Kind; readonly request: ListRequest }>()
+  return {
+    further(served, values, variables) {
+      const asked = values as unknown as ObjectListArguments
+      // The field reports unknown kinds when the plan writes it.
+      const kind = kindNamed(served, asked, { introspection: false })
+      return neededIn(served, asked, listOf(kind).needs, variables)
+    },
+    write(run) {
+      const asked = run.argumentsOf(args)
+      let list = lists.get(asked)
+      if (list === undefined) {
+        const { served, limits } = run
+        const { kind, typed } = namedList(served, asked as unknown as ObjectListArguments, limits)
+        lists.set(asked, (list = { kind, request: listRequest(served, kind, typed) }))
+      }
+      return listOf(list.kind).compiled(run, list.request)
+    },
+  }
+}
+
+/**
+ * Compiles a member of {@link queryValues} whose arguments name the kinds of its objects. Each request determines the kinds to
+ * read. The fields by which Relay fetches objects of one type are `object(id:)` for that type.
+ */
+function placedRoot(kindsOf: NamedByArguments, field: PlanField): RootWriter {
+  const type = getNullableType(field.type)
+  const typeName = field.source.form === 'objectById' && isObjectType(type) ? type.name : undefined
+  const { compiled, rowNeeds } = field.compiler.ofNamedKinds(() => {
+    if (typeName === undefined) return valueRoot(field)
+    const write = valueWriter(field)
+    const read = (run: PlanRun): unknown =>
+      objectOf(run, String(run.argumentsOf(field.args)['id']), typeName)
+    return { write: (run: PlanRun) => write(run, read(run)) }
+  })
+  return {
+    ...compiled,
+    further(served, values, variables) {
+      const places = new Map<string, ClusterKind>()
+      for (const at of kindsOf(served, values, typeName)) {
+        places.set(`${at.cluster}/${at.kind.typeName}`, at)
+      }
+      return Array.from(places.values(), (at) => {
+        const { cluster, kind, isOptional = false } = at
+        const needed = rowNeeds.flatMap((needs) => neededKinds(needs(kind), cluster, variables))
+        const rows = needed.map((need) => (isOptional ? { ...need, isOptional } : need))
+        return kind.uncached ? rows : [at, ...rows]
+      }).flat()
+    },
+  }
+}
+
+/** The kinds that a request needs from a cluster. Throws the GraphQLError of an argument that cannot be coerced. */
+export function neededKinds(
+  { kinds, asked }: PlanNeeds,
+  cluster: string,
+  variables: VariableValues,
+): readonly ClusterKind[] {
+  const further = asked.flatMap((one) => one.needs(one.args.coerce(variables), cluster))
+  return [...kinds, ...further].map((need) => ({ cluster, ...need }))
+}
+
+/**
+ * The kinds that a request needs from the clusters that arguments of a field name. In several clusters, only kinds that
+ * they serve are prepared. Throws as `clustersPrepared` and {@link neededKinds} do.
+ */
+function neededIn(
+  served: ServedSchema,
+  args: ClusterNames,
+  needs: PlanNeeds,
+  variables: VariableValues,
+): readonly ClusterKind[] {
+  const needed = clustersPrepared(served, args).flatMap((cluster) =>
+    neededKinds(needs, cluster, variables),
+  )
+  if (!isOverClusters(args)) return needed
+  return needed
+    .filter(({ cluster, kind }) => isServed(served, cluster, kind.typeName))
+    .map((need) => ({ ...need, isOptional: true }))
 }

@@ -14,25 +14,33 @@ import {
 } from 'graphql'
 import { splitObjectKey, type Unstructured } from '../../kubernetes/object.ts'
 import { ClientError } from '../errors/client-error.ts'
-import type { Kind, RelationField } from '../model/kind.ts'
-import { usageKindOf } from '../model/usage-kind.ts'
-import type { FoundObject, KindView } from '../prepare/kind-view.ts'
+import { type Kind, type RelationField, usageKindOf } from '../model/kind.ts'
+import type { KindView } from '../prepare/kind-view.ts'
 import { directObject, type SecretContents } from '../reads/direct/direct-reads.ts'
-import { OwnedRead } from '../reads/over-kinds/owned-read.ts'
 import { clusterState } from '../reads/fleet-state.ts'
 import { canDo } from '../reads/permissions.ts'
-import { PolymorphicRead } from '../reads/over-kinds/polymorphic-read.ts'
 import { usageOf } from '../reads/usage-read.ts'
 import { ObjectRefRead, ownerChainOf, ownersOf } from '../reads/owner-read.ts'
-import { anyRowWriter } from './any-row-writer.ts'
-import { UsedByRead } from '../reads/over-kinds/used-by-read.ts'
-import type { ObjectCanArguments, ObjectOwnedArguments } from '../schema/gateway-types.ts'
-import type { RelatedNeed } from '../served/schema-relations.ts'
-import { collectFields } from './collected-fields.ts'
+import {
+  anyRowWriter,
+  collectFields,
+  type PlanCompiler,
+  PlanField,
+  type RowWriter,
+} from './plan-compiler.ts'
+import { type RelatedField, RelatedObjects } from '../reads/over-kinds/related-objects.ts'
+import type { ObjectCanArguments } from '../schema/gateway-types.ts'
 import { decodedReader, isOwnField, ownSelection } from './own-fields.ts'
-import { type PlanCompiler, PlanField, type RowWriter } from './plan-compiler.ts'
-import { plannedFields, type PlanRun, refusedBeside } from './plan-run.ts'
-import { listText, objectText, valueText } from './value-run.ts'
+import {
+  plannedFields,
+  type PlanRun,
+  refusedBeside,
+  listText,
+  objectText,
+  valueText,
+  FieldArguments,
+  answered,
+} from './plan-run.ts'
 import { extensionWriter, valueWriter } from './value-writer.ts'
 import {
   AnswerTooLongError,
@@ -42,9 +50,7 @@ import {
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { ArgumentError } from '../../query/condition/argument-error.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
-import { FieldArguments } from './field-arguments.ts'
 import type { StoreFragment } from './fragment-cache.ts'
-import { answered } from './field-errors.ts'
 
 /** Compiles the objects of a kind. */
 export function rowWriter(
@@ -71,26 +77,22 @@ export function rowWriter(
     own = []
     const write = compiler.within(key, () => {
       const field = new PlanField(type, key, nodes, compiler)
-      const { isLive } = compiler.scope
-      return answered(field, isLive ? unlessDirect(kind, field) : holeWriter(kind, field))
+      try {
+        return answered(field, holeWriter(kind, field))
+      } catch (error) {
+        const isDirect = error instanceof ClientError && error.code === 'UNSUPPORTED'
+        if (!compiler.scope.isLive || !isDirect) throw error
+        // Frames do not wait for direct reads: only this field fails in a subscription.
+        return answered(field, () => {
+          throw error
+        })
+      }
     })
     add(`${JSON.stringify(key)}:`, write)
   }
   if (members.length === 0) return ownFragment({ kind, type, fields: own, isWhole: true }, compiler)
   if (own.length > 0) add('', ownFragment({ kind, type, fields: own, isWhole: false }, compiler))
   return (run, part, id) => objectText(run, members, part, id)
-}
-
-/** Fails only this field if a subscription cannot have it: frames do not wait for direct reads. */
-function unlessDirect(kind: Kind, field: PlanField): RowWriter {
-  try {
-    return holeWriter(kind, field)
-  } catch (error) {
-    if (!(error instanceof ClientError) || error.code !== 'UNSUPPORTED') throw error
-    return () => {
-      throw error
-    }
-  }
 }
 
 /** Reads the value of a hole. An error that it throws is the error of the field. */
@@ -127,17 +129,17 @@ function holeReader(kind: Kind, field: PlanField): HoleRead {
   const { args, compiler, name, source } = field
   const { served } = compiler
   const refused = refusedBeside(field)
-  const several = (read: SeveralKinds): HoleRead => {
+  const several = (related: RelatedField): HoleRead => {
+    const read = new RelatedObjects(served, kind, related)
     compiler.asks({ args, needs: (values, cluster) => read.needs(values, cluster) })
     return (run, part, id) => read.page(run, { part, id }, run.argumentsOf(args))
   }
   switch (source.form) {
     case 'usedBy':
-      return several(new UsedByRead(served, kind))
     case 'owned':
-      return several(new OwnedRead(served, kind))
+      return several(source.form)
     case 'polymorphic':
-      return several(new PolymorphicRead(served, kind, source.field))
+      return several(source.field)
     case 'ownerChain':
       return (run, part, id) => ownerChainOf(run, part, id, refused)
     case 'rootOwner':
@@ -216,11 +218,6 @@ function relationWriter(relation: RelationField, field: PlanField): RowWriter {
     const found = read.one(run, part, id, refused)
     return found === undefined ? 'null' : write(run, found.part, found.id)
   }
-}
-
-interface SeveralKinds {
-  needs(values: Readonly<Record<string, unknown>>, cluster: string): readonly RelatedNeed[]
-  page(run: PlanRun, found: FoundObject, values: ObjectOwnedArguments): object
 }
 
 /** Fragments share these places of a run. Two fragments at one place only replace each other, at the cost of a look-up. */

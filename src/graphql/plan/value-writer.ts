@@ -25,28 +25,26 @@ import {
 } from 'graphql'
 import { JsonText } from '../../lib/json.ts'
 import { ClientError } from '../errors/client-error.ts'
-import type { Kind } from '../model/kind.ts'
 import { type ExtensionParent, StoredObject } from '../reads/direct/direct-reads.ts'
 import { keptOfNode } from '../reads/graph/graph-read.ts'
 import { foundByKey, OfObject, referenced } from '../reads/object-read.ts'
-import { lastEventNeeds, problemNeeds } from '../reads/over-kinds/problems-read.ts'
-import { completionNeeds, searchNeeds } from '../reads/over-kinds/search-read.ts'
+import { memberNeeds } from '../reads/query-values.ts'
 import type { ExtensionField, FieldSource } from '../schema/field-source.ts'
-import { idOfObjectRef, type ObjectRef } from '../schema/object-ref.ts'
-import type { RelatedNeed } from '../served/schema-relations.ts'
-import type { ServedSchema } from '../served/served-schema.ts'
-import { anyRowWriter } from './any-row-writer.ts'
-import { jsonReader } from './json-values.ts'
-import { type PlanField, writtenMembers } from './plan-compiler.ts'
-import { type PlanRun, planRunOf, plannedFields, refusedBeside } from './plan-run.ts'
+import { ObjectRef } from '../schema/object-ref.ts'
+import { anyRowWriter, type PlanField, writtenMembers } from './plan-compiler.ts'
+import { jsonReader } from './own-fields.ts'
 import {
+  type PlanRun,
+  planRunOf,
+  plannedFields,
+  refusedBeside,
   leastLengthOf,
   listText,
   objectText,
   type ValueRun,
   type QuickText,
   type WrittenMember,
-} from './value-run.ts'
+} from './plan-run.ts'
 
 /**
  * Writes a value as JSON text. A field is read as graphql-js reads it by default: the member of its name, or the result
@@ -93,8 +91,15 @@ export function itemWriter(field: PlanField): ValueWriter {
  */
 export function memberWriter(field: PlanField): ValueWriter {
   const { args, definition, compiler } = field
-  needsOf(field)
-  const before = compiler.scope.writtenBefore?.(field)
+  const { served, scope } = compiler
+  const needs = memberNeeds[placeOf(field)]
+  if (needs !== undefined && definition.args.length > 0) {
+    compiler.asks({ args, needs: (values, cluster) => needs(served, values, cluster) })
+  } else if (needs !== undefined) {
+    // Without arguments they are known now, so that a live list follows them.
+    for (const { kind, indexes } of needs(served, {}, '')) compiler.reads(kind, indexes)
+  }
+  const before = scope.writtenBefore?.(field)
   if (before !== undefined) return before as ValueWriter
   const extension = extensionOf(field)
   if (extension !== undefined) {
@@ -115,13 +120,21 @@ export function memberWriter(field: PlanField): ValueWriter {
   }
   const { resolve } = definition
   if (resolve !== undefined) {
-    const info = { schema: compiler.served.schema } as GraphQLResolveInfo
+    const info = { schema: served.schema } as GraphQLResolveInfo
     return (run, value, cluster) => {
       run.budget.spend('fields', 1)
       return write(run, resolve(value, run.argumentsOf(args), run, info), cluster)
     }
   }
-  return staleInRow(field) ?? ownMemberWriter(field, write)
+  if (scope.isLive && field.name === 'staleSince' && source?.form === 'connection') {
+    return () => {
+      const message = 'the rows of a subscription do not follow staleSince'
+      const hint =
+        'select staleSince of the frame: it is about all kinds that the subscription reads'
+      throw new ClientError('UNSUPPORTED', message, { hint })
+    }
+  }
+  return ownMemberWriter(field, write)
 }
 
 /**
@@ -167,44 +180,6 @@ function ownMemberWriter(field: PlanField, write: ValueWriter): ValueWriter {
   return isPlain ? Object.assign(writeOwn, { quick }) : writeOwn
 }
 
-type Needs = (
-  served: ServedSchema,
-  values: Readonly<Record<string, unknown>>,
-  cluster: string,
-) => readonly RelatedNeed[]
-
-/** The kinds that members read in a cluster, by coordinate. They are prepared before the run that reads the member. */
-const memberNeeds: Readonly<Record<string, Needs>> = {
-  'Query.search': searchNeeds,
-  'Query.complete': completionNeeds,
-  'Query.problems': problemNeeds,
-  'Problem.lastEvent': lastEventNeeds,
-}
-
-/** Records the kinds that a member reads. Without arguments they are known now, so that a live list follows them. */
-function needsOf(field: PlanField): void {
-  const { args, definition, compiler } = field
-  const { served } = compiler
-  const needs = memberNeeds[placeOf(field)]
-  if (needs === undefined) return
-  if (definition.args.length > 0) {
-    compiler.asks({ args, needs: (values, cluster) => needs(served, values, cluster) })
-  } else {
-    for (const { kind, indexes } of needs(served, {}, '')) compiler.reads(kind, indexes)
-  }
-}
-
-/** `staleSince` of a page in a row of a subscription, where staleness does not rewrite the row; `undefined` for others. */
-function staleInRow(field: PlanField): (() => string) | undefined {
-  const isOfPage = field.name === 'staleSince' && sourceOf(field)?.form === 'connection'
-  if (!isOfPage || !field.compiler.scope.isLive) return undefined
-  return () => {
-    const message = 'the rows of a subscription do not follow staleSince'
-    const hint = 'select staleSince of the frame: it is about all kinds that the subscription reads'
-    throw new ClientError('UNSUPPORTED', message, { hint })
-  }
-}
-
 /** Stands for an extension's call that is not made yet. The run is repeated, so the text does not matter. */
 const unanswered = 'null'
 
@@ -216,8 +191,12 @@ export function extensionWriter(
   const { args, nodes, compiler } = field
   // Resolvers know their caller. Rows of a subscription do not change with what they read.
   compiler.dependsOnViewer()
-  if (!compiler.scope.isLive) {
-    for (const kind of kindsNeeded(compiler.served.kinds.values(), extension)) compiler.reads(kind)
+  const { needs } = extension
+  if (needs.length > 0 && !compiler.scope.isLive) {
+    for (const kind of compiler.served.kinds.values()) {
+      const isNeeded = needs.includes(kind.listField) || needs.includes(kind.typeName)
+      if (isNeeded && !kind.uncached) compiler.reads(kind)
+    }
   }
   const write = valueWriter(field)
   const isCalled = extension.resolve !== undefined
@@ -228,15 +207,6 @@ export function extensionWriter(
     const answered = extensions.value(extension, run.argumentsOf(args), parent, nodes)
     return answered === undefined ? unanswered : write(run, answered.value, parent.cluster)
   }
-}
-
-/** The served kinds that an extension says it reads. */
-function kindsNeeded(kinds: Iterable<Kind>, { needs }: ExtensionField): readonly Kind[] {
-  if (needs.length === 0) return []
-  return [...kinds].filter(
-    ({ listField, typeName, uncached }) =>
-      !uncached && (needs.includes(listField) || needs.includes(typeName)),
-  )
 }
 
 function extensionOf(field: PlanField): ExtensionField | undefined {
@@ -273,10 +243,6 @@ function presentWriter(type: GraphQLOutputType, field: PlanField): ValueWriter {
   if (isLeafType(type)) return leafWriter(type)
   const { served } = field.compiler
   const named = getNamedType(type)
-  if (named.name === 'ObjectRef') {
-    const write = objectRefWriter(field)
-    return (run, ref) => write(planRunOf(run), ref as ObjectRef)
-  }
   if (anyKind.has(named.name) || served.kinds.has(named.name)) return kindWriter(field)
   return isAbstractType(type)
     ? abstractWriter(type, field)
@@ -343,9 +309,14 @@ function leafWriter(type: GraphQLLeafType): ValueWriter {
 function kindWriter(field: PlanField): ValueWriter {
   const kind = field.compiler.served.kinds.get(getNamedType(field.type).name)
   const write = anyRowWriter(field, kind && [kind])
+  const refused = refusedBeside(field)
   return (valueRun, value, cluster) => {
     const run = planRunOf(valueRun)
     if (value instanceof StoredObject) return write(run, value.part, value.id)
+    if (value instanceof ObjectRef) {
+      const named = referenced(run, value, refused)
+      return named === undefined ? 'null' : write(run, named.part, named.id)
+    }
     const place = run.extensions.placeOf(value, cluster)
     if (place === undefined || (kind !== undefined && place.at.kind !== kind)) {
       throw new TypeError(`${placeOf(field)}: its resolver gives no ${kind?.typeName ?? 'object'}`)
@@ -360,9 +331,19 @@ type Members = readonly (WrittenMember<[unknown, string | undefined]> & { readon
 /** The members that depend on nothing but the version of an object, by type. Their text is kept with the version. */
 const keptMembers: Readonly<Record<string, ReadonlySet<string>>> = { GraphNode: keptOfNode }
 
+/** The types whose values are charged when they are written, since the reads that make them charge nothing. */
+const pricedTypes: ReadonlySet<string> = new Set(['ObjectRef'])
+
 function objectWriter(type: GraphQLObjectType, field: PlanField): ValueWriter {
   const members = membersOf(type, field)
   const leastLength = leastLengthOf(members)
+  if (pricedTypes.has(type.name)) {
+    const writePriced: ValueWriter = (run, value, cluster) => {
+      run.budget.spend('fields', members.length)
+      return objectText(run, members, value, cluster)
+    }
+    return Object.assign(writePriced, { leastLength })
+  }
   const kept = keptMembers[type.name]
   if (kept !== undefined && members.every(({ name }) => kept.has(name))) {
     const texts = `${type.name} ${members.map(({ before, name }) => before + name).join('')}`
@@ -420,36 +401,4 @@ function abstractWriter(type: GraphQLAbstractType, field: PlanField): ValueWrite
 
 function placeOf({ parent, name }: PlanField): string {
   return `${parent.name}.${name}`
-}
-
-/** Compiles an `ObjectRef`. */
-function objectRefWriter(field: PlanField): (run: PlanRun, ref: ObjectRef) => string {
-  const { objectType, selections, compiler } = field
-  type MemberWriter = (run: PlanRun, ref: ObjectRef) => string
-  const members = writtenMembers(objectType, selections, compiler, (member): MemberWriter => {
-    const { name } = member
-    switch (name) {
-      case 'id':
-        return (_run, ref) => JSON.stringify(idOfObjectRef(ref))
-      case 'apiVersion':
-      case 'kind':
-      case 'namespace':
-      case 'name':
-        return (_run, ref) => JSON.stringify(ref[name])
-      case 'object': {
-        const write = anyRowWriter(member)
-        const refused = refusedBeside(member)
-        return (run, ref) => {
-          const found = referenced(run, ref, refused)
-          return found === undefined ? 'null' : write(run, found.part, found.id)
-        }
-      }
-      default:
-        throw member.notCovered()
-    }
-  })
-  return (run, ref) => {
-    run.budget.spend('fields', members.length)
-    return objectText(run, members, ref)
-  }
 }

@@ -2,9 +2,10 @@
  * The leases of kinds that an operation holds: a query until its answer, a subscription until it ends. The operation asks
  * what the viewer may see of each kind, takes leases of the kinds that the viewer may read, and waits once for the first
  * sync of each. Kinds in memory need no wait. An optional kind is given up when its cluster cannot be reached. After
- * that, `settle` gives each run a snapshot: the current state of the kinds, within the viewer's access.
+ * that, each run reads a `ReadSnapshot` (`preparation.ts`): the current state of the kinds, within the viewer's access.
  */
 
+import type { AccessQuestion } from '../../access/access-question.ts'
 import { UnreadableResourceError } from '../../cache/cache-errors.ts'
 import type { Coverage } from '../../cache/coverage.ts'
 import { Lease, type WantedIndexes } from '../../cache/cached-resource.ts'
@@ -12,17 +13,12 @@ import type { StoreView } from '../../informer/store/store-view.ts'
 import { sleep } from '../../lib/backoff.ts'
 import { withDeadline } from '../../lib/deadline.ts'
 import { nextTurn } from '../../lib/event-loop.ts'
-import { ByKind, type ClusterKind } from './kind-view.ts'
+import { ClientError } from '../errors/client-error.ts'
+import type { Kind } from '../model/kind.ts'
+import { type ClusterKind, isReachable } from './kind-view.ts'
 import { type OperationTrace, type PartDetails, within } from './operation-trace.ts'
-import { goneCluster, silentReview } from './read-failures.ts'
-import { isReachable } from '../served/cluster-argument.ts'
+import { goneCluster } from './read-failures.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
-import {
-  type IndexAt,
-  type KindSource,
-  ReadSnapshot,
-  type SnapshotOptions,
-} from './read-snapshot.ts'
 import type { KindNeed, ViewerAccess } from './viewer-access.ts'
 
 export interface KindLeasesOptions {
@@ -38,7 +34,19 @@ export interface KindLeasesOptions {
   readonly trace?: OperationTrace | undefined
 }
 
-export class KindLeases implements KindSource, Disposable {
+/** An index of a kind that a run lacked. */
+export interface IndexAt {
+  readonly at: ClusterKind
+  readonly index: string
+}
+
+/** The permissions that a run lacked: questions of fields by cluster, and kinds to list. */
+export interface LackedPermissions {
+  readonly questions: ReadonlyMap<string, readonly AccessQuestion[]>
+  readonly listings: readonly KindNeed[]
+}
+
+export class KindLeases implements Disposable {
   readonly #options: KindLeasesOptions
   /** The lease of each kind, or why there is none. */
   readonly #acquired = new ByKind<Lease | UnreadableResourceError>()
@@ -56,7 +64,7 @@ export class KindLeases implements KindSource, Disposable {
 
   /**
    * Asks for the viewer's access to kinds, acquires leases of the kinds that the viewer may read, and waits for their
-   * first sync. `undefined` if there is nothing to wait for. Never rejects: {@link settle} gives the failures.
+   * first sync. `undefined` if there is nothing to wait for. Never rejects: a snapshot gives the failures.
    */
   prepare(kinds: Iterable<KindNeed>): Promise<unknown> | undefined {
     const waits: Promise<unknown>[] = []
@@ -105,10 +113,7 @@ export class KindLeases implements KindSource, Disposable {
   }
 
   /** Asks for the permissions that a run lacked, if any. Never rejects: the next snapshot throws the failures. */
-  ask({
-    questions,
-    listings,
-  }: Pick<ReadSnapshot, 'questions' | 'listings'>): Promise<unknown> | undefined {
+  ask({ questions, listings }: LackedPermissions): Promise<unknown> | undefined {
     const { access } = this.#options
     if (access === undefined || questions.size + listings.length === 0) return undefined
     const refused = (cluster: string) => (error: unknown) => void this.#refusals.set(cluster, error)
@@ -124,6 +129,7 @@ export class KindLeases implements KindSource, Disposable {
     return this.#options.access
   }
 
+  /** Whether a viewer sees the errors, which then withhold details. */
   get isViewed(): boolean {
     return this.#options.isViewed ?? this.access !== undefined
   }
@@ -142,10 +148,12 @@ export class KindLeases implements KindSource, Disposable {
     return this.#acquire(at)
   }
 
+  /** The reason why the server could not ask for `can` permissions or for what may be listed. */
   refusal(cluster: string): unknown {
     return this.#refusals.get(cluster)
   }
 
+  /** The reason why the access of the viewer is not known. */
   failure(cluster: string): unknown {
     return this.#failures.get(cluster)
   }
@@ -156,6 +164,7 @@ export class KindLeases implements KindSource, Disposable {
     return clusters.get(cluster)?.synced(kind.resource, indexTexts.get(kind))
   }
 
+  /** Whether any cache may be out of date. */
   get hasStale(): boolean {
     for (const cluster of this.#options.served.clusters.values()) {
       if (cluster.hasStale) return true
@@ -163,6 +172,7 @@ export class KindLeases implements KindSource, Disposable {
     return false
   }
 
+  /** Whether any cache covers some namespaces only. */
   get hasPartial(): boolean {
     for (const cluster of this.#options.served.clusters.values()) {
       if (cluster.hasPartial) return true
@@ -170,17 +180,13 @@ export class KindLeases implements KindSource, Disposable {
     return false
   }
 
+  /** The namespaces that a cache covers; `undefined`: all. */
   coverage({ cluster, kind }: ClusterKind): Coverage | undefined {
     return this.#options.served.clusters.get(cluster)?.coverage(kind.resource)
   }
 
   incarnation(cluster: string): string {
     return this.#options.served.clusters.get(cluster)?.incarnation ?? ''
-  }
-
-  /** What the operation can read in this tick. */
-  settle(options?: SnapshotOptions): ReadSnapshot {
-    return new ReadSnapshot(this, options)
   }
 
   [Symbol.dispose](): void {
@@ -214,7 +220,9 @@ export class KindLeases implements KindSource, Disposable {
       while (!end.signal.aborted && isReachable(served, cluster)) {
         const silentMs = served.access.get(cluster)?.silentMs ?? 0
         if (silentMs > reviewSilenceMs) {
-          this.#failures.set(cluster, silentReview(cluster))
+          const message = `cluster ${cluster} does not answer access reviews`
+          const details = { cluster, hint: 'try again in a moment', retryAfterMs: 1_000 }
+          this.#failures.set(cluster, new ClientError('CLUSTER_UNREACHABLE', message, details))
           return
         }
         await sleep(reachableCheckMs, end.signal)
@@ -282,8 +290,38 @@ function partOf({ cluster, kind }: ClusterKind): PartDetails {
 /** How often a wait checks whether the cluster can still be reached. */
 const reachableCheckMs = 100
 
+const none: readonly string[] = []
+
 /** Whether a store has the needed indexes. */
-function isIndexed(view: StoreView, { needed = [] }: WantedIndexes = {}): boolean {
-  for (const name of needed) if (!view.hasIndex(name)) return false
+export function isIndexed(view: StoreView, indexes: WantedIndexes | undefined): boolean {
+  for (const name of indexes?.needed ?? none) if (!view.hasIndex(name)) return false
   return true
+}
+
+export class ByKind<V> {
+  readonly #values = new Map<string, Map<Kind, V>>()
+
+  get({ cluster, kind }: ClusterKind): V | undefined {
+    return this.#values.get(cluster)?.get(kind)
+  }
+
+  set({ cluster, kind }: ClusterKind, value: V): void {
+    let kinds = this.#values.get(cluster)
+    if (kinds === undefined) this.#values.set(cluster, (kinds = new Map<Kind, V>()))
+    kinds.set(kind, value)
+  }
+
+  *values(): Generator<V, void, void> {
+    for (const kinds of this.#values.values()) yield* kinds.values()
+  }
+
+  *kinds(): Generator<ClusterKind, void, void> {
+    for (const [cluster, kinds] of this.#values) {
+      for (const kind of kinds.keys()) yield { cluster, kind }
+    }
+  }
+
+  clear(): void {
+    this.#values.clear()
+  }
 }

@@ -1,14 +1,26 @@
 /*
- * How later rooms see a kind of a cluster. `ClusterKind` names it, before anything is read. `KindView` is one execution's
- * view of it: the store, and the part of it that the viewer may see. `CachedParts` gives these views, settled once for
- * each execution: a failure or a permission must not outlive its cause, so nothing here may be kept beyond the tick.
+ * How later rooms name and see a kind of a cluster. `clustersNamed` reads which clusters arguments mean, by name or by a
+ * label selector. Arguments for several clusters keep this form even if only one or no cluster matches now: the answer then
+ * has parts and reports its gaps. `ClusterKind` names a kind in one of them, before anything is read. `KindView` is one
+ * execution's view of it: the store, and the part of it that the viewer may see. `ReadParts` (`preparation.ts`) gives
+ * these views, settled once for each execution: a failure or a permission must not outlive its cause, so nothing here may
+ * be kept beyond the tick.
  */
 
 import type { Coverage } from '../../cache/coverage.ts'
 import type { WantedIndexes } from '../../cache/cached-resource.ts'
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import {
+  LabelSelectorError,
+  matchesLabels,
+  parseLabelSelector,
+} from '../../kubernetes/label-selector.ts'
+import { unusableValue } from '../../query/condition/argument-error.ts'
 import type { NameGate, Scope } from '../../query/condition/scope.ts'
+import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
+import type { ClusterArguments, ClustersArguments } from '../schema/gateway-types.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
 
 /** A kind that was read from a cache of some namespaces only, as `extensions.incomplete` shows it. */
 export interface IncompleteKind {
@@ -62,46 +74,85 @@ export interface ListReading {
   readonly prepares?: boolean
 }
 
-/** The kinds that one execution or one frame reads. Valid within one tick. */
-export interface CachedParts {
-  /**
-   * The part of a kind to list, count, filter or follow. Throws the `ClientError` of the field if the kind cannot be
-   * read: FORBIDDEN if the viewer may list nothing of it. Notes a kind that is not prepared, for the next round.
-   */
-  part(at: ClusterKind, reading?: ListReading): KindView
-  /**
-   * The part of a kind for look-ups of single objects, by their keys if they are known. `undefined` if the viewer may
-   * look up none of them: for the viewer, they do not exist. Throws as {@link part} does if the kind cannot be read.
-   */
-  forLookup(at: ClusterKind, keys?: readonly string[]): KindView | undefined
-  /** The part of a kind if its store is synced and the viewer may list something of it. Does not load the kind. */
-  cachedPart(at: ClusterKind, reading?: ListReading): KindView | undefined
+/** The arguments that select the clusters of a field. At most one may be given. */
+export interface ClusterNames extends ClusterArguments, ClustersArguments {}
+
+/** The cluster that an argument names, or else the default one. Throws `ClientError` for an unknown cluster. */
+export function clusterNamed(served: ServedSchema, name: string | null | undefined): string {
+  const [first = ''] = served.clusters.keys()
+  return name === undefined || name === null ? first : knownCluster(served, name, 'cluster')
 }
 
-export class ByKind<V> {
-  readonly #values = new Map<string, Map<Kind, V>>()
+/** Whether arguments ask for several clusters, even if only one or none matches now. */
+export function isOverClusters({ clusters, clusterSelector }: ClusterNames): boolean {
+  return (clusters ?? null) !== null || (clusterSelector ?? null) !== null
+}
 
-  get({ cluster, kind }: ClusterKind): V | undefined {
-    return this.#values.get(cluster)?.get(kind)
+/**
+ * The names of the clusters that arguments name, each once: by `clusters` or `clusterSelector`, or else one cluster.
+ * Throws `ClientError` for an unknown cluster or several of the arguments, and `ArgumentError` for a wrong selector.
+ */
+export function clustersNamed(served: ServedSchema, args: ClusterNames): readonly string[] {
+  const { cluster, clusters, clusterSelector } = args
+  const [first, second] = (['cluster', 'clusters', 'clusterSelector'] as const).filter(
+    (name) => (args[name] ?? null) !== null,
+  )
+  if (first !== undefined && second !== undefined) {
+    const message = `${second}: cannot be given together with \`${first}\``
+    const hint = 'name one cluster by `cluster`, or several by `clusters` or `clusterSelector`'
+    const details = { argument: second, value: args[second], hint }
+    throw new ClientError('BAD_USER_INPUT', message, details)
   }
-
-  set({ cluster, kind }: ClusterKind, value: V): void {
-    let kinds = this.#values.get(cluster)
-    if (kinds === undefined) this.#values.set(cluster, (kinds = new Map<Kind, V>()))
-    kinds.set(kind, value)
+  if (clusters !== undefined && clusters !== null) {
+    const all = clusters.includes('*') ? [...served.clusters.keys()] : []
+    const named = clusters.filter((name) => name !== '*')
+    const known = named.map((name) => knownCluster(served, name, 'clusters'))
+    return [...new Set([...all, ...known])].toSorted()
   }
-
-  *values(): Generator<V, void, void> {
-    for (const kinds of this.#values.values()) yield* kinds.values()
+  if (clusterSelector !== undefined && clusterSelector !== null) {
+    return selectedClusters(served, clusterSelector)
   }
+  return [clusterNamed(served, cluster)]
+}
 
-  *kinds(): Generator<ClusterKind, void, void> {
-    for (const [cluster, kinds] of this.#values) {
-      for (const kind of kinds.keys()) yield { cluster, kind }
-    }
-  }
+/**
+ * The clusters in which an operation prepares the reads of a field with these arguments. It does not wait for unreachable
+ * ones among several. Throws as {@link clustersNamed} does.
+ */
+export function clustersPrepared(served: ServedSchema, args: ClusterNames): readonly string[] {
+  const named = clustersNamed(served, args)
+  return isOverClusters(args) ? named.filter((name) => isReachable(served, name)) : named
+}
 
-  clear(): void {
-    this.#values.clear()
+/** Whether the API server of a cluster answers, as far as the gateway knows. */
+export function isReachable({ clusters }: Pick<ServedSchema, 'clusters'>, name: string): boolean {
+  const connection = clusters.get(name)?.connection
+  return connection?.state === 'connected' && connection.isReachable?.() !== false
+}
+
+function knownCluster({ clusters }: ServedSchema, name: string, argument: string): string {
+  if (clusters.has(name)) return name
+  const known = [...clusters.keys()]
+  const shown = known.slice(0, shownClusters).join(', ')
+  const more = known.length - shownClusters
+  throw new ClientError('BAD_USER_INPUT', `there is no cluster ${JSON.stringify(name)}`, {
+    argument,
+    value: name,
+    hint: `there are ${shown}${more > 0 ? `, and ${more} more: gatewayClusters has them` : ''}`,
+  })
+}
+
+/** The most clusters that an error names. There may be thousands. */
+const shownClusters = 20
+
+function selectedClusters({ clusters, members }: ServedSchema, text: string): readonly string[] {
+  try {
+    const selector = parseLabelSelector(text)
+    const isSelected = (name: string): boolean =>
+      matchesLabels(selector, members.get(name)?.labels ?? {})
+    return [...clusters.keys()].filter(isSelected).toSorted()
+  } catch (error) {
+    if (!(error instanceof LabelSelectorError)) throw error
+    throw unusableValue('clusterSelector', text, error.message, error.hint)
   }
 }

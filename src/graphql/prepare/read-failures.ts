@@ -2,6 +2,10 @@
  * The errors of reads, with their codes and hints. For a viewer, an error withholds what the API server says about the
  * gateway's account, the address of the API server, and what else is in memory: the viewer gets a plain reason instead.
  * Messages about the request itself are passed on.
+ *
+ * A cache may cover some namespaces only. A list without a namespace then answers with the covered part and a note
+ * (`incompleteKind`). A read that names an uncovered namespace is refused (`requireCovered`). Neither reveals a namespace
+ * that the viewer may not list: the coverage would tell which namespaces exist.
  */
 
 import { isUnauthorized } from '../../api-server/transport/reachability.ts'
@@ -9,7 +13,10 @@ import { type UnreadableCode, UnreadableResourceError } from '../../cache/cache-
 import { AccessReviewError } from '../../access/subject-access-review.ts'
 import { ApiStatusError } from '../../kubernetes/status.ts'
 import { ClientError, type ClientErrorCode } from '../errors/client-error.ts'
-import type { ClusterKind } from './kind-view.ts'
+import type { ClusterKind, IncompleteKind, KindView } from './kind-view.ts'
+import { type Coverage, covers } from '../../cache/coverage.ts'
+import { splitObjectKey } from '../../kubernetes/object.ts'
+import { isInScope, type Scope, unrestricted } from '../../query/condition/scope.ts'
 
 /** The error of a read of a cluster that has just left the fleet. */
 export function goneCluster(cluster: string): ClientError {
@@ -135,19 +142,6 @@ export function tooManyNamespaces({ cluster, kind }: ClusterKind, most: number):
   })
 }
 
-export function tooManyReviews(most: number): ClientError {
-  const message = `the operation needs more than ${most} access reviews`
-  const hint = 'ask for fewer objects, or name the namespace'
-  return new ClientError('RBAC_BUDGET_EXCEEDED', message, { value: most, hint })
-}
-
-/** The cluster does not answer access reviews, and the answer does not wait for it. */
-export function silentReview(cluster: string): ClientError {
-  const message = `cluster ${cluster} does not answer access reviews`
-  const details = { cluster, hint: 'try again in a moment', retryAfterMs: 1_000 }
-  return new ClientError('CLUSTER_UNREACHABLE', message, details)
-}
-
 /** A failed access review as the error of the field that needs it. Returns other errors unchanged. */
 export function reviewFailure(cluster: string, error: unknown): unknown {
   if (!(error instanceof AccessReviewError)) return error
@@ -157,4 +151,104 @@ export function reviewFailure(cluster: string, error: unknown): unknown {
   return isRefused
     ? new ClientError('FORBIDDEN', message, details)
     : new ClientError('CLUSTER_UNREACHABLE', message, { ...details, retryAfterMs: 1_000 })
+}
+
+/** The note that a list without a namespace has objects of some namespaces only; `undefined` if the scope is within them. */
+export function incompleteKind(
+  { cluster, kind, coverage }: KindView,
+  viewed: Scope,
+): IncompleteKind | undefined {
+  if (coverage === undefined || viewed.form === 'names') return undefined
+  // Namespaces that the viewer may not list are no gap, and their names are withheld.
+  const own = viewed.form === 'namespaces' ? [...viewed.namespaces] : undefined
+  if (own?.every((name) => covers(coverage, name))) return undefined
+  const { namespaces, excluded } = coverage
+  const covered = own?.filter((name) => covers(coverage, name)) ?? namespaces
+  return {
+    cluster,
+    type: kind.typeName,
+    code: 'NAMESPACE_NOT_CACHED',
+    message: messageOf(kind.typeName, coverage, covered),
+    namespaces: covered === undefined ? null : [...covered].toSorted(),
+    excluded: own === undefined ? [...excluded].toSorted() : [],
+  }
+}
+
+/**
+ * Throws the `ClientError` of a read that needs objects of a namespace which the cache does not cover. Ignores namespaces
+ * outside `viewed`.
+ */
+export function requireCovered(
+  part: KindView,
+  within: readonly string[] | undefined,
+  viewed: Scope = unrestricted,
+): void {
+  const { coverage } = part
+  if (coverage === undefined || within === undefined) return
+  const shown = within.filter((name) => isInScope(viewed, `${name}/`))
+  const outside = shown.find((name) => !covers(coverage, name))
+  if (outside !== undefined) throw notCovered(part, coverage, outside)
+  const loading = shown.find((name) => coverage.loading.has(name))
+  if (loading === undefined) return
+  const { cluster, kind } = part
+  const message = `${kind.typeName} of the namespace ${JSON.stringify(loading)} is still loading`
+  throw new ClientError('NOT_SYNCED', message, {
+    cluster,
+    type: kind.typeName,
+    value: loading,
+    hint: 'try again in a moment',
+    retryAfterMs: 1_000,
+  })
+}
+
+export function namespacesOfKeys(keys: readonly string[]): readonly string[] {
+  return keys.map((key) => splitObjectKey(key).namespace).filter((name) => name !== '')
+}
+
+/** The error of a question that a cache of some namespaces cannot answer: whether no object of a kind exists. */
+export function notWhole({ cluster, kind }: ClusterKind, coverage: Coverage): ClientError {
+  const { typeName: type } = kind
+  const message = `the gateway does not see all objects of ${type}: ${reasons[coverage.cause]}`
+  const hint = `limit the list to namespaces where ${type} is cached: gatewayClusters { resources { namespaces } } has them`
+  return new ClientError('NAMESPACE_NOT_CACHED', message, { cluster, type, hint })
+}
+
+function notCovered(
+  { cluster, kind }: ClusterKind,
+  coverage: Coverage,
+  namespace: string,
+): ClientError {
+  const { typeName: type, resource } = kind
+  const message = `${type} of the namespace ${JSON.stringify(namespace)} is not cached: ${reasons[coverage.cause]}`
+  const configured = `add it to cache.namespaces of cluster ${cluster}`
+  const granted = `let the gateway's account list and watch ${resource.resource} there; the gateway notices it within seconds`
+  const hint =
+    coverage.cause === 'excluded' || coverage.excluded.has(namespace)
+      ? `take it out of cache.excludeNamespaces of cluster ${cluster}`
+      : coverage.cause === 'configured' && !coverage.refused.has(namespace)
+        ? configured
+        : granted
+  return new ClientError('NAMESPACE_NOT_CACHED', message, { cluster, type, value: namespace, hint })
+}
+
+const shownNames = 10
+
+function messageOf(
+  type: string,
+  coverage: Coverage,
+  covered: Iterable<string> | undefined,
+): string {
+  const names = [...(covered ?? coverage.excluded)].toSorted()
+  const shown = names.slice(0, shownNames).join(', ')
+  const more = names.length > shownNames ? ` and ${names.length - shownNames} more` : ''
+  const few = names.length === 1 ? 'the namespace' : 'the namespaces'
+  const which = covered === undefined ? 'all namespaces but' : few
+  const where = names.length === 0 ? 'no namespace' : `${which} ${shown}${more}`
+  return `${type} of ${where} only: ${reasons[coverage.cause]}`
+}
+
+const reasons: Readonly<Record<Coverage['cause'], string>> = {
+  account: "the gateway's account may list it in some namespaces only",
+  configured: 'the gateway is configured to cache some namespaces only',
+  excluded: 'the gateway is configured to leave some namespaces out',
 }

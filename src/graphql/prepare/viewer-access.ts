@@ -1,7 +1,8 @@
 /*
  * The access of one viewer, for one operation or for the frames of one subscription. It answers questions about lists,
  * look-ups and `can` from the reviews that a cluster's access knows. Unknown permissions are asked, within the review
- * budget of the operation. The result is a Scope, or the error of the field.
+ * budget of the operation. The result is a Scope, or the error of the field. Viewers who may see the same have the same
+ * access fingerprint, and can share what depends on nothing else.
  */
 
 import {
@@ -11,23 +12,23 @@ import {
   questionOf,
 } from '../../access/access-question.ts'
 import type { ClusterAccess } from '../../access/cluster-access.ts'
-import type { ListAccess, PresentNamespaces } from '../../access/list-access.ts'
+import type { ListAccess } from '../../access/list-access.ts'
 import { type Viewer, viewerKey } from '../../access/viewer.ts'
-import type { StoreView } from '../../informer/store/store-view.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import type { Scope } from '../../query/condition/scope.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
-import type { ClusterKind } from './kind-view.ts'
+import type { ClusterKind, KindView } from './kind-view.ts'
 import {
   forbiddenList,
   goneCluster,
   namespacesNotKnown,
   reviewFailure,
   tooManyNamespaces,
-  tooManyReviews,
 } from './read-failures.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
+import { createHash } from 'node:crypto'
+import { apiVersionOf } from '../../kubernetes/api-resource.ts'
 
 /** How an operation reads a kind. This decides which permissions it needs. */
 export interface KindNeed extends ClusterKind {
@@ -242,7 +243,11 @@ export class ViewerAccess {
       verbs: watch ? watching : listing,
       within: resource.namespaced ? within : undefined,
       isAny,
-      present: () => presentNamespaces(this.#served.clusters.get(cluster)?.synced(resource)),
+      present: () => {
+        const view = this.#served.clusters.get(cluster)?.synced(resource)
+        const namespaces = (): string[] => [...(view?.index('namespace').values() ?? [])]
+        return view && { position: view.resourceVersion, namespaces }
+      },
     })
   }
 
@@ -250,7 +255,11 @@ export class ViewerAccess {
     const { maxReviewsPerOperation } = this.in(cluster).limits
     for (const question of questions) {
       this.#reviews.add(`${cluster}\n${questionKey(question)}`)
-      if (this.#reviews.size > maxReviewsPerOperation) throw tooManyReviews(maxReviewsPerOperation)
+      if (this.#reviews.size <= maxReviewsPerOperation) continue
+      const message = `the operation needs more than ${maxReviewsPerOperation} access reviews`
+      const hint = 'ask for fewer objects, or name the namespace'
+      const details = { value: maxReviewsPerOperation, hint }
+      throw new ClientError('RBAC_BUDGET_EXCEEDED', message, details)
     }
   }
 }
@@ -283,10 +292,51 @@ function lookUpQuestions(
   ]
 }
 
-function presentNamespaces(view: StoreView | undefined): PresentNamespaces | undefined {
-  if (view === undefined) return undefined
-  return {
-    position: view.resourceVersion,
-    namespaces: () => [...view.index('namespace').values()],
+export interface SeenKind extends Pick<KindView, 'cluster' | 'kind' | 'scope' | 'byName'> {
+  /** What the viewer may look up by name, if namespaces decide that. */
+  readonly look?: Scope | undefined
+}
+
+/**
+ * A short text for what a viewer may see of these kinds, in any order. Viewers with the same text see the same objects
+ * by the same operation, so they can share its results. `''`: the viewer may see everything. The text is opaque, and
+ * changes with each change of access.
+ */
+export function accessFingerprint(kinds: Iterable<SeenKind>): string {
+  const all = [...kinds]
+  const isLimited = ({ scope, look = scope }: SeenKind): boolean =>
+    scope.form !== 'all' || look.form !== 'all'
+  const limited = new Set(all.filter(isLimited).map(nameOf))
+  if (limited.size === 0) return ''
+  // Takes all entries of a limited kind: one entry may be whole where another is not.
+  const lines = new Set<string>()
+  for (const one of all) {
+    if (!limited.has(nameOf(one))) continue
+    const { scope, byName, look } = one
+    const seen = [scopeTexts(scope), byName?.identity ?? null, look && scopeTexts(look)]
+    lines.add(nameOf(one) + JSON.stringify(seen))
   }
+  const text = [...lines].toSorted().join('\n')
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22)
+}
+
+/** The fingerprint of the access to several lists, from the fingerprint of each. */
+export function joinedFingerprint(fingerprints: readonly string[]): string {
+  const [only] = fingerprints
+  return fingerprints.length === 1 && only !== undefined ? only : joinedHash(fingerprints)
+}
+
+/** A short text for some texts. */
+export function joinedHash(texts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(texts)).digest('base64url').slice(0, 22)
+}
+
+function nameOf({ cluster, kind: { resource } }: SeenKind): string {
+  return JSON.stringify([cluster, apiVersionOf(resource), resource.resource])
+}
+
+function scopeTexts(scope: Scope): readonly unknown[] {
+  if (scope.form === 'all') return ['all']
+  const places = scope.form === 'names' ? scope.keys : scope.namespaces
+  return [scope.form, [...places].toSorted()]
 }

@@ -25,7 +25,7 @@ import type {
 } from '../schema/gateway-types.ts'
 import { describeIndex } from '../schema/where-type.ts'
 import { servesWrites } from '../served/served-schema.ts'
-import { facetsOf } from './connection-read.ts'
+import { facetsOf } from './facets.ts'
 import { listRequest, readList } from './list-read.ts'
 import { furtherNamespaces } from './permissions.ts'
 import { OncePerRun, type ReadRun } from './read-run.ts'

@@ -1,9 +1,12 @@
 /*
  * A list of a kind: a root field, a relation, a list over clusters, or a list from the API server. `listRequest` reads
  * the arguments once for all rows that share them. `readList` finds the parts, one for each cluster, and takes a page of
- * them (`query/page/page.ts`). At the end: the kinds and indexes that a filter needs before it can be read.
+ * them (`query/page/page.ts`). `ReadPage` is that page as the value of a connection: its members are the fields, each
+ * computed when a field asks for it, within the tick that read the page. The rows are no members: plans write them from
+ * their bare ids. At the end: the kinds and indexes that a filter needs before it can be read.
  */
 
+import { objectKey } from '../../kubernetes/object.ts'
 import {
   allOf,
   type Condition,
@@ -15,22 +18,47 @@ import {
 import type { RelatedBy } from '../../query/condition/condition.ts'
 import type { WhereFields } from '../../query/condition/related-filter.ts'
 import { isWhereWord } from '../../query/condition/where.ts'
-import type { ListIdentity } from '../../query/page/cursor.ts'
+import type { WorkBudget } from '../../query/condition/work-budget.ts'
+import {
+  cursorError,
+  type ListIdentity,
+  listHash,
+  positionIn,
+  testsPerCursor,
+} from '../../query/page/cursor.ts'
 import { compileOrder, type OrderTerm } from '../../query/page/list-order.ts'
-import { listPage } from '../../query/page/page.ts'
+import { listPage, type Page, type PageOf, pageSizeOf } from '../../query/page/page.ts'
 import { ClientError } from '../errors/client-error.ts'
-import type { Kind } from '../model/kind.ts'
-import { usageKindOf } from '../model/usage-kind.ts'
-import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
-import { clusterNamed, clustersNamed, isOverClusters } from '../served/cluster-argument.ts'
+import { type Kind, usageKindOf } from '../model/kind.ts'
+import { accessFingerprint, joinedFingerprint } from '../prepare/viewer-access.ts'
+import {
+  type ClusterKind,
+  type KindView,
+  clusterNamed,
+  clustersNamed,
+  isOverClusters,
+} from '../prepare/kind-view.ts'
 import { isServed } from '../served/named-kinds.ts'
+import type {
+  ClusterGap,
+  Facet,
+  FacetsArguments,
+  IndexSum,
+  PageInfo,
+  SumArguments,
+} from '../schema/gateway-types.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
-import { type ListedPart, ReadPage } from './connection-read.ts'
-import { directPart } from './direct/direct-list.ts'
-import { filterOf, type ListFilter, type ListFieldArguments } from './list-arguments.ts'
-import { Places } from './places.ts'
+import { facetsOf, type ListedPart, notOfDirectList, sumsOf } from './facets.ts'
+import {
+  directFilterOf,
+  filterOf,
+  type ListFieldArguments,
+  type ListFilter,
+} from './list-arguments.ts'
+import { gapsOfParts, Places, staleSince } from './places.ts'
 import type { ReadRun } from './read-run.ts'
+import { encodeResumeToken, positionName, positionOfLists } from './resume-token.ts'
 import { isUsageIndex, measuredKinds, requireUsages } from './usage-read.ts'
 
 export interface ListRequest extends ListFilter {
@@ -176,6 +204,202 @@ export function listedPart(
   const both = allOf([further, condition])
   if (measured.length > 0) requireUsages(run, part, measured, namespacesOf(both))
   return { ...part, name: cluster, condition: both, related: run.related(cluster) }
+}
+
+/**
+ * The list as a part, without rows until it is read. Throws `ArgumentError` or `ClientError` for arguments that such a
+ * list does not support. `identity`: the list that its cursors are bound to.
+ */
+function directPart(
+  run: ReadRun,
+  at: ClusterKind,
+  args: ListFieldArguments,
+  identity: ListIdentity,
+): ListedPart {
+  const { cluster, kind } = at
+  const { budget } = run
+  const filter = directFilterOf(args)
+  if ('refused' in filter) {
+    const { refused: argument } = filter
+    const message = `${argument}: ${kind.typeName} is read live, so it has no index for this argument`
+    throw new ClientError('UNSUPPORTED', message, {
+      argument,
+      value: args[argument],
+      cluster,
+      type: kind.typeName,
+      hint: 'use `namespace`, `labelSelector`, `first` and `after` only',
+    })
+  }
+  const { size } = pageSizeOf(args, run.limits.maxPageSize)
+  // A page begins `skipped` objects after a `continue` of the server, or after the start of the list (`''`).
+  const context = { hash: listHash(identity), argument: 'after', terms: 1 }
+  const { key: token, values } = positionIn(args.after, context) ?? { key: '', values: ['0'] }
+  const skipped = Number(values[0])
+  if (!Number.isSafeInteger(skipped) || skipped < 0 || skipped > maxSkipped) {
+    throw cursorError('after', String(args.after), 'malformed')
+  }
+  const request = {
+    ...filter,
+    continue: token === '' ? undefined : token,
+    // The API reads 0 as no limit.
+    limit: Math.max(1, skipped + size),
+  }
+  const read = run.direct.list(at, request, budget)
+  const { objects, isCut: isShort, continue: next, remainingItemCount } = read.list
+  /** Whether the server sent more objects than the page, or its answer was cut short. */
+  const isCut = isShort || objects.length > skipped + size
+  const rows = objects
+    .slice(skipped, skipped + size)
+    .flatMap(({ metadata }) => read.part.view.idOf(objectKey(metadata)) ?? [])
+  const part = { ...read.part, name: cluster, condition: everything }
+  return {
+    ...part,
+    served: {
+      rows,
+      hasNextPage: isCut || next !== undefined,
+      positionAt(position) {
+        const isLast = position === rows.length - 1
+        return isLast && !isCut && next !== undefined
+          ? { part: '', key: next, values: ['0'] }
+          : { part: '', key: token, values: [String(skipped + position + 1)] }
+      },
+      totalCount() {
+        if (token === '' && !isShort) {
+          if (next === undefined) return objects.length
+          if (remainingItemCount !== undefined) return objects.length + remainingItemCount
+        }
+        throw notOfDirectList(part, 'totalCount', 'the API server does not count this list')
+      },
+    },
+  }
+}
+
+/** If a server ignores `limit`, each page is read from the start of the list. */
+const maxSkipped = 100_000
+
+interface ReadPageOptions {
+  readonly kind: Kind
+  readonly page: Page<ListedPart>
+  /** Names the list and its filter in each cluster, so that cursors and tokens are valid for this list only. */
+  readonly identity: ListIdentity
+  readonly reads: readonly Kind[]
+  /** Set for a list over several clusters, even if only one or none matches now: its failures and gaps. */
+  readonly places: Pick<Places, 'failures' | 'missing'> | undefined
+}
+
+type NoArguments = Readonly<Record<string, never>>
+
+/** One page of the list of a kind, in one cluster or several. Valid within the tick. */
+export class ReadPage {
+  readonly kind: Kind
+  readonly page: Page<ListedPart>
+  readonly failures: readonly ClientError[]
+  readonly #of: ReadPageOptions
+
+  constructor(of: ReadPageOptions) {
+    this.kind = of.kind
+    this.page = of.page
+    this.failures = of.places?.failures ?? []
+    this.#of = of
+  }
+
+  get type(): string {
+    return this.kind.typeName
+  }
+
+  pageInfo(): PageInfo {
+    return pageInfoOf(this.page)
+  }
+
+  totalCount(): number {
+    return this.page.totalCount()
+  }
+
+  /** `''` for a list over several clusters, which has one in each. */
+  get resourceVersion(): string {
+    return this.#of.places === undefined ? (this.page.parts[0]?.view.resourceVersion ?? '') : ''
+  }
+
+  staleSince(_args: NoArguments, { served }: ReadRun): string | null {
+    const { parts } = this.page
+    const { reads } = this.#of
+    const further = parts.flatMap(({ cluster }) => reads.map((kind) => ({ cluster, kind })))
+    return staleSince(served, [...parts, ...further])
+  }
+
+  incomplete(_args: NoArguments, { served }: ReadRun): readonly ClusterGap[] {
+    return [...(this.#of.places?.missing() ?? []), ...gapsOfParts(served, this.page.parts)]
+  }
+
+  facets(args: FacetsArguments, run: ReadRun): readonly Facet[] {
+    return facetsOf(run, this, args)
+  }
+
+  sum(args: SumArguments, run: ReadRun): readonly IndexSum[] {
+    return sumsOf(run, this, args)
+  }
+
+  /**
+   * A token for a subscription to the list that resumes at the current versions of the stores. If a part of several
+   * clusters is missing, the token leads to a new snapshot.
+   */
+  resumeToken(_args: NoArguments, run: ReadRun): string {
+    const { budget } = run
+    const { kind } = this
+    const { parts } = this.page
+    const { identity } = this.#of
+    const direct = parts.find(({ isDirect }) => isDirect)
+    if (direct !== undefined) {
+      throw notOfDirectList(direct, 'resumeToken', 'a subscription cannot follow it')
+    }
+    budget.spend('tests', testsPerToken * parts.length)
+    const lists = parts.map(({ cluster }) =>
+      listHash({ ...identity, list: `${cluster}/${identity.list}`, orderBy: null }, budget),
+    )
+    const positions = parts.map(
+      ({ view }, number) => [positionName(number, kind.typeName), view.resourceVersion] as const,
+    )
+    const isWhole = this.#of.places === undefined || this.incomplete({}, run).length === 0
+    return encodeResumeToken({
+      ...positionOfLists({
+        lists,
+        incarnations: parts.map(({ incarnation }) => incarnation),
+        access: joinedFingerprint(parts.map((part) => accessFingerprint([part]))),
+      }),
+      positions: isWhole ? Object.fromEntries(positions) : {},
+      isAhead: false,
+    })
+  }
+}
+
+const testsPerToken = 80
+
+export function paidRows<R>(budget: WorkBudget, { rows }: PageOf<R>): readonly R[] {
+  budget.spend('rows', rows.length)
+  return rows
+}
+
+/** The rows of a page, for its edges. `cursors`: how many cursors each edge selects. */
+export function paidEdges<R>(budget: WorkBudget, page: PageOf<R>, cursors: number): readonly R[] {
+  budget.foresee('tests', testsPerCursor * cursors * page.rows.length)
+  return paidRows(budget, page)
+}
+
+/** The position of a page in its list. Reading a cursor creates it. */
+export function pageInfoOf<R>(page: PageOf<R>): PageInfo {
+  const { rows, hasNextPage, hasPreviousPage } = page
+  const cursorAt = (position: number): string | null =>
+    rows.length === 0 ? null : page.cursorAt(position)
+  return {
+    hasNextPage,
+    hasPreviousPage,
+    get startCursor() {
+      return cursorAt(0)
+    },
+    get endCursor() {
+      return cursorAt(rows.length - 1)
+    },
+  }
 }
 
 /**

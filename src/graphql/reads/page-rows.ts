@@ -22,12 +22,7 @@ import {
 import { defaultPageSize } from '../../query/page/page.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import { ClientError, clientErrorOf } from '../errors/client-error.ts'
-import {
-  type FieldsType,
-  fragmentsOf,
-  isIncluded,
-  narrowedType,
-} from '../documents/document-fragments.ts'
+import { type FieldsType, fragmentsOf, isIncluded, narrowedType } from '../documents/selections.ts'
 import { defaultProblemObjects } from './over-kinds/problems-read.ts'
 import { graphBounds } from './graph/graph-request.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'

@@ -9,11 +9,15 @@
 
 import { ClientError, isLostCluster, unlessRefused } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
-import type { ClusterKind, KindView, ListReading } from '../prepare/kind-view.ts'
-import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
+import {
+  type ClusterKind,
+  type KindView,
+  type ListReading,
+  isReachable,
+} from '../prepare/kind-view.ts'
+import type { ReadSnapshot } from '../prepare/preparation.ts'
 import { unauthorizedCluster } from '../prepare/read-failures.ts'
 import type { ClusterGap } from '../schema/gateway-types.ts'
-import { isReachable } from '../served/cluster-argument.ts'
 import { kindsServedBy } from '../served/named-kinds.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import type { ReadRun } from './read-run.ts'

@@ -1,14 +1,14 @@
 /*
  * The value of `Query`. Its members are the gateway's own fields; lists and look-ups of a kind are elsewhere. The value
- * writer calls them with the coerced arguments and the run, as graphql-js calls the members of a root value. The root
- * writer (`placesOf`) or the value writer (`memberNeeds`) names the kinds that a member needs. A member returns
- * `undefined` if the server must prepare something first; the run is then repeated.
+ * writer calls them with the coerced arguments and the run, as graphql-js calls the members of a root value. The
+ * tables below it say which kinds a member reads, so that they are loaded before the run. A member returns `undefined` if
+ * the server must prepare something first; the run is then repeated.
  */
 
 import { CodedError } from '../../lib/coded-error.ts'
 import { QueryTooCostlyError } from '../../query/condition/work-budget.ts'
-import type { FoundObject } from '../prepare/kind-view.ts'
-import type { EntitiesArguments } from '../schema/federation-fields.ts'
+import type { ClusterKind, FoundObject } from '../prepare/kind-view.ts'
+import { type EntitiesArguments } from '../schema/protocol-fields.ts'
 import { printSchemaSdl } from '../schema/print-schema.ts'
 import type {
   CanArguments,
@@ -24,14 +24,28 @@ import type {
   SearchArguments,
   ViewerNamespacesArguments,
 } from '../schema/gateway-types.ts'
+import type { RelatedNeed } from '../served/schema-relations.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
 import { StoredObject } from './direct/direct-reads.ts'
-import { entityOf } from './entity-read.ts'
 import { clusterStates } from './fleet-state.ts'
 import { readGraph } from './graph/graph-read.ts'
-import { foundByKey, identified, identityAt, objectByRefAt } from './object-read.ts'
-import { readAnyKinds } from './over-kinds/any-kinds-list.ts'
-import { readProblems } from './over-kinds/problems-read.ts'
-import { readCompletions, readSearch } from './over-kinds/search-read.ts'
+import { graphKinds } from './graph/graph-request.ts'
+import {
+  foundByKey,
+  identified,
+  identityAt,
+  objectByRefAt,
+  entityOf,
+  entityPlaces,
+} from './object-read.ts'
+import { anyKindsPlaces, readAnyKinds } from './over-kinds/any-kinds-list.ts'
+import { lastEventNeeds, problemNeeds, readProblems } from './over-kinds/problems-read.ts'
+import {
+  completionNeeds,
+  readCompletions,
+  readSearch,
+  searchNeeds,
+} from './over-kinds/search-read.ts'
 import { canAnywhere, listedNamespaces } from './permissions.ts'
 import type { ReadRun } from './read-run.ts'
 
@@ -80,6 +94,52 @@ export const queryValues = {
     budget.spend('rows', logs.lines.length)
     return logs
   },
+}
+
+type Values = Readonly<Record<string, unknown>>
+
+/**
+ * The kinds that a member reads, in a cluster of its arguments or of the object around it, by coordinate. They are loaded
+ * before the run that reads the member.
+ */
+export const memberNeeds: Readonly<
+  Record<string, (served: ServedSchema, args: Values, cluster: string) => readonly RelatedNeed[]>
+> = {
+  'Query.search': searchNeeds,
+  'Query.complete': completionNeeds,
+  'Query.problems': problemNeeds,
+  'Problem.lastEvent': lastEventNeeds,
+}
+
+export type NamedByArguments = (
+  served: ServedSchema,
+  args: Values,
+  typeName?: string,
+) => readonly ClusterKind[]
+
+/**
+ * The kinds of the objects that the arguments of a member name, each in its cluster, by the source of the field. Rows of
+ * these kinds may need further ones, which the plan adds. Throws as the member does. `typeName`: the only type of an `id`.
+ */
+export const namedByArguments: Readonly<Record<string, NamedByArguments | undefined>> = {
+  objectById: (served, { id }, typeName) => kindsOfIds(served, [id], typeName),
+  objectsByIds: (served, { ids }) => kindsOfIds(served, ids as readonly unknown[]),
+  objectByRef: (served, args) => [
+    objectByRefAt(served, args as unknown as ObjectByRefArguments).at,
+  ],
+  entities: (served, { representations }) =>
+    entityPlaces(served, representations as readonly unknown[]),
+  kubernetesObjects: (served, args) =>
+    anyKindsPlaces(served, args as unknown as KubernetesObjectsArguments),
+  aroundObjects: (served, args) => graphKinds(served, args as unknown as GraphArguments),
+}
+
+function kindsOfIds(
+  served: ServedSchema,
+  ids: readonly unknown[],
+  typeName?: string,
+): readonly ClusterKind[] {
+  return ids.flatMap((id) => identityAt(served, String(id), typeName)?.at ?? [])
 }
 
 /** The object with an `id`. Throws `ArgumentError` if it has another type than `typeName`. */

@@ -17,10 +17,9 @@ import { LastSteps } from '../../query/relation/last-steps.ts'
 import { ClientError, type ClientErrorCode } from '../errors/client-error.ts'
 import { type Kind, usedByField } from '../model/kind.ts'
 import { objectIdOf } from '../model/object-id.ts'
-import type { ClusterKind, KindView, CachedParts } from '../prepare/kind-view.ts'
-import { notWhole } from '../prepare/covered-parts.ts'
-import { hiddenUsers } from '../prepare/read-failures.ts'
-import type { ReadParts } from '../prepare/read-snapshot.ts'
+import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
+import { notWhole, hiddenUsers } from '../prepare/read-failures.ts'
+import type { ReadParts } from '../prepare/preparation.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import { isServed } from '../served/named-kinds.ts'
 import type { DirectReads, ExtensionCalls } from './direct/direct-reads.ts'
@@ -30,8 +29,8 @@ export interface ReadRunOptions {
   readonly limits: OperationLimits
   readonly budget: WorkBudget
   readonly parts: ReadParts
-  /** Absent in subscriptions, which read nothing directly. */
-  readonly direct?: DirectReads | undefined
+  /** Gives the direct reads of the operation, for all its runs. Absent in subscriptions, which read nothing directly. */
+  readonly direct?: (() => DirectReads) | undefined
   /** The calls of extension resolvers, in subscriptions. Other operations have them in {@link direct}. */
   readonly extensions?: ExtensionCalls | undefined
   /** Receives each followed relation. Set by subscriptions, whose rows depend on the objects that they were written from. */
@@ -56,7 +55,7 @@ export class ReadRun {
   readonly followed: ReadRunOptions['followed']
   readonly steps: LastSteps = new LastSteps()
   readonly parts: ReadParts
-  readonly #direct: DirectReads | undefined
+  readonly #direct: ReadRunOptions['direct']
   readonly #extensions: ExtensionCalls | undefined
 
   constructor({ served, limits, budget, parts, direct, extensions, followed }: ReadRunOptions) {
@@ -94,7 +93,7 @@ export class ReadRun {
 
   /** The reads from the API server. Throws `ClientError` in a subscription. */
   get direct(): DirectReads {
-    if (this.#direct !== undefined) return this.#direct
+    if (this.#direct !== undefined) return this.#direct()
     // Frames never wait for the API server.
     const message = 'subscriptions do not include objects that are read live'
     const hint = 'leave the field out, and read it by a query after a change'
@@ -143,7 +142,7 @@ export class OncePerRun<T> {
 
 function relatedStores(
   served: ServedSchema,
-  parts: Pick<CachedParts, 'part'>,
+  parts: Pick<ReadParts, 'part'>,
   cluster: string,
 ): RelatedStores {
   const errors = new Map<string, ClientError>()

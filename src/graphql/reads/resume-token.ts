@@ -7,7 +7,7 @@
 import { isRecord } from '../../lib/json.ts'
 import { ArgumentError } from '../../query/condition/argument-error.ts'
 import { encodeFields, fieldsOf, isText } from '../../query/page/cursor.ts'
-import { joinedHash } from '../prepare/access-fingerprint.ts'
+import { joinedHash } from '../prepare/viewer-access.ts'
 
 export type Positions = Readonly<Record<string, string>>
 

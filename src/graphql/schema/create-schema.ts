@@ -8,13 +8,12 @@
 import {
   getNamedType,
   type GraphQLInputObjectType,
+  GraphQLInterfaceType,
   GraphQLList,
   type GraphQLNamedType,
   GraphQLNonNull,
   GraphQLObjectType,
   GraphQLSchema,
-  GraphQLString,
-  isEnumType,
   isInputObjectType,
   isInterfaceType,
   isIntrospectionType,
@@ -28,16 +27,20 @@ import {
   type Kind,
   type ObjectRefField,
   type RelationField,
+  usageKindOf,
 } from '../model/kind.ts'
-import { buildKubernetesObjectType, eventsConfig, objectFields } from './object-fields.ts'
-import { objectMetaType, OpenApiTypes, semanticNonNullDirective } from './open-api-types.ts'
+import { eventsConfig, objectFields } from './object-fields.ts'
+import {
+  objectMetaType,
+  OpenApiTypes,
+  semanticNonNullDirective,
+  TypeNames,
+} from './open-api-types.ts'
 import { fieldsOfProfile } from '../model/schema-profile.ts'
-import { federationFields } from './federation-fields.ts'
-import { fetchableDirective, relayFields } from './relay-fields.ts'
+import { federationFields, fetchableDirective, relayFields } from './protocol-fields.ts'
 import type { SchemaModel } from '../model/schema-model.ts'
 import { OwnTypes, type SchemaTypes, without } from './own-types.ts'
-import { GraphQLStringMap, sortedSchema } from './scalars.ts'
-import { TypeNames } from './type-names.ts'
+import { sortedSchema } from './scalars.ts'
 import {
   buildOrderType,
   buildWhereType,
@@ -46,10 +49,9 @@ import {
   sortDirection,
 } from './where-type.ts'
 import { workloadTypes, type WorkloadTypes } from './workload-type.ts'
-import { type FieldConfigs, fromSource } from './field-source.ts'
-import { graphqlNameOf } from '../naming/field-name.ts'
+import { elementsOf, type FieldConfigs, type FieldSource, fromSource } from './field-source.ts'
+import { graphqlNameOf } from '../naming/kind-name.ts'
 import type { Definitions } from '../model/definitions.ts'
-import { usageKindOf } from '../model/usage-kind.ts'
 import { nativePropertiesOf } from '../model/kind-catalog.ts'
 
 export interface SchemaOptions {
@@ -139,7 +141,7 @@ function schemaTypes(model: SchemaModel, secretData: boolean): SchemaTypes {
   const own = new OwnTypes((name, kind) => {
     if (name === 'KubernetesObject') return types.kubernetesObject
     if (name === 'ObjectMeta') return types.objectMeta
-    if (name === 'KubernetesObjectWhere') return objectWhereType(own.input('HealthStatusFilter'))
+    if (name === 'KubernetesObjectWhere') return objectWhereType(types)
     if (name === 'KubernetesObjectOrder') return objectOrderType
     if (name === 'SortDirection') return sortDirection
     if (kind !== undefined && name === 'Kind') return objectType(kind)
@@ -149,7 +151,11 @@ function schemaTypes(model: SchemaModel, secretData: boolean): SchemaTypes {
   })
   const types: SchemaTypes = {
     event: kinds.find(({ events }) => events !== undefined) && model.kindOfType('Event'),
-    kubernetesObject: buildKubernetesObjectType(() => objectFields(types, 'any')),
+    kubernetesObject: new GraphQLInterfaceType({
+      name: 'KubernetesObject',
+      description: 'An object of any kind.',
+      fields: () => objectFields(types, 'any'),
+    }),
     objectMeta: metadata(names.claimOwn('ObjectMeta'), true),
     own,
     hasField,
@@ -199,32 +205,15 @@ function* resolveFields(roots: readonly GraphQLNamedType[]): Generator<void, voi
   }
 }
 
-interface Described {
-  description: string | null | undefined
-}
-
 /** A copy of the schema in which only scalars have descriptions. */
 function withoutDescriptions(schema: GraphQLSchema): GraphQLSchema {
   // The sort copies all types except scalars. Schemas share types of filters and enumerations, so the originals must not
   // change.
   const copy = sortedSchema(schema)
-  silence(copy)
-  for (const type of Object.values(copy.getTypeMap())) {
-    if (isIntrospectionType(type) || isScalarType(type)) continue
-    silence(type)
-    if (isEnumType(type)) type.getValues().forEach(silence)
-    if (isInputObjectType(type)) Object.values(type.getFields()).forEach(silence)
-    if (!isObjectType(type) && !isInterfaceType(type)) continue
-    for (const field of Object.values(type.getFields())) {
-      silence(field)
-      field.args.forEach(silence)
-    }
-  }
+  const types = Object.values(copy.getTypeMap())
+  const own = types.filter((type) => !isIntrospectionType(type) && !isScalarType(type))
+  for (const described of [copy, ...own.flatMap(elementsOf)]) described.description = undefined
   return copy
-}
-
-function silence(described: Described): void {
-  described.description = undefined
 }
 
 /** Fields of `Query` besides the fields of kinds and of the gateway. */
@@ -324,11 +313,16 @@ interface KindTypeOptions {
 /** The type of a kind: the fields of every object, of its API and of its relations. */
 function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObjectType {
   const { types, definitions, openApiTypes, workload } = options
+  const { resource, typeName, apiVersion } = kind
+  const api = definitions.schemaOf(resource) ?? {}
+  const place = {
+    scope: definitions.scopeOf(resource),
+    group: resource.group,
+    parent: typeName,
+  }
   return new GraphQLObjectType({
-    name: kind.typeName,
-    description:
-      definitions.schemaOf(kind.resource)?.description ??
-      `${kind.resource.kind} of ${kind.apiVersion}.`,
+    name: typeName,
+    description: api.description ?? `${resource.kind} of ${apiVersion}.`,
     interfaces: () =>
       workload.fieldsOf(kind) === undefined
         ? [types.kubernetesObject]
@@ -338,18 +332,14 @@ function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObjectType 
       ...fieldsIn(
         kind.typeName,
         {
-          ...nativeFields(kind, definitions, openApiTypes),
+          ...Object.fromEntries(
+            nativePropertiesOf(kind, definitions).map((property) => [
+              graphqlNameOf(property),
+              openApiTypes.fieldOf(property, api, { ...place, property }),
+            ]),
+          ),
           ...workload.fieldsOf(kind),
-          ...(types.secretData ? secretFields(kind) : {}),
-          ...amountFields(kind, types),
-          ...(usageKindOf(kind) !== undefined && {
-            usage: {
-              type: types.own.object('ResourceUsage'),
-              description:
-                'What it used when it was last measured, by metrics.k8s.io. The gateway reads the measurements of a cluster at an interval while they are asked for. Null if there is none, as of a pod that has just started, and with an error if the cluster does not serve them or the viewer may not see them.',
-              ...fromSource({ form: 'usage' }),
-            },
-          }),
+          ...ownFieldsOf(kind, types),
           ...Object.fromEntries(
             kind.relations.map((relation) => [
               relation.definition.name,
@@ -371,25 +361,6 @@ function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObjectType 
       ),
     }),
   })
-}
-
-function nativeFields(
-  kind: Kind,
-  definitions: Definitions,
-  openApiTypes: OpenApiTypes,
-): FieldConfigs {
-  const fields: FieldConfigs = {}
-  const { resource, typeName } = kind
-  const place = {
-    scope: definitions.scopeOf(resource),
-    group: resource.group,
-    parent: typeName,
-  }
-  const parent = definitions.schemaOf(resource) ?? {}
-  for (const property of nativePropertiesOf(kind, definitions)) {
-    fields[graphqlNameOf(property)] = openApiTypes.fieldOf(property, parent, { ...place, property })
-  }
-  return fields
 }
 
 /** Only relations from a cluster-scoped to a namespaced kind take namespaces. */
@@ -427,40 +398,23 @@ function objectRefField(field: ObjectRefField, types: SchemaTypes): FieldConfigs
   }
 }
 
-function amountFields({ resource }: Kind, { own }: SchemaTypes): FieldConfigs {
-  if (resource.group !== '' || resource.kind !== 'Pod') return {}
-  const field = (list: 'requests' | 'limits', description: string): FieldConfigs[string] => ({
-    type: own.object('ResourceAmounts'),
-    description,
-    ...fromSource({ form: 'podAmounts', list }),
-  })
-  return {
-    requests: field(
-      'requests',
-      'What the scheduler reserves for the pod as a whole: the values of `cpuRequests` and `memoryRequests`.',
-    ),
-    limits: field(
-      'limits',
-      'The limits of the pod as a whole: the values of `cpuLimits` and `memoryLimits`. Containers without a limit count nothing.',
-    ),
+/** What the gateway reads for some kinds: usage, the amounts of a Pod, and the content of Secrets, which caches leave out. */
+function ownFieldsOf(kind: Kind, { own, secretData }: SchemaTypes): FieldConfigs {
+  const { group, kind: name } = kind.resource
+  const isSecret = group === '' && name === 'Secret' && kind.metadataOnly && secretData
+  const isPod = group === '' && name === 'Pod'
+  const sources: Readonly<Record<string, FieldSource>> = {
+    ...(isSecret && { data: { form: 'secretContents' }, type: { form: 'secretContents' } }),
+    ...(isPod && {
+      requests: { form: 'podAmounts', list: 'requests' },
+      limits: { form: 'podAmounts', list: 'limits' },
+    }),
+    ...(usageKindOf(kind) !== undefined && { usage: { form: 'usage' } }),
   }
-}
-
-/** The fields `data` and `type` of Secrets, which the caches leave out. Other kinds have none of them. */
-function secretFields({ resource, metadataOnly }: Kind): FieldConfigs {
-  if (!metadataOnly || resource.group !== '' || resource.kind !== 'Secret') return {}
-  return {
-    data: {
-      type: GraphQLStringMap,
-      description:
-        'The values of the Secret in base64, by key. The gateway reads them from the API server for each answer, with the bearer token of the caller. Null if the Secret is gone.',
-      ...fromSource({ form: 'secretContents' }),
-    },
-    type: {
-      type: GraphQLString,
-      description:
-        'The purpose of `data`: `kubernetes.io/tls`. The gateway reads it as it reads `data`.',
-      ...fromSource({ form: 'secretContents' }),
-    },
-  }
+  return Object.fromEntries(
+    Object.entries(sources).map(([field, source]) => [
+      field,
+      { ...own.kindField(field, kind), ...fromSource(source) },
+    ]),
+  )
 }

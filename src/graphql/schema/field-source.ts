@@ -3,7 +3,13 @@
  * the compilers of `plan/` and `live/` switch on its form.
  */
 
-import type { FieldNode, GraphQLField, GraphQLFieldConfigMap } from 'graphql'
+import {
+  type FieldNode,
+  type GraphQLField,
+  type GraphQLFieldConfigMap,
+  type GraphQLNamedType,
+  isEnumType,
+} from 'graphql'
 import type { HealthRule } from '../../kubernetes/health/health.ts'
 import type { PrintedKind } from '../../kubernetes/printing/column.ts'
 import type {
@@ -216,28 +222,18 @@ export function fieldSourceOf({ name, extensions }: GraphQLField<unknown, unknow
 /** The source of a field of `Subscription`; `undefined` for any other field. */
 export function followSourceOf(field: GraphQLField<unknown, unknown>): FollowSource | undefined {
   const source = fieldSourceOf(field)
-  switch (source.form) {
-    case 'listFrames':
-    case 'lookupFrames':
-    case 'livePages':
-    case 'facetFrames':
-    case 'objectFrames':
-    case 'objectsFrames':
-    case 'objectByRefFrames':
-    case 'objectListFrames':
-    case 'objectListPages':
-    case 'kubernetesObjectsFrames':
-    case 'kubernetesObjectsPages':
-    case 'clusterFrames':
-    case 'objectListFacetFrames':
-    case 'problemFrames':
-    case 'drainFrames':
-    case 'logFrames':
-    case 'extensionEvents':
-      return source
-    default:
-      return undefined
-  }
+  // Their forms, and no others, end in these words.
+  return /(?:Frames|Pages|Events)$/.test(source.form) ? (source as FollowSource) : undefined
+}
+
+/** A type with its fields, arguments and values: all that may have a description. */
+export function elementsOf(
+  type: GraphQLNamedType,
+): readonly { description?: string | null | undefined }[] {
+  if (isEnumType(type)) return [type, ...type.getValues()]
+  if (!('getFields' in type)) return [type]
+  const fields = Object.values(type.getFields())
+  return [type, ...fields.flatMap((field) => ('args' in field ? [field, ...field.args] : [field]))]
 }
 
 /** Whether a field is null only if it has an error, although its type allows null. */

@@ -3,7 +3,6 @@
  * sources; `schema/gateway/kinds.graphql` has their definitions.
  */
 
-import { GraphQLInterfaceType } from 'graphql'
 import { healthRuleOf } from '../../kubernetes/health/health-rules.ts'
 import type { Fields } from '../../kubernetes/fields.ts'
 import type { PrintedKind } from '../../kubernetes/printing/column.ts'
@@ -93,14 +92,5 @@ export function printedColumns(
     const { value, since = null } = cell(object)
     const shown = type === 'date' ? since : (value ?? null)
     return [{ name, type, format, priority, value: shown, since }]
-  })
-}
-
-/** `KubernetesObject`: the common fields of all kinds. */
-export function buildKubernetesObjectType(fields: () => FieldConfigs): GraphQLInterfaceType {
-  return new GraphQLInterfaceType({
-    name: 'KubernetesObject',
-    description: 'An object of any kind.',
-    fields,
   })
 }

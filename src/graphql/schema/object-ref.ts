@@ -9,8 +9,7 @@ import { isRecord } from '../../lib/json.ts'
 import type { Kind } from '../model/kind.ts'
 import { encodeObjectId } from '../model/object-id.ts'
 
-/** The value of the type `ObjectRef`. */
-export interface ObjectRef {
+interface ReferenceParts {
   readonly cluster: string
   readonly group: string
   /** `null` if only the group is known. */
@@ -23,14 +22,41 @@ export interface ObjectRef {
   readonly uid: string | null
 }
 
+/** The value of the type `ObjectRef`. */
+export class ObjectRef implements ReferenceParts {
+  readonly cluster: string
+  readonly group: string
+  readonly apiVersion: string | null
+  readonly kind: string
+  readonly namespace: string | null
+  readonly name: string
+  readonly uid: string | null
+
+  constructor({ cluster, group, apiVersion, kind, namespace, name, uid }: ReferenceParts) {
+    this.cluster = cluster
+    this.group = group
+    this.apiVersion = apiVersion
+    this.kind = kind
+    this.namespace = namespace
+    this.name = name
+    this.uid = uid
+  }
+
+  /** The `id` of the object: by its UID, or by its name if the UID is not known. */
+  get id(): string {
+    const { cluster, group, kind, namespace, name, uid } = this
+    const object = uid === null ? { namespace: namespace ?? '', name } : { uid }
+    return encodeObjectId({ cluster, group, kind, object })
+  }
+
+  /** The object, as a writer of rows finds it. */
+  get object(): this {
+    return this
+  }
+}
+
 /** Finds a kind of the schema by API group and kind. */
 export type KindOf = (group: string, kind: string) => Kind | undefined
-
-/** The `id` of the object of a reference: by its UID, or by its name if the UID is not known. */
-export function idOfObjectRef({ cluster, group, kind, namespace, name, uid }: ObjectRef): string {
-  const object = uid === null ? { namespace: namespace ?? '', name } : { uid }
-  return encodeObjectId({ cluster, group, kind, object })
-}
 
 /** The place of a reference, which completes it: the cluster, and the namespace if the reference has none. */
 export interface ReferenceOrigin {
@@ -85,7 +111,7 @@ function objectRefOf(
   const served = kindOf(group, kind)
   const own = served?.resource.namespaced === false ? null : origin.namespace
   const uid = member('uid')
-  return {
+  return new ObjectRef({
     cluster: origin.cluster,
     group,
     apiVersion: apiVersion ?? served?.apiVersion ?? null,
@@ -94,5 +120,5 @@ function objectRefOf(
     name,
     // Kubelets report events about their node under its name as the UID.
     uid: uid === undefined || uid === name ? null : uid,
-  }
+  })
 }

@@ -2,6 +2,10 @@
  * GraphQL types from OpenAPI schemas. A scalar becomes a GraphQL scalar, an object with properties a type of its own, a
  * map of objects a list of entries; a place without a schema, or with a recursive one, is JSON. Besides its type, each
  * field has the shape of its value, by which projections write it.
+ *
+ * The names of nested types are assigned once (`TypeNames`). Kinds win over nested types. A definition of Kubernetes itself
+ * has one name for all groups; any other definition has a name for each group, with the group's prefix; a schema without a
+ * name is named after its place. A taken or reserved name gets a trailing `_`.
  */
 
 import { readFileSync } from 'node:fs'
@@ -20,7 +24,12 @@ import {
 } from 'graphql'
 import { isBuiltInGroup } from '../../kubernetes/api-resource.ts'
 import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
-import { graphqlNameOf } from '../naming/field-name.ts'
+import {
+  graphqlNameOf,
+  prefixOfGroup,
+  type GroupAliases,
+  unreservedTypeName,
+} from '../naming/kind-name.ts'
 import {
   GraphQLDateTime,
   GraphQLExactFloat,
@@ -31,12 +40,20 @@ import {
   GraphQLQuantityMap,
   GraphQLStringMap,
 } from './scalars.ts'
-import { scalarFormOf, type SchemaScalar } from '../model/scalar-form.ts'
-import { type DefinitionScope, deprecationOf, objectMetaDefinition } from '../model/definitions.ts'
+import {
+  scalarFormOf,
+  type SchemaScalar,
+  type DefinitionScope,
+  deprecationOf,
+  objectMetaDefinition,
+  type Definitions,
+} from '../model/definitions.ts'
 import { packageSchemaDirectory } from '../sdl/sdl-source.ts'
 import type { HasField } from '../model/schema-profile.ts'
 import { type FieldConfigs, fromSource, type ScalarForm, type ValueShape } from './field-source.ts'
-import type { TypeNames } from './type-names.ts'
+import { compareVersions } from '../../kubernetes/version-priority.ts'
+import { capitalised } from '../../lib/letter-case.ts'
+import { nestedTypeName, nestedTypeNameByPath, splitDefinitionName } from '../naming/nested-name.ts'
 
 export type JsonFieldConfig = FieldConfigs[string]
 
@@ -357,4 +374,70 @@ function ownDescription({ group, parent }: SchemaPlace, property: string): strin
   ) as Record<string, DescriptionsOfType>
   const common = parent.endsWith('Condition') ? '*Condition' : '*'
   return descriptions[parent]?.[property] ?? descriptions[common]?.[property]
+}
+
+export class TypeNames {
+  readonly #definitions: Definitions
+  readonly #aliases: GroupAliases
+  readonly #taken: Set<string>
+  readonly #ofDefinitions = new Map<string, string>()
+
+  /** `kinds` are the type names of all kinds, which win over nested types. */
+  constructor(definitions: Definitions, aliases: GroupAliases, kinds: Iterable<string>) {
+    this.#definitions = definitions
+    this.#aliases = aliases
+    this.#taken = new Set(kinds)
+  }
+
+  /** The name of a definition that a kind of `group` refers to. */
+  nameOfDefinition(definition: string, group: string): string {
+    const { builtIn } = splitDefinitionName(definition)
+    const key = builtIn ? definition : `${group}/${definition}`
+    let name = this.#ofDefinitions.get(key)
+    if (name === undefined) {
+      name = this.#claim(
+        builtIn ? this.#builtInName(definition) : this.#foreignName(definition, group),
+      )
+      this.#ofDefinitions.set(key, name)
+    }
+    return name
+  }
+
+  /** A name for a schema without a name, after its place. */
+  claimByPath(parent: string, property: string): string {
+    return this.#claim(nestedTypeNameByPath(parent, property))
+  }
+
+  /** A name for a type of the gateway: `CounterEntry`. */
+  claimOwn(name: string): string {
+    return this.#claim(name)
+  }
+
+  #foreignName(definition: string, group: string): string {
+    const { name } = splitDefinitionName(definition)
+    const prefix = prefixOfGroup(group, this.#aliases)
+    if (prefix === '') return nestedTypeName(group.split('.', 1)[0] ?? '', name, [])
+    return `${prefix}${graphqlNameOf(capitalised(name))}`
+  }
+
+  /** The highest version of a group has the bare name; the names of lower versions end in the version. */
+  #builtInName(definition: string): string {
+    const { label, name, version } = splitDefinitionName(definition)
+    const namesakes = this.#definitions.namesakes(name).map(splitDefinitionName)
+    const bare = nestedTypeName(
+      label,
+      name,
+      namesakes.map((one) => one.label),
+    )
+    const versions = namesakes.filter((one) => one.label === label).map((one) => one.version)
+    const [highest] = versions.toSorted(compareVersions)
+    return highest === undefined || highest === version ? bare : `${bare}${capitalised(version)}`
+  }
+
+  #claim(name: string): string {
+    let free = unreservedTypeName(name)
+    while (this.#taken.has(free)) free = `${free}_`
+    this.#taken.add(free)
+    return free
+  }
 }

@@ -18,12 +18,9 @@ import {
   visit,
 } from 'graphql'
 import { isSemanticNonNull } from './field-source.ts'
-import { fetchableDirective, isFetchable } from './relay-fields.ts'
+import { type EntityKeys, fetchableDirective, isFetchable } from './protocol-fields.ts'
 import { semanticNonNullDirective } from './open-api-types.ts'
 import { sortedSchema } from './scalars.ts'
-
-/** The keys of entities by type name, each the names of its fields: `clusterName namespace name`. */
-export type EntityKeys = ReadonlyMap<string, readonly string[]>
 
 /** The schema as SDL. A schema with `_service` is printed as the subgraph that composition reads. */
 export function printSchemaSdl(schema: GraphQLSchema): string {

@@ -107,54 +107,46 @@ export function describeIndex({ name, paths, reduce, description }: IndexDefinit
 
 /** `PodWhere`: one field per index of the kind, one per relation, and `labels`, `and`, `or`, `not`. */
 export function buildWhereType(kind: Kind, types: SchemaTypes): GraphQLInputObjectType {
-  const where: GraphQLInputObjectType = new GraphQLInputObjectType({
-    name: `${kind.typeName}Where`,
-    description: `Conditions on ${kind.resource.resource}, all of which must hold. Indexes answer them.`,
-    fields: () => ({
-      ...indexFields(kind.indexes, types.own.input('HealthStatusFilter')),
-      ...relatedWhereFields(kind, types),
-      ...combinedFields(where),
-    }),
-  })
-  return where
-}
-
-/** `KubernetesObjectWhere`: one field per index that every kind has, and `labels`, `and`, `or`, `not`. */
-export function objectWhereType(health: GraphQLInputObjectType): GraphQLInputObjectType {
-  const where: GraphQLInputObjectType = new GraphQLInputObjectType({
-    name: 'KubernetesObjectWhere',
-    description: 'Conditions on objects of any kind, all of which must hold. Indexes answer them.',
-    fields: () => ({ ...indexFields(commonIndexes, health), ...combinedFields(where) }),
-  })
-  return where
-}
-
-function indexFields(
-  indexes: readonly IndexDefinition[],
-  health: GraphQLInputObjectType,
-): GraphQLInputFieldConfigMap {
-  return Object.fromEntries(
-    indexes.map((index) => [
-      index.name,
-      {
-        type: index.type === 'healthStatus' ? health : filters[index.type],
-        description: describeIndex(index),
-      },
-    ]),
+  return whereOf(kind.typeName, kind.resource.resource, types, kind.indexes, () =>
+    relatedWhereFields(kind, types),
   )
 }
 
-function combinedFields(where: GraphQLInputObjectType): GraphQLInputFieldConfigMap {
-  const list = new GraphQLList(new GraphQLNonNull(where))
-  return {
-    labels: {
-      type: labels,
-      description: 'Conditions on labels, all of which must hold.',
+/** `KubernetesObjectWhere`: one field per index that every kind has, and `labels`, `and`, `or`, `not`. */
+export function objectWhereType(types: SchemaTypes): GraphQLInputObjectType {
+  return whereOf('KubernetesObject', 'objects of any kind', types, commonIndexes)
+}
+
+function whereOf(
+  typeName: string,
+  objects: string,
+  { own }: SchemaTypes,
+  indexes: readonly IndexDefinition[],
+  related: () => GraphQLInputFieldConfigMap = () => ({}),
+): GraphQLInputObjectType {
+  const typeOf = ({ type }: IndexDefinition): GraphQLInputObjectType =>
+    type === 'healthStatus' ? own.input('HealthStatusFilter') : filters[type]
+  const where: GraphQLInputObjectType = new GraphQLInputObjectType({
+    name: `${typeName}Where`,
+    description: `Conditions on ${objects}, all of which must hold. Indexes answer them.`,
+    fields() {
+      const list = new GraphQLList(new GraphQLNonNull(where))
+      return {
+        ...Object.fromEntries(
+          indexes.map((index) => [
+            index.name,
+            { type: typeOf(index), description: describeIndex(index) },
+          ]),
+        ),
+        ...related(),
+        labels: { type: labels, description: 'Conditions on labels, all of which must hold.' },
+        and: { type: list, description: 'All of these hold.' },
+        or: { type: list, description: 'At least one of these holds.' },
+        not: { type: where, description: 'This does not hold.' },
+      }
     },
-    and: { type: list, description: 'All of these hold.' },
-    or: { type: list, description: 'At least one of these holds.' },
-    not: { type: where, description: 'This does not hold.' },
-  }
+  })
+  return where
 }
 
 /** The fields of `where` on related objects: one for each relation. */
@@ -188,35 +180,41 @@ export const sortDirection: GraphQLEnumType = new GraphQLEnumType({
 })
 
 /** `PodOrder`: one key of an order, which is an index of the kind. */
-export function buildOrderType(kind: Kind): GraphQLInputObjectType {
-  return new GraphQLInputObjectType({
-    name: `${kind.typeName}Order`,
-    description: `One key of an order of ${kind.resource.resource}. Equal objects are ordered by namespace and name.`,
-    isOneOf: true,
-    fields: () => orderFields(kind.indexes),
-  })
+export function buildOrderType({ typeName, resource, indexes }: Kind): GraphQLInputObjectType {
+  return orderOf(typeName, `${resource.resource}. Equal objects are ordered by`, indexes)
 }
 
 /** `KubernetesObjectOrder`: one key of an order, which is an index that every kind has. */
-export const objectOrderType: GraphQLInputObjectType = new GraphQLInputObjectType({
-  name: 'KubernetesObjectOrder',
-  description:
-    'One key of an order of objects of any kind. Equal objects are ordered by cluster, type, namespace and name.',
-  isOneOf: true,
-  fields: () => ({
-    ...orderFields(commonIndexes),
+export const objectOrderType: GraphQLInputObjectType = orderOf(
+  'KubernetesObject',
+  'objects of any kind. Equal objects are ordered by cluster, type,',
+  commonIndexes,
+  {
     age: {
       type: sortDirection,
       description: 'The age of the object: with ASC, the youngest first.',
     },
-  }),
-})
+  },
+)
 
-function orderFields(indexes: readonly IndexDefinition[]): GraphQLInputFieldConfigMap {
-  return Object.fromEntries(
-    indexes.map((index) => [
-      index.name,
-      { type: sortDirection, description: describeIndex(index) },
-    ]),
-  )
+function orderOf(
+  typeName: string,
+  ordered: string,
+  indexes: readonly IndexDefinition[],
+  further: GraphQLInputFieldConfigMap = {},
+): GraphQLInputObjectType {
+  return new GraphQLInputObjectType({
+    name: `${typeName}Order`,
+    description: `One key of an order of ${ordered} namespace and name.`,
+    isOneOf: true,
+    fields: () => ({
+      ...Object.fromEntries(
+        indexes.map((index) => [
+          index.name,
+          { type: sortDirection, description: describeIndex(index) },
+        ]),
+      ),
+      ...further,
+    }),
+  })
 }

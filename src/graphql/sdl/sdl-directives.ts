@@ -1,6 +1,6 @@
 /*
- * The directives of the SDL of indexes and relations, from `schema/directives.graphql`, and the TypeScript types of their
- * arguments.
+ * The directives of the SDL of indexes and relations, from `schema/directives.graphql`. `directive-arguments.ts` has the
+ * types of their arguments, which a generator writes from the same file.
  */
 
 import { readFileSync } from 'node:fs'
@@ -13,55 +13,7 @@ import {
   isSpecifiedDirective,
   parse,
 } from 'graphql'
-import type { IndexReduction } from '../../query/index/index-definition.ts'
-import type { IndexType } from '../../query/index/index-key.ts'
 import { packageSchemaDirectory } from './sdl-source.ts'
-
-export interface IndexArguments {
-  readonly name: string
-  readonly path: readonly string[]
-  readonly type: IndexType
-  readonly reduce?: IndexReduction | null
-  readonly searchable?: boolean | null
-  readonly description?: string | null
-}
-
-export interface EndedArguments {
-  readonly path: readonly string[]
-  readonly in: readonly string[]
-}
-
-export interface UsesArguments {
-  readonly kind?: string | null
-  readonly path?: readonly string[] | null
-  readonly namespacePath?: readonly string[] | null
-  readonly namespaceOtherwise?: string | null
-  readonly namespace?: string | null
-  readonly kindPath?: readonly string[] | null
-  readonly groupPath?: readonly string[] | null
-  readonly defaultKind?: boolean | null
-  readonly pattern?: string | null
-  readonly as?: string | null
-  readonly at?: string | null
-}
-
-/** The arguments of the directives whose fields lead to objects of any kind. */
-export interface AnyKindArguments {
-  readonly objectRef: {
-    readonly path: readonly string[]
-    readonly category?: readonly string[] | null
-    readonly topmost?: boolean | null
-    readonly kindAt?: string | null
-    readonly uses?: boolean | null
-  }
-  readonly sameLabel: { readonly key: string }
-  readonly chooses: {
-    readonly path: string
-    readonly kindAt: string
-    readonly uses?: boolean | null
-  }
-  readonly chosenBy: { readonly of: readonly string[] }
-}
 
 const vocabulary = buildASTSchema(
   parse(readFileSync(new URL('directives.graphql', packageSchemaDirectory), 'utf8')),

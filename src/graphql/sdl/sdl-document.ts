@@ -18,22 +18,15 @@ import {
   Source,
   type TypeNode,
 } from 'graphql'
-import {
-  type AnyKindArguments,
-  type EndedArguments,
-  fieldDirectives,
-  type IndexArguments,
-  sdlDirectives,
-  sdlEnums,
-  typeDirectives,
-  type UsesArguments,
-} from './sdl-directives.ts'
+import { fieldDirectives, sdlDirectives, sdlEnums, typeDirectives } from './sdl-directives.ts'
+import type { DirectiveArguments } from './directive-arguments.ts'
 import { SdlError, type SdlPlace } from './sdl-error.ts'
 import type { SdlSource } from './sdl-source.ts'
 
-export interface IndexDeclaration {
+/** A directive on a type, with its arguments, checked against its definition. */
+export interface TypeDeclaration<D extends 'index' | 'ended' | 'uses'> {
   readonly place: SdlPlace
-  readonly arguments: IndexArguments
+  readonly arguments: DirectiveArguments[D]
 }
 
 export interface RelationDeclaration {
@@ -52,21 +45,11 @@ export interface RelationDeclaration {
 }
 
 /** The arguments of a declaration if it has this directive. */
-export function argumentsOf<D extends keyof AnyKindArguments>(
+export function argumentsOf<D extends keyof DirectiveArguments>(
   { directive, arguments: args }: RelationDeclaration,
   wanted: D,
-): AnyKindArguments[D] | undefined {
-  return directive === wanted ? (args as unknown as AnyKindArguments[D]) : undefined
-}
-
-export interface EndedDeclaration {
-  readonly place: SdlPlace
-  readonly arguments: EndedArguments
-}
-
-export interface UsesDeclaration {
-  readonly place: SdlPlace
-  readonly arguments: UsesArguments
+): DirectiveArguments[D] | undefined {
+  return directive === wanted ? (args as unknown as DirectiveArguments[D]) : undefined
 }
 
 /** One `extend type` or `extend interface`. */
@@ -75,10 +58,10 @@ export interface TypeExtension {
   readonly typeName: string
   /** Whether an unserved type is passed over. */
   readonly optional: boolean
-  readonly indexes: readonly IndexDeclaration[]
+  readonly indexes: readonly TypeDeclaration<'index'>[]
   readonly relations: readonly RelationDeclaration[]
-  readonly ended?: EndedDeclaration
-  readonly uses?: readonly UsesDeclaration[]
+  readonly ended?: TypeDeclaration<'ended'>
+  readonly uses?: readonly TypeDeclaration<'uses'>[]
 }
 
 /** The declarations of one source, and the problems of the parts that cannot be read. */
@@ -132,7 +115,13 @@ class DocumentReader {
   }
 
   #extension(node: DefinitionNode): TypeExtension | undefined {
-    if (isDirectiveVocabulary(node)) return undefined
+    // Files may repeat the definitions of the SDL's own directives and enumerations, for editors.
+    const isKnown =
+      (node.kind === Kind.DIRECTIVE_DEFINITION &&
+        sdlDirectives.some(({ name }) => name === node.name.value)) ||
+      (node.kind === Kind.ENUM_TYPE_DEFINITION &&
+        sdlEnums.some(({ name }) => name === node.name.value))
+    if (isKnown) return undefined
     const isOfEveryKind =
       node.kind === Kind.INTERFACE_TYPE_EXTENSION && node.name.value === 'KubernetesObject'
     if (node.kind !== Kind.OBJECT_TYPE_EXTENSION && !isOfEveryKind) {
@@ -153,9 +142,9 @@ class DocumentReader {
 
   /** The directives of the type itself. */
   #onType(node: ExtensionNode): Pick<TypeExtension, 'indexes' | 'ended' | 'uses'> {
-    const indexes: IndexDeclaration[] = []
-    const uses: UsesDeclaration[] = []
-    let ended: EndedDeclaration | undefined
+    const indexes: TypeDeclaration<'index'>[] = []
+    const uses: TypeDeclaration<'uses'>[] = []
+    let ended: TypeDeclaration<'ended'> | undefined
     for (const directive of node.directives ?? []) {
       const { value: name } = directive.name
       if (node.kind === Kind.INTERFACE_TYPE_EXTENSION) {
@@ -169,12 +158,12 @@ class DocumentReader {
         this.#unsupported(directive, `@${name} does not stand on a type`, hint)
         continue
       }
-      const found = this.#arguments(definition, directive, node.name.value) as unknown
+      const found: unknown = this.#arguments(definition, directive, node.name.value)
       if (found === undefined) continue
       const place = this.#placeOf(directive)
-      if (name === 'index') indexes.push({ place, arguments: found as IndexArguments })
-      else if (name === 'uses') uses.push({ place, arguments: found as UsesArguments })
-      else ended ??= { place, arguments: found as EndedArguments }
+      if (name === 'index') indexes.push({ place, arguments: found as DirectiveArguments['index'] })
+      else if (name === 'uses') uses.push({ place, arguments: found as DirectiveArguments['uses'] })
+      else ended ??= { place, arguments: found as DirectiveArguments['ended'] }
     }
     return {
       indexes,
@@ -199,7 +188,9 @@ class DocumentReader {
       return this.#unsupported(unknown, message, hint)
     }
     // `@named` may stand beside `@reference`, in either order.
-    const [directive, second, third] = (field.directives ?? []).toSorted(referenceFirst)
+    const [directive, second, third] = (field.directives ?? []).toSorted(
+      (a, b) => Number(b.name.value === 'reference') - Number(a.name.value === 'reference'),
+    )
     const isPair =
       directive?.name.value === 'reference' && second?.name.value === 'named' && third === undefined
     const definition = directive && fieldDirective(directive)
@@ -262,19 +253,6 @@ class DocumentReader {
 
 function fieldDirective({ name }: ConstDirectiveNode): GraphQLDirective | undefined {
   return fieldDirectives.find((one) => one.name === name.value)
-}
-
-function referenceFirst(a: ConstDirectiveNode, b: ConstDirectiveNode): number {
-  return Number(b.name.value === 'reference') - Number(a.name.value === 'reference')
-}
-
-/** The definition of one of the SDL's own directives or enumerations, which files may repeat for editors. */
-function isDirectiveVocabulary(node: DefinitionNode): boolean {
-  if (node.kind === Kind.DIRECTIVE_DEFINITION)
-    return sdlDirectives.some(({ name }) => name === node.name.value)
-  if (node.kind === Kind.ENUM_TYPE_DEFINITION)
-    return sdlEnums.some(({ name }) => name === node.name.value)
-  return false
 }
 
 function writtenType(node: TypeNode): { readonly type: string; readonly isList: boolean } {

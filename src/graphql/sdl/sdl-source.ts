@@ -17,18 +17,16 @@ let packageSdl: Promise<readonly SdlSource[]> | undefined
 
 /** The package's own SDL: `schema/*.graphql`, in the order of the file names. It is read once in a process. */
 export function readPackageSdl(): Promise<readonly SdlSource[]> {
-  packageSdl ??= readSources()
+  packageSdl ??= (async () => {
+    const names = await readdir(fileURLToPath(packageSchemaDirectory))
+    const files = names.filter((name) => name.endsWith('.graphql')).toSorted()
+    return Promise.all(
+      files.map(async (name) => ({
+        file: `schema/${name}`,
+        text: await readFile(new URL(name, packageSchemaDirectory), 'utf8'),
+        optional: true,
+      })),
+    )
+  })()
   return packageSdl
-}
-
-async function readSources(): Promise<readonly SdlSource[]> {
-  const directory = fileURLToPath(packageSchemaDirectory)
-  const names = (await readdir(directory)).filter((name) => name.endsWith('.graphql'))
-  return Promise.all(
-    names.toSorted().map(async (name) => ({
-      file: `schema/${name}`,
-      text: await readFile(new URL(name, packageSchemaDirectory), 'utf8'),
-      optional: true,
-    })),
-  )
 }

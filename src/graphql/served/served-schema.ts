@@ -11,7 +11,7 @@ import type { ClusterCache, IndexTexts } from '../../cache/cluster-cache.ts'
 import { defaultWorkLimits, type WorkLimits } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
-import type { DocumentLimits } from '../documents/document-bounds.ts'
+import type { DocumentLimits } from '../documents/operation-documents.ts'
 import type { SchemaRelations } from './schema-relations.ts'
 
 /** A cluster as the fleet describes it. Its values are current, even in an older schema. */

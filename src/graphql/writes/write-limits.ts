@@ -10,7 +10,7 @@ import { valueBytes } from '../../informer/codec/template.ts'
 import { defaultsOf, heldBytesOptions, type NumberOptions } from '../../lib/options.ts'
 import { heapShare } from '../../lib/process-memory.ts'
 import { ClientError } from '../errors/client-error.ts'
-import { type ByteHolder, HeldBytes } from '../prepare/held-bytes.ts'
+import { type ByteHolder, HeldBytes } from '../prepare/user-shares.ts'
 
 /** The bounds of writes. Times are milliseconds. */
 export interface WriteLimits {

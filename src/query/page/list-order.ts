@@ -1,6 +1,6 @@
 /*
  * Orders of lists: `orderBy` compiled to terms, the position of an object in an order, and how positions compare. Keys break
- * ties, in the order in which stores keep them.
+ * ties, in the order in which stores keep them. `FirstRows` collects the first rows of an order without sorting the rest.
  */
 
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
@@ -117,6 +117,47 @@ export function compareValues(
     return backwards ? -forwards : forwards
   }
   return 0
+}
+
+/** Collects the first `limit` rows in an order, without sorting the rest. */
+export class FirstRows<T> {
+  readonly #limit: number
+  readonly #capacity: number
+  readonly #compare: (a: T, b: T) => number
+  #rows: T[] = []
+  /** The last of the first `limit` rows, once there are so many. Rows after it are skipped. */
+  #last: T | undefined
+
+  /** `limit` is at least 1. */
+  constructor(limit: number, compare: (a: T, b: T) => number) {
+    this.#limit = limit
+    this.#capacity = Math.max(64, 2 * limit)
+    this.#compare = compare
+  }
+
+  /** The last of the first `limit` rows known so far. Rows after it need not be added. */
+  get last(): T | undefined {
+    return this.#last
+  }
+
+  add(row: T): void {
+    if (this.#last !== undefined && this.#compare(row, this.#last) >= 0) return
+    this.#rows.push(row)
+    if (this.#rows.length >= this.#capacity) this.#cut()
+  }
+
+  /** The rows in order; at most `limit`. */
+  rows(): readonly T[] {
+    this.#cut()
+    return this.#rows
+  }
+
+  #cut(): void {
+    this.#rows.sort(this.#compare)
+    if (this.#rows.length < this.#limit) return
+    this.#rows.length = this.#limit
+    this.#last = this.#rows.at(-1)
+  }
 }
 
 const slash = 0x2f

@@ -8,10 +8,10 @@ import { encodeCursor, type ListIdentity, listHash, positionIn } from '../page/c
 import {
   comparePositions,
   compileOrder,
+  FirstRows,
   type OrderPosition,
   type OrderTerm,
 } from '../page/list-order.ts'
-import { FirstRows } from '../page/ordered-rows.ts'
 import { type PageOf, pageOfValues, pageSizeOf } from '../page/page.ts'
 import type { FoldedProblem } from './problem-fold.ts'
 import type { ProblemPart } from './problem-part.ts'

@@ -53,11 +53,11 @@ export interface WalkNode<P extends WalkPart> {
   readonly depth: number
 }
 
-/** A relation between two reached objects, by their positions among the nodes. */
-export interface WalkEdge {
-  readonly from: number
-  readonly to: number
-  readonly relation: string
+/** Relations between two reached objects each, by their positions among the nodes: a column for each end. */
+export interface WalkEdges {
+  readonly from: readonly number[]
+  readonly to: readonly number[]
+  readonly relation: readonly string[]
 }
 
 /** The result of a walk, valid within the tick. */
@@ -65,7 +65,7 @@ export interface Walk<P extends WalkPart> {
   /** Nearest first. */
   readonly nodes: readonly WalkNode<P>[]
   /** Each edge once, in whichever direction it was walked. */
-  readonly edges: readonly WalkEdge[]
+  readonly edges: WalkEdges
   /** Whether there are more than `maxNodes` objects. */
   readonly isCut: boolean
 }
@@ -87,7 +87,7 @@ interface WalkedStep<P extends WalkPart> {
 class Walker<P extends WalkPart> {
   readonly #options: WalkOptions<P>
   readonly #nodes: WalkNode<P>[] = []
-  readonly #edges: WalkEdge[] = []
+  readonly #edges = { from: [] as number[], to: [] as number[], relation: [] as string[] }
   readonly #positions = new Map<StoreView, Map<ObjectId, number>>()
   readonly #steps = new Map<StoreView, readonly WalkedStep<P>[]>()
   /** By relation, the pairs of connected positions, each encoded as one number. */
@@ -180,6 +180,7 @@ class Walker<P extends WalkPart> {
     const { relation, backwards } = step
     const depth = (this.#nodes[at]?.depth ?? 0) + 1
     const positions = this.#positionsIn(to)
+    const edges = this.#edges
     for (const id of ids) {
       const found = positions.get(id) ?? this.#reach(to, id, depth)
       if (found === undefined) return
@@ -188,7 +189,9 @@ class Walker<P extends WalkPart> {
       const pair = from * maxNodes + end
       if (pairs.has(pair)) continue
       pairs.add(pair)
-      this.#edges.push({ from, to: end, relation })
+      edges.from.push(from)
+      edges.to.push(end)
+      edges.relation.push(relation)
     }
   }
 

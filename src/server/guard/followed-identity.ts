@@ -16,7 +16,7 @@ import {
   UnauthenticatedError,
 } from '../../access/authentication/authenticator.ts'
 import { maxTimerMs } from '../../lib/deadline.ts'
-import type { OriginCheck } from './origin-check.ts'
+import type { OriginCheck } from './request-guard.ts'
 
 export interface FollowedIdentityOptions {
   readonly authenticator: Authenticator

@@ -7,7 +7,7 @@
 import type { ServerResponse } from 'node:http'
 import { loggedError, sentResult, type ServerParts } from '../operation-pipeline.ts'
 import type { FrameStream, StreamEnd } from '../../lib/frame-stream.ts'
-import { FrameSink } from '../planned-stream.ts'
+import { FrameSink } from '../user-limits.ts'
 import {
   answerOperation,
   type Answers,
@@ -15,8 +15,7 @@ import {
   prepareOperation,
   type StreamedRequest,
 } from '../streamed-operation.ts'
-import { countUnsent } from './http-answer.ts'
-import { eventStream } from './http-operation.ts'
+import { countUnsent, eventStream } from './http-operation.ts'
 
 const ahead = Buffer.from('event: next\ndata: ')
 const behind = Buffer.from('\n\n')

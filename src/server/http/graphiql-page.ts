@@ -6,7 +6,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { promisify } from 'node:util'
 import { brotliCompress, constants } from 'node:zlib'
-import { acceptsHtml } from '../guard/operation-request.ts'
+import { acceptsHtml } from '../guard/request-guard.ts'
 import { graphqlPath } from '../operation-options.ts'
 import { answerAsset, type Asset, assetOf } from './portal-files.ts'
 

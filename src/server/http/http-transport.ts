@@ -18,27 +18,26 @@ import { namesHash, requestedDocument, requestMembers } from '../document-source
 import { credentialsOf, FollowedIdentity } from '../guard/followed-identity.ts'
 import {
   allowedRequestHeaders,
+  answeredRequestId,
   asksForExplanation,
   operationRefusal,
   pathOf,
-} from '../guard/operation-request.ts'
-import {
   refuseOperation,
   refuseRequest,
-  startingRefusal,
-  answeredRequestId,
   requestIdHeader,
   requestIdOf,
-} from '../guard/refusal.ts'
+  startingRefusal,
+} from '../guard/request-guard.ts'
 import { graphqlPath, type Readiness, type Routes, sdlPath } from '../operation-options.ts'
 import { type MadeContext, requestError, type ServerParts } from '../operation-pipeline.ts'
 import { answerEvents } from './event-stream.ts'
 import { GraphiqlPage } from './graphiql-page.ts'
-import { type HttpAnswer, sendAnswer } from './http-answer.ts'
 import {
   answerType,
   eventStream,
+  type HttpAnswer,
   isOperation,
+  sendAnswer,
   type SentOperation,
   sentOperation,
 } from './http-operation.ts'

@@ -5,8 +5,7 @@
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { refuseRequest } from '../guard/refusal.ts'
-import { pathOf } from '../guard/operation-request.ts'
+import { pathOf, refuseRequest } from '../guard/request-guard.ts'
 import { listen } from '../listen.ts'
 
 export interface MetricsSource {

@@ -12,9 +12,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliDecompress, gzip } from 'node:zlib'
 import { CodedError } from '../../lib/coded-error.ts'
-import { acceptsHtml, pathOf } from '../guard/operation-request.ts'
-import { refuseRequest } from '../guard/refusal.ts'
-import { acceptedEncoding, isSame, vary } from './http-answer.ts'
+import { acceptsHtml, pathOf, refuseRequest } from '../guard/request-guard.ts'
+import { acceptedEncoding, isSame, vary } from './http-operation.ts'
 
 /** The folder of the built portal, in this package: `dist/portal`. */
 export const portalFolder: string = fileURLToPath(new URL('../../../dist/portal/', import.meta.url))

@@ -15,9 +15,13 @@ import {
 } from '../../access/sign-in/sign-in.ts'
 import { readUpTo } from '../../lib/read-body.ts'
 import { credentialsOf } from '../guard/followed-identity.ts'
-import type { OriginCheck } from '../guard/origin-check.ts'
-import { acceptsHtml } from '../guard/operation-request.ts'
-import { refuseOperation, refuseRequest, answeredRequestId } from '../guard/refusal.ts'
+import {
+  acceptsHtml,
+  answeredRequestId,
+  type OriginCheck,
+  refuseOperation,
+  refuseRequest,
+} from '../guard/request-guard.ts'
 import type { Routes } from '../operation-options.ts'
 import { escaped, plainPage, plainPagePolicy } from './plain-page.ts'
 
@@ -37,7 +41,7 @@ export function signInRoutes(
     const { searchParams } = addressOf(request, origins)
     const visit = {
       origin: origins.ownOrigin(request),
-      returnTo: searchParams.get('return'),
+      returnTo: returnPathOf(searchParams.get('return')),
       asksAgain: searchParams.get('prompt') === 'login',
       cookie: request.headers.cookie,
       address: request.socket.remoteAddress,
@@ -151,6 +155,53 @@ function route(methods: readonly string[], answer: Routes[string]): Routes[strin
       }
     }
   }
+}
+
+/** The longest path to return to: a cookie holds it, and the headers of a request hold all cookies. */
+const maxReturnPath = 1_000
+
+/**
+ * The path to return to after a sign-in; default: `/`. Throws {@link SignInError} unless it is a path of this gateway:
+ * browsers read `//host` and `/\host` as addresses of other hosts, and proxies may decode a path before they pass it on.
+ */
+function returnPathOf(given: string | null): string {
+  if (given === null || given === '') return '/'
+  const own = new URL('http://gateway.invalid')
+  const isPath = /^\/(?![/\\])[\x21-\x7e]*$/.test(given) && !given.includes('\\')
+  const parsed = isPath && URL.canParse(given, own) ? new URL(given, own) : undefined
+  const path = parsed === undefined ? '' : parsed.pathname + parsed.search + parsed.hash
+  if (path.length > maxReturnPath) {
+    throw new SignInError(
+      'RETURN_ADDRESS',
+      `the address to return to has ${path.length} characters, and at most ${maxReturnPath} are kept`,
+      { value: path.length, hint: 'give the path without its query' },
+    )
+  }
+  if (parsed?.origin !== own.origin || !isHarmless(parsed.pathname)) {
+    throw new SignInError(
+      'RETURN_ADDRESS',
+      `${JSON.stringify(given.slice(0, 200))} is not a path of this gateway`,
+      {
+        value: given.slice(0, 200),
+        hint: 'give a path that begins with one slash: /auth/login?return=/pods',
+      },
+    )
+  }
+  return path
+}
+
+/** Whether a path remains a local path after one or two rounds of decoding. */
+function isHarmless(path: string): boolean {
+  let text = path
+  for (let times = 0; times < 2; times += 1) {
+    try {
+      text = decodeURIComponent(text)
+    } catch {
+      return false
+    }
+    if (/^\/[/\\]/.test(text) || /[\\\p{Cc}]/u.test(text)) return false
+  }
+  return !path.startsWith('//')
 }
 
 function visitOf(request: IncomingMessage, response: ServerResponse): SignInVisit {

@@ -1,16 +1,17 @@
 /*
  * Serves one WebSocket from its upgrade to its close. The checks of an upgrade are the same as for HTTP. The transport
  * reads one message per turn of the event loop, and pauses the socket while too many messages run. Frames of subscriptions
- * bypass the slow `socket.send` and go straight to the connection. Pings find dead clients, a slow reader is cut off, and a
- * stop dismisses the socket once its running queries are answered.
+ * bypass the slow `socket.send`: `NextMessages` writes them straight to the connection. Pings find dead clients, a slow
+ * reader is cut off, and a stop dismisses the socket once its running queries are answered.
  */
 
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { handleProtocols, CloseCode, type Server } from 'graphql-ws'
-import { type WebSocket, WebSocketServer, type RawData } from 'ws'
-import { pathOf } from '../guard/operation-request.ts'
-import { refuseUpgrade, startingRefusal, requestIdOf } from '../guard/refusal.ts'
+import type { Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
+import { CloseCode, handleProtocols, type Server } from 'graphql-ws'
+import { type RawData, type WebSocket, WebSocketServer } from 'ws'
+import { pathOf, refuseUpgrade, requestIdOf, startingRefusal } from '../guard/request-guard.ts'
 import { graphqlPath } from '../operation-options.ts'
 import { SocketIdentity } from './socket-identity.ts'
 import {
@@ -18,12 +19,8 @@ import {
   type OpenedBy,
   type OpenWebSocket,
 } from './web-socket-operations.ts'
-import type { Socket } from 'node:net'
-import { setImmediate } from 'node:timers/promises'
 import { sleep } from '../../lib/backoff.ts'
-import { FrameSink } from '../planned-stream.ts'
-import type { Output } from '../unsent-bytes.ts'
-import { NextMessages } from './next-messages.ts'
+import { FrameSink, type Output } from '../user-limits.ts'
 import type { ServerParts } from '../operation-pipeline.ts'
 
 /** GraphQL over WebSocket (graphql-transport-ws), on the path of the API: answers upgrade requests by a WebSocket or a refusal. */
@@ -85,9 +82,6 @@ const pileUpMs = 1_000
 const restartCode = 1012
 /** How long a client may take to answer a close frame. */
 const closeDeadlineMs = 2_000
-
-/** Shared by all WebSockets, which get the same messages. */
-const messages = new NextMessages()
 
 /**
  * Serves one WebSocket until it closes. Sending waits until the bytes have left the process, so a slow reader delays
@@ -239,4 +233,86 @@ async function send(socket: WebSocket, text: string, output: Output): Promise<vo
     output.measure()
   })
   output.measure()
+}
+
+const behind = Buffer.from('}')
+
+/** Payloads from this size on are not copied for each connection. */
+const sharedFromBytes = 16_384
+/** The usual number of ids with the same payload: clients count their operations, or use a UUID for each. */
+const maxSharedIds = 16
+
+/**
+ * Writes the `next` messages of graphql-transport-ws for shared frames. Each message is one WebSocket frame (RFC 6455,
+ * 5.2), neither masked nor compressed, so that operations with the same id share its bytes.
+ */
+class NextMessages {
+  #payload: Buffer | undefined
+  readonly #byId = new Map<string, Buffer>()
+
+  /** Writes a message of operation `id` to an uncompressed connection between two messages. */
+  write(connection: Duplex, id: string, payload: Buffer): void {
+    if (payload.length < sharedFromBytes) {
+      connection.write(this.#whole(id, payload))
+      return
+    }
+    const ahead = aheadOf(id)
+    connection.cork()
+    connection.write(messageStart(ahead.length + payload.length + behind.length, [ahead]))
+    connection.write(payload)
+    connection.write(behind)
+    connection.uncork()
+  }
+
+  #whole(id: string, payload: Buffer): Buffer {
+    if (payload !== this.#payload) {
+      this.#payload = payload
+      this.#byId.clear()
+    }
+    const known = this.#byId.get(id)
+    if (known !== undefined) return known
+    const ahead = aheadOf(id)
+    const length = ahead.length + payload.length + behind.length
+    const whole = messageStart(length, [ahead, payload, behind])
+    if (this.#byId.size < maxSharedIds) this.#byId.set(id, whole)
+    return whole
+  }
+}
+
+/** Shared by all WebSockets, which get the same messages. */
+const messages = new NextMessages()
+
+/**
+ * The part of a message before its payload. It is made for each payload: a small buffer per connection would retain the
+ * pool that it was cut from.
+ */
+function aheadOf(id: string): Buffer {
+  return Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`)
+}
+
+const finalText = 0x81
+const length16 = 126
+const length64 = 127
+
+/** The beginning of a message: the header of a WebSocket frame of this length, and parts of the message. */
+function messageStart(length: number, parts: readonly Buffer[]): Buffer {
+  const headerBytes = length < length16 ? 2 : length < 65_536 ? 4 : 10
+  const size = parts.reduce((sum, part) => sum + part.length, headerBytes)
+  const bytes = Buffer.allocUnsafe(size)
+  bytes[0] = finalText
+  if (headerBytes === 2) bytes[1] = length
+  else if (headerBytes === 4) {
+    bytes[1] = length16
+    bytes.writeUInt16BE(length, 2)
+  } else {
+    bytes[1] = length64
+    bytes.writeUInt32BE(0, 2)
+    bytes.writeUInt32BE(length, 6)
+  }
+  let at = headerBytes
+  for (const part of parts) {
+    bytes.set(part, at)
+    at += part.length
+  }
+  return bytes
 }

@@ -49,32 +49,38 @@ const anonymous: Identity = {
   groups: ['system:unauthenticated'],
 }
 
+/**
+ * Knows the users, and issues and checks the tokens of ServiceAccounts: JWTs that this server signs, valid until they
+ * expire or their account is deleted. The server stores none of them. Another server, or this server after a restart,
+ * refuses them.
+ */
 export class Authentication {
-  readonly accounts: ServiceAccountTokens
+  readonly #storage: Storage
   readonly #users: ReadonlyMap<string, Identity>
   readonly #anonymous: boolean
   readonly #identifyToken: IdentifyToken | undefined
+  readonly #key = randomBytes(32)
 
   /** Requests without a token run as `system:anonymous` if that is allowed, and are refused otherwise. */
   constructor(
+    storage: Storage,
     users: readonly SimulatorUser[],
-    accounts: ServiceAccountTokens,
     options: {
       readonly allowAnonymous: boolean
       readonly identifyToken?: IdentifyToken | undefined
     },
   ) {
+    this.#storage = storage
     this.#users = new Map(users.map((user) => [user.token, identityOf(user)]))
     this.#anonymous = options.allowAnonymous
     this.#identifyToken = options.identifyToken
-    this.accounts = accounts
   }
 
   /** The user and the audiences of a token. */
   find(token: string): BoundIdentity | undefined {
     const issued = this.#identifyToken?.(token)
     const identity = issued === undefined ? this.#users.get(token) : identityOf(issued)
-    return identity === undefined ? this.accounts.find(token) : { identity, audiences: [audience] }
+    return identity === undefined ? this.#account(token) : { identity, audiences: [audience] }
   }
 
   /**
@@ -94,6 +100,58 @@ export class Authentication {
     const found = scheme.toLowerCase() === 'bearer' ? this.find(token) : undefined
     if (found?.audiences.includes(audience) !== true) throw unauthorized()
     return found.identity
+  }
+
+  /** A new token and its expiry (RFC 3339); `undefined` if the account does not exist. */
+  issue(
+    order: TokenOrder,
+  ): { readonly token: string; readonly expirationTimestamp: string } | undefined {
+    const { namespace, name, audiences, expirationSeconds } = order
+    const uid = this.#uidOf(namespace, name)
+    if (uid === undefined) return undefined
+    const iat = Math.floor(Date.now() / 1_000)
+    const exp = iat + expirationSeconds
+    const head = encoded({ alg: 'HS256', typ: 'JWT' })
+    const body = encoded({
+      aud: audiences,
+      exp,
+      iat,
+      iss: audience,
+      jti: randomUUID(),
+      'kubernetes.io': { namespace, serviceaccount: { name, uid } },
+      nbf: iat,
+      sub: `system:serviceaccount:${namespace}:${name}`,
+    })
+    const token = `${head}.${body}.${this.#sign(`${head}.${body}`)}`
+    return { token, expirationTimestamp: timestamp(exp * 1_000) }
+  }
+
+  /** The account of a token; `undefined` if another server signed it, if it has expired, or if its account is deleted. */
+  #account(token: string): BoundIdentity | undefined {
+    const [head = '', body = '', signature = '', ...more] = token.split('.')
+    const expected = this.#sign(`${head}.${body}`)
+    if (more.length > 0 || signature.length !== expected.length) return undefined
+    if (!timingSafeEqual(Buffer.from(signature), Buffer.from(expected))) return undefined
+    const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as Claims
+    const { aud, exp, sub, jti } = claims
+    const { namespace, serviceaccount } = claims['kubernetes.io']
+    const { name, uid } = serviceaccount
+    if (exp * 1_000 <= Date.now() || this.#uidOf(namespace, name) !== uid) return undefined
+    const groups = [
+      'system:serviceaccounts',
+      `system:serviceaccounts:${namespace}`,
+      'system:authenticated',
+    ]
+    const extra = { 'authentication.kubernetes.io/credential-id': [`JTI=${jti}`] }
+    return { identity: { name: sub, uid, groups, extra }, audiences: aud }
+  }
+
+  #uidOf(namespace: string, name: string): string | undefined {
+    return this.#storage.get(resources.serviceAccounts, namespace, name)?.metadata.uid
+  }
+
+  #sign(text: string): string {
+    return createHmac('sha256', this.#key).update(text).digest('base64url')
   }
 }
 
@@ -126,76 +184,6 @@ interface TokenOrder {
   readonly name: string
   readonly audiences: readonly string[]
   readonly expirationSeconds: number
-}
-
-/**
- * Issues and checks the tokens of ServiceAccounts: JWTs that this server signs, valid until they expire or their
- * account is deleted. The server stores none of them. Another server, or this server after a restart, refuses them.
- */
-export class ServiceAccountTokens {
-  readonly #storage: Storage
-  readonly #issuer: string
-  readonly #key = randomBytes(32)
-
-  constructor(storage: Storage, issuer: string) {
-    this.#storage = storage
-    this.#issuer = issuer
-  }
-
-  /** A new token and its expiry (RFC 3339); `undefined` if the account does not exist. */
-  issue(
-    order: TokenOrder,
-  ): { readonly token: string; readonly expirationTimestamp: string } | undefined {
-    const { namespace, name, audiences, expirationSeconds } = order
-    const uid = this.#uidOf(namespace, name)
-    if (uid === undefined) return undefined
-    const iat = Math.floor(Date.now() / 1_000)
-    const exp = iat + expirationSeconds
-    const head = encoded({ alg: 'HS256', typ: 'JWT' })
-    const body = encoded({
-      aud: audiences,
-      exp,
-      iat,
-      iss: this.#issuer,
-      jti: randomUUID(),
-      'kubernetes.io': { namespace, serviceaccount: { name, uid } },
-      nbf: iat,
-      sub: `system:serviceaccount:${namespace}:${name}`,
-    })
-    const token = `${head}.${body}.${this.#sign(`${head}.${body}`)}`
-    return { token, expirationTimestamp: timestamp(exp * 1_000) }
-  }
-
-  /**
-   * The user of a token; `undefined` if another server signed the token, if it has expired, or if its account is
-   * deleted.
-   */
-  find(token: string): BoundIdentity | undefined {
-    const [head = '', body = '', signature = '', ...more] = token.split('.')
-    const expected = this.#sign(`${head}.${body}`)
-    if (more.length > 0 || signature.length !== expected.length) return undefined
-    if (!timingSafeEqual(Buffer.from(signature), Buffer.from(expected))) return undefined
-    const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as Claims
-    const { aud, exp, sub, jti } = claims
-    const { namespace, serviceaccount } = claims['kubernetes.io']
-    const { name, uid } = serviceaccount
-    if (exp * 1_000 <= Date.now() || this.#uidOf(namespace, name) !== uid) return undefined
-    const groups = [
-      'system:serviceaccounts',
-      `system:serviceaccounts:${namespace}`,
-      'system:authenticated',
-    ]
-    const extra = { 'authentication.kubernetes.io/credential-id': [`JTI=${jti}`] }
-    return { identity: { name: sub, uid, groups, extra }, audiences: aud }
-  }
-
-  #uidOf(namespace: string, name: string): string | undefined {
-    return this.#storage.get(resources.serviceAccounts, namespace, name)?.metadata.uid
-  }
-
-  #sign(text: string): string {
-    return createHmac('sha256', this.#key).update(text).digest('base64url')
-  }
 }
 
 const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')

@@ -17,7 +17,6 @@ import { inPasses, type Storage } from '../storage/storage.ts'
 import type { Identity, SimulatorUser } from './authentication.ts'
 
 interface ResourceAttributes {
-  readonly kind: 'resource'
   readonly verb: string
   /** `''` for the core group. */
   readonly group: string
@@ -31,9 +30,7 @@ interface ResourceAttributes {
 }
 
 /** A request for resources, or for a path outside of resources. */
-export type AccessAttributes =
-  | ResourceAttributes
-  | { readonly kind: 'path'; readonly verb: string; readonly path: string }
+export type AccessAttributes = ResourceAttributes | { readonly verb: string; readonly path: string }
 
 interface Decision {
   readonly allowed: boolean
@@ -58,8 +55,7 @@ export function denyingAuthorizer(users: readonly SimulatorUser[]): Authorizer {
   return {
     decide: ({ name }, attributes) => ({
       allowed:
-        attributes.kind === 'path' ||
-        denied.get(name)?.includes(groupResourceOf(attributes)) !== true,
+        'path' in attributes || denied.get(name)?.includes(groupResourceOf(attributes)) !== true,
       reason: '',
     }),
     rules: () => everything,
@@ -74,7 +70,7 @@ export function forbidden(
 ): Refusal {
   const because = reason === '' ? '' : `: ${reason}`
   const { verb } = attributes
-  if (attributes.kind === 'path') {
+  if ('path' in attributes) {
     const message = `forbidden: User ${JSON.stringify(user)} cannot ${verb} path ${JSON.stringify(attributes.path)}${because}`
     return new Refusal(403, message, { details: {} })
   }
@@ -136,7 +132,7 @@ export class Rbac implements Authorizer {
   decide(identity: Identity, attributes: AccessAttributes): Decision {
     if (identity.groups.includes('system:masters')) return { allowed: true, reason: '' }
     const missing: string[] = []
-    const namespace = attributes.kind === 'path' ? '' : attributes.namespace
+    const namespace = 'path' in attributes ? '' : attributes.namespace
     for (const binding of this.#bindingsOf(identity, namespace)) {
       const rules = this.#rulesOf(binding)
       if (rules === undefined) missing.push(notFound(binding.role))
@@ -216,7 +212,7 @@ const has = (list: readonly string[] | undefined, value: string): boolean =>
 
 function allows(rule: PolicyRule, attributes: AccessAttributes): boolean {
   if (!has(rule.verbs, attributes.verb)) return false
-  if (attributes.kind === 'path') {
+  if ('path' in attributes) {
     const { path } = attributes
     return (rule.nonResourceURLs ?? []).some(
       (url) => url === path || (url.endsWith('*') && path.startsWith(url.slice(0, -1))),

@@ -6,7 +6,7 @@
 import { type Fields, fieldsOf } from '../../kubernetes/fields.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import type { PolicyRule } from '../../kubernetes/wire/rbac-v1.ts'
-import { badRequest, type FieldProblem, invalidAt, refuseInvalid } from '../api/status-refusal.ts'
+import { badRequest, invalidAt, refuseInvalid } from '../api/status-refusal.ts'
 import { audience, type Authentication, type Identity } from './authentication.ts'
 import type { AccessAttributes, Authorizer } from './authorization.ts'
 
@@ -95,30 +95,26 @@ function reviewAccess(
   { authorizer, namespace }: ReviewContext,
 ): { readonly status: object } {
   const { resourceAttributes: resource, nonResourceAttributes: path } = spec
-  const problems: FieldProblem[] = []
-  const add = (field: string, value: unknown, message: string): void => {
-    problems.push(invalidAt(field, value, message))
-  }
-  if (isJsonObject(resource) && isJsonObject(path)) {
-    const message = 'cannot be specified in combination with resourceAttributes'
-    add('spec.nonResourceAttributes', path, message)
-  } else if (!isJsonObject(resource) && !isJsonObject(path)) {
-    const message = 'exactly one of nonResourceAttributes or resourceAttributes must be specified'
-    add('spec.resourceAttributes', null, message)
-  }
-  if (subject.name === '' && subject.groups.length === 0) {
-    add('spec.user', '', 'at least one of user or group must be specified')
-  }
-  const asked = isJsonObject(resource) ? textOf(resource['namespace']) : ''
-  if (namespace !== '' && asked !== namespace) {
-    add('spec.resourceAttributes.namespace', asked, 'must match metadata.namespace')
-  }
-  refuseInvalid({ group: 'authorization.k8s.io', kind: '', name: '' }, problems)
+  const isOfResource = isJsonObject(resource)
+  const asked = isOfResource ? textOf(resource['namespace']) : ''
+  refuseInvalid({ group: 'authorization.k8s.io', kind: '', name: '' }, [
+    isOfResource &&
+      isJsonObject(path) &&
+      invalidAt('spec.nonResourceAttributes', path, 'cannot be set with resourceAttributes'),
+    !isOfResource &&
+      !isJsonObject(path) &&
+      invalidAt('spec.resourceAttributes', null, 'must be set, or nonResourceAttributes'),
+    subject.name === '' &&
+      subject.groups.length === 0 &&
+      invalidAt('spec.user', '', 'at least one of user or group must be specified'),
+    namespace !== '' &&
+      asked !== namespace &&
+      invalidAt('spec.resourceAttributes.namespace', asked, 'must match metadata.namespace'),
+  ])
   const fields = fieldsOf(resource ?? path)
   const text = (name: string): string => textOf(fields[name])
-  const attributes: AccessAttributes = isJsonObject(resource)
+  const attributes: AccessAttributes = isOfResource
     ? {
-        kind: 'resource',
         verb: text('verb'),
         group: text('group'),
         resource: text('resource'),
@@ -126,7 +122,7 @@ function reviewAccess(
         namespace: text('namespace'),
         name: text('name'),
       }
-    : { kind: 'path', verb: text('verb'), path: text('path') }
+    : { verb: text('verb'), path: text('path') }
   const { allowed, reason } = authorizer.decide(subject, attributes)
   return { status: { allowed, ...(reason === '' ? {} : { reason }) } }
 }

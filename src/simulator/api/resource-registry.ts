@@ -172,64 +172,32 @@ export function hashOf(text: string): string {
   return createHash('sha512').update(text).digest('hex').toUpperCase()
 }
 
-interface OpenApiText {
-  readonly text: string
-  readonly hash: string
+/** The texts of documents. All servers of a process share those of captured ones; custom ones change with their kinds. */
+const texts = new WeakMap<object, { readonly text: string; readonly hash: string }>()
+
+/** `/openapi/v3/PATH`; `undefined` for an unknown path. */
+export function openApiText(
+  { captured, custom }: ResourceRegistry,
+  path: string,
+): { readonly text: string; readonly hash: string } | undefined {
+  const version = custom.get(path.replace(/^apis\//, ''))
+  const key = captured.openapi[path] ?? version
+  let known = key && texts.get(key)
+  if (key !== undefined && known === undefined) {
+    const text = JSON.stringify(captured.openapi[path] ?? version?.openapi())
+    texts.set(key, (known = { text, hash: hashOf(text) }))
+  }
+  return known
 }
 
-/** The texts of captured documents, which all servers of a process share. */
-const capturedTexts = new WeakMap<OpenApiDocument, OpenApiText>()
-
-function textOf(document: OpenApiDocument): OpenApiText {
-  const text = JSON.stringify(document)
-  return { text, hash: hashOf(text) }
-}
-
-/** The OpenAPI v3 documents of a registry. Writes each document once, until the custom kinds change. */
-export class OpenApi {
-  readonly #registry: ResourceRegistry
-  readonly #texts = new Map<string, OpenApiText>()
-  #custom: unknown
-
-  constructor(registry: ResourceRegistry) {
-    this.#registry = registry
-  }
-
-  index(): object {
-    const { captured, custom } = this.#registry
-    const paths = [
-      ...Object.keys(captured.openapi),
-      ...[...custom.keys()].map((key) => `apis/${key}`),
-    ]
-    return {
-      paths: Object.fromEntries(
-        paths.map((path) => [
-          path,
-          { serverRelativeURL: `/openapi/v3/${path}?hash=${this.document(path)?.hash ?? ''}` },
-        ]),
-      ),
-    }
-  }
-
-  /** `/openapi/v3/PATH`; `undefined` for an unknown path. */
-  document(path: string): OpenApiText | undefined {
-    const { captured, custom } = this.#registry
-    const builtIn = captured.openapi[path]
-    if (builtIn !== undefined) {
-      const text = capturedTexts.get(builtIn) ?? textOf(builtIn)
-      capturedTexts.set(builtIn, text)
-      return text
-    }
-    if (this.#custom !== custom) this.#texts.clear()
-    this.#custom = custom
-    const known = this.#texts.get(path)
-    if (known !== undefined) return known
-    const document = custom.get(path.replace(/^apis\//, ''))?.openapi()
-    if (document === undefined) return undefined
-    const made = textOf(document)
-    this.#texts.set(path, made)
-    return made
-  }
+/** `/openapi/v3`: the paths of all documents. */
+export function openApiIndex(registry: ResourceRegistry): object {
+  const custom = [...registry.custom.keys()].map((key) => `apis/${key}`)
+  const paths = [...Object.keys(registry.captured.openapi), ...custom].map((path) => {
+    const hash = openApiText(registry, path)?.hash ?? ''
+    return [path, { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` }]
+  })
+  return { paths: Object.fromEntries(paths) }
 }
 
 export const metricsGroup = 'metrics.k8s.io'

@@ -9,7 +9,7 @@ import type { Unstructured } from '../../kubernetes/object.ts'
 import type { DeclaredColumn } from '../../kubernetes/printing/custom-columns.ts'
 import { valueAt } from './json.ts'
 import type { DiscoveredResource, Schema } from './captured-api.ts'
-import type { FieldProblem } from './status-refusal.ts'
+import type { Found } from './status-refusal.ts'
 
 export interface ObjectRules {
   /** Fills in defaults and drops unknown fields. Adds the paths of dropped fields to `unknown`. */
@@ -19,7 +19,7 @@ export interface ObjectRules {
     object: Unstructured,
     previous: Unstructured | undefined,
     part: 'object' | 'status',
-  ) => readonly FieldProblem[]
+  ) => Found
 }
 
 /** Dotted paths of the values of the scale subresource. */

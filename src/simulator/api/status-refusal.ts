@@ -91,11 +91,25 @@ const modified =
 
 export const badRequest = (message: string): Refusal => new Refusal(400, message)
 
+/** What a check found: a problem, a list of what it found, or nothing. */
+export type Found<T extends FieldProblem = FieldProblem> =
+  | T
+  | false
+  | undefined
+  | readonly Found<T>[]
+
+/** What a check found, as a list. */
+export function problemsIn<T extends FieldProblem>(found: Found<T>): readonly T[] {
+  if (found === false || found === undefined) return []
+  return 'reason' in found ? [found] : found.flatMap((one) => problemsIn(one))
+}
+
 /** Throws a 422 with one cause for each problem, if there are any. */
 export function refuseInvalid(
   { group, kind, name }: { readonly group: string; readonly kind: string; readonly name: string },
-  problems: readonly FieldProblem[],
+  found: Found,
 ): void {
+  const problems = problemsIn(found)
   if (problems.length === 0) return
   const texts = problems.map(({ field, message }) => `${field}: ${message}`)
   const message = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`

@@ -5,10 +5,10 @@
  */
 
 import { once } from 'node:events'
-import { setTimeout as delay } from 'node:timers/promises'
 import { resources } from '../../kubernetes/resources.ts'
 import { microTimestamp, timestamp } from '../../kubernetes/timestamp.ts'
 import type { Container } from '../../kubernetes/wire/core-v1.ts'
+import { sleep } from '../../lib/backoff.ts'
 import {
   activePods,
   Cluster,
@@ -17,9 +17,9 @@ import {
   ObjectGoneError,
   replicasOf,
 } from './cluster.ts'
-import { beginOutage, createLoop, type Loop, reconcile, startJob, withSpec } from './controllers.ts'
+import { beginOutage, reconcile, startJob, withSpec } from './controllers.ts'
 import { templateOf } from './pod.ts'
-import { isHealthy } from './pods.ts'
+import { isHealthy, restartPod, terminatePod, turnCrashingPod } from './pods.ts'
 import { createRandom } from './random.ts'
 import { syncChanged, withStatus } from './status.ts'
 
@@ -66,8 +66,8 @@ const mostTurns = 10
 /** Prepares a churn. It follows all objects from now on, and writes nothing before the first {@link Churn.step}. */
 export function createChurn(options: ChurnOptions): Churn {
   const { writer, seed = 'informerql', eventsPerSecond = 5, maxEvents = 1000 } = options
-  const cluster = new Cluster(writer, createRandom(`${seed}/churn`), options.now ?? Date.now)
-  const loop = createLoop(cluster, maxEvents)
+  const { now = Date.now } = options
+  const cluster = new Cluster(writer, createRandom(`${seed}/churn`), now, { maxEvents })
   const { random, active } = cluster
   let begun = false
   let turnedMs = 0
@@ -91,24 +91,24 @@ export function createChurn(options: ChurnOptions): Churn {
     const nowMs = cluster.now()
     if (nowMs - turnedMs >= crashLoopTurnMs) {
       turnedMs = nowMs
-      if (turnCrashLoop(loop)) return
+      if (turnCrashLoop(cluster)) return
     }
     const many = Math.min(64, Math.max(2, cluster.ofKind('Deployment').size / 10))
     if (random.chance(0.3)) {
       const which = random.next()
       if (which < 0.5) return sendHeartbeat(cluster)
-      if (which < 0.7) return void turnCrashLoop(loop)
-      if (which < 0.9) return readMetrics(loop)
+      if (which < 0.7) return void turnCrashLoop(cluster)
+      if (which < 0.9) return readMetrics(cluster)
       // A resync, as in informers. It finds work that no event has announced.
       const found = oneOf(cluster, [...cluster.controllers.values()])
       if (found !== undefined) active.add(found)
       return
     }
-    if (active.size < (options.maxActivities ?? many)) return randomChange(loop)
+    if (active.size < (options.maxActivities ?? many)) return randomChange(cluster)
     const item = random.pick([...active])
     let more = false
     try {
-      more = reconcile(loop, item)
+      more = reconcile(cluster, item)
     } finally {
       if (!more) active.delete(item)
     }
@@ -121,7 +121,7 @@ export function createChurn(options: ChurnOptions): Churn {
       // Goes behind the others.
       cluster.asked.delete(item)
       unlessGone(() => {
-        if (reconcile(loop, item)) cluster.asked.add(item)
+        if (reconcile(cluster, item)) cluster.asked.add(item)
       })
     }
     syncChanged(cluster)
@@ -180,24 +180,19 @@ async function runAtPace(
   }
 }
 
-/** Resolves with `false` if the signal aborts first. */
+/** Waits. Resolves with `false` if the signal aborts first. */
 async function elapsed(ms: number, signal: AbortSignal): Promise<boolean> {
-  try {
-    await delay(ms, undefined, { signal })
-    return true
-  } catch (error) {
-    if (signal.aborted) return false
-    throw error
-  }
+  await sleep(ms, signal)
+  return !signal.aborted
 }
 
 /** Restarts a container in a crash loop, or lets it fail again. Returns whether there is one. */
-function turnCrashLoop({ cluster, lifecycle }: Loop): boolean {
+function turnCrashLoop(cluster: Cluster): boolean {
   const turning = [...cluster.crashing].filter(
     ({ stage, terminating }) => !terminating && (stage === 'running' || stage === 'waiting'),
   )
   const pod = oneOf(cluster, turning)
-  if (pod !== undefined) lifecycle.turnCrashLoop(pod)
+  if (pod !== undefined) turnCrashingPod(cluster, pod)
   return pod !== undefined
 }
 
@@ -205,36 +200,35 @@ function turnCrashLoop({ cluster, lifecycle }: Loop): boolean {
  * Makes a random change of desired state or pods, which the controllers then act on. Does nothing if the chosen change
  * is impossible now.
  */
-function randomChange(loop: Loop): void {
-  const { cluster, lifecycle } = loop
+function randomChange(cluster: Cluster): void {
   const { random } = cluster
   const which = random.next()
   if (which < 0.006) {
     const { open } = cluster.nodes
     const isEnough = open.length >= 4
     if (!isEnough || [...cluster.active].some(({ kind }) => kind === 'Outage')) return
-    return beginOutage(loop, random.pick(open).name)
+    return beginOutage(cluster, random.pick(open).name)
   }
   if (which < 0.12) {
     const record = oneOf(cluster, [...cluster.ofKind('CronJob')])
     const cronJob = record && cluster.get(resources.cronJobs, record)
     if (record === undefined || cronJob === undefined || cronJob.spec.suspend === true) return
     const isIdle = cluster.ownedBy(record).every(({ outcome }) => outcome !== undefined)
-    if (isIdle) startJob(loop, record, cronJob)
+    if (isIdle) startJob(cluster, record, cronJob)
     return
   }
   if (which < 0.18) {
     const group = oneOf(cluster, [...cluster.ofKind('StatefulSet')])
     const pods = [...(group?.pods ?? [])]
     if (group === undefined || !pods.every(isHealthy) || pods.length === 0) return
-    lifecycle.terminate(random.pick(pods))
+    terminatePod(cluster, random.pick(pods))
     cluster.active.add(group)
     return
   }
   const record = oneOf(cluster, [...cluster.ofKind('Deployment')])
   if (record === undefined || !isSettled(cluster, record)) return
   if (which < 0.45) {
-    lifecycle.restart(random.pick([...(cluster.ownedBy(record).at(-1)?.pods ?? [])]))
+    restartPod(cluster, random.pick([...(cluster.ownedBy(record).at(-1)?.pods ?? [])]))
     cluster.active.add(record)
   } else if (which < 0.75) release(cluster, record)
   else if (!cluster.autoscalers.has(`${record.namespace}/${record.name}`)) {
@@ -329,7 +323,7 @@ const tolerance = 0.1
  * Lets one autoscaler read its metrics and scale if the load is off target. The load per pod falls and rises with the
  * pods, so it stays around the target.
  */
-function readMetrics({ cluster, events }: Loop): void {
+function readMetrics(cluster: Cluster): void {
   const at = oneOf(cluster, [...cluster.autoscalers.values()])
   const autoscaler = at && cluster.get(resources.horizontalPodAutoscalers, at)
   const { scaleTargetRef, minReplicas = 1, maxReplicas = 1, metrics } = autoscaler?.spec ?? {}
@@ -361,7 +355,6 @@ function readMetrics({ cluster, events }: Loop): void {
   if (desired === replicas || desired === replicasOf(deployment)) return
   const way = desired > record.baseline ? 'above' : 'below'
   const message = `New size: ${desired}; reason: cpu resource utilization (percentage of request) ${way} target`
-  const component = 'horizontal-pod-autoscaler'
-  events.record(autoscaler, { component, reason: 'SuccessfulRescale', message })
+  cluster.record(autoscaler, 'horizontal-pod-autoscaler', 'SuccessfulRescale', message)
   scale(cluster, record, desired)
 }

@@ -6,13 +6,14 @@
 import { groupResourceOf, type Resource } from '../../kubernetes/api-resource.ts'
 import type { KubernetesObject, Unstructured } from '../../kubernetes/object.ts'
 import { resources } from '../../kubernetes/resources.ts'
+import { timestamp } from '../../kubernetes/timestamp.ts'
 import type { Event, Pod } from '../../kubernetes/wire/core-v1.ts'
 import type { Job } from '../../kubernetes/wire/batch-v1.ts'
 import type { ResourceName, Storage } from '../storage/storage.ts'
 import { isReadyObject, Nodes } from './nodes.ts'
-import type { Labels } from './object.ts'
+import { identified, type Labels } from './object.ts'
 import { mainContainer, type Placement, templateOf } from './pod.ts'
-import type { Random } from './random.ts'
+import { hexDigest, type Random, uidDigest } from './random.ts'
 
 /** The part of the simulator's storage that population and churn use. */
 export interface ClusterWriter extends Pick<Storage, 'create' | 'update' | 'delete' | 'get'> {
@@ -108,6 +109,13 @@ const followed = new Map(
   ].map((resource) => [groupResourceOf(resource), resource]),
 )
 
+interface EventDetails {
+  readonly type?: 'Normal' | 'Warning'
+  readonly host?: string
+  /** The part of the object: `spec.containers{app}`. */
+  readonly fieldPath?: string
+}
+
 /** The records of one namespace. */
 interface NamespaceRecords {
   readonly controllers: Set<Controller>
@@ -140,7 +148,7 @@ export class Cluster {
   /** Pods whose image crashes at each start. */
   readonly crashing: Set<PodRecord> = new Set()
   readonly autoscalers: Map<string, Named> = new Map()
-  /** Events by {@link eventKey}, oldest first. */
+  /** Events by UID of their object, reason and message, oldest first. */
   readonly events: Map<string, Named> = new Map()
   /** The problem of each broken image, learned from the pods that are broken before the loop begins. */
   readonly badImages: Map<string, string> = new Map()
@@ -153,13 +161,17 @@ export class Cluster {
   readonly changed: Set<Controller> = new Set()
   readonly #namespaces = new Map<string, NamespaceRecords>()
 
+  /** Beyond `maxEvents` the oldest Event is deleted, as an API server does after an hour. */
+  readonly #maxEvents: number
+
   constructor(
     storage: ClusterWriter,
     random: Random,
     now: () => number,
-    nodes: Nodes = new Nodes(),
+    { nodes = new Nodes(), maxEvents = 1000 }: { nodes?: Nodes; maxEvents?: number } = {},
   ) {
     this.#storage = storage
+    this.#maxEvents = maxEvents
     this.random = random
     this.now = now
     this.nodes = nodes
@@ -222,6 +234,65 @@ export class Cluster {
 
   remove(resource: Resource, at: Named): void {
     if (this.get(resource, at) !== undefined) this.delete(resource, at.namespace, at.name)
+  }
+
+  /** Writes an Event of a component about an object. A repeated one counts up. */
+  record(
+    regarding: Unstructured,
+    component: string,
+    reason: string,
+    message: string,
+    { type = 'Normal', host, fieldPath }: EventDetails = {},
+  ): void {
+    const { name, namespace, uid = '', resourceVersion } = regarding.metadata
+    const atMs = this.now()
+    const at = timestamp(atMs)
+    const key = `${uid}/${reason}/${message}`
+    const seen = this.events.get(key)
+    // Keeps the map in the order of last occurrence.
+    this.events.delete(key)
+    if (seen !== undefined && this.get(resources.events, seen) !== undefined) {
+      this.change(resources.events, seen, (before) => ({
+        ...before,
+        count: (before.count ?? 1) + 1,
+        lastTimestamp: at,
+      }))
+      return
+    }
+    const manager = component.endsWith('-controller') ? 'kube-controller-manager' : component
+    const event = {
+      metadata: {
+        name: `${name}.${hexDigest(`${key}/${atMs}`, 16)}`,
+        namespace: namespace ?? 'default',
+        managedFields: [{ manager, operation: 'Update' as const }],
+      },
+      count: 1,
+      eventTime: null,
+      firstTimestamp: at,
+      involvedObject: {
+        apiVersion: regarding.apiVersion,
+        ...(fieldPath === undefined ? {} : { fieldPath }),
+        kind: regarding.kind,
+        name,
+        ...(namespace === undefined ? {} : { namespace }),
+        ...(resourceVersion === undefined ? {} : { resourceVersion }),
+        uid,
+      },
+      lastTimestamp: at,
+      message,
+      reason,
+      reportingComponent: component,
+      reportingInstance: host ?? '',
+      source: { component, ...(host === undefined ? {} : { host }) },
+      type,
+    }
+    const identity = { uid: uidDigest(`${key}/${atMs}/event`), createdAtMs: atMs }
+    this.create(resources.events, identified(resources.events, event, identity))
+    for (const [oldest, place] of this.events) {
+      if (this.events.size <= this.#maxEvents) return
+      this.events.delete(oldest)
+      this.remove(resources.events, place)
+    }
   }
 
   #write<T>(write: () => T): T {
@@ -288,7 +359,10 @@ export class Cluster {
         else this.autoscalers.set(keyOf(at), named(at))
         return
       case 'Event':
-        if (object !== undefined) this.events.set(eventKey(object), named(at))
+        if (object !== undefined) {
+          const { involvedObject, reason = '', message = '' } = object as Event
+          this.events.set(`${involvedObject.uid ?? ''}/${reason}/${message}`, named(at))
+        }
         return
       default:
         return this.#controller(kind as ControllerKind, at, object)
@@ -430,12 +504,6 @@ export class Cluster {
 
 /** The annotation with the revision of a Deployment and its ReplicaSets. */
 export const revisionAnnotation = 'deployment.kubernetes.io/revision'
-
-/** The identity of an Event: its object, reason and message. */
-export function eventKey(object: Unstructured): string {
-  const { involvedObject, reason, message } = object as Event
-  return `${involvedObject.uid ?? ''}/${reason ?? ''}/${message ?? ''}`
-}
 
 /** `spec.replicas`; 1 by default. */
 export function replicasOf(workload: Unstructured): number {

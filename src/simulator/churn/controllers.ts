@@ -20,33 +20,20 @@ import {
   replicasOf,
   revisionAnnotation,
 } from './cluster.ts'
-import { EventRecorder, PodLifecycle } from './pods.ts'
+import { advancePods, createPod, finishPod, terminatePod } from './pods.ts'
 import { evictPod, loseNode, recoverNode } from './nodes.ts'
 import { identified, minute, ownerReference } from './object.ts'
 import { labelled, type PodIdentity, type PodTemplate, templateOf } from './pod.ts'
 import { countPods, failedPods, jobStatus, maxSurge, maxUnavailable, withStatus } from './status.ts'
 
-/** A cluster, and those who act on it. */
-export interface Loop {
-  readonly cluster: Cluster
-  readonly events: EventRecorder
-  readonly lifecycle: PodLifecycle
-}
-
-export function createLoop(cluster: Cluster, maxEvents = 1000): Loop {
-  const events = new EventRecorder(cluster, maxEvents)
-  return { cluster, events, lifecycle: new PodLifecycle(cluster, events) }
-}
-
 /**
  * Brings an object one step closer to its desired state. Works from the current state only, so changes by clients are
  * handled like its own. Returns `false` if nothing is left to do, or if the rest has to wait.
  */
-export function reconcile(loop: Loop, item: Controller | Outage): boolean {
-  if (item.kind === 'Outage') return reconcileOutage(loop, item)
+export function reconcile(cluster: Cluster, item: Controller | Outage): boolean {
+  if (item.kind === 'Outage') return reconcileOutage(cluster, item)
   if (item.orphaned) {
     // The garbage collector deletes the pods one by one, then the controller.
-    const { cluster } = loop
     const [pod] = item.pods
     const resource = controllerResources[item.kind]
     if (pod !== undefined) cluster.remove(resources.pods, pod)
@@ -56,27 +43,25 @@ export function reconcile(loop: Loop, item: Controller | Outage): boolean {
     }
     return pod !== undefined
   }
-  if (item.kind === 'Deployment') return reconcileDeployment(loop, item)
-  if (loop.lifecycle.advance(item)) return true
-  if (item.kind === 'StatefulSet') return reconcileStatefulSet(loop, item)
+  if (item.kind === 'Deployment') return reconcileDeployment(cluster, item)
+  if (advancePods(cluster, item)) return true
+  if (item.kind === 'StatefulSet') return reconcileStatefulSet(cluster, item)
   if (item.kind !== 'Job' || item.outcome !== undefined) return false
   // A Job runs one pod at a time until one succeeds or too many have failed.
-  const { cluster, lifecycle } = loop
   const { spec } = cluster.require(resources.jobs, item)
   const pods = [...item.pods]
   const running = pods.find(({ stage, ready }) => stage === 'running' && ready)
-  if (pods.some(({ stage }) => stage === 'succeeded')) endJob(loop, item, 'complete')
-  else if (failedPods(item) > (spec?.backoffLimit ?? 6)) endJob(loop, item, 'failed')
-  else if (running !== undefined) lifecycle.finish(running, !cluster.badImages.has(running.image))
-  else if (activePods(item).length === 0 && spec?.suspend !== true) lifecycle.create(item)
+  if (pods.some(({ stage }) => stage === 'succeeded')) endJob(cluster, item, 'complete')
+  else if (failedPods(item) > (spec?.backoffLimit ?? 6)) endJob(cluster, item, 'failed')
+  else if (running !== undefined) finishPod(cluster, running, !cluster.badImages.has(running.image))
+  else if (activePods(item).length === 0 && spec?.suspend !== true) createPod(cluster, item)
   else return false
   return true
 }
 
-function reconcileDeployment(loop: Loop, record: Controller): boolean {
-  const { cluster, lifecycle } = loop
+function reconcileDeployment(cluster: Cluster, record: Controller): boolean {
   const revisions = cluster.ownedBy(record)
-  if (revisions.some((group) => lifecycle.advance(group))) return true
+  if (revisions.some((group) => advancePods(cluster, group))) return true
   const deployment = cluster.require(resources.deployments, record)
   const template = templateOf(deployment)
   const { labels = {}, annotations = {} } = template.metadata ?? {}
@@ -89,7 +74,7 @@ function reconcileDeployment(loop: Loop, record: Controller): boolean {
     return isSame && equalJson(metadata?.annotations ?? {}, annotations)
   })
   if (fresh === undefined || fresh !== revisions.at(-1)) {
-    makeCurrent(loop, record, fresh)
+    makeCurrent(cluster, record, fresh)
     return true
   }
   const desired = replicasOf(deployment)
@@ -98,8 +83,8 @@ function reconcileDeployment(loop: Loop, record: Controller): boolean {
   const old = revisions.flatMap((group) => (group === fresh ? [] : activePods(group)))
   const surge = old.length === 0 ? 0 : maxSurge(desired)
   if (updated.length < desired && active < desired + surge) {
-    setReplicas(loop, deployment, fresh, old.length === 0 ? desired : updated.length + 1)
-    lifecycle.create(fresh)
+    setReplicas(cluster, deployment, fresh, old.length === 0 ? desired : updated.length + 1)
+    createPod(cluster, fresh)
     return true
   }
   // Deletes pods that are not ready first, then the youngest.
@@ -111,13 +96,14 @@ function reconcileDeployment(loop: Loop, record: Controller): boolean {
   if (surplus !== undefined) {
     const { controller } = surplus
     const left = controller === fresh ? desired : activePods(controller).length - 1
-    setReplicas(loop, deployment, controller, left)
-    lifecycle.terminate(surplus)
+    setReplicas(cluster, deployment, controller, left)
+    terminatePod(cluster, surplus)
     return true
   }
   if (old.length > 0) return false
   const before = cluster.writes
-  for (const group of revisions) setReplicas(loop, deployment, group, group === fresh ? desired : 0)
+  for (const group of revisions)
+    setReplicas(cluster, deployment, group, group === fresh ? desired : 0)
   const gone = revisions.slice(0, -1).filter((group) => group.pods.size === 0)
   const limit = deployment.spec?.revisionHistoryLimit ?? 10
   for (const group of gone.slice(0, Math.max(0, gone.length - limit)))
@@ -129,11 +115,7 @@ function reconcileDeployment(loop: Loop, record: Controller): boolean {
 const hashLabel = 'pod-template-hash'
 
 /** Creates a ReplicaSet of the Deployment's template, or reuses that of an older revision with the same template. */
-function makeCurrent(
-  { cluster, events }: Loop,
-  record: Controller,
-  old: Controller | undefined,
-): void {
+function makeCurrent(cluster: Cluster, record: Controller, old: Controller | undefined): void {
   const revision = (cluster.ownedBy(record).at(-1)?.revision ?? 0) + 1
   const numbered = (object: Unstructured): Unstructured => {
     const annotations = { ...object.metadata.annotations, [revisionAnnotation]: String(revision) }
@@ -147,9 +129,8 @@ function makeCurrent(
     return
   }
   const { name } = createReplicaSet(cluster, deployment, templateOf(deployment), revision, 0)
-  const component = 'deployment-controller'
   const message = `Created new replica set "${name}"`
-  events.record(deployment, { component, reason: 'NewReplicaSetCreated', message })
+  cluster.record(deployment, 'deployment-controller', 'NewReplicaSetCreated', message)
 }
 
 /** Creates the ReplicaSet of a revision of a Deployment. */
@@ -197,7 +178,7 @@ function create(
 
 /** Changes `spec.replicas` of a ReplicaSet, and reports the change as the Deployment controller does. */
 function setReplicas(
-  { cluster, events }: Loop,
+  cluster: Cluster,
   deployment: Unstructured,
   group: Controller,
   replicas: number,
@@ -209,8 +190,7 @@ function setReplicas(
   cluster.changed.add(group)
   const way = replicas > from ? 'up' : 'down'
   const message = `Scaled ${way} replica set ${group.name} from ${from} to ${replicas}`
-  const component = 'deployment-controller'
-  events.record(deployment, { component, reason: 'ScalingReplicaSet', message })
+  cluster.record(deployment, 'deployment-controller', 'ScalingReplicaSet', message)
 }
 
 /** An object with other fields of its spec, and so the next generation. */
@@ -224,7 +204,7 @@ export function withSpec(object: Unstructured, fields: object): Unstructured {
 const ordinalOf = ({ name }: PodRecord): number => Number(name.slice(name.lastIndexOf('-') + 1))
 
 /** Creates the missing pod with the lowest number. Deletes surplus pods from the highest number down. */
-function reconcileStatefulSet({ cluster, lifecycle }: Loop, group: Controller): boolean {
+function reconcileStatefulSet(cluster: Cluster, group: Controller): boolean {
   const statefulSet = cluster.require(resources.statefulSets, group)
   const replicas = replicasOf(statefulSet)
   const there = new Map([...group.pods].map((pod) => [ordinalOf(pod), pod]))
@@ -233,7 +213,7 @@ function reconcileStatefulSet({ cluster, lifecycle }: Loop, group: Controller): 
     if (pod?.ready === true) continue
     if (pod !== undefined) return false
     const hash = (statefulSet.status?.updateRevision ?? '').slice(group.name.length + 1)
-    lifecycle.create(group, hash === '' ? {} : { [revisionLabel]: hash }, (controller) =>
+    createPod(cluster, group, hash === '' ? {} : { [revisionLabel]: hash }, (controller) =>
       statefulPodIdentity(controller, ordinal),
     )
     return true
@@ -241,7 +221,7 @@ function reconcileStatefulSet({ cluster, lifecycle }: Loop, group: Controller): 
   const last = Math.max(...there.keys())
   const surplus = last < replicas ? undefined : there.get(last)
   if (surplus === undefined || surplus.terminating) return false
-  lifecycle.terminate(surplus)
+  terminatePod(cluster, surplus)
   return true
 }
 
@@ -270,7 +250,7 @@ export function statefulPodIdentity(
 
 /** Starts a Job of a CronJob. `template` is the CronJob or an earlier version of it. */
 export function startJob(
-  { cluster, events }: Loop,
+  cluster: Cluster,
   record: Controller,
   template: CronJob & Unstructured,
 ): Controller {
@@ -315,8 +295,7 @@ export function startJob(
   }
   const started = create(cluster, 'Job', job, uid)
   reportRun(cluster, record, { lastScheduleTime: startedAt })
-  const message = `Created job ${name}`
-  events.record(cronJob, { component: 'cronjob-controller', reason: 'SuccessfulCreate', message })
+  cluster.record(cronJob, 'cronjob-controller', 'SuccessfulCreate', `Created job ${name}`)
   return started
 }
 
@@ -326,27 +305,15 @@ function reportRun(cluster: Cluster, record: Controller, fields: object): void {
   )
 }
 
-function endJob(
-  { cluster, events }: Loop,
-  group: Controller,
-  outcome: 'complete' | 'failed',
-): void {
+function endJob(cluster: Cluster, group: Controller, outcome: 'complete' | 'failed'): void {
   const endedAtMs = cluster.now()
   const job = cluster.require(resources.jobs, group)
   const ended = withStatus(cluster, job, jobStatus(job, group, outcome, endedAtMs)) ?? job
   cluster.update(resources.jobs, ended)
-  const component = 'job-controller'
-  events.record(
-    ended,
-    outcome === 'complete'
-      ? { component, reason: 'Completed', message: 'Job completed' }
-      : {
-          component,
-          type: 'Warning',
-          reason: 'BackoffLimitExceeded',
-          message: 'Job has reached the specified backoff limit',
-        },
-  )
+  const isDone = outcome === 'complete'
+  const reason = isDone ? 'Completed' : 'BackoffLimitExceeded'
+  const message = isDone ? 'Job completed' : 'Job has reached the specified backoff limit'
+  cluster.record(ended, 'job-controller', reason, message, { type: isDone ? 'Normal' : 'Warning' })
   const record = cluster.controllers.get(group.owner)
   const cronJob = record && cluster.get(resources.cronJobs, record)
   if (record === undefined || cronJob === undefined) return
@@ -359,13 +326,13 @@ function endJob(
 }
 
 /** Makes a node silent. It stays silent for longer the more pods are evicted. */
-export function beginOutage(loop: Loop, name: string): void {
-  setSilent(loop, name, loseNode, 'NodeNotReady')
-  loop.cluster.active.add({ kind: 'Outage', node: name, turnsLeft: 10 })
+export function beginOutage(cluster: Cluster, name: string): void {
+  setSilent(cluster, name, loseNode, 'NodeNotReady')
+  cluster.active.add({ kind: 'Outage', node: name, turnsLeft: 10 })
 }
 
 function setSilent(
-  { cluster, events }: Loop,
+  cluster: Cluster,
   name: string,
   change: typeof recoverNode,
   reason: 'NodeNotReady' | 'NodeReady',
@@ -373,16 +340,14 @@ function setSilent(
   const pods = cluster.podsOn(name).flatMap((pod) => cluster.get(resources.pods, pod) ?? [])
   const before = cluster.require(resources.nodes, { namespace: '', name })
   const node = change(cluster, before, pods, cluster.now())
-  const message = `Node ${name} status is now: ${reason}`
-  events.record(node, { component: 'node-controller', reason, message })
+  cluster.record(node, 'node-controller', reason, `Node ${name} status is now: ${reason}`)
 }
 
 /**
  * Works through the effects of a silent node: its pods are evicted, and Deployments start replacements elsewhere. Pods
  * of StatefulSets wait for the node, those of DaemonSets stay. After a while the node comes back.
  */
-function reconcileOutage(loop: Loop, outage: Outage): boolean {
-  const { cluster, events } = loop
+function reconcileOutage(cluster: Cluster, outage: Outage): boolean {
   // A client may have restored or deleted the node.
   if (cluster.nodes.get(outage.node)?.ready !== false) return false
   const pod = cluster.podsOn(outage.node).find(
@@ -393,14 +358,13 @@ function reconcileOutage(loop: Loop, outage: Outage): boolean {
   if (pod !== undefined) {
     const evicted = evictPod(cluster, cluster.require(resources.pods, pod), cluster.now())
     const message = `Marking for deletion Pod ${pod.namespace}/${pod.name}`
-    const component = 'taint-eviction-controller'
-    events.record(evicted, { component, reason: 'TaintManagerEviction', message })
+    cluster.record(evicted, 'taint-eviction-controller', 'TaintManagerEviction', message)
     cluster.activate(pod.controller)
     outage.turnsLeft += 3
     return true
   }
   outage.turnsLeft -= 1
   if (outage.turnsLeft > 0) return true
-  setSilent(loop, outage.node, recoverNode, 'NodeReady')
+  setSilent(cluster, outage.node, recoverNode, 'NodeReady')
   return false
 }

@@ -25,7 +25,7 @@ import {
   type ServedResource,
   servedResources,
 } from '../api/served-resource.ts'
-import { type FieldProblem, invalidAt } from '../api/status-refusal.ts'
+import { invalidAt } from '../api/status-refusal.ts'
 import { defaulted, prunedObject, schemaProblems } from '../schema/structural-schema.ts'
 import { inPasses, type Storage } from '../storage/storage.ts'
 import {
@@ -54,8 +54,36 @@ export function serveCustomResources(storage: Storage): void {
   for (const definition of storage.list(definitionResource)) {
     definitions.set(definition.metadata.name, definition)
   }
-  const controller = new CustomResources(storage, definitions)
-  const sync = inPasses(() => controller.sync())
+  let served: ReadonlyMap<string, ServedDefinition> = new Map()
+  const sync = inPasses(() => {
+    const current = [...definitions.values()]
+    const groups = Map.groupBy(current, (definition) => specOf(definition).group)
+    for (const definition of current) {
+      const members = groups.get(specOf(definition).group) ?? []
+      const others = members.filter((other) => other !== definition)
+      const status = nextStatus(definition, others)
+      if (equalJson(status, statusOf(definition))) continue
+      storage.update(definitionResource, { ...definition, status })
+      // The next status may depend on this write, which asks for another pass.
+      break
+    }
+    const before = served
+    served = new Map(
+      current.filter(isEstablished).map((definition) => {
+        const { name } = definition.metadata
+        const spec = specOf(definition)
+        const known = before.get(name)
+        const isSame = known !== undefined && equalJson(known.spec, spec)
+        return [name, isSame ? known : { spec, kinds: customKinds(spec) }]
+      }),
+    )
+    for (const [name, { kinds }] of before) {
+      const stored = kinds[0]?.resource.stored
+      if (!definitions.has(name) && stored !== undefined) storage.deleteAll(stored)
+    }
+    storage.registry.setCustom(customVersions(storage.registry.captured, [...served.values()]))
+    for (const [name, old] of before) takeNewForm(storage, old, served.get(name))
+  })
   storage.follow(({ groupResource }, { name }, definition) => {
     if (groupResource !== groupResourceOf(definitionResource)) return
     if (definition === undefined) definitions.delete(name)
@@ -67,80 +95,41 @@ export function serveCustomResources(storage: Storage): void {
 
 const definitionResource = resources.customResourceDefinitions
 
-class CustomResources {
-  readonly #storage: Storage
-  readonly #definitions: ReadonlyMap<string, Unstructured>
-  #served: ReadonlyMap<string, ServedDefinition> = new Map()
+/** The served versions of definitions, by group and priority. */
+function customVersions(
+  captured: CapturedApi,
+  definitions: readonly ServedDefinition[],
+): CustomVersion[] {
+  const served = definitions.flatMap(({ kinds }) => kinds.filter(({ version }) => version.served))
+  const versions = Map.groupBy(served, (kind) => kind.resource.apiVersion)
+  return Array.from(versions, ([apiVersion, kinds]): CustomVersion => ({
+    ...splitApiVersion(apiVersion),
+    resources: new Map(kinds.map((kind) => [kind.resource.resource, kind.resource])),
+    discovered: kinds.flatMap(({ discovered }) => discovered),
+    openapi: () => customOpenApi(captured, kinds),
+  })).toSorted((a, b) => (a.group === b.group ? compareVersions(a.version, b.version) : 0))
+}
 
-  constructor(storage: Storage, definitions: ReadonlyMap<string, Unstructured>) {
-    this.#storage = storage
-    this.#definitions = definitions
+/** Rewrites the stored objects in the form of the changed kind, and wakes its watches so that they end. */
+function takeNewForm(
+  storage: Storage,
+  old: ServedDefinition,
+  next: ServedDefinition | undefined,
+): void {
+  const before = old.kinds[0]?.resource.stored
+  if (before === undefined || old === next) return
+  const held = (next ?? old).kinds
+    .map((kind) => kind.resource)
+    .find(({ apiVersion, stored }) => apiVersion === stored.apiVersion)
+  if (held === undefined) return
+  const { rules, stored } = held
+  if (next !== undefined) {
+    storage.rewrite(before, stored, (object) => {
+      const converted = stored.convert(object, stored.apiVersion)
+      return rules?.settle(converted, []) ?? converted
+    })
   }
-
-  sync(): void {
-    const current = [...this.#definitions.values()]
-    const groups = Map.groupBy(current, (definition) => specOf(definition).group)
-    for (const definition of current) {
-      const members = groups.get(specOf(definition).group) ?? []
-      const others = members.filter((other) => other !== definition)
-      const status = nextStatus(definition, others)
-      if (equalJson(status, statusOf(definition))) continue
-      this.#storage.update(definitionResource, { ...definition, status })
-      // The next status may depend on this write, which asks for another pass.
-      break
-    }
-    const before = this.#served
-    this.#served = new Map(
-      current.filter(isEstablished).map((definition) => {
-        const { name } = definition.metadata
-        const spec = specOf(definition)
-        const known = before.get(name)
-        const isSame = known !== undefined && equalJson(known.spec, spec)
-        return [name, isSame ? known : { spec, kinds: customKinds(spec) }]
-      }),
-    )
-    for (const [name, { kinds }] of before) {
-      const stored = kinds[0]?.resource.stored
-      if (!this.#definitions.has(name) && stored !== undefined) this.#storage.deleteAll(stored)
-    }
-    this.#storage.registry.setCustom(this.#versions())
-    for (const [name, old] of before) this.#follow(old, this.#served.get(name))
-  }
-
-  /** The served versions of all definitions, by group and priority. */
-  #versions(): CustomVersion[] {
-    const { captured } = this.#storage.registry
-    const served = [...this.#served.values()].flatMap(({ kinds }) =>
-      kinds.filter(({ version }) => version.served),
-    )
-    const versions = Map.groupBy(served, (kind) => kind.resource.apiVersion)
-    return [...versions]
-      .map(([apiVersion, kinds]): CustomVersion => ({
-        ...splitApiVersion(apiVersion),
-        resources: new Map(kinds.map((kind) => [kind.resource.resource, kind.resource])),
-        discovered: kinds.flatMap(({ discovered }) => discovered),
-        openapi: () => customOpenApi(captured, kinds),
-      }))
-      .toSorted((a, b) => (a.group === b.group ? compareVersions(a.version, b.version) : 0))
-  }
-
-  /** Rewrites the stored objects in the form of the changed kind, and wakes its watches so that they end. */
-  #follow(old: ServedDefinition, next: ServedDefinition | undefined): void {
-    const before = old.kinds[0]?.resource.stored
-    if (before === undefined || old === next) return
-    const held = (next ?? old).kinds
-      .map((kind) => kind.resource)
-      .find(({ apiVersion, stored }) => apiVersion === stored.apiVersion)
-    if (held === undefined) return
-    const { rules, stored } = held
-    if (next !== undefined) {
-      this.#storage.rewrite(before, stored, (object) => {
-        const converted = stored.convert(object, stored.apiVersion)
-        return rules?.settle(converted, []) ?? converted
-      })
-    }
-    this.#storage.store(stored).wake()
-  }
+  storage.store(stored).wake()
 }
 
 const schemaPrefix = '#/components/schemas/'
@@ -370,18 +359,17 @@ function customRules(schema: Schema, scale: ScalePaths | undefined): ObjectRules
         return before !== undefined && path.length > 0 && equalJson(before, valueAt(object, path))
       }
       return [
-        ...found
+        found
           .filter(({ node }) => !isUnchanged(node))
           .map(({ reason, message, field }) => ({
             reason,
             message,
             field: isOfStatus && field !== '<nil>' ? `status.${field}` : field,
           })),
-        ...[scale?.specReplicas, scale?.statusReplicas].flatMap((path = ''): FieldProblem[] => {
+        [scale?.specReplicas, scale?.statusReplicas].map((path = '') => {
           const replicas = valueAt(object, path)
-          const isWrong = typeof replicas === 'number' && replicas < 0
           const message = 'should be a non-negative integer'
-          return isWrong ? [invalidAt(`.${path}`, replicas, message)] : []
+          return Number(replicas) < 0 && invalidAt(`.${path}`, replicas, message)
         }),
       ]
     },

@@ -15,8 +15,8 @@ import { type KindSchema, memberSchema, type Schema } from '../api/captured-api.
 import { equalJson } from '../api/json.ts'
 import type { ObjectRules } from '../api/served-resource.ts'
 import {
-  type FieldProblem,
   forbiddenAt,
+  type Found,
   invalidAt,
   requiredAt,
   unsupportedAt,
@@ -148,16 +148,10 @@ function acceptNames(
 /** Names the approval of an API. Definitions in groups of Kubernetes must have it. */
 const approvalAnnotation = 'api-approved.kubernetes.io'
 
-const required = `protected groups must have approval annotation "${approvalAnnotation}"`
-const see = 'see https://github.com/kubernetes/enhancements/pull/1111'
-
 /** The approval of a definition's API, as a condition; `undefined` for groups that need none. */
 function approvalOf(definition: Unstructured): Outcome | undefined {
   if (!/(^|\.)(k8s\.io|kubernetes\.io)$/.test(specOf(definition).group)) return undefined
   const given = definition.metadata.annotations?.[approvalAnnotation] ?? ''
-  if (given === '') {
-    return { status: 'False', reason: 'MissingAnnotation', message: `${required}, ${see}` }
-  }
   if (URL.canParse(given) && new URL(given).host !== '') {
     return { status: 'True', reason: 'ApprovedAnnotation', message: `approved in ${given}` }
   }
@@ -165,8 +159,9 @@ function approvalOf(definition: Unstructured): Outcome | undefined {
     const message = `not approved: ${JSON.stringify(given)}`
     return { status: 'False', reason: 'UnapprovedAnnotation', message }
   }
-  const message = `${required} with either a URL or a reason starting with "unapproved", ${see}`
-  return { status: 'False', reason: 'InvalidAnnotation', message }
+  const reason = given === '' ? 'MissingAnnotation' : 'InvalidAnnotation'
+  const message = `protected groups must have the annotation "${approvalAnnotation}" with a URL, or "unapproved"`
+  return { status: 'False', reason, message }
 }
 
 /** The rules of CustomResourceDefinitions. Source: apiextensions.k8s.io/v1 validation. */
@@ -179,109 +174,94 @@ export const definitionRules = (kind: KindSchema): ObjectRules => ({
     const { group = '', scope = '' } = spec
     return { ...definition, spec: { ...spec, group, scope, names, versions, conversion } }
   },
-  problems: (definition, previous, part) =>
-    part === 'status'
-      ? []
-      : [
-          ...kindProblems(definition, kind, previous),
-          ...parts.flatMap(({ keyword, shared, check }) => {
-            const { versions } = specOf(definition)
-            const [first] = versions
-            return first !== undefined &&
-              versions.every((one) => equalJson(one[keyword], first[keyword]))
-              ? check(first, shared)
-              : versions.flatMap((one, at) => check(one, `spec.versions[${at}].${keyword}`))
-          }),
-          ...crossFieldProblems(definition, previous),
-        ],
+  problems: (definition, previous, part) => {
+    if (part === 'status') return []
+    const { versions } = specOf(definition)
+    const [first] = versions
+    const ofVersions = parts.map(({ keyword, shared, check }) =>
+      first !== undefined && versions.every((one) => equalJson(one[keyword], first[keyword]))
+        ? check(first, shared)
+        : versions.map((one, at) => check(one, `spec.versions[${at}].${keyword}`)),
+    )
+    return [
+      kindProblems(definition, kind, previous),
+      ofVersions,
+      crossFieldProblems(definition, previous),
+    ]
+  },
 })
 
+const kept = (path: string, value: string, before: string): Found =>
+  immutable({ value, path, parent: {}, previous: { value: before } })
+
 /** The problems that depend on the status and on several fields. */
-function crossFieldProblems(
-  definition: Unstructured,
-  previous: Unstructured | undefined,
-): FieldProblem[] {
+function crossFieldProblems(definition: Unstructured, previous: Unstructured | undefined): Found {
   const { group, names, scope, versions } = specOf(definition)
-  const { name } = definition.metadata
-  const isNamed = name === `${names.plural}.${group}`
-  const message = 'must be spec.names.plural+"."+spec.group'
-  const found = isNamed ? [] : [invalidAt('metadata.name', name, message)]
+  const { name, annotations } = definition.metadata
   const approval = approvalOf(definition)
   const annotation = `metadata.annotations[${approvalAnnotation}]`
-  if (approval?.reason === 'MissingAnnotation') found.push(requiredAt(annotation, approval.message))
-  if (approval?.reason === 'InvalidAnnotation') {
-    const given = definition.metadata.annotations?.[approvalAnnotation]
-    found.push(invalidAt(annotation, given, approval.message))
-  }
-  if (previous === undefined) return found
-  if (isEstablished(previous)) {
-    const before = specOf(previous)
-    found.push(
-      ...immutable(scope, 'spec.scope', {}, { value: before.scope }),
-      ...immutable(names.kind, 'spec.names.kind', {}, { value: before.names.kind }),
-    )
-  }
   const served = new Set(versions.map((version) => version.name))
-  for (const [at, old] of (statusOf(previous).storedVersions ?? []).entries()) {
-    if (served.has(old)) continue
-    const missing =
-      `missing from spec.versions; ${old} was previously a storage version, and must remain in spec.versions until a ` +
-      `storage migration ensures no data remains persisted in ${old} and removes ${old} from status.storedVersions`
-    found.push(invalidAt(`status.storedVersions[${at}]`, old, missing))
-  }
-  return found
+  const lost = previous === undefined ? [] : (statusOf(previous).storedVersions ?? [])
+  const before = previous && isEstablished(previous) && specOf(previous)
+  return [
+    name !== `${names.plural}.${group}` &&
+      invalidAt('metadata.name', name, 'must be spec.names.plural+"."+spec.group'),
+    approval?.reason === 'MissingAnnotation' && requiredAt(annotation, approval.message),
+    approval?.reason === 'InvalidAnnotation' &&
+      invalidAt(annotation, annotations?.[approvalAnnotation], approval.message),
+    before && kept('spec.scope', scope, before.scope),
+    before && kept('spec.names.kind', names.kind, before.names.kind),
+    lost.map(
+      (old, at) =>
+        !served.has(old) &&
+        invalidAt(`status.storedVersions[${at}]`, old, 'missing from spec.versions'),
+    ),
+  ]
 }
 
 interface VersionPart {
   readonly keyword: 'schema' | 'subresources' | 'additionalPrinterColumns' | 'selectableFields'
   /** The path that a kube-apiserver names if all versions agree on the part. */
   readonly shared: string
-  readonly check: (version: DefinitionVersion, field: string) => FieldProblem[]
+  readonly check: (version: DefinitionVersion, field: string) => Found
 }
 
-const isSimplePath = (path: unknown): boolean => /^\.[^.]/.test(String(path))
 const notSimple = 'must be a simple json path starting with .'
-
 const columnTypes = ['boolean', 'date', 'integer', 'number', 'string']
 const selectableTypes = ['string', 'boolean', 'integer']
-const notSelectable =
-  'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.'
 
 const parts: readonly VersionPart[] = [
   {
     keyword: 'schema',
     shared: 'spec.validation',
-    check: ({ schema }, field) =>
-      schema?.openAPIV3Schema === undefined
-        ? []
-        : structuralProblems(schema.openAPIV3Schema, `${field}.openAPIV3Schema`),
+    check: ({ schema: { openAPIV3Schema: schema } = {} }, field) =>
+      schema && structuralProblems(schema, `${field}.openAPIV3Schema`),
   },
   {
     keyword: 'subresources',
     shared: 'spec.subresources',
     check: ({ subresources: { scale } = {} }, field) =>
-      (['spec', 'status'] as const).flatMap((root): FieldProblem[] => {
+      (['spec', 'status'] as const).map((root) => {
         const path = scale?.[`${root}ReplicasPath`]
         const at = `${field}.scale.${root}ReplicasPath`
-        if (scale === undefined) return []
-        if (path === undefined || isEmpty(path)) return [requiredAt(at)]
-        if (!isSimplePath(path)) return [invalidAt(at, path, notSimple)]
-        const isBelow = path.startsWith(`.${root}.`)
-        return isBelow ? [] : [invalidAt(at, path, `should be a json path under .${root}`)]
+        if (scale === undefined) return false
+        if (path === undefined || isEmpty(path)) return requiredAt(at)
+        if (!/^\.[^.]/.test(path)) return invalidAt(at, path, notSimple)
+        return !path.startsWith(`.${root}.`) && invalidAt(at, path, `must be under .${root}`)
       }),
   },
   {
     keyword: 'additionalPrinterColumns',
     shared: 'spec.additionalPrinterColumns',
     check: ({ additionalPrinterColumns: columns = [] }, field) =>
-      columns.flatMap((column: Partial<(typeof columns)[number]>, index) => {
+      columns.map((column: Partial<(typeof columns)[number]>, index) => {
         const { name = '', type = '', jsonPath = '' } = column
         const at = `${field}[${index}]`
-        const message = `must be one of ${columnTypes.join(',')}`
+        const isTyped = columnTypes.includes(type)
         return [
-          ...(name === '' ? [requiredAt(`${at}.name`)] : []),
-          ...(columnTypes.includes(type) ? [] : [invalidAt(`${at}.type`, type, message)]),
-          ...(jsonPath.startsWith('.') ? [] : [invalidAt(`${at}.JSONPath`, jsonPath, notSimple)]),
+          name === '' && requiredAt(`${at}.name`),
+          !isTyped && invalidAt(`${at}.type`, type, `must be one of ${columnTypes.join()}`),
+          !jsonPath.startsWith('.') && invalidAt(`${at}.JSONPath`, jsonPath, notSimple),
         ]
       }),
   },
@@ -289,18 +269,12 @@ const parts: readonly VersionPart[] = [
     keyword: 'selectableFields',
     shared: 'spec.selectableFields',
     check: ({ selectableFields = [], schema }, field) =>
-      selectableFields.flatMap(({ jsonPath }, at) => {
+      selectableFields.map(({ jsonPath }, at) => {
         const steps = jsonPath.replace(/^\./, '').split('.')
-        const target = steps.reduce(
-          (part, name) => memberSchema(part, name),
-          schema?.openAPIV3Schema,
-        )
+        const target = steps.reduce(memberSchema, schema?.openAPIV3Schema)
+        const message = 'must point to a field of type string, boolean or integer'
         const isFit = selectableTypes.includes(target?.type ?? '')
-        const message =
-          target === undefined
-            ? 'is an invalid path: does not refer to a valid field'
-            : notSelectable
-        return isFit ? [] : [invalidAt(`${field}[${at}].jsonPath`, jsonPath, message)]
+        return !isFit && invalidAt(`${field}[${at}].jsonPath`, jsonPath, message)
       }),
   },
 ]
@@ -320,20 +294,17 @@ const structureOnly = [
  * The problems that keep a schema from being structural. Paths start at `field`. Source: "Specifying a structural
  * schema" in the CustomResourceDefinition guide, and apiextensions.k8s.io/v1 validation.
  */
-function structuralProblems(schema: Schema, field: string): FieldProblem[] {
+function structuralProblems(schema: Schema, field: string): Found {
   const { properties = {}, type } = schema
   const at = `${field}.type`
-  if (type !== undefined && type !== 'object') {
-    return [invalidAt(at, type, 'must be object at the root')]
-  }
-  const found = type === undefined ? [requiredAt(at, 'must not be empty at the root')] : []
+  if (type !== undefined && type !== 'object') return invalidAt(at, type, 'must be object')
   const metadata = Object.keys(properties['metadata']?.properties ?? {})
-  if (metadata.some((name) => name !== 'name' && name !== 'generateName')) {
-    const message =
-      'must not specify anything other than name and generateName, but metadata is implicitly specified'
-    found.push(forbiddenAt(`${field}.properties[metadata]`, message))
-  }
-  return [...found, ...formProblems(schema, field)]
+  return [
+    type === undefined && requiredAt(at, 'must not be empty at the root'),
+    metadata.some((name) => name !== 'name' && name !== 'generateName') &&
+      forbiddenAt(`${field}.properties[metadata]`, 'only name and generateName may be specified'),
+    formProblems(schema, field),
+  ]
 }
 
 /** A schema inside of another, and its path. */
@@ -346,77 +317,74 @@ const partAt = (part: boolean | Schema | undefined, field: string): Part[] =>
   typeof part === 'object' ? [[part, field]] : []
 
 /** The problems of a schema's own keywords, then those of the schemas inside of it. */
-function formProblems(schema: Schema, field: string): FieldProblem[] {
+function formProblems(schema: Schema, field: string): Found {
   const { $ref, additionalProperties, default: value, items, not, pattern, type } = schema
-  const found: FieldProblem[] = []
-  if ($ref !== undefined) found.push(forbiddenAt(`${field}.$ref`, '$ref is not supported'))
-  if (schema.uniqueItems === true) {
-    const message =
-      'uniqueItems cannot be set to true since the runtime complexity becomes quadratic'
-    found.push(forbiddenAt(`${field}.uniqueItems`, message))
-  }
   const properties = propertiesOf(schema, field)
-  if (properties.length > 0 && additionalProperties !== undefined) {
-    const message = 'additionalProperties and properties are mutual exclusive'
-    found.push(forbiddenAt(`${field}.additionalProperties`, message))
-  }
-  try {
-    // Leading flags such as `(?i)` exist in Go only.
-    RegExp(pattern?.replace(/^\(\?[a-z]+\)/, '') ?? '')
-  } catch {
-    const message = "must be a valid regular expression, but isn't"
-    found.push(invalidAt(`${field}.pattern`, pattern, message))
-  }
-  for (const problem of value === undefined ? [] : schemaProblems(value, schema)) {
-    const { reason, message, field: at } = problem
-    found.push({ reason, message, field: [`${field}.default`, at].filter(Boolean).join('.') })
-  }
   const members = [
     ...properties,
     ...partAt(additionalProperties, `${field}.additionalProperties`),
     ...partAt(items, `${field}.items`),
   ]
-  for (const [member, at] of members) {
-    const { type: own = '' } = member
-    const isFree =
-      member['x-kubernetes-int-or-string'] === true ||
-      member['x-kubernetes-preserve-unknown-fields'] === true
-    if (own !== '' && !types.includes(own)) found.push(unsupportedAt(`${at}.type`, own, types))
-    if (own === '' && !isFree) {
-      found.push(requiredAt(`${at}.type`, 'must not be empty for specified object fields'))
-    }
-    found.push(...formProblems(member, at))
-  }
-  if (items === undefined && type === 'array') {
-    found.push(requiredAt(`${field}.items`, 'must be specified'))
-  }
-  if (schema['x-kubernetes-list-type'] === 'map') {
-    const keys = schema['x-kubernetes-list-map-keys'] ?? []
-    if (keys.length === 0) {
-      const message = 'must not be empty if x-kubernetes-list-type is map'
-      found.push(requiredAt(`${field}.x-kubernetes-list-map-keys`, message))
-    }
-    for (const key of keys) {
-      const hasDefault = items?.properties?.[key]?.default !== undefined
-      if (hasDefault || items?.required?.includes(key) === true) continue
-      const message =
-        'this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property'
-      found.push(requiredAt(`${field}.items.properties[${key}].default`, message))
-    }
-  }
+  const isKeyed = schema['x-kubernetes-list-type'] === 'map'
+  const keys = schema['x-kubernetes-list-map-keys'] ?? []
   const alternatives = (['anyOf', 'allOf', 'oneOf'] as const).flatMap((keyword) =>
     (schema[keyword] ?? []).map((part, at): Part => [part, `${field}.${keyword}[${at}]`]),
   )
-  return [...found, ...[...alternatives, ...partAt(not, `${field}.not`)].flatMap(nestedProblems)]
+  return [
+    $ref !== undefined && forbiddenAt(`${field}.$ref`, '$ref is not supported'),
+    schema.uniqueItems === true && forbiddenAt(`${field}.uniqueItems`, 'cannot be set to true'),
+    properties.length > 0 &&
+      additionalProperties !== undefined &&
+      forbiddenAt(`${field}.additionalProperties`, 'cannot be set beside properties'),
+    !isExpression(pattern) &&
+      invalidAt(`${field}.pattern`, pattern, 'must be a valid regular expression'),
+    (value === undefined ? [] : schemaProblems(value, schema)).map(
+      ({ reason, message, field: at }) => ({
+        reason,
+        message,
+        field: [`${field}.default`, at].filter(Boolean).join('.'),
+      }),
+    ),
+    members.map(([member, at]) => {
+      const { type: own = '' } = member
+      const isFree =
+        member['x-kubernetes-int-or-string'] === true ||
+        member['x-kubernetes-preserve-unknown-fields'] === true
+      return [
+        own !== '' && !types.includes(own) && unsupportedAt(`${at}.type`, own, types),
+        own === '' && !isFree && requiredAt(`${at}.type`, 'must not be empty'),
+        formProblems(member, at),
+      ]
+    }),
+    items === undefined && type === 'array' && requiredAt(`${field}.items`, 'must be specified'),
+    isKeyed && keys.length === 0 && requiredAt(`${field}.x-kubernetes-list-map-keys`),
+    (isKeyed ? keys : []).map((key) => {
+      const isGiven = items?.properties?.[key]?.default !== undefined
+      const isRequired = items?.required?.includes(key) === true
+      const at = `${field}.items.properties[${key}].default`
+      return !isGiven && !isRequired && requiredAt(at, 'a key has a default or is required')
+    }),
+    [...alternatives, ...partAt(not, `${field}.not`)].map(nestedProblems),
+  ]
 }
 
-function nestedProblems([schema, field]: Part): FieldProblem[] {
+function isExpression(pattern = ''): boolean {
+  try {
+    // Leading flags such as `(?i)` exist in Go only.
+    return Boolean(RegExp(pattern.replace(/^\(\?[a-z]+\)/, '')))
+  } catch {
+    return false
+  }
+}
+
+function nestedProblems([schema, field]: Part): Found {
+  const inside = [...propertiesOf(schema, field), ...partAt(schema.items, `${field}.items`)]
   return [
-    ...structureOnly
-      .filter((keyword) => schema[keyword] !== undefined)
-      .map((keyword) => forbiddenAt(`${field}.${keyword}`, 'must be empty to be structural')),
-    ...[...propertiesOf(schema, field), ...partAt(schema.items, `${field}.items`)].flatMap(
-      nestedProblems,
+    structureOnly.map(
+      (keyword) =>
+        schema[keyword] !== undefined &&
+        forbiddenAt(`${field}.${keyword}`, 'must be empty to be structural'),
     ),
+    inside.map(nestedProblems),
   ]
 }

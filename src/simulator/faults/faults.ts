@@ -1,6 +1,6 @@
 /*
  * Faults that a test or a user orders. One of the server strikes at once; one of a request waits for the next requests
- * that match it, and then refuses them, wraps their connection, or rewrites the frames of a watch.
+ * that match it, and then refuses them, changes their streams, or rewrites the frames of a watch.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -207,21 +207,13 @@ export interface PendingFault {
   readonly remaining: number
 }
 
-/** Takes the bytes of a streamed answer. Faults wrap it. */
-export interface ResponseSink {
-  /** Resolves when there is room for more; with `false` if the connection is closed. */
-  write(chunk: Buffer): Promise<boolean>
-  end(): void
-  destroy(): void
-}
-
 export interface WatchFrame {
   readonly kind: 'event' | 'bookmark' | 'initial-events-end' | 'error'
   readonly bytes: Buffer
 }
 
 /** Replaces a frame of a watch. `end` closes the stream after the replacement. */
-export type FrameRewriter = (frame: WatchFrame) => {
+type FrameRewriter = (frame: WatchFrame) => {
   readonly bytes: readonly Buffer[]
   readonly end: boolean
 }
@@ -229,8 +221,8 @@ export type FrameRewriter = (frame: WatchFrame) => {
 export interface FaultEffect {
   /** Replaces the server's answer. `disconnect` closes the connection without an answer. */
   readonly answer?: Refusal | 'disconnect'
-  /** Wraps the connection. */
-  readonly sink?: (inner: ResponseSink) => ResponseSink
+  /** Changes the bytes of a streamed answer. */
+  readonly stream?: (chunks: AsyncIterable<Buffer>) => AsyncIterable<Buffer>
   /** Changes the frames of a watch. */
   readonly rewrite?: FrameRewriter
 }
@@ -294,12 +286,14 @@ const effects: Effects = {
   }),
   'too-large-resource-version': ({ encoding }) => ({ answer: tooLarge[encoding]() }),
   disconnect: () => ({ answer: 'disconnect' }),
-  'half-open': ({ afterBytes }) => ({ sink: (inner) => limitedSink(inner, afterBytes, false) }),
-  truncate: ({ afterBytes }) => ({ sink: (inner) => limitedSink(inner, afterBytes, true) }),
+  'half-open': ({ afterBytes }) => ({ stream: (chunks) => firstBytes(chunks, afterBytes, false) }),
+  truncate: ({ afterBytes }) => ({ stream: (chunks) => firstBytes(chunks, afterBytes, true) }),
   // In steps of a twentieth of a second.
-  slow: ({ bytesPerSecond }) => ({ sink: piecewise(Math.floor(bytesPerSecond / 20), 50) }),
+  slow: ({ bytesPerSecond }) => ({
+    stream: (chunks) => piecewise(chunks, Math.floor(bytesPerSecond / 20), 50),
+  }),
   // Each piece in its own turn of the event loop.
-  split: ({ everyBytes }) => ({ sink: piecewise(everyBytes, 1) }),
+  split: ({ everyBytes }) => ({ stream: (chunks) => piecewise(chunks, everyBytes, 1) }),
   'duplicate-event': ({ frame }) => ({
     rewrite: atFrame(frame, (bytes) => ({ bytes: [bytes, bytes], end: false })),
   }),
@@ -324,37 +318,35 @@ const effects: Effects = {
 }
 
 /** Passes `afterBytes` bytes, then closes the connection, or sends nothing more and leaves it open. */
-function limitedSink(inner: ResponseSink, afterBytes: number, closes: boolean): ResponseSink {
+async function* firstBytes(
+  chunks: AsyncIterable<Buffer>,
+  afterBytes: number,
+  closes: boolean,
+): AsyncGenerator<Buffer> {
   let left = afterBytes
-  return {
-    write: async (chunk) => {
-      const part = chunk.subarray(0, left)
-      left -= part.length
-      const isOpen = part.length === 0 || (await inner.write(part))
-      if (!closes || left > 0) return isOpen
-      // The bytes have to arrive before the connection closes.
-      await sleep(10)
-      inner.destroy()
-      return false
-    },
-    end: () => {
-      if (closes || left > 0) inner.end()
-    },
-    destroy: () => inner.destroy(),
+  for await (const chunk of chunks) {
+    const part = chunk.subarray(0, left)
+    left -= part.length
+    if (part.length > 0) yield part
+    if (!closes || left > 0) continue
+    // The bytes have to arrive before the connection closes.
+    await sleep(10)
+    throw new Error('a fault closes the connection')
   }
+  if (!closes && left === 0) await new Promise(() => undefined)
 }
 
 /** Sends pieces of `bytes` bytes, with a pause after each. */
-function piecewise(bytes: number, pauseMs: number): (inner: ResponseSink) => ResponseSink {
+async function* piecewise(
+  chunks: AsyncIterable<Buffer>,
+  bytes: number,
+  pauseMs: number,
+): AsyncGenerator<Buffer> {
   const step = Math.max(1, bytes)
-  return (inner) => ({
-    ...inner,
-    write: async (chunk) => {
-      for (let at = 0; at < chunk.length; at += step) {
-        if (!(await inner.write(chunk.subarray(at, at + step)))) return false
-        await sleep(pauseMs)
-      }
-      return true
-    },
-  })
+  for await (const chunk of chunks) {
+    for (let at = 0; at < chunk.length; at += step) {
+      yield chunk.subarray(at, at + step)
+      await sleep(pauseMs)
+    }
+  }
 }

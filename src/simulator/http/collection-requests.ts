@@ -5,6 +5,7 @@
  */
 
 import { randomInt } from 'node:crypto'
+import { type Fields, fieldsOf } from '../../kubernetes/fields.ts'
 import { FieldSelectorError, parseFieldSelector } from '../../kubernetes/field-selector.ts'
 import {
   LabelSelectorError,
@@ -15,36 +16,28 @@ import { initialEventsEndAnnotation, type WatchEventType } from '../../kubernete
 import type { ServedResource } from '../api/served-resource.ts'
 import {
   badRequest,
-  type FieldProblem,
   forbiddenAt,
   Refusal,
-  refuseInvalid,
   tooLargeResourceVersion,
   unsupportedAt,
 } from '../api/status-refusal.ts'
-import type { FaultEffect, FrameRewriter, ResponseSink, WatchFrame } from '../faults/faults.ts'
-import {
-  type ResourceStore,
-  type StorageEvent,
-  type StoredObject,
-  withRevision,
-} from '../storage/resource-store.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { WatchFrame } from '../faults/faults.ts'
+import { type StorageEvent, type StoredObject, withRevision } from '../storage/storage.ts'
 import { deleteObject } from '../writes/object-writes.ts'
 import {
   beginJson,
-  ChunkedWriter,
   flag,
+  gathered,
   gzipHeaders,
-  gzipSink,
   integer,
   isCompressed,
-  responseSink,
+  sendStream,
 } from './exchange.ts'
 import {
   objectText,
   type ObjectText,
   readDeleteOptions,
+  refuseOptions,
   type Representation,
   representationOf,
   type ResourceRequest,
@@ -69,36 +62,26 @@ export async function deleteCollection(request: ResourceRequest): Promise<void> 
 
 /** Streams a page at the speed of the client. */
 async function sendPage(
-  request: ResourceRequest,
+  { exchange, storage, served, effects }: ResourceRequest,
   { objects, metadata }: Page,
   shown: Representation,
 ): Promise<void> {
-  const { exchange, storage, served } = request
   const bytes = objects.reduce((sum, { text }) => sum + text.length, 0)
   const compressed = isCompressed(exchange, bytes)
-  beginJson(exchange, 200, compressed ? gzipHeaders : {})
-  const sink = compressed ? gzipSink(faultySink(request)) : faultySink(request)
   const text = objectText(storage.registry.captured, served, shown)
-  const writer = new ChunkedWriter(sink)
-  writer.add(Buffer.from(text.listHead(metadata)))
-  let isFirst = true
-  for (const object of objects) {
-    if (!isFirst) writer.add(comma)
-    isFirst = false
-    if (writer.add(...text.item(object)) && !(await writer.flush())) return
+  function* pieces(): Generator<Buffer> {
+    yield Buffer.from(text.listHead(metadata))
+    for (const [at, object] of objects.entries()) {
+      if (at > 0) yield comma
+      yield* text.item(object)
+    }
+    yield Buffer.from(']}\n')
   }
-  writer.add(Buffer.from(']}\n'))
-  if (await writer.flush()) sink.end()
+  beginJson(exchange, 200, compressed ? gzipHeaders : {})
+  await sendStream(exchange, effects, gathered(pieces()), compressed)
 }
 
 const comma = Buffer.from(',')
-
-export function faultySink({ exchange, effects }: ResourceRequest): ResponseSink {
-  return effects.reduce(
-    (sink, effect) => effect.sink?.(sink) ?? sink,
-    responseSink(exchange.response),
-  )
-}
 
 /** One page of a list: the whole list if the request has no limit. */
 interface Page {
@@ -156,15 +139,11 @@ function expired(query: ListQuery, from: string, namespace: string): Refusal {
   if (query.continue === '') {
     return new Refusal(410, 'The resourceVersion for the provided list is too old.')
   }
-  // The new token continues from the present state.
-  return new Refusal(
-    410,
-    'The provided continue parameter is too old to display a consistent list result. You can start a new list ' +
-      'without the continue parameter, or use the continue token in this response to retrieve the remainder of the ' +
-      'results. Continuing with the provided token results in an inconsistent list - objects that were created, ' +
-      'modified, or deleted between the time the first chunk was returned and now may show up in the list.',
-    { metadata: { continue: encodeContinue({ revision: -1, from }, namespace) } },
-  )
+  const message =
+    'The provided continue parameter is too old to display a consistent list result. Start a new list, or use the ' +
+    'token of this answer: it continues from the present state.'
+  const present = encodeContinue({ revision: -1, from }, namespace)
+  return new Refusal(410, message, { metadata: { continue: present } })
 }
 
 /** The position at which a list continues. */
@@ -185,27 +164,20 @@ function encodeContinue({ revision, from }: ContinueToken, namespace: string): s
 
 /** Reads a token. Throws 400. */
 function decodeContinue(token: string, namespace: string): ContinueToken {
-  let value: { v?: unknown; rv?: unknown; start?: unknown } | null
+  let value: Fields = {}
   try {
-    value = JSON.parse(Buffer.from(token, 'base64url').toString()) as typeof value
-  } catch (error) {
-    throw invalidToken(`continue key is not valid: ${(error as Error).message}`)
+    value = fieldsOf(JSON.parse(Buffer.from(token, 'base64url').toString()))
+  } catch {
+    // Reported below.
   }
-  if (value?.v !== tokenVersion) {
-    throw invalidToken('continue key is not valid: server does not recognize this encoded version')
-  }
-  const { rv, start } = value
-  if (typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv === 0) {
-    throw invalidToken('continue key is not valid: incorrect encoded start resourceVersion')
-  }
-  if (typeof start !== 'string' || start === '') {
-    throw invalidToken('continue key is not valid: encoded start key empty')
+  const { v, rv, start } = value
+  const isKnown = v === tokenVersion && typeof start === 'string' && start !== ''
+  if (!isKnown || typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv === 0) {
+    throw badRequest('invalid continue token: continue key is not valid')
   }
   const key = start.replace(/^\//, '')
   return { revision: rv, from: namespace === '' ? key : `${namespace}/${key}` }
 }
-
-const invalidToken = (problem: string): Error => badRequest(`invalid continue token: ${problem}`)
 
 export async function watchObjects(request: ResourceRequest): Promise<void> {
   const { exchange, storage, served, namespace, effects, watches } = request
@@ -227,37 +199,13 @@ export async function watchObjects(request: ResourceRequest): Promise<void> {
   })
   beginJson(exchange)
   exchange.response.flushHeaders()
-  const stream = new WatchStream({
-    request,
-    selection,
-    query,
-    text: objectText(storage.registry.captured, served, shown),
-    sink: faultySink(request),
-    rewrite: rewriterOf(effects),
-    signal: ending.signal,
-  })
+  const text = objectText(storage.registry.captured, served, shown)
+  const watch = { request, selection, query, text, signal: ending.signal }
   try {
-    // It has no buffer: it reads the history at the speed of the client, and disconnects one that falls behind it.
-    let isOpen = await stream.open()
-    while (isOpen) isOpen = await stream.advance()
+    await sendStream(exchange, effects, watchFrames(watch))
   } finally {
-    stream.close()
     forget()
   }
-}
-
-/** Chains the rewriters of all faults. */
-function rewriterOf(effects: readonly FaultEffect[]): FrameRewriter | undefined {
-  const rewriters = effects.flatMap(({ rewrite }) => (rewrite === undefined ? [] : [rewrite]))
-  if (rewriters.length < 2) return rewriters[0]
-  return rewriters.reduce((first, second) => ({ kind, bytes }) => {
-    const { bytes: frames, end } = first({ kind, bytes })
-    const results = frames.map((one) => second({ kind, bytes: one }))
-    return {
-      bytes: results.flatMap((result) => result.bytes),
-      end: end || results.some((result) => result.end),
-    }
-  })
 }
 
 /** The query parameters of LIST and WATCH, checked. */
@@ -285,29 +233,27 @@ export function listQuery(params: URLSearchParams): ListQuery {
   const match = params.get('resourceVersionMatch') ?? ''
   const version = params.get('resourceVersion') ?? ''
   const continued = watch ? '' : (params.get('continue') ?? '')
-  const problems: FieldProblem[] = []
-  const forbid = (what: string, message: string, at = what): void => {
-    problems.push(forbiddenAt(at, `${what} ${message}`))
-  }
   const field = 'resourceVersionMatch'
-  if (watch) {
-    if (match !== (initial === undefined ? '' : 'NotOlderThan')) {
-      if (initial === undefined) {
-        forbid(field, 'is forbidden for watch unless sendInitialEvents is provided')
-      } else forbid('sendInitialEvents', `requires setting ${field} to NotOlderThan`, field)
-    }
-  } else if (match !== '') {
-    if (version === '') forbid(field, 'is forbidden unless resourceVersion is provided')
-    if (continued !== '') forbid(field, 'is forbidden when continue is provided')
-    if (match !== 'Exact' && match !== 'NotOlderThan') {
-      problems.push(unsupportedAt(field, match, ['Exact', 'NotOlderThan', '']))
-    }
-    if (match === 'Exact' && version === '0') {
-      forbid(field, '"exact" is forbidden for resourceVersion "0"')
-    }
-  }
-  if (!watch && initial !== undefined) forbid('sendInitialEvents', 'is forbidden for list')
-  refuseInvalid({ group: 'meta.k8s.io', kind: 'ListOptions', name: '' }, problems)
+  const isInitial = initial !== undefined
+  refuseOptions(
+    'ListOptions',
+    watch
+      ? match !== (isInitial ? 'NotOlderThan' : '') &&
+          forbiddenAt(field, 'is NotOlderThan for watches with sendInitialEvents, and for no other')
+      : [
+          match !== '' && [
+            version === '' && forbiddenAt(field, 'is forbidden unless resourceVersion is provided'),
+            continued !== '' && forbiddenAt(field, 'is forbidden when continue is provided'),
+            match !== 'Exact' &&
+              match !== 'NotOlderThan' &&
+              unsupportedAt(field, match, ['Exact', 'NotOlderThan', '']),
+            match === 'Exact' &&
+              version === '0' &&
+              forbiddenAt(field, '"exact" is forbidden for resourceVersion "0"'),
+          ],
+          isInitial && forbiddenAt('sendInitialEvents', 'is forbidden for list'),
+        ],
+  )
   if (version !== '' && !/^\d{1,15}$/.test(version)) {
     const given = JSON.stringify(version)
     const problem = `resourceVersion: Invalid value: ${given}: strconv.ParseUint: parsing ${given}: invalid syntax`
@@ -384,8 +330,6 @@ interface Watch {
   readonly selection: Selection
   readonly query: ListQuery
   readonly text: ObjectText
-  readonly sink: ResponseSink
-  readonly rewrite: FrameRewriter | undefined
   /** Aborts when the connection closes or the server stops, or with a Refusal when a fault ends the watch. */
   readonly signal: AbortSignal
 }
@@ -401,174 +345,141 @@ const heads = {
 
 /** The last bookmark comes this long before the timeout of a watch, as in a kube-apiserver. */
 const lastBookmarkMs = 2000
+const mostMs = 2 ** 31 - 1
+const chunkBytes = 128 * 1024
 
-class WatchStream {
-  readonly #watch: Watch
-  readonly #storage: Storage
-  readonly #store: ResourceStore
-  readonly #writer: ChunkedWriter
-  readonly #unsubscribe: () => void
-  readonly #timers: NodeJS.Timeout[] = []
-  /** The number of the next event in the history. */
-  #next = 0
-  /** The client knows all events up to this revision. */
-  #since = 0
-  #wake: () => void = () => undefined
-  #woken = false
-  #timedOut = false
-  #bookmarkDue = false
-  #ended = false
-
-  constructor(watch: Watch) {
-    const { served, storage } = watch.request
-    this.#watch = watch
-    this.#storage = storage
-    this.#store = storage.store(served.stored)
-    this.#writer = new ChunkedWriter(watch.sink)
-    this.#unsubscribe = this.#store.subscribe(this.#notify)
-    watch.signal.addEventListener('abort', this.#notify)
+/**
+ * The frames of a watch, in chunks: initial events, if any, then the events of the history as they come. It has no
+ * buffer but a chunk: it reads the history at the speed of the client, and disconnects one that falls behind it.
+ */
+async function* watchFrames({
+  request,
+  selection,
+  query,
+  text,
+  signal,
+}: Watch): AsyncGenerator<Buffer, undefined, undefined> {
+  const { served, storage, watches } = request
+  const { revision = 0, sendInitialEvents, allowWatchBookmarks, timeoutSeconds } = query
+  const store = storage.store(served.stored)
+  const { history } = store
+  const rewriters = request.effects.flatMap(({ rewrite }) => rewrite ?? [])
+  let parts: Buffer[] = []
+  let bytes = 0
+  let [isEnded, isTimedOut, isBookmarkDue, isWoken] = [false, false, false, false]
+  let wake: (() => void) | undefined
+  const notify = (): void => {
+    isWoken = true
+    wake?.()
   }
-
-  close(): void {
-    this.#unsubscribe()
-    this.#watch.signal.removeEventListener('abort', this.#notify)
-    for (const timer of this.#timers) clearTimeout(timer)
+  const add = (kind: WatchFrame['kind'], frame: readonly Buffer[]): void => {
+    if (isEnded) return
+    let added = rewriters.length === 0 ? frame : [Buffer.concat(frame)]
+    for (const rewrite of rewriters) {
+      const changed = added.map((one) => rewrite({ kind, bytes: one }))
+      added = changed.flatMap((one) => one.bytes)
+      isEnded ||= changed.some(({ end }) => end)
+    }
+    for (const part of added) {
+      parts.push(part)
+      bytes += part.length
+    }
   }
-
-  #notify = (): void => {
-    this.#woken = true
-    this.#wake()
+  const addObject = (type: 'ADDED' | 'MODIFIED' | 'DELETED', object: StoredObject): void =>
+    add('event', [heads[type], ...text.whole(object), lineEnd])
+  const addBookmark = (kind: 'bookmark' | 'initial-events-end', at: number): void => {
+    const isEnd = kind === 'initial-events-end'
+    const annotations = isEnd ? { annotations: { [initialEventsEndAnnotation]: 'true' } } : {}
+    const metadata = { resourceVersion: String(at), ...annotations }
+    const object = JSON.stringify({ kind: text.kind, apiVersion: text.apiVersion, metadata })
+    add(kind, [heads.BOOKMARK, Buffer.from(object), lineEnd])
   }
-
-  /** Sends the initial events, if any. Returns `false` if the watch has ended. */
-  async open(): Promise<boolean> {
-    const [storage, store] = [this.#storage, this.#store]
-    const { revision = 0, sendInitialEvents } = this.#watch.query
-    this.#setTimers()
+  const taken = (error?: Refusal): Buffer => {
+    if (error !== undefined) {
+      add('error', [heads.ERROR, Buffer.from(JSON.stringify(error.status)), lineEnd])
+    }
+    const chunk = Buffer.concat(parts, bytes)
+    parts = []
+    bytes = 0
+    return chunk
+  }
+  const timeoutMs = (timeoutSeconds > 0 ? timeoutSeconds : randomInt(1800, 3600)) * 1000
+  const { bookmarkIntervalMs } = watches
+  const dueBookmark = (): void => {
+    isBookmarkDue = true
+    notify()
+  }
+  const atEnd = (): void => {
+    isTimedOut = true
+    notify()
+  }
+  const timers = [setTimeout(atEnd, Math.min(timeoutMs, mostMs))]
+  if (allowWatchBookmarks && bookmarkIntervalMs > 0) {
+    timers.push(setInterval(dueBookmark, bookmarkIntervalMs))
+    const lastMs = Math.min(timeoutMs - lastBookmarkMs, mostMs)
+    if (lastMs > 0) timers.push(setTimeout(dueBookmark, lastMs))
+  }
+  const unsubscribe = store.subscribe(notify)
+  signal.addEventListener('abort', notify)
+  try {
     // A watch from '' or '0' without `sendInitialEvents` gets initial events, as in a kube-apiserver.
     const initial = sendInitialEvents ?? revision === 0
-    if (initial && revision > storage.revision) {
-      return this.#fail(tooLargeResourceVersion(revision, storage.revision))
-    }
-    this.#since = revision === 0 || initial ? storage.revision : revision
-    const next = store.history.after(this.#since)
+    const from = storage.revision
+    if (initial && revision > from) return yield taken(tooLargeResourceVersion(revision, from))
+    const since = revision === 0 || initial ? from : revision
+    let next = history.after(since)
     if (next === undefined) {
-      const message = `too old resource version: ${revision} (${store.history.floor})`
-      return this.#fail(new Refusal(410, message))
+      const message = `too old resource version: ${revision} (${history.floor})`
+      return yield taken(new Refusal(410, message))
     }
-    this.#next = next
-    if (!initial) return true
-    const { query, selection } = this.#watch
-    const snapshot = store.snapshot(storage.revision, { namespace: selection.namespace, from: '' })
-    // Copies the objects of one moment. Later changes follow as events.
-    const end = this.#bookmark(storage.revision, true)
-    for (const object of Array.from(snapshot?.objects ?? [])) {
-      if (isSelected(selection, object) && !(await this.#sendObject('ADDED', object))) return false
+    if (initial) {
+      // Copies the objects of one moment. Later changes follow as events.
+      const snapshot = store.snapshot(from, { namespace: selection.namespace, from: '' })
+      for (const object of Array.from(snapshot?.objects ?? [])) {
+        if (isSelected(selection, object)) addObject('ADDED', object)
+        if (bytes >= chunkBytes) yield taken()
+      }
+      if (allowWatchBookmarks) addBookmark('initial-events-end', from)
     }
-    return query.allowWatchBookmarks ? this.#send('initial-events-end', [end]) : true
+    for (;;) {
+      isWoken = false
+      while (next < history.end) {
+        const event = history.at(next++)
+        if (event === undefined) throw new Error('the watch has fallen behind')
+        if (event.revision > since) addEvent(event)
+        if (bytes >= chunkBytes) yield taken()
+      }
+      if (next < history.start || next > history.end) throw new Error('the watch has fallen behind')
+      if (isBookmarkDue) addBookmark('bookmark', Math.max(since, storage.revision))
+      isBookmarkDue = false
+      if (bytes > 0) yield taken()
+      if (isEnded) return
+      const reason: unknown = signal.reason
+      if (reason instanceof Refusal) return yield taken(reason)
+      // A watch of a resource that is no longer served ends after its last event.
+      const { group, version, resource } = served
+      const isServed = storage.registry.find(group, version, resource) === served
+      if (signal.aborted || isTimedOut || (!isWoken && !isServed)) return
+      // oxlint-disable-next-line no-await-in-loop -- until there is more to send
+      if (!isWoken) await new Promise<void>((resolve) => (wake = resolve))
+    }
+  } finally {
+    unsubscribe()
+    signal.removeEventListener('abort', notify)
+    for (const timer of timers) clearTimeout(timer)
   }
 
-  #setTimers(): void {
-    const { timeoutSeconds, allowWatchBookmarks } = this.#watch.query
-    const timeoutMs = (timeoutSeconds > 0 ? timeoutSeconds : randomInt(1800, 3600)) * 1000
-    const { bookmarkIntervalMs } = this.#watch.request.watches
-    const bookmark = (): void => {
-      this.#bookmarkDue = true
-      this.#notify()
-    }
-    const atEnd = (): void => {
-      this.#timedOut = true
-      this.#notify()
-    }
-    this.#timers.push(setTimeout(atEnd, Math.min(timeoutMs, 2 ** 31 - 1)))
-    if (!allowWatchBookmarks || bookmarkIntervalMs === 0) return
-    this.#timers.push(setInterval(bookmark, bookmarkIntervalMs))
-    if (timeoutMs > lastBookmarkMs) {
-      this.#timers.push(setTimeout(bookmark, Math.min(timeoutMs - lastBookmarkMs, 2 ** 31 - 1)))
-    }
-  }
-
-  /** Sends pending events, then waits for more. Returns `false` when the watch has ended. */
-  async advance(): Promise<boolean> {
-    const { history } = this.#store
-    this.#woken = false
-    while (this.#next < history.end) {
-      const event = history.at(this.#next++)
-      if (event === undefined) return this.#fallenBehind()
-      if (event.revision > this.#since && !(await this.#sendEvent(event))) return false
-    }
-    if (this.#next < history.start || this.#next > history.end) return this.#fallenBehind()
-    if (this.#bookmarkDue) {
-      this.#bookmarkDue = false
-      const at = Math.max(this.#since, this.#storage.revision)
-      if (!(await this.#send('bookmark', [this.#bookmark(at, false)]))) return false
-    }
-    if (!(await this.#writer.flush())) return false
-    const { signal, sink } = this.#watch
-    const reason: unknown = signal.reason
-    if (reason instanceof Refusal) return this.#fail(reason)
-    const { group, version, resource } = this.#watch.request.served
-    // A watch of a resource that is no longer served ends after its last event.
-    const isServed =
-      this.#storage.registry.find(group, version, resource) === this.#watch.request.served
-    if (signal.aborted || this.#timedOut || (!this.#woken && !isServed)) {
-      sink.end()
-      return false
-    }
-    if (!this.#woken) await new Promise<void>((resolve) => (this.#wake = resolve))
-    return true
-  }
-
-  #fallenBehind(): false {
-    this.#watch.sink.destroy()
-    return false
-  }
-
-  async #fail({ status }: Refusal): Promise<false> {
-    const body = Buffer.from(JSON.stringify(status))
-    await this.#send('error', [heads.ERROR, body, lineEnd])
-    if (await this.#writer.flush()) this.#watch.sink.end()
-    return false
-  }
-
-  async #sendEvent(event: StorageEvent): Promise<boolean> {
-    const { selection } = this.#watch
+  function addEvent(event: StorageEvent): void {
     const before = isSelected(selection, event.previous) ? event.previous : undefined
     if (event.type !== 'DELETED' && isSelected(selection, event.object)) {
-      return this.#sendObject(before === undefined ? 'ADDED' : 'MODIFIED', event.object)
+      return addObject(before === undefined ? 'ADDED' : 'MODIFIED', event.object)
     }
     // An object that leaves the selection is deleted for this client: its last selected state, at the revision of the
     // change.
-    if (before === undefined) return true
-    const gone = event.type === 'DELETED' ? event.object : withRevision(before, event.revision)
-    return this.#sendObject('DELETED', gone)
-  }
-
-  async #sendObject(
-    type: 'ADDED' | 'MODIFIED' | 'DELETED',
-    object: StoredObject,
-  ): Promise<boolean> {
-    return this.#send('event', [heads[type], ...this.#watch.text.whole(object), lineEnd])
-  }
-
-  #bookmark(revision: number, endsInitial: boolean): Buffer {
-    const { kind, apiVersion } = this.#watch.text
-    const annotations = endsInitial ? { annotations: { [initialEventsEndAnnotation]: 'true' } } : {}
-    const metadata = { resourceVersion: String(revision), ...annotations }
-    const object = JSON.stringify({ kind, apiVersion, metadata })
-    return Buffer.from(`{"type":"BOOKMARK","object":${object}}\n`)
-  }
-
-  /** Returns `false` when the connection is closed or a fault has ended the stream. */
-  async #send(kind: WatchFrame['kind'], parts: readonly Buffer[]): Promise<boolean> {
-    const { rewrite, sink } = this.#watch
-    if (this.#ended) return false
-    if (rewrite === undefined) return this.#writer.add(...parts) ? this.#writer.flush() : true
-    const { bytes, end } = rewrite({ kind, bytes: Buffer.concat(parts) })
-    const full = this.#writer.add(...bytes)
-    if (!end) return full ? this.#writer.flush() : true
-    this.#ended = true
-    if (await this.#writer.flush()) sink.end()
-    return false
+    if (before === undefined) return
+    addObject(
+      'DELETED',
+      event.type === 'DELETED' ? event.object : withRevision(before, event.revision),
+    )
   }
 }

@@ -1,9 +1,10 @@
 /*
- * One request and its answer: the target of the path, the body within its bound, JSON, texts and refusals, and sinks
- * that apply back-pressure.
+ * One request and its answer: the target of the path, the body within its bound, JSON, texts and refusals, and streams
+ * that wait for their client.
  */
 
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { pipeline } from 'node:stream/promises'
 import { createGzip, gzipSync } from 'node:zlib'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { type Fields, textOf } from '../../kubernetes/fields.ts'
@@ -13,7 +14,7 @@ import { readUpTo } from '../../lib/read-body.ts'
 import { parseJson, parseYaml } from '../api/json.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 import { badRequest, Refusal } from '../api/status-refusal.ts'
-import type { ResponseSink } from '../faults/faults.ts'
+import type { FaultEffect } from '../faults/faults.ts'
 
 export interface Exchange {
   readonly request: IncomingMessage
@@ -177,41 +178,36 @@ export function contentType(request: IncomingMessage): string {
 export function parseBody(body: Buffer, mediaType: string, mustBe: string): unknown {
   if (body.length === 0) return undefined
   const text = body.toString()
-  if (mediaType === 'application/json' || mediaType === '') {
-    return parsed(text, mustBe, () => parseJson(text))
+  const isYaml = mediaType === 'application/yaml'
+  if (!isYaml && mediaType !== 'application/json' && mediaType !== '') {
+    throw new Refusal(
+      415,
+      'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml',
+    )
   }
-  if (mediaType === 'application/yaml') return parsed(text, mustBe, () => parseYaml(text))
-  throw new Refusal(
-    415,
-    'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml',
-  )
+  try {
+    return isYaml ? parseYaml(text) : parseJson(text)
+  } catch (error) {
+    const problem = `json parse error: ${(error as Error).message} (${text.slice(0, 30)} ...)`
+    throw unrecognized(mustBe, problem)
+  }
 }
 
 /** Reads a body that is an object of `kind`; an empty body is an empty object. Throws 400, 413 and 415. */
 export async function readFields(request: IncomingMessage, kind: string): Promise<Fields> {
   const value = parseBody(await readBody(request), contentType(request), kind) ?? {}
   if (isJsonObject(value)) return value
-  throw badRequest(`the object provided is unrecognized (must be of type ${kind})`)
+  throw unrecognized(kind)
 }
 
-function parsed(text: string, mustBe: string, parse: () => unknown): unknown {
-  try {
-    return parse()
-  } catch (error) {
-    throw badRequest(
-      `the object provided is unrecognized (must be of type ${mustBe}): couldn't get version/kind; ` +
-        `json parse error: ${(error as Error).message} (${text.slice(0, 30)} ...)`,
-    )
-  }
+export const unrecognized = (kind: string, problem?: string): Refusal => {
+  const why = problem === undefined ? '' : `: couldn't get version/kind; ${problem}`
+  return badRequest(`the object provided is unrecognized (must be of type ${kind})${why}`)
 }
 
 /** An object of a resource, with `kind` and `apiVersion` filled in. Throws 400 for another kind, version or shape. */
 export function checkedObject(value: unknown, { kind, apiVersion }: ServedResource): Unstructured {
-  if (!isJsonObject(value)) {
-    throw badRequest(
-      `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; it is not a JSON object`,
-    )
-  }
+  if (!isJsonObject(value)) throw unrecognized(kind, 'it is not a JSON object')
   const given = {
     ...value,
     kind: textOf(value['kind']) ?? kind,
@@ -230,82 +226,40 @@ export function checkedObject(value: unknown, { kind, apiVersion }: ServedResour
   return { ...given, metadata: metadata as unknown as ObjectMeta }
 }
 
-/** The sink of a real response. It applies back-pressure. */
-export function responseSink(response: ServerResponse): ResponseSink {
-  return {
-    write: async (chunk) => {
-      if (response.destroyed) return false
-      if (response.write(chunk)) return true
-      return new Promise((resolve) => {
-        const settle = (): void => {
-          response.off('drain', settle)
-          response.off('close', settle)
-          resolve(!response.destroyed)
-        }
-        response.on('drain', settle)
-        response.on('close', settle)
-      })
-    },
-    end: () => {
-      response.end()
-    },
-    destroy: () => {
-      response.destroy()
-    },
-  }
+/** The chunks of a streamed answer. Each is written when the client has taken those before it. */
+type Chunks = AsyncIterable<Buffer> | Iterable<Buffer>
+
+/** Streams an answer at the speed of the client. What strikes the request changes the bytes of the connection. */
+export async function sendStream(
+  { response }: Exchange,
+  effects: readonly FaultEffect[],
+  chunks: Chunks,
+  compressed = false,
+): Promise<void> {
+  const stages = [
+    chunks,
+    ...(compressed ? [createGzip({ level: 1 })] : []),
+    ...effects.flatMap(({ stream }) => stream ?? []),
+    response,
+  ]
+  // The types of Node know lists of streams only; iterables and generator functions are stages, too.
+  await pipeline(stages as unknown as NodeJS.ReadWriteStream[])
 }
 
-/** Gathers small pieces into chunks of about `chunkBytes`. Holds at most one chunk and one piece. */
-export class ChunkedWriter {
-  readonly #sink: ResponseSink
-  readonly #chunkBytes: number
-  #parts: Buffer[] = []
-  #bytes = 0
-
-  constructor(sink: ResponseSink, chunkBytes: number = 128 * 1024) {
-    this.#sink = sink
-    this.#chunkBytes = chunkBytes
+/** Small pieces of an answer, in chunks of about this size. */
+export function* gathered(
+  pieces: Iterable<Buffer>,
+  chunkBytes: number = 128 * 1024,
+): Generator<Buffer> {
+  let parts: Buffer[] = []
+  let bytes = 0
+  for (const piece of pieces) {
+    parts.push(piece)
+    bytes += piece.length
+    if (bytes < chunkBytes) continue
+    yield Buffer.concat(parts, bytes)
+    parts = []
+    bytes = 0
   }
-
-  /** Takes pieces. Returns whether it is time to {@link flush}. */
-  add(...parts: readonly Buffer[]): boolean {
-    for (const part of parts) {
-      this.#parts.push(part)
-      this.#bytes += part.length
-    }
-    return this.#bytes >= this.#chunkBytes
-  }
-
-  /** Writes the gathered pieces; `false` if the connection is closed. */
-  async flush(): Promise<boolean> {
-    if (this.#bytes === 0) return true
-    const chunk = Buffer.concat(this.#parts, this.#bytes)
-    this.#parts = []
-    this.#bytes = 0
-    return this.#sink.write(chunk)
-  }
-}
-
-/** Compresses a stream for speed rather than size, as a kube-apiserver does. */
-export function gzipSink(inner: ResponseSink): ResponseSink {
-  const gzip = createGzip({ level: 1 })
-  let written = Promise.resolve(true)
-  gzip.on('data', (chunk: Buffer) => {
-    written = written.then(async (open) => open && inner.write(chunk))
-  })
-  gzip.once('end', () => {
-    void written.then(() => inner.end())
-  })
-  return {
-    write: async (chunk) => {
-      await new Promise<void>((resolve) => {
-        gzip.write(chunk, () => resolve())
-      })
-      return written
-    },
-    end: () => {
-      gzip.end()
-    },
-    destroy: () => inner.destroy(),
-  }
+  if (bytes > 0) yield Buffer.concat(parts, bytes)
 }

@@ -3,25 +3,16 @@
  * requests, its name and the time, and a node uses what its pods use.
  */
 
-import {
-  type Fields,
-  fieldsOf,
-  itemsOf,
-  specOf,
-  statusOf,
-  textOf,
-} from '../../kubernetes/fields.ts'
 import { objectKey } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
+import type { Pod } from '../../kubernetes/wire/core-v1.ts'
 import { metricsGroup } from '../api/resource-registry.ts'
-import type { ServedResource } from '../api/served-resource.ts'
 import { methodNotAllowed, noSuchResource, notFound } from '../api/status-refusal.ts'
 import { hexDigest } from '../churn/random.ts'
 import { quantityOf } from '../schema/field-checks.ts'
-import type { Storage } from '../storage/storage.ts'
-import type { StoredObject } from '../storage/resource-store.ts'
-import { type Exchange, type RequestTarget, sendBytes, sendJson } from './exchange.ts'
+import type { Storage, StoredObject } from '../storage/storage.ts'
 import { listQuery, selectionOf } from './collection-requests.ts'
+import { type Exchange, type RequestTarget, sendBytes, sendJson } from './exchange.ts'
 
 /** metrics-server measures each node so often. */
 const resolutionMs = 15_000
@@ -38,6 +29,7 @@ export function serveMetrics(exchange: Exchange, target: RequestTarget, storage:
   if (!served.verbs.has(target.verb)) throw methodNotAllowed()
   const isOfPods = resource === 'pods'
   if (isOfPods ? name !== '' && namespace === '' : namespace !== '') throw noSuchResource()
+  const { kind, apiVersion } = served
   const measured = storage.registry.find('', 'v1', resource)
   if (measured === undefined) throw noSuchResource()
   const nowMs = Date.now()
@@ -47,7 +39,7 @@ export function serveMetrics(exchange: Exchange, target: RequestTarget, storage:
     const found = store.get(objectKey({ namespace, name }))
     const metrics = found && measure(found)
     if (metrics === undefined) throw notFound({ ...served, name })
-    sendJson(exchange, 200, { ...typeOf(served), ...metrics })
+    sendJson(exchange, 200, { kind, apiVersion, ...metrics })
     return true
   }
   const { test } = selectionOf(measured, namespace, listQuery(exchange.params))
@@ -58,14 +50,9 @@ export function serveMetrics(exchange: Exchange, target: RequestTarget, storage:
     const metrics = measure(object)
     if (metrics !== undefined) items.push(JSON.stringify(metrics))
   }
-  const { kind, apiVersion } = typeOf(served)
   const head = JSON.stringify({ kind: `${kind}List`, apiVersion, metadata: {} }).slice(0, -1)
   sendBytes(exchange, Buffer.from(`${head},"items":[${items.join()}]}\n`))
   return true
-}
-
-function typeOf({ kind, apiVersion }: ServedResource): { kind: string; apiVersion: string } {
-  return { kind, apiVersion }
 }
 
 type Measure = (object: StoredObject) => object | undefined
@@ -142,28 +129,23 @@ function podOf(object: StoredObject): MeasuredPod | undefined {
 }
 
 function readPod(object: StoredObject): MeasuredPod | undefined {
-  const pod = JSON.parse(object.text.toString()) as Fields
-  const { phase, startTime } = statusOf(pod)
-  const { nodeName, containers } = specOf(pod)
-  const node = textOf(nodeName)
-  if (phase !== 'Running' || node === undefined) return undefined
-  const annotations = fieldsOf(fieldsOf(pod['metadata'])['annotations'])
-  const told = textOf(annotations[usageAnnotation])?.split(' ')
+  const { metadata, spec, status } = JSON.parse(object.text.toString()) as Partial<Pod>
+  const { nodeName: node, containers = [] } = spec ?? {}
+  if (status?.phase !== 'Running' || node === undefined) return undefined
+  const told = metadata?.annotations?.[usageAnnotation]?.split(' ')
   return {
     key: object.key,
     node,
     told: told && { cpu: amountOf(told[0]) ?? 0, memory: amountOf(told[1]) ?? 0 },
-    startMs: Date.parse(textOf(startTime) ?? '') || 0,
-    containers: itemsOf(containers).map((container) => {
-      const { requests, limits } = fieldsOf(container['resources'])
-      const { cpu, memory } = fieldsOf(requests)
-      const requested = {
-        cpu: amountOf(cpu) ?? 0.02,
-        memory: amountOf(memory) ?? 48 * mebi,
-      }
-      const most = amountOf(fieldsOf(limits)['memory']) ?? Infinity
-      return { name: textOf(container['name']) ?? '', requested, most }
-    }),
+    startMs: Date.parse(status.startTime ?? '') || 0,
+    containers: containers.map(({ name, resources: { requests, limits } = {} }) => ({
+      name,
+      requested: {
+        cpu: amountOf(requests?.['cpu']) ?? 0.02,
+        memory: amountOf(requests?.['memory']) ?? 48 * mebi,
+      },
+      most: amountOf(limits?.['memory']) ?? Infinity,
+    })),
   }
 }
 

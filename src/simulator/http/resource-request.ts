@@ -10,12 +10,12 @@ import { type Column, printedCell } from '../../kubernetes/printing/column.ts'
 import { customColumns } from '../../kubernetes/printing/custom-columns.ts'
 import { printedKindOf } from '../../kubernetes/printing/printed-kinds.ts'
 import { isJsonObject } from '../../lib/json.ts'
-import type { ServiceAccountTokens } from '../access/authentication.ts'
+import type { Authentication } from '../access/authentication.ts'
 import { type CapturedApi, metadataSchema } from '../api/captured-api.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 import {
   badRequest,
-  type FieldProblem,
+  type Found,
   invalidAt,
   Refusal,
   refuseInvalid,
@@ -26,10 +26,10 @@ import type { FaultEffect } from '../faults/faults.ts'
 import {
   kindPrefix,
   readObject,
+  type Storage,
   storedObject,
   type StoredObject,
-} from '../storage/resource-store.ts'
-import type { Storage } from '../storage/storage.ts'
+} from '../storage/storage.ts'
 import type { DeleteOptions, WriteOptions, WriteTarget } from '../writes/object-writes.ts'
 import {
   beginJson,
@@ -51,13 +51,13 @@ export interface ResourceRequest extends WriteTarget {
   /** The faults that strike the request. */
   readonly effects: readonly FaultEffect[]
   readonly watches: WatchRegistry
-  readonly accounts: ServiceAccountTokens
+  readonly authentication: Authentication
 }
 
 /** An open watch, for faults that end it. */
 export interface OpenWatch {
   readonly resource: string
-  end(reason: Refusal): void
+  readonly end: (reason: Refusal) => void
 }
 
 /** The part of the server that watches use. */
@@ -103,13 +103,10 @@ export function writeOptions({ exchange, subresource }: ResourceRequest): WriteO
   const fieldValidation = params.get('fieldValidation') ?? ''
   const dryRun = params.getAll('dryRun')
   refuseOptions(optionsKinds[method] ?? 'PatchOptions', [
-    ...(Buffer.byteLength(manager) > maxManagerBytes
-      ? [tooLongAt('fieldManager', maxManagerBytes)]
-      : []),
-    ...dryRunProblems(dryRun),
-    ...(fieldValidations.includes(fieldValidation)
-      ? []
-      : [unsupportedAt('fieldValidation', fieldValidation, fieldValidations)]),
+    Buffer.byteLength(manager) > maxManagerBytes && tooLongAt('fieldManager', maxManagerBytes),
+    dryRunProblem(dryRun),
+    !fieldValidations.includes(fieldValidation) &&
+      unsupportedAt('fieldValidation', fieldValidation, fieldValidations),
   ])
   return {
     subresource,
@@ -142,26 +139,24 @@ export async function readDeleteOptions({ request, params }: Exchange): Promise<
 export function deleteOptionsOf(given: Fields): DeleteOptions {
   const { propagationPolicy: policy, orphanDependents, preconditions } = given
   const dryRun = Array.isArray(given['dryRun']) ? (given['dryRun'] as readonly unknown[]) : []
-  const problems = dryRunProblems(dryRun)
-  if (policy !== undefined && !propagationPolicies.some((one) => one === policy)) {
-    problems.push(unsupportedAt('propagationPolicy', policy, [...propagationPolicies, 'nil']))
-  }
-  if (policy !== undefined && orphanDependents !== undefined) {
-    const message = 'orphanDependents and deletionPropagation cannot be both set'
-    problems.push(invalidAt('propagationPolicy', policy, message))
-  }
-  refuseOptions('DeleteOptions', problems)
+  refuseOptions('DeleteOptions', [
+    dryRunProblem(dryRun),
+    policy !== undefined &&
+      !propagationPolicies.some((one) => one === policy) &&
+      unsupportedAt('propagationPolicy', policy, propagationPolicies),
+    policy !== undefined &&
+      orphanDependents !== undefined &&
+      invalidAt('propagationPolicy', policy, 'cannot be set with orphanDependents'),
+  ])
   return { dryRun: dryRun.includes('All'), ...(isJsonObject(preconditions) && { preconditions }) }
 }
 
-function dryRunProblems(dryRun: readonly unknown[]): FieldProblem[] {
-  return dryRun.every((one) => one === 'All') ? [] : [unsupportedAt('dryRun', dryRun, ['All'])]
-}
+const dryRunProblem = (dryRun: readonly unknown[]): Found =>
+  !dryRun.every((one) => one === 'All') && unsupportedAt('dryRun', dryRun, ['All'])
 
 /** Throws 422 for the options of a request, if there are problems. */
-export function refuseOptions(kind: string, problems: readonly FieldProblem[]): void {
-  refuseInvalid({ group: 'meta.k8s.io', kind, name: '' }, problems)
-}
+export const refuseOptions = (kind: string, found: Found): void =>
+  refuseInvalid({ group: 'meta.k8s.io', kind, name: '' }, found)
 
 /** The form in which objects are sent: whole, metadata alone, or rows of a table. */
 export type Representation =

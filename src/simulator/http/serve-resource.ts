@@ -13,7 +13,6 @@ import { timestamp } from '../../kubernetes/timestamp.ts'
 import type { PodDisruptionBudget } from '../../kubernetes/wire/policy-v1.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { audience } from '../access/authentication.ts'
-import type { AccessAttributes } from '../access/authorization.ts'
 import { kindSchema } from '../api/captured-api.ts'
 import { parseJson, parseYaml, valueAt } from '../api/json.ts'
 import type { ScalePaths } from '../api/served-resource.ts'
@@ -30,14 +29,18 @@ import {
   requiredAt,
 } from '../api/status-refusal.ts'
 import type { Storage } from '../storage/storage.ts'
-import { createObject, currentObject, deleteObject, updateObject } from '../writes/object-writes.ts'
+import {
+  applyObject,
+  createObject,
+  currentObject,
+  deleteObject,
+  updateObject,
+} from '../writes/object-writes.ts'
 import { jsonPatch, JsonPatchError, mergePatch, strategicMergePatch } from '../writes/patches.ts'
-import { applyObject } from '../writes/server-side-apply.ts'
 import { deleteCollection, listObjects, watchObjects } from './collection-requests.ts'
 import {
   checkedObject,
   contentType,
-  type Exchange,
   parseBody,
   readBody,
   readFields,
@@ -45,6 +48,7 @@ import {
   sendBytes,
   sendJson,
   sendSuccess,
+  unrecognized,
 } from './exchange.ts'
 import { serveLog } from './log-requests.ts'
 import {
@@ -58,33 +62,10 @@ import {
   writeOptions,
 } from './resource-request.ts'
 
-/** The access that a request needs. */
-export function accessAttributes(
-  exchange: Exchange,
-  target: RequestTarget | undefined,
-): AccessAttributes {
-  const { path, method, params } = exchange
-  if (target === undefined) return { kind: 'path', verb: method.toLowerCase(), path }
-  const { verb, group, resource, subresource, name } = target
-  const isNamespace = group === '' && resource === 'namespaces'
-  const [, selected = ''] =
-    /(?:^|,)metadata\.name==?([^,]*)/.exec(params.get('fieldSelector') ?? '') ?? []
-  return {
-    kind: 'resource',
-    verb,
-    group,
-    resource,
-    subresource,
-    namespace: isNamespace ? name : target.namespace,
-    // A selector for one name asks for that object.
-    name: name === '' ? selected : name,
-  }
-}
-
 /** Serves a request about a resource. Throws refusals. */
 export async function serveResource(
   target: RequestTarget,
-  parts: Pick<ResourceRequest, 'exchange' | 'storage' | 'effects' | 'watches' | 'accounts'>,
+  parts: Pick<ResourceRequest, 'exchange' | 'storage' | 'effects' | 'watches' | 'authentication'>,
 ): Promise<void> {
   const { exchange, storage } = parts
   const { namespace, name, subresource, verb } = target
@@ -276,7 +257,7 @@ const mostSeconds = 2 ** 32
 
 /** Issues a token for a ServiceAccount, as the subresource `token` does. Throws refusals. */
 async function serveTokenRequest(request: ResourceRequest): Promise<void> {
-  const { accounts, exchange, namespace, name } = request
+  const { authentication, exchange, namespace, name } = request
   const given = await readFields(exchange.request, 'TokenRequest')
   const { audiences: wanted, expirationSeconds = 3_600 } = fieldsOf(given['spec'])
   const isNamed = Array.isArray(wanted) && wanted.length > 0
@@ -288,7 +269,8 @@ async function serveTokenRequest(request: ResourceRequest): Promise<void> {
       invalidAt('spec.expirationSeconds', seconds, `may not specify a duration ${bound}`),
     ])
   }
-  const status = accounts.issue({ namespace, name, audiences, expirationSeconds: seconds })
+  const order = { namespace, name, audiences, expirationSeconds: seconds }
+  const status = authentication.issue(order)
   if (status === undefined) throw notFound({ group: '', resource: 'serviceaccounts', name })
   sendJson(exchange, 201, {
     kind: 'TokenRequest',
@@ -315,12 +297,7 @@ async function writeObject(request: ResourceRequest, verb: string): Promise<void
   }
   if (verb !== 'patch') {
     const value = parseBody(body, type, served.kind)
-    if (value === undefined) {
-      throw badRequest(
-        `the object provided is unrecognized (must be of type ${served.kind}): couldn't get version/kind; ` +
-          'json parse error: unexpected end of JSON input (<empty>)',
-      )
-    }
+    if (value === undefined) throw unrecognized(served.kind, 'json parse error: (<empty>)')
     const given = checkedObject(value, served)
     const isNew = verb === 'create'
     const write = isNew ? createObject : updateObject

@@ -11,12 +11,13 @@ import { type Fields, fieldsOf } from '../../kubernetes/fields.ts'
 import { HostNames } from '../../lib/host-names.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import type { Authentication } from '../access/authentication.ts'
-import { type Authorizer, forbidden } from '../access/authorization.ts'
+import { type AccessAttributes, type Authorizer, forbidden } from '../access/authorization.ts'
 import { type ReviewContext, reviews } from '../access/reviews.ts'
 import {
   aggregatedDiscovery,
   hashOf,
-  OpenApi,
+  openApiIndex,
+  openApiText,
   resourceList,
   type ResourceRegistry,
 } from '../api/resource-registry.ts'
@@ -40,10 +41,11 @@ import {
   sendJson,
   sendRefusal,
   sendText,
+  unrecognized,
 } from './exchange.ts'
 import { serveMetrics } from './metrics-requests.ts'
 import { type OpenWatch, wantsAggregated } from './resource-request.ts'
-import { accessAttributes, serveResource } from './serve-resource.ts'
+import { serveResource } from './serve-resource.ts'
 
 interface SimulatedServerOptions {
   readonly port: number
@@ -60,7 +62,6 @@ export class SimulatedServer {
   readonly faults: Faults
   readonly #storage: Storage
   readonly #options: SimulatedServerOptions
-  readonly #openApi: OpenApi
   readonly #server: Server
   #hosts: HostNames
   readonly #sockets = new Set<Socket>()
@@ -77,7 +78,6 @@ export class SimulatedServer {
     this.#storage = storage
     this.#options = options
     this.#hosts = new HostNames(options.host)
-    this.#openApi = new OpenApi(storage.registry)
     this.#nodes = new NodeFailures(storage)
     this.faults = new Faults({
       strike: (fault) => this.#strike(fault),
@@ -152,14 +152,9 @@ export class SimulatedServer {
       return
     }
     const target = requestTarget(exchange)
-    const effects = this.faults.take({
-      path,
-      verb: target?.verb ?? '',
-      resource: target?.resource ?? '',
-      group: target?.group ?? '',
-      namespace: target?.namespace ?? '',
-      page: (params.get('continue') ?? '') === '' ? 'first' : 'later',
-    })
+    const page = (params.get('continue') ?? '') === '' ? 'first' : 'later'
+    const none = { verb: '', resource: '', group: '', namespace: '' }
+    const effects = this.faults.take({ ...none, ...target, path, page })
     for (const { answer } of effects) {
       if (answer === 'disconnect') {
         response.destroy()
@@ -169,13 +164,24 @@ export class SimulatedServer {
     }
     const { authentication, authorizer } = this.#options
     const identity = authentication.identify(request.headers.authorization)
-    const attributes = accessAttributes(exchange, target)
+    // A selector for one name asks for that object.
+    const [, selected = ''] =
+      /(?:^|,)metadata\.name==?([^,]*)/.exec(params.get('fieldSelector') ?? '') ?? []
+    const isNamespace = target?.group === '' && target.resource === 'namespaces'
+    const attributes: AccessAttributes =
+      target === undefined
+        ? { verb: exchange.method.toLowerCase(), path }
+        : {
+            ...target,
+            namespace: isNamespace ? target.name : target.namespace,
+            name: target.name || selected,
+          }
     const { allowed, reason } = authorizer.decide(identity, attributes)
     if (!allowed) throw forbidden(identity, attributes, reason)
     const { registry } = this.#storage
     const context = { authentication, authorizer, identity }
     if (target !== undefined && (await serveReview(exchange, target, context))) return
-    if (serveApiDocument(exchange, registry, this.#openApi)) return
+    if (serveApiDocument(exchange, registry)) return
     if (target === undefined || !registry.hasVersion(target.group, target.version)) {
       if (target?.group === '') throw noSuchResource()
       sendText(exchange, 404, '404 page not found\n')
@@ -186,7 +192,7 @@ export class SimulatedServer {
       exchange,
       storage: this.#storage,
       effects,
-      accounts: authentication.accounts,
+      authentication,
       watches: {
         bookmarkIntervalMs: this.#options.bookmarkIntervalMs,
         add: (watch) => {
@@ -201,40 +207,38 @@ export class SimulatedServer {
     switch (fault.type) {
       case 'refuse-connections':
         this.#cut(fault.forMs)
-        return true
+        break
       case 'cut':
         this.#cut(Infinity)
-        return true
+        break
       case 'hang':
         this.#hanging ??= Promise.withResolvers()
         this.#freezeAll()
-        return true
+        break
       case 'mend':
         this.#mend()
-        return true
+        break
       case 'drop-connections':
         this.#dropAll()
-        return true
+        break
       case 'freeze-connections':
         this.#freezeAll()
-        return true
+        break
       case 'end-watches':
-        for (const watch of this.#watches) {
-          if ((fault.resource ?? watch.resource) === watch.resource) {
-            watch.end(statusOf(fault.code ?? 410))
-          }
-        }
-        return true
+        for (const { resource, end } of this.#watches)
+          if ((fault.resource ?? resource) === resource) end(statusOf(fault.code ?? 410))
+        break
       case 'fail-node':
         return this.#nodes.fail(fault.node, fault.evictAfterMs)
       case 'recover-node':
         return this.#nodes.recover(fault.node)
       case 'compact-history':
         this.#storage.compact()
-        return true
+        break
       default:
         return false
     }
+    return true
   }
 
   /** `POST` orders a fault, `GET` lists waiting faults, `DELETE` drops them. */
@@ -308,7 +312,7 @@ async function serveReview(
   const types = { kind: review.kind, apiVersion: `${group}/v1` }
   const given = { ...types, ...(await readFields(exchange.request, review.kind)) }
   if (given.kind !== types.kind || given.apiVersion !== types.apiVersion) {
-    throw badRequest(`the object provided is unrecognized (must be of type ${review.kind})`)
+    throw unrecognized(review.kind)
   }
   const { metadata, spec } = given as Fields
   const answer = review.answer(fieldsOf(spec), { ...context, namespace })
@@ -324,11 +328,7 @@ async function serveReview(
 const probes = new Set(['healthz', 'readyz', 'livez'])
 
 /** Answers requests for health, version, discovery and OpenAPI. Returns `false` for other paths. Throws refusals. */
-function serveApiDocument(
-  exchange: Exchange,
-  registry: ResourceRegistry,
-  openApi: OpenApi,
-): boolean {
+function serveApiDocument(exchange: Exchange, registry: ResourceRegistry): boolean {
   const { method, request, response } = exchange
   const path = exchange.path.length > 1 ? exchange.path.replace(/\/$/, '') : exchange.path
   const [root = '', group = '', version, ...more] = path.slice(1).split('/')
@@ -345,7 +345,7 @@ function serveApiDocument(
     return true
   }
   if (path === '/version') document = registry.captured.version
-  else if (path === '/openapi/v3') document = openApi.index()
+  else if (path === '/openapi/v3') document = openApiIndex(registry)
   else if (path === '/api') document = registry.captured.api
   else if (path === '/apis') {
     document = { kind: 'APIGroupList', apiVersion: 'v1', groups: registry.groups() }
@@ -360,7 +360,7 @@ function serveApiDocument(
   if (document === undefined && !isOpenApi) return false
   if (method !== 'GET') throw methodNotAllowed()
   if (isOpenApi) {
-    const found = openApi.document(path.slice(12))
+    const found = openApiText(registry, path.slice(12))
     if (found !== undefined) sendTagged(found.text, found.hash)
     else response.writeHead(404).end()
   } else if (group !== '' || root === 'version' || root === 'openapi') {

@@ -2,7 +2,7 @@
  * A scenario is a directory: `scenario.yaml` says which teams, apps and nodes a company has, and manifests say what an
  * app of a role consists of. This file reads both, with the package's own scenario for the files that a directory
  * lacks, and fails for what cannot be stamped: an unknown field, role, environment or kind. `plan.ts` then counts the
- * pods of each app, and `workloads.ts` fills the manifests with values.
+ * pods of each app, and `population.ts` fills the manifests with values.
  */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -287,30 +287,21 @@ class ScenarioReader {
     const file = this.#scenarioFile(this.#directory)
     const shipped =
       this.#directory === resolve(ownDirectory) ? file : this.#scenarioFile(ownDirectory)
-    const { company, pods, platform, teams, clusters } = file
-    const { environments = shipped.environments, nodes = shipped.nodes } = file
+    const { clusters, environments = shipped.environments, nodes = shipped.nodes } = file
     if (environments === undefined || nodes === undefined)
       throw new ScenarioError(this.#directory, 'there are no environments, or no nodes')
     const roles = { ...shipped.roles, ...file.roles }
-    const manifestsOf = ({
-      name: appName,
-      role: given,
-      with: more,
-    }: ScenarioApp): readonly Manifest[] => {
-      const role = roles[given]
+    const manifestsOf = (of: ScenarioApp): readonly Manifest[] => {
+      const role = roles[of.role]
       if (role === undefined) {
         const hint = `roles are ${Object.keys(roles).join(', ')}`
-        const problem = `the role of ${appName} is ${JSON.stringify(given)}, which there is not`
-        throw new ScenarioError(join(this.#directory, 'scenario.yaml'), problem, { hint })
+        throw this.#unknown(`the role of ${of.name} is`, of.role, hint)
       }
-      return [...role.manifests, ...more].flatMap((name) => this.#manifests(`apps/${name}.yaml`))
+      const files = [...role.manifests, ...of.with]
+      return files.flatMap((name) => this.#manifests(`apps/${name}.yaml`))
     }
     const scenario: Scenario = {
-      company,
-      pods,
-      platform,
-      teams,
-      clusters,
+      ...file,
       environments,
       nodes,
       values: { ...shipped.values, ...file.values },
@@ -325,8 +316,24 @@ class ScenarioReader {
       kindOf: (apiVersion, kind) => this.#kinds.get(`${apiVersion} ${kind}`),
       of: undefined,
       inCluster: (name) => {
-        const found = clusters.find((one) => one.name === name)
-        return found && this.#narrowed(scenario, found)
+        const one = clusters.find((each) => each.name === name)
+        if (one === undefined) return undefined
+        return {
+          ...scenario,
+          of: one,
+          pods: one.pods,
+          environments: this.#environmentsOf(scenario, one),
+          nodes: {
+            ...nodes,
+            zones: one.zones ?? nodes.zones,
+            values: { ...nodes.values, ...one.values },
+          },
+          cluster: [
+            ...scenario.cluster,
+            ...this.#once(join(this.#directory, 'clusters', one.name)),
+          ],
+          ...brokenOf(one.broken),
+        }
       },
     }
     for (const one of clusters) this.#environmentsOf(scenario, one)
@@ -335,32 +342,19 @@ class ScenarioReader {
     return scenario
   }
 
-  #narrowed(scenario: Scenario, one: ScenarioCluster): Scenario {
-    const { cluster: everywhere, nodes } = scenario
-    return {
-      ...scenario,
-      of: one,
-      pods: one.pods,
-      environments: this.#environmentsOf(scenario, one),
-      nodes: {
-        ...nodes,
-        zones: one.zones ?? nodes.zones,
-        values: { ...nodes.values, ...one.values },
-      },
-      cluster: [...everywhere, ...this.#once(join(this.#directory, 'clusters', one.name))],
-      ...brokenOf(one.broken),
-    }
-  }
-
   #environmentsOf({ environments }: Scenario, one: ScenarioCluster): readonly Environment[] {
     if (one.environments === undefined) return environments
     return one.environments.map((name) => {
       const found = environments.find((environment) => environment.name === name)
       if (found !== undefined) return found
       const hint = `environments are ${environments.map((environment) => environment.name).join(', ')}`
-      const problem = `the cluster ${one.name} has the environment ${JSON.stringify(name)}, which there is not`
-      throw new ScenarioError(join(this.#directory, 'scenario.yaml'), problem, { hint })
+      throw this.#unknown(`the cluster ${one.name} has the environment`, name, hint)
     })
+  }
+
+  #unknown(subject: string, name: string, hint: string): ScenarioError {
+    const problem = `${subject} ${JSON.stringify(name)}, which there is not`
+    return new ScenarioError(join(this.#directory, 'scenario.yaml'), problem, { hint })
   }
 
   /** What `scenario.yaml` says, with defaults for what it leaves out. */

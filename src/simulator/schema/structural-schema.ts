@@ -18,12 +18,14 @@ import { cloneJson, equalJson } from '../api/json.ts'
 import {
   duplicateAt,
   type FieldProblem,
+  type Found,
   invalidAt,
+  problemsIn,
   requiredAt,
   tooLongAt,
   unsupportedAt,
 } from '../api/status-refusal.ts'
-import { serverMetadata } from './metadata-rules.ts'
+import { serverMetadata } from './field-checks.ts'
 
 /** The members of ObjectMeta. Others are dropped. */
 const metadataFields = new Set([
@@ -126,7 +128,17 @@ interface SchemaProblem extends FieldProblem {
  * The problems of a value by its structural schema, in the words of a kube-apiserver. Rules in CEL are not evaluated.
  * Source: the OpenAPI 3.0 subset of apiextensions.k8s.io/v1.
  */
-export function schemaProblems(value: unknown, schema: Schema, path: Path = []): SchemaProblem[] {
+export function schemaProblems(
+  value: unknown,
+  schema: Schema,
+  path: Path = [],
+): readonly SchemaProblem[] {
+  return problemsIn(valueProblems(value, schema, path))
+}
+
+type Problems = Found<SchemaProblem>
+
+function valueProblems(value: unknown, schema: Schema, path: Path): Problems {
   if (value === null && schema.nullable === true) return []
   let actual: string = typeof value
   if (value === null) actual = 'null'
@@ -136,44 +148,30 @@ export function schemaProblems(value: unknown, schema: Schema, path: Path = []):
   if (wanted !== undefined && !isOneOf(actual, wanted)) {
     const isFraction = wanted === 'integer' && actual === 'number'
     const what = `Checked value must be of type integer (default format) in ${pathText(path)}`
-    return [ofType(path, actual, wanted), ...(isFraction ? [nowhere(path, what)] : [])]
+    return [ofType(path, actual, wanted), isFraction && nowhere(path, what)]
   }
   if (wanted === 'integer' && isBeyondInt64(value)) {
-    return [ofType(path, 'float64', schema.format ?? 'integer')]
+    return ofType(path, 'float64', schema.format ?? 'integer')
   }
-  const found = alternativeProblems(value, schema, path)
-  if (typeof value === 'string') found.push(...stringProblems(value, schema, path))
-  else if (typeof value === 'number' || isRawJson(value)) {
-    found.push(...numberProblems(value, schema, path))
-  } else if (Array.isArray(value)) {
-    const { items, minItems = 0, maxItems = Infinity } = schema
-    const { length } = value
-    if (items !== undefined) {
-      found.push(...value.flatMap((item, at) => schemaProblems(item, items, [...path, at])))
-    }
-    if (length < minItems)
-      found.push(invalid(path, length, `should have at least ${minItems} items`))
-    found.push(...tooMany(path, length, maxItems), ...duplicateProblems(value, schema, path))
-  }
-  if (schema.enum !== undefined && !schema.enum.some((one) => equalJson(one, value))) {
-    found.push({ ...unsupportedAt(pathText(path), value, schema.enum), node: path })
-  }
-  if (isJsonObject(value)) found.push(...memberProblems(value, schema, path))
-  return found
+  const { enum: supported } = schema
+  return [
+    alternativeProblems(value, schema, path),
+    typeof value === 'string' && stringProblems(value, schema, path),
+    (typeof value === 'number' || isRawJson(value)) && numberProblems(value, schema, path),
+    Array.isArray(value) && listProblems(value, schema, path),
+    supported !== undefined &&
+      !supported.some((one) => equalJson(one, value)) && {
+        ...unsupportedAt(pathText(path), value, supported),
+        node: path,
+      },
+    isJsonObject(value) && memberProblems(value, schema, path),
+  ]
 }
 
 const invalid = (node: Path, value: unknown, what: string): SchemaProblem => {
   const field = pathText(node)
   return { ...invalidAt(field, value, `${field} in body ${what}`), node }
 }
-
-/** Reports the conditions that a value breaks. */
-const invalidIf = (
-  node: Path,
-  value: unknown,
-  conditions: readonly (readonly [isBroken: boolean, what: string])[],
-): SchemaProblem[] =>
-  conditions.filter(([isBroken]) => isBroken).map(([, what]) => invalid(node, value, what))
 
 function ofType(node: Path, actual: string, wanted: string): SchemaProblem {
   const what = `must be of type ${wanted}: ${JSON.stringify(actual)}`
@@ -186,9 +184,9 @@ const nowhere = (node: Path, what: string): SchemaProblem => ({
   node,
 })
 
-const tooMany = (node: Path, count: number, most: number): SchemaProblem[] => {
+const tooMany = (node: Path, count: number, most = Infinity): Problems => {
   const message = `Too many: ${count}: must have at most ${most} items`
-  return count > most ? [{ reason: 'FieldValueTooMany', message, field: pathText(node), node }] : []
+  return count > most && { reason: 'FieldValueTooMany', message, field: pathText(node), node }
 }
 
 /** Integers beyond 64 bits have become doubles; smaller integers keep their digits. */
@@ -198,47 +196,40 @@ const isBeyondInt64 = (value: unknown): boolean =>
 const isOneOf = (actual: string, wanted: string): boolean =>
   wanted.split(',').some((type) => type === actual || (type === 'number' && actual === 'integer'))
 
-function alternativeProblems(value: unknown, schema: Schema, path: Path): SchemaProblem[] {
-  const problemsOf = (one: Schema): SchemaProblem[] => schemaProblems(value, one, path)
+function alternativeProblems(value: unknown, schema: Schema, path: Path): Problems {
+  const problemsOf = (one: Schema): readonly SchemaProblem[] => schemaProblems(value, one, path)
   const name = JSON.stringify(pathText(path))
-  const found: SchemaProblem[] = []
   const any = schema.anyOf?.map(problemsOf)
-  if (any !== undefined && any.every(({ length }) => length > 0)) {
-    const what = `${name} must validate at least one schema (anyOf)`
-    found.push(nowhere(path, what), ...(any[0] ?? []))
-  }
   const one = schema.oneOf?.map(problemsOf)
-  const valid = one?.filter(({ length }) => length === 0).length
-  if (one !== undefined && valid !== 1) {
-    const count = valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`
-    const what = `${name} must validate one and only one schema (oneOf). ${count}`
-    found.push(nowhere(path, what), ...(valid === 0 ? (one[0] ?? []) : []))
-  }
   const all = schema.allOf?.flatMap(problemsOf) ?? []
-  if (all.length > 0) {
-    found.push(...all, nowhere(path, `${name} must validate all the schemas (allOf)`))
-  }
-  if (schema.not !== undefined && problemsOf(schema.not).length === 0) {
-    found.push(nowhere(path, `${name} must not validate the schema (not)`))
-  }
-  return found
+  const valid = one?.filter(({ length }) => length === 0).length
+  const count = valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`
+  const only = `${name} must validate one and only one schema (oneOf). ${count}`
+  return [
+    any?.every(({ length }) => length > 0) === true && [
+      nowhere(path, `${name} must validate at least one schema (anyOf)`),
+      any[0],
+    ],
+    one !== undefined && valid !== 1 && [nowhere(path, only), valid === 0 && one[0]],
+    all.length > 0 && [all, nowhere(path, `${name} must validate all the schemas (allOf)`)],
+    schema.not !== undefined &&
+      problemsOf(schema.not).length === 0 &&
+      nowhere(path, `${name} must not validate the schema (not)`),
+  ]
 }
 
-function stringProblems(value: string, schema: Schema, path: Path): SchemaProblem[] {
+function stringProblems(value: string, schema: Schema, path: Path): Problems {
   const { minLength = 0, maxLength = Infinity, pattern, format } = schema
-  const length = Array.from(value).length
+  const { length } = Array.from(value)
   const misses = pattern !== undefined && !regularExpression(pattern).test(value)
-  const conditions = invalidIf(path, value, [
-    [length < minLength, `should be at least ${minLength} chars long`],
-    [misses, `should match '${pattern}'`],
-  ])
-  const tooLong = { ...tooLongAt(pathText(path), maxLength), node: path }
-  const hasFormat = format === undefined || (formats[format]?.(value) ?? true)
-  return [
-    // Only the first of these problems is reported.
-    ...(length > maxLength ? [tooLong] : conditions.slice(0, 1)),
-    ...(hasFormat ? [] : [ofType(path, value, format)]),
-  ]
+  const isFit = format === undefined || (formats[format]?.(value) ?? true)
+  let first: Problems
+  // Only the first of these problems is reported.
+  if (length > maxLength) first = { ...tooLongAt(pathText(path), maxLength), node: path }
+  else if (length < minLength)
+    first = invalid(path, value, `should be at least ${minLength} chars long`)
+  else if (misses) first = invalid(path, value, `should match '${pattern}'`)
+  return [first, !isFit && ofType(path, value, format)]
 }
 
 const expressions = new Map<string, RegExp>()
@@ -258,64 +249,60 @@ function regularExpression(pattern: string): RegExp {
   return expression
 }
 
-function numberProblems(value: unknown, schema: Schema, path: Path): SchemaProblem[] {
+function numberProblems(value: unknown, schema: Schema, path: Path): Problems {
   const number = Number(typeof value === 'number' ? value : JSON.stringify(value))
-  const { minimum = -Infinity, maximum = Infinity, multipleOf } = schema
-  const { exclusiveMinimum = false, exclusiveMaximum = false, format } = schema
+  const { minimum = -Infinity, maximum = Infinity, multipleOf = 0, format } = schema
+  const { exclusiveMinimum: isOver = false, exclusiveMaximum: isUnder = false } = schema
+  const broken: (string | false)[] = [
+    (isOver ? number <= minimum : number < minimum) &&
+      `greater than ${isOver ? '' : 'or equal to '}${minimum}`,
+    (isUnder ? number >= maximum : number > maximum) &&
+      `less than ${isUnder ? '' : 'or equal to '}${maximum}`,
+    multipleOf > 0 && !Number.isInteger(number / multipleOf) && `a multiple of ${multipleOf}`,
+  ]
   const isBeyondInt32 = number < -(2 ** 31) || number > 2 ** 31 - 1
   const what = `Checked value must be of type integer with format int32 in ${pathText(path)}`
   return [
-    ...invalidIf(path, value, [
-      [exclusiveMinimum && number <= minimum, `should be greater than ${minimum}`],
-      [!exclusiveMinimum && number < minimum, `should be greater than or equal to ${minimum}`],
-      [exclusiveMaximum && number >= maximum, `should be less than ${maximum}`],
-      [!exclusiveMaximum && number > maximum, `should be less than or equal to ${maximum}`],
-      [
-        multipleOf !== undefined && !Number.isInteger(number / multipleOf),
-        `should be a multiple of ${multipleOf}`,
-      ],
-    ]),
-    ...(format === 'int32' && isBeyondInt32 ? [nowhere(path, what)] : []),
+    broken.map((bound) => bound !== false && invalid(path, value, `should be ${bound}`)),
+    format === 'int32' && isBeyondInt32 && nowhere(path, what),
   ]
 }
 
-/** Reports repeated items of sets and repeated keys of maps. */
-function duplicateProblems(value: readonly unknown[], schema: Schema, path: Path): SchemaProblem[] {
+/** The problems of the items, and repeated items of sets and repeated keys of maps. */
+function listProblems(value: readonly unknown[], schema: Schema, path: Path): Problems {
+  const { items, minItems = 0, maxItems, 'x-kubernetes-list-map-keys': keys = [] } = schema
   const type = schema['x-kubernetes-list-type'] ?? 'atomic'
-  if (type === 'atomic') return []
-  const keys = schema['x-kubernetes-list-map-keys'] ?? []
+  const { length } = value
   const seen = new Set<string>()
-  return value.flatMap((item, at) => {
-    const fields = isJsonObject(item) ? keys.map((key) => [key, item[key]]) : []
-    const member = type === 'set' ? item : Object.fromEntries(fields)
-    const key = JSON.stringify(member)
-    const isNew = !seen.has(key)
-    seen.add(key)
-    return isNew ? [] : [{ ...duplicateAt(pathText([...path, at]), member), node: path }]
-  })
+  return [
+    items !== undefined && value.map((item, at) => valueProblems(item, items, [...path, at])),
+    length < minItems && invalid(path, length, `should have at least ${minItems} items`),
+    tooMany(path, length, maxItems),
+    type !== 'atomic' &&
+      value.map((item, at) => {
+        const fields = isJsonObject(item) ? keys.map((key) => [key, item[key]]) : []
+        const member = type === 'set' ? item : Object.fromEntries(fields)
+        const isNew = seen.size < seen.add(JSON.stringify(member)).size
+        return !isNew && { ...duplicateAt(pathText([...path, at]), member), node: path }
+      }),
+  ]
 }
 
-function memberProblems(
-  value: Record<string, unknown>,
-  schema: Schema,
-  path: Path,
-): SchemaProblem[] {
-  const { required = [], minProperties = 0, maxProperties = Infinity } = schema
+function memberProblems(value: Record<string, unknown>, schema: Schema, path: Path): Problems {
+  const { required = [], minProperties = 0, maxProperties } = schema
   const isEmbedded = schema['x-kubernetes-embedded-resource'] === true
-  const missing = [...required, ...(isEmbedded ? ['apiVersion', 'kind'] : [])].filter(
-    (name) => !Object.hasOwn(value, name),
-  )
+  const needed = [...required, ...(isEmbedded ? ['apiVersion', 'kind'] : [])]
+  const missing = needed.filter((name) => !Object.hasOwn(value, name))
   const { length: count } = Object.keys(value)
+  const few = `should have at least ${minProperties} properties`
   return [
-    ...missing.map((name) => ({ ...requiredAt(pathText([...path, name])), node: path })),
-    ...Object.entries(value).flatMap(([name, part]) => {
+    missing.map((name) => ({ ...requiredAt(pathText([...path, name])), node: path })),
+    Object.entries(value).map(([name, part]) => {
       const member = memberSchema(schema, name)
-      return member === undefined ? [] : schemaProblems(part, member, [...path, name])
+      return member !== undefined && valueProblems(part, member, [...path, name])
     }),
-    ...invalidIf(path, count, [
-      [count < minProperties, `should have at least ${minProperties} properties`],
-    ]),
-    ...tooMany(path, count, maxProperties),
+    count < minProperties && invalid(path, count, few),
+    tooMany(path, count, maxProperties),
   ]
 }
 

@@ -1,14 +1,16 @@
 /*
- * The rules of pods, of their templates, and of the kinds of `apps` and `batch` that make pods: a part of `type-rules.ts`.
+ * The rules of pods, of their templates, and of the kinds of `apps` and `batch` that make pods: a part of the table of
+ * `built-in-rules.ts`. What depends on several fields comes before the table that uses it.
  */
 
 import { type Fields, fieldsOf, itemsOf } from '../../kubernetes/fields.ts'
 import { labelSelectorOf, matchesLabels } from '../../kubernetes/label-selector.ts'
 import { equalJson, valueAt } from '../api/json.ts'
 import {
-  type FieldProblem,
   forbiddenAt,
+  type Found,
   invalidAt,
+  problemsIn,
   requiredAt,
   unsupportedAt,
 } from '../api/status-refusal.ts'
@@ -18,11 +20,12 @@ import {
   between,
   type Check,
   firstOf,
-  forbiddenUnless,
+  forbiddenIf,
   immutable,
   intOrPercent,
   invalidIf,
   isEmpty,
+  label,
   labelKey,
   labels,
   labelSelector,
@@ -35,153 +38,144 @@ import {
   portOrName,
   quantityOf,
   required,
+  subdomain,
   unique,
   userId,
-  type TypeRules,
-  unchecked,
 } from './field-checks.ts'
-import { label, subdomain } from './metadata-rules.ts'
+
+/** Takes the place of what the schema says of a field. */
+interface Instead {
+  readonly instead: Check | undefined
+}
+
+/**
+ * The rules of one type of the API. Checks stand by field; `self` checks a value of the type as a whole. A type that is
+ * one check is not looked into any further.
+ */
+export type TypeRules = Check | Readonly<Record<string, Check | Instead>>
+
+export const unchecked: Instead = { instead: undefined }
 
 // ---- Pods
 
-const oneHandler: Check = (value, path) => {
+const oneHandler: Check = ({ value, path }) => {
   const [first, ...more] = membersOf(value, 'exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep')
-  if (first === undefined) return [requiredAt(path, 'must specify a handler type')]
-  return more.map((name) =>
-    forbiddenAt(`${path}.${name}`, 'may not specify more than 1 handler type'),
-  )
+  if (first === undefined) return requiredAt(path, 'must specify a handler type')
+  return more.map((name) => forbiddenAt(`${path}.${name}`, 'more than 1 handler type'))
 }
 
 /** For probes that need to succeed only once. */
-const succeedsOnce: Check = (probe, path) => {
-  const { successThreshold: times } = fieldsOf(probe)
-  const isMore = typeof times === 'number' && times > 1
-  return isMore ? [invalidAt(`${path}.successThreshold`, times, 'must be 1')] : []
+const succeedsOnce: Check = ({ value, path }) => {
+  const { successThreshold: times } = fieldsOf(value)
+  return Number(times) > 1 && invalidAt(`${path}.successThreshold`, times, 'must be 1')
 }
 
 const environmentName: Check = named((name) =>
-  /^[ -<>-~]+$/.test(name)
-    ? undefined
-    : "must consist of printable ASCII characters other than '='",
+  /^[ -<>-~]+$/.test(name) ? undefined : "must be printable ASCII characters other than '='",
 )
 
-const environmentSource: Check = (value, path, parent) => {
-  if (value === undefined || value === null) return []
-  const given = Object.keys(fieldsOf(value)).length
-  if (given === 1 && isEmpty(parent['value'])) return []
-  const message =
-    given === 1 ? 'may not be specified with `value`' : 'must specify one source, and no other'
-  return [invalidAt(path, '', message)]
+const environmentSource: Check = ({ value, path, parent }) => {
+  const isOne = Object.keys(fieldsOf(value)).length === 1 && isEmpty(parent['value'])
+  const isAbsent = value === undefined || value === null
+  return !isAbsent && !isOne && invalidAt(path, '', 'must be one source, without `value`')
 }
 
 /** A problem names the list, not the item. */
-const environmentOrigins: Check = (list, path) =>
-  itemsOf(list)
-    .filter(({ configMapRef, secretRef }) => configMapRef === undefined && secretRef === undefined)
-    .map(() => invalidAt(path, '', 'must specify one of: `configMapRef` or `secretRef`'))
+const environmentOrigins: Check = ({ value, path }) =>
+  itemsOf(value).map(
+    (item) =>
+      isEmpty(membersOf(item, 'configMapRef', 'secretRef')) &&
+      invalidAt(path, '', 'must specify one of: `configMapRef` or `secretRef`'),
+  )
 
 /** The name of a referenced ConfigMap or Secret. The problem of an absent name is that of an invalid one. */
-const referenceName: Check = (value, path) => {
+const referenceName: Check = ({ value, path }) => {
   const problem = subdomain(typeof value === 'string' ? value : '')
-  return problem === undefined ? [] : [invalidAt(path, value ?? '', problem)]
+  return problem !== undefined && invalidAt(path, value ?? '', problem)
 }
 
-const mountPaths: Check = (value, path, parent) =>
-  unique('mountPath')(value, path, parent).map(({ field }) =>
-    invalidAt(field, valueAt(value, field.slice(path.length)), 'must be unique'),
-  )
+const mountPaths: Check = (at) =>
+  problemsIn(unique('mountPath')(at)).map(({ field }) => invalidAt(field, '', 'must be unique'))
 
 /** Container resources without a domain. */
 const standardResource = /^(cpu|memory|ephemeral-storage|hugepages-.+)$/
 
-const containerResources: Check = (value, path) => {
+const containerResources: Check = ({ value, path }) => {
   const limits = fieldsOf(fieldsOf(value)['limits'])
   const requests = fieldsOf(fieldsOf(value)['requests'])
-  const found: FieldProblem[] = []
-  for (const [part, given] of Object.entries({ limits, requests })) {
-    for (const [name, quantity] of Object.entries(given)) {
+  const quantities = Object.entries({ limits, requests }).map(([part, given]) =>
+    Object.entries(given).map(([name, quantity]) => {
       const at = `${path}.${part}[${name}]`
       if (!name.includes('/') && !standardResource.test(name)) {
-        found.push(invalidAt(at, name, 'must be a standard resource for containers'))
-      } else if (quantityOf(quantity) < 0) {
-        found.push(invalidAt(at, quantity, 'must be greater than or equal to 0'))
+        return invalidAt(at, name, 'must be a standard resource for containers')
       }
-    }
-  }
-  for (const [name, quantity] of Object.entries(requests)) {
+      return quantityOf(quantity) < 0 && invalidAt(at, quantity, 'must be at least 0')
+    }),
+  )
+  const pairs = Object.entries(requests).map(([name, quantity]) => {
     const limit = limits[name]
-    if (limit === undefined && name.includes('/')) {
-      found.push(requiredAt(`${path}.limits`, 'must be set for non overcommitable resources'))
-    } else if (limit !== undefined && quantityOf(quantity) > quantityOf(limit)) {
-      const message = `must be less than or equal to ${name} limit of ${JSON.stringify(limit)}`
-      found.push(invalidAt(`${path}.requests`, quantity, message))
-    }
-  }
-  return found
+    if (limit === undefined) return name.includes('/') && requiredAt(`${path}.limits`)
+    const isMore = quantityOf(quantity) > quantityOf(limit)
+    return isMore && invalidAt(`${path}.requests`, quantity, `must not exceed the ${name} limit`)
+  })
+  return [quantities, pairs]
 }
 
-const privileges: Check = invalidIf((context) => {
-  const { allowPrivilegeEscalation, privileged } = fieldsOf(context)
-  return privileged === true && allowPrivilegeEscalation === false
-}, 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true')
-
-const oneVolumeType: Check = (value, path) =>
+const oneVolumeType: Check = ({ value, path }) =>
   Object.keys(fieldsOf(value))
     .filter((name) => name !== 'name')
     .slice(1)
     .map((type) => forbiddenAt(`${path}.${type}`, 'may not specify more than 1 volume type'))
 
+const containerLists = ['containers', 'initContainers']
+
 /** Mounts name volumes of the pod, and init containers have other names than containers. */
-const acrossContainers: Check = (value, path, parent) => {
+const acrossContainers: Check = ({ value, path, parent }) => {
   const spec = fieldsOf(value)
   const volumes = new Set(itemsOf(spec['volumes']).map(({ name }) => name))
-  const mounts = ['containers', 'initContainers'].flatMap((list) =>
-    itemsOf(spec[list]).flatMap(({ volumeMounts }, at) =>
-      itemsOf(volumeMounts).flatMap(({ name }, mount): FieldProblem[] => {
+  const mounts = containerLists.map((list) =>
+    itemsOf(spec[list]).map(({ volumeMounts }, at) =>
+      itemsOf(volumeMounts).map(({ name }, mount): Found => {
         const field = `${path}.${list}[${at}].volumeMounts[${mount}].name`
         const message = `Not found: ${JSON.stringify(name ?? '')}`
-        return volumes.has(name) ? [] : [{ reason: 'FieldValueNotFound', message, field }]
+        return !volumes.has(name) && { reason: 'FieldValueNotFound', message, field }
       }),
     ),
   )
   const taken = itemsOf(spec['containers']).map(({ name }) => name)
-  const names = unique('name', taken)(spec['initContainers'], `${path}.initContainers`, parent)
-  return [...mounts, ...names]
+  const init = { value: spec['initContainers'], path: `${path}.initContainers`, parent }
+  return [mounts, unique('name', taken)(init)]
 }
 
-const podChange: Check = (value, path, _, previous) => {
-  if (previous === undefined) return []
+const podChange: Check = ({ value, path, previous }) => {
+  if (previous === undefined) return false
   const [before, after] = [fieldsOf(previous.value), fieldsOf(value)]
-  for (const list of ['containers', 'initContainers']) {
-    if (listOf(before[list]).length !== listOf(after[list]).length) {
-      return [forbiddenAt(`${path}.${list}`, 'pod updates may not add or remove containers')]
-    }
-  }
-  const tolerations = listOf(after['tolerations'])
-  const keepsTolerations = listOf(before['tolerations']).every((one) =>
-    tolerations.some((other) => equalJson(one, other)),
+  const changed = containerLists.find(
+    (list) => listOf(before[list]).length !== listOf(after[list]).length,
   )
-  if (keepsTolerations && equalJson(unchangeable(before), unchangeable(after))) return []
-  const message =
-    'pod updates may change images, `activeDeadlineSeconds` and additional `tolerations` only'
-  return [forbiddenAt(path, message)]
+  if (changed !== undefined) return forbiddenAt(`${path}.${changed}`, 'may not change in number')
+  const keepsTolerations = listOf(before['tolerations']).every((one) =>
+    listOf(after['tolerations']).some((other) => equalJson(one, other)),
+  )
+  const isKept = keepsTolerations && equalJson(unchangeable(before), unchangeable(after))
+  const message = 'may change images, `activeDeadlineSeconds` and additional `tolerations` only'
+  return !isKept && forbiddenAt(path, message)
 }
 
 function unchangeable({ activeDeadlineSeconds: _a, tolerations: _t, ...spec }: Fields): object {
-  const withoutImages = (list: string): object[] =>
-    itemsOf(spec[list]).map((one) => ({ ...one, image: '' }))
-  return {
-    ...spec,
-    containers: withoutImages('containers'),
-    initContainers: withoutImages('initContainers'),
-  }
+  const lists = containerLists.map((list) => [
+    list,
+    itemsOf(spec[list]).map((one) => ({ ...one, image: '' })),
+  ])
+  return { ...spec, ...Object.fromEntries(lists) }
 }
 
-export const podRules: Readonly<Record<string, TypeRules>> = {
+const podRules: Readonly<Record<string, TypeRules>> = {
   Pod: { spec: podChange },
   // A kube-apiserver names the labels of a template without their `metadata`.
   PodTemplateSpec: {
-    self: (template, path) => labels(valueAt(template, 'metadata.labels'), `${path}.labels`),
+    self: ({ value, path, parent }) =>
+      labels({ value: valueAt(value, 'metadata.labels'), path: `${path}.labels`, parent }),
   },
   PodSpec: {
     self: acrossContainers,
@@ -192,23 +186,30 @@ export const podRules: Readonly<Record<string, TypeRules>> = {
     serviceAccountName: named(subdomain),
     nodeName: named(subdomain),
     // These may be below 0.
-    priority: { instead: unchecked },
-    terminationGracePeriodSeconds: { instead: unchecked },
+    priority: unchecked,
+    terminationGracePeriodSeconds: unchecked,
     nodeSelector: labels,
     volumes: unique('name'),
   },
   PodSecurityContext: { runAsUser: userId, runAsGroup: userId, fsGroup: userId },
-  SecurityContext: { self: privileges, runAsUser: userId, runAsGroup: userId },
+  SecurityContext: {
+    self: invalidIf((context) => {
+      const { allowPrivilegeEscalation, privileged } = fieldsOf(context)
+      return privileged === true && allowPrivilegeEscalation === false
+    }, 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true'),
+    runAsUser: userId,
+    runAsGroup: userId,
+  },
   Toleration: {
-    tolerationSeconds: { instead: unchecked },
+    tolerationSeconds: unchecked,
     key: labelKey,
-    operator: (operator, path, { value }) =>
-      operator === 'Exists' && !isEmpty(value)
-        ? [invalidAt(path, value, "value must be empty when `operator` is 'Exists'")]
-        : [],
+    operator: invalidIf(
+      (operator, { value }) => operator === 'Exists' && !isEmpty(value),
+      "`value` must be empty when `operator` is 'Exists'",
+    ),
     effect: invalidIf(
       (effect, { tolerationSeconds }) => !isEmpty(tolerationSeconds) && effect !== 'NoExecute',
-      "effect must be 'NoExecute' when `tolerationSeconds` is set",
+      "must be 'NoExecute' when `tolerationSeconds` is set",
     ),
   },
   Volume: { self: oneVolumeType, name: named(label) },
@@ -228,7 +229,7 @@ export const podRules: Readonly<Record<string, TypeRules>> = {
   },
   ContainerPort: {
     containerPort: firstOf(required, port),
-    hostPort: (value, path, parent) => (value === 0 ? [] : port(value, path, parent)),
+    hostPort: (at) => at.value !== 0 && port(at),
     name: portName,
   },
   EnvVar: { name: environmentName, valueFrom: environmentSource },
@@ -245,8 +246,8 @@ export const podRules: Readonly<Record<string, TypeRules>> = {
   TCPSocketAction: { port: portOrName },
   GRPCAction: { port },
   // The schema requires these, and the server takes an empty text.
-  HTTPHeader: { value: { instead: unchecked } },
-  Sysctl: { value: { instead: unchecked } },
+  HTTPHeader: { value: unchecked },
+  Sysctl: { value: unchecked },
 }
 
 // ---- Workloads
@@ -257,46 +258,45 @@ function selectsNothing(selector: unknown): boolean {
 }
 
 /** Reports a template whose labels the selector does not match. */
-function matchProblems({ selector, template }: Fields, at: string): FieldProblem[] {
+function matchProblem({ selector, template }: Fields, at: string): Found {
   const found = valueAt(template, 'metadata.labels') as Record<string, string> | undefined
   const isMatch =
     !selectsNothing(selector) &&
     matchesLabels(labelSelectorOf(selector as Parameters<typeof labelSelectorOf>[0]), found)
-  const message = '`selector` does not match template `labels`'
-  return isMatch ? [] : [invalidAt(`${at}.template.metadata.labels`, found ?? null, message)]
+  const field = `${at}.template.metadata.labels`
+  return !isMatch && invalidAt(field, found ?? null, '`selector` does not match them')
 }
 
 /** What the specs of the workloads of `apps` have in common. `tellsSelector`: whether an invalid selector is a problem as a whole, too. */
 const workload =
   (tellsSelector: boolean): Check =>
-  (value, path) => {
+  ({ value, path, parent }) => {
     const spec = fieldsOf(value)
     const { selector } = spec
     const { restartPolicy = 'Always', activeDeadlineSeconds } = fieldsOf(
       valueAt(spec, 'template.spec'),
     )
     const pods = `${path}.template.spec`
-    const found: FieldProblem[] = []
-    if (restartPolicy !== 'Always') {
-      found.push(unsupportedAt(`${pods}.restartPolicy`, restartPolicy, ['Always']))
-    }
-    if (!isEmpty(activeDeadlineSeconds)) {
-      found.push(forbiddenAt(`${pods}.activeDeadlineSeconds`, 'is for Jobs alone'))
-    }
     const at = `${path}.selector`
-    if (!isEmpty(selector) && selectsNothing(selector)) {
-      return [...found, invalidAt(at, selector, 'empty selector is invalid')]
-    }
-    if (labelSelector(selector, at).length === 0) return [...found, ...matchProblems(spec, path)]
-    return tellsSelector ? [...found, invalidAt(at, selector, 'invalid label selector')] : found
+    const isWrong = problemsIn(labelSelector({ value: selector, path: at, parent })).length > 0
+    const isNothing = !isEmpty(selector) && selectsNothing(selector)
+    return [
+      restartPolicy !== 'Always' &&
+        unsupportedAt(`${pods}.restartPolicy`, restartPolicy, ['Always']),
+      !isEmpty(activeDeadlineSeconds) &&
+        forbiddenAt(`${pods}.activeDeadlineSeconds`, 'is for Jobs alone'),
+      (isNothing || (isWrong && tellsSelector)) &&
+        invalidAt(at, selector, 'invalid label selector'),
+      !isNothing && !isWrong && matchProblem(spec, path),
+    ]
   }
 
 /** A problem of the type of a strategy shows the strategy as a whole. */
 const strategyOf =
   (...types: readonly string[]): Check =>
-  (value, path) => {
+  ({ value, path }) => {
     const { type = 'RollingUpdate' } = fieldsOf(value)
-    return types.includes(String(type)) ? [] : [unsupportedAt(path, value, types)]
+    return !types.includes(String(type)) && unsupportedAt(path, value, types)
   }
 
 /** The fields of a StatefulSet that an update may change. */
@@ -310,46 +310,41 @@ const changeable = [
   'minReadySeconds',
 ]
 
-const statefulSetChange: Check = (spec, path, _, previous) => {
-  if (previous === undefined) return []
-  const [before, after] = [fieldsOf(previous.value), fieldsOf(spec)]
+const statefulSetChange: Check = ({ value, path, previous }) => {
+  const [before, after] = [fieldsOf(previous?.value), fieldsOf(value)]
   const names = Object.keys({ ...before, ...after }).filter((name) => !changeable.includes(name))
-  if (names.every((name) => equalJson(before[name], after[name]))) return []
-  return [forbiddenAt(path, `updates may change ${changeable.join(', ')} only`)]
-}
-
-/** The pods of a job may not restart forever. */
-const jobTemplate: Check = (template, path) => {
-  const policy = valueAt(template, 'spec.restartPolicy')
-  if (policy === 'OnFailure' || policy === 'Never') return []
-  return [requiredAt(`${path}.spec.restartPolicy`, 'valid values: "OnFailure", "Never"')]
+  const isKept = names.every((name) => equalJson(before[name], after[name]))
+  const message = `updates may change ${changeable.join(', ')} only`
+  return previous !== undefined && !isKept && forbiddenAt(path, message)
 }
 
 const mode = (job: Fields): unknown => job['completionMode'] ?? 'NonIndexed'
 
-const jobChange: Check = (value, at, _, previous) => {
+const jobChange: Check = ({ value, path, previous }) => {
   const spec = fieldsOf(value)
   const { manualSelector, selector } = spec
   const before = fieldsOf(previous?.value)
-  const found: FieldProblem[] = []
-  if (!isEmpty(selector) && !equalJson(before['selector'], selector)) {
-    if (manualSelector !== true) {
-      found.push(invalidAt(`${at}.selector`, selector, '`selector` not auto-generated'))
-    }
-    found.push(...matchProblems(spec, at))
-  }
+  const isSelecting = !isEmpty(selector) && !equalJson(before['selector'], selector)
   const kept = [
     ...(mode(before) === mode(spec) ? [] : ['completionMode']),
     'selector',
     'template',
     ...(mode(before) === 'Indexed' ? [] : ['completions']),
   ]
-  const isChanged = (field: string): boolean =>
-    previous !== undefined && !equalJson(before[field] ?? null, spec[field] ?? null)
-  for (const field of kept.filter(isChanged)) {
-    found.push(invalidAt(`${at}.${field}`, spec[field] ?? null, 'field is immutable'))
-  }
-  return found
+  return [
+    isSelecting &&
+      manualSelector !== true &&
+      invalidAt(`${path}.selector`, selector, '`selector` not auto-generated'),
+    isSelecting && matchProblem(spec, path),
+    kept.map((name) =>
+      immutable({
+        value: spec[name],
+        path: `${path}.${name}`,
+        parent: spec,
+        previous: previous && { value: before[name] },
+      }),
+    ),
+  ]
 }
 
 /** The lowest and highest number of each field of a schedule. */
@@ -361,51 +356,72 @@ const ranges = [
   [0, 6],
 ] as const
 
-const anyType = { type: { instead: unchecked } }
+/** Skips steps and names. */
+function isSchedule(value: unknown): boolean {
+  const fields = String(value).split(/\s+/).filter(Boolean)
+  const fits = ([least, most]: readonly [number, number], at: number): boolean =>
+    (fields[at] ?? '').split(',').every((range) => {
+      const [start = '', end = start] = (range.split('/')[0] ?? '').split('-')
+      return !(Number(start) < least) && !(Number(end) > most)
+    })
+  if (/TZ=/.test(String(value))) return false
+  return String(value).startsWith('@') || (fields.length === 5 && ranges.every(fits))
+}
+
+function isTimeZone(zone: unknown): boolean {
+  try {
+    return Boolean(Intl.DateTimeFormat('en', zone === null ? {} : { timeZone: zone as string }))
+  } catch {
+    return false
+  }
+}
 
 export const workloadRules: Readonly<Record<string, TypeRules>> = {
+  ...podRules,
   DeploymentSpec: {
     self: workload(true),
     selector: immutable,
-    progressDeadlineSeconds: (value = 600, path, { minReadySeconds = 0 }) =>
-      Number(value) > Number(minReadySeconds)
-        ? []
-        : [invalidAt(path, value, 'must be greater than minReadySeconds')],
+    progressDeadlineSeconds: invalidIf(
+      (value = 600, { minReadySeconds = 0 }) => !(Number(value) > Number(minReadySeconds)),
+      'must be greater than minReadySeconds',
+    ),
     strategy: strategyOf('Recreate', 'RollingUpdate'),
   },
   DeploymentStrategy: {
-    ...anyType,
-    rollingUpdate: forbiddenUnless(
-      ({ type }) => type !== 'Recreate',
+    type: unchecked,
+    rollingUpdate: forbiddenIf(
+      ({ type }) => type === 'Recreate',
       "may not be specified when strategy `type` is 'Recreate'",
     ),
   },
   RollingUpdateDeployment: {
     maxSurge: intOrPercent(),
-    maxUnavailable: all(intOrPercent(true), (value = '25%', path, { maxSurge = '25%' }) =>
-      amountOf(maxSurge) === 0 && amountOf(value) === 0
-        ? [invalidAt(path, value, 'may not be 0 when `maxSurge` is 0')]
-        : [],
+    maxUnavailable: all(
+      intOrPercent(true),
+      invalidIf(
+        (value = '25%', { maxSurge = '25%' }) => amountOf(maxSurge) === 0 && amountOf(value) === 0,
+        'may not be 0 when `maxSurge` is 0',
+      ),
     ),
   },
   ReplicaSetSpec: { self: workload(true), selector: immutable },
   StatefulSetSpec: {
     self: all(workload(true), statefulSetChange),
     // A kube-apiserver does not look at it here.
-    revisionHistoryLimit: { instead: unchecked },
+    revisionHistoryLimit: unchecked,
     podManagementPolicy: {
       instead: invalidIf(
         (value = 'OrderedReady') => value !== 'OrderedReady' && value !== 'Parallel',
         "must be 'OrderedReady' or 'Parallel'",
       ),
     },
-    updateStrategy: (value, path, parent) =>
-      strategyOf('RollingUpdate', 'OnDelete')(value, path, parent).map(() =>
-        invalidAt(path, value, "must be 'RollingUpdate' or 'OnDelete'"),
-      ),
+    updateStrategy: invalidIf((value) => {
+      const { type = 'RollingUpdate' } = fieldsOf(value)
+      return type !== 'RollingUpdate' && type !== 'OnDelete'
+    }, "must be 'RollingUpdate' or 'OnDelete'"),
   },
   StatefulSetUpdateStrategy: {
-    ...anyType,
+    type: unchecked,
     rollingUpdate: invalidIf(
       (value, { type }) => type === 'OnDelete' && !isEmpty(value),
       "only allowed for updateStrategy 'RollingUpdate'",
@@ -420,47 +436,35 @@ export const workloadRules: Readonly<Record<string, TypeRules>> = {
     selector: { instead: all(labelSelector, immutable) },
     updateStrategy: strategyOf('RollingUpdate', 'OnDelete'),
   },
-  DaemonSetUpdateStrategy: anyType,
+  DaemonSetUpdateStrategy: { type: unchecked },
   RollingUpdateDaemonSet: {
-    maxSurge: all(intOrPercent(true), (value = 0, path, { maxUnavailable = 1 }) =>
-      amountOf(value) !== 0 && amountOf(maxUnavailable) !== 0
-        ? [invalidAt(path, value, 'may not be set when maxUnavailable is non-zero')]
-        : [],
+    maxSurge: all(
+      intOrPercent(true),
+      invalidIf(
+        (value, { maxUnavailable = 1 }) => amountOf(value) !== 0 && amountOf(maxUnavailable) !== 0,
+        'may not be set when maxUnavailable is non-zero',
+      ),
     ),
-    maxUnavailable: all(intOrPercent(true), (value = 1, path, { maxSurge = 0 }) =>
-      amountOf(maxSurge) === 0 && amountOf(value) === 0
-        ? [requiredAt(path, 'cannot be 0 when maxSurge is 0')]
-        : [],
-    ),
+    maxUnavailable: all(intOrPercent(true), ({ value = 1, path, parent: { maxSurge } }) => {
+      const isNone = amountOf(maxSurge) === 0 && amountOf(value) === 0
+      return isNone && requiredAt(path, 'cannot be 0 when maxSurge is 0')
+    }),
   },
   Job: { spec: jobChange },
   JobSpec: {
-    template: jobTemplate,
+    // The pods of a job may not restart forever.
+    template: ({ value, path }) => {
+      const policy = String(valueAt(value, 'spec.restartPolicy'))
+      return !['OnFailure', 'Never'].includes(policy) && requiredAt(`${path}.spec.restartPolicy`)
+    },
   },
   CronJobSpec: {
-    // Skips steps and names.
-    schedule: invalidIf((value) => {
-      const fields = String(value).split(/\s+/).filter(Boolean)
-      const fits = ([least, most]: readonly [number, number], at: number): boolean =>
-        (fields[at] ?? '').split(',').every((range) => {
-          const [start = '', end = start] = (range.split('/')[0] ?? '').split('-')
-          return !(Number(start) < least) && !(Number(end) > most)
-        })
-      if (/TZ=/.test(String(value))) return true
-      return !String(value).startsWith('@') && !(fields.length === 5 && ranges.every(fits))
-    }, 'must have 5 fields within their ranges, and no TZ or CRON_TZ'),
-    timeZone: invalidIf((zone) => {
-      try {
-        Intl.DateTimeFormat('en', zone === null ? {} : { timeZone: zone as string })
-        return false
-      } catch {
-        return true
-      }
-    }, 'must be a known time zone'),
-    jobTemplate: (template, path) => {
-      const selector = valueAt(template, 'spec.selector')
+    schedule: invalidIf((value) => !isSchedule(value), 'must be 5 fields in their ranges, no TZ'),
+    timeZone: invalidIf((zone) => !isTimeZone(zone), 'must be a known time zone'),
+    jobTemplate: ({ value, path }) => {
+      const selector = valueAt(value, 'spec.selector')
       const message = '`selector` will be auto-generated'
-      return isEmpty(selector) ? [] : [invalidAt(`${path}.spec.selector`, selector, message)]
+      return !isEmpty(selector) && invalidAt(`${path}.spec.selector`, selector, message)
     },
   },
 }

@@ -10,7 +10,7 @@ import { isJsonObject } from '../../lib/json.ts'
 import { type KindSchema, memberSchema, resolvedSchema } from '../api/captured-api.ts'
 import { equalJson } from '../api/json.ts'
 import type { ServedResource } from '../api/served-resource.ts'
-import { serverMetadata } from '../schema/metadata-rules.ts'
+import { serverMetadata } from '../schema/field-checks.ts'
 
 /** A set of fields: their paths, each the names of its steps in `fieldsV1`, joined by {@link separator}. */
 export type FieldSet = ReadonlySet<string>
@@ -91,12 +91,12 @@ function fieldsBelow(value: unknown, schema: KindSchema, path = ''): Field[] {
 const isItem = (path: string): boolean => path.startsWith('k:', path.lastIndexOf(separator) + 1)
 
 /** The fields that an applied configuration sets. */
-export function appliedFields(value: unknown, schema: KindSchema): FieldSet {
-  const fields = fieldsBelow(value, schema).filter(
-    ({ hasParts, path }) => !hasParts || isItem(path),
+export const appliedFields = (value: unknown, schema: KindSchema): FieldSet =>
+  new Set(
+    fieldsBelow(value, schema).flatMap(({ hasParts, path }) =>
+      !hasParts || isItem(path) ? [path] : [],
+    ),
   )
-  return new Set(fields.map(({ path }) => path))
-}
 
 /** How one version of an object differs from another. */
 export interface FieldChanges {

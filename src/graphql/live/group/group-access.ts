@@ -16,29 +16,25 @@ import type { Viewer } from '../../../access/viewer.ts'
 import { coveredScope } from '../../../cache/coverage.ts'
 import { splitObjectKey } from '../../../kubernetes/object.ts'
 import { nothingVisible, type Scope, unrestricted } from '../../../query/condition/scope.ts'
-import type { Kind } from '../../model/kind.ts'
-import { isUsageKind } from '../../model/usage-kind.ts'
+import { type Kind, isUsageKind } from '../../model/kind.ts'
 import {
   accessFingerprint,
   joinedFingerprint,
   type SeenKind,
-} from '../../prepare/access-fingerprint.ts'
-import { ClientError, isLostCluster } from '../../errors/client-error.ts'
-import { neededKinds } from '../../plan/plan-compiler.ts'
-import type { RelatedNeed } from '../../served/schema-relations.ts'
-import type { ServedSchema } from '../../served/served-schema.ts'
-import type { FleetParts, Followed, WantedList } from '../frame-plan.ts'
-import type { ClusterKind, KindView } from '../../prepare/kind-view.ts'
-import type { KindLeases } from '../../prepare/kind-leases.ts'
-import { PermissionWait } from '../../prepare/preparation.ts'
-import type { ReadSnapshot } from '../../prepare/read-snapshot.ts'
-import { tooManyNamespaces } from '../../prepare/read-failures.ts'
-import {
   isNowhere,
   type KindNeed,
   type LookUpPlace,
   type ViewerAccess,
 } from '../../prepare/viewer-access.ts'
+import { ClientError, isLostCluster } from '../../errors/client-error.ts'
+import { neededKinds } from '../../plan/plan.ts'
+import type { RelatedNeed } from '../../served/schema-relations.ts'
+import type { ServedSchema } from '../../served/served-schema.ts'
+import type { FleetParts, Followed, WantedList } from '../frame-plan.ts'
+import type { ClusterKind, KindView } from '../../prepare/kind-view.ts'
+import type { KindLeases } from '../../prepare/kind-leases.ts'
+import { PermissionWait, type ReadSnapshot } from '../../prepare/preparation.ts'
+import { tooManyNamespaces } from '../../prepare/read-failures.ts'
 import type { ResumePosition } from '../../reads/resume-token.ts'
 
 export interface GroupKindAccess {

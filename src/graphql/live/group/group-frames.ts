@@ -9,13 +9,13 @@
 import { type GraphQLFormattedError, locatedError } from 'graphql'
 import { ReadReport } from '../../../query/condition/read-report.ts'
 import { explain } from '../../answer/explanation.ts'
-import { boundedFormatted } from '../../errors/bounded-errors.ts'
 import {
+  boundedFormatted,
   type ClientError,
   clientResult,
   withoutTransportDetails,
 } from '../../errors/client-error.ts'
-import type { NoRoomError } from '../../prepare/held-bytes.ts'
+import type { NoRoomError } from '../../prepare/user-shares.ts'
 import type { ViewerAccess } from '../../prepare/viewer-access.ts'
 import {
   encodeResumeToken,

@@ -26,13 +26,12 @@ import {
   resourceVersion,
 } from '../../../kubernetes/resource-version.ts'
 import { type ClientError, unlessRefused } from '../../errors/client-error.ts'
-import type { ClusterKind, KindView } from '../../prepare/kind-view.ts'
+import { type ClusterKind, isReachable, type KindView } from '../../prepare/kind-view.ts'
 import { maxRounds } from '../../prepare/preparation.ts'
 import { type PlaceRead, unreachableCluster } from '../../reads/places.ts'
 import type { FollowedRelation } from '../../reads/read-run.ts'
 import type { Positions } from '../../reads/resume-token.ts'
 import { requireUsages } from '../../reads/usage-read.ts'
-import { isReachable } from '../../served/cluster-argument.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
 import {
   affectedRows,

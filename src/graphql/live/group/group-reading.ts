@@ -6,7 +6,7 @@
  */
 
 import type { GraphQLError } from 'graphql'
-import { forbiddenList } from '../../prepare/read-failures.ts'
+import { forbiddenList, namespacesOfKeys, requireCovered } from '../../prepare/read-failures.ts'
 import type { AccessQuestion } from '../../../access/access-question.ts'
 import { coveredScope } from '../../../cache/coverage.ts'
 import type { Listener, ListenerRoute } from '../../../informer/delivery/listener.ts'
@@ -22,11 +22,9 @@ import { OperationExtensions } from '../../extensions/extension-calls.ts'
 import type { ExtensionCalls } from '../../reads/direct/direct-reads.ts'
 import { ClientError, unlessRefused } from '../../errors/client-error.ts'
 import type { FollowedList } from '../followed-list.ts'
-import { namespacesOfKeys, requireCovered } from '../../prepare/covered-parts.ts'
 import type { KindLeases } from '../../prepare/kind-leases.ts'
 import type { ClusterKind, KindView, ListReading } from '../../prepare/kind-view.ts'
-import { maxRounds } from '../../prepare/preparation.ts'
-import { needOfAny, type ReadParts, type ReadSnapshot } from '../../prepare/read-snapshot.ts'
+import { maxRounds, needOfAny, type ReadParts, ReadSnapshot } from '../../prepare/preparation.ts'
 import type { KindNeed, ViewerAccess } from '../../prepare/viewer-access.ts'
 import { plannedWork, type PlanRunOptions } from '../../plan/plan-run.ts'
 import type { Positions } from '../../reads/resume-token.ts'
@@ -144,7 +142,7 @@ export class GroupReading {
   async snapshot(): Promise<ReadSnapshot> {
     const { prepared } = this.#options
     for (let round = 1; ; round += 1) {
-      const snapshot = prepared.settle()
+      const snapshot = new ReadSnapshot(prepared)
       try {
         snapshot.part(this.#list.at)
         return snapshot
@@ -168,7 +166,7 @@ export class GroupReading {
   }
 
   now(): ReadSnapshot {
-    return this.#options.prepared.settle()
+    return new ReadSnapshot(this.#options.prepared)
   }
 
   /** The followed kind, as the members see it. */

@@ -25,7 +25,7 @@ import type { ClusterKind, KindView, FoundObject } from '../../prepare/kind-view
 import type { OperationLimits, ServedSchema } from '../../served/served-schema.ts'
 import { failedRead, forbidden, forbiddenList, lateRead } from '../../prepare/read-failures.ts'
 import type { ViewerAccess } from '../../prepare/viewer-access.ts'
-import type { DirectFetch } from '../../prepare/read-snapshot.ts'
+import type { DirectFetch } from '../../prepare/preparation.ts'
 import type { ExtensionField } from '../../schema/field-source.ts'
 import type { KindLogsArguments, PodLogs, PrinterColumn } from '../../schema/gateway-types.ts'
 import {

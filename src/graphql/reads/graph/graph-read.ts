@@ -8,10 +8,10 @@ import type { ObjectId, StoreView } from '../../../informer/store/store-view.ts'
 import { objectKey, splitObjectKey } from '../../../kubernetes/object.ts'
 import { JsonText } from '../../../lib/json.ts'
 import { type Condition, hasValue } from '../../../query/condition/condition.ts'
-import { objectByKey, objectByUid } from '../../../query/page/lookup.ts'
+import { objectByKey, objectByUid } from '../../../query/page/list-part.ts'
 import {
   type Lead,
-  type Walk,
+  type WalkEdges,
   walkGraph,
   type WalkNode,
   type WalkStep,
@@ -130,19 +130,21 @@ class GraphNode extends OfObject implements GraphNodeValue {
  * separate object, which keeps its text behind the name of the field.
  */
 function edgeValues(
-  edges: Walk<KindView>['edges'],
+  { from, to, relation: names }: WalkEdges,
   nodes: readonly GraphNode[],
 ): readonly object[] {
   const froms: JsonText[] = []
   const tos: JsonText[] = []
   const relations = new Map<string, JsonText>()
   const idOf = (position: number): JsonText => new JsonText(nodes[position]?.id.text ?? 'null')
-  return edges.map(({ from, to, relation: name }) => {
+  return names.map((name, at) => {
+    const start = from[at] ?? 0
+    const end = to[at] ?? 0
     let relation = relations.get(name)
     if (relation === undefined) {
       relations.set(name, (relation = new JsonText(JSON.stringify(name))))
     }
-    return { from: (froms[from] ??= idOf(from)), to: (tos[to] ??= idOf(to)), relation }
+    return { from: (froms[start] ??= idOf(start)), to: (tos[end] ??= idOf(end)), relation }
   })
 }
 

@@ -9,9 +9,13 @@ import { compileOrder, type OrderTerm } from '../../../query/page/list-order.ts'
 import { ClientError, isLostCluster } from '../../errors/client-error.ts'
 import type { Kind } from '../../model/kind.ts'
 import { commonIndexes } from '../../model/declared-indexes.ts'
-import type { ClusterKind } from '../../prepare/kind-view.ts'
+import {
+  type ClusterKind,
+  clustersNamed,
+  clustersPrepared,
+  isReachable,
+} from '../../prepare/kind-view.ts'
 import type { KubernetesObjectsArguments } from '../../schema/gateway-types.ts'
-import { clustersNamed, clustersPrepared, isReachable } from '../../served/cluster-argument.ts'
 import {
   type ErrorNames,
   isServed,

@@ -12,7 +12,7 @@ import type { OrderTerm } from '../../../query/page/list-order.ts'
 import { listPage, type ListPageBounds, type PageOf } from '../../../query/page/page.ts'
 import type { KindView } from '../../prepare/kind-view.ts'
 import type { TypeCount } from '../../schema/gateway-types.ts'
-import { pageInfoOf, paidRows } from '../connection-read.ts'
+import { pageInfoOf, paidRows } from '../list-read.ts'
 import { StoredObject } from '../direct/direct-reads.ts'
 import type { PlacesRead } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
@@ -48,7 +48,7 @@ interface KindsPage<P> {
   readonly bounds: ListPageBounds
   readonly terms?: readonly OrderTerm[]
   /** The value of an object. Default: the object itself. Not named `valueOf`: every object has one. */
-  readonly toValue?: (found: { readonly part: P; readonly id: ObjectId }) => object
+  readonly toValue?: ((found: { readonly part: P; readonly id: ObjectId }) => object) | undefined
 }
 
 const testsPerKind = 20

@@ -21,7 +21,7 @@ import {
 import { eventKeysOf, eventsAboutIndex } from '../../../query/relation/events-relation.ts'
 import { unlessRefused } from '../../errors/client-error.ts'
 import type { Kind } from '../../model/kind.ts'
-import type { KindView } from '../../prepare/kind-view.ts'
+import { type KindView, clustersNamed, isOverClusters } from '../../prepare/kind-view.ts'
 import { objectRefsOf, type ObjectRef } from '../../schema/object-ref.ts'
 import type {
   ProblemCount,
@@ -30,7 +30,6 @@ import type {
   ProblemsArguments,
   ProblemValue,
 } from '../../schema/gateway-types.ts'
-import { clustersNamed, isOverClusters } from '../../served/cluster-argument.ts'
 import { knownKinds, namedKinds, problemKindsOf } from '../../served/named-kinds.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'

@@ -7,23 +7,22 @@
 import { ArgumentError } from '../../../query/condition/argument-error.ts'
 import { everything, hasValue } from '../../../query/condition/condition.ts'
 import { completionsOf } from '../../../query/page/completions.ts'
-import { labelName } from '../../../query/page/search-match.ts'
-import { searchPage } from '../../../query/page/search-page.ts'
+import { searchPage, labelName } from '../../../query/page/search-page.ts'
 import { type SearchWords, searchWords, unfinishedText } from '../../../query/page/search-text.ts'
 import type { Kind } from '../../model/kind.ts'
 import { workloadPlace } from '../../model/workload-order.ts'
-import type { KindView } from '../../prepare/kind-view.ts'
+import {
+  type KindView,
+  type ClusterNames,
+  clustersNamed,
+  isOverClusters,
+  isReachable,
+} from '../../prepare/kind-view.ts'
 import type {
   CompleteArguments,
   SearchArguments,
   SearchResult,
 } from '../../schema/gateway-types.ts'
-import {
-  type ClusterNames,
-  clustersNamed,
-  isOverClusters,
-  isReachable,
-} from '../../served/cluster-argument.ts'
 import {
   commonKindsOf,
   kindsCalled,

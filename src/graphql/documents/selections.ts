@@ -1,5 +1,13 @@
+/*
+ * How code reads the selections of one object: fields, and fragments with fields. `visitSelections` goes through them, each
+ * fragment once, as GraphQL collects fields. Two readers go their own way, because they need a result for each fragment,
+ * which counts again wherever it is spread: the bounds of a document (`operation-documents.ts`), and the sizes of pages
+ * (`reads/page-rows.ts`).
+ */
+
 import {
   type DocumentNode,
+  type FieldNode,
   type FragmentDefinitionNode,
   type GraphQLInterfaceType,
   type GraphQLObjectType,
@@ -8,6 +16,7 @@ import {
   isObjectType,
   Kind as NodeKind,
   type SelectionNode,
+  type SelectionSetNode,
 } from 'graphql'
 
 /** A type that has fields. */
@@ -53,4 +62,37 @@ export function isIncluded(
     if (holds === (name.value === 'skip')) return false
   }
   return true
+}
+
+export interface SelectionVisitor {
+  /** Whether a selection counts at all. Default: each does. */
+  readonly keeps?: (selection: SelectionNode) => boolean
+  /** Whether the selections of a fragment count. `name` is that of a spread one. */
+  readonly enters: (condition: string | undefined, name: string | undefined) => boolean
+  readonly field?: (node: FieldNode) => void
+}
+
+/** Visits the selections of one object in the order of the document. A spread fragment is entered once. */
+export function visitSelections(
+  selectionSets: readonly SelectionSetNode[],
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+  visitor: SelectionVisitor,
+): void {
+  const entered = new Set<string>()
+  const visit = ({ selections }: SelectionSetNode): void => {
+    for (const selection of selections) {
+      if (visitor.keeps?.(selection) === false) continue
+      if (selection.kind === NodeKind.FIELD) {
+        visitor.field?.(selection)
+        continue
+      }
+      const name = selection.kind === NodeKind.FRAGMENT_SPREAD ? selection.name.value : undefined
+      if (name !== undefined && entered.has(name)) continue
+      const fragment = 'selectionSet' in selection ? selection : fragments.get(name ?? '')
+      if (!fragment || !visitor.enters(fragment.typeCondition?.name.value, name)) continue
+      if (name !== undefined) entered.add(name)
+      visit(fragment.selectionSet)
+    }
+  }
+  for (const one of selectionSets) visit(one)
 }

@@ -1,166 +1,35 @@
 /*
- * The value of a connection to objects of one kind. `ReadPage` is a page of its list. Its members are the fields of the
- * connection, each computed when a field asks for it, within the tick that read the page. The rows are no members: plans
- * write them from their bare ids. Below it: facets and sums, which read all objects of the list by its indexes.
+ * The facets and the sums of a list: counts of its objects by the values of an index, a label or the clusters, and numeric
+ * indexes added up. They are about all pages, not only the one that was read, and come from the indexes alone. A lazy index
+ * that is not built yet is noted, and the run is repeated.
  */
 
 import { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { ArgumentError } from '../../query/condition/argument-error.ts'
 import { namespacesOf } from '../../query/condition/condition.ts'
-import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { decimalText, quantityText } from '../../query/index/decimal.ts'
 import { type IndexDefinition, isOfBytes, isSummable } from '../../query/index/index-definition.ts'
 import { type IndexType, valueOfIndexKey } from '../../query/index/index-key.ts'
 import { parsePath, PathError } from '../../query/index/path.ts'
-import { type ListIdentity, listHash, testsPerCursor } from '../../query/page/cursor.ts'
 import type { ListPart } from '../../query/page/list-part.ts'
-import type { Page, PageOf } from '../../query/page/page.ts'
+import type { Page } from '../../query/page/page.ts'
 import { addedSums, type ExactSum } from '../../query/page/sums.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
-import { accessFingerprint, joinedFingerprint } from '../prepare/access-fingerprint.ts'
 import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
-import type {
-  ClusterGap,
-  Facet,
-  FacetsArguments,
-  IndexSum,
-  PageInfo,
-  SumArguments,
-} from '../schema/gateway-types.ts'
+import type { Facet, FacetsArguments, IndexSum, SumArguments } from '../schema/gateway-types.ts'
 import type { OperationLimits } from '../served/served-schema.ts'
-import { gapsOfParts, type Places, staleSince } from './places.ts'
 import type { ReadRun } from './read-run.ts'
-import { encodeResumeToken, positionName, positionOfLists } from './resume-token.ts'
 import { isUsageIndex, requireUsage } from './usage-read.ts'
-
-export function paidRows<R>(budget: WorkBudget, { rows }: PageOf<R>): readonly R[] {
-  budget.spend('rows', rows.length)
-  return rows
-}
-
-/** The rows of a page, for its edges. `cursors`: how many cursors each edge selects. */
-export function paidEdges<R>(budget: WorkBudget, page: PageOf<R>, cursors: number): readonly R[] {
-  budget.foresee('tests', testsPerCursor * cursors * page.rows.length)
-  return paidRows(budget, page)
-}
-
-/** The position of a page in its list. Reading a cursor creates it. */
-export function pageInfoOf<R>(page: PageOf<R>): PageInfo {
-  const { rows, hasNextPage, hasPreviousPage } = page
-  const cursorAt = (position: number): string | null =>
-    rows.length === 0 ? null : page.cursorAt(position)
-  return {
-    hasNextPage,
-    hasPreviousPage,
-    get startCursor() {
-      return cursorAt(0)
-    },
-    get endCursor() {
-      return cursorAt(rows.length - 1)
-    },
-  }
-}
 
 export type ListedPart = KindView & ListPart
 
-interface ReadPageOptions {
+/** A list as facets and sums read it: its kind, and a page of it. */
+export interface CountedList {
   readonly kind: Kind
   readonly page: Page<ListedPart>
-  /** Names the list and its filter in each cluster, so that cursors and tokens are valid for this list only. */
-  readonly identity: ListIdentity
-  readonly reads: readonly Kind[]
-  /** Set for a list over several clusters, even if only one or none matches now: its failures and gaps. */
-  readonly places: Pick<Places, 'failures' | 'missing'> | undefined
 }
-
-type NoArguments = Readonly<Record<string, never>>
-
-/** One page of the list of a kind, in one cluster or several. Valid within the tick. */
-export class ReadPage {
-  readonly kind: Kind
-  readonly page: Page<ListedPart>
-  readonly failures: readonly ClientError[]
-  readonly #of: ReadPageOptions
-
-  constructor(of: ReadPageOptions) {
-    this.kind = of.kind
-    this.page = of.page
-    this.failures = of.places?.failures ?? []
-    this.#of = of
-  }
-
-  get type(): string {
-    return this.kind.typeName
-  }
-
-  pageInfo(): PageInfo {
-    return pageInfoOf(this.page)
-  }
-
-  totalCount(): number {
-    return this.page.totalCount()
-  }
-
-  /** `''` for a list over several clusters, which has one in each. */
-  get resourceVersion(): string {
-    return this.#of.places === undefined ? (this.page.parts[0]?.view.resourceVersion ?? '') : ''
-  }
-
-  staleSince(_args: NoArguments, { served }: ReadRun): string | null {
-    const { parts } = this.page
-    const { reads } = this.#of
-    const further = parts.flatMap(({ cluster }) => reads.map((kind) => ({ cluster, kind })))
-    return staleSince(served, [...parts, ...further])
-  }
-
-  incomplete(_args: NoArguments, { served }: ReadRun): readonly ClusterGap[] {
-    return [...(this.#of.places?.missing() ?? []), ...gapsOfParts(served, this.page.parts)]
-  }
-
-  facets(args: FacetsArguments, run: ReadRun): readonly Facet[] {
-    return facetsOf(run, this, args)
-  }
-
-  sum(args: SumArguments, run: ReadRun): readonly IndexSum[] {
-    return sumsOf(run, this, args)
-  }
-
-  /**
-   * A token for a subscription to the list that resumes at the current versions of the stores. If a part of several
-   * clusters is missing, the token leads to a new snapshot.
-   */
-  resumeToken(_args: NoArguments, run: ReadRun): string {
-    const { budget } = run
-    const { kind } = this
-    const { parts } = this.page
-    const { identity } = this.#of
-    const direct = parts.find(({ isDirect }) => isDirect)
-    if (direct !== undefined) {
-      throw notOfDirectList(direct, 'resumeToken', 'a subscription cannot follow it')
-    }
-    budget.spend('tests', testsPerToken * parts.length)
-    const lists = parts.map(({ cluster }) =>
-      listHash({ ...identity, list: `${cluster}/${identity.list}`, orderBy: null }, budget),
-    )
-    const positions = parts.map(
-      ({ view }, number) => [positionName(number, kind.typeName), view.resourceVersion] as const,
-    )
-    const isWhole = this.#of.places === undefined || this.incomplete({}, run).length === 0
-    return encodeResumeToken({
-      ...positionOfLists({
-        lists,
-        incarnations: parts.map(({ incarnation }) => incarnation),
-        access: joinedFingerprint(parts.map((part) => accessFingerprint([part]))),
-      }),
-      positions: isWhole ? Object.fromEntries(positions) : {},
-      isAhead: false,
-    })
-  }
-}
-
-const testsPerToken = 80
 
 export function notOfDirectList(
   { cluster, kind: { typeName } }: ClusterKind,
@@ -178,8 +47,6 @@ const maxFacets = 20
 const maxSums = 20
 
 type NamingLimits = Pick<OperationLimits, 'introspection'>
-
-export type CountedList = Pick<ReadPage, 'kind' | 'page'>
 
 /**
  * Counts the objects on all pages of a list by the values of indexes or labels, or by cluster, and adds up indexes for each

@@ -1,10 +1,14 @@
 /*
- * The memory that subscriptions, logs and writes hold, against two limits: for all users together and for one user.
- * Holders report an upper bound of their own size. The sum is updated one holder at a time; only near a limit are all
- * holders counted again, since they may have shrunk. A refused holder gets `NoRoomError`, which the client may retry.
+ * What one user may take of what all share: memory and time. Subscriptions, logs and writes hold memory, against two
+ * limits: for all users together and for one user. Holders report an upper bound of their own size. The sum is updated one
+ * holder at a time; only near a limit are all holders counted again, since they may have shrunk. A refused holder gets
+ * `NoRoomError`, which the client may retry. Work takes turns on the one event loop: a user's queries wait for each other,
+ * so that other users need not wait for all of them.
  */
 
 import { ClientError } from '../errors/client-error.ts'
+import type { Viewer } from '../../access/viewer.ts'
+import { type Lane, Turns } from '../../lib/event-loop.ts'
 
 interface HeldBytesLimits {
   readonly maxHeldBytes: number
@@ -95,4 +99,40 @@ export class HeldBytes {
     this.#bytes += bytes - (this.#ofGroup.get(group) ?? 0)
     this.#ofGroup.set(group, bytes)
   }
+}
+
+/** The turns of all operations of this process, which has one event loop. */
+export const turns: Turns = new Turns()
+
+/** The lane of a user's queries. They wait for each other, so that other users need not wait for all of them. */
+export function queryLane(viewer: Viewer | undefined): Lane {
+  return viewer === undefined ? 'queries' : `queries of ${viewer.username}`
+}
+
+/** Does long work for a user's operation, in turns with all other operations. The work yields where it may pause. */
+export async function inTurns<T>(work: Iterator<void, T>, viewer: Viewer | undefined): Promise<T> {
+  const lane = queryLane(viewer)
+  while (true) {
+    // oxlint-disable-next-line no-await-in-loop -- gives way
+    await turns.enter(lane)
+    const step = turns.run(() => work.next(), lane)
+    if (step.done === true) return step.value
+  }
+}
+
+/** The lane of all subscriptions. */
+export const liveLane: Lane = 'subscriptions'
+
+/**
+ * Resolves when work for the subscriptions of some users may begin; `undefined` if it may begin now. All subscriptions
+ * together share the time with the queries like one more user. Among subscriptions the users take turns, and work for
+ * several users takes the turn of the first of them. No users: the server does not authenticate callers.
+ */
+export function enterLive(users: Iterable<string>): Promise<void> | undefined {
+  return turns.enter(liveLane, users)
+}
+
+/** Runs work for subscriptions that {@link enterLive} let begin. */
+export function runLive<T>(work: () => T): T {
+  return turns.run(work, liveLane)
 }
