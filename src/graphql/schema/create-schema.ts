@@ -144,6 +144,11 @@ function schemaTypes(model: SchemaModel, secretData: boolean): SchemaTypes {
     if (name === 'KubernetesObjectWhere') return objectWhereType(types)
     if (name === 'KubernetesObjectOrder') return objectOrderType
     if (name === 'SortDirection') return sortDirection
+    if (name === 'PodTemplateSpec') {
+      const place = { scope: definitions.shared, group: 'apps', parent: 'Workload', property: '' }
+      const { type } = openApiTypes.outputOf({ $ref: podTemplateReference }, place)
+      return getNamedType(type)
+    }
     if (kind !== undefined && name === 'Kind') return objectType(kind)
     if (kind !== undefined && name === 'KindWhere') return types.whereType(kind)
     if (kind !== undefined && name === 'KindOrder') return types.orderType(kind)
@@ -170,9 +175,11 @@ function schemaTypes(model: SchemaModel, secretData: boolean): SchemaTypes {
     whereType: memoised((kind: Kind): GraphQLInputObjectType => buildWhereType(kind, types)),
     orderType: memoised((kind: Kind): GraphQLInputObjectType => buildOrderType(kind)),
   }
-  const workload = workloadTypes(kinds, { types, definitions, openApiTypes })
+  const workload = workloadTypes(kinds, types)
   return types
 }
+
+const podTemplateReference = '#/components/schemas/io.k8s.api.core.v1.PodTemplateSpec'
 
 /** Builds a type once for each kind. A model has one object per kind, so identity compares kinds. */
 function memoised<T>(build: (kind: Kind) => T): (kind: Kind) => T {

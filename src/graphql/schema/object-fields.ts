@@ -6,7 +6,7 @@
 import { healthRuleOf } from '../../kubernetes/health/health-rules.ts'
 import type { Fields } from '../../kubernetes/fields.ts'
 import type { PrintedKind } from '../../kubernetes/printing/column.ts'
-import { type FieldConfigs, type FieldSource, fromSource, type ScalarForm } from './field-source.ts'
+import { type FieldConfigs, type FieldSource, fromSource, shapeOf } from './field-source.ts'
 import { unstoredMetadata } from './open-api-types.ts'
 import { isUsed, type Kind, usedByField } from '../model/kind.ts'
 import type { PrinterColumn } from './gateway-types.ts'
@@ -25,11 +25,14 @@ export function objectFields(types: SchemaTypes, kind: Kind | 'any'): FieldConfi
     apiVersion: { form: 'constant', value: isAny ? '' : kind.apiVersion },
     kind: { form: 'constant', value: isAny ? '' : kind.resource.kind },
     metadata: { form: 'property', property: 'metadata', shape: { form: 'object' } },
-    name: metadata('name', 'string'),
-    namespace: metadata('namespace', 'string'),
-    uid: metadata('uid', 'string'),
-    creationTimestamp: metadata('creationTimestamp', 'dateTime'),
-    labels: metadata('labels', 'stringMap'),
+    ...Object.fromEntries(
+      ['name', 'namespace', 'uid', 'creationTimestamp', 'labels'].map((property) => {
+        const otherwise = unstoredMetadata.get(property)
+        const shape = shapeOf(own.objectField(property).type)
+        const source = { form: 'property', property, within: ['metadata'], shape } as const
+        return [property, otherwise === undefined ? source : { ...source, otherwise }]
+      }),
+    ),
     json: { form: 'json', argument: 'path' },
     health: { form: 'health', rule: healthRuleOf(isAny ? anyKind : kind.resource) },
     printerColumns: {
@@ -62,14 +65,6 @@ export function objectFields(types: SchemaTypes, kind: Kind | 'any'): FieldConfi
   return Object.fromEntries(
     Object.entries(fields).filter(([name]) => types.hasField('KubernetesObject', name)),
   )
-}
-
-/** A member of `metadata` as a field of the object itself. */
-function metadata(property: string, scalar: ScalarForm): FieldSource {
-  const shape = { form: 'scalar', scalar } as const
-  const otherwise = unstoredMetadata.get(property)
-  const member = { form: 'property', property, within: ['metadata'], shape } as const
-  return otherwise === undefined ? member : { ...member, otherwise }
 }
 
 /** The field `events`. The oldest come first by default, so that `last: 3` are the newest three. */

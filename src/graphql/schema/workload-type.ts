@@ -2,34 +2,24 @@
  * `Workload`: the common fields of the kinds that run pods from a template. Their APIs have the same facts in different
  * places (`status.readyReplicas` of a Deployment is `status.numberReady` of a DaemonSet), so that a page would have to
  * select each kind apart. Here each kind gets `replicas`, `readyReplicas`, `updatedReplicas`, `podTemplate`, `strategy`
- * and `conditions`, read from its own places. The interface has these, the fields of every object, and the relations that
+ * and `conditions` (`schema/gateway/kinds.graphql`), read from its own places. The interface has these, the fields of every object, and the relations that
  * all these kinds have, `pods` first. It does not implement `KubernetesObject`: it would lack the fields that other
  * subgraphs add there.
  */
 
-import { GraphQLInterfaceType, GraphQLList, GraphQLNonNull } from 'graphql'
-import type { OpenApiSchema } from '../../kubernetes/open-api.ts'
-import type { Definitions } from '../model/definitions.ts'
+import { GraphQLInterfaceType } from 'graphql'
 import type { Kind } from '../model/kind.ts'
-import { type FieldConfigs, fromSource } from './field-source.ts'
+import { type FieldConfigs, fromSource, shapeOf } from './field-source.ts'
 import { objectFields } from './object-fields.ts'
-import type { OpenApiTypes, Output } from './open-api-types.ts'
 import type { SchemaTypes } from './own-types.ts'
 
-const descriptions = {
-  replicas: 'The number of pods that should run. Null for a CronJob.',
-  readyReplicas: 'The number of pods that are ready; null if the API has not counted any yet.',
-  updatedReplicas:
-    'The number of pods of the current pod template; null for kinds that replace none.',
-  podTemplate: 'What its pods are made from.',
-  strategy:
-    'How pods are replaced when the pod template changes; null for kinds that replace none.',
-  conditions: 'What the controller says about the workload.',
-} as const
-
-type WorkloadField = keyof typeof descriptions
-
-const workloadFields = Object.keys(descriptions) as WorkloadField[]
+type WorkloadField =
+  | 'replicas'
+  | 'readyReplicas'
+  | 'updatedReplicas'
+  | 'podTemplate'
+  | 'strategy'
+  | 'conditions'
 
 type Places = Readonly<Record<WorkloadField, string>>
 
@@ -62,43 +52,6 @@ const placesOfKinds: ReadonlyMap<string, Places> = new Map([
   ['batch/CronJob', { ...places, podTemplate: 'spec.jobTemplate.spec.template' }],
 ])
 
-const text: OpenApiSchema = { type: 'string' }
-const integer: OpenApiSchema = { type: 'integer', format: 'int32' }
-const intOrString: OpenApiSchema = { 'x-kubernetes-int-or-string': true }
-
-const strategySchema: OpenApiSchema = {
-  description: 'How pods are replaced when the pod template changes.',
-  properties: {
-    type: { ...text, description: '`RollingUpdate`, `Recreate` or `OnDelete`.' },
-    rollingUpdate: {
-      description: 'The steps of a RollingUpdate.',
-      properties: {
-        maxSurge: { ...intOrString, description: 'The pods beyond `replicas`, at most.' },
-        maxUnavailable: { ...intOrString, description: 'The pods that may be missing, at most.' },
-        partition: {
-          ...integer,
-          description: 'The lowest ordinal that is replaced. Only StatefulSets have it.',
-        },
-      },
-    },
-  },
-}
-
-const conditionSchema: OpenApiSchema = {
-  description: 'One condition of a workload.',
-  properties: {
-    type: { ...text, description: 'The name of the condition: `Progressing`.' },
-    status: { ...text, description: '`True`, `False` or `Unknown`.' },
-    reason: { ...text, description: 'Why, in one word.' },
-    message: { ...text, description: 'Why, in a sentence.' },
-    lastTransitionTime: {
-      ...text,
-      format: 'date-time',
-      description: 'When `status` last changed.',
-    },
-  },
-}
-
 function placesOf({ resource: { group, kind } }: Kind): Places | undefined {
   return placesOfKinds.get(`${group}/${kind}`)
 }
@@ -110,32 +63,7 @@ export interface WorkloadTypes {
   fieldsOf(kind: Kind): FieldConfigs | undefined
 }
 
-export function workloadTypes(
-  kinds: readonly Kind[],
-  options: {
-    readonly types: SchemaTypes
-    readonly definitions: Definitions
-    readonly openApiTypes: OpenApiTypes
-  },
-): WorkloadTypes {
-  const { types, definitions, openApiTypes } = options
-  const place = { scope: definitions.shared, group: 'apps', parent: 'Workload', property: '' }
-  const json = (schema: OpenApiSchema): Output => openApiTypes.outputOf(schema, place)
-  const condition = openApiTypes.objectType('WorkloadCondition', conditionSchema, place)
-  const outputs: Readonly<Record<WorkloadField, Output>> = {
-    replicas: json(integer),
-    readyReplicas: json(integer),
-    updatedReplicas: json(integer),
-    podTemplate: json({ $ref: '#/components/schemas/io.k8s.api.core.v1.PodTemplateSpec' }),
-    strategy: {
-      type: openApiTypes.objectType('WorkloadStrategy', strategySchema, place),
-      shape: { form: 'object' },
-    },
-    conditions: {
-      type: new GraphQLList(new GraphQLNonNull(condition)),
-      shape: { form: 'list', items: { form: 'object' } },
-    },
-  }
+export function workloadTypes(kinds: readonly Kind[], types: SchemaTypes): WorkloadTypes {
   const type = new GraphQLInterfaceType({
     name: 'Workload',
     description: 'An object that runs pods made from a template.',
@@ -159,17 +87,15 @@ export function workloadTypes(
     fieldsOf(kind) {
       const at = placesOf(kind)
       if (at === undefined) return undefined
-      const field = (name: WorkloadField): FieldConfigs[string] => {
-        const { type: output, shape } = outputs[name]
-        const within = at[name].split('.')
-        const property = within.pop() ?? ''
-        return {
-          type: output,
-          description: descriptions[name],
-          ...fromSource({ form: 'property', property, within, shape }),
-        }
-      }
-      return Object.fromEntries(workloadFields.map((name) => [name, field(name)]))
+      return Object.fromEntries(
+        Object.entries(at).map(([name, place]) => {
+          const field = types.own.workloadField(name)
+          const within = place.split('.')
+          const property = within.pop() ?? ''
+          const shape = shapeOf(field.type)
+          return [name, { ...field, ...fromSource({ form: 'property', property, within, shape }) }]
+        }),
+      )
     },
   }
 }
