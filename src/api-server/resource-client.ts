@@ -13,12 +13,11 @@ import {
 } from '../kubernetes/api-resource.ts'
 import { resourceVersion, type ResourceVersion } from '../kubernetes/resource-version.ts'
 import { present } from '../lib/options.ts'
-import { MalformedListError } from './frames/frame.ts'
+import { MalformedListError, WatchFrames } from './frames/watch-frames.ts'
 import { ListFrames } from './frames/list-frames.ts'
 import type { Reachability } from './transport/reachability.ts'
 import type { Transport } from './transport/transport.ts'
 import type { ServerFeatures } from './discovery/server-features.ts'
-import { WatchFrames } from './frames/watch-frames.ts'
 
 interface Selection {
   readonly namespace?: string

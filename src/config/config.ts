@@ -69,7 +69,7 @@ export interface Config extends GatewayConfig {
 
 /** The sources of a configuration. Later sources override earlier ones. */
 export interface ConfigSources {
-  /** A file to append to, or `-` for the standard output. Absent: no audit log. */
+  /** The YAML file. Absent: the file that the variable INFORMERQL_CONFIG names, if any. */
   readonly file?: string | undefined
   /** Whether an empty file is an {@link EmptyConfigFileError}. Absent: it sets no options. */
   readonly refuseEmptyFile?: boolean

@@ -88,7 +88,7 @@ export class ApiWatch {
     const services = servicesResourceOf(resources)
     const running: Promise<void>[] = []
     if (definitions !== undefined) {
-      const informer = this.#informer(definitions)
+      const informer = this.#informer(definitions, ({ key }) => this.#touch(key))
       this.#definitions = informer
       // Finds the changes between the start of the gateway and the start of the watch.
       const comparing = informer.waitForSync({ signal }).then(
@@ -98,21 +98,13 @@ export class ApiWatch {
         },
         () => {},
       )
-      running.push(
-        comparing,
-        this.#watch(informer, signal, ({ key, isInInitialList }) => {
-          if (!isInInitialList) this.#touch(key)
-        }),
-      )
+      running.push(comparing, informer.run(signal))
     }
     if (services !== undefined) {
-      running.push(
-        this.#watch(this.#informer(services), signal, (change) => {
-          const { metadata } = change.object
-          const isAutomanaged = metadata.labels?.[automanaged] !== undefined
-          if (!change.isInInitialList && !isAutomanaged) this.#touch()
-        }),
-      )
+      const informer = this.#informer(services, ({ object: { metadata } }) => {
+        if (metadata.labels?.[automanaged] === undefined) this.#touch()
+      })
+      running.push(informer.run(signal))
     }
     const answering = async (): Promise<void> => {
       while (!signal.aborted) {
@@ -125,8 +117,10 @@ export class ApiWatch {
     await Promise.all([...running, answering()])
   }
 
-  #informer(resource: ApiResource): SharedInformer {
+  /** `seen`: called with each change after the first list. */
+  #informer(resource: ApiResource, seen: (change: Change) => void): SharedInformer {
     const { apiServer, resourceVersionsComparable } = this.#api
+    const incarnation = this.#follower.cache.incarnationObserver(resource)
     return createSharedInformer({
       ...this.#reflector,
       resource,
@@ -134,7 +128,11 @@ export class ApiWatch {
       resourceVersionsComparable,
       source: apiServer.resource(resource, { metadataOnly: true }),
       observer: {
-        ...this.#follower.cache.incarnationObserver(resource),
+        watching: () => incarnation.watching(),
+        advanced: (position, changes, isList, at) => {
+          incarnation.advanced(position, changes, isList, at)
+          for (const change of changes) seen(change)
+        },
         failed: (failure, error) => {
           this.#follower.failed(`${failure} of ${resource.resource}`, error)
           // The failure may be a 403, after which polling starts.
@@ -142,18 +140,6 @@ export class ApiWatch {
         },
       },
     })
-  }
-
-  async #watch(
-    informer: SharedInformer,
-    signal: AbortSignal,
-    seen: (change: Change) => void,
-  ): Promise<void> {
-    const listener = informer.listen({ bufferLimit: 0, overflow: 'coalesce', replay: false })
-    const listening = (async () => {
-      for await (const { changes } of listener) for (const change of changes) seen(change)
-    })()
-    await Promise.all([informer.run(signal), listening])
   }
 
   #touch(definition?: string): void {

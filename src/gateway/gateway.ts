@@ -118,10 +118,7 @@ export interface GatewayOptions extends FleetOptions, SchemaOptions {
 
 /** A running gateway. It has no port of its own. */
 export interface Gateway extends AsyncDisposable {
-  /**
-   * A directory of such files. The gateway serves an edit within seconds. After an edit with errors it keeps the
-   * previous schema, and reports the errors in the log and in `readiness`.
-   */
+  /** The schema that is served now. */
   readonly schema: GraphQLSchema
   /**
    * Answers operations: a plugin for yoga and other envelop servers. The `contextValue` of an operation may have a
@@ -296,13 +293,9 @@ export async function openGateway(given: GatewayOptions): Promise<OpenedGateway>
 const defaultFragmentBytes = heapShare('texts', 64 << 20)
 
 class RunningGateway implements OpenedGateway {
-  /**
-   * Answers operations: a plugin for yoga and other envelop servers. The `contextValue` of an operation may have a
-   * `viewer`, as an `OperationContext`. Operations without a viewer see everything, unless `requireViewer` is on.
-   */
   readonly plugin: ServerPlugin
-  /** Answers operations that have a plan: for `startGraphQLServer`. */
   readonly planned: PlannedOperations
+  readonly execute: Gateway['execute']
   readonly #options: GatewayOptions
   readonly #stop = new AbortController()
   readonly #failures: FailureLog
@@ -310,14 +303,6 @@ class RunningGateway implements OpenedGateway {
   readonly #preload: Preload
   readonly #subscriptions = new OpenSubscriptions()
   readonly #serving: SchemaServing
-  /**
-   * Answers an operation of this process, without a port: a query, a mutation, or a subscription, whose frames come as an
-   * async iterable. The caller is `viewer`, or the one that `authenticator` finds by `token` or `headers`. Without any of
-   * them the operation sees everything, unless `requireViewer` is on. Bounds, access and errors are those of the transports. A
-   * failed operation is an answer with `errors`; rejects only with the reason of the request's `signal`, and with
-   * UNAUTHENTICATED for credentials without an authenticator.
-   */
-  readonly execute: Gateway['execute']
 
   constructor(options: GatewayOptions, packageSdl: readonly SdlSource[], user: UserSdl) {
     const { log = silentLog, metrics, requireViewer = false } = options
@@ -411,10 +396,6 @@ class RunningGateway implements OpenedGateway {
     return this.#serving.now.schema
   }
 
-  /**
-   * Calls `listener` with each further schema, once it is served: after a change of CustomResourceDefinitions, clusters
-   * or SDL. Returns a function that removes the listener.
-   */
   readonly onSchemaChange: Gateway['onSchemaChange'] = (listener) => {
     this.#serving.listeners.add(listener)
     return () => void this.#serving.listeners.delete(listener)

@@ -4,7 +4,7 @@ import {
   MalformedListError,
   OversizedFrameError,
   TruncatedFrameError,
-} from '../../src/api-server/frames/frame.ts'
+} from '../../src/api-server/frames/watch-frames.ts'
 import { ListFrames, type ListEnvelope } from '../../src/api-server/frames/list-frames.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
 

@@ -1,6 +1,9 @@
 // Imports internals: the splitter of watches gets its bytes split at every position.
 import { describe, expect, it } from 'vitest'
-import { OversizedFrameError, TruncatedFrameError } from '../../src/api-server/frames/frame.ts'
+import {
+  OversizedFrameError,
+  TruncatedFrameError,
+} from '../../src/api-server/frames/watch-frames.ts'
 import { WatchFrames } from '../../src/api-server/frames/watch-frames.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
 

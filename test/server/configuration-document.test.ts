@@ -27,11 +27,7 @@ const declaredIn: Readonly<Record<string, readonly string[]>> = {
   writes: ['src/graphql/writes/write-limits.ts'],
   logs: ['src/graphql/logs/log-limits.ts'],
   live: ['src/graphql/live/live-limits.ts', 'src/graphql/served/served-schema.ts'],
-  server: [
-    'src/server/server-options.ts',
-    'src/server/user-limits.ts',
-    'src/server/user-limits.ts',
-  ],
+  server: ['src/server/server-options.ts', 'src/server/user-limits.ts'],
   auth: ['src/access/authentication/authentication-options.ts'],
   shard: ['src/gateway/sources/shard.ts'],
   audit: ['src/config/config.ts'],

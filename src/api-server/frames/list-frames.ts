@@ -9,7 +9,7 @@ import {
   defaultMaxFrameBytes,
   MalformedListError,
   TruncatedFrameError,
-} from './frame.ts'
+} from './watch-frames.ts'
 
 /** The members of a list, except its items. */
 export interface ListEnvelope {

@@ -49,18 +49,3 @@ export function withDefaultsOf(
 ): SourcedCluster {
   return { ...cluster, name: prefix + cluster.name, labels: { ...labels, ...cluster.labels } }
 }
-
-/** Wakes a loop that looks for changes. Any number of callers may signal that something may have changed. */
-export class Wake {
-  #pending = Promise.withResolvers<void>()
-
-  /** Resolves after the next {@link now}, or at once if there was one since the last wait. */
-  async wait(): Promise<void> {
-    await this.#pending.promise
-    this.#pending = Promise.withResolvers()
-  }
-
-  now(): void {
-    this.#pending.resolve()
-  }
-}

@@ -17,7 +17,6 @@ import {
   type ClusterSource,
   type SourcedCluster,
   type SourceState,
-  Wake,
   withDefaultsOf,
 } from './cluster-source.ts'
 import { type ClusterSecret, type SecretLayout, secretLayouts } from './hub-secrets.ts'
@@ -107,13 +106,7 @@ export class HubSource implements ClusterSource {
     const woken = (): void => wake.now()
     signal.addEventListener('abort', woken, { once: true })
     const followed = namespaces.map((one) => this.#informer(one, connection, woken))
-    const running = followed.map(async ({ informer }) => {
-      const listener = informer.listen({ bufferLimit: 0, overflow: 'coalesce' })
-      const listening = (async () => {
-        for await (const _ of listener) wake.now()
-      })()
-      await Promise.all([informer.run(signal), listening])
-    })
+    const running = followed.map(({ informer }) => informer.run(signal))
     try {
       while (!signal.aborted) {
         for (const { informer, of } of followed) {
@@ -192,7 +185,7 @@ export class HubSource implements ClusterSource {
           const data = Object.entries(secret.data ?? {}).filter(([key]) => keys.includes(key))
           return { ...bare(secret), data: Object.fromEntries(data) }
         },
-        observer: { failed, listed: works, watching: works },
+        observer: { failed, listed: works, watching: works, advanced: changed },
       }),
     }
     return followed
@@ -240,4 +233,19 @@ function bare({ apiVersion, kind, metadata }: ClusterSecret): ClusterSecret {
 /** The sort key of a Secret: the oldest sorts first. */
 function ageOf({ metadata }: ClusterSecret): string {
   return `${metadata.creationTimestamp ?? ''} ${objectKey(metadata)}`
+}
+
+/** Wakes a loop that looks for changes. Any number of callers may signal that something may have changed. */
+class Wake {
+  #pending = Promise.withResolvers<void>()
+
+  /** Resolves after the next {@link now}, or at once if there was one since the last wait. */
+  async wait(): Promise<void> {
+    await this.#pending.promise
+    this.#pending = Promise.withResolvers()
+  }
+
+  now(): void {
+    this.#pending.resolve()
+  }
 }

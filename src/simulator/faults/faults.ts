@@ -213,7 +213,7 @@ export interface WatchFrame {
 }
 
 /** Replaces a frame of a watch. `end` closes the stream after the replacement. */
-export type FrameRewriter = (frame: WatchFrame) => {
+type FrameRewriter = (frame: WatchFrame) => {
   readonly bytes: readonly Buffer[]
   readonly end: boolean
 }

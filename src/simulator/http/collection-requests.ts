@@ -22,7 +22,7 @@ import {
   unsupportedAt,
 } from '../api/status-refusal.ts'
 import type { WatchFrame } from '../faults/faults.ts'
-import { type StorageEvent, type StoredObject, withRevision } from '../storage/resource-store.ts'
+import { type StorageEvent, type StoredObject, withRevision } from '../storage/storage.ts'
 import { deleteObject } from '../writes/object-writes.ts'
 import {
   beginJson,

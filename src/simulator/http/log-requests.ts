@@ -22,7 +22,7 @@ import {
   endOf,
   runOf,
 } from '../logs/container-log.ts'
-import { readObject, type StoredObject } from '../storage/resource-store.ts'
+import { readObject, type StoredObject } from '../storage/storage.ts'
 import { flag, gathered, integer, sendStream } from './exchange.ts'
 import type { ResourceRequest } from './resource-request.ts'
 

@@ -10,10 +10,9 @@ import { metricsGroup } from '../api/resource-registry.ts'
 import { methodNotAllowed, noSuchResource, notFound } from '../api/status-refusal.ts'
 import { hexDigest } from '../churn/random.ts'
 import { quantityOf } from '../schema/field-checks.ts'
-import type { Storage } from '../storage/storage.ts'
-import type { StoredObject } from '../storage/resource-store.ts'
-import { type Exchange, type RequestTarget, sendBytes, sendJson } from './exchange.ts'
+import type { Storage, StoredObject } from '../storage/storage.ts'
 import { listQuery, selectionOf } from './collection-requests.ts'
+import { type Exchange, type RequestTarget, sendBytes, sendJson } from './exchange.ts'
 
 /** metrics-server measures each node so often. */
 const resolutionMs = 15_000

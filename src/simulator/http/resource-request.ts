@@ -26,10 +26,10 @@ import type { FaultEffect } from '../faults/faults.ts'
 import {
   kindPrefix,
   readObject,
+  type Storage,
   storedObject,
   type StoredObject,
-} from '../storage/resource-store.ts'
-import type { Storage } from '../storage/storage.ts'
+} from '../storage/storage.ts'
 import type { DeleteOptions, WriteOptions, WriteTarget } from '../writes/object-writes.ts'
 import {
   beginJson,

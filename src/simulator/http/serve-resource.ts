@@ -29,9 +29,14 @@ import {
   requiredAt,
 } from '../api/status-refusal.ts'
 import type { Storage } from '../storage/storage.ts'
-import { createObject, currentObject, deleteObject, updateObject } from '../writes/object-writes.ts'
+import {
+  applyObject,
+  createObject,
+  currentObject,
+  deleteObject,
+  updateObject,
+} from '../writes/object-writes.ts'
 import { jsonPatch, JsonPatchError, mergePatch, strategicMergePatch } from '../writes/patches.ts'
-import { applyObject } from '../writes/server-side-apply.ts'
 import { deleteCollection, listObjects, watchObjects } from './collection-requests.ts'
 import {
   checkedObject,

@@ -2,7 +2,7 @@
  * A scenario is a directory: `scenario.yaml` says which teams, apps and nodes a company has, and manifests say what an
  * app of a role consists of. This file reads both, with the package's own scenario for the files that a directory
  * lacks, and fails for what cannot be stamped: an unknown field, role, environment or kind. `plan.ts` then counts the
- * pods of each app, and `workloads.ts` fills the manifests with values.
+ * pods of each app, and `population.ts` fills the manifests with values.
  */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'

@@ -33,6 +33,7 @@ import {
   intOrPercent,
   invalidIf,
   isEmpty,
+  label,
   labels,
   labelSelector,
   listOf,
@@ -46,9 +47,9 @@ import {
   quantityOf,
   required,
   requiredIf,
+  subdomain,
   unique,
 } from './field-checks.ts'
-import { label, subdomain } from './metadata-rules.ts'
 import { type TypeRules, unchecked, workloadRules } from './workload-rules.ts'
 
 export function builtInRules(groupResource: string, kind: KindSchema): ObjectRules {

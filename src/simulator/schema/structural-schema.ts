@@ -25,7 +25,7 @@ import {
   tooLongAt,
   unsupportedAt,
 } from '../api/status-refusal.ts'
-import { serverMetadata } from './metadata-rules.ts'
+import { serverMetadata } from './field-checks.ts'
 
 /** The members of ObjectMeta. Others are dropped. */
 const metadataFields = new Set([

@@ -25,6 +25,7 @@ import {
   intOrPercent,
   invalidIf,
   isEmpty,
+  label,
   labelKey,
   labels,
   labelSelector,
@@ -37,10 +38,10 @@ import {
   portOrName,
   quantityOf,
   required,
+  subdomain,
   unique,
   userId,
 } from './field-checks.ts'
-import { label, subdomain } from './metadata-rules.ts'
 
 /** Takes the place of what the schema says of a field. */
 interface Instead {

@@ -1,22 +1,17 @@
 /*
  * All objects of a cluster under one revision counter. Writes are synchronous, so that what runs in one tick sees one
- * moment; followers hear of each.
+ * moment; followers hear of each. The objects of each resource are texts that are ready to be sent, with the latest
+ * history: a snapshot of an earlier revision is made by undoing the events since then, so that a list's pages show one
+ * moment.
  */
 
 import { randomUUID } from 'node:crypto'
-import { objectKey, type Unstructured } from '../../kubernetes/object.ts'
+import { objectKey, type ObjectMeta, type Unstructured } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
+import { parseJson } from '../api/json.ts'
 import type { ResourceRegistry } from '../api/resource-registry.ts'
 import type { ServedResource, StoredResource } from '../api/served-resource.ts'
 import { alreadyExists, noSuchResource, notFound } from '../api/status-refusal.ts'
-import {
-  readObject,
-  ResourceStore,
-  type StorageEvent,
-  type StoredObject,
-  storedObject,
-  withRevision,
-} from './resource-store.ts'
 
 /** Names a resource in the API. */
 export interface ResourceName {
@@ -246,4 +241,325 @@ export function inPasses(pass: () => void): () => void {
       isRunning = false
     }
   }
+}
+
+/** The objects of one resource at one revision. */
+interface Snapshot {
+  /** In the order of their keys. */
+  readonly objects: Iterable<StoredObject>
+  readonly size: number
+}
+
+/** The range of a snapshot. */
+interface SnapshotRange {
+  /** `''` for all namespaces. */
+  readonly namespace: string
+  /** The lowest possible key; `''` for all keys. */
+  readonly from: string
+}
+
+/** All objects of one resource, with its latest history. The storage is its only writer. */
+class ResourceStore {
+  readonly history: EventHistory
+  readonly #objects = new Map<string, StoredObject>()
+  readonly #keys = new SortedKeys()
+  readonly #listeners = new Set<() => void>()
+
+  constructor(historyEvents: number) {
+    this.history = new EventHistory(historyEvents)
+  }
+
+  get size(): number {
+    return this.#objects.size
+  }
+
+  get(key: string): StoredObject | undefined {
+    return this.#objects.get(key)
+  }
+
+  /** Every object, in no particular order. */
+  values(): IterableIterator<StoredObject> {
+    return this.#objects.values()
+  }
+
+  /** Applies a write. With `remember: false` the history does not record the write, and the caller compacts it. */
+  apply(event: StorageEvent, options: { readonly remember: boolean }): void {
+    const { key } = event.object
+    if (event.type === 'DELETED') {
+      this.#objects.delete(key)
+      this.#keys.remove(key)
+    } else {
+      if (event.type === 'ADDED') this.#keys.add(key)
+      this.#objects.set(key, event.object)
+    }
+    if (options.remember) this.history.push(event)
+    for (const listener of this.#listeners) listener()
+  }
+
+  /** Replaces an object by another form of the same version, without an event. */
+  replace(object: StoredObject): void {
+    this.#objects.set(object.key, object)
+  }
+
+  /** Calls `listener` after every write, and after {@link wake}, until the returned function is called. */
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Makes every watch read the history again. */
+  wake(): void {
+    for (const listener of this.#listeners) listener()
+  }
+
+  /** The objects at a revision; `undefined` for revisions before the history. */
+  snapshot(revision: number, { namespace, from }: SnapshotRange): Snapshot | undefined {
+    const since = this.history.after(revision)
+    if (since === undefined) return undefined
+    // The objects that have changed since, in their earlier state: another version, or absent.
+    const before = new Map<string, StoredObject | undefined>()
+    for (let number = this.history.end - 1; number >= since; number--) {
+      const event = this.history.at(number)
+      if (event !== undefined) before.set(event.object.key, event.previous)
+    }
+    const gone = [...before].flatMap(([key, object]) =>
+      object === undefined || this.#objects.has(key) ? [] : [key],
+    )
+    const present = this.#keys.sorted()
+    const keys = gone.length === 0 ? present : mergeSorted(present, gone.toSorted(), new Set())
+    // '0' is the character after '/': it ends the keys of a namespace.
+    const start = lowerBound(keys, namespace === '' ? from : maxOf(from, `${namespace}/`))
+    const end = namespace === '' ? keys.length : lowerBound(keys, `${namespace}0`)
+    const later = [...before].filter(([key, object]) => {
+      const at = object === undefined && this.#objects.has(key) ? lowerBound(keys, key) : -1
+      return at >= start && at < end
+    })
+    const size = Math.max(0, end - start) - later.length
+    const current = this.#objects
+    function* objects(): Generator<StoredObject> {
+      for (let at = start; at < end; at++) {
+        const key = keys[at] ?? ''
+        const object = before.has(key) ? before.get(key) : current.get(key)
+        if (object !== undefined) yield object
+      }
+    }
+    return { size, objects: objects() }
+  }
+}
+
+const maxOf = (a: string, b: string): string => (a > b ? a : b)
+
+/**
+ * The sorted keys of one resource. Changes are merged in one pass when the order is read, so a bulk load sorts once.
+ * Returned arrays never change.
+ */
+class SortedKeys {
+  #keys: readonly string[] = []
+  readonly #added = new Set<string>()
+  readonly #removed = new Set<string>()
+
+  add(key: string): void {
+    if (!this.#removed.delete(key)) this.#added.add(key)
+  }
+
+  remove(key: string): void {
+    if (!this.#added.delete(key)) this.#removed.add(key)
+  }
+
+  sorted(): readonly string[] {
+    if (this.#added.size > 0 || this.#removed.size > 0) {
+      this.#keys = mergeSorted(this.#keys, [...this.#added].toSorted(), this.#removed)
+      this.#added.clear()
+      this.#removed.clear()
+    }
+    return this.#keys
+  }
+}
+
+function mergeSorted(
+  keys: readonly string[],
+  added: readonly string[],
+  removed: ReadonlySet<string>,
+): string[] {
+  const merged: string[] = []
+  let next = 0
+  for (const key of keys) {
+    for (let extra = added[next]; extra !== undefined && extra < key; extra = added[++next])
+      merged.push(extra)
+    if (removed.size === 0 || !removed.has(key)) merged.push(key)
+  }
+  for (; next < added.length; next++) merged.push(added[next] ?? '')
+  return merged
+}
+
+/** The position of the first key from `bound` on. */
+function lowerBound(keys: readonly string[], bound: string): number {
+  let low = 0
+  let high = keys.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((keys[middle] ?? '') < bound) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** One write, for watches and older snapshots. */
+export interface StorageEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
+  readonly revision: number
+  /** The new state; for DELETED the last state. */
+  readonly object: StoredObject
+  /** The state before; `undefined` for ADDED. */
+  readonly previous: StoredObject | undefined
+}
+
+/**
+ * The last `capacity` events of one resource: a kube-apiserver's watch cache window. Events are numbered from 0; new
+ * events replace the oldest.
+ */
+class EventHistory {
+  readonly #capacity: number
+  readonly #ring: StorageEvent[] = []
+  #end = 0
+  #start = 0
+  #floor = 0
+
+  constructor(capacity: number) {
+    this.#capacity = capacity
+  }
+
+  /** Watches can resume from this revision on. */
+  get floor(): number {
+    return this.#floor
+  }
+
+  get start(): number {
+    return this.#start
+  }
+
+  get end(): number {
+    return this.#end
+  }
+
+  push(event: StorageEvent): void {
+    if (this.#end - this.#start === this.#capacity) {
+      this.#floor = this.#ring[this.#start % this.#capacity]?.revision ?? this.#floor
+      this.#start += 1
+    }
+    this.#ring[this.#end % this.#capacity] = event
+    this.#end += 1
+  }
+
+  /** The event of a number from {@link start} to before {@link end}. */
+  at(number: number): StorageEvent | undefined {
+    return number < this.#start || number >= this.#end
+      ? undefined
+      : this.#ring[number % this.#capacity]
+  }
+
+  /** The number of the first event after a revision; `undefined` for revisions before {@link floor}. */
+  after(revision: number): number | undefined {
+    if (revision < this.#floor) return undefined
+    let low = this.#start
+    let high = this.#end
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2)
+      if ((this.at(middle)?.revision ?? 0) <= revision) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  /** Drops all events up to `revision`, the present one. */
+  compact(revision: number): void {
+    this.#start = this.#end
+    this.#floor = revision
+    this.#ring.length = 0
+  }
+}
+
+/** One immutable version of an object: its JSON text, ready to be sent, and the values by which requests select. */
+export interface StoredObject {
+  /** `namespace/name`, or `name`. */
+  readonly key: string
+  /** `''` for cluster-scoped objects. */
+  readonly namespace: string
+  readonly name: string
+  readonly revision: number
+  readonly labels: Readonly<Record<string, string>> | undefined
+  /** The values of the resource's selectable fields, in the order of their declaration. */
+  readonly fields: readonly string[]
+  /** `{"metadata":{…},…}`: no `kind` and `apiVersion`, as in the items of a LIST. */
+  readonly text: Buffer
+  /** The position in {@link text} after the metadata. */
+  readonly metadataEnd: number
+}
+
+const head = '{"metadata":'
+
+/** Writes an object as text. `fieldsOf` reads the values of its selectable fields. */
+export function storedObject(
+  object: Unstructured,
+  revision: number,
+  fieldsOf: (object: Unstructured) => readonly string[],
+): StoredObject {
+  const { kind: _kind, apiVersion: _apiVersion, metadata, ...body } = object
+  const { name, generateName, namespace = '', uid, resourceVersion: _, ...rest } = metadata
+  // The order of a kube-apiserver. What is before `resourceVersion` has no quotation mark: withRevision relies on it.
+  const ordered: ObjectMeta = {
+    name,
+    ...(generateName === undefined ? {} : { generateName }),
+    ...(namespace === '' ? {} : { namespace }),
+    ...(uid === undefined ? {} : { uid }),
+    resourceVersion: String(revision),
+    ...rest,
+  }
+  const metadataText = head + JSON.stringify(ordered)
+  const bodyText = JSON.stringify(body)
+  return {
+    key: namespace === '' ? name : `${namespace}/${name}`,
+    namespace,
+    name,
+    revision,
+    labels: metadata.labels,
+    fields: fieldsOf(object),
+    text: Buffer.from(
+      bodyText === '{}' ? `${metadataText}}` : `${metadataText},${bodyText.slice(1)}`,
+    ),
+    metadataEnd: Buffer.byteLength(metadataText),
+  }
+}
+
+/** The same object with another resource version, as DELETED events carry it. */
+export function withRevision(object: StoredObject, revision: number): StoredObject {
+  const mark = '"resourceVersion":"'
+  const start = object.text.indexOf(mark) + mark.length
+  const end = object.text.indexOf('"', start)
+  const number = String(revision)
+  return {
+    ...object,
+    revision,
+    text: Buffer.concat([
+      object.text.subarray(0, start),
+      Buffer.from(number),
+      object.text.subarray(end),
+    ]),
+    metadataEnd: object.metadataEnd + number.length - (end - start),
+  }
+}
+
+/** Reads an object, as one of the given kind. */
+export function readObject(
+  object: StoredObject,
+  { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },
+): Unstructured {
+  return parseJson(
+    `${kindPrefix(kind, apiVersion)}${object.text.toString().slice(1)}`,
+  ) as Unstructured
+}
+
+/** `{"kind":…,"apiVersion":…,`: completes an item's text, without its first brace, to a whole object. */
+export function kindPrefix(kind: string, apiVersion: string): string {
+  return `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`
 }

@@ -10,7 +10,7 @@ import { isJsonObject } from '../../lib/json.ts'
 import { type KindSchema, memberSchema, resolvedSchema } from '../api/captured-api.ts'
 import { equalJson } from '../api/json.ts'
 import type { ServedResource } from '../api/served-resource.ts'
-import { serverMetadata } from '../schema/metadata-rules.ts'
+import { serverMetadata } from '../schema/field-checks.ts'
 
 /** A set of fields: their paths, each the names of its steps in `fieldsV1`, joined by {@link separator}. */
 export type FieldSet = ReadonlySet<string>
