@@ -66,7 +66,7 @@ import {
   paidRows,
   type ReadPage,
 } from '../reads/list-read.ts'
-import { namedList } from '../reads/typed-arguments.ts'
+import { namedList } from '../reads/list-arguments.ts'
 import { foundByKey } from '../reads/object-read.ts'
 import {
   namedByArguments,

@@ -27,11 +27,17 @@ import type {
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { StoredObject } from './direct/direct-reads.ts'
-import { entityOf, entityPlaces } from './entity-read.ts'
 import { clusterStates } from './fleet-state.ts'
 import { readGraph } from './graph/graph-read.ts'
 import { graphKinds } from './graph/graph-request.ts'
-import { foundByKey, identified, identityAt, objectByRefAt } from './object-read.ts'
+import {
+  foundByKey,
+  identified,
+  identityAt,
+  objectByRefAt,
+  entityOf,
+  entityPlaces,
+} from './object-read.ts'
 import { anyKindsPlaces, readAnyKinds } from './over-kinds/any-kinds-list.ts'
 import { lastEventNeeds, problemNeeds, readProblems } from './over-kinds/problems-read.ts'
 import {

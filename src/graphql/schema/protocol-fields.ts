@@ -1,6 +1,6 @@
 /*
  * The fields that protocols demand of a schema. A router of Apollo Federation 2 reads the gateway as a subgraph by
- * `_service` (its SDL) and `_entities` (objects by representations, which `reads/entity-read.ts` answers): every kind is an
+ * `_service` (its SDL) and `_entities` (objects by representations, which `reads/object-read.ts` answers): every kind is an
  * entity, with the keys that the profile leaves it, `id` and `clusterName namespace name`. Relay fetches an object of a
  * type again by `fetch__Pod(id:)`.
  */

@@ -1,16 +1,19 @@
 /*
  * Completes the last word of a search text. Each completion is a term that at least one visible object has: a name, a
  * namespace, a key or a value of a label, a kind. `searches` finds the first terms of each form in the sorted terms of the
- * indexes. The forms share the size of the answer evenly, and the others get what one leaves.
+ * indexes. The forms share the size of the answer evenly, and the others get what one leaves. `VisibleTerms` has the
+ * terms of a store: they come from its indexes, and each is tested for a visible object, or from the visible objects if these
+ * are few.
  */
 
 import { folded } from '../../informer/store/term-list.ts'
-import type { StoreView } from '../../informer/store/store-view.ts'
-import type { Scope } from '../condition/scope.ts'
+import type { StoreView, IndexView, ObjectId } from '../../informer/store/store-view.ts'
+import { type Scope, isInScope } from '../condition/scope.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 import { pageSizeOf } from './page.ts'
 import { textWord, type UnfinishedWord } from './search-text.ts'
-import { type TermField, visibleTerms, type VisibleTerms } from './visible-terms.ts'
+import { splitObjectKey } from '../../kubernetes/object.ts'
+import { IdBytes } from '../condition/id-bytes.ts'
 
 /** What a word may become, in the order of the answer. */
 export const completionTerms = ['NAME', 'NAMESPACE', 'LABEL_KEY', 'LABEL_VALUE', 'KIND'] as const
@@ -76,7 +79,7 @@ export function completionsOf(options: CompletionsOptions): Completions {
   const { size } = pageSizeOf({ first: options.first ?? defaultCompletions }, maxCompletions)
   budget.spend('tests', testsPerKind * (1 + options.parts.length))
   const parts = options.parts
-    .map((part) => ({ ...part, terms: visibleTerms({ ...part, namespaces, budget }) }))
+    .map((part) => ({ ...part, terms: new VisibleTerms({ ...part, namespaces, budget }) }))
     .filter(({ terms }) => terms.size > 0)
     .toSorted((a, b) => a.place - b.place || (a.type < b.type ? -1 : a.type > b.type ? 1 : 0))
   // Without a letter, names and label values are too many to help: the caller has to ask for them.
@@ -266,4 +269,180 @@ class FirstTerms {
   terms(): readonly FoundTerm[] {
     return this.#rows.map(({ found }) => found)
   }
+}
+
+/** A field whose values are terms: a built-in index, or a label. */
+type TermField = 'name' | 'namespace' | { readonly label: string }
+
+/** Up to so many objects, reading the terms of each is faster than to test the terms of all. */
+const fewObjects = 200
+
+/** Passing so many objects takes as long as one test. */
+const objectsPerTest = 8
+
+/** The visible objects; `undefined`: all of the store. */
+function visibleObjects({
+  view,
+  scope,
+  namespaces,
+  budget,
+}: VisibleTermsOptions): readonly ObjectId[] | undefined {
+  if (scope.form === 'all' && namespaces === null) return undefined
+  const objects: ObjectId[] = []
+  if (scope.form === 'names') {
+    for (const key of scope.keys) {
+      budget.spend('tests', 1)
+      const id = view.idOf(key)
+      const isMeant = namespaces?.includes(splitObjectKey(key).namespace) ?? true
+      if (id !== undefined && isMeant) objects.push(id)
+    }
+    return objects
+  }
+  const index = view.index('namespace')
+  const within = namespaces ?? (scope.form === 'namespaces' ? scope.namespaces : index.values())
+  for (const namespace of new Set(within)) {
+    const posting = isInScope(scope, `${namespace}/`) ? index.posting(namespace) : undefined
+    budget.spend('tests', 1 + (posting?.size ?? 0) / objectsPerTest)
+    for (const id of posting ?? []) objects.push(id)
+  }
+  return objects
+}
+
+/** Looking up the objects of a term takes as long as so many tests. */
+const testsPerTerm = 2
+/** Finding where terms begin takes as long as so many tests. */
+const testsPerStart = 4
+
+interface VisibleTermsOptions {
+  readonly view: StoreView
+  readonly scope: Scope
+  /** The namespaces that the request is limited to; `null`: any. */
+  readonly namespaces: readonly string[] | null
+  readonly budget: WorkBudget
+}
+
+/**
+ * The names, namespaces and labels of the objects of one kind that a viewer may see: the terms in the indexes that at least
+ * one visible object has. Valid within the tick. The budget pays for each term, and for the objects that are examined.
+ */
+class VisibleTerms {
+  readonly size: number
+  readonly #view: StoreView
+  /** `undefined`: all objects. */
+  readonly #visible: readonly ObjectId[] | undefined
+  readonly #isVisible = new IdBytes()
+  readonly #isFew: boolean
+  readonly #budget: WorkBudget
+  #labelKeys: Iterable<string> | undefined
+
+  constructor(options: VisibleTermsOptions) {
+    const { view, budget } = options
+    const visible = visibleObjects(options)
+    this.size = visible?.length ?? view.size
+    this.#view = view
+    this.#visible = visible
+    this.#isVisible.setAll(visible ?? [], 1)
+    this.#isFew = visible !== undefined && visible.length <= fewObjects
+    this.#budget = budget
+  }
+
+  /** The keys of labels, in no particular order. Among many objects, hidden ones may have them. */
+  labelKeys(): Iterable<string> {
+    if (!this.#isFew) return this.#view.labelKeys()
+    if (this.#labelKeys === undefined) {
+      this.#budget.spend('examined', this.size)
+      this.#labelKeys = new Set(
+        this.#visible?.flatMap((id) => Object.keys(this.#view.labelsOf(id))),
+      )
+    }
+    return this.#labelKeys
+  }
+
+  /**
+   * The values that begin with a text, ignoring case, in the order of their lower-case forms. Walks the terms in order, and
+   * tests each for a visible object. If few objects are visible, or most of the terms are hidden, that finds little: then it
+   * takes the terms of the visible objects instead, and sorts them.
+   */
+  *values(field: TermField, start: string): Iterable<string> {
+    this.#budget.spend('tests', testsPerStart)
+    const index = indexOf(this.#view, field)
+    if (index === undefined) return
+    let left = this.#visible === undefined ? Infinity : this.#isFew ? 0 : this.size / 2
+    let last = ''
+    for (const value of index.terms(start)) {
+      this.#budget.spend('tests', testsPerTerm)
+      left -= 1
+      if (left < 0) {
+        yield* this.#sortedValues(index, start, last)
+        return
+      }
+      last = value
+      if (this.#visible === undefined || this.#countIn(index, value, 1) > 0) yield value
+    }
+  }
+
+  hasKey(key: string): boolean {
+    return this.count({ label: key }, undefined, 1) > 0
+  }
+
+  /** The number of objects with a value, or with any value; counted up to `most`. */
+  count(field: TermField, value: string | undefined, most: number): number {
+    const index = indexOf(this.#view, field)
+    if (index === undefined) return 0
+    if (this.#visible !== undefined) return this.#countIn(index, value, most)
+    const size = value === undefined ? index.objectCount : (index.posting(value)?.size ?? 0)
+    return Math.min(size, most)
+  }
+
+  /** The terms of visible objects behind the last one. */
+  #sortedValues(index: IndexView, start: string, last: string): readonly string[] {
+    const visible = this.#visible ?? []
+    this.#budget.spend('tests', visible.length)
+    const [first, behind] = [start.toLowerCase(), folded(last)]
+    const found = new Set<string>()
+    for (const id of visible) {
+      const value = index.endValue(id, false)
+      if (value === undefined || found.has(value)) continue
+      const key = folded(value)
+      if (key.startsWith(first) && key > behind) found.add(value)
+    }
+    this.#budget.spend('tests', testsPerTerm * found.size)
+    return [...found].toSorted(compareTerms)
+  }
+
+  /**
+   * Counts visible objects with a value, or with any: among the objects that have it or among all visible ones, whichever are
+   * fewer.
+   */
+  #countIn(index: IndexView, value: string | undefined, most: number): number {
+    const visible = this.#visible ?? []
+    let looked = 0
+    let count = 0
+    const posting = value === undefined ? undefined : index.posting(value)
+    if (posting !== undefined && posting.size < visible.length) {
+      for (const id of posting) {
+        looked += 1
+        if (this.#isVisible.get(id) !== 0) count += 1
+        if (count >= most) break
+      }
+    } else if (value === undefined || posting !== undefined) {
+      for (const id of visible) {
+        looked += 1
+        const own = index.endValue(id, false)
+        if (value === undefined ? own !== undefined : own === value) count += 1
+        if (count >= most) break
+      }
+    }
+    this.#budget.spend('tests', looked / objectsPerTest)
+    return count
+  }
+}
+
+function compareTerms(a: string, b: string): number {
+  const [one, other] = [folded(a), folded(b)]
+  return one < other ? -1 : one > other ? 1 : 0
+}
+
+function indexOf(view: StoreView, field: TermField): IndexView | undefined {
+  return typeof field === 'string' ? view.index(field) : view.label(field.label)
 }

@@ -1,6 +1,6 @@
 /*
  * The visible objects of one kind in one cluster that meet a condition. Only `VisiblePart` joins the condition of a request
- * and the viewer's Scope: pages, single objects, counts and sums all read through it.
+ * and the viewer's Scope: pages, counts and sums all read through it. Look-ups of single objects are at the end.
  *
  * `orderedRows` finds its first members in an order, without sorting the whole set. Either of two ways may be far slower than
  * the other: sorting the members is fast for few of them; walking all objects in order, which the indexes keep, and testing
@@ -22,7 +22,7 @@ import {
   scopeCondition,
 } from '../condition/condition.ts'
 import { bindCondition } from '../condition/id-set.ts'
-import type { Scope } from '../condition/scope.ts'
+import { type Scope, isInScope, type NameGate } from '../condition/scope.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 import type { ListPosition } from './cursor.ts'
 import {
@@ -36,8 +36,7 @@ import {
   orderValue,
   positionOf,
 } from './list-order.ts'
-import type { NumberColumns } from './sums.ts'
-import { type Members, membersOf } from './value-counts.ts'
+import { type NumberColumns, type Members, membersOf } from './sums.ts'
 
 export interface WantedObjects {
   readonly view: StoreView
@@ -459,3 +458,44 @@ function* walkKeys(
 
 /** Sorts after every object name: names are ASCII. */
 const beyondAllNames = '\uffff'
+
+export interface LookupOptions {
+  readonly view: StoreView
+  readonly scope: Scope
+  /** Further objects that the viewer may look up by name. */
+  readonly byName?: NameGate | undefined
+  readonly budget: WorkBudget
+}
+
+/** The object with a key; `undefined` if it does not exist or is not visible. */
+export function objectByKey(options: LookupOptions, key: string): ObjectId | undefined {
+  // Visibility is checked first, so that the time of the answer does not reveal whether the object exists.
+  return reached(options, isVisible(options, key) ? options.view.idOf(key) : undefined)
+}
+
+/** The object with a UID; otherwise like {@link objectByKey}. `''` is not a UID. */
+export function objectByUid(options: LookupOptions, uid: string): ObjectId | undefined {
+  const { view } = options
+  const id = uid === '' ? undefined : view.idOfUid(uid)
+  return reached(options, id !== undefined && isVisible(options, view.keyOf(id)) ? id : undefined)
+}
+
+/**
+ * The object with a UID and a key, whether or not the viewer may see it. A namesake that was created later does not count.
+ * Kinds without UIDs have only the key.
+ */
+export function sameObject(view: StoreView, uid: string, key: string): ObjectId | undefined {
+  return uid === '' ? view.idOf(key) : view.idOfUid(uid)
+}
+
+function isVisible({ scope, byName }: LookupOptions, key: string): boolean {
+  return isInScope(scope, key) || byName?.allows(key) === true
+}
+
+function reached({ budget, view }: LookupOptions, id: ObjectId | undefined): ObjectId | undefined {
+  budget.report?.reading(view)
+  budget.report?.reached('key')
+  budget.spend('examined', 1)
+  if (id !== undefined) budget.report?.returned(1)
+  return id
+}

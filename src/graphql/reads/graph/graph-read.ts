@@ -8,7 +8,7 @@ import type { ObjectId, StoreView } from '../../../informer/store/store-view.ts'
 import { objectKey, splitObjectKey } from '../../../kubernetes/object.ts'
 import { JsonText } from '../../../lib/json.ts'
 import { type Condition, hasValue } from '../../../query/condition/condition.ts'
-import { objectByKey, objectByUid } from '../../../query/page/lookup.ts'
+import { objectByKey, objectByUid } from '../../../query/page/list-part.ts'
 import {
   type Lead,
   type WalkEdges,
