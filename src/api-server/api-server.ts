@@ -144,7 +144,10 @@ export class ApiServer implements AsyncDisposable {
       unauthorized: () => this.#reachability.unauthorized(),
       sending: observer?.sending && ((request) => observer.sending?.(request)),
     })
-    this.#openApi = new OpenApi((path, signal) => this.request('GET', path, { signal }))
+    const { requestDeadlineMs: deadlineMs, maxAnswerBytes: maxBytes } = this.#limits
+    this.#openApi = new OpenApi((path, signal, read) =>
+      requestJson(this.#transport, 'GET', path, { deadlineMs, maxBytes, signal }, read),
+    )
     this.#features = new ServerFeatures(() => this.version(), this.#limits.requestDeadlineMs)
   }
 

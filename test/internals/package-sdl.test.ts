@@ -7,7 +7,7 @@ import { createSchema } from '../../src/graphql/schema/create-schema.ts'
 import { printSchemaSdl } from '../../src/graphql/schema/print-schema.ts'
 import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
 import { relationDirectives } from '../../src/query/relation/relations.ts'
-import { fieldDirectives } from '../../src/graphql/sdl/sdl-directives.ts'
+import { fieldDirectives } from '../../src/graphql/sdl/sdl-document.ts'
 import { readPackageSdl } from '../../src/graphql/sdl/sdl-source.ts'
 import {
   capturedOpenApi,

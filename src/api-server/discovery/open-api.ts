@@ -23,8 +23,12 @@ export interface FetchedOpenApi {
   readonly failures: readonly OpenApiDocumentError[]
 }
 
-/** Fetches a JSON document. */
-export type GetDocument = (path: string, signal: AbortSignal) => Promise<unknown>
+/** Fetches a document; `read` reads its text. */
+export type GetDocument = (
+  path: string,
+  signal: AbortSignal,
+  read?: (text: string) => unknown,
+) => Promise<unknown>
 
 export interface OpenApiRequest {
   /** Selects documents by path: `api/v1`, `apis/apps/v1`. Default: all. */
@@ -92,29 +96,34 @@ export class OpenApi {
   }
 
   async #document(url: string, signal: AbortSignal): Promise<CachedDocument> {
-    const document = await this.#get(url, signal)
+    const document = await this.#get(url, signal, sharedDocument)
     if (typeof document === 'object' && document !== null && 'openapi' in document) {
-      return { url, document: sharedDocument(document as OpenApiDocument) }
+      return { url, document: document as OpenApiDocument }
     }
     throw new TypeError('the answer is not an OpenAPI document')
   }
 }
 
-/** Clusters of one version serve equal documents, of some megabytes. All connections hold the same one. */
-const shared = new SharedValues<OpenApiDocument>()
+/** Clusters of one version serve equal documents, of some megabytes. All connections hold the same one, parsed once. */
+const shared = new SharedValues<object>()
+const hashes = new WeakMap<object, string>()
 
-function sharedDocument(document: OpenApiDocument): OpenApiDocument {
-  const hash = documentHash(document)
-  return shared.get(hash) ?? shared.add(hash, document)
+/** This process hashes the text, so that no server can pass off its document as another server's. */
+function sharedDocument(text: string): unknown {
+  const hash = sha256(text)
+  const known = shared.get(hash)
+  if (known !== undefined) return known
+  const document: unknown = JSON.parse(text)
+  if (typeof document !== 'object' || document === null) return document
+  hashes.set(document, hash)
+  return shared.add(hash, document)
 }
 
-const hashes = new WeakMap<OpenApiDocument, string>()
-
-/** A hash of the content. This process computes it, so that no server can pass off its document as another server's. */
+/** A hash of the content, which is equal for documents that were fetched with the same text. */
 export function documentHash(document: OpenApiDocument): string {
-  const known = hashes.get(document)
-  if (known !== undefined) return known
-  const hash = createHash('sha256').update(JSON.stringify(document)).digest('base64url')
-  hashes.set(document, hash)
-  return hash
+  return hashes.get(document) ?? sha256(JSON.stringify(document))
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('base64url')
 }

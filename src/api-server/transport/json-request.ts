@@ -52,7 +52,7 @@ export class UnexpectedAnswerError extends CodedError {
 }
 
 /**
- * Sends a request and parses its response; `undefined` if the response is empty. Rejects as {@link Transport.send} does,
+ * Sends a request and parses its response, by `read`; `undefined` if the response is empty. Rejects as {@link Transport.send} does,
  * and with {@link UnexpectedAnswerError}.
  */
 export async function requestJson(
@@ -60,6 +60,7 @@ export async function requestJson(
   method: TransportRequest['method'],
   path: string,
   options: JsonRequestOptions,
+  read: (text: string) => unknown = JSON.parse,
 ): Promise<unknown> {
   const { body: content, contentType = json, accept = json, deadlineMs, maxBytes, signal } = options
   const request = {
@@ -96,7 +97,7 @@ export async function requestJson(
   const text = bytes.toString('utf8')
   if (text === '') return undefined
   try {
-    return options.exact === true && longInteger.test(text) ? parseExact(text) : JSON.parse(text)
+    return options.exact === true && longInteger.test(text) ? parseExact(text) : read(text)
   } catch {
     const start = text.slice(0, 80)
     throw new UnexpectedAnswerError(title, `not JSON: ${JSON.stringify(start)}`, start)

@@ -42,7 +42,7 @@ import type {
 import { ClientError } from '../errors/client-error.ts'
 import { conditionNeeds } from '../reads/list-read.ts'
 import { checkedFacets } from '../reads/facets.ts'
-import { anyKindsToFollow } from '../reads/over-kinds/any-kinds-list.ts'
+import { anyKindsToFollow } from '../reads/over-kinds/kinds-connection.ts'
 import { filterOf, identityIn, namedList } from '../reads/list-arguments.ts'
 import { lastEventNeeds, namespacesIn, problemIndexes } from '../reads/over-kinds/problems-read.ts'
 import { isServed, namedKinds, problemKindsOf } from '../served/named-kinds.ts'

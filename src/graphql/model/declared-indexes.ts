@@ -8,7 +8,7 @@
 import { CodedError } from '../../lib/coded-error.ts'
 import { capitalised } from '../../lib/letter-case.ts'
 import { parsePath, PathError, valuesAt } from '../../query/index/path.ts'
-import type { TypeDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
+import { type TypeDeclaration, type TypeExtension, indexType } from '../sdl/sdl-document.ts'
 import type { KindCatalog, SchemaAtPath } from './kind-catalog.ts'
 import { type ApiResource, isBuiltInGroup } from '../../kubernetes/api-resource.ts'
 import { builtInIndexes, type IndexFunction } from '../../informer/store/store-view.ts'
@@ -21,7 +21,6 @@ import { type IndexType, indexKeyOf } from '../../query/index/index-key.ts'
 import { containerResourceAt } from '../../query/index/pod-total.ts'
 import { usageIndexes } from '../../query/index/usage-index.ts'
 import { usageResourceOf } from '../../kubernetes/usage.ts'
-import { indexType } from '../sdl/sdl-directives.ts'
 import {
   pathProblem,
   SdlError,

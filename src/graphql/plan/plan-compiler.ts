@@ -135,10 +135,20 @@ export function writtenMembers<W extends (run: never, ...source: never[]) => str
   compile: (field: PlanField) => (W & { readonly quick?: QuickText }) | undefined,
   abstract: readonly string[] = [],
 ): Written<W>[] {
-  // Response paths omit the keys of connections.
-  const isPart = /(Connection|Edge)$/.test(type.name)
   const names = [type.name, ...type.getInterfaces().map(({ name }) => name), ...abstract]
   const fields = collectFields(selections, new Set(names), compiler.collect)
+  return writtenFields(type, fields, compiler, compile)
+}
+
+/** Like {@link writtenMembers}, for collected fields. */
+export function writtenFields<W extends (run: never, ...source: never[]) => string>(
+  type: GraphQLObjectType,
+  fields: Iterable<readonly [string, readonly FieldNode[]]>,
+  compiler: PlanCompiler,
+  compile: (field: PlanField) => (W & { readonly quick?: QuickText }) | undefined,
+): Written<W>[] {
+  // Response paths omit the keys of connections.
+  const isPart = /(Connection|Edge)$/.test(type.name)
   return Array.from(fields, ([key, nodes], position) => {
     const before = `${position === 0 ? '' : ','}${JSON.stringify(key)}:`
     const name = nodes[0]?.name.value ?? ''

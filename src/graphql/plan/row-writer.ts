@@ -20,13 +20,14 @@ import { directObject, type SecretContents } from '../reads/direct/direct-reads.
 import { clusterState } from '../reads/fleet-state.ts'
 import { canDo } from '../reads/permissions.ts'
 import { usageOf } from '../reads/usage-read.ts'
-import { ObjectRefRead, ownerChainOf, ownersOf } from '../reads/owner-read.ts'
+import { ObjectRefRead, ownerChainOf, ownersOf } from '../reads/relation-read.ts'
 import {
   anyRowWriter,
   collectFields,
   type PlanCompiler,
   PlanField,
   type RowWriter,
+  writtenFields,
 } from './plan-compiler.ts'
 import { type RelatedField, RelatedObjects } from '../reads/over-kinds/related-objects.ts'
 import type { ObjectCanArguments } from '../schema/gateway-types.ts'
@@ -409,21 +410,12 @@ function decodedFields(
   compiler: PlanCompiler,
 ): RowWriter {
   type MemberWriter = (run: PlanRun, part: KindView, object: Unstructured) => string
-  const members = fields.map(([key, nodes], position) => {
-    const before = `${position === 0 ? '' : ','}${JSON.stringify(key)}:`
-    if (nodes[0]?.name.value === '__typename') {
-      return { before, write: () => JSON.stringify(type.name) }
-    }
-    return compiler.within(key, () => {
-      const field = new PlanField(type, key, nodes, compiler)
-      const { args } = field
-      const read = decodedReader(field.source)
-      if (read === undefined) throw field.notCovered()
-      const write = valueWriter(field)
-      const member: MemberWriter = (run, part, object) =>
-        write(run, read(object, run.argumentsOf(args), part))
-      return { before, write: answered(field, member) }
-    })
+  const members = writtenFields(type, fields, compiler, (field): MemberWriter => {
+    const { args } = field
+    const read = decodedReader(field.source)
+    if (read === undefined) throw field.notCovered()
+    const write = valueWriter(field)
+    return (run, part, object) => write(run, read(object, run.argumentsOf(args), part))
   })
   return (run, part, id) => {
     run.budget.spend('fields', members.length * plannedFields)

@@ -29,7 +29,7 @@ import {
   type RelationField,
   usageKindOf,
 } from '../model/kind.ts'
-import { eventsConfig, objectFields } from './object-fields.ts'
+import { eventsConfig, objectFields, workloadTypes, type WorkloadTypes } from './object-fields.ts'
 import {
   objectMetaType,
   OpenApiTypes,
@@ -48,7 +48,6 @@ import {
   objectWhereType,
   sortDirection,
 } from './where-type.ts'
-import { workloadTypes, type WorkloadTypes } from './workload-type.ts'
 import { elementsOf, type FieldConfigs, type FieldSource, fromSource } from './field-source.ts'
 import { graphqlNameOf } from '../naming/kind-name.ts'
 import type { Definitions } from '../model/definitions.ts'
@@ -77,12 +76,26 @@ export function* schemaInSteps(
 ): Generator<void, GraphQLSchema> {
   const { kinds, profile } = model
   const types = schemaTypes(model, secretData)
-  const query = buildQueryType(kinds, types, {
-    ...(relay && { further: () => relayFields(kinds, types) }),
-    ...(federation && { protocol: () => federationFields(kinds, types) }),
+  const query = rootType('Query', kinds, types, {
+    description:
+      'Lists and look-ups of every kind. A field whose kind or cluster cannot be read is null and has an error; the other fields have their values.',
+    forms: { list: listName, lookup: lookupName },
+    logs: 'value',
+    further: () => (relay ? relayFields(kinds, types) : {}),
+    protocol: () => (federation ? federationFields(kinds, types) : {}),
   })
-  const subscription =
-    kinds.length === 0 ? undefined : buildSubscriptionType(kinds, types, { writes })
+  const subscription = rootType('Subscription', kinds, types, {
+    description:
+      'The matching objects, then their changes. The snapshot comes in frames: the first one resets, the last one is synced.',
+    forms: {
+      listFrames: listName,
+      lookupFrames: lookupName,
+      livePages: ({ listField }) => `${listField}Page`,
+      facetFrames: ({ lookupField }) => `${lookupField}Facets`,
+    },
+    logs: 'logFrames',
+    further: () => (writes ? types.own.rootFields('WriteSubscription') : {}),
+  })
   const mutation =
     writes && kinds.length > 0
       ? new GraphQLObjectType({
@@ -92,7 +105,8 @@ export function* schemaInSteps(
           fields: () => fieldsIn('Mutation', types.own.rootFields('Mutation'), types),
         })
       : undefined
-  yield* resolveFields([query, mutation, subscription].filter((root) => root !== undefined))
+  const roots = [query, mutation, kinds.length === 0 ? undefined : subscription]
+  yield* resolveFields(roots.filter((root) => root !== undefined))
   const schema = new GraphQLSchema({
     description: schemaDescription,
     directives: [
@@ -102,7 +116,7 @@ export function* schemaInSteps(
     ],
     query,
     ...(mutation === undefined ? {} : { mutation }),
-    ...(subscription === undefined ? {} : { subscription }),
+    ...(kinds.length === 0 ? {} : { subscription }),
     types: kinds.map((kind) => types.objectType(kind)),
   })
   return profile.descriptions === false ? withoutDescriptions(schema) : schema
@@ -144,6 +158,11 @@ function schemaTypes(model: SchemaModel, secretData: boolean): SchemaTypes {
     if (name === 'KubernetesObjectWhere') return objectWhereType(types)
     if (name === 'KubernetesObjectOrder') return objectOrderType
     if (name === 'SortDirection') return sortDirection
+    if (name === 'PodTemplateSpec') {
+      const place = { scope: definitions.shared, group: 'apps', parent: 'Workload', property: '' }
+      const { type } = openApiTypes.outputOf({ $ref: podTemplateReference }, place)
+      return getNamedType(type)
+    }
     if (kind !== undefined && name === 'Kind') return objectType(kind)
     if (kind !== undefined && name === 'KindWhere') return types.whereType(kind)
     if (kind !== undefined && name === 'KindOrder') return types.orderType(kind)
@@ -170,9 +189,11 @@ function schemaTypes(model: SchemaModel, secretData: boolean): SchemaTypes {
     whereType: memoised((kind: Kind): GraphQLInputObjectType => buildWhereType(kind, types)),
     orderType: memoised((kind: Kind): GraphQLInputObjectType => buildOrderType(kind)),
   }
-  const workload = workloadTypes(kinds, { types, definitions, openApiTypes })
+  const workload = workloadTypes(kinds, types)
   return types
 }
+
+const podTemplateReference = '#/components/schemas/io.k8s.api.core.v1.PodTemplateSpec'
 
 /** Builds a type once for each kind. A model has one object per kind, so identity compares kinds. */
 function memoised<T>(build: (kind: Kind) => T): (kind: Kind) => T {
@@ -216,38 +237,49 @@ function withoutDescriptions(schema: GraphQLSchema): GraphQLSchema {
   return copy
 }
 
-/** Fields of `Query` besides the fields of kinds and of the gateway. */
-interface FurtherFields {
-  readonly further?: () => FieldConfigs
+const listName = ({ listField }: Kind): string => listField
+const lookupName = ({ lookupField }: Kind): string => lookupField
+
+/** The fields of a root type besides the gateway's own. */
+interface RootFields {
+  readonly description: string
+  /** The fields of each kind, by their form, which is also their name in `KindFields`. The earlier one of a name wins. */
+  readonly forms: Readonly<Record<string, (kind: Kind) => string>>
+  readonly logs: 'value' | 'logFrames'
+  readonly further: () => FieldConfigs
   /** Fields that a protocol demands. No profile leaves them out. */
   readonly protocol?: () => FieldConfigs
 }
 
-/** `Query`: lists and look-ups of every kind, the gateway's own fields, and further ones. */
-function buildQueryType(
+/** `Query` or `Subscription`: the fields of every kind, the gateway's own fields, and further ones. */
+function rootType(
+  name: 'Query' | 'Subscription',
   kinds: readonly Kind[],
   types: SchemaTypes,
-  { further, protocol }: FurtherFields = {},
+  { description, forms, logs, further, protocol }: RootFields,
 ): GraphQLObjectType {
+  const { own } = types
   return new GraphQLObjectType({
-    name: 'Query',
-    description:
-      'Lists and look-ups of every kind. A field whose kind or cluster cannot be read is null and has an error; the other fields have their values.',
+    name,
+    description,
     fields(): FieldConfigs {
-      const fields = types.own.rootFields('Query')
-      for (const kind of kinds) {
-        const { listField, lookupField, deprecation: deprecationReason } = kind
-        const list = types.own.kindField('list', kind)
-        const lookup = types.own.kindField('lookup', kind)
-        fields[listField] = { ...list, deprecationReason, ...fromSource({ form: 'list', kind }) }
-        fields[lookupField] = {
-          ...lookup,
-          deprecationReason,
-          ...fromSource({ form: 'lookup', kind }),
+      const fields = { ...own.rootFields(name), ...further() }
+      for (const [form, nameOf] of Object.entries(forms)) {
+        for (const kind of kinds) {
+          fields[nameOf(kind)] ??= {
+            ...own.kindField(form, kind),
+            deprecationReason: kind.deprecation,
+            ...fromSource({ form, kind } as FieldSource),
+          }
         }
       }
-      Object.assign(fields, podLogs(kinds, types, 'value'), further?.())
-      return { ...fieldsIn('Query', fields, types), ...protocol?.() }
+      const pods = kinds.find(
+        ({ resource }) => resource.group === '' && resource.resource === 'pods',
+      )
+      if (pods !== undefined) {
+        fields['podLogs'] = { ...own.kindField('logs', pods), ...fromSource({ form: logs }) }
+      }
+      return { ...fieldsIn(name, fields, types), ...protocol?.() }
     },
   })
 }
@@ -255,53 +287,6 @@ function buildQueryType(
 function fieldsIn(typeName: string, fields: FieldConfigs, { hasField }: SchemaTypes): FieldConfigs {
   return Object.fromEntries(Object.entries(fields).filter(([name]) => hasField(typeName, name)))
 }
-
-/** The field `podLogs` of a root type, where pods are served. */
-function podLogs(
-  kinds: readonly Kind[],
-  types: SchemaTypes,
-  form: 'value' | 'logFrames',
-): FieldConfigs {
-  const pods = kinds.find(({ resource }) => resource.group === '' && resource.resource === 'pods')
-  if (pods === undefined) return {}
-  return { podLogs: { ...types.own.kindField('logs', pods), ...fromSource({ form }) } }
-}
-
-/**
- * `Subscription`: every list and look-up, live pages and counts, and the same for any kind.
- */
-function buildSubscriptionType(
-  kinds: readonly Kind[],
-  types: SchemaTypes,
-  { writes }: { readonly writes: boolean },
-): GraphQLObjectType {
-  return new GraphQLObjectType({
-    name: 'Subscription',
-    description:
-      'The matching objects, then their changes. The snapshot comes in frames: the first one resets, the last one is synced.',
-    fields(): FieldConfigs {
-      const fields = types.own.rootFields('Subscription')
-      if (writes) Object.assign(fields, types.own.rootFields('WriteSubscription'))
-      const add = (name: string, form: SubscriptionForm, kind: Kind): void => {
-        fields[name] ??= {
-          ...types.own.kindField(form, kind),
-          deprecationReason: kind.deprecation,
-          ...fromSource({ form, kind }),
-        }
-      }
-      for (const kind of kinds) {
-        add(kind.listField, 'listFrames', kind)
-        add(kind.lookupField, 'lookupFrames', kind)
-      }
-      for (const kind of kinds) add(`${kind.listField}Page`, 'livePages', kind)
-      for (const kind of kinds) add(`${kind.lookupField}Facets`, 'facetFrames', kind)
-      Object.assign(fields, podLogs(kinds, types, 'logFrames'))
-      return fieldsIn('Subscription', fields, types)
-    },
-  })
-}
-
-type SubscriptionForm = 'listFrames' | 'lookupFrames' | 'livePages' | 'facetFrames'
 
 interface KindTypeOptions {
   readonly types: SchemaTypes

@@ -8,7 +8,11 @@ import {
   type GraphQLField,
   type GraphQLFieldConfigMap,
   type GraphQLNamedType,
+  type GraphQLOutputType,
+  getNullableType,
   isEnumType,
+  isLeafType,
+  isListType,
 } from 'graphql'
 import type { HealthRule } from '../../kubernetes/health/health.ts'
 import type { PrintedKind } from '../../kubernetes/printing/column.ts'
@@ -41,6 +45,16 @@ export type ValueShape =
   | { readonly form: 'list'; readonly items: ValueShape }
   /** A JSON object, written as a list of `{ key, value }` in the order of the document. */
   | { readonly form: 'entries'; readonly value: ValueShape }
+
+/** The shape of the JSON values of a type. */
+export function shapeOf(type: GraphQLOutputType): ValueShape {
+  const nullable = getNullableType(type)
+  if (isListType(nullable)) return { form: 'list', items: shapeOf(nullable.ofType) }
+  if (!isLeafType(nullable)) return { form: 'object' }
+  const { name } = nullable
+  const scalar = name === 'JSON' ? 'json' : `${name.charAt(0).toLowerCase()}${name.slice(1)}`
+  return { form: 'scalar', scalar: scalar as ScalarForm }
+}
 
 /** Fields of `Subscription`. The arguments name the kind, or the field is one of a kind. */
 export type FollowSource =

@@ -1,16 +1,23 @@
 /*
- * The fields of every object, for the type of one kind and for the interface `KubernetesObject`. One table has their
- * sources; `schema/gateway/kinds.graphql` has their definitions.
+ * The fields of every object, for the type of one kind and for the interface `KubernetesObject`, and those of workloads.
+ * Tables here have their sources; `schema/gateway/kinds.graphql` has their definitions.
+ *
+ * `Workload` has the common fields of the kinds that run pods from a template. Their APIs have the same facts in different
+ * places (`status.readyReplicas` of a Deployment is `status.numberReady` of a DaemonSet), so that a page would have to
+ * select each kind apart. Here each kind gets them, read from its own places. The interface has these, the fields of every
+ * object, and the relations that all these kinds have, `pods` first. It does not implement `KubernetesObject`: it would
+ * lack the fields that other subgraphs add there.
  */
 
 import { healthRuleOf } from '../../kubernetes/health/health-rules.ts'
 import type { Fields } from '../../kubernetes/fields.ts'
 import type { PrintedKind } from '../../kubernetes/printing/column.ts'
-import { type FieldConfigs, type FieldSource, fromSource, type ScalarForm } from './field-source.ts'
+import { type FieldConfigs, type FieldSource, fromSource, shapeOf } from './field-source.ts'
 import { unstoredMetadata } from './open-api-types.ts'
 import { isUsed, type Kind, usedByField } from '../model/kind.ts'
 import type { PrinterColumn } from './gateway-types.ts'
 import type { FieldConfig, SchemaTypes } from './own-types.ts'
+import { GraphQLInterfaceType } from 'graphql'
 
 /** A stand-in for the interface, where the kind of each row counts. */
 const anyKind = { group: '', kind: '' }
@@ -25,11 +32,14 @@ export function objectFields(types: SchemaTypes, kind: Kind | 'any'): FieldConfi
     apiVersion: { form: 'constant', value: isAny ? '' : kind.apiVersion },
     kind: { form: 'constant', value: isAny ? '' : kind.resource.kind },
     metadata: { form: 'property', property: 'metadata', shape: { form: 'object' } },
-    name: metadata('name', 'string'),
-    namespace: metadata('namespace', 'string'),
-    uid: metadata('uid', 'string'),
-    creationTimestamp: metadata('creationTimestamp', 'dateTime'),
-    labels: metadata('labels', 'stringMap'),
+    ...Object.fromEntries(
+      ['name', 'namespace', 'uid', 'creationTimestamp', 'labels'].map((property) => {
+        const otherwise = unstoredMetadata.get(property)
+        const shape = shapeOf(own.objectField(property).type)
+        const source = { form: 'property', property, within: ['metadata'], shape } as const
+        return [property, otherwise === undefined ? source : { ...source, otherwise }]
+      }),
+    ),
     json: { form: 'json', argument: 'path' },
     health: { form: 'health', rule: healthRuleOf(isAny ? anyKind : kind.resource) },
     printerColumns: {
@@ -64,14 +74,6 @@ export function objectFields(types: SchemaTypes, kind: Kind | 'any'): FieldConfi
   )
 }
 
-/** A member of `metadata` as a field of the object itself. */
-function metadata(property: string, scalar: ScalarForm): FieldSource {
-  const shape = { form: 'scalar', scalar } as const
-  const otherwise = unstoredMetadata.get(property)
-  const member = { form: 'property', property, within: ['metadata'], shape } as const
-  return otherwise === undefined ? member : { ...member, otherwise }
-}
-
 /** The field `events`. The oldest come first by default, so that `last: 3` are the newest three. */
 export function eventsConfig(event: Kind, { own }: SchemaTypes): FieldConfig {
   const config = own.kindField('events', event)
@@ -93,4 +95,91 @@ export function printedColumns(
     const shown = type === 'date' ? since : (value ?? null)
     return [{ name, type, format, priority, value: shown, since }]
   })
+}
+
+type WorkloadField =
+  | 'replicas'
+  | 'readyReplicas'
+  | 'updatedReplicas'
+  | 'podTemplate'
+  | 'strategy'
+  | 'conditions'
+
+type Places = Readonly<Record<WorkloadField, string>>
+
+/** The places of the fields in the API of each kind. A field without a value is null: a CronJob has no replicas. */
+const places: Places = {
+  replicas: 'spec.replicas',
+  readyReplicas: 'status.readyReplicas',
+  updatedReplicas: 'status.updatedReplicas',
+  podTemplate: 'spec.template',
+  strategy: 'spec.strategy',
+  conditions: 'status.conditions',
+}
+
+const placesOfKinds: ReadonlyMap<string, Places> = new Map([
+  ['apps/Deployment', places],
+  ['apps/StatefulSet', { ...places, strategy: 'spec.updateStrategy' }],
+  ['apps/ReplicaSet', places],
+  ['/ReplicationController', places],
+  [
+    'apps/DaemonSet',
+    {
+      ...places,
+      replicas: 'status.desiredNumberScheduled',
+      readyReplicas: 'status.numberReady',
+      updatedReplicas: 'status.updatedNumberScheduled',
+      strategy: 'spec.updateStrategy',
+    },
+  ],
+  ['batch/Job', { ...places, replicas: 'spec.parallelism', readyReplicas: 'status.ready' }],
+  ['batch/CronJob', { ...places, podTemplate: 'spec.jobTemplate.spec.template' }],
+])
+
+function placesOf({ resource: { group, kind } }: Kind): Places | undefined {
+  return placesOfKinds.get(`${group}/${kind}`)
+}
+
+/** The interface of one schema, and the fields that a workload has by it. */
+export interface WorkloadTypes {
+  readonly type: GraphQLInterfaceType
+  /** `undefined` if the kind is no workload. */
+  fieldsOf(kind: Kind): FieldConfigs | undefined
+}
+
+export function workloadTypes(kinds: readonly Kind[], types: SchemaTypes): WorkloadTypes {
+  const type = new GraphQLInterfaceType({
+    name: 'Workload',
+    description: 'An object that runs pods made from a template.',
+    fields() {
+      const [first = {}, ...others] = kinds
+        .filter((kind) => placesOf(kind) !== undefined)
+        .map((kind) => types.objectType(kind).getFields())
+      const shared = Object.values(first).filter((field) =>
+        others.every((fields) => String(fields[field.name]?.type) === String(field.type)),
+      )
+      const fields = shared.map(({ name, type: output, description, args }) => {
+        const taken = Object.fromEntries(args.map((argument) => [argument.name, argument]))
+        const config = { type: output, description, args: taken }
+        return [name, { ...config, ...fromSource({ form: 'ofRowType' }) }] as const
+      })
+      return { ...Object.fromEntries(fields), ...objectFields(types, 'any') }
+    },
+  })
+  return {
+    type,
+    fieldsOf(kind) {
+      const at = placesOf(kind)
+      if (at === undefined) return undefined
+      return Object.fromEntries(
+        Object.entries(at).map(([name, place]) => {
+          const field = types.own.workloadField(name)
+          const within = place.split('.')
+          const property = within.pop() ?? ''
+          const shape = shapeOf(field.type)
+          return [name, { ...field, ...fromSource({ form: 'property', property, within, shape }) }]
+        }),
+      )
+    },
+  }
 }

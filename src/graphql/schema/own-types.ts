@@ -1,6 +1,6 @@
 /*
  * The gateway's own types, from the SDL in `schema/gateway/`. A name that begins with `Kind` stands for one type of each
- * kind. A field is a member of its value, unless a table here gives it another source.
+ * kind. A field is a member of its value, or of the JSON of a workload, unless a table here gives it another source.
  */
 
 import { readFileSync } from 'node:fs'
@@ -34,11 +34,13 @@ import {
   type FollowSource,
   fromSource,
   type OwnSource,
+  shapeOf,
 } from './field-source.ts'
 import type { KindOf } from './object-ref.ts'
 import {
   GraphQLDateTime,
   GraphQLExactFloat,
+  GraphQLIntOrString,
   GraphQLJson,
   GraphQLQuantity,
   GraphQLStringMap,
@@ -126,6 +128,7 @@ const definitions: ReadonlyMap<string, DefinitionNode> = new Map(
 const scalars: readonly GraphQLNamedType[] = [
   ...specifiedScalarTypes,
   GraphQLExactFloat,
+  GraphQLIntOrString,
   GraphQLJson,
   GraphQLDateTime,
   GraphQLQuantity,
@@ -184,6 +187,11 @@ export class OwnTypes {
     return field
   }
 
+  /** A field of every workload, without source. */
+  workloadField(name: string): FieldConfig {
+    return this.#field(fieldNamed('Workload', name), undefined)
+  }
+
   /** A field of `KindFields` for a kind, without source. */
   kindField(name: string, kind: Kind): FieldConfig {
     return this.#field(fieldNamed('KindFields', name), kind)
@@ -232,10 +240,13 @@ export class OwnTypes {
     return Object.fromEntries(
       fieldNodes(written).map((node) => {
         const { value: name } = node.name
+        const field = this.#field(node, kind)
         const ofType = fieldsOfTypes[written]
-        const source = ofType === undefined ? member : ofType(name)
+        const json = { form: 'property', property: name, shape: shapeOf(field.type) } as const
+        const ofMember = written.startsWith('Workload') ? json : member
+        const source = ofType === undefined ? ofMember : ofType(name)
         if (source === undefined) throw new TypeError(`${written}.${name} has no source`)
-        return [name, { ...this.#field(node, kind), ...fromSource(source) }]
+        return [name, { ...field, ...fromSource(source) }]
       }),
     )
   }

@@ -1,7 +1,8 @@
 /*
- * Reads one source of SDL into declarations: indexes and uses on types, relations on fields. The arguments of directives
- * are checked against their definitions. The reader never throws: an unreadable part becomes a problem with its file and
- * line.
+ * Reads one source of SDL into declarations: indexes and uses on types, relations on fields. The directives are those of
+ * `schema/directives.graphql`. The arguments of each are checked against its definition; `directive-arguments.ts` has their
+ * types, which a generator writes from the same file. The reader never throws: an unreadable part becomes a problem with its
+ * file and line.
  */
 
 import {
@@ -17,11 +18,16 @@ import {
   parse,
   Source,
   type TypeNode,
+  buildASTSchema,
+  DirectiveLocation,
+  type GraphQLEnumType,
+  isEnumType,
+  isSpecifiedDirective,
 } from 'graphql'
-import { fieldDirectives, sdlDirectives, sdlEnums, typeDirectives } from './sdl-directives.ts'
 import type { DirectiveArguments } from './directive-arguments.ts'
 import { SdlError, type SdlPlace } from './sdl-error.ts'
-import type { SdlSource } from './sdl-source.ts'
+import { type SdlSource, packageSchemaDirectory } from './sdl-source.ts'
+import { readFileSync } from 'node:fs'
 
 /** A directive on a type, with its arguments, checked against its definition. */
 export interface TypeDeclaration<D extends 'index' | 'ended' | 'uses'> {
@@ -264,4 +270,36 @@ function writtenType(node: TypeNode): { readonly type: string; readonly isList: 
     case Kind.LIST_TYPE:
       return { type: writtenType(node.type).type, isList: true }
   }
+}
+
+const vocabulary = buildASTSchema(
+  parse(readFileSync(new URL('directives.graphql', packageSchemaDirectory), 'utf8')),
+)
+
+/** All directives of the SDL. */
+export const sdlDirectives: readonly GraphQLDirective[] = vocabulary
+  .getDirectives()
+  .filter((directive) => !isSpecifiedDirective(directive))
+
+export const sdlEnums: readonly GraphQLEnumType[] = Object.values(vocabulary.getTypeMap()).filter(
+  (type) => isEnumType(type) && !type.name.startsWith('__'),
+) as GraphQLEnumType[]
+
+// Code has the values in camel case: `DATE_TIME` is `dateTime`.
+for (const value of sdlEnums.flatMap((type) => type.getValues())) {
+  value.value = value.name
+    .toLowerCase()
+    .replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase())
+}
+
+export const indexType: GraphQLEnumType = vocabulary.getType('IndexType') as GraphQLEnumType
+
+/** The directives on types, and the directives that make a field a relation. */
+export const typeDirectives: readonly GraphQLDirective[] = directivesOn(DirectiveLocation.OBJECT)
+export const fieldDirectives: readonly GraphQLDirective[] = directivesOn(
+  DirectiveLocation.FIELD_DEFINITION,
+)
+
+function directivesOn(location: DirectiveLocation): readonly GraphQLDirective[] {
+  return sdlDirectives.filter(({ locations }) => locations.includes(location))
 }
