@@ -241,7 +241,13 @@ export class LiveStream<Frame extends StreamFrame> {
   #ended({ error, code, remedy, retryAfterMs }: LiveFailure): void {
     this.#unsubscribe = undefined
     if (this.#status === 'closed') return
-    if (remedy === 'none' || (remedy === 'renew' && !this.#renews())) {
+    let isOver = remedy === 'none'
+    if (remedy === 'renew') {
+      // Tries other credentials once.
+      isOver = this.#hasRenewed || this.#options.client.renew?.() !== true
+      this.#hasRenewed = true
+    }
+    if (isOver) {
       this.#end()
       this.#become('failed', error)
       this.#synced.reject(error)
@@ -257,13 +263,6 @@ export class LiveStream<Frame extends StreamFrame> {
   /** The status of a subscription that is not live, but may become so. */
   get #waiting(): 'loading' | 'reconnecting' {
     return this.#wasLive ? 'reconnecting' : 'loading'
-  }
-
-  /** Tries other credentials once. */
-  #renews(): boolean {
-    if (this.#hasRenewed) return false
-    this.#hasRenewed = true
-    return this.#options.client.renew?.() ?? false
   }
 
   #end(): void {

@@ -46,7 +46,6 @@ import {
   conflictWith,
   failedWrite,
   forbiddenWrite,
-  immutableContents,
   notAsLookedAt,
   type WritePlace,
   type WriteVerb,
@@ -200,7 +199,12 @@ export class CallerWriter implements AsyncDisposable {
     const before = parts.before === undefined ? await this.#before(place, resource) : parts.before
     this.#options.held?.expect(before)
     const isImmutable = this.#withholds(place) && before?.['immutable'] === true
-    if (isImmutable && contentsIn(sent).length > 0) throw immutableContents(place)
+    if (isImmutable && contentsIn(sent).length > 0) {
+      const { cluster, kind, namespace, name } = place
+      const message = `${kind.typeName} ${namespace}/${name} is immutable: its contents cannot be written`
+      const hint = 'delete it and create it again, or leave its contents out'
+      throw new ClientError('INVALID', message, { cluster, type: kind.typeName, hint })
+    }
     const known = before ?? undefined
     const uid = place.uid || (removes ? known?.metadata.uid : undefined)
     // API servers answer 500 for other texts.

@@ -66,11 +66,18 @@ export async function rollback(
       const { labels, ...rest } = fieldsOf(metadata)
       const { [templateHash]: _, ...kept } = fieldsOf(labels)
       const value = { ...template, metadata: { ...rest, labels: kept } }
-      const json = [
-        { op: 'replace', path: '/spec/template', value },
-        ...annotationSteps(before, object),
-      ] as const
-      return client.patch(nameOf(place), { json }, options)
+      const json: JsonPatchOperation[] = [{ op: 'replace', path: '/spec/template', value }]
+      // Sets the annotations of the revision one by one, since others may be set in the meantime. Unlike kubectl, removes
+      // none: other tools keep their annotations here.
+      const path = '/metadata/annotations'
+      const set = Object.entries(object.metadata.annotations ?? {})
+        .filter(([key]) => !keptAnnotations.has(key))
+        .map(
+          ([key, text]) => ({ op: 'add', path: `${path}/${escaped(key)}`, value: text }) as const,
+        )
+      const isFirst = before.metadata.annotations === undefined
+      if (set.length > 0 && isFirst) json.push({ op: 'add', path, value: {} })
+      return client.patch(nameOf(place), { json: [...json, ...set] }, options)
     },
   })
 }
@@ -112,20 +119,4 @@ async function revisionsOf(
     }))
     .filter(({ number }) => number > 0)
     .toSorted((a, b) => b.number - a.number)
-}
-
-/**
- * Sets the annotations of a revision one by one, since others may be set in the meantime. Unlike kubectl, removes none:
- * other tools keep their annotations here.
- */
-function annotationSteps(
-  deployment: Unstructured,
-  replicaSet: Unstructured,
-): readonly JsonPatchOperation[] {
-  const path = '/metadata/annotations'
-  const steps = Object.entries(replicaSet.metadata.annotations ?? {})
-    .filter(([key]) => !keptAnnotations.has(key))
-    .map(([key, value]) => ({ op: 'add', path: `${path}/${escaped(key)}`, value }) as const)
-  if (steps.length === 0 || deployment.metadata.annotations !== undefined) return steps
-  return [{ op: 'add', path, value: {} }, ...steps]
 }

@@ -189,13 +189,6 @@ export function conflictWith(
   })
 }
 
-/** The refusal of any new contents for an immutable object. */
-export function immutableContents({ cluster, kind, namespace, name }: WritePlace): ClientError {
-  const message = `${kind.typeName} ${namespace}/${name} is immutable: its contents cannot be written`
-  const hint = 'delete it and create it again, or leave its contents out'
-  return new ClientError('INVALID', message, { cluster, type: kind.typeName, hint })
-}
-
 interface AdmissionDenial {
   readonly by: 'WEBHOOK' | 'POLICY' | 'PLUGIN'
   /** The name of the webhook or policy; null for a plugin of the API server, which does not give its name. */
