@@ -170,7 +170,10 @@ export class EventRecorder implements AsyncDisposable {
   record(event: RecordedEvent): void {
     const made = eventOf(event, this.#reporter)
     if (this.#closing !== undefined) return this.#dropped(made, 'closed')
-    const key = seriesKey(made)
+    // Equal events are repetitions. Notes, and versions of the objects, may differ.
+    const { type, reason, action, regarding = {}, related = {} } = made
+    const objects = [identityOf(regarding), identityOf(related)]
+    const key = [type, reason, action, ...objects].join('\n')
     const known = this.#series.get(key)
     if (known !== undefined && !this.#isOver(known)) {
       known.count += 1
@@ -315,7 +318,11 @@ export class EventRecorder implements AsyncDisposable {
       event = await this.#write(series, signal)
     } catch (error) {
       if (signal.aborted) return
-      if (!isPassing(error)) return this.#drop(key, 'refused', error)
+      const isPassing =
+        error instanceof ApiStatusError
+          ? error.httpStatus === 429 || error.httpStatus >= 500
+          : error instanceof ConnectionError || error instanceof UnexpectedAnswerError
+      if (!isPassing) return this.#drop(key, 'refused', error)
       series.failingSinceMs ??= performance.now()
       const failingMs = performance.now() - series.failingSinceMs
       if (failingMs >= this.#limits.retryDeadlineMs) return this.#drop(key, 'deadline', error)
@@ -388,12 +395,6 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
 }
 
 type Limits = Record<keyof typeof eventRecorderDefaults, number>
-
-/** Whether the same write may succeed later. */
-function isPassing(error: unknown): boolean {
-  if (error instanceof ApiStatusError) return error.httpStatus === 429 || error.httpStatus >= 500
-  return error instanceof ConnectionError || error instanceof UnexpectedAnswerError
-}
 
 /** What has happened to an object. Texts are limited as by the API. */
 export interface RecordedEvent {
@@ -468,12 +469,6 @@ function eventOf(given: RecordedEvent, reporter: EventReporter): EventsEvent {
     note: cut(note, maxNoteBytes),
     type,
   }
-}
-
-/** Equal events are repetitions. Notes, and versions of the objects, may differ. */
-function seriesKey(event: EventsEvent): string {
-  const { type, reason, action, regarding = {}, related = {} } = event
-  return [type, reason, action, identityOf(regarding), identityOf(related)].join('\n')
 }
 
 /** Tells objects apart. Their versions may differ. */

@@ -72,22 +72,26 @@ export async function typesCommand(args: readonly string[], program: TypesProgra
     return
   }
   const { crd, cluster, kubeconfig, context, server, group: groups, out, check } = values
-  if (crd === undefined && positionals.length > 0) {
-    throw usageError(program, `${JSON.stringify(positionals[0])} is not an option`)
+  const problem =
+    (crd === undefined &&
+      positionals.length > 0 &&
+      `${JSON.stringify(positionals[0])} is not an option`) ||
+    ((crd === undefined) === (cluster !== true) && 'give either --crd or --cluster') ||
+    (cluster !== true &&
+      (kubeconfig ?? context ?? server) !== undefined &&
+      '--kubeconfig, --context and --server go with --cluster') ||
+    (check === true && out === undefined && '--check needs the file: --out')
+  if (problem !== false) throw usageError(program, problem)
+  const definitions = (crd === undefined ? [] : [...crd, ...positionals]).flatMap(definitionsAt)
+  if (crd === undefined) {
+    const selection = present({ kubeconfig, context, server })
+    await using apiServer = new ApiServer({ config: loadClusterConfig(selection) })
+    // A page at a time.
+    const list = apiServer.client(resources.customResourceDefinitions).list({ limit: 50 })
+    for await (const definition of list) {
+      definitions.push({ place: `${apiServer.name}: ${definition.metadata.name}`, definition })
+    }
   }
-  if ((crd === undefined) === (cluster !== true)) {
-    throw usageError(program, 'give either --crd or --cluster')
-  }
-  if (cluster !== true && (kubeconfig ?? context ?? server) !== undefined) {
-    throw usageError(program, '--kubeconfig, --context and --server go with --cluster')
-  }
-  if (check === true && out === undefined) {
-    throw usageError(program, '--check needs the file: --out')
-  }
-  const definitions =
-    crd === undefined
-      ? await clusterDefinitions(present({ kubeconfig, context, server }))
-      : [...crd, ...positionals].flatMap(definitionsAt)
   const importFrom = values.import ?? program.importFrom
   const text = customTypes(definitions, { importFrom, ...present({ groups }) })
   if (out === undefined) program.print(text)
@@ -112,49 +116,34 @@ function attempt<T>(make: () => T, refused: (error: unknown) => Error): T {
   }
 }
 
-/** The definitions of a cluster, a page at a time. */
-async function clusterDefinitions(
-  selection: Parameters<typeof loadClusterConfig>[0],
-): Promise<readonly PlacedDefinition[]> {
-  await using apiServer = new ApiServer({ config: loadClusterConfig(selection) })
-  const definitions: PlacedDefinition[] = []
-  const list = apiServer.client(resources.customResourceDefinitions).list({ limit: 50 })
-  for await (const definition of list) {
-    definitions.push({ place: `${apiServer.name}: ${definition.metadata.name}`, definition })
-  }
-  return definitions
-}
-
 const extensions = new Set(['.yaml', '.yml', '.json'])
 const maxFileBytes = 64 * 1024 * 1024
 
 /** The definitions of a file, or of the files of a directory. */
 function definitionsAt(path: string): readonly PlacedDefinition[] {
-  return filesAt(path).flatMap((file) => {
-    let text: string
-    try {
-      if (file !== '-' && statSync(file).size > maxFileBytes) {
-        const hint = 'give its definitions in smaller files'
-        throw new CustomTypesError(file, `it is larger than ${maxFileBytes} bytes`, hint)
-      }
-      text = readFileSync(file === '-' ? 0 : file, 'utf8')
-    } catch (error) {
-      throw unreadable(file, error)
-    }
+  const files = attempt(
+    () =>
+      path === '-' || !statSync(path).isDirectory()
+        ? [path]
+        : readdirSync(path)
+            .filter((name) => extensions.has(extname(name)))
+            .toSorted()
+            .map((name) => join(path, name)),
+    (error) => unreadable(path, error),
+  )
+  return files.flatMap((file) => {
+    const text = attempt(
+      () => {
+        if (file !== '-' && statSync(file).size > maxFileBytes) {
+          const hint = 'give its definitions in smaller files'
+          throw new CustomTypesError(file, `it is larger than ${maxFileBytes} bytes`, hint)
+        }
+        return readFileSync(file === '-' ? 0 : file, 'utf8')
+      },
+      (error) => unreadable(file, error),
+    )
     return definitionsIn(file === '-' ? 'the standard input' : file, text)
   })
-}
-
-function filesAt(path: string): readonly string[] {
-  try {
-    if (path === '-' || !statSync(path).isDirectory()) return [path]
-    return readdirSync(path)
-      .filter((name) => extensions.has(extname(name)))
-      .toSorted()
-      .map((name) => join(path, name))
-  } catch (error) {
-    throw unreadable(path, error)
-  }
 }
 
 function unreadable(file: string, error: unknown): CodedError {

@@ -14,7 +14,7 @@ import { Backoff, sleep } from '../lib/backoff.ts'
 import {
   type ClusterApi,
   definitionsResourceOf,
-  servicesResourceOf,
+  resourceNamed,
   type DefinitionMetadata,
 } from './cluster-api.ts'
 
@@ -85,7 +85,7 @@ export class ApiWatch {
   async run(signal: AbortSignal): Promise<void> {
     const { resources } = this.#api
     const definitions = definitionsResourceOf(resources)
-    const services = servicesResourceOf(resources)
+    const services = resourceNamed(resources, 'apiregistration.k8s.io', 'apiservices')
     const running: Promise<void>[] = []
     if (definitions !== undefined) {
       const informer = this.#informer(definitions, ({ key }) => this.#touch(key))

@@ -112,21 +112,19 @@ export async function askAgain(api: ClusterApi, signal: AbortSignal): Promise<Cl
   return { ...api, resources, openapi, crds, failures: failuresOf(discovery, openApi) }
 }
 
-/** The resource of CustomResourceDefinitions; `undefined` if the cluster has none. */
-export function definitionsResourceOf(resources: readonly ApiResource[]): ApiResource | undefined {
+/** A resource by its group and plural; `undefined` if the cluster does not serve it. */
+export function resourceNamed(
+  resources: readonly ApiResource[],
+  group: string,
+  plural: string,
+): ApiResource | undefined {
   return resources.find(
-    ({ group, version, resource }) =>
-      group === 'apiextensions.k8s.io' &&
-      version === 'v1' &&
-      resource === 'customresourcedefinitions',
+    (one) => one.group === group && one.resource === plural && one.version === 'v1',
   )
 }
 
-/** The resource of APIServices; `undefined` if the cluster has none. */
-export function servicesResourceOf(resources: readonly ApiResource[]): ApiResource | undefined {
-  return resources.find(
-    ({ group, resource }) => group === 'apiregistration.k8s.io' && resource === 'apiservices',
-  )
+export function definitionsResourceOf(resources: readonly ApiResource[]): ApiResource | undefined {
+  return resourceNamed(resources, 'apiextensions.k8s.io', 'customresourcedefinitions')
 }
 
 function failuresOf(discovery: Discovery, openApi: FetchedOpenApi): Error[] {

@@ -274,7 +274,7 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
       if (signal.aborted) return
       await this.#connect(signal)
       // An invalid configuration may become valid again.
-      if (!isConnected(this.#cluster)) continue
+      if ((this.#cluster as Cluster).state !== 'connected') continue
       if (signal.aborted) return
       await this.#changed()
       this.#announce()
@@ -403,10 +403,6 @@ class NotConnectedYetError extends CodedError {
 
 function isNotTried(cluster: Cluster): boolean {
   return cluster.state === 'unreachable' && cluster.error instanceof NotConnectedYetError
-}
-
-function isConnected(cluster: Cluster): boolean {
-  return cluster.state === 'connected'
 }
 
 function configOf({ place }: SourcedCluster): ClusterConfig {

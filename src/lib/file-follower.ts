@@ -1,5 +1,5 @@
 /*
- * Follows files by looking at them every two seconds. Events of the file system would miss what a mounted Secret or
+ * Follows files by looking at them every second. Events of the file system would miss what a mounted Secret or
  * ConfigMap does: it is a symbolic link that is replaced. A look returns what is compared: the state of files, their
  * names, or their contents; {@link changesOf} yields those that differ from the one before. {@link FollowedFiles} keeps
  * what was last read of files that are read at once.
@@ -8,7 +8,9 @@
 import { statSync } from 'node:fs'
 import { sleep } from './backoff.ts'
 
-const intervalMs = 2_000
+/** The pause between two looks. It is longer if a look takes long: looking may take a fiftieth of the time. */
+const pauseMs = 1_000
+const pauseShare = 50
 
 /**
  * What `look` finds: at once, unless it equals `seen`, and then each time that it differs from the look before. Errors
@@ -21,15 +23,17 @@ export async function* changesOf<Found>(
   { seen, isBackground = false }: { readonly seen?: Found; readonly isBackground?: boolean } = {},
 ): AsyncGenerator<Found, void, void> {
   let before = textOf(seen)
-  if (seen !== undefined) await sleep(intervalMs, signal, isBackground)
+  if (seen !== undefined) await sleep(pauseMs, signal, isBackground)
   while (!signal.aborted) {
+    const beganMs = performance.now()
     const found = await look()
+    const tookMs = performance.now() - beganMs
     const now = textOf(found)
     if (now !== before) {
       before = now
       yield found
     }
-    await sleep(intervalMs, signal, isBackground)
+    await sleep(Math.max(pauseMs, pauseShare * tookMs), signal, isBackground)
   }
 }
 
@@ -48,8 +52,8 @@ export function stateOf(file: string): string {
 }
 
 /**
- * What is read of files, now and within two seconds after one was changed, created or removed. While they cannot be read, the value
- * before stays. Does not keep the process alive.
+ * What is read of files, now and about a second after one was changed, created or removed. While they cannot be read,
+ * the value before stays. Does not keep the process alive.
  */
 export class FollowedFiles<Value> implements Disposable {
   readonly #stop = new AbortController()

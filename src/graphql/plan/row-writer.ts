@@ -20,7 +20,7 @@ import { directObject, type SecretContents } from '../reads/direct/direct-reads.
 import { clusterState } from '../reads/fleet-state.ts'
 import { canDo } from '../reads/permissions.ts'
 import { usageOf } from '../reads/usage-read.ts'
-import { ObjectRefRead, ownerChainOf, ownersOf } from '../reads/owner-read.ts'
+import { ObjectRefRead, ownerChainOf, ownersOf } from '../reads/relation-read.ts'
 import {
   anyRowWriter,
   collectFields,

@@ -142,13 +142,13 @@ export class PlacesReport<P extends PlaceRead> {
   /** Tells that a whole cluster cannot be read. What is known of it from before may still be added. */
   lose(cluster: string): void {
     this.#lost.add(cluster)
-    this.failures.push(lostCluster(this.#served, cluster))
+    this.failures.push(unreachableCluster(this.#served, { cluster }, true))
   }
 
   /** All gaps except stale or partial parts. */
   missing(): readonly ClusterGap[] {
     const lost = Array.from(this.#lost, (cluster) => {
-      const { code, message } = lostCluster(this.#served, cluster)
+      const { code, message } = unreachableCluster(this.#served, { cluster }, true)
       return { cluster, type: null, code, message, since: lostSince(this.#served, cluster) }
     })
     return [...this.gaps, ...closedGaps(this.#refusedIn, this.parts, this.gaps), ...lost]
@@ -294,30 +294,22 @@ function notServedGap({ cluster, kind }: ClusterKind): ClusterGap {
   return { cluster, type, code: 'NOT_SERVED', message, since: null }
 }
 
-function lostCluster({ members }: ServedSchema, cluster: string): ClientError {
-  if (members.get(cluster)?.state === 'UNAUTHORIZED') return unauthorizedCluster(cluster)
-  const message = `cluster ${cluster} cannot be reached: the answer has what is known of it from before`
-  const details = { cluster, hint: 'try again in a moment', retryAfterMs: 1_000 }
-  return new ClientError('CLUSTER_UNREACHABLE', message, details)
-}
-
-/** The error of an unreachable cluster. `isHeld`: the answer has the objects that the cluster last held. */
+/**
+ * The error of an unreachable cluster, or of a kind in it. `isHeld`: the answer has what the cluster last held.
+ */
 export function unreachableCluster(
   { members }: ServedSchema,
-  { cluster, kind }: ClusterKind,
+  { cluster, kind }: { readonly cluster: string; readonly kind?: Kind },
   isHeld: boolean,
 ): ClientError {
-  if (members.get(cluster)?.state === 'UNAUTHORIZED') {
-    return unauthorizedCluster(cluster, kind.typeName)
-  }
-  const held = isHeld ? ': its objects are as they were last known' : ''
-  const message = `cluster ${cluster} cannot be reached${held}`
-  const details = {
-    cluster,
-    type: kind.typeName,
-    hint: 'try again in a moment',
-    retryAfterMs: 1_000,
-  }
+  const type = kind?.typeName
+  if (members.get(cluster)?.state === 'UNAUTHORIZED') return unauthorizedCluster(cluster, type)
+  const held =
+    kind === undefined
+      ? ': the answer has what is known of it from before'
+      : ': its objects are as they were last known'
+  const message = `cluster ${cluster} cannot be reached${isHeld ? held : ''}`
+  const details = { cluster, type, hint: 'try again in a moment', retryAfterMs: 1_000 }
   return new ClientError('CLUSTER_UNREACHABLE', message, details)
 }
 

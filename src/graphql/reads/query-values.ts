@@ -38,7 +38,7 @@ import {
   entityOf,
   entityPlaces,
 } from './object-read.ts'
-import { anyKindsPlaces, readAnyKinds } from './over-kinds/any-kinds-list.ts'
+import { anyKindsPlaces, readAnyKinds } from './over-kinds/kinds-connection.ts'
 import { lastEventNeeds, problemNeeds, readProblems } from './over-kinds/problems-read.ts'
 import {
   completionNeeds,

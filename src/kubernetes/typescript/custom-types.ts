@@ -49,7 +49,11 @@ export function customTypes(
     const hint = 'give a CustomResourceDefinition of apiextensions.k8s.io/v1 with a served version'
     throw new CustomTypesError('no types', 'no definition serves a kind', hint)
   }
-  return new TypesModule(wanted.toSorted(byKind)).text(importFrom)
+  const ordered = wanted.toSorted(
+    (a, b) =>
+      byText(a.group, b.group) || byText(a.kind, b.kind) || compareVersions(a.version, b.version),
+  )
+  return new TypesModule(ordered).text(importFrom)
 }
 
 interface CustomKind {
@@ -247,10 +251,6 @@ function byText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
-function byKind(a: CustomKind, b: CustomKind): number {
-  return byText(a.group, b.group) || byText(a.kind, b.kind) || compareVersions(a.version, b.version)
-}
-
 function requireOnce(kinds: readonly CustomKind[]): void {
   const places = new Map<string, string>()
   for (const { place, group, version, plural } of kinds) {
@@ -411,12 +411,8 @@ export function listText(item: string): string {
 }
 
 export function memberText(name: string, isOptional: boolean, type: string): string {
-  return `readonly ${nameText(name)}${isOptional ? '?' : ''}: ${type}`
-}
-
-/** A property name: quoted unless it is an identifier. */
-function nameText(name: string): string {
-  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : stringText(name)
+  const member = /^[A-Za-z_$][\w$]*$/.test(name) ? name : stringText(name)
+  return `readonly ${member}${isOptional ? '?' : ''}: ${type}`
 }
 
 /** A string literal in single quotes. */
@@ -453,17 +449,14 @@ function objectText(schema: OpenApiSchema, to: References): string {
 }
 
 /** The allowed values as literals; `undefined` unless all are strings, numbers or null. */
-function literalsOf({ enum: values }: OpenApiSchema): readonly string[] | undefined {
-  if (values === undefined || values.length === 0) return undefined
-  if (!values.every(isPlain)) return undefined
-  const literals = values.map((value) =>
-    typeof value === 'string' ? stringText(value) : String(value),
-  )
-  return [...new Set(literals)]
+function literalsOf({ enum: values = [] }: OpenApiSchema): readonly string[] | undefined {
+  const literals = values.map((value) => {
+    if (typeof value === 'string') return stringText(value)
+    return Number.isFinite(value) || value === null ? String(value) : undefined
+  })
+  const known = literals.filter((one) => one !== undefined)
+  return known.length === 0 || known.length < literals.length ? undefined : [...new Set(known)]
 }
-
-const isPlain = (value: unknown): value is string | number | null =>
-  typeof value === 'string' || Number.isFinite(value) || value === null
 
 /** Whether an integer may have more digits than a double holds. */
 function isLong({ format, maximum, minimum }: OpenApiSchema): boolean {

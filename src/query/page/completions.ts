@@ -124,12 +124,12 @@ export function completionsOf(options: CompletionsOptions): Completions {
   return { completions, hasMore }
 }
 
-interface VisiblePart extends CompletedPart {
+interface SeenPart extends CompletedPart {
   readonly terms: VisibleTerms
 }
 
 interface TermSearch {
-  readonly parts: readonly VisiblePart[]
+  readonly parts: readonly SeenPart[]
   readonly word: UnfinishedWord
   readonly limit: number
   readonly budget: WorkBudget
@@ -250,7 +250,7 @@ class FirstTerms {
   /** Adds the values of a field that begin with a text. `head` is written in front of each. */
   addValues(
     term: CompletionTerm,
-    { terms, type }: VisiblePart,
+    { terms, type }: SeenPart,
     field: TermField,
     start: string,
     head: string,

@@ -47,9 +47,21 @@ export function sumsByValue(
   columns: NumberColumns,
 ): readonly (readonly ExactSum[])[] {
   if (sums.length === 0 || values.length === 0) return values.map(() => [])
-  const { groups, size, isOfMembers } = membersByValue(index, values, members)
-  const tested = isOfMembers ? undefined : members
-  if (isOfMembers) budget.spend('examined', examinedPerAsked * size)
+  const postings = values.map((value) => index.posting(value))
+  let groups: readonly Iterable<ObjectId>[] = postings.map((posting) => posting ?? [])
+  let size = postings.reduce((sum, posting) => sum + (posting?.size ?? 0), 0)
+  let tested = members
+  if (members !== undefined && members.size * examinedPerAsked < size) {
+    // Members are few: they are asked for their values.
+    const asked = new Map(values.map((value): [string, ObjectId[]] => [value, []]))
+    for (const id of members.ids(1)) {
+      for (const value of index.valuesOf(id)) asked.get(value)?.push(id)
+    }
+    groups = [...asked.values()]
+    size = members.size
+    tested = undefined
+    budget.spend('examined', examinedPerAsked * size)
+  }
   const results = values.map((): ExactSum[] => [])
   for (const numeric of sums) {
     const isBulk = size * examinedPerAsked >= numeric.objectCount
@@ -82,29 +94,6 @@ const examinedPerNumber = 3
 const examinedPerSum = 3
 /** Adding a number that does not fit into a column takes as long as examining so many objects. */
 const examinedPerLarge = 4
-
-/** The ids with each value: the postings, or if members are few, those members. */
-function membersByValue(
-  index: IndexView,
-  values: readonly string[],
-  members: IdBytes | undefined,
-): {
-  readonly groups: readonly Iterable<ObjectId>[]
-  readonly size: number
-  /** Whether the ids are of members only. */
-  readonly isOfMembers: boolean
-} {
-  const postings = values.map((value) => index.posting(value))
-  const size = postings.reduce((sum, posting) => sum + (posting?.size ?? 0), 0)
-  if (members === undefined || members.size * examinedPerAsked >= size) {
-    return { groups: postings.map((posting) => posting ?? []), size, isOfMembers: false }
-  }
-  const groups = new Map(values.map((value): [string, ObjectId[]] => [value, []]))
-  for (const id of members.ids(1)) {
-    for (const value of index.valuesOf(id)) groups.get(value)?.push(id)
-  }
-  return { groups: [...groups.values()], size: members.size, isOfMembers: true }
-}
 
 /** The numbers of a few objects, each read from the index. */
 class AskedNumbers {

@@ -346,8 +346,21 @@ function podStatus(
     const exit = { reason: 'Completed', exitCode: 0, ...times }
     initRun = { restarts: 0, ready: true, state: { exit } }
   }
+  const ready = isReady(state)
+  const finished = state.kind === 'finished'
+  const changedAt = timestamp(finished ? state.exit.finishedAtMs : state.sinceMs)
+  const done = phase === 'Succeeded' ? 'PodCompleted' : undefined
+  const unready = `containers with unready status: [${facts.containerNames}]`
+  const why = finished ? [done ?? 'PodFailed'] : ['ContainersNotReady', unready]
+  const [reason, message] = ready ? [] : why
   const status = {
-    conditions: podConditions(state, phase, createdAt, facts.containerNames),
+    conditions: [
+      condition('PodReadyToStartContainers', !finished && state.kind !== 'creating', createdAt),
+      condition('Initialized', true, createdAt, done),
+      condition('Ready', ready, changedAt, reason, message),
+      condition('ContainersReady', ready, changedAt, reason, message),
+      condition('PodScheduled', true, createdAt),
+    ],
     containerStatuses: statuses(facts.containers, (index) => runOf(state, index === 0)),
     hostIP,
     hostIPs: [{ ip: hostIP }],
@@ -359,7 +372,7 @@ function podStatus(
     startTime: createdAt,
   }
   // Pods in similar states have the same fields, except for their address, which is a key.
-  const key = `${state.kind}/${phase}/${isReady(state)}`
+  const key = `${state.kind}/${phase}/${ready}`
   let shared = facts.statusFields.get(key)
   if (shared === undefined) {
     shared = ownedFields({ ...status, qosClass: undefined, podIPs: undefined })
@@ -371,28 +384,6 @@ function podStatus(
 }
 
 const isReady = (state: PlacedState): boolean => state.kind === 'running' && state.ready
-
-function podConditions(
-  state: PlacedState,
-  phase: string,
-  createdAt: string,
-  containerNames: string,
-): readonly object[] {
-  const ready = isReady(state)
-  const finished = state.kind === 'finished'
-  const at = timestamp(finished ? state.exit.finishedAtMs : state.sinceMs)
-  const done = phase === 'Succeeded' ? 'PodCompleted' : undefined
-  const unready = `containers with unready status: [${containerNames}]`
-  const why: readonly string[] = finished ? [done ?? 'PodFailed'] : ['ContainersNotReady', unready]
-  const [reason, message] = ready ? [] : why
-  return [
-    condition('PodReadyToStartContainers', !finished && state.kind !== 'creating', createdAt),
-    condition('Initialized', true, createdAt, done),
-    condition('Ready', ready, at, reason, message),
-    condition('ContainersReady', ready, at, reason, message),
-    condition('PodScheduled', true, createdAt),
-  ]
-}
 
 function condition(
   type: string,

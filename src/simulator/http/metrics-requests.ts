@@ -34,7 +34,9 @@ export function serveMetrics(exchange: Exchange, target: RequestTarget, storage:
   if (measured === undefined) throw noSuchResource()
   const nowMs = Date.now()
   const store = storage.store(measured.stored)
-  const measure = isOfPods ? podMeasurer(nowMs) : nodeMeasurer(storage, nowMs)
+  const measure: Measure = isOfPods
+    ? (object) => podMetrics(object, nowMs)
+    : nodeMeasurer(storage, nowMs)
   if (name !== '') {
     const found = store.get(objectKey({ namespace, name }))
     const metrics = found && measure(found)
@@ -57,21 +59,18 @@ export function serveMetrics(exchange: Exchange, target: RequestTarget, storage:
 
 type Measure = (object: StoredObject) => object | undefined
 
-/** Pods that do not run have no metrics. */
-function podMeasurer(nowMs: number): Measure {
-  return (object) => {
-    const pod = podOf(object)
-    if (pod === undefined) return undefined
-    const used = usageOf(pod, nowMs)
-    if (used === undefined) return undefined
-    const containers = pod.containers.map(({ name }, at) => ({
-      name,
-      usage: writtenUsage(used[at] ?? nothing),
-    }))
-    const window = windowOf(pod.node, nowMs)
-    const told = pod.told === undefined ? {} : { timestamp: timestamp(nowMs) }
-    return { metadata: metadataOf(object), ...window, ...told, containers }
-  }
+/** What a pod uses; `undefined` while it does not run. */
+function podMetrics(object: StoredObject, nowMs: number): object | undefined {
+  const pod = podOf(object)
+  const used = pod && usageOf(pod, nowMs)
+  if (pod === undefined || used === undefined) return undefined
+  const containers = pod.containers.map(({ name }, at) => ({
+    name,
+    usage: writtenUsage(used[at] ?? nothing),
+  }))
+  const window = windowOf(pod.node, nowMs)
+  const told = pod.told === undefined ? {} : { timestamp: timestamp(nowMs) }
+  return { metadata: metadataOf(object), ...window, ...told, containers }
 }
 
 /** A node uses what its pods use, and something for itself. */

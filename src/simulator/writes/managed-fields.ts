@@ -15,7 +15,7 @@ import { serverMetadata } from '../schema/field-checks.ts'
 /** A set of fields: their paths, each the names of its steps in `fieldsV1`, joined by {@link separator}. */
 export type FieldSet = ReadonlySet<string>
 
-const separator = '\0'
+export const separator = '\0'
 
 export const stepOf = (path: string, name: string): string =>
   path === '' ? name : `${path}${separator}${name}`
@@ -78,7 +78,7 @@ interface Field {
 }
 
 /** The fields below a value, including maps, lists and their items. */
-function fieldsBelow(value: unknown, schema: KindSchema, path = ''): Field[] {
+export function fieldsBelow(value: unknown, schema: KindSchema, path = ''): Field[] {
   return [...(partsOf(value, schema) ?? [])].flatMap(([name, part]) => {
     const at = stepOf(path, name)
     const parts = partsOf(part.value, part.schema)
@@ -88,15 +88,8 @@ function fieldsBelow(value: unknown, schema: KindSchema, path = ''): Field[] {
   })
 }
 
-const isItem = (path: string): boolean => path.startsWith('k:', path.lastIndexOf(separator) + 1)
-
-/** The fields that an applied configuration sets. */
-export const appliedFields = (value: unknown, schema: KindSchema): FieldSet =>
-  new Set(
-    fieldsBelow(value, schema).flatMap(({ hasParts, path }) =>
-      !hasParts || isItem(path) ? [path] : [],
-    ),
-  )
+export const isItem = (path: string): boolean =>
+  path.startsWith('k:', path.lastIndexOf(separator) + 1)
 
 /** How one version of an object differs from another. */
 export interface FieldChanges {
@@ -113,15 +106,6 @@ export function fieldChanges(before: unknown, after: unknown, schema: KindSchema
   )
   const removed = [...old.keys()].filter((path) => !fresh.has(path))
   return { set: new Set(set.map(([path]) => path)), removed: new Set(removed) }
-}
-
-/** Adds each list item that contains a field of the set. */
-export function withItems(set: FieldSet): FieldSet {
-  const items = [...set].flatMap((path) => {
-    const steps = path.split(separator)
-    return steps.map((_, at) => steps.slice(0, at + 1).join(separator)).filter(isItem)
-  })
-  return set.union(new Set(items))
 }
 
 /** The paths of a set in the notation of messages: `.spec.containers[name="a"].image`. */
@@ -218,7 +202,7 @@ const unowned = [
 ]
 
 /** Drops the fields that no manager can own, and `more`. */
-const withoutUnowned = (set: FieldSet, ...more: readonly string[]): FieldSet =>
+export const withoutUnowned = (set: FieldSet, ...more: readonly string[]): FieldSet =>
   new Set(
     [...set].filter(
       (path) =>
@@ -238,23 +222,6 @@ export function ownable(set: FieldSet, { served: { stored }, subresource }: Writ
   return stored.custom || !hasSpec ? own : own.difference(new Set(['f:spec']))
 }
 
-/** Updates the managers after a create or an update: the writer owns the fields that it sets, and others lose them. */
-export function withOwners(
-  previous: Unstructured | undefined,
-  next: Unstructured,
-  writer: Writer,
-): Unstructured {
-  const managers = previous === undefined ? [] : readManagers(previous)
-  const changes = fieldChanges(previous ?? {}, next, writer.schema)
-  const self = managerOf(writer, 'Update', ownable(changes.set, writer))
-  const old = managers.find((one) => isSameManager(one, self))
-  const kept = (old?.fields ?? new Set()).difference(changes.removed)
-  return withManagers(next, [
-    ...managersWithout(managers, old, self.fields.union(changes.removed)),
-    { ...self, fields: kept.union(self.fields) },
-  ])
-}
-
 /** All managers but one, without some fields. */
 export const managersWithout = (
   managers: readonly Manager[],
@@ -265,19 +232,10 @@ export const managersWithout = (
     .filter((one) => one !== other)
     .map((one) => ({ ...one, fields: one.fields.difference(fields) }))
 
-/** The managers before an apply. The manager `before-first-apply` owns all fields of an object without managers. */
-export function ownersBeforeApply(current: Unstructured, writer: Writer): Manager[] {
-  const managers = readManagers(current)
-  if (managers.length > 0) return managers
-  const before = { ...writer, manager: 'before-first-apply', subresource: '' }
-  const { set } = fieldChanges({}, current, writer.schema)
-  return [managerOf(before, 'Update', withoutUnowned(set))]
-}
-
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /** The managers of an object, from its `metadata.managedFields`. */
-function readManagers({ metadata }: Unstructured): Manager[] {
+export function readManagers({ metadata }: Unstructured): Manager[] {
   const { managedFields } = metadata as ObjectMeta & { readonly managedFields?: unknown }
   if (!Array.isArray(managedFields)) return []
   return managedFields.filter(isJsonObject).map((entry) => ({

@@ -31,22 +31,23 @@ import { generatedName, metadataProblems, serverMetadata } from '../schema/field
 import { unknownFields } from '../schema/structural-schema.ts'
 import type { Storage } from '../storage/storage.ts'
 import {
-  appliedFields,
   fieldChanges,
   fieldPaths,
+  fieldsBelow,
   type FieldSet,
+  isItem,
   isSameManager,
   isWithin,
   type Manager,
   managerOf,
   managersWithout,
   ownable,
-  ownersBeforeApply,
   partsOf,
+  readManagers,
+  separator,
   stepOf,
-  withItems,
   withManagers,
-  withOwners,
+  withoutUnowned,
   type Writer,
 } from './managed-fields.ts'
 import { mergedOrder } from './patches.ts'
@@ -131,16 +132,26 @@ export type Owned = (
   current: Unstructured | undefined,
 ) => Unstructured | undefined
 
+/** The writer owns the fields that it sets, and others lose them. */
 function ownedByWriter(
   storage: Storage,
   { served }: Pick<WriteTarget, 'served'>,
   { manager, subresource }: WriteOptions,
 ): Owned {
   const schema = kindSchema(storage.registry.captured, served)
-  return (next, current) =>
-    current !== undefined && equalJson(next, current)
-      ? undefined
-      : withOwners(current, next, { served, schema, manager, subresource })
+  const writer = { served, schema, manager, subresource }
+  return (next, current) => {
+    if (current !== undefined && equalJson(next, current)) return undefined
+    const managers = current === undefined ? [] : readManagers(current)
+    const changes = fieldChanges(current ?? {}, next, schema)
+    const self = managerOf(writer, 'Update', ownable(changes.set, writer))
+    const old = managers.find((one) => isSameManager(one, self))
+    const kept = (old?.fields ?? new Set()).difference(changes.removed)
+    return withManagers(next, [
+      ...managersWithout(managers, old, self.fields.union(changes.removed)),
+      { ...self, fields: kept.union(self.fields) },
+    ])
+  }
 }
 
 /** Creates an object, as POST does; a dry run stores nothing. Throws the refusals of a kube-apiserver. */
@@ -423,7 +434,11 @@ export function applyObject(
     throw new Refusal(500, `failed to create typed patch object (${what}): ${problem}`)
   }
   const writer: Writer = { served, schema, manager, subresource }
-  const self = managerOf(writer, 'Apply', ownable(appliedFields(given, schema), writer))
+  const applied = fieldsBelow(given, schema).filter(
+    ({ hasParts, path }) => !hasParts || isItem(path),
+  )
+  const asked = new Set(applied.map(({ path }) => path))
+  const self = managerOf(writer, 'Apply', ownable(asked, writer))
   const exists = storage.store(served.stored).get(objectKey({ namespace, name })) !== undefined
   if (!exists) checkIdentity(target, given.metadata)
   if (!exists && subresource === '') {
@@ -434,14 +449,24 @@ export function applyObject(
   }
   const current = currentObject(storage, target)
   checkIdentity(target, given.metadata)
-  const managers = ownersBeforeApply(current, writer)
+  let managers = readManagers(current)
+  if (managers.length === 0) {
+    const before = { ...writer, manager: 'before-first-apply', subresource: '' }
+    const all = fieldChanges({}, current, schema).set
+    managers = [managerOf(before, 'Update', withoutUnowned(all))]
+  }
   const old = managers.find((one) => isSameManager(one, self))
   const others = managers.filter((one) => one !== old)
   // What the manager applied before and omits now goes, unless another manager owns it.
-  const dropped = [...others, self].reduce<FieldSet>(
-    (fields, owner) => fields.difference(withItems(owner.fields)),
-    old?.fields ?? new Set(),
-  )
+  const claimed = new Set<string>()
+  for (const path of [...others, self].flatMap((owner) => [...owner.fields])) {
+    claimed.add(path)
+    // And each list item that contains the field.
+    const steps = path.split(separator)
+    const items = steps.map((_, at) => steps.slice(0, at + 1).join(separator)).filter(isItem)
+    for (const item of items) claimed.add(item)
+  }
+  const dropped = (old?.fields ?? new Set<string>()).difference(claimed)
   // Applies only the status to the status, and only the rest to the object.
   const { status, ...rest } = given
   const own = served.stored.hasStatusSubresource ? rest : given

@@ -34,7 +34,7 @@ import { knownKinds, namedKinds, problemKindsOf } from '../../served/named-kinds
 import type { RelatedNeed } from '../../served/schema-relations.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
 import { refOf } from '../object-read.ts'
-import { ownerReferencesOf } from '../owner-read.ts'
+import { ownerReferencesOf } from '../relation-read.ts'
 import { Places } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 import { rowMembers } from './kinds-connection.ts'
