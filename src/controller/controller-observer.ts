@@ -1,3 +1,8 @@
+/*
+ * What a run of controllers reports while it works, for metrics, traces and logs. `observerOf` lets several observers hear
+ * each report: the run's own metrics and the caller's observer.
+ */
+
 import type { ReconcileStuckError } from '../informer/work-queue/workers.ts'
 import type { EventDrop } from './event-recorder.ts'
 

@@ -1,3 +1,7 @@
+/*
+ * JSON as a kube-apiserver reads it: integers of 64 bits keep all their digits. Copies and comparisons know such numbers.
+ */
+
 import { parse } from 'yaml'
 import { isJsonObject, rawJson } from '../../lib/json.ts'
 

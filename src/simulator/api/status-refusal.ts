@@ -1,3 +1,9 @@
+/*
+ * What the simulator refuses, and how it says so: a `Refusal` is an HTTP status with the `Status` body of a kube-apiserver,
+ * and a 422 has one cause for each field that breaks a rule. Checks answer with what they `Found`: a problem, a list, or
+ * nothing, so that a rule reads as a list of what is wrong.
+ */
+
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { type Status, statusReasons } from '../../kubernetes/status.ts'
 import { CodedError } from '../../lib/coded-error.ts'

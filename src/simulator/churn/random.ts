@@ -1,4 +1,9 @@
-/** A deterministic random source: the same seed gives the same sequence on every machine. Not cryptographic. */
+/*
+ * Random numbers, names and UUIDs that follow from a text: the same seed gives the same sequence on every machine, so the
+ * same options give the same cluster, byte by byte. Not cryptographic.
+ */
+
+/** A deterministic random source. */
 export interface Random {
   /** From 0 (inclusive) to 1 (exclusive). */
   next(): number

@@ -243,21 +243,6 @@ export function inPasses(pass: () => void): () => void {
   }
 }
 
-/** The objects of one resource at one revision. */
-interface Snapshot {
-  /** In the order of their keys. */
-  readonly objects: Iterable<StoredObject>
-  readonly size: number
-}
-
-/** The range of a snapshot. */
-interface SnapshotRange {
-  /** `''` for all namespaces. */
-  readonly namespace: string
-  /** The lowest possible key; `''` for all keys. */
-  readonly from: string
-}
-
 /** All objects of one resource, with its latest history. The storage is its only writer. */
 class ResourceStore {
   readonly history: EventHistory
@@ -267,10 +252,6 @@ class ResourceStore {
 
   constructor(historyEvents: number) {
     this.history = new EventHistory(historyEvents)
-  }
-
-  get size(): number {
-    return this.#objects.size
   }
 
   get(key: string): StoredObject | undefined {
@@ -312,8 +293,14 @@ class ResourceStore {
     for (const listener of this.#listeners) listener()
   }
 
-  /** The objects at a revision; `undefined` for revisions before the history. */
-  snapshot(revision: number, { namespace, from }: SnapshotRange): Snapshot | undefined {
+  /**
+   * The objects of a namespace (`''`: of all) at a revision, from the lowest possible key on and in the order of their
+   * keys, and how many they are; `undefined` for revisions before the history.
+   */
+  snapshot(
+    revision: number,
+    { namespace, from }: { readonly namespace: string; readonly from: string },
+  ): { readonly objects: Iterable<StoredObject>; readonly size: number } | undefined {
     const since = this.history.after(revision)
     if (since === undefined) return undefined
     // The objects that have changed since, in their earlier state: another version, or absent.
@@ -328,10 +315,13 @@ class ResourceStore {
     const present = this.#keys.sorted()
     const keys = gone.length === 0 ? present : mergeSorted(present, gone.toSorted(), new Set())
     // '0' is the character after '/': it ends the keys of a namespace.
-    const start = lowerBound(keys, namespace === '' ? from : maxOf(from, `${namespace}/`))
-    const end = namespace === '' ? keys.length : lowerBound(keys, `${namespace}0`)
+    const positionOf = (bound: string): number =>
+      lowerBound(0, keys.length, (at) => (keys[at] ?? '') < bound)
+    const first = `${namespace}/`
+    const start = positionOf(namespace === '' || from > first ? from : first)
+    const end = namespace === '' ? keys.length : positionOf(`${namespace}0`)
     const later = [...before].filter(([key, object]) => {
-      const at = object === undefined && this.#objects.has(key) ? lowerBound(keys, key) : -1
+      const at = object === undefined && this.#objects.has(key) ? positionOf(key) : -1
       return at >= start && at < end
     })
     const size = Math.max(0, end - start) - later.length
@@ -346,8 +336,6 @@ class ResourceStore {
     return { size, objects: objects() }
   }
 }
-
-const maxOf = (a: string, b: string): string => (a > b ? a : b)
 
 /**
  * The sorted keys of one resource. Changes are merged in one pass when the order is read, so a bulk load sorts once.
@@ -392,16 +380,15 @@ function mergeSorted(
   return merged
 }
 
-/** The position of the first key from `bound` on. */
-function lowerBound(keys: readonly string[], bound: string): number {
-  let low = 0
-  let high = keys.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((keys[middle] ?? '') < bound) low = middle + 1
-    else high = middle
+/** The first number of a range that does not come before what is sought; `high` if all do. */
+function lowerBound(low: number, high: number, isBefore: (number: number) => boolean): number {
+  let [from, until] = [low, high]
+  while (from < until) {
+    const middle = Math.floor((from + until) / 2)
+    if (isBefore(middle)) from = middle + 1
+    else until = middle
   }
-  return low
+  return from
 }
 
 /** One write, for watches and older snapshots. */
@@ -461,14 +448,7 @@ class EventHistory {
   /** The number of the first event after a revision; `undefined` for revisions before {@link floor}. */
   after(revision: number): number | undefined {
     if (revision < this.#floor) return undefined
-    let low = this.#start
-    let high = this.#end
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2)
-      if ((this.at(middle)?.revision ?? 0) <= revision) low = middle + 1
-      else high = middle
-    }
-    return low
+    return lowerBound(this.#start, this.#end, (at) => (this.at(at)?.revision ?? 0) <= revision)
   }
 
   /** Drops all events up to `revision`, the present one. */
