@@ -17,6 +17,9 @@ export {
   type FrameChange,
   FrameFold,
   goneObjects,
+  PageFold,
+  type PageFrame,
+  type PageStep,
   type Removal,
 } from './client/frame-fold.ts'
 export {
@@ -26,7 +29,6 @@ export {
   type LiveCollectionOptions,
   type LiveView,
   type RowChange,
-  type RowOf,
   type ViewOptions,
 } from './client/live-collection.ts'
 export type {
@@ -41,6 +43,7 @@ export type {
   LiveQuery,
   LiveSnapshot,
   LiveStatus,
+  RowOf,
   TypedDocument,
 } from './client/live-stream.ts'
 export {
@@ -55,7 +58,6 @@ export {
   type ValueOf,
 } from './client/live-value.ts'
 export { withNewerKinds } from './client/newer-kinds.ts'
-export { PageFold, type PageFrame, type PageStep } from './client/page-fold.ts'
 export {
   WebSocketClient,
   type WebSocketClientOptions,

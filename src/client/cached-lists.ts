@@ -1,5 +1,9 @@
-import { type Frame, FrameFold, goneObjects } from './frame-fold.ts'
-import { PageFold, type PageFrame } from './page-fold.ts'
+/**
+ * Keeps the lists in the caches of Apollo Client and urql as subscriptions say. {@link foldConnection} is the rule: what a
+ * cached list becomes after frames. {@link liveLists} applies it to all cached lists of a field in urql's Graphcache, which
+ * it finds and writes by the cache's own functions. Deleted objects are invalidated there.
+ */
+import { type Frame, FrameFold, goneObjects, PageFold, type PageFrame } from './frame-fold.ts'
 
 /** A list in a client's cache. Select at least these fields, and `totalCount` if it is shown. */
 export interface CachedList<T> {

@@ -1,3 +1,9 @@
+/**
+ * A field policy for connections in Apollo Client's cache. The pages of a list are stored by the cursor before each, and
+ * joined when the list is read: from the first page on, each page leads to the next one by its end cursor. So `fetchMore`
+ * makes the list longer, and pages that no longer join are not shown.
+ */
+
 /** A page of a connection in Apollo Client's cache, by field names. */
 type Stored = Readonly<Record<string, unknown>>
 

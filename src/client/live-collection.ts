@@ -4,26 +4,12 @@
  * The objects of a subscription, kept for a page. Frames go to a {@link StagedFold}, which never shows a part of a new
  * snapshot and says which rows changed. The collection hands these changes to its views, each with its own order and
  * filter, and to the listeners of changes. It updates all views before it calls any listener, so a listener never sees
- * one view before and another after a frame. `getSnapshot` of the collection is that of its first view.
+ * one view before and another after a frame.
  */
 import type { Frame, Removal } from './frame-fold.ts'
-import {
-  type LiveQuery,
-  type LiveSnapshot,
-  type LiveState,
-  type LiveStatus,
-  LiveStream,
-} from './live-stream.ts'
-import { Listeners } from './listeners.ts'
-
-/** The row type of a subscription's result: that of the objects in the changes of its root field. */
-export type RowOf<Result> = Result extends object
-  ? NonNullable<Result[keyof Result]> extends { readonly changes: readonly (infer Change)[] }
-    ? Change extends { readonly object?: infer Row }
-      ? NonNullable<Row>
-      : never
-    : never
-  : never
+import type { LiveQuery, LiveSnapshot, LiveState, RowOf } from './live-stream.ts'
+import { LiveSubscription } from './live-value.ts'
+import type { Listeners } from './listeners.ts'
 
 /** Options of {@link liveCollection}. */
 export interface LiveCollectionOptions<Result, Variables, Row> extends LiveQuery<
@@ -52,62 +38,42 @@ export function liveCollection<Result, Variables, Row = RowOf<Result>>(
   return new LiveCollection<Row>(options)
 }
 
-/** The current objects of a subscription. `subscribe` and `getSnapshot` fit React's `useSyncExternalStore`. */
-export class LiveCollection<Row> implements Disposable {
-  readonly #listenerFailed: ((error: unknown) => void) | undefined
-  readonly #fold = new StagedFold<Row>()
-  readonly #all: LiveView<Row>
-  readonly #views = new Set<LiveView<Row>>()
+/** The current objects of a subscription. */
+export class LiveCollection<Row> extends LiveSubscription<
+  Frame<Row>,
+  Pick<LiveSnapshot<Row>, 'rows'>
+> {
+  /** The objects by id. Changes in place; renderers use `getSnapshot`. */
+  readonly objects: ReadonlyMap<string, Row>
+  readonly #views: Set<LiveView<Row>>
   readonly #changed: Listeners<[changes: readonly RowChange<Row>[]]>
-  readonly #stream: LiveStream<Frame<Row>>
 
-  constructor({ compare, listenerFailed, ...query }: LiveCollectionOptions<unknown, unknown, Row>) {
-    this.#listenerFailed = listenerFailed
-    this.#stream = new LiveStream({
-      ...query,
-      received: (frame: Frame<Row>) => {
-        const changes = this.#fold.apply(frame)
+  constructor({ compare, ...query }: LiveCollectionOptions<unknown, unknown, Row>) {
+    const fold = new StagedFold<Row>()
+    const views = new Set<LiveView<Row>>()
+    const rows = new SortedRows({ compare }, fold.rows)
+    let changed: Listeners<[changes: readonly RowChange<Row>[]]> | undefined
+    super(query, {
+      received(frame: Frame<Row>) {
+        const changes = fold.apply(frame)
         if (changes.length > 0) {
-          for (const view of this.#views) view.apply(changes)
-          for (const view of this.#views) view.tell()
-          this.#changed.tell(changes)
+          rows.apply(changes)
+          for (const view of views) view.apply(changes)
+          for (const view of views) view.tell()
+          changed?.tell(changes)
         }
-        return this.#fold.synced ? 'synced' : 'incomplete'
+        return { received: fold.synced ? 'synced' : 'incomplete', isOther: changes.length > 0 }
       },
-      stateChanged: () => {
-        for (const view of this.#views) view.stateChanged()
-        for (const view of this.#views) view.tell()
+      stateChanged() {
+        for (const view of views) view.stateChanged()
+        for (const view of views) view.tell()
       },
+      shown: () => ({ rows: rows.all }),
     })
-    this.#changed = new Listeners({ failed: listenerFailed, hold: this.#stream.hold })
-    this.#all = this.view({ compare })
+    this.objects = fold.rows
+    this.#views = views
+    this.#changed = changed = this.listeners()
   }
-
-  /** The objects by id. Changes in place; renderers use {@link getSnapshot}. */
-  get objects(): ReadonlyMap<string, Row> {
-    return this.#fold.rows
-  }
-
-  get status(): LiveStatus {
-    return this.#stream.status
-  }
-
-  /**
-   * Resolves when the first snapshot is complete; rejects if that cannot happen any more. Reading it
-   * counts as a subscriber until {@link close}.
-   */
-  get synced(): Promise<void> {
-    return this.#stream.synced
-  }
-
-  /** The same object until something changes. Works without `this`. */
-  readonly getSnapshot = (): LiveSnapshot<Row> => this.#all.getSnapshot()
-
-  /**
-   * Calls `listener` after each frame that changes the snapshot. Returns a function that removes it. Works without
-   * `this`.
-   */
-  readonly subscribe = (listener: () => void): (() => void) => this.#all.subscribe(listener)
 
   /** Calls `listener`, a subscriber, with the changes of each frame. Returns a function that removes it. */
   onChanges(listener: (changes: readonly RowChange<Row>[]) => void): () => void {
@@ -116,22 +82,13 @@ export class LiveCollection<Row> implements Disposable {
 
   /** A view of the rows: in another order, or filtered. Each change costs some work until the view is closed. */
   view(options: ViewOptions<Row>): LiveView<Row> {
-    const view: LiveView<Row> = new LiveView<Row>(options, this.#fold.rows, {
-      state: () => this.#stream.state,
-      listeners: new Listeners({ failed: this.#listenerFailed, hold: this.#stream.hold }),
+    const view: LiveView<Row> = new LiveView<Row>(new SortedRows(options, this.objects), {
+      state: () => this.state,
+      listeners: this.listeners(),
       closed: () => void this.#views.delete(view),
     })
     this.#views.add(view)
     return view
-  }
-
-  /** Ends the subscription for good. The rows stay. */
-  close(): void {
-    this.#stream.close()
-  }
-
-  [Symbol.dispose](): void {
-    this.close()
   }
 }
 
@@ -160,56 +117,32 @@ interface Entry<Row> {
   readonly number: number
 }
 
-/**
- * Sorted rows of a collection. A change costs a binary search and a move within one array. The array of a snapshot is
- * built on access, once for all changes since the last access.
- */
+/** Rows of a collection, filtered and sorted, and what a page shows of them. */
 export class LiveView<Row> implements Disposable {
-  readonly #compare: Compare<Entry<Row>>
-  readonly #accepts: (row: Row) => boolean
-  readonly #entries = new Map<string, Entry<Row>>()
-  readonly #order: Entry<Row>[] = []
-  #rows: readonly Row[] | undefined
-  #count = 0
-  readonly #state: () => LiveState
-  readonly #closed: () => void
-  readonly #listeners: Listeners
+  readonly #rows: SortedRows<Row>
+  readonly #source: ViewSource
   #snapshot: LiveSnapshot<Row> | undefined
   #isTold = true
 
-  constructor(
-    { compare, filter }: ViewOptions<Row>,
-    rows: Iterable<readonly [string, Row]>,
-    { state, listeners, closed }: ViewSource,
-  ) {
-    this.#compare = (a, b) => compare?.(a.row, b.row) || a.number - b.number
-    this.#accepts = filter ?? (() => true)
-    this.#state = state
-    this.#closed = closed
-    this.#listeners = listeners
-    for (const [id, row] of rows) {
-      if (this.#accepts(row)) this.#entries.set(id, { id, row, number: this.#count++ })
-    }
-    for (const entry of this.#entries.values()) this.#order.push(entry)
-    this.#order.sort(this.#compare)
+  constructor(rows: SortedRows<Row>, source: ViewSource) {
+    this.#rows = rows
+    this.#source = source
   }
 
   /** The same object until something changes. Works without `this`. */
-  readonly getSnapshot = (): LiveSnapshot<Row> => {
-    this.#rows ??= this.#order.map(({ row }) => row)
-    return (this.#snapshot ??= { rows: this.#rows, ...this.#state() })
-  }
+  readonly getSnapshot = (): LiveSnapshot<Row> =>
+    (this.#snapshot ??= { rows: this.#rows.all, ...this.#source.state() })
 
   /**
    * Calls `listener` when the snapshot has changed; counts as a subscriber of the collection. Returns a function that
    * removes it. Works without `this`.
    */
-  readonly subscribe = (listener: () => void): (() => void) => this.#listeners.add(listener)
+  readonly subscribe = (listener: () => void): (() => void) => this.#source.listeners.add(listener)
 
   /** Stops updates. */
   close(): void {
-    this.#listeners.clear()
-    this.#closed()
+    this.#source.listeners.clear()
+    this.#source.closed()
   }
 
   [Symbol.dispose](): void {
@@ -218,15 +151,7 @@ export class LiveView<Row> implements Disposable {
 
   /** For the collection: applies changes of rows. */
   apply(changes: readonly RowChange<Row>[]): void {
-    let isOther = false
-    for (const change of changes) {
-      const { id } = change
-      const isShown = change.type === 'REMOVED' ? this.#delete(id) : this.#set(id, change.row)
-      isOther ||= isShown
-    }
-    if (!isOther) return
-    this.#rows = undefined
-    this.stateChanged()
+    if (this.#rows.apply(changes)) this.stateChanged()
   }
 
   /** For the collection: drops the snapshot after a change of status or rows. */
@@ -239,7 +164,46 @@ export class LiveView<Row> implements Disposable {
   tell(): void {
     if (this.#isTold) return
     this.#isTold = true
-    this.#listeners.tell()
+    this.#source.listeners.tell()
+  }
+}
+
+/**
+ * Sorted rows. A change costs a binary search and a move within one array. The array of a snapshot is built on access,
+ * once for all changes since the last access.
+ */
+class SortedRows<Row> {
+  readonly #compare: Compare<Entry<Row>>
+  readonly #accepts: (row: Row) => boolean
+  readonly #entries = new Map<string, Entry<Row>>()
+  readonly #order: Entry<Row>[] = []
+  #all: readonly Row[] | undefined
+  #count = 0
+
+  constructor({ compare, filter }: ViewOptions<Row>, rows: Iterable<readonly [string, Row]>) {
+    this.#compare = (a, b) => compare?.(a.row, b.row) || a.number - b.number
+    this.#accepts = filter ?? (() => true)
+    for (const [id, row] of rows) {
+      if (this.#accepts(row)) this.#entries.set(id, { id, row, number: this.#count++ })
+    }
+    for (const entry of this.#entries.values()) this.#order.push(entry)
+    this.#order.sort(this.#compare)
+  }
+
+  get all(): readonly Row[] {
+    return (this.#all ??= this.#order.map(({ row }) => row))
+  }
+
+  /** Applies changes. Returns whether the rows have changed. */
+  apply(changes: readonly RowChange<Row>[]): boolean {
+    let isOther = false
+    for (const change of changes) {
+      const { id } = change
+      const isShown = change.type === 'REMOVED' ? this.#delete(id) : this.#set(id, change.row)
+      isOther ||= isShown
+    }
+    if (isOther) this.#all = undefined
+    return isOther
   }
 
   /** Returns whether the shown rows have changed. */

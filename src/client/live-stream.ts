@@ -4,7 +4,7 @@
  * final.
  */
 
-import type { ClusterGap } from './frame-fold.ts'
+import type { ClusterGap, StreamFrame } from './frame-fold.ts'
 import {
   failureOf,
   type LiveFailure,
@@ -42,6 +42,15 @@ export interface LiveSnapshot<Row> {
 /** The state of a subscription besides its rows. */
 export type LiveState = Omit<LiveSnapshot<unknown>, 'rows'>
 
+/** The row type of a subscription's result: that of the objects in the changes of its root field. */
+export type RowOf<Result> = Result extends object
+  ? NonNullable<Result[keyof Result]> extends { readonly changes: readonly (infer Change)[] }
+    ? Change extends { readonly object?: infer Row }
+      ? NonNullable<Row>
+      : never
+    : never
+  : never
+
 /** A subscription, and the client that opens it. */
 export interface LiveQuery<Result, Variables> {
   /** A client of graphql-ws, or a {@link WebSocketClient}. Subscriptions may share it. */
@@ -68,13 +77,7 @@ interface LiveStreamOptions<Frame> extends LiveQuery<unknown, unknown> {
  */
 const graceMs = 100
 
-export class LiveStream<
-  Frame extends {
-    readonly resumeToken?: string
-    readonly staleSince?: string | null
-    readonly incomplete?: readonly ClusterGap[]
-  },
-> {
+export class LiveStream<Frame extends StreamFrame> {
   readonly #options: LiveStreamOptions<Frame>
   readonly #request: LiveRequest
   #synced = pendingSync()

@@ -1,13 +1,13 @@
 // Front ends with an older `lib` need this to read the types.
 /// <reference lib="esnext.disposable" preserve="true" />
 /**
- * Subscriptions that a page shows as one snapshot: the rows of a live page, folded from its steps, or the last frame of
- * live counts. Both are a {@link LiveShown}, which says what a frame changes and what is shown, and are else the same: a
- * snapshot that is kept until something changes, and listeners who hold the stream open.
+ * Subscriptions that a page shows as one snapshot: the rows of a collection (`live-collection.ts`), those of a live page,
+ * folded from its steps, or the last frame of live counts. Each is a {@link LiveShown}, which says what a frame changes and
+ * what is shown. The rest is the same for all: a snapshot that is kept until something changes, and listeners who hold the
+ * stream open.
  */
-import type { ClusterGap } from './frame-fold.ts'
+import { PageFold, type PageFrame, type StreamFrame } from './frame-fold.ts'
 import { Listeners } from './listeners.ts'
-import type { RowOf } from './live-collection.ts'
 import {
   type LiveQuery,
   type LiveSnapshot,
@@ -15,8 +15,8 @@ import {
   type LiveStatus,
   LiveStream,
   type Received,
+  type RowOf,
 } from './live-stream.ts'
-import { PageFold, type PageFrame } from './page-fold.ts'
 
 /** What frames leave to be shown. */
 interface LiveShown<Frame, Shown extends object> {
@@ -24,23 +24,27 @@ interface LiveShown<Frame, Shown extends object> {
   readonly received: (frame: Frame) => { readonly received: Received; readonly isOther: boolean }
   /** What a snapshot has besides the state of the subscription. */
   readonly shown: () => Shown
+  /** Called before the listeners when the state of the subscription has changed. */
+  readonly stateChanged?: () => void
 }
 
-interface ShownFrame {
-  readonly resumeToken?: string
-  readonly staleSince?: string | null
-  readonly incomplete?: readonly ClusterGap[]
-}
-
-/** What a subscription shows now. `subscribe` and `getSnapshot` fit React's `useSyncExternalStore`. */
-class LiveSubscription<Frame extends ShownFrame, Shown extends object> implements Disposable {
+/** What a subscription shows now, such as rows. `subscribe` and `getSnapshot` fit React's `useSyncExternalStore`. */
+export class LiveSubscription<
+  Frame extends StreamFrame,
+  Shown extends object,
+> implements Disposable {
   readonly #shown: () => Shown
+  readonly #failed: LiveQuery<unknown, unknown>['listenerFailed']
   readonly #stream: LiveStream<Frame>
   readonly #listeners: Listeners
   #snapshot: (Shown & LiveState) | undefined
 
-  constructor(query: LiveQuery<unknown, unknown>, { received, shown }: LiveShown<Frame, Shown>) {
+  constructor(
+    query: LiveQuery<unknown, unknown>,
+    { received, shown, stateChanged }: LiveShown<Frame, Shown>,
+  ) {
     this.#shown = shown
+    this.#failed = query.listenerFailed
     const changed = (): void => {
       this.#snapshot = undefined
       this.#listeners.tell()
@@ -49,14 +53,27 @@ class LiveSubscription<Frame extends ShownFrame, Shown extends object> implement
       ...query,
       received: (frame: Frame) => {
         const { received: result, isOther } = received(frame)
-        // A change of the status notifies the listeners itself.
-        if (isOther && this.#stream.status === 'live') changed()
+        // The status becomes live next, which notifies the listeners itself.
+        const becomesLive = result === 'synced' && this.#stream.status !== 'live'
+        if (isOther && !becomesLive) changed()
         else if (isOther) this.#snapshot = undefined
         return result
       },
-      stateChanged: changed,
+      stateChanged() {
+        stateChanged?.()
+        changed()
+      },
     })
-    this.#listeners = new Listeners({ failed: query.listenerFailed, hold: this.#stream.hold })
+    this.#listeners = this.listeners()
+  }
+
+  /** Listeners who are subscribers. */
+  protected listeners<Told extends readonly unknown[] = []>(): Listeners<Told> {
+    return new Listeners({ failed: this.#failed, hold: this.#stream.hold })
+  }
+
+  protected get state(): LiveState {
+    return this.#stream.state
   }
 
   get status(): LiveStatus {
@@ -64,8 +81,8 @@ class LiveSubscription<Frame extends ShownFrame, Shown extends object> implement
   }
 
   /**
-   * Resolves when the first page is complete, or with the first frame of a value; rejects if that cannot happen any more.
-   * Reading it counts as a subscriber until {@link close}.
+   * Resolves when the first snapshot is complete, or with the first frame of a value; rejects if that cannot happen any
+   * more. Reading it counts as a subscriber until {@link close}.
    */
   get synced(): Promise<void> {
     return this.#stream.synced
@@ -73,7 +90,7 @@ class LiveSubscription<Frame extends ShownFrame, Shown extends object> implement
 
   /** The same object until something changes. Works without `this`. */
   readonly getSnapshot = (): Shown & LiveState =>
-    (this.#snapshot ??= { ...this.#shown(), ...this.#stream.state })
+    (this.#snapshot ??= { ...this.#shown(), ...this.state })
 
   /**
    * Calls `listener`, a subscriber, when the snapshot has changed. Returns a function that removes it. Works without
@@ -162,7 +179,7 @@ export function liveValue<Result, Variables, Value = ValueOf<Result>>(
 ): LiveValue<Value> {
   let value: Value | undefined
   return new LiveSubscription(options, {
-    received(frame: ShownFrame) {
+    received(frame: StreamFrame) {
       value = frame as Value
       return { received: 'synced', isOther: true }
     },
@@ -171,4 +188,7 @@ export function liveValue<Result, Variables, Value = ValueOf<Result>>(
 }
 
 /** The present value of a subscription. */
-export type LiveValue<Value> = LiveSubscription<ShownFrame, Pick<LiveValueSnapshot<Value>, 'value'>>
+export type LiveValue<Value> = LiveSubscription<
+  StreamFrame,
+  Pick<LiveValueSnapshot<Value>, 'value'>
+>

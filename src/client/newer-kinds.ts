@@ -1,3 +1,8 @@
+/**
+ * Makes urql's Graphcache match fragments on `KubernetesObject` for kinds that it does not know. The exchange stands around
+ * the cache: operations on their way in lose the condition, which is always true, and get it back on their way out.
+ */
+
 /** An exchange of urql, as far as it is known here. */
 type UrqlExchange = (input: never) => (operations: never) => unknown
 

@@ -1,5 +1,10 @@
+/**
+ * The hooks of React. Each keeps one subscription for a component, makes another one when the request changes by value, and
+ * reads its snapshot by `useSyncExternalStore`. Subscribing and leaving is the business of the subscription itself.
+ */
+
 import { useMemo, useSyncExternalStore } from 'react'
-import { liveCollection, type LiveCollectionOptions, type RowOf } from './live-collection.ts'
+import { liveCollection, type LiveCollectionOptions } from './live-collection.ts'
 import {
   livePage,
   type LivePageOptions,
@@ -9,7 +14,7 @@ import {
   type LiveValueSnapshot,
   type ValueOf,
 } from './live-value.ts'
-import { documentText, type LiveQuery, type LiveSnapshot } from './live-stream.ts'
+import { documentText, type LiveQuery, type LiveSnapshot, type RowOf } from './live-stream.ts'
 
 /**
  * The objects of a subscription while the component is mounted: of another one when `client`, `query` or `variables`

@@ -190,10 +190,9 @@ export class TimeShare {
     return performance.now() >= this.#dueMs
   }
 
-  /** Records a run that began at `startMs` (`performance.now()`) and ends now. */
-  done(startMs: number): void {
-    const endMs = performance.now()
-    this.#dueMs = endMs + (endMs - startMs) / this.#share
+  /** Records a run that ends now. `tookMs`: the time of its works, without its waits for other work. */
+  done(tookMs: number): void {
+    this.#dueMs = performance.now() + tookMs / this.#share
   }
 
   /** Calls `due` when the next run is due or the signal aborts. Ignored while a call is planned. */

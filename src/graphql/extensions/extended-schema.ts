@@ -1,11 +1,12 @@
 /*
- * How extensions join the schema. `PartSearch` checks each of their definitions against the present kinds: a part that
- * the schema already has clashes, and a part that needs an unserved type stays dormant until a cluster serves the type.
+ * How extensions join the schema. `partsIn` checks each of their definitions against the present kinds: a part that the
+ * schema already has clashes, and a part that needs an unserved type stays dormant until a cluster serves the type.
  * The remaining parts extend the schema, and `resolve` gives their fields sources and resolvers. A change of the schema
  * repeats all of this.
  */
 
 import {
+  type FieldDefinitionNode,
   getNamedType,
   type GraphQLNamedType,
   type GraphQLSchema,
@@ -51,8 +52,7 @@ export function extendedSchema(
   kinds: ReadonlyMap<string, Kind>,
   extensions: readonly ReadExtension[],
 ): ExtendedSchema {
-  const search = new PartSearch(base, kinds)
-  const parts = search.of(extensions)
+  const { parts, problems, dormant } = partsIn(base, kinds, extensions)
   const definitions = parts.map(({ definition }) => definition)
   const names = extensions.map(({ name }) => name).join(', ')
   const hasMutation = (base.getMutationType() ?? null) !== null
@@ -71,7 +71,6 @@ export function extendedSchema(
     (own.has(type.name) &&
       !(isAbstractType(type) && schema.getPossibleTypes(type).some(({ name }) => !own.has(name))))
   for (const part of parts) resolve(schema, part, isGiven)
-  const { problems, dormant } = search
   return { schema, problems, dormant }
 }
 
@@ -121,115 +120,112 @@ interface ServedPart {
   readonly definition: ExtensionDefinition
 }
 
-class PartSearch {
-  readonly problems: ExtensionError[] = []
-  readonly dormant: DormantPart[] = []
-  readonly #base: GraphQLSchema
-  readonly #kinds: ReadonlyMap<string, Kind>
-  /** By extension: types that it defines and the gateway already has. They are left out with all their fields. */
-  readonly #taken = new Map<string, ReadonlySet<string>>()
+/** The parts that the schema can have: first without those that it has already, then without those that need a type. */
+function partsIn(
+  base: GraphQLSchema,
+  kinds: ReadonlyMap<string, Kind>,
+  extensions: readonly ReadExtension[],
+): Omit<ExtendedSchema, 'schema'> & { readonly parts: readonly ServedPart[] } {
+  const problems: ExtensionError[] = []
+  const dormant: DormantPart[] = []
+  const roots = [base.getQueryType(), base.getMutationType(), base.getSubscriptionType()]
+  // Types that an extension defines and the gateway already has. They are left out with all their fields.
+  const takenBy = new Map(
+    extensions.map(({ name, definitions }) => [
+      name,
+      new Set([...definedIn(definitions)].filter((one) => base.getType(one))),
+    ]),
+  )
+  const isTaken = (extension: string, type: string): boolean =>
+    takenBy.get(extension)?.has(type) === true
 
-  constructor(base: GraphQLSchema, kinds: ReadonlyMap<string, Kind>) {
-    this.#base = base
-    this.#kinds = kinds
-  }
-
-  of(extensions: readonly ReadExtension[]): readonly ServedPart[] {
-    for (const { name, definitions } of extensions) {
-      const taken = [...definedIn(definitions)].filter((one) => this.#base.getType(one))
-      this.#taken.set(name, new Set(taken))
-    }
-    let all = extensions.flatMap((extension) =>
-      extension.definitions.flatMap((definition): ServedPart[] => {
-        const part = this.#unlessTaken(extension.name, definition)
-        return part === undefined ? [] : [{ extension, definition: part }]
-      }),
-    )
-    // A type may depend on another one, so the search goes on until it finds nothing more to leave out.
-    const left = (): number => this.dormant.length + this.problems.length
-    for (let before = -1; before !== left();) {
-      before = left()
-      const own = definedIn(all.map(({ definition }) => definition))
-      all = all.flatMap(({ extension, definition }) => {
-        const part = this.#unlessDormant(extension.name, definition, own)
-        return part === undefined ? [] : [{ extension, definition: part }]
-      })
-    }
-    return all
-  }
-
-  #unlessTaken(
+  const unlessTaken = (
     extension: string,
     definition: ExtensionDefinition,
-  ): ExtensionDefinition | undefined {
+  ): ExtensionDefinition | undefined => {
     const name = definition.name.value
-    const present = this.#base.getType(name)
+    const present = base.getType(name)
+    if (present === undefined) return definition
     const clash = (about: string, hint: string): void => {
       const message = `the gateway has ${about}`
-      this.problems.push(new ExtensionError('taken', extension, about, message, hint))
+      problems.push(new ExtensionError('taken', extension, about, message, hint))
     }
     if (definition.kind !== NodeKind.OBJECT_TYPE_EXTENSION) {
-      if (present === undefined) return definition
       clash(name, 'give the type another name')
       return undefined
     }
-    if (present === undefined) return definition
-    if (this.#taken.get(extension)?.has(name) === true) return undefined
-    const roots = [
-      this.#base.getQueryType(),
-      this.#base.getMutationType(),
-      this.#base.getSubscriptionType(),
-    ]
-    const isExtensible = this.#kinds.has(name) || roots.some((root) => root?.name === name)
+    if (isTaken(extension, name)) return undefined
+    const isExtensible = kinds.has(name) || roots.some((root) => root?.name === name)
     if (!isObjectType(present) || !isExtensible) {
       const message = `${name} is a type of the gateway that cannot be extended`
       const hint = 'extend Query, Mutation, Subscription or the type of a kind'
-      this.problems.push(new ExtensionError('unsupported', extension, name, message, hint))
+      problems.push(new ExtensionError('unsupported', extension, name, message, hint))
       return undefined
     }
     const taken = present.getFields()
-    const fields = fieldsOf(definition).filter((field) => {
+    return withFields(definition, (field) => {
       const isFree = taken[field.name.value] === undefined
       if (!isFree) clash(`${name}.${field.name.value}`, 'give the field another name')
       return isFree
     })
-    return fields.length === 0 ? undefined : { ...definition, fields }
   }
 
-  #unlessDormant(
+  const unlessDormant = (
     extension: string,
     definition: ExtensionDefinition,
     own: ReadonlySet<string>,
-  ): ExtensionDefinition | undefined {
-    const isTaken = (name: string): boolean => this.#taken.get(extension)?.has(name) === true
-    const isServed = (name: string): boolean =>
-      !isTaken(name) &&
-      (own.has(name) || this.#base.getType(name) !== undefined || scalars.has(name))
+  ): ExtensionDefinition | undefined => {
     const { name, kind } = definition
-    const waits = (about: string, typeName: string): void => {
-      if (!isTaken(typeName)) return void this.dormant.push({ extension, about, typeName })
-      const message = `${about} needs its type ${typeName}, and the gateway has another ${typeName}`
-      const hint = 'give the type another name'
-      this.problems.push(new ExtensionError('taken', extension, about, message, hint))
+    const isServed = (type: string): boolean =>
+      !isTaken(extension, type) &&
+      (own.has(type) || base.getType(type) !== undefined || scalars.has(type))
+    const hasTypes = (about: string, types: readonly string[]): boolean => {
+      const typeName = types.find((type) => !isServed(type))
+      if (typeName === undefined) return true
+      if (isTaken(extension, typeName)) {
+        const message = `${about} needs its type ${typeName}, and the gateway has another ${typeName}`
+        const hint = 'give the type another name'
+        problems.push(new ExtensionError('taken', extension, about, message, hint))
+      } else dormant.push({ extension, about, typeName })
+      return false
     }
-    const isExtension = kind === NodeKind.OBJECT_TYPE_EXTENSION
-    if (isExtension && name.value !== 'Mutation' && !isServed(name.value)) {
-      waits(name.value, name.value)
-      return undefined
-    }
+    const extended =
+      kind === NodeKind.OBJECT_TYPE_EXTENSION && name.value !== 'Mutation' ? [name.value] : []
+    if (!hasTypes(name.value, extended)) return undefined
     if (!('fields' in definition) || kind === NodeKind.INPUT_OBJECT_TYPE_DEFINITION) {
-      const missing = namedTypesIn(definition).find((one) => !isServed(one))
-      if (missing === undefined) return definition
-      waits(name.value, missing)
-      return undefined
+      return hasTypes(name.value, namedTypesIn(definition)) ? definition : undefined
     }
-    const fields = fieldsOf(definition).filter((field) => {
-      const missing = namedTypesIn(field).find((one) => !isServed(one))
-      if (missing !== undefined) waits(`${name.value}.${field.name.value}`, missing)
-      return missing === undefined
-    })
-    return fields.length === 0 ? undefined : { ...definition, fields }
+    return withFields(definition, (field) =>
+      hasTypes(`${name.value}.${field.name.value}`, namedTypesIn(field)),
+    )
   }
+
+  let parts = extensions.flatMap((extension) =>
+    extension.definitions.flatMap((one): ServedPart[] => {
+      const definition = unlessTaken(extension.name, one)
+      return definition === undefined ? [] : [{ extension, definition }]
+    }),
+  )
+  // A type may depend on another one, so the search goes on until it finds nothing more to leave out.
+  const left = (): number => dormant.length + problems.length
+  for (let before = -1; before !== left();) {
+    before = left()
+    const own = definedIn(parts.map(({ definition }) => definition))
+    parts = parts.flatMap(({ extension, definition: one }) => {
+      const definition = unlessDormant(extension.name, one, own)
+      return definition === undefined ? [] : [{ extension, definition }]
+    })
+  }
+  return { parts, problems, dormant }
+}
+
+/** A definition with the fields that are accepted; `undefined` without any. */
+function withFields(
+  definition: ExtensionDefinition,
+  accepts: (field: FieldDefinitionNode) => boolean,
+): ExtensionDefinition | undefined {
+  const fields = fieldsOf(definition).filter(accepts)
+  return fields.length === 0 ? undefined : ({ ...definition, fields } as ExtensionDefinition)
 }
 
 function definedIn(definitions: readonly ExtensionDefinition[]): ReadonlySet<string> {

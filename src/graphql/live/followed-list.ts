@@ -5,6 +5,8 @@
  * subscription does not fit. `frame-plan.ts` compiles the frames of each list, and `group/group-list.ts` follows it.
  */
 
+import type { Change } from '../../informer/store/change.ts'
+import type { StoreView } from '../../informer/store/store-view.ts'
 import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
 import { AffectedRows } from '../../query/condition/affected-rows.ts'
 import {
@@ -14,6 +16,8 @@ import {
   namespacesOf,
   relatedIn,
 } from '../../query/condition/condition.ts'
+import { unrestricted } from '../../query/condition/scope.ts'
+import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budget.ts'
 import { listHash } from '../../query/page/cursor.ts'
 import { compileOrder, type OrderTerm } from '../../query/page/list-order.ts'
 import { pageSizeOf } from '../../query/page/page.ts'
@@ -106,6 +110,38 @@ export interface FilterKind {
   readonly position: string
 }
 
+/** The rows to decide one by one. Beyond this, the group decides all rows, which costs as much as a snapshot. */
+export const maxAffectedRows = 10_000
+/** The changes that may wait. Beyond this, the group decides all rows again. */
+export const maxWaitingChanges = 10_000
+
+/** The store of a type among those that decide a condition. */
+export function viewIn(views: ReadonlyMap<string, StoreView>, type: string): StoreView {
+  const view = views.get(type)
+  if (view === undefined) throw new TypeError(`${type} is not followed`)
+  return view
+}
+
+/** The rows that changes of a type may add to a list or remove; `undefined` if they are too many or too costly to find. */
+export function affectedRows(
+  { affected }: ListFilter,
+  type: string,
+  changes: readonly Change[],
+  viewOf: (type: string) => StoreView,
+  budget: WorkBudget = new WorkBudget(),
+): ReadonlySet<string> | undefined {
+  try {
+    return affected.of(type, changes, {
+      part: (name) => ({ view: viewOf(name), scope: unrestricted }),
+      budget,
+      maxRows: maxAffectedRows,
+    })
+  } catch (error) {
+    if (error instanceof QueryTooCostlyError) return undefined
+    throw error
+  }
+}
+
 export interface FollowedPage {
   readonly size: number
   readonly terms: readonly OrderTerm[]
@@ -125,8 +161,6 @@ export function followedLists(
   limits: FollowLimits,
 ): FollowedLists {
   switch (source.form) {
-    case 'listFrames':
-      return listsToFollow(served, source.kind, args)
     case 'problemFrames':
       return problemsToFollow(served, args, limits)
     case 'clusterFrames':
@@ -136,8 +170,6 @@ export function followedLists(
       throw new TypeError(`${source.form} follow no list`)
     case 'lookupFrames':
       return alone(objectToFollow(served, source.kind, args as KindLookupFramesArguments))
-    case 'livePages':
-      return pageToFollow(served, source.kind, args, limits)
     case 'objectFrames': {
       // The object with the UID, or by the name if it has no UID.
       const { id } = args as ObjectSubscriptionArguments
@@ -164,23 +196,40 @@ export function followedLists(
       const { kind, ...object } = resolveObjectRef(served, asked)
       return alone(objectToFollow(served, kind, object))
     }
+    case 'listFrames':
     case 'objectListFrames': {
-      const { kind, typed } = namedList(served, args as ObjectListPageSubscriptionArguments, limits)
+      const { kind, typed } = listAsked(served, source, args, limits)
       return listsToFollow(served, kind, typed)
     }
     case 'facetFrames':
-      return facetsToFollow(served, source.kind, args, limits)
     case 'objectListFacetFrames': {
-      const asked = args as ObjectListFacetsSubscriptionArguments
-      const { kind, typed } = namedList(served, asked, limits)
-      const { by = null, top = null, sum = null } = asked
+      const { kind, typed } = listAsked(served, source, args, limits)
+      const { by = null, top = null, sum = null } = args as ObjectListFacetsSubscriptionArguments
       return facetsToFollow(served, kind, { ...typed, by, top, sum }, limits)
     }
+    case 'livePages':
     case 'objectListPages': {
-      const { kind, typed } = namedList(served, args as ObjectListPageSubscriptionArguments, limits)
-      return pageToFollow(served, kind, typed, limits)
+      const { kind, typed } = listAsked(served, source, args, limits)
+      return pageOfLists(
+        served,
+        listsToFollow(served, kind, typed),
+        compileOrder(typed.orderBy, kind.indexes),
+        typed,
+        limits,
+      )
     }
   }
+}
+
+/** The kind and its arguments: of a field of the kind, or of a field whose arguments name it. */
+function listAsked(
+  served: ServedSchema,
+  source: FollowSource,
+  args: object,
+  limits: FollowLimits,
+): { readonly kind: Kind; readonly typed: KindLivePagesArguments } {
+  if ('kind' in source) return { kind: source.kind, typed: args }
+  return namedList(served, args as ObjectListPageSubscriptionArguments, limits)
 }
 
 function alone(list: FollowedList): FollowedLists {
@@ -230,18 +279,6 @@ function listToFollow(
     followed = { ...followed, needs, filter: { affected, kinds } }
   }
   return measuredList(served, followed, measuredKinds(served, kind, condition))
-}
-
-function pageToFollow(
-  served: ServedSchema,
-  kind: Kind,
-  args: KindLivePagesArguments,
-  { maxPageSize }: FollowLimits,
-): FollowedLists {
-  const followed = listsToFollow(served, kind, args)
-  return pageOfLists(served, followed, compileOrder(args.orderBy, kind.indexes), args, {
-    maxPageSize,
-  })
 }
 
 function pageOfLists(

@@ -1,5 +1,5 @@
 /*
- * Access of live groups, part 3: which group a subscription joins. Its lists and its viewer's access make a key, and the
+ * Which group a subscription joins. Its lists and its viewer's access make a key, and the
  * group of this key takes it, or a new one (`#groupFor`). A group that reads too little, or is over, makes the search
  * begin again, with the reads that it lacked (`#placed`). Members whose access has changed come here again (`regroup`). A
  * group whose clusters have changed gets another key (`rename`).
@@ -17,16 +17,20 @@ import type { ResumePosition } from '../reads/resume-token.ts'
 import type { OperationLimits } from '../served/served-schema.ts'
 import type { FramePlan, WantedList } from './frame-plan.ts'
 import {
-  type AccessRequest,
+  type GroupAccess,
   type Joining,
-  neededBy,
+  loadedAccess,
   placeOf,
   resolveGroupAccess,
   type WantedGroup,
 } from './group/group-access.ts'
-import { type Backlog, GroupMember, type LeavingMembers } from './group/group-frames.ts'
-import { type GroupReadingOptions, MissingKindError } from './group/group-reading.ts'
-import { DiscoveredReads, type ViewerMembership } from './group/group-viewers.ts'
+import type { CatchUpFrames } from './group/group-frames.ts'
+import { GroupMember, type LeavingMembers, type ViewerMembership } from './group/group-members.ts'
+import {
+  DiscoveredReads,
+  type GroupReadingOptions,
+  MissingKindError,
+} from './group/group-reading.ts'
 import { type GroupOwner, LiveGroup, type LiveGroupOptions } from './group/live-group.ts'
 import type { LiveCounts, LiveLimits, LiveState } from './live-limits.ts'
 import type { OpenSubscriptions } from './open-subscriptions.ts'
@@ -51,7 +55,7 @@ interface Placing<T> {
   readonly place: (
     group: LiveGroup,
     membership: ViewerMembership | undefined,
-    backlog: Backlog | undefined,
+    catchUp: CatchUpFrames | undefined,
   ) => T
 }
 
@@ -89,17 +93,18 @@ export class LiveGroups implements GroupOwner {
       wanted: { ...joining, operation: this.#operationOf(joining) },
       access,
       resumeFrom,
-      place: (group, membership, backlog) => {
+      place: (group, membership, catchUp) => {
         for (const { at, reading } of group.state.lists) {
           if (at.isOptional !== true) reading.requireCovered()
         }
         // Members share a snapshot, but not the frames of a resumption.
-        const problem = backlog && this.held.hold(group, backlog.bytes, viewer?.username)
-        const begun = problem === undefined ? backlog : undefined
+        const problem = catchUp && this.held.hold(group.members, catchUp.bytes, viewer?.username)
+        const begun = problem === undefined ? catchUp : undefined
         if (begun !== undefined) counts.resumed += 1
         else if (resumeFrom !== undefined) counts.notResumed += 1
-        const member = new GroupMember(group, begun ?? group.frames.snapshot(), membership)
-        group.join(member, membership)
+        const { members } = group
+        const member = new GroupMember(members, begun ?? members.frames.snapshot(), membership)
+        members.join(member)
         return member
       },
     })
@@ -110,7 +115,7 @@ export class LiveGroups implements GroupOwner {
     return {
       ...this.#options.counts,
       groups: groups.length,
-      members: groups.reduce((sum, { members }) => sum + members, 0),
+      members: groups.reduce((sum, { members }) => sum + members.size, 0),
       heldBytes: this.held.bytes,
     }
   }
@@ -136,22 +141,9 @@ export class LiveGroups implements GroupOwner {
   ended(group: LiveGroup): void {
     const { discovered } = group.options
     this.#options.subscriptions.remove(group)
-    this.held.release(group)
+    this.held.release(group.members)
     this.forget(group)
     this.#unused(discovered)
-  }
-
-  requestsOf(
-    { wanted, discovered, identity }: Pick<LiveGroupOptions, 'wanted' | 'discovered' | 'identity'>,
-    lists: readonly WantedList[],
-  ): readonly AccessRequest[] {
-    const { operationDeadlineMs: deadlineMs } = this.#options.limits
-    return lists.map((one) => {
-      const ofKind = discovered.of(one.list.at.kind)
-      const needs = neededBy(one, wanted.variables, ofKind.further)
-      const named = ofKind.namedBy(identity)
-      return { wanted: one, needs, wide: new Set(ofKind.wide), named, deadlineMs }
-    })
   }
 
   rename(group: LiveGroup, lists: readonly WantedList[]): WantedGroup {
@@ -197,15 +189,17 @@ export class LiveGroups implements GroupOwner {
     const group = await this.#groupFor(wanted, access, discovered)
     if (group === leaving) {
       // The viewer's access equals the group's again. The membership reopens after its own check.
-      if (access !== undefined) group.memberships.recheck(access)
+      const isOfViewer = ({ access: of }: ViewerMembership): boolean =>
+        of.identity === access?.identity
+      ;[...group.members.memberships].find(isOfViewer)?.recheck()
       return place(group, undefined, undefined)
     }
-    const joined = group.expect()
-    const membership = access && group.memberships.of(access)
+    const joined = group.members.expect()
+    const membership = access && group.members.membershipOf(access)
     try {
       await group.start()
       const resumes = resumeFrom !== undefined && !group.isOver
-      const backlog = resumes ? await resumed(group, resumeFrom) : undefined
+      const catchUp = resumes ? await resumed(group, resumeFrom) : undefined
       await membership?.ready(this.#options.limits.syncDeadlineMs)
       if (group.problem !== undefined) throw group.problem
       if (group.isOver) return undefined
@@ -215,13 +209,13 @@ export class LiveGroups implements GroupOwner {
         const message = 'the permissions could not be reviewed in time'
         throw new ClientError('CLUSTER_UNREACHABLE', message, { cluster, retryAfterMs: 1_000 })
       }
-      return place(group, membership, backlog)
+      return place(group, membership, catchUp)
     } catch (error) {
       if (error instanceof MissingKindError) return undefined
       throw error
     } finally {
       joined()
-      if (membership !== undefined) group.memberships.drop(membership)
+      if (membership !== undefined) group.members.drop(membership)
     }
   }
 
@@ -238,17 +232,14 @@ export class LiveGroups implements GroupOwner {
     const served = { ...wanted.served }
     const prepared = new KindLeases({ served, syncDeadlineMs, isViewed })
     const identity = access?.identity
-    const requests = this.requestsOf({ wanted, discovered, identity }, lists)
+    const { limits } = this.#options
+    const requests = discovered.requestsOf(lists, { wanted, identity, limits })
     let isHandedOver = false
     try {
       access?.begin()
-      let groupAccess = await resolveGroupAccess(access, requests)
+      const resolve = (): Promise<GroupAccess> => resolveGroupAccess(access, requests)
+      const groupAccess = await loadedAccess(prepared, isViewed, resolve)
       await prepared.prepare(groupAccess.visible)
-      // The namespaces that have objects are known now, so the review is limited to them.
-      if (access !== undefined) {
-        groupAccess = await resolveGroupAccess(access, requests)
-        await prepared.prepare(groupAccess.visible)
-      }
       const dependsOnViewer =
         explains ||
         discovered.needsViewer ||

@@ -20,10 +20,10 @@ import type { StoreView } from '../../informer/store/store-view.ts'
 import type { ReadSnapshot } from '../prepare/preparation.ts'
 import type { Positions, ResumePosition } from '../reads/resume-token.ts'
 import type { SentChange, SentListChange } from './frame-plan.ts'
-import { Backlog } from './group/group-frames.ts'
-import { affectedRows, type GroupList } from './group/group-list.ts'
+import { CatchUpFrames, type GroupPositions, type GroupState } from './group/group-frames.ts'
+import { affectedRows, viewIn } from './followed-list.ts'
+import type { GroupList } from './group/group-list.ts'
 import { additionOf, GroupRows, type ListRows, removalNow } from './group/group-rows.ts'
-import type { GroupPositions, GroupState } from './group/group-state.ts'
 import type { LiveGroup } from './group/live-group.ts'
 
 /** The wait for a position that another replica has reached, on top of the coalescing time. */
@@ -40,7 +40,7 @@ const maxRowsAnew = 500
 export async function resumed(
   group: LiveGroup,
   from: ResumePosition,
-): Promise<Backlog | undefined> {
+): Promise<CatchUpFrames | undefined> {
   const { state, content } = group
   const { lists, token } = state
   const { incarnation, list, access } = from
@@ -84,8 +84,12 @@ export async function resumed(
   if (missed === undefined) return undefined
   const { page } = content
   const at = { before: asked, positions, isAhead, page, failures }
-  const frames = group.frames.written(missed, { reset: false, ...at })
-  return new Backlog(frames, { rows: missed.length, next: group.frames.next, positions })
+  const frames = group.members.frames.written(missed, { reset: false, ...at })
+  return new CatchUpFrames(frames, {
+    rows: missed.length,
+    next: group.members.frames.next,
+    positions,
+  })
 }
 
 /** The changes of all lists for a subscriber that held them at a position; `undefined` if unknown or too many. */
@@ -297,11 +301,7 @@ function affectedSince(
   const views = new Map(
     [at, ...needs].map((need) => [need.kind.typeName, snapshot.part(need).view]),
   )
-  const viewOf = (type: string): StoreView => {
-    const found = views.get(type)
-    if (found === undefined) throw new TypeError(`${type} is not followed`)
-    return found
-  }
+  const viewOf = (type: string): StoreView => viewIn(views, type)
   const budget = new WorkBudget()
   for (const { position: name, at: filtering } of filter.kinds) {
     const changes = changesAfter(snapshot.history(filtering), name, { positions, until })

@@ -1,14 +1,20 @@
 /*
- * Access of live groups, part 1: what the members of a group may see, list by list and kind by kind. The access of a new
- * subscriber is resolved here, from the lists that the subscription follows. It never changes within the group. The rows
- * are read through it (`group-reading.ts`). Whenever permissions may have changed, each viewer's access is compared with
- * it (`group-viewers.ts`). Together with the lists it decides which group a subscription joins (`live-groups.ts`).
+ * What the members of a group may see, list by list and kind by kind. Three files tell how access decides about groups:
+ *
+ * 1. Here, the access of a viewer to the lists of a subscription is resolved, with reviews where it is unknown. It never
+ *    changes within the group (`GroupAccess`). Rows that depend on the viewer's identity ask further questions, one by one
+ *    (`ViewerDecisions`).
+ * 2. `live-groups.ts` finds the group of a subscriber by lists and access, and learns which further reads rows need.
+ * 3. `group-members.ts` resolves the access of each viewer again when permissions may have changed, and compares it.
+ *
+ * The rows are read through this access (`group-reading.ts`).
  */
 
 import type { DocumentNode, VariableValues } from 'graphql'
-import { questionOf } from '../../../access/access-question.ts'
+import { type AccessQuestion, questionOf } from '../../../access/access-question.ts'
 import type { Viewer } from '../../../access/viewer.ts'
 import { coveredScope } from '../../../cache/coverage.ts'
+import { splitObjectKey } from '../../../kubernetes/object.ts'
 import { nothingVisible, type Scope, unrestricted } from '../../../query/condition/scope.ts'
 import { type Kind, isUsageKind } from '../../model/kind.ts'
 import {
@@ -26,6 +32,7 @@ import type { RelatedNeed } from '../../served/schema-relations.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
 import type { FleetParts, Followed, WantedList } from '../frame-plan.ts'
 import type { ClusterKind, KindView } from '../../prepare/kind-view.ts'
+import type { KindLeases } from '../../prepare/kind-leases.ts'
 import { PermissionWait, type ReadSnapshot } from '../../prepare/preparation.ts'
 import { tooManyNamespaces } from '../../prepare/read-failures.ts'
 import type { ResumePosition } from '../../reads/resume-token.ts'
@@ -185,31 +192,52 @@ export async function resolveGroupAccess(
   access: ViewerAccess | undefined,
   requests: readonly AccessRequest[],
 ): Promise<GroupAccess> {
-  const lists = await resolveAccess(access, requests)
+  const resolved = await sharedAccess([access], requests)
+  const { lists } = resolved
   const errors = lists.flatMap((one) => (one.access instanceof ClientError ? [one.access] : []))
   const [first] = errors
   // `problems` looks where the viewer may look, even if that is nowhere.
   const isLenient = requests.some(({ wanted }) => wanted.list.problems !== undefined)
-  if (first === undefined || errors.length < lists.length || isLenient)
-    return new GroupAccess(lists)
+  if (first === undefined || errors.length < lists.length || isLenient) return resolved
   throw errors.find((error) => isPassing(error)) ?? first
 }
 
-/** The access of a viewer to lists, or the error of each that is refused. */
-export async function resolveAccess(
-  access: ViewerAccess | undefined,
+/** The access that most of some viewers have to lists, with the error of each list that is refused. */
+export async function sharedAccess(
+  viewers: readonly (ViewerAccess | undefined)[],
   requests: readonly AccessRequest[],
-): Promise<readonly SeenList[]> {
-  return await Promise.all(
-    requests.map(async (request) => {
-      try {
-        return { request, access: await resolveListAccess(access, request) }
-      } catch (error) {
-        if (error instanceof ClientError) return { request, access: error }
-        throw error
-      }
+): Promise<GroupAccess> {
+  const all = await Promise.all(
+    viewers.map(async (access) => {
+      const lists = requests.map(async (request): Promise<SeenList> => {
+        try {
+          return { request, access: await resolveListAccess(access, request) }
+        } catch (error) {
+          if (error instanceof ClientError) return { request, access: error }
+          throw error
+        }
+      })
+      return new GroupAccess(await Promise.all(lists))
     }),
   )
+  const alike = Map.groupBy(all, ({ fingerprint }) => fingerprint)
+  const [most] = [...alike.values()].toSorted((a, b) => b.length - a.length)
+  return most?.[0] ?? new GroupAccess([])
+}
+
+/**
+ * Resolves access, loads the visible kinds, and resolves the access of viewers again: only now are the namespaces known
+ * that have objects, which limit the review.
+ */
+export async function loadedAccess(
+  leases: KindLeases,
+  isViewed: boolean,
+  resolve: () => Promise<GroupAccess>,
+): Promise<GroupAccess> {
+  const access = await resolve()
+  if (!isViewed) return access
+  await leases.prepare(access.visible)
+  return await resolve()
 }
 
 /**
@@ -371,6 +399,56 @@ function placesOf(scope: Scope): readonly string[] {
       return [...scope.namespaces]
     case 'names':
       return [...scope.keys]
+  }
+}
+
+/** Decides about single objects outside every scope that a rule for a whole namespace allows. */
+export interface NameDecisions {
+  /** `undefined`: there are too many names, so the viewer needs a group alone. */
+  mayLook(at: ClusterKind, key: string): boolean | undefined
+}
+
+/** Permissions that rows depend on and that need a review for this viewer and this object. */
+export class ViewerDecisions implements NameDecisions {
+  readonly #access: ViewerAccess
+  readonly #reviews = new Map<unknown, () => Promise<unknown>>()
+  #refusal: unknown
+
+  constructor(access: ViewerAccess) {
+    this.#access = access
+  }
+
+  get isLacking(): boolean {
+    return this.#reviews.size > 0
+  }
+
+  mayLook(at: ClusterKind, key: string): boolean {
+    const place = splitObjectKey(key)
+    const known = this.#access.looks(at, place)
+    const name = `${at.kind.typeName} ${key}`
+    if (known === undefined) this.awaits(() => this.#access.mayLook(at, place), name)
+    return known ?? false
+  }
+
+  /** Notes an access question about the viewer. Throws if the last reviews failed. */
+  asks(cluster: string, question: AccessQuestion): void {
+    this.awaits(() => this.#access.may(cluster, question))
+  }
+
+  /** Notes a review, once for each name. Throws if the last reviews failed. */
+  awaits(review: () => Promise<unknown>, name: unknown = review): void {
+    if (this.#refusal !== undefined) throw this.#refusal as Error
+    this.#reviews.set(name, review)
+  }
+
+  /** Runs all noted reviews. Never rejects: a failed review fails the fields that need it. */
+  async ask(): Promise<void> {
+    this.#access.begin()
+    const asking = Array.from(this.#reviews.values(), (review) => review())
+    this.#reviews.clear()
+    const outcomes = await Promise.allSettled(asking)
+    const failed = outcomes.find((one) => one.status === 'rejected')
+    if (failed !== undefined) this.#refusal = failed.reason
   }
 }
 

@@ -6,18 +6,19 @@
  * (`retried`); until then, frames report it as a gap (`stateChanged`).
  */
 
-import type { Listener } from '../../../informer/delivery/listener.ts'
 import { Backoff, sleep } from '../../../lib/backoff.ts'
+import { TimeShare } from '../../../lib/event-loop.ts'
 import { ClientError } from '../../errors/client-error.ts'
-import type { Kind } from '../../model/kind.ts'
 import { enterLive, runLive } from '../../prepare/user-shares.ts'
+import type { Kind } from '../../model/kind.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
 import type { ReadParts, ReadSnapshot } from '../../prepare/preparation.ts'
+import { type PlaceRead, PlacesReport, staleSince } from '../../reads/places.ts'
+import type { FollowedList } from '../followed-list.ts'
 import type { SentChange } from '../frame-plan.ts'
-import type { Group } from './group-frames.ts'
 import type { GroupList, ListRead, ListReads, RowKeys, TakenChanges } from './group-list.ts'
-import { type GroupPositions, type GroupState, positionsAfter } from './group-state.ts'
-import type { GroupMemberships } from './group-viewers.ts'
+import type { GroupMembers, MembersGroup } from './group-members.ts'
+import { type GroupPositions, type GroupState, positionsAfter } from './group-frames.ts'
 import { type GroupRun, LackingError, type RunMeans } from './group-reading.ts'
 
 type BegunList = Awaited<ReturnType<GroupList['begin']>>
@@ -28,19 +29,31 @@ const stateCheckMs = 500
 /** Each round may reveal lacking indexes or permissions one level deeper. */
 const maxLackingRounds = 10
 
+/** The group whose changes are written. */
+export interface ChangingGroup extends MembersGroup {
+  readonly members: GroupMembers
+  /** Called if the list must begin anew: its cluster was replaced, or it can read a further kind. */
+  outdated(list: GroupList): void
+  /** Called when an informer that the list reads has stopped. `undefined`: only its condition reads that informer. */
+  stopped(list: GroupList, kind: Kind | undefined): void
+  failed(error: unknown): void
+}
+
 export class GroupChanges {
-  readonly #group: Group
-  readonly #memberships: GroupMemberships
+  readonly #group: ChangingGroup
   readonly #state: GroupState
+  /** Limits the time for changes that may affect any row of a list. */
+  readonly #wideShare = new TimeShare(1 / 20)
+  /** How long the works of the last flush have taken. */
+  #workedMs = 0
   readonly #unsubscribe: (() => void)[] = []
   #flushing: Promise<void> | undefined
   #pausing: Promise<void> | undefined
   #isFlushPlanned = false
   #stateTimer: NodeJS.Timeout | undefined
 
-  constructor(group: Group, memberships: GroupMemberships) {
+  constructor(group: ChangingGroup) {
     this.#group = group
-    this.#memberships = memberships
     this.#state = group.state
   }
 
@@ -56,15 +69,15 @@ export class GroupChanges {
     const all = await Promise.all(lists.map((list) => this.#begin(list)))
     const begun = all.filter((one) => one !== undefined)
     const objects = begun.reduce((sum, { keys }) => sum + keys.length, 0)
-    const problem = this.#group.roomProblem(objects * content.bytesPerObject)
+    const problem = this.#group.members.roomProblem(objects * content.bytesPerObject)
     // Checks before it writes rows: a refused group costs no memory.
     if (problem !== undefined) throw problem
     const reached = positionsAfter(state.positions, begun)
     state.positions = reached
-    await this.#inChunks(begun, reached, () => this.#group.written())
+    await this.#inChunks(begun, reached, () => this.#group.members.written())
     const { plan } = state.wanted
     const { isOptional } = state
-    state.look()
+    this.#look()
     if (isOptional || plan.tellsGaps) {
       this.#stateTimer = setInterval(() => this.stateChanged(), stateCheckMs).unref()
     }
@@ -117,29 +130,33 @@ export class GroupChanges {
   }
 
   #follow(list: GroupList): void {
-    const { leaving } = this.#state
-    const { filter } = list
-    const ofKind = async (kind: Kind, listener: Listener): Promise<void> => {
-      const at = { cluster: list.at.cluster, kind }
+    const state = this.#state
+    const ofKind = async ({ at, listener }: GroupList['listeners'][number]): Promise<void> => {
+      const isPlaceBound = list.access.isPlaceBound(at.kind)
       for await (const batch of listener.gathered(() => this.pause())) {
-        this.#memberships.changed(list.access, at, batch.changes)
-        list.gather(kind.typeName, batch)
+        if (isPlaceBound) this.#group.members.recheckNamespaces(at, batch.changes)
+        list.gather(at.kind.typeName, batch)
         // The changes of other kinds at the same time go into the same frame.
-        const kinds = this.#state.lists.reduce((sum, { listeners }) => sum + listeners.length, 0)
+        const kinds = state.lists.reduce((sum, { listeners }) => sum + listeners.length, 0)
         if (kinds > 1) await new Promise<void>((resolve) => setImmediate(resolve))
         await this.flush()
       }
-      if (!leaving.aborted && list.isListening(listener)) this.#group.stopped(list, kind)
     }
-    const following = list.listeners.map(({ at, listener }) => ofKind(at.kind, listener))
-    for (const one of filter?.listeners ?? []) {
-      const ofFilter = async (): Promise<void> => {
-        for await (const batch of one.listener) filter?.find(one, batch, this.#flushPaused, leaving)
-        if (!leaving.aborted && list.filter === filter) this.#group.stopped(list, undefined)
+    const ofFilter = async (one: GroupList['listeners'][number]): Promise<void> => {
+      for await (const batch of one.listener) {
+        list.decide(one, batch)
+        this.#flushPaused()
       }
-      following.push(ofFilter())
     }
-    for (const one of following) void one.catch(this.#failed)
+    for (const one of list.listeners) {
+      const isOwn = one.filtering === undefined
+      void (isOwn ? ofKind(one) : ofFilter(one))
+        .then(() => {
+          const hasStopped = !state.leaving.aborted && list.isListening(one.listener)
+          if (hasStopped) this.#group.stopped(list, isOwn ? one.at.kind : undefined)
+        })
+        .catch(this.#failed)
+    }
   }
 
   /** Flushes after a pause, however often it is called meanwhile. */
@@ -164,11 +181,9 @@ export class GroupChanges {
   /** Removes the rows of lists whose clusters are gone. */
   remove(lists: readonly GroupList[]): void {
     for (const list of lists) list.close()
-    const { content } = this.#group
     const removed = this.#writing(async () => {
-      await this.#write([], () => content.drop(lists))
-      const gone = new Set(lists)
-      const positions = [...this.#state.positions].filter(([list]) => !gone.has(list))
+      await this.#write([], () => this.#group.content.drop(lists))
+      const positions = [...this.#state.positions].filter(([list]) => !lists.includes(list))
       this.#state.positions = new Map(positions)
     })
     void removed.then(() => this.stateChanged()).catch(this.#failed)
@@ -225,17 +240,39 @@ export class GroupChanges {
   /** Writes the gathered changes that are due. Rejects with the error that prevents this. */
   async flush(): Promise<void> {
     await this.#writing(() => {
-      const due = this.#state.lists.filter((list) => list.isDue)
+      const { lists, leaving } = this.#state
+      const share = this.#wideShare
+      const takesWide = share.isDue
+      const due = lists.filter((list) => list.isDue(takesWide))
+      const isWide = lists.some((list) => list.isWide)
+      if (isWide && !takesWide) share.plan(this.flushSoon, leaving)
       if (due.length === 0) return undefined
-      const { leaving } = this.#state
-      const enter = (): Promise<void> | undefined => enterLive(this.#group.users)
+      const { content, members } = this.#group
+      const decide = async (list: GroupList): Promise<readonly string[]> => {
+        await enterLive(members.users)
+        const snapshot = await list.reading.snapshot()
+        const read = { part: list.reading.followed(snapshot), run: list.reading.run(snapshot) }
+        return this.#measured(() => content.changedMatches(list, read))
+      }
       return (async () => {
+        this.#workedMs = 0
         const taken: TakenChanges[] = []
         // oxlint-disable-next-line no-await-in-loop -- all lists share the time of one group
-        for (const list of due) taken.push(await list.take(enter, this.flushSoon, leaving))
+        for (const list of due) taken.push(await list.take(takesWide, decide))
         await this.#write(taken)
+        if (isWide && takesWide) share.done(this.#workedMs)
       })()
     })
+  }
+
+  /** Runs a work of the flush under way. The waits between such works do not count for the share of time. */
+  #measured<T>(work: () => T): T {
+    const beganMs = performance.now()
+    try {
+      return runLive(work)
+    } finally {
+      this.#workedMs += performance.now() - beganMs
+    }
   }
 
   /** Runs `work` when nothing else writes. `work` returns `undefined` if there is nothing to do. */
@@ -291,18 +328,70 @@ export class GroupChanges {
     if (state.leaving.aborted) return
     const { plan } = state.wanted
     const { staleSince: wasStale, gaps: before, positions } = state
-    const failures = state.look()
+    const failures = this.#look()
     const isOtherGap = plan.tellsGaps && JSON.stringify(before) !== JSON.stringify(state.gaps)
     const isOtherState = (state.staleSince === null) !== (wasStale === null) || isOtherGap
     if (!isOtherState && failures.length === 0) return
     // A flush under way may have written rows already.
     const at = { before: positions, positions, isAhead: true }
     const { page } = group.content
-    for (const frame of group.frames.written([], { ...at, reset: false, page, failures })) {
-      group.frames.push(frame)
+    const { members } = group
+    for (const frame of members.frames.written([], { ...at, reset: false, page, failures })) {
+      members.frames.push(frame)
     }
-    group.announce()
-    group.written()
+    members.announce()
+    members.written()
+  }
+
+  /**
+   * Updates gaps and staleness. The lists are places of one field, as in a query, and a list that cannot be read is a
+   * gap. Returns the errors of new gaps.
+   */
+  #look(): readonly ClientError[] {
+    const state = this.#state
+    const { served, wanted, entries, lists, gaps: before } = state
+    const unread = entries.flatMap(({ wanted: { list }, error }) =>
+      error === undefined ? [] : [{ list, error }],
+    )
+    const problemsOf = new Map(
+      [...unread, ...lists].map(({ list }) => [list.at.kind, list.problems]),
+    )
+    // The viewer may lack access to kinds that the arguments do not name.
+    const isNamed = (kind: Kind): boolean => problemsOf.get(kind)?.isNamed ?? true
+    const places = new PlacesReport<PlaceRead>(served, {
+      isNamed,
+      fails: ({ kind }, { code }) =>
+        isNamed(kind) || (problemsOf.get(kind)?.isOver === true && code !== 'FORBIDDEN'),
+      failsOnce: wanted.problems !== undefined,
+      tellsNotServed: true,
+    })
+    for (const { list, error } of unread) {
+      places.put(list.at, () => {
+        throw error
+      })
+    }
+    for (const list of lists) {
+      const { at, problems } = list.list
+      const isAsked = problems === undefined || problems.isNamed || problems.isOver
+      places.put({ ...at, isOptional: isAsked }, () => list.place())
+    }
+    state.gaps = places.read().incomplete()
+    if (wanted.plan.tellsStaleness) {
+      const reads = lists.flatMap(({ reading, list }) => [...reading.needs, ...list.needs])
+      state.staleSince = staleSince(served, reads)
+    }
+    if (wanted.problems !== undefined) {
+      const missing = lists.filter(({ isFollowing, isServed }) => !isFollowing && isServed)
+      state.lookedAt = countedTypes(lists.filter(({ isFollowing }) => isFollowing))
+      state.notLookedAt = countedTypes([...unread, ...missing])
+    }
+    if (!state.isOptional) return []
+    state.failures = places.failures
+    const isKnown = ({ cluster, kind }: ClusterKind, code: string): boolean =>
+      before.some((gap) => {
+        return gap.cluster === cluster && gap.type === kind.typeName && gap.code === code
+      })
+    return places.failed.flatMap(([at, error]) => (isKnown(at, error.code) ? [] : error))
   }
 
   /** Writes taken changes after the changes that `first` returns. */
@@ -310,9 +399,9 @@ export class GroupChanges {
     taken: readonly TakenChanges[],
     first: () => readonly SentChange[] = () => [],
   ): Promise<void> {
-    const group = this.#group
+    const { content, members } = this.#group
+    const { frames } = members
     const state = this.#state
-    const { content, frames } = group
     let { page: sent } = content
     let further = first()
     const before = state.positions
@@ -330,12 +419,11 @@ export class GroupChanges {
         const isAhead = state.isAheadOf(after)
         const at = { reset: false, before, positions: reached, isAhead, page }
         for (const frame of frames.written(changes, at)) frames.push(frame)
-        group.announce()
+        members.announce()
       }
       state.positions = reached
-      group.written()
+      members.written()
     })
-    for (const { done } of taken) done()
   }
 
   /**
@@ -382,13 +470,13 @@ export class GroupChanges {
     const means = new Map<GroupList, RunMeans>()
     for (let round = 1; ; round += 1) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other
-      await enterLive(this.#group.users)
+      await enterLive(this.#group.members.users)
       if (leaving.aborted) return
       const reads = new TurnReads(lists, means, round > maxLackingRounds)
       try {
         // oxlint-disable-next-line no-await-in-loop -- as above
         for (const { list } of rows) if (list.isFollowing) await list.reading.snapshot()
-        runLive(() => write(reads))
+        this.#measured(() => write(reads))
         return
       } catch (error) {
         if (!(error instanceof LackingError)) {
@@ -416,6 +504,12 @@ function unreadable({ reading }: GroupList): ClientError | undefined {
     if (error instanceof ClientError) return error
     throw error
   }
+}
+
+/** The types of the lists whose objects count as problems. */
+function countedTypes(lists: readonly { readonly list: FollowedList }[]): readonly string[] {
+  const counted = lists.filter(({ list: { problems } }) => problems?.counts === true)
+  return [...new Set(counted.map(({ list: { at } }) => at.kind.typeName))].toSorted()
 }
 
 /** The reads of one turn, list by list, within one tick. A list costs only its view until its rows are written. */

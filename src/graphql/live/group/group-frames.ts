@@ -1,25 +1,206 @@
 /*
- * The frames of a group, and the members who take them. Changes become frames once for all members, in a ring of the last
- * frames (`GroupFrames.push`). A member (`GroupMember`) is a place in the ring. Before it reads the ring, it takes its
- * backlog: the snapshot, if the member is new or the ring has dropped its place; the changes since its resume token; or
- * the frames of the ring merged into fewer, if it is behind. The parts of a group know the group as `Group`.
+ * What a group sends. `GroupState` is what all its frames say besides rows: which lists the group follows, how far their
+ * rows are (positions, resume tokens), and which parts are missing or out of date. `GroupFrames` writes changes as frames,
+ * once for all members, and keeps the last ones in a ring. A member is a place in the ring (`group-members.ts`). One that
+ * is new, comes back or is far behind first takes other frames, which lead to a place in the ring (`CatchUpFrames`): a
+ * snapshot, the changes since its resume token, or the frames of the ring merged into fewer.
  */
 
 import { type GraphQLFormattedError, locatedError } from 'graphql'
+import { ReadReport } from '../../../query/condition/read-report.ts'
+import { explain } from '../../answer/explanation.ts'
 import {
   boundedFormatted,
   type ClientError,
   clientResult,
   withoutTransportDetails,
 } from '../../errors/client-error.ts'
-import { FrameStream } from '../../../lib/frame-stream.ts'
-import type { Kind } from '../../model/kind.ts'
-import type { ByteHolder, NoRoomError } from '../../prepare/user-shares.ts'
+import type { NoRoomError } from '../../prepare/user-shares.ts'
 import type { ViewerAccess } from '../../prepare/viewer-access.ts'
-import type { PageState, SentChange } from '../frame-plan.ts'
+import {
+  encodeResumeToken,
+  positionOfLists,
+  positionName,
+  type Positions,
+  type ResumePosition,
+} from '../../reads/resume-token.ts'
+import type { ClusterGap } from '../../schema/gateway-types.ts'
+import type { OperationLimits, ServedSchema } from '../../served/served-schema.ts'
+import type { PageState, SentChange, WantedList } from '../frame-plan.ts'
 import type { LiveCounts, LiveLimits } from '../live-limits.ts'
+import { type AccessRequest, GroupAccess, type SeenList, type WantedGroup } from './group-access.ts'
 import type { GroupContent, GroupList } from './group-list.ts'
-import type { GroupPositions, GroupState } from './group-state.ts'
+import type { GroupReadingOptions } from './group-reading.ts'
+
+/** A list of a group: one that it follows, or one of a cluster that joins. */
+export interface GroupEntry {
+  readonly wanted: WantedList
+  /** The members' access; `undefined` until it is known. */
+  readonly seen: SeenList | undefined
+  /** `undefined` if the members may not read it, or not yet, or if it is within no namespace and stays empty. */
+  readonly list: GroupList | undefined
+  /** Why it cannot be read, or not yet. */
+  readonly error: ClientError | undefined
+}
+
+type SettledEntry = GroupEntry & { readonly seen: SeenList }
+
+export type GroupPositions = ReadonlyMap<GroupList, Positions>
+
+type GroupStateOptions = Pick<GroupReadingOptions, 'wanted' | 'served' | 'limits' | 'onlyViewer'>
+
+export class GroupState {
+  /** The lists that the members follow in the present clusters, and their plan. */
+  wanted: WantedGroup
+  /** The schema that the group reads. Its clusters change in place. */
+  readonly served: ServedSchema
+  readonly limits: OperationLimits
+  /** Set if rows depend on the viewer's identity; then all members have the same viewer. */
+  readonly onlyViewer: ViewerAccess | undefined
+  /** Aborted when the group is over, which stops all following and writing. */
+  readonly leaving: AbortSignal
+  /**
+   * Since when the rows may be out of date, in RFC 3339; `null` while their caches are in step. The ring has a frame for
+   * each change to and from `null`.
+   */
+  staleSince: string | null = null
+  /** Parts that are missing, or may be out of date. The ring has a frame for each gap that comes or goes. */
+  gaps: readonly ClusterGap[] = []
+  /** The errors of gaps, which are optional lists. A snapshot has all of them. */
+  failures: readonly ClientError[] = []
+  /** The types that `problems` has looked at, and the types that it should have looked at. */
+  lookedAt: readonly string[] = []
+  notLookedAt: readonly string[] = []
+  /** The positions that the frames of the ring have reached. */
+  positions: GroupPositions = new Map()
+  isWriting = false
+  report: ReadReport = new ReadReport()
+  #entries: readonly GroupEntry[] = []
+  #settled: readonly SettledEntry[] = []
+  #lists: readonly GroupList[] = []
+  #access = new GroupAccess([])
+  #token: { readonly text: string; readonly token: GroupState['token'] } | undefined
+
+  constructor({ wanted, served, limits, onlyViewer }: GroupStateOptions, leaving: AbortSignal) {
+    this.wanted = wanted
+    this.served = served
+    this.limits = limits
+    this.onlyViewer = onlyViewer
+    this.leaving = leaving
+  }
+
+  /** Whether every list is optional: the lists then follow the clusters that come and go, and there may be none. */
+  get isOptional(): boolean {
+    return this.wanted.lists.every(({ list }) => list.at.isOptional === true)
+  }
+
+  /** All lists in their order, with those of joining clusters. */
+  get entries(): readonly GroupEntry[] {
+    return this.#entries
+  }
+
+  set entries(entries: readonly GroupEntry[]) {
+    this.#entries = entries
+    this.#settled = entries.filter((one): one is SettledEntry => one.seen !== undefined)
+    this.#lists = entries.flatMap(({ list }) => list ?? [])
+    this.#access = new GroupAccess(this.#settled.map(({ seen }) => seen))
+    this.#token = undefined
+  }
+
+  /** The entries to which the members' access is known. Their numbers are those of positions in resume tokens. */
+  get settled(): readonly SettledEntry[] {
+    return this.#settled
+  }
+
+  /** The lists that the members may see, in part or whole. */
+  get lists(): readonly GroupList[] {
+    return this.#lists
+  }
+
+  get access(): GroupAccess {
+    return this.#access
+  }
+
+  get requests(): readonly AccessRequest[] {
+    return this.#settled.map(({ seen }) => seen.request)
+  }
+
+  /** The positions of a member that has read every frame. Advances lists without waiting changes to the present. */
+  reachPresent(): GroupPositions {
+    if (this.isWriting || this.leaving.aborted) return this.positions
+    // A list without waiting changes has sent everything up to the present.
+    const drained = this.#lists.filter((list) => list.isDrained)
+    if (drained.length > 0) {
+      const reached = drained.map((list) => ({ list, positions: list.reachPresent() }))
+      this.positions = positionsAfter(this.positions, reached)
+    }
+    return this.positions
+  }
+
+  /** Whether some rows were written in a state newer than positions. */
+  isAheadOf(positions: GroupPositions): boolean {
+    return this.#lists.some((list) => list.isAheadOf(positions.get(list) ?? {}))
+  }
+
+  /** The resource version that frames show, from the group's only list; `''` if its lists are optional. */
+  versionAt(positions: GroupPositions): string {
+    const [only] = this.#lists
+    return (!this.isOptional && only && positions.get(only)?.[only.at.kind.typeName]) || ''
+  }
+
+  /** A resume token of the group. Its positions have the numbers of the present lists. */
+  tokenAt(positions: GroupPositions, isAhead: boolean): string {
+    const named = this.#settled.flatMap(({ list }, number) => {
+      const own = (list && positions.get(list)) ?? {}
+      return Object.entries(own).map(([name, version]) => [positionName(number, name), version])
+    })
+    return encodeResumeToken({ ...this.token, positions: Object.fromEntries(named), isAhead })
+  }
+
+  positionsOf(token: Positions): GroupPositions {
+    const positions = new Map<GroupList, Record<string, string>>()
+    for (const [name, version] of Object.entries(token)) {
+      const list = this.#settled[Number.parseInt(name, 10)]?.list
+      if (list === undefined) continue
+      const own = positions.get(list) ?? {}
+      own[name.slice(name.indexOf(' ') + 1)] = version
+      positions.set(list, own)
+    }
+    return positions
+  }
+
+  /** The parts of the group's resume tokens besides the positions. */
+  get token(): Omit<ResumePosition, 'positions' | 'isAhead'> {
+    const incarnations = this.#lists.map((list) => list.incarnation)
+    const text = incarnations.join(' ')
+    if (this.#token?.text !== text) {
+      const { onlyViewer } = this
+      const viewer = onlyViewer ? [onlyViewer.identity] : []
+      const access = [this.access.fingerprint, ...viewer].join(' ')
+      const lists = this.wanted.lists.map((one) => one.list.list)
+      this.#token = { text, token: positionOfLists({ lists, incarnations, access }) }
+    }
+    return this.#token.token
+  }
+
+  /** How rows were read since the last call, as JSON; `undefined` if frames carry no explanation. */
+  explanation(): string | undefined {
+    const { served, report, onlyViewer: access } = this
+    if (!this.wanted.explains) return undefined
+    this.report = new ReadReport()
+    const kinds = this.#lists.flatMap(({ reading }) => reading.needs)
+    return JSON.stringify(explain({ served, report, access, kinds }))
+  }
+}
+
+export function positionsAfter(
+  before: GroupPositions,
+  reached: Iterable<{ readonly list: GroupList; readonly positions: Positions }>,
+): GroupPositions {
+  const after = new Map(before)
+  for (const { list, positions } of reached) after.set(list, { ...after.get(list), ...positions })
+  return after
+}
 
 /** The state of some frames: the last one leads to `positions`, those before it stay at `before`. */
 export interface FramesAt {
@@ -44,13 +225,6 @@ export interface WrittenFrame {
   readonly hasFailures: boolean
 }
 
-export interface BacklogEnd {
-  readonly rows: number
-  /** The number of the ring's frame that follows them. */
-  readonly next: number
-  readonly positions: GroupPositions
-}
-
 export interface FramePayload {
   /** UTF-8. */
   readonly payload: Buffer
@@ -61,28 +235,35 @@ export interface FramePayload {
 const changeBytes = 100
 
 /**
- * The frames that a member takes before it reads the ring: a snapshot, the changes since a resume token, or merged
- * frames. The frames of a snapshot are written when the first member takes them, and kept for the others.
+ * The frames that a member takes before it reads the ring at `next`. They lead to the same rows as the ring's frames before
+ * `next`, and to the same `positions`. Several members may share them, each with its own number of the next one to take.
+ *
+ * Frames are written one by one, when the first member asks for them, as long as the changes to write are kept. So a
+ * snapshot of 50,000 rows for a member that takes the first of 50 frames costs one frame, for example. Written frames stay
+ * until nobody refers to them. If there is no room for one, all are dropped, and the members that have not taken the last
+ * one end with `problem`.
  */
-export class Backlog {
+export class CatchUpFrames {
+  /** The number of the ring's frame that follows them. */
   readonly next: number
   readonly positions: GroupPositions
-  /** Whether the members of the group share it. */
+  readonly rows: number
+  /** Whether it is a snapshot, which all members of the group share. */
   readonly isSnapshot: boolean
-  readonly #rows: number
+  /** The error if there was no room for the frames. */
+  problem: NoRoomError | undefined
   readonly #check: (() => NoRoomError | undefined) | undefined
   #unwritten: Iterator<WrittenFrame, void> | undefined
   #written: FramePayload[] = []
   #bytes = 0
-  #problem: NoRoomError | undefined
 
   /** `check` returns the error if there is no room for a frame just written. Without it, all frames are written now. */
   constructor(
     frames: Iterator<WrittenFrame, void>,
-    { rows, next, positions }: BacklogEnd,
+    { rows, next, positions }: Pick<CatchUpFrames, 'rows' | 'next' | 'positions'>,
     check?: () => NoRoomError | undefined,
   ) {
-    this.#rows = rows
+    this.rows = rows
     this.next = next
     this.positions = positions
     this.isSnapshot = check !== undefined
@@ -93,12 +274,7 @@ export class Backlog {
 
   /** The memory of the written frames, and of the changes to write. */
   get bytes(): number {
-    return this.#bytes + (this.#unwritten === undefined ? 0 : this.#rows * changeBytes)
-  }
-
-  /** The error if there was no room for the frames. It ends the members that have not taken all of them. */
-  get problem(): NoRoomError | undefined {
-    return this.#problem
+    return this.#bytes + (this.#unwritten === undefined ? 0 : this.rows * changeBytes)
   }
 
   frame(number: number): FramePayload | undefined {
@@ -122,8 +298,8 @@ export class Backlog {
     const { payload, changes } = value
     this.#written.push({ payload, rows: changes.length })
     this.#bytes += payload.length
-    this.#problem = this.#check?.()
-    if (this.#problem !== undefined) this.empty()
+    this.problem = this.#check?.()
+    if (this.problem !== undefined) this.empty()
   }
 
   empty(): void {
@@ -131,43 +307,6 @@ export class Backlog {
     this.#written = []
     this.#bytes = 0
   }
-}
-
-/** Whether a member may receive frames now; the viewer's permissions decide. */
-export interface MemberGate {
-  readonly isOpen: boolean
-}
-
-/** Members that leave a group together: the members of one viewer, or the members without a viewer. */
-export interface LeavingMembers {
-  readonly access: ViewerAccess | undefined
-  readonly members: ReadonlySet<GroupMember>
-}
-
-export interface Group extends ByteHolder {
-  readonly state: GroupState
-  readonly content: GroupContent
-  readonly frames: GroupFrames
-  readonly counts: LiveCounts
-  /** Tells the members of new frames. */
-  announce(): void
-  /** The error if there is no room for so many more bytes. */
-  roomProblem(bytes?: number): NoRoomError | undefined
-  /** Called after writing some rows, which may change the memory that the group holds. */
-  written(): void
-  /** Called if the list must begin anew: its cluster was replaced, or it can read a further kind. */
-  outdated(list: GroupList): void
-  /** Called when an informer that the list reads has stopped. `undefined`: only its filter reads that informer. */
-  stopped(list: GroupList, kind: Kind | undefined): void
-  failed(error: unknown): void
-  leave(member: GroupMember): void
-  /**
-   * Rewrites all rows after a change of the viewer's permissions. Resolves to whether it has: a failure ends the group
-   * or moves its members. Never rejects.
-   */
-  rewrite(): Promise<boolean>
-  /** Moves the members of a viewer to another group. Rejects if no group can take them. */
-  regroup(leaving: LeavingMembers): Promise<void>
 }
 
 /** New members share a snapshot until this many frames have followed it, or until this much time has passed. */
@@ -178,28 +317,37 @@ const maxMergedPlaces = 4
 /** How long merged frames are kept for other members. The next frame makes them useless, too. */
 const mergedMs = 1_000
 
+export interface GroupFramesOptions {
+  readonly state: GroupState
+  readonly content: GroupContent
+  readonly live: Pick<LiveLimits, 'maxFrames' | 'maxBytes'>
+  readonly counts: LiveCounts
+  /** The error if there is no room for so many more bytes. */
+  readonly roomProblem: (bytes?: number) => NoRoomError | undefined
+}
+
 export class GroupFrames {
-  readonly #group: Group
+  readonly #options: GroupFramesOptions
   readonly #limits: Pick<LiveLimits, 'maxFrames' | 'maxBytes'>
   readonly #ring: (WrittenFrame | undefined)[] = []
   #first = 0
   #next = 0
   #ringBytes = 0
   #ringChanges = 0
-  #snapshot: Backlog | undefined
+  #snapshot: CatchUpFrames | undefined
   /** All snapshots that members may still read. */
-  #snapshots: WeakRef<Backlog>[] = []
+  #snapshots: WeakRef<CatchUpFrames>[] = []
   /** By place in the ring, with the positions of the members at that place. */
   readonly #merged = new Map<
     number,
-    { readonly before: GroupPositions; readonly backlog: Backlog }
+    { readonly before: GroupPositions; readonly frames: CatchUpFrames }
   >()
   #snapshotTimer: NodeJS.Timeout | undefined
   #mergedTimer: NodeJS.Timeout | undefined
 
-  constructor(group: Group, limits: Pick<LiveLimits, 'maxFrames' | 'maxBytes'>) {
-    this.#group = group
-    this.#limits = limits
+  constructor(options: GroupFramesOptions) {
+    this.#options = options
+    this.#limits = options.live
   }
 
   /** The number of the oldest frame in the ring, or of the next one if there is none. */
@@ -217,10 +365,9 @@ export class GroupFrames {
     return this.#ringBytes * 2 + this.#ringChanges * changeBytes + snapshots
   }
 
-  /** The bytes of merged frames and of the members' own backlogs, each counted once. */
-  bytesAhead(members: Iterable<{ readonly backlog: Backlog | undefined }>): number {
-    const all = new Set(Array.from(this.#merged.values(), ({ backlog }) => backlog))
-    return bytesAhead(members, all)
+  /** The merged frames that are kept for members to come. */
+  get merges(): readonly CatchUpFrames[] {
+    return Array.from(this.#merged.values(), ({ frames }) => frames)
   }
 
   /**
@@ -228,7 +375,7 @@ export class GroupFrames {
    * changes up to its positions, so the others keep the positions before.
    */
   *written(changes: readonly SentChange[], at: FramesAt): Generator<WrittenFrame, void> {
-    const { wanted, limits } = this.#group.state
+    const { wanted, limits } = this.#options.state
     const { plan } = wanted
     let { reset, failures } = at
     let fields = plan.changes.map((): string[] => [])
@@ -268,7 +415,7 @@ export class GroupFrames {
       failures = [],
     }: FramesAt & { readonly synced: boolean },
   ): WrittenFrame {
-    const { state } = this.#group
+    const { state } = this.#options
     const { plan } = state.wanted
     const { key } = plan
     const located = failures.map((error) => locatedError(error, undefined, [key]))
@@ -286,16 +433,10 @@ export class GroupFrames {
       synced,
       totalCount: page?.totalCount,
       counts: page?.counts ?? [],
-      // Getters, because most subscribers do not select these fields.
-      get lookedAt() {
-        return state.lookedAt().lookedAt
-      },
-      get notLookedAt() {
-        return state.lookedAt().notLookedAt
-      },
-      get complete() {
-        return state.lookedAt().notLookedAt.length === 0
-      },
+      lookedAt: state.lookedAt,
+      notLookedAt: state.notLookedAt,
+      complete: state.notLookedAt.length === 0,
+      // A getter, because most subscribers do not select it.
       get resumeToken() {
         return state.tokenAt(positions, isAhead)
       },
@@ -320,7 +461,7 @@ export class GroupFrames {
     this.#next += 1
     this.#ringBytes += frame.payload.length
     this.#ringChanges += frame.changes.length
-    const { counts } = this.#group
+    const { counts } = this.#options
     counts.written += 1
     counts.writtenBytes += frame.payload.length
     // The newest frame stays, however large: frames are bounded.
@@ -335,10 +476,10 @@ export class GroupFrames {
   }
 
   /** All rows as frames. The snapshot may be some frames old. */
-  snapshot(): Backlog {
+  snapshot(): CatchUpFrames {
     this.dropSnapshots()
     if (this.#snapshot !== undefined) return this.#snapshot
-    const { content, state } = this.#group
+    const { content, state } = this.#options
     const { failures } = state
     const positions = state.reachPresent()
     const isAhead = state.isAheadOf(positions)
@@ -346,7 +487,7 @@ export class GroupFrames {
     const at = { reset: true, before: new Map(), positions, isAhead, page: content.page, failures }
     const end = { rows: changes.length, next: this.#next, positions }
     const frames = this.written(changes, at)
-    const snapshot = new Backlog(frames, end, () => this.#group.roomProblem())
+    const snapshot = new CatchUpFrames(frames, end, () => this.#options.roomProblem())
     this.#snapshot = snapshot
     const reference = new WeakRef(snapshot)
     this.#snapshots.push(reference)
@@ -407,21 +548,21 @@ export class GroupFrames {
    * The frames from a place in the ring to its end as fewer frames, for a member at the positions `before`. All members
    * at the place share them, because load that delays one reader delays all. `undefined` if there is no room.
    */
-  merged(place: number, before: GroupPositions): Backlog | undefined {
+  merged(place: number, before: GroupPositions): CatchUpFrames | undefined {
     const known = this.#merged.get(place)
-    if (known?.before === before) return known.backlog
-    const backlog = this.#merge(place, before)
-    if (backlog.bytes > 0 && this.#group.roomProblem(backlog.bytes) !== undefined) return undefined
+    if (known?.before === before) return known.frames
+    const frames = this.#merge(place, before)
+    if (frames.bytes > 0 && this.#options.roomProblem(frames.bytes) !== undefined) return undefined
     if (known !== undefined || this.#merged.size < maxMergedPlaces) {
-      this.#merged.set(place, { before, backlog })
+      this.#merged.set(place, { before, frames })
       clearTimeout(this.#mergedTimer)
       this.#mergedTimer = setTimeout(() => this.#merged.clear(), mergedMs).unref()
     }
-    return backlog
+    return frames
   }
 
-  #merge(place: number, before: GroupPositions): Backlog {
-    const { content, state } = this.#group
+  #merge(place: number, before: GroupPositions): CatchUpFrames {
+    const { content, state } = this.#options
     const changes = []
     let hasFailures = false
     let positions = before
@@ -442,7 +583,7 @@ export class GroupFrames {
     const failures = hasFailures ? state.failures : undefined
     const at = { reset: false, before, positions, isAhead, page, failures }
     const frames = isNothing ? [].values() : this.written(merged, at)
-    return new Backlog(frames, { rows: merged.length, next: this.#next, positions })
+    return new CatchUpFrames(frames, { rows: merged.length, next: this.#next, positions })
   }
 
   #drop(): void {
@@ -454,133 +595,4 @@ export class GroupFrames {
   }
 }
 
-/** The bytes of the members' own backlogs, each counted once. */
-export function bytesAhead(
-  members: Iterable<{ readonly backlog: Backlog | undefined }>,
-  all: Set<Backlog> = new Set(),
-): number {
-  for (const { backlog } of members) {
-    if (backlog !== undefined && !backlog.isSnapshot) all.add(backlog)
-  }
-  let sum = 0
-  for (const { bytes } of all) sum += bytes
-  return sum
-}
-
 const none: readonly GraphQLFormattedError[] = []
-
-/**
- * A member that is more frames behind receives one merged frame, written once for all members at its place. Separate
- * frames would cost each member more messages, and add to the load that made it fall behind.
- */
-const maxFramesBehind = 2
-
-/**
- * One subscriber of a group: only a place in the group's ring while it keeps up. The transport takes a frame when it has
- * room.
- */
-export class GroupMember extends FrameStream {
-  #group: Group
-  #gate: MemberGate | undefined
-  /** The frames to take before the ring is read. */
-  #backlog: Backlog | undefined
-  #taken = 0
-  #next = 0
-  #positions: GroupPositions = new Map()
-  #rows = 0
-
-  /** Starts with a snapshot, or with frames that lead from a resume token to a place in the ring. */
-  constructor(group: Group, backlog: Backlog, gate: MemberGate | undefined) {
-    super()
-    this.#group = group
-    this.#gate = gate
-    this.#begin(backlog)
-  }
-
-  get backlog(): Backlog | undefined {
-    return this.#backlog
-  }
-
-  get gate(): MemberGate | undefined {
-    return this.#gate
-  }
-
-  override get rows(): number {
-    return this.#rows
-  }
-
-  /** The number of the first ring frame that the member may still take. */
-  get place(): number {
-    return this.#next
-  }
-
-  get isBehind(): boolean {
-    return this.#backlog !== undefined || this.#next < this.#group.frames.next
-  }
-
-  /** The payload of the next frame, UTF-8; `undefined` if there is none yet or the subscription has ended. */
-  take(): Buffer | undefined {
-    if (this.isClosed || this.#gate?.isOpen === false) return undefined
-    if (this.#next < this.#group.frames.first) this.beginAnew()
-    const frame = this.#nextOfBacklog() ?? this.#nextOfRing()
-    if (frame !== undefined) this.#group.counts.frames += 1
-    return frame
-  }
-
-  #nextOfBacklog(): Buffer | undefined {
-    const backlog = this.#backlog
-    const frame = backlog?.frame(this.#taken)
-    this.#rows += frame?.rows ?? 0
-    this.#taken += 1
-    if (backlog?.isRead(this.#taken) === true) this.#backlog = undefined
-    if (frame === undefined && backlog?.problem !== undefined) {
-      this.finish({ form: 'failed', errors: [backlog.problem] })
-    }
-    return frame?.payload
-  }
-
-  #nextOfRing(): Buffer | undefined {
-    if (this.isClosed) return undefined
-    const { frames, counts } = this.#group
-    if (frames.next - this.#next > maxFramesBehind) {
-      const merged = frames.merged(this.#next, this.#positions)
-      if (merged === undefined) this.beginAnew()
-      else {
-        counts.merged += 1
-        this.#begin(merged)
-      }
-      return this.#nextOfBacklog()
-    }
-    const frame = frames.get(this.#next)
-    if (frame === undefined) return undefined
-    this.#next += 1
-    this.#positions = frame.positions
-    this.#rows += frame.changes.length
-    return frame.payload
-  }
-
-  /** Starts again with a snapshot and skips the unread frames. */
-  beginAnew(): void {
-    this.#group.counts.resets += 1
-    this.#begin(this.#group.frames.snapshot())
-  }
-
-  #begin(backlog: Backlog): void {
-    this.#backlog = backlog
-    this.#taken = 0
-    this.#next = backlog.next
-    this.#positions = backlog.positions
-  }
-
-  move(group: Group, gate: MemberGate | undefined): void {
-    this.#group.leave(this)
-    this.#group = group
-    this.#gate = gate
-    this.#begin(group.frames.snapshot())
-  }
-
-  protected leave(): void {
-    this.#backlog = undefined
-    this.#group.leave(this)
-  }
-}

@@ -1,9 +1,15 @@
 /*
  * One list of a group: one kind in one cluster, with a condition. In one tick it selects its rows and begins to listen to
- * all kinds that these rows are written from (`GroupList.begin`). It marks the changes of these kinds (`gather`): the
- * rows of changed objects, and the rows that depend on them (`RowDependencies`). If the condition reads related objects,
- * their changes decide which rows start or stop matching (`GroupFilter`). A flush takes the marked rows (`take`), and the
- * content of the group (`GroupContent`) writes them.
+ * all kinds that decide or write these rows (`begin`). Changes of these kinds are only marked, until a flush takes them
+ * (`take`), and the content of the group (`GroupContent`) writes them. Changes are marked in two ways:
+ *
+ * - `gather`: the kinds that rows are written from. Marks the rows of changed objects, and the rows that were written from
+ *   a changed object (`RowDependencies`).
+ * - `decide`: the kinds that the condition reads. Marks the rows that may start or stop matching.
+ *
+ * A change that may affect any row marks the list as a whole (`WideChanges`). That costs as much as a snapshot, so it
+ * waits for the group's share of time, while other changes go on. A position is reached only with the last mark that
+ * precedes it: once a kind has a wide change that waits, its later positions wait with it.
  */
 
 import type { ClusterCache } from '../../../cache/cluster-cache.ts'
@@ -12,41 +18,31 @@ import type { Listener, ListenerBatch } from '../../../informer/delivery/listene
 import type { Change } from '../../../informer/store/change.ts'
 import { UnknownIndexError } from '../../../informer/store/store-errors.ts'
 import type { StoreView } from '../../../informer/store/store-view.ts'
+import type { KubernetesObject } from '../../../kubernetes/object.ts'
 import {
   isBefore,
   latestResourceVersion,
   type ResourceVersion,
   resourceVersion,
 } from '../../../kubernetes/resource-version.ts'
-import { TimeShare } from '../../../lib/event-loop.ts'
-import { unrestricted } from '../../../query/condition/scope.ts'
-import { QueryTooCostlyError, WorkBudget } from '../../../query/condition/work-budget.ts'
 import { type ClientError, unlessRefused } from '../../errors/client-error.ts'
-import { type ClusterKind, type KindView, isReachable } from '../../prepare/kind-view.ts'
-import { runLive } from '../../prepare/user-shares.ts'
-import { maxRounds, type ReadSnapshot } from '../../prepare/preparation.ts'
+import { type ClusterKind, isReachable, type KindView } from '../../prepare/kind-view.ts'
+import { maxRounds } from '../../prepare/preparation.ts'
 import { type PlaceRead, unreachableCluster } from '../../reads/places.ts'
+import type { FollowedRelation } from '../../reads/read-run.ts'
 import type { Positions } from '../../reads/resume-token.ts'
 import { requireUsages } from '../../reads/usage-read.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
-import type { FollowedList, ListFilter } from '../followed-list.ts'
+import {
+  affectedRows,
+  type FollowedList,
+  maxAffectedRows,
+  maxWaitingChanges,
+  viewIn,
+} from '../followed-list.ts'
 import type { FramePlan, PageState, SentChange } from '../frame-plan.ts'
 import type { ListAccess } from './group-access.ts'
 import type { GroupReading, GroupRun } from './group-reading.ts'
-import { RowDependencies } from './row-dependencies.ts'
-
-/** Facts about objects that their changes tell and their current state does not. */
-export interface SeenChanges {
-  /** False if a deletion was concluded from a relist. */
-  readonly isFinalStateKnown: (uid: string) => boolean
-  /** The object before its changes, if frames show it and it is known. */
-  readonly previousOf: (uid: string) => HeldObject | undefined
-}
-
-export const nothingSeen: SeenChanges = {
-  isFinalStateKnown: () => true,
-  previousOf: () => undefined,
-}
 
 export interface ListRead {
   readonly part: KindView
@@ -59,7 +55,10 @@ export interface RowKeys {
   readonly keys: readonly string[]
   /** The keys of rows whose own object has not changed: they start or stop matching because related objects changed. */
   readonly affected?: ReadonlySet<string>
-  readonly seen?: SeenChanges
+  /** The UIDs of objects whose deletion was concluded from a relist. */
+  readonly unseen?: ReadonlySet<string>
+  /** The objects before their changes, by UID, if frames show them and they are known. */
+  readonly previous?: ReadonlyMap<string, HeldObject | undefined>
 }
 
 /** What the rows of all lists are written from, within one tick. */
@@ -75,10 +74,10 @@ export interface ListReads {
  */
 export interface GroupContent {
   /**
-   * Set if the content is read again as a whole after any change: its share of time. Changes are then not gathered by
-   * key, and each list has one row, with the key `''`.
+   * Whether the content is read again as a whole after any change. Changes are then not gathered by key, and each list has
+   * one row, with the key `''`.
    */
-  readonly whole?: TimeShare
+  readonly isWhole: boolean
   readonly page: PageState | undefined
   readonly bytes: number
   /** The least memory of each object in the first rows. */
@@ -117,25 +116,53 @@ export interface GroupListOptions {
   readonly reading: GroupReading
 }
 
+/** What the next flush takes. */
 interface PendingChanges {
+  /** The keys of rows to write. */
   readonly keys: Set<string>
-  /** The UIDs of objects whose deletion was concluded. */
+  /** The keys of rows that may start or stop matching although their objects have not changed. */
+  readonly affected: Set<string>
+  /** See {@link RowKeys}. */
   readonly unseen: Set<string>
-  /** The objects before their changes, by UID, if frames show them. */
   readonly previous: Map<string, HeldObject | undefined>
   readonly positions: Record<string, string>
 }
 
 function nothingPending(): PendingChanges {
-  return { keys: new Set(), unseen: new Set(), previous: new Map(), positions: {} }
+  return {
+    keys: new Set(),
+    affected: new Set(),
+    unseen: new Set(),
+    previous: new Map(),
+    positions: {},
+  }
+}
+
+/** Changes that may affect any row. */
+interface WideChanges {
+  /** Whether all rows that were sent are to be written again. */
+  rewrites: boolean
+  /** Whether it is to be decided again which rows match. */
+  decides: boolean
+  /** The positions after that. */
+  readonly positions: Record<string, string>
+}
+
+function nothingWide(): WideChanges {
+  return { rewrites: false, decides: false, positions: {} }
 }
 
 export interface TakenChanges extends RowKeys {
   readonly positions: Positions
-  readonly done: () => void
 }
 
-const noRows: ReadonlySet<string> = new Set()
+/** A kind that a list listens to. */
+interface ListListener {
+  readonly at: ClusterKind
+  readonly listener: Listener
+  /** Set if the condition reads the kind: the name of its position in tokens. */
+  readonly filtering?: string
+}
 
 export class GroupList {
   readonly list: FollowedList
@@ -146,19 +173,15 @@ export class GroupList {
   readonly dependencies: RowDependencies = new RowDependencies()
   readonly #content: GroupContent
   readonly #served: ServedSchema
-  #filter: GroupFilter | undefined
-  #listeners: readonly { readonly at: ClusterKind; readonly listener: Listener }[] = []
+  #listeners: readonly ListListener[] = []
+  /** The stores that decide the condition, by type, if it reads related objects. */
+  #deciding: ReadonlyMap<string, StoreView> = new Map()
   #unsubscribe: (() => void)[] = []
   #isFollowing = false
   #failure: ClientError | undefined
   #incarnation: string
   #pending = nothingPending()
-  /** Whether any row may have changed. */
-  #isWide = false
-  /** The positions after rewriting all rows. */
-  #widePositions: Record<string, string> = {}
-  /** Limits the time for rewriting all rows, after a change of an object that any row may read. */
-  readonly #ownShare = new TimeShare(1 / 20)
+  #wide = nothingWide()
   /** The newest version of the followed kind that some rows show. Other rows show the version in the positions. */
   #latest: ResourceVersion = latestResourceVersion
 
@@ -211,28 +234,36 @@ export class GroupList {
     return at
   }
 
-  get #wide(): TimeShare {
-    return this.#content.whole ?? this.#ownShare
+  /** Whether a change that may affect any row waits. */
+  get isWide(): boolean {
+    return this.#wide.rewrites || this.#wide.decides
   }
 
-  get isDue(): boolean {
-    return this.#isFollowing && (!this.#isEmpty || this.#filter?.isDue === true)
+  /** Whether there is something to take. `takesWide`: whether it is time for changes that may affect any row. */
+  isDue(takesWide: boolean): boolean {
+    return this.#isFollowing && (!this.#isEmpty || (takesWide && this.isWide))
   }
 
   get #isEmpty(): boolean {
-    const { keys, positions } = this.#pending
-    return keys.size === 0 && Object.keys(positions).length === 0 && !this.#isWide
+    const { keys, affected, positions } = this.#pending
+    return keys.size === 0 && affected.size === 0 && Object.keys(positions).length === 0
   }
 
   /** Whether no change waits: everything up to the present is written. */
   get isDrained(): boolean {
-    if (!this.#isFollowing || !this.#isEmpty || this.#filter?.isDrained === false) return false
+    if (!this.#isFollowing || !this.#isEmpty || this.isWide) return false
     return this.#listeners.every(({ listener }) => listener.isDrained)
   }
 
   /** The present positions. Call if the rows have reached them. */
   reachPresent(): Positions {
-    const positions = { ...this.reading.positions(), ...this.#filter?.positions }
+    const positions: Record<string, string> = { ...this.reading.positions() }
+    for (const { filtering, at } of this.#listeners) {
+      const store = this.#deciding.get(at.kind.typeName)
+      if (filtering !== undefined && store !== undefined) {
+        positions[filtering] = store.resourceVersion
+      }
+    }
     this.#latest = this.#versionAt(positions)
     return positions
   }
@@ -254,17 +285,30 @@ export class GroupList {
         if (measured !== undefined) requireUsages(run, part, measured, within)
         const keys = this.#content.matching(this, { part, run })
         this.close()
-        this.#listeners = this.reading.readable(snapshot).map((at) => {
+        const own = this.reading.readable(snapshot).map((at): ListListener => {
           return { at, listener: this.reading.listen(snapshot, at) }
         })
-        const byType = new Map(
-          this.#listeners.map(({ at, listener }) => [at.kind.typeName, listener] as const),
-        )
+        const byType = new Map(own.map(({ at, listener }) => [at.kind.typeName, listener] as const))
         this.dependencies.listen((type) => byType.get(type)?.hasWaiting === true)
-        if (filter !== undefined) this.#filter = new GroupFilter(this.list, filter, snapshot)
+        const deciding = filter === undefined ? [] : [this.at, ...this.list.needs]
+        this.#deciding = new Map(
+          deciding.map((at) => [at.kind.typeName, snapshot.informer(at, { watch: true }).store]),
+        )
+        const filtering = (filter?.kinds ?? []).map(({ at, position }): ListListener => {
+          // Every change counts, because any state in between may have decided a row.
+          const listener = snapshot.informer(at, { watch: true }).listen({
+            bufferLimit: maxWaitingChanges,
+            overflow: 'reset',
+            replay: false,
+            readsStore: true,
+          })
+          return { at, listener, filtering: position }
+        })
+        this.#listeners = [...own, ...filtering]
         const unsubscribe = this.cache?.onSynced(synced)
         if (unsubscribe !== undefined) this.#unsubscribe.push(unsubscribe)
         this.#pending = nothingPending()
+        this.#wide = nothingWide()
         this.#isFollowing = true
         this.#failure = undefined
         this.#incarnation = this.cache?.incarnation ?? ''
@@ -278,14 +322,9 @@ export class GroupList {
     }
   }
 
-  /** Its listeners by kind. The caller passes their changes to {@link gather}. */
-  get listeners(): readonly { readonly at: ClusterKind; readonly listener: Listener }[] {
+  /** The kinds that it listens to. The caller passes their changes to {@link gather} or, if `filtering`, to {@link decide}. */
+  get listeners(): readonly ListListener[] {
     return this.#listeners
-  }
-
-  /** Finds the rows that match or stop matching because of related objects, if the list's filter reads any. */
-  get filter(): GroupFilter | undefined {
-    return this.#filter
   }
 
   /** False if the list has ended, or begun anew with other listeners. */
@@ -295,11 +334,12 @@ export class GroupList {
 
   /** Whether more kinds can be read than the rows were written from. */
   get isOutdated(): boolean {
-    return this.reading.readable().length > this.#listeners.length
+    const own = this.#listeners.filter(({ filtering }) => filtering === undefined)
+    return this.reading.readable().length > own.length
   }
 
   markWide(): void {
-    this.#isWide = true
+    this.#wide.rewrites = true
   }
 
   /** Stops following. The rows stay as they are until the list begins again. `failure`: why it cannot be followed. */
@@ -307,12 +347,9 @@ export class GroupList {
     this.#isFollowing = false
     this.#failure = failure
     const listeners = this.#listeners
-    const filter = this.#filter
     this.#listeners = []
-    this.#filter = undefined
     for (const unsubscribe of this.#unsubscribe.splice(0)) unsubscribe()
     for (const { listener } of listeners) listener.close()
-    filter?.close()
   }
 
   /** Marks rows to write. Writing them reaches these positions. */
@@ -321,10 +358,11 @@ export class GroupList {
     Object.assign(this.#pending.positions, positions)
   }
 
+  /** Marks what changes of a kind affect that the rows are written from. */
   gather(type: string, { changes, position }: ListenerBatch): void {
     const { plan, dependencies } = this
-    const isWhole = this.#content.whole !== undefined
-    const { keys, unseen, previous, positions } = this.#pending
+    const { isWhole } = this.#content
+    const { keys, unseen, previous } = this.#pending
     if (type === this.at.kind.typeName && !isWhole) {
       const keepsPrevious = plan.previous.length > 0
       for (const { key, uid, type: what, finalStateKnown, previousHeld } of changes) {
@@ -333,74 +371,66 @@ export class GroupList {
         if (what === 'DELETED' && !finalStateKnown) unseen.add(uid)
       }
     }
-    if (isWhole || dependencies.isWide(type)) {
-      this.#isWide = true
-      this.#widePositions[type] = position
-      return
+    if (isWhole || dependencies.isWide(type)) this.#wide.rewrites = true
+    else {
+      for (const change of changes) {
+        for (const row of dependencies.affectedBy(type, change)) keys.add(row)
+      }
+      for (const row of dependencies.takeDoubtful(type)) keys.add(row)
     }
-    for (const change of changes) {
-      for (const row of dependencies.affectedBy(type, change)) keys.add(row)
+    this.#passed(type, position, isWhole || dependencies.isWide(type))
+  }
+
+  /** Marks the rows that changes of a kind may add or remove that the condition reads. */
+  decide({ at, filtering = '' }: ListListener, { changes, position, reset }: ListenerBatch): void {
+    const { filter } = this.list
+    if (filter === undefined) return
+    const { affected } = this.#pending
+    let isWide = this.#wide.decides
+    if (!isWide) {
+      const viewOf = (type: string): StoreView => viewIn(this.#deciding, type)
+      const rows = reset ? undefined : affectedRows(filter, at.kind.typeName, changes, viewOf)
+      if (this.#content.isWhole) {
+        isWide = rows === undefined || rows.size > 0
+        this.#wide.rewrites ||= isWide
+      } else {
+        isWide = rows === undefined || affected.size + rows.size > maxAffectedRows
+        this.#wide.decides ||= isWide
+        if (!isWide) for (const row of rows ?? []) affected.add(row)
+      }
     }
-    for (const row of dependencies.takeDoubtful(type)) keys.add(row)
-    positions[type] = position
+    this.#passed(filtering, position, isWide)
+  }
+
+  /** Notes that all changes up to a position are marked. */
+  #passed(name: string, position: string, isWide: boolean): void {
+    const { positions } = isWide || name in this.#wide.positions ? this.#wide : this.#pending
+    positions[name] = position
   }
 
   /**
-   * Takes the gathered changes, which the caller writes now. `enter` waits for the group's turn. A change that may affect
-   * any row is taken only when its share of time allows; until then, the list plans a call of `again`.
+   * Takes the marked changes, which the caller writes now. `takesWide`: also those that may affect any row. `decide` finds
+   * the rows among all that start or stop matching.
    */
   async take(
-    enter: () => Promise<void> | undefined,
-    again: () => void,
-    leaving: AbortSignal,
+    takesWide: boolean,
+    decide: (list: GroupList) => Promise<readonly string[]>,
   ): Promise<TakenChanges> {
-    const startMs = performance.now()
-    const { keys: all, unseen, previous, positions } = this.#pending
+    const { keys, affected: marked, unseen, previous, positions } = this.#pending
+    const wide = takesWide ? this.#wide : nothingWide()
     this.#pending = nothingPending()
-    const filter = this.#filter?.take()
-    const isWhole = this.#content.whole !== undefined
-    if (isWhole && filter !== undefined && (filter.isAll || filter.rows.size > 0)) {
-      this.#isWide = true
-    }
-    const isWideDue = this.#isWide && this.#wide.isDue
-    if (isWideDue) {
-      for (const key of this.#content.keys(this)) all.add(key)
-      Object.assign(positions, this.#widePositions)
-      this.#isWide = false
-      this.#widePositions = {}
-    } else if (this.#isWide) this.#wide.plan(again, leaving)
-    let affected = noRows
-    if (filter !== undefined) {
-      if (!isWhole) {
-        let others: Iterable<string> = filter.rows
-        if (filter.isAll) {
-          await enter()
-          const snapshot = await this.reading.snapshot()
-          const allMs = performance.now()
-          others = runLive(() =>
-            this.#content.changedMatches(this, {
-              part: this.reading.followed(snapshot),
-              run: this.reading.run(snapshot),
-            }),
-          )
-          this.#filter?.decidedAll(allMs)
-        }
-        affected = new Set([...others].filter((key) => !all.has(key)))
-      }
-      Object.assign(positions, filter.positions)
-    }
+    if (takesWide) this.#wide = nothingWide()
+    Object.assign(positions, wide.positions)
+    if (wide.rewrites) for (const key of this.#content.keys(this)) keys.add(key)
+    const decided: Iterable<string> = wide.decides ? await decide(this) : marked
+    const affected = new Set([...decided].filter((key) => !keys.has(key)))
     return {
       list: this,
-      keys: affected.size === 0 ? [...all] : [...all, ...affected],
+      keys: affected.size === 0 ? [...keys] : [...keys, ...affected],
       affected,
+      unseen,
+      previous,
       positions,
-      seen: {
-        isFinalStateKnown: (uid) => !unseen.has(uid),
-        previousOf: (uid) => previous.get(uid),
-      },
-      done: () => {
-        if (isWideDue) this.#wide.done(startMs)
-      },
     }
   }
 
@@ -427,139 +457,128 @@ export class GroupList {
   }
 }
 
-interface FilterChanges {
-  /** The keys of rows that may have started or stopped matching. */
-  readonly rows: ReadonlySet<string>
-  /** Whether any other row may have started or stopped matching. */
-  readonly isAll: boolean
-  /** The positions after deciding them. */
-  readonly positions: Readonly<Record<string, string>>
-}
-
-/** The rows to decide one by one. Beyond this, the group decides all rows, which costs as much as a snapshot. */
-const maxAffectedRows = 10_000
-/** The changes that may wait. Beyond this, the group decides all rows again. */
-const maxWaitingChanges = 10_000
-/** The share of time for deciding all rows again. */
-const allShare = 1 / 20
-
-interface FilterListener {
-  readonly type: string
-  readonly position: string
-  readonly listener: Listener
-}
+/** The approximate memory of one dependency: an anchor, a row in its set, and the reverse entry. */
+const dependencyBytes = 430
 
 /**
- * The objects that a filter on related objects reads, and the rows that their changes affect. Every change counts, because
- * any state in between may have decided a row. With too many waiting changes, too many affected rows or too much work to
- * find them, the group decides all rows again, in at most a twentieth of the time.
+ * The objects that each row of a list was written from, and so the rows that a change of an object affects. A row depends
+ * on the objects that it names, by their keys, even if they do not exist yet, and on owned objects, by their owner. For
+ * any other relation only the kinds are known: a change of any object of these kinds affects all rows.
  */
-class GroupFilter {
-  readonly #filter: ListFilter
-  readonly listeners: readonly FilterListener[]
-  readonly #views: ReadonlyMap<string, StoreView>
-  #rows = new Set<string>()
-  #isAll = false
-  readonly #all = new TimeShare(allShare)
-  #positions: Record<string, string> = {}
+class RowDependencies {
+  /** By type name, then by {@link anchorOfKey} or {@link anchorOfOwner}: the keys of the rows. */
+  readonly #rowsOf = new Map<string, Map<string, Set<string>>>()
+  readonly #ofRow = new Map<string, (readonly [type: string, anchor: string])[]>()
+  readonly #wide = new Set<string>()
+  /** The types on whose owned objects rows depend. */
+  readonly #owned = new Set<string>()
+  /** By type: rows written while changes waited. A listener merges changes, which may hide an owner in between. */
+  readonly #doubtful = new Map<string, Set<string>>()
+  #size = 0
+  #hasWaiting: (type: string) => boolean = () => false
 
-  /** Call it in the tick that first decides the rows. Throws if a kind cannot be read. */
-  constructor({ at: own, needs }: FollowedList, filter: ListFilter, snapshot: ReadSnapshot) {
-    this.#filter = filter
-    this.#views = new Map(
-      [own, ...needs].map((at) => [at.kind.typeName, snapshot.informer(at, { watch: true }).store]),
-    )
-    this.listeners = filter.kinds.map(({ position, at }) => {
-      const listener = snapshot.informer(at, { watch: true }).listen({
-        bufferLimit: maxWaitingChanges,
-        overflow: 'reset',
-        replay: false,
-        readsStore: true,
-      })
-      return { type: at.kind.typeName, position, listener }
-    })
+  /** `hasWaiting`: whether changes of a type wait in its listener. */
+  listen(hasWaiting: (type: string) => boolean): void {
+    this.#hasWaiting = hasWaiting
   }
 
-  get isDrained(): boolean {
-    const isEmpty = !this.#isAll && Object.keys(this.#positions).length === 0
-    return isEmpty && this.listeners.every(({ listener }) => listener.isDrained)
+  get bytes(): number {
+    return this.#size * dependencyBytes
   }
 
-  /** Whether there are rows or positions to take now. */
-  get isDue(): boolean {
-    if (this.#isAll) return this.#all.isDue
-    return Object.keys(this.#positions).length > 0
+  /** Removes a row that is about to be rewritten, or was removed. */
+  forget(row: string): void {
+    const dependencies = this.#ofRow.get(row) ?? []
+    this.#size -= dependencies.length
+    for (const [type, anchor] of dependencies) {
+      const rows = this.#rowsOf.get(type)?.get(anchor)
+      rows?.delete(row)
+      if (rows?.size === 0) this.#rowsOf.get(type)?.delete(anchor)
+    }
+    this.#ofRow.delete(row)
   }
 
-  get positions(): Readonly<Record<string, string>> {
-    return Object.fromEntries(
-      this.listeners.map(({ type, position }) => [position, this.#viewOf(type).resourceVersion]),
-    )
+  /** Records a relation that was followed for a row. */
+  add(row: string, { reads, condition, isSaid, owner }: FollowedRelation): void {
+    const [only] = reads
+    const isOne = isSaid && reads.length === 1
+    if (condition.form === 'nothing' && (isOne || owner !== undefined)) return
+    if (owner !== undefined) {
+      for (const { typeName: type } of reads) {
+        this.#owned.add(type)
+        this.#add(row, type, anchorOfOwner(owner))
+        if (!this.#hasWaiting(type)) continue
+        const rows = this.#doubtful.get(type)
+        if (rows === undefined) this.#doubtful.set(type, new Set([row]))
+        else rows.add(row)
+      }
+      return
+    }
+    if (!isOne || only === undefined || condition.form !== 'keys') {
+      for (const { typeName } of reads) this.#wide.add(typeName)
+      return
+    }
+    for (const key of condition.keys) this.#add(row, only.typeName, anchorOfKey(key))
   }
 
-  /** Finds the rows that changes affect. Calls `due` when the caller should take them. */
-  find(
-    { type, position }: FilterListener,
-    batch: ListenerBatch,
-    due: () => void,
-    leaving: AbortSignal,
-  ): void {
-    this.#positions[position] = batch.position
-    if (!this.#isAll) {
-      const viewOf = (name: string): StoreView => this.#viewOf(name)
-      const keys = batch.reset ? undefined : affectedRows(this.#filter, type, batch.changes, viewOf)
-      for (const key of keys ?? []) this.#rows.add(key)
-      if (keys === undefined || this.#rows.size > maxAffectedRows) {
-        this.#isAll = true
-        this.#rows = new Set()
+  /** Whether a change of an object of this type may affect any row. */
+  isWide(type: string): boolean {
+    return this.#wide.has(type)
+  }
+
+  /** The rows that depend on an object as it was before a change, or as it is now. */
+  affectedBy(type: string, change: Change): ReadonlySet<string> {
+    const rowsOf = this.#rowsOf.get(type)
+    if (rowsOf === undefined) return noRows
+    const rows = rowsOf.get(anchorOfKey(change.key)) ?? noRows
+    if (!this.#owned.has(type)) return rows
+    const all = new Set(rows)
+    const add = (anchor: string): void => {
+      for (const row of rowsOf.get(anchor) ?? noRows) all.add(row)
+    }
+    if (change.type === 'MODIFIED' && change.previousHeld === undefined) {
+      // The owners before the change are unknown.
+      for (const anchor of rowsOf.keys()) if (anchor.startsWith(ownerAnchor)) add(anchor)
+    } else {
+      for (const uid of [...ownersOf(change.object), ...ownersOf(change.previous)]) {
+        add(anchorOfOwner(uid))
       }
     }
-    if (this.isDue) due()
-    else this.#all.plan(due, leaving)
+    return all
   }
 
-  /** Takes the rows to decide. Returns none while all rows are to be decided and their time has not come. */
-  take(): FilterChanges {
-    if (this.#isAll && !this.isDue) return { rows: new Set(), isAll: false, positions: {} }
-    const taken = { rows: this.#rows, isAll: this.#isAll, positions: this.#positions }
-    this.#rows = new Set()
-    this.#isAll = false
-    this.#positions = {}
-    return taken
+  /** Takes the rows to rewrite with the next changes of a type. */
+  takeDoubtful(type: string): Iterable<string> {
+    const rows = this.#doubtful.get(type) ?? noRows
+    this.#doubtful.delete(type)
+    return rows
   }
 
-  /** Records that deciding all rows began at `startMs`, in `performance.now()` time, and is done. */
-  decidedAll(startMs: number): void {
-    this.#all.done(startMs)
-  }
-
-  close(): void {
-    for (const { listener } of this.listeners) listener.close()
-  }
-
-  #viewOf(type: string): StoreView {
-    const view = this.#views.get(type)
-    if (view === undefined) throw new TypeError(`${type} is not followed`)
-    return view
+  #add(row: string, type: string, anchor: string): void {
+    let rowsOf = this.#rowsOf.get(type)
+    if (rowsOf === undefined) this.#rowsOf.set(type, (rowsOf = new Map()))
+    let ofRow = this.#ofRow.get(row)
+    if (ofRow === undefined) this.#ofRow.set(row, (ofRow = []))
+    const rows = rowsOf.get(anchor)
+    if (rows === undefined) rowsOf.set(anchor, new Set([row]))
+    else rows.add(row)
+    ofRow.push([type, anchor])
+    this.#size += 1
   }
 }
 
-/** The rows that changes of a type may add to a list or remove; `undefined` if they are too many or too costly to find. */
-export function affectedRows(
-  { affected }: ListFilter,
-  type: string,
-  changes: readonly Change[],
-  viewOf: (type: string) => StoreView,
-  budget: WorkBudget = new WorkBudget(),
-): ReadonlySet<string> | undefined {
-  try {
-    return affected.of(type, changes, {
-      part: (name) => ({ view: viewOf(name), scope: unrestricted }),
-      budget,
-      maxRows: maxAffectedRows,
-    })
-  } catch (error) {
-    if (error instanceof QueryTooCostlyError) return undefined
-    throw error
-  }
+const noRows: ReadonlySet<string> = new Set()
+
+function anchorOfKey(key: string): string {
+  return `key ${key}`
+}
+
+const ownerAnchor = 'owner '
+
+function anchorOfOwner(uid: string): string {
+  return ownerAnchor + uid
+}
+
+function ownersOf(object: KubernetesObject | undefined): readonly string[] {
+  return object?.metadata.ownerReferences?.map(({ uid }) => uid) ?? []
 }

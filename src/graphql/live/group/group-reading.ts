@@ -1,8 +1,8 @@
 /*
  * How the rows of one list of a group are read: within the access of its members (`ListAccess`), from the kinds that the
  * group has leases of. If a run meets an unknown index or permission, the group prepares it and repeats the run
- * (`LackingError`). If a run meets a read that the group does not follow, the group ends, and its members move to a group
- * that follows it (`MissingKindError`).
+ * (`LackingError`). If a run meets a read that the group does not follow (`MissingKindError`), the operation records it
+ * (`DiscoveredReads`), and the members move to a group that follows it.
  */
 
 import type { GraphQLError } from 'graphql'
@@ -28,8 +28,19 @@ import { maxRounds, needOfAny, type ReadParts, ReadSnapshot } from '../../prepar
 import type { KindNeed, ViewerAccess } from '../../prepare/viewer-access.ts'
 import { plannedWork, type PlanRunOptions } from '../../plan/plan-run.ts'
 import type { Positions } from '../../reads/resume-token.ts'
-import { type GroupKindAccess, isEmpty, type ListAccess, type WantedGroup } from './group-access.ts'
 import type { Kind } from '../../model/kind.ts'
+import type { RelatedNeed } from '../../served/schema-relations.ts'
+import type { WantedList } from '../frame-plan.ts'
+import {
+  type AccessRequest,
+  type GroupKindAccess,
+  isEmpty,
+  type ListAccess,
+  type NameDecisions,
+  neededBy,
+  ViewerDecisions,
+  type WantedGroup,
+} from './group-access.ts'
 
 /** A read that the rows of a group need and the group does not follow. */
 export interface MissingRead {
@@ -53,12 +64,6 @@ export class MissingKindError extends Error {
     this.followed = followed
     this.missing = missing
   }
-}
-
-/** Decides about single objects outside every scope that a rule for a whole namespace allows. */
-export interface NameDecisions {
-  /** `undefined`: there are too many names, so the viewer needs a group alone. */
-  mayLook(at: ClusterKind, key: string): boolean | undefined
 }
 
 export interface GroupReadingOptions extends Omit<
@@ -221,7 +226,7 @@ export class GroupReading {
     const { at } = this.#list
     const route = this.#route
     const work = plannedWork(limits.work)
-    const parts = new GroupParts(this.#options, this, snapshot, { ...means, decisions })
+    const parts = new GroupReads(this.#options, this, snapshot, { ...means, decisions })
     return {
       served,
       limits,
@@ -283,14 +288,27 @@ export class GroupReading {
   }
 }
 
-/** The kinds of one run, limited to the access of the members. Collects the reads that the group does not follow. */
-class GroupParts implements ReadParts {
+/**
+ * The kinds of one run, limited to the access of the members. Each method answers at once, from memory. What a method
+ * cannot answer decides what happens after the run:
+ *
+ * - The group does not follow a read (`#miss`): a kind or index that only objects lead to, or namespaces without a review.
+ *   The read throws, the run goes on where it can, so that it finds all such reads, and `check` throws MissingKindError.
+ * - An index is not built, or a permission not reviewed: the read counts as empty, and `check` throws LackingError. The
+ *   caller prepares it (`GroupRun.more`) and repeats the run, unless it is the last one.
+ * - The members may not read it: the read throws FORBIDDEN or leaves objects out, as in a query.
+ *
+ * For example, rows of pods with `node { name }` read Nodes by name. A group whose plan names Nodes follows them. With
+ * `owners { … }` the kinds are known from the objects only, so the first run for a pod of a Job misses the kind Job.
+ */
+class GroupReads implements ReadParts {
   readonly isOpen = false
   readonly access: ViewerAccess | undefined
   readonly #options: GroupReadingOptions
   readonly #reading: GroupReading
   readonly #snapshot: ReadSnapshot
   readonly #means: RunMeans
+  readonly #decisions: ViewerDecisions | undefined
   readonly #missing = new Map<string, MissingRead>()
 
   constructor(
@@ -304,10 +322,7 @@ class GroupParts implements ReadParts {
     this.#reading = reading
     this.#snapshot = snapshot
     this.#means = means
-  }
-
-  get #decisions(): ViewerDecisions | undefined {
-    return this.#means.decisions
+    this.#decisions = means.decisions
   }
 
   part(at: ClusterKind, reading: ListReading = {}): KindView {
@@ -460,50 +475,6 @@ class GroupParts implements ReadParts {
   }
 }
 
-/** Permissions that rows depend on and that need a review for this viewer and this object. */
-export class ViewerDecisions implements NameDecisions {
-  readonly #access: ViewerAccess
-  readonly #reviews = new Map<unknown, () => Promise<unknown>>()
-  #refusal: unknown
-
-  constructor(access: ViewerAccess) {
-    this.#access = access
-  }
-
-  get isLacking(): boolean {
-    return this.#reviews.size > 0
-  }
-
-  mayLook(at: ClusterKind, key: string): boolean {
-    const place = splitObjectKey(key)
-    const known = this.#access.looks(at, place)
-    const name = `${at.kind.typeName} ${key}`
-    if (known === undefined) this.awaits(() => this.#access.mayLook(at, place), name)
-    return known ?? false
-  }
-
-  /** Notes an access question about the viewer. Throws if the last reviews failed. */
-  asks(cluster: string, question: AccessQuestion): void {
-    this.awaits(() => this.#access.may(cluster, question))
-  }
-
-  /** Notes a review, once for each name. Throws if the last reviews failed. */
-  awaits(review: () => Promise<unknown>, name: unknown = review): void {
-    if (this.#refusal !== undefined) throw this.#refusal as Error
-    this.#reviews.set(name, review)
-  }
-
-  /** Runs all noted reviews. Never rejects: a failed review fails the fields that need it. */
-  async ask(): Promise<void> {
-    this.#access.begin()
-    const asking = Array.from(this.#reviews.values(), (review) => review())
-    this.#reviews.clear()
-    const outcomes = await Promise.allSettled(asking)
-    const failed = outcomes.find((one) => one.status === 'rejected')
-    if (failed !== undefined) this.#refusal = failed.reason
-  }
-}
-
 /** The listener route of a condition that is bound to names, UIDs or namespaces, which never change. */
 function listenerRoute(condition: Condition): ListenerRoute | undefined {
   const parts = condition.form === 'and' ? condition.conditions : [condition]
@@ -515,4 +486,113 @@ function listenerRoute(condition: Condition): ListenerRoute | undefined {
   if (uids?.form === 'values') return { index: 'uid', values: uids.values }
   const namespaces = namespacesOf(condition)
   return namespaces === undefined ? undefined : { index: 'namespace', values: namespaces }
+}
+
+/**
+ * The reads of one operation that its plans do not name, such as the kinds of owners: they become known when a row
+ * leads to them. It only grows. A group that lacks some of it is replaced by a group that has all.
+ */
+export class DiscoveredReads {
+  /** The number of groups and of new members that use it. */
+  users = 0
+  /** The operations that share it: one, until clusters join or leave. */
+  readonly operations: Set<string> = new Set<string>()
+  readonly #of = new Map<Kind, DiscoveredKinds>()
+
+  of(followed: Kind): DiscoveredKinds {
+    let found = this.#of.get(followed)
+    if (found === undefined) this.#of.set(followed, (found = new DiscoveredKinds()))
+    return found
+  }
+
+  /** What a review of a viewer's access to some lists needs to know. */
+  requestsOf(
+    lists: readonly WantedList[],
+    of: Pick<GroupReadingOptions, 'wanted' | 'limits'> & { readonly identity: string | undefined },
+  ): readonly AccessRequest[] {
+    const { wanted, identity } = of
+    const { operationDeadlineMs: deadlineMs } = of.limits
+    return lists.map((one) => {
+      const ofKind = this.of(one.list.at.kind)
+      const needs = neededBy(one, wanted.variables, ofKind.further)
+      const named = ofKind.namedBy(identity)
+      return { wanted: one, needs, wide: new Set(ofKind.wide), named, deadlineMs }
+    })
+  }
+
+  /** Whether rows have turned out to depend on the viewer's identity. */
+  get needsViewer(): boolean {
+    return [...this.#of.values()].some(({ needsViewer }) => needsViewer)
+  }
+
+  /** A text that is equal for equal reads by a viewer. */
+  textFor(identity: string | undefined): string {
+    const texts = Array.from(this.#of, ([{ typeName }, kinds]) => {
+      const named = Array.from(kinds.namedBy(identity), (kind) => kind.typeName)
+      const text = kinds.text + (named.length === 0 ? '' : ` named ${named.join()}`)
+      return text === '' ? '' : `${typeName}: ${text}`
+    })
+    return texts.toSorted().join(';')
+  }
+}
+
+/** For how many viewers an operation keeps the kinds that they see by name. */
+const maxNamed = 1_000
+
+export class DiscoveredKinds {
+  /** Kinds whose lists need a review for all namespaces, because relations lead to them from anywhere. */
+  readonly wide: Set<Kind> = new Set<Kind>()
+  /** Whether rows have led to objects of the followed kind outside the list. */
+  leadsBack = false
+  needsViewer = false
+  readonly #further = new Map<Kind, Set<string>>()
+  readonly #named = new Map<string, ReadonlySet<Kind>>()
+
+  get further(): readonly RelatedNeed[] {
+    return Array.from(this.#further, ([kind, needed]) => ({ kind, indexes: { needed } }))
+  }
+
+  get text(): string {
+    const kinds = Array.from(this.#further, ([{ typeName }, needed]) =>
+      [typeName, ...needed].join(' '),
+    )
+    const wide = Array.from(this.wide, ({ typeName }) => `wide ${typeName}`)
+    return [...kinds, ...wide, ...(this.leadsBack ? ['back'] : [])].toSorted().join()
+  }
+
+  namedBy(identity: string | undefined): ReadonlySet<Kind> {
+    return this.#named.get(identity ?? '') ?? new Set()
+  }
+
+  /** Records that a viewer may see objects of these kinds by name. */
+  nameKinds(identity: string, kinds: Iterable<Kind>): void {
+    const known = this.namedBy(identity)
+    this.#named.delete(identity)
+    this.#named.set(identity, new Set([...known, ...kinds]))
+    const [oldest = ''] = this.#named.keys()
+    if (this.#named.size > maxNamed) this.#named.delete(oldest)
+  }
+
+  /** Records a read that a group lacked. `viewer`: the identity of the group's only viewer. */
+  add({ at, form }: MissingRead, viewer: string | undefined): void {
+    switch (form) {
+      case 'place':
+        this.wide.add(at.kind)
+        return
+      case 'own':
+        this.leadsBack = true
+        return
+      case 'viewer':
+        this.needsViewer = true
+        return
+      case 'name':
+        if (viewer !== undefined) this.nameKinds(viewer, [at.kind])
+        return
+      case 'kind': {
+        let needed = this.#further.get(at.kind)
+        if (needed === undefined) this.#further.set(at.kind, (needed = new Set()))
+        for (const name of at.indexes?.needed ?? []) needed.add(name)
+      }
+    }
+  }
 }

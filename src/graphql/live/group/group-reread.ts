@@ -5,7 +5,6 @@
  * which part.
  */
 
-import { TimeShare } from '../../../lib/event-loop.ts'
 import { comparePositions, type OrderPosition } from '../../../query/page/list-order.ts'
 import { listPage } from '../../../query/page/page.ts'
 import { problemPage, problemPosition } from '../../../query/problems/problem-page.ts'
@@ -24,7 +23,7 @@ import type { FollowedProblems } from '../followed-list.ts'
 import type { PageState, RowText, SentChange, SentListChange } from '../frame-plan.ts'
 import type { GroupContent, GroupList, ListReads, RowKeys } from './group-list.ts'
 import { mergedChanges, rowErrors } from './group-rows.ts'
-import type { GroupState } from './group-state.ts'
+import type { GroupState } from './group-frames.ts'
 
 /** The only key of a list. Keys of objects are never empty. */
 const anyKey = ''
@@ -32,7 +31,7 @@ const anyKey = ''
 /** Content whose lists have one row each, which any change may affect. */
 abstract class GroupReread {
   readonly bytesPerObject: number = 0
-  readonly whole: TimeShare = new TimeShare(1 / 20)
+  readonly isWhole: boolean = true
 
   matching(): readonly string[] {
     return [anyKey]

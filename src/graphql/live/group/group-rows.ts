@@ -23,7 +23,6 @@ import {
   type GroupList,
   type ListRead,
   type ListReads,
-  nothingSeen,
   type RowKeys,
 } from './group-list.ts'
 
@@ -38,6 +37,7 @@ const rowBytes = 280
 const memberBytes = 80
 
 export class GroupRows implements GroupContent {
+  readonly isWhole: boolean = false
   readonly bytesPerObject: number
   readonly #lists = new Map<GroupList, ListRows>()
   readonly #window: PageWindow | undefined
@@ -172,9 +172,17 @@ export class ListRows {
     return this.#sent.get(key)
   }
 
-  /** The changes to send for rows. They count as sent once `keep` is called. */
+  /**
+   * The changes to send for rows that may have changed. `LiveSet.due` decides which of these objects match now. Their rows
+   * are written, and sent if the text is another one than the members have. An object that only stopped matching is sent
+   * as it is now, and one that is gone or hidden as it was sent last. Nothing counts as sent until `keep` is called, so a
+   * run that lacks something can be repeated.
+   *
+   * For example, with `where: { phase: { eq: "Pending" } }` a pod that turns Running is REMOVED, UNMATCHED, and its text says
+   * Running. A pod that is created again under its name is REMOVED, DELETED with its last text, and then ADDED.
+   */
   changes(
-    { keys, seen: { isFinalStateKnown, previousOf } = nothingSeen }: RowKeys,
+    { keys, unseen, previous: heldBefore }: RowKeys,
     read: ListRead,
   ): { readonly changes: readonly SentListChange[]; readonly keep: () => void } {
     const { plan, dependencies } = this.#list
@@ -184,6 +192,7 @@ export class ListRows {
     const previousTexts = (held: HeldObject | undefined): readonly string[] | undefined =>
       held && plan.previous.map((writePrevious) => writePrevious(run, view, held))
     const changes: SentListChange[] = []
+    // By key: `due` may name a key twice, for an object that is gone and for the one that has its name now.
     const sent = new Map<string, SentObject | undefined>()
     const due = this.matching.due(liveRead(part, run), keys)
     for (const change of due) {
@@ -195,15 +204,15 @@ export class ListRows {
         const id = change.cause === 'unmatched' ? view.idOf(key) : undefined
         const last = id === undefined ? before : write(key, id)
         dependencies.forget(key)
-        const previous = id === undefined ? undefined : previousTexts(previousOf(uid))
+        const previous = id === undefined ? undefined : previousTexts(heldBefore?.get(uid))
         const errors = joinedErrors(last.errors, rowErrors(run, options.unexpected))
         const { objectId } = before
         const object = { uid, objectId, text: last.text, errors }
-        changes.push(removalOf(object, change.cause, isFinalStateKnown(uid), previous))
+        changes.push(removalOf(object, change.cause, unseen?.has(uid) !== true, previous))
         continue
       }
       const now = write(key, change.id)
-      const previous = previousTexts(previousOf(uid))
+      const previous = previousTexts(heldBefore?.get(uid))
       const previousErrors = rowErrors(run, options.unexpected)
       const isSame = before?.uid === uid && before.text === now.text && before.errors === now.errors
       // A subscription that selects nothing of the object still reports each change.

@@ -1,16 +1,15 @@
 /*
  * The life of a group. It starts for its first subscriber, reads the rows of its lists and follows their changes
- * (`GroupChanges`, which writes them to the ring of `GroupFrames`). A subscriber joins as a place in the ring
- * (`GroupMember`). Before the ring, it takes a snapshot, or the changes since its resume token. When the permissions of a
- * viewer change, `GroupMemberships` holds the viewer's members back; if their access now differs, they leave for another
- * group. If the group turns out to read too little, all members leave it. When the fleet changes, lists of clusters come
- * and go. The group ends with its last member, with a failure, or when its schema or kind is gone.
+ * (`GroupChanges`, which writes them to the ring of `GroupFrames`). Subscribers join it as `GroupMembers`. When the
+ * permissions of a viewer change so that they differ from the group's, the viewer's members leave for another group. If
+ * the group turns out to read too little, all members leave it. When the fleet changes, lists of clusters come and go: a
+ * list that joins is an entry without access first, and is followed once that access is known. The group ends with its
+ * last member, with a failure, or when its schema or kind is gone.
  */
 
 import type { DocumentNode } from 'graphql'
 import { CodedError } from '../../../lib/coded-error.ts'
 import type { FairSlots } from '../../../lib/concurrency.ts'
-import { inSlices } from '../../../lib/event-loop.ts'
 import type { StreamEnd } from '../../../lib/frame-stream.ts'
 import { ClientError } from '../../errors/client-error.ts'
 import type { Kind } from '../../model/kind.ts'
@@ -18,37 +17,37 @@ import type { ClusterKind } from '../../prepare/kind-view.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
 import { type HeldBytes, NoRoomError } from '../../prepare/user-shares.ts'
 import { notLoaded } from '../../prepare/preparation.ts'
+import { ViewerAccess } from '../../prepare/viewer-access.ts'
 import type { FleetParts, WantedList } from '../frame-plan.ts'
 import type { LiveCounts, LiveLimits } from '../live-limits.ts'
 import type { OpenSubscription } from '../open-subscriptions.ts'
 import {
-  type AccessRequest,
-  GroupAccess,
+  type GroupAccess,
   isPassing,
   ListAccess,
+  loadedAccess,
   neededBy,
   type SeenList,
+  sharedAccess,
   type WantedGroup,
 } from './group-access.ts'
-import { GroupChanges } from './group-changes.ts'
-import {
-  bytesAhead,
-  type Group,
-  GroupFrames,
-  type GroupMember,
-  type LeavingMembers,
-} from './group-frames.ts'
+import { type ChangingGroup, GroupChanges } from './group-changes.ts'
+import { type GroupEntry, GroupState } from './group-frames.ts'
 import { type GroupContent, GroupList } from './group-list.ts'
-import { GroupReading, type GroupReadingOptions, MissingKindError } from './group-reading.ts'
-import { GroupFacets, GroupProblems } from './group-reread.ts'
-import { GroupRows } from './group-rows.ts'
-import { type GroupEntry, GroupState } from './group-state.ts'
 import {
   type DiscoveredReads,
-  GroupMemberships,
-  sharedAccess,
+  GroupReading,
+  type GroupReadingOptions,
+  MissingKindError,
+} from './group-reading.ts'
+import { GroupFacets, GroupProblems } from './group-reread.ts'
+import { GroupRows } from './group-rows.ts'
+import {
+  GroupMembers,
+  type LeavingMembers,
+  type GroupMember,
   type ViewerMembership,
-} from './group-viewers.ts'
+} from './group-members.ts'
 
 export interface GroupOwner {
   readonly held: HeldBytes
@@ -57,11 +56,6 @@ export interface GroupOwner {
   /** Moves the remaining members to another group. Rejects if no group can take them. */
   regroup(group: LiveGroup, leaving: LeavingMembers): Promise<void>
   forget(group: LiveGroup): void
-  /** The reads of lists that a review of a viewer's access needs. */
-  requestsOf(
-    group: Pick<LiveGroupOptions, 'wanted' | 'discovered' | 'identity'>,
-    lists: readonly WantedList[],
-  ): readonly AccessRequest[]
   /**
    * Records that the group follows these lists now, so that new members with the same lists join it. Returns its new
    * description.
@@ -85,88 +79,78 @@ export interface LiveGroupOptions extends Omit<
   readonly counts: LiveCounts
 }
 
-/** The approximate memory of a group besides its content: its listeners, readings, leases and names. */
-const groupBytes = 30_000
-
 /**
  * All subscribers with the same operation and the same access. They share the listeners of all lists, one set of rows,
  * and one text per object and per frame.
  */
-export class LiveGroup implements Group, OpenSubscription {
+export class LiveGroup implements ChangingGroup, OpenSubscription {
   readonly options: LiveGroupOptions
   /** Like {@link LiveGroupOptions.key}, for the present clusters. */
   key: string
   readonly state: GroupState
-  readonly counts: LiveCounts
   readonly content: GroupContent
-  readonly frames: GroupFrames
+  readonly members: GroupMembers
   readonly changes: GroupChanges
-  readonly memberships: GroupMemberships
   readonly #owner: GroupOwner
-  readonly #members = new Set<GroupMember>()
-  /** Whether there are frames that the members have not been told of, and whether they are being told now. */
-  #isNews = false
-  #isTelling = false
   readonly #leaving = new AbortController()
   /** Aborted when other lists join instead. */
   #joining = new AbortController()
-  /** The order of the present and joining lists, by name. */
-  #order: ReadonlyMap<string, number> = new Map()
   #started: Promise<void> | undefined
-  #expected = 0
   #end: StreamEnd | undefined
-  /** Set once the group writes no more frames, because its members are moving to another group. */
-  #isLeft = false
 
   constructor(options: LiveGroupOptions) {
     const { page, facets, problems } = options.wanted
     this.options = options
     this.key = options.key
     this.#owner = options.owner
-    this.counts = options.counts
     this.state = new GroupState(options, this.#leaving.signal)
-    this.memberships = new GroupMemberships(this)
     if (facets !== undefined) this.content = new GroupFacets(this.state, facets)
     else if (problems === undefined) this.content = new GroupRows(page)
     else this.content = new GroupProblems(this.state, problems, () => this.changes.flushSoon())
+    this.members = new GroupMembers(this, options, options.owner.held)
     this.state.entries = options.groupAccess.lists.map((seen) => this.#entryOf(seen))
     this.content.follow(this.state.lists)
-    this.frames = new GroupFrames(this, options.live)
-    this.changes = new GroupChanges(this, this.memberships)
+    this.changes = new GroupChanges(this)
   }
 
   #entryOf(seen: SeenList): GroupEntry {
-    const { request, access } = seen
-    const { plan, list } = request.wanted
+    const { access } = seen
+    const { wanted } = seen.request
+    const { plan, list } = wanted
     const { served, discovered } = this.options
-    if (!(access instanceof ListAccess)) return { ...seen, list: undefined }
+    if (!(access instanceof ListAccess)) return { wanted, seen, list: undefined, error: access }
     const ofKind = discovered.of(list.at.kind)
     const reading = new GroupReading({
       ...this.options,
       list,
       listAccess: access,
       leadsBack: plan.leadsBack || ofKind.leadsBack,
-      names: this.memberships.decisions(ofKind),
+      names: this.members.decisions(ofKind),
       report: () => this.state.report,
     })
-    if (reading.isNowhere) return { ...seen, list: undefined }
+    const entry = { wanted, seen, error: undefined }
+    if (reading.isNowhere) return { ...entry, list: undefined }
     const cache = served.clusters.get(list.at.cluster)
     const { content } = this
-    return { ...seen, list: new GroupList({ content, served, list, plan, cache, access, reading }) }
+    const followed = new GroupList({ content, served, list, plan, cache, access, reading })
+    return { ...entry, list: followed }
   }
 
   /** Reads the current objects and follows their changes. Rejects with the error that prevents this. */
   start(): Promise<void> {
-    this.#started ??= this.#owner.starts.run(this.#user ?? '', async () => {
-      if (this.#end !== undefined) return
-      try {
-        await this.changes.start()
-      } catch (error) {
-        if (error instanceof MissingKindError) this.#learn(error)
-        this.end({ form: 'failed', errors: [error] })
-        throw error
-      }
-    })
+    this.#started ??= this.#owner.starts.run(
+      this.options.wanted.viewer?.username ?? '',
+      async () => {
+        if (this.#end !== undefined) return
+        try {
+          await this.changes.start()
+        } catch (error) {
+          if (error instanceof MissingKindError) this.#learn(error)
+          this.end({ form: 'failed', errors: [error] })
+          throw error
+        }
+      },
+    )
     return this.#started
   }
 
@@ -194,12 +178,9 @@ export class LiveGroup implements Group, OpenSubscription {
     return this.options.wanted.supporting
   }
 
-  get members(): number {
-    return this.#members.size
-  }
-
+  /** Whether it writes no more frames: it has ended, or its members are moving to another group. */
   get isOver(): boolean {
-    return this.#end !== undefined || this.#isLeft
+    return this.#leaving.signal.aborted
   }
 
   /** The error that ended the group, if it would end any other group, too: lack of room, or the schema. */
@@ -210,77 +191,15 @@ export class LiveGroup implements Group, OpenSubscription {
       .find((error) => error instanceof NoRoomError || error.code === 'SCHEMA_CHANGED')
   }
 
-  /** Adds a subscriber. If the group has ended, ends the subscriber, too. */
-  join(member: GroupMember, membership: ViewerMembership | undefined): void {
-    if (this.#end === undefined) {
-      this.#members.add(member)
-      membership?.members.add(member)
-    } else member.finish(this.#end)
-  }
-
   /** Takes members of another group. They start again with a snapshot. */
   takeOver(members: ReadonlySet<GroupMember>, membership: ViewerMembership | undefined): void {
     for (const member of members) {
       if (member.isClosed) continue
-      member.move(this, membership)
-      this.join(member, membership)
+      member.move(this.members, membership)
+      this.members.join(member)
     }
-    this.announce()
-    this.#hold()
-  }
-
-  leave(member: GroupMember): void {
-    this.memberships.leave(member)
-    if (this.#members.delete(member)) this.#endIfEmpty()
-  }
-
-  /** Keeps the group alive for a subscriber that is about to join, until the caller calls the returned function. */
-  expect(): () => void {
-    this.#expected += 1
-    return () => {
-      this.#expected -= 1
-      this.#endIfEmpty()
-    }
-  }
-
-  #endIfEmpty(): void {
-    if (this.#members.size + this.#expected === 0) this.end({ form: 'complete' })
-  }
-
-  /**
-   * Tells all members of new frames, in slices between which the event loop runs. All frames that come meanwhile lead to
-   * one more round.
-   */
-  announce(): void {
-    this.#isNews = true
-    if (!this.#isTelling) void this.#tell()
-  }
-
-  async #tell(): Promise<void> {
-    const members = this.#members
-    function* round(): Generator<void, void> {
-      for (const member of members) {
-        member.announce()
-        yield
-      }
-    }
-    this.#isTelling = true
-    try {
-      while (this.#isNews) {
-        this.#isNews = false
-        // oxlint-disable-next-line no-await-in-loop -- one round after the other
-        await inSlices(round(), () => false)
-      }
-    } finally {
-      this.#isTelling = false
-    }
-  }
-
-  written(): void {
-    this.frames.dropSnapshots()
-    // A subscriber that is about to join may already have a place.
-    if (this.#expected === 0) this.frames.dropRead(this.#members)
-    this.#hold()
+    this.members.announce()
+    this.members.hold()
   }
 
   stopped(groupList: GroupList, kind: Kind | undefined): void {
@@ -326,14 +245,14 @@ export class LiveGroup implements Group, OpenSubscription {
 
   async rewrite(): Promise<boolean> {
     // Unread frames may contain data that the viewer may no longer see.
-    const behind = [...this.#members].filter(({ isBehind }) => isBehind)
+    const behind = [...this.members].filter(({ isBehind }) => isBehind)
     try {
       await this.changes.rewrite()
     } catch (error) {
       this.failed(error)
     }
     if (this.isOver) return false
-    this.frames.renewSnapshot()
+    this.members.frames.renewSnapshot()
     for (const member of behind) if (!member.isClosed) member.beginAnew()
     return true
   }
@@ -344,11 +263,10 @@ export class LiveGroup implements Group, OpenSubscription {
     if (!state.isOptional || this.isOver) return
     const { served, wanted } = state
     const { clusters, access, members } = now
-    const kept = state.entries.filter(({ request }) => {
-      const { cluster } = request.wanted.list.at
-      return clusters.get(cluster) === served.clusters.get(cluster)
-    })
-    let lists: readonly WantedList[] = kept.map(({ request }) => request.wanted)
+    const isKept = ({ wanted: { list } }: GroupEntry): boolean =>
+      clusters.get(list.at.cluster) === served.clusters.get(list.at.cluster)
+    const kept = state.entries.filter((one) => one.seen === undefined || isKept(one))
+    let lists: readonly WantedList[] = state.settled.filter(isKept).map((one) => one.wanted)
     try {
       lists = wanted.listsIn(now)
     } catch (error) {
@@ -357,23 +275,21 @@ export class LiveGroup implements Group, OpenSubscription {
     }
     Object.assign(served, { clusters, access, members })
     state.wanted = { ...wanted, served: { ...wanted.served, clusters, access, members } }
-    this.#order = new Map(lists.map((one, at) => [nameOfList(one), at]))
-    const stay = new Map(
-      kept
-        .map((one) => [nameOfList(one.request.wanted), one] as const)
-        .filter(([name]) => this.#order.has(name)),
-    )
-    const joining = lists.filter((one) => !stay.has(nameOfList(one)))
+    const known = new Map(kept.map((one) => [nameOfList(one.wanted), one]))
+    const entries = lists.map((one): GroupEntry => {
+      const found = known.get(nameOfList(one))
+      if (found?.seen !== undefined) return found
+      return { wanted: one, seen: undefined, list: undefined, error: found?.error }
+    })
+    const joining = entries.flatMap((one) => (one.seen === undefined ? one.wanted : []))
     if (joining.length > 0 && this.#started === undefined) {
       state.wanted = this.#owner.rename(this, lists)
       this.#outdated()
       return
     }
-    this.#adopt([...stay.values()])
+    this.#adopt(entries)
     this.#joining.abort()
     this.#joining = new AbortController()
-    const names = new Set(joining.map(nameOfList))
-    for (const name of state.joining.keys()) if (!names.has(name)) state.joining.delete(name)
     for (const ofCluster of Map.groupBy(joining, ({ list }) => list.at.cluster).values()) {
       void this.#join(ofCluster, this.#joining.signal).catch((error: unknown) => this.failed(error))
     }
@@ -381,19 +297,22 @@ export class LiveGroup implements Group, OpenSubscription {
 
   /** Waits until the members' access to the lists of a joining cluster is known. Then the group takes these lists. */
   async #join(lists: readonly WantedList[], signal: AbortSignal): Promise<void> {
-    const { state, memberships, options, changes } = this
-    const { isViewed, prepared } = options
+    const { state, options, changes } = this
+    const { isViewed, prepared, wanted } = options
     await this.#started
-    const requests = this.#owner.requestsOf(options, lists)
+    const requests = options.discovered.requestsOf(lists, options)
+    const resolve = (): Promise<GroupAccess> => {
+      const { viewer } = wanted
+      const members = Array.from(this.members.memberships, ({ access }) => access)
+      const first = viewer && new ViewerAccess(state.served, viewer)
+      const viewers = members.length > 0 ? members : [first]
+      for (const access of viewers) access?.begin()
+      return sharedAccess(viewers, requests)
+    }
     // If it takes longer, frames report these lists as gaps.
     for (const one of lists) this.#waits(one, notLoaded(one.list.at))
     const known = await changes.retried(signal, false, async () => {
-      let seen = await sharedAccess(memberships, state, requests)
-      if (isViewed) {
-        await prepared.prepare(new GroupAccess(seen).visible)
-        // The namespaces that have objects are known now.
-        seen = await sharedAccess(memberships, state, requests)
-      }
+      const { lists: seen } = await loadedAccess(prepared, isViewed, resolve)
       if (signal.aborted || this.isOver) return []
       let isKnown = true
       for (const { request, access } of seen) {
@@ -404,43 +323,49 @@ export class LiveGroup implements Group, OpenSubscription {
       return isKnown ? seen : undefined
     })
     if (known === undefined || signal.aborted || this.isOver) return
-    this.#adopt([...state.entries, ...known.map((one) => this.#entryOf(one))])
+    const joined = new Map(known.map((one) => [nameOfList(one.request.wanted), one]))
+    this.#adopt(
+      state.entries.map((entry) => {
+        const seen = joined.get(nameOfList(entry.wanted))
+        return seen === undefined ? entry : this.#entryOf(seen)
+      }),
+    )
   }
 
   /** Records why a list that joins is not there yet. */
-  #waits(wanted: WantedList, error: ClientError | undefined): void {
-    const { joining } = this.state
-    const name = nameOfList(wanted)
-    if (error === undefined) joining.delete(name)
-    else joining.set(name, { list: wanted.list, error })
+  #waits({ list }: WantedList, error: ClientError | undefined): void {
+    const { state } = this
+    state.entries = state.entries.map((one) =>
+      one.seen === undefined && one.wanted.list === list ? { ...one, error } : one,
+    )
   }
 
+  /** Takes the entries after a change of the fleet: the lists of gone clusters end, and others begin. */
   #adopt(entries: readonly GroupEntry[]): void {
     const { state, changes } = this
-    const before = new Set(state.entries)
-    if (entries.length === before.size && entries.every((one) => before.has(one))) return
-    const placeOf = ({ request }: GroupEntry): number =>
-      this.#order.get(nameOfList(request.wanted)) ?? 0
-    const listsBefore = state.lists
-    state.entries = entries.toSorted((a, b) => placeOf(a) - placeOf(b))
-    const lists = state.entries.map(({ request }) => request.wanted)
-    state.wanted = this.#owner.rename(this, lists)
+    const { settled: before, lists: listsBefore } = state
+    state.entries = entries
+    const { settled, lists } = state
+    if (settled.length === before.length && settled.every((one) => before.includes(one))) return
+    state.wanted = this.#owner.rename(
+      this,
+      settled.map(({ wanted }) => wanted),
+    )
     // A member gets rows of a new cluster once its access there is known to equal the group's.
-    for (const membership of this.memberships) membership.followClusters()
-    const gone = listsBefore.filter((list) => !state.lists.includes(list))
-    const joined = state.lists.filter((list) => !listsBefore.includes(list))
+    for (const membership of this.members.memberships) membership.followClusters()
+    const gone = listsBefore.filter((list) => !lists.includes(list))
+    const joined = lists.filter((list) => !listsBefore.includes(list))
     if (gone.length > 0) changes.remove(gone)
     if (joined.length > 0) changes.add(joined)
   }
 
   #outdated(): void {
     if (this.isOver) return
-    this.#isLeft = true
     this.#leaving.abort()
     this.#joining.abort()
     this.#owner.forget(this)
-    const withViewer = [...this.memberships]
-    const others = new Set(this.#members)
+    const withViewer = [...this.members.memberships]
+    const others = new Set(this.members)
     for (const { members } of withViewer) for (const member of members) others.delete(member)
     const all: readonly LeavingMembers[] = [...withViewer, { access: undefined, members: others }]
     const moved = all.map(async (leaving) => {
@@ -460,50 +385,9 @@ export class LiveGroup implements Group, OpenSubscription {
     this.#leaving.abort()
     this.#joining.abort()
     this.changes.close()
-    this.frames.close()
     this.options.prepared[Symbol.dispose]()
-    this.memberships.retire()
     this.#owner.ended(this)
-    for (const member of this.#members) member.finish(end)
-    this.#members.clear()
-  }
-
-  get heldBytes(): number {
-    return this.#sharedBytes + this.frames.bytesAhead(this.#members)
-  }
-
-  get users(): ReadonlySet<string> {
-    const { users } = this.memberships
-    // The group has no members before it has written the rows.
-    return users.size > 0 || this.#user === undefined ? users : new Set([this.#user])
-  }
-
-  get #user(): string | undefined {
-    return this.options.wanted.viewer?.username
-  }
-
-  heldBytesFor(user: string): number {
-    return this.#sharedBytes / this.users.size + bytesAhead(this.memberships.membersOf(user))
-  }
-
-  get #sharedBytes(): number {
-    return groupBytes + this.content.bytes + this.frames.sharedBytes
-  }
-
-  /** Skips a group that is over: its readers soon read the rest, or the server cuts them off. */
-  roomProblem(more?: number): NoRoomError | undefined {
-    return this.isOver ? undefined : this.#owner.held.hold(this, more)
-  }
-
-  /**
-   * Over the limit, drops the frames kept for slow readers, which then start again. If that is not enough, ends the
-   * group.
-   */
-  #hold(): void {
-    if (this.roomProblem() === undefined) return
-    this.frames.dropAll()
-    const error = this.roomProblem()
-    if (error !== undefined) this.end({ form: 'failed', errors: [error] })
+    this.members.finish(end)
   }
 }
 
