@@ -35,11 +35,10 @@ import {
   UnreadableResourceError,
 } from './cache-errors.ts'
 import type { Coverage } from './coverage.ts'
-import type { IncarnationObserver } from './incarnation.ts'
+import { type IncarnationObserver, ResourceStaleness } from './staleness.ts'
 import { polledSource, unwatched } from './polled-source.ts'
 import { ResourceHistory } from './recent-changes.ts'
 import { ResourceNamespaces } from './resource-namespaces.ts'
-import { ResourceStaleness } from './staleness.ts'
 
 export interface CachedResourceOptions extends UnreadablePlace {
   readonly metadataOnly: boolean

@@ -24,7 +24,7 @@ import {
   type CachedNamespaces,
 } from './account-namespaces.ts'
 import type { Coverage } from './coverage.ts'
-import { Incarnation, type IncarnationObserver } from './incarnation.ts'
+import { Incarnation, type IncarnationObserver } from './staleness.ts'
 import { CachedResource, type CachedResourceState, type Lease, stateOf } from './cached-resource.ts'
 import { DirectApi } from './direct-api.ts'
 

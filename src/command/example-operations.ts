@@ -1,3 +1,8 @@
+/*
+ * The operations that a first visitor gets: one to copy in a terminal, and the tabs of GraphiQL. They name no object, so that
+ * they fit any cluster.
+ */
+
 /** The first operation that a reader of the terminal can copy. */
 export const firstQuery = `{
   pods(first: 2, where: { phase: { eq: "Running" } }) {

@@ -1,11 +1,12 @@
+/*
+ * The sources of a configuration: a YAML file, environment variables and flags. Each is nested plain objects, and tells the
+ * place of an option, so that a problem with its value names the line, the variable or the flag that set it. Later sources
+ * win over earlier ones.
+ */
+
 import { isRecord } from '../lib/json.ts'
 import { parse, isCollection, isMap, isScalar, LineCounter, type Node, parseDocument } from 'yaml'
 import { CodedError } from '../lib/coded-error.ts'
-
-/**
- * The sources of a configuration: a YAML file, environment variables and flags. Each is nested plain objects, and tells the place of an option, so
- * that a problem with its value names the line, the variable or the flag that set it. Later sources win over earlier ones.
- */
 
 /** The path of a value: `['clusters', 0, 'context']`. */
 export type OptionPath = readonly PropertyKey[]

@@ -1,3 +1,8 @@
+/*
+ * Pauses. `Backoff` says how long to wait after each failure: longer each time, with jitter, so that clients of a server that
+ * comes back do not all return at once. `sleep` waits, and ends early with its signal.
+ */
+
 import { maxTimerMs } from './deadline.ts'
 import { withDefaults } from './options.ts'
 

@@ -1,3 +1,9 @@
+/*
+ * Deadlines. `withDeadline` bounds a wait that has no bound of its own, and `startDeadline` calls back when the time is over.
+ * A late wait ends with `DeadlineError`, whose cause is the last known failure, so that the reader learns why it took so
+ * long.
+ */
+
 import { CodedError } from './coded-error.ts'
 import { aDuration, anObject, checkedOptions, type OptionChecks } from './options.ts'
 

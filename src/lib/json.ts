@@ -1,3 +1,8 @@
+/*
+ * JSON beyond `JSON.parse`: narrow checks of parsed values, and numbers that a double cannot hold. `parseExact` keeps such a
+ * number as the text of its digits, and `JSON.stringify` writes it as it came.
+ */
+
 /** Whether a value is an object with members: neither a list nor `null`. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

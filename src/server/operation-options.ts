@@ -1,3 +1,9 @@
+/*
+ * What a program gives to a server, and what the server tells it: the log, the observer, the tracer, the context of an
+ * operation, the plans that answer, and the state for `/readyz`. Only types, so that a program can implement them without
+ * loading the server.
+ */
+
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Viewer } from '../access/viewer.ts'
 import type { OperationOptions } from '../graphql/answer/execution.ts'

@@ -1,3 +1,8 @@
+/*
+ * The options of a server, in one place: the interface says what each means, and the schema checks it and holds its default.
+ * The checks of `startGraphQLServer` follow from the defaults. `docs/configuration.md` quotes the comments.
+ */
+
 import { aFlag, aLimit, aString, checksLike, type OptionChecks } from '../lib/options.ts'
 import { besideHeap } from '../lib/process-memory.ts'
 import { z } from 'zod'

@@ -5,7 +5,7 @@
 
 import { aFunction, anObject, checkedOptions, type OptionChecks } from '../lib/options.ts'
 import { type ChurnOptions, createChurn } from './churn/churn.ts'
-import { clusterSeed, kubernetesOf, type PopulationOptions } from './population/plan.ts'
+import { clusterSeed, kubernetesOf, type PopulationOptions, shares } from './population/plan.ts'
 import { population } from './population/population.ts'
 import { readScenario, type Scenario } from './population/scenario.ts'
 import {
@@ -91,16 +91,14 @@ function membersOf(
   company: PopulationOptions,
 ): readonly Omit<SimulatedFleetCluster, 'simulator'>[] {
   if (clusters.length === 0) return [{ name: onlyCluster, labels: {}, population: company }]
-  const total = clusters.reduce((sum, { pods }) => sum + pods, 0)
-  const wanted = company.pods ?? total
-  let before = 0
-  return clusters.map(({ name, labels, pods }) => {
-    // Rounds the running sum, so that the shares add up exactly.
-    const from = Math.round((wanted * before) / Math.max(1, total))
-    before += pods
-    const until = Math.round((wanted * before) / Math.max(1, total))
-    return { name, labels, population: { ...company, cluster: name, pods: until - from } }
-  })
+  const usual = clusters.map(({ pods }) => pods)
+  const wanted = company.pods ?? usual.reduce((sum, pods) => sum + pods, 0)
+  const parts = shares(wanted, usual)
+  return clusters.map(({ name, labels }, at) => ({
+    name,
+    labels,
+    population: { ...company, cluster: name, pods: parts[at] ?? 0 },
+  }))
 }
 
 /** Options of a simulated cluster. */

@@ -1,3 +1,8 @@
+/*
+ * Authenticates callers by the headers of a proxy that signs users in, as aggregated API servers do. The proxy proves itself
+ * by a client certificate. Without a trusted one, the headers mean nothing, and the caller is refused.
+ */
+
 import { authenticatedGroup, type Viewer } from '../viewer.ts'
 import { type Authenticator, UnauthenticatedError } from './authenticator.ts'
 

@@ -1,3 +1,8 @@
+/*
+ * The configuration of one connection: how a caller selects a cluster, and what a kubeconfig, a pod's own account or a Secret
+ * of a hub resolve to. `ClusterConfigError` tells what is wrong with it, and the way out.
+ */
+
 import { CodedError, type ErrorDetails } from '../../lib/coded-error.ts'
 
 /** Selects a cluster. Default: kubectl's current context. */

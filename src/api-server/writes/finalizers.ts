@@ -1,3 +1,8 @@
+/*
+ * Finalizers of objects that controllers own. Each write patches the finalizers alone, under the resource version that was
+ * read. So an object from a cache will do, and a conflict means that the object has changed since.
+ */
+
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import { isNotFound } from '../../kubernetes/status.ts'
 import { InvalidOptionError } from '../../lib/options.ts'

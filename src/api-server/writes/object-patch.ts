@@ -1,3 +1,8 @@
+/*
+ * The types of what a client writes, and the bodies of patches. Preconditions go into the metadata of a body, where the API
+ * server checks them together with the write.
+ */
+
 import type { KubernetesObject, ObjectMeta } from '../../kubernetes/object.ts'
 import { present } from '../../lib/options.ts'
 import type { Preconditions } from './write-options.ts'

@@ -1,3 +1,7 @@
+/*
+ * The options of reads and writes of single objects, with their checks. Each kind of request adds its own to those of a read.
+ */
+
 import {
   aDuration,
   aFlag,

@@ -146,12 +146,12 @@ export function runQuery<T>(
   return answer instanceof Promise ? answer.finally(() => held.dispose()) : answer
 }
 
-interface RunOptions<T> {
+/** Who asks, and what the report of the answer says they read. */
+type Asker = Pick<PreparedQuery, 'origin' | 'secrets' | 'logged'>
+
+interface RunOptions<T> extends Asker {
   /** A new budget for each round, with the limits of the plan. */
   readonly budget: (work: WorkLimits) => WorkBudget
-  readonly origin: QueryOrigin
-  readonly secrets: Set<string>
-  readonly logged?: LoggedObjects | undefined
   /** Called in the tick of the answer, before anything is read. */
   readonly started?: () => void
   /** The event that a subscription of an extension answers. */
@@ -161,7 +161,7 @@ interface RunOptions<T> {
   readonly answered: (answer: WholeAnswer, run: PlanRun, kinds: readonly ClusterKind[]) => T
 }
 
-interface ResultOptions extends Pick<PreparedQuery, 'origin' | 'secrets' | 'logged'> {
+interface ResultOptions extends Asker {
   readonly explains: boolean
   readonly write: (() => Promise<WriteResults>) | undefined
   /** Receives the facts for the report of the operation. */
@@ -171,12 +171,6 @@ interface ResultOptions extends Pick<PreparedQuery, 'origin' | 'secrets' | 'logg
 interface AskedPlan {
   readonly variation: PlanVariation
   readonly variables: VariableValues
-}
-
-interface ServedOperation {
-  readonly served: ServedSchema
-  readonly document: DocumentNode
-  readonly operation: OperationDefinitionNode
 }
 
 interface WholeAnswer {
@@ -318,7 +312,11 @@ export class PlannedQueries {
    * The JSON text of the answer to one event of a subscription of an extension. Rejects with `ClientError`.
    */
   async answerEvent(
-    { served, document, operation }: ServedOperation,
+    {
+      served,
+      document,
+      operation,
+    }: Pick<KnownQuery, 'served' | 'document'> & { readonly operation: OperationDefinitionNode },
     inputs: Readonly<Record<string, unknown>>,
     event: unknown,
     origin: QueryOrigin,

@@ -238,29 +238,13 @@ class Uses {
   /** The uses of the part that a breaking change removes or requires. */
   concernedBy({ type, path = '' }: Change): readonly Use[] {
     const [typeName = '', member, argument] = path.split('.')
-    const coordinate = ((): string | undefined => {
-      switch (type) {
-        case 'FIELD_REMOVED':
-        case 'FIELD_TYPE_CHANGED':
-        // A required argument: every selection of the field lacks it.
-        case 'FIELD_ARGUMENT_ADDED':
-        case 'INPUT_FIELD_REMOVED':
-        case 'INPUT_FIELD_TYPE_CHANGED':
-        case 'ENUM_VALUE_REMOVED':
-          return `${typeName}.${member}`
-        case 'FIELD_ARGUMENT_REMOVED':
-        case 'FIELD_ARGUMENT_TYPE_CHANGED':
-          return `${typeName}.${member}(${argument}:)`
-        // A required field: every value of the input lacks it.
-        case 'INPUT_FIELD_ADDED':
-        case 'TYPE_REMOVED':
-        case 'TYPE_KIND_CHANGED':
-        case 'DIRECTIVE_REMOVED':
-          return typeName
-        default:
-          return undefined
-      }
-    })()
+    const coordinates: Readonly<Record<Part, string>> = {
+      type: typeName,
+      member: `${typeName}.${member}`,
+      argument: `${typeName}.${member}(${argument}:)`,
+    }
+    const part = changes[type]?.part
+    const coordinate = part && coordinates[part]
     if (coordinate === undefined) return []
     const carriers = this.#variables.filter((one) => this.#carriedBy(one.type).has(coordinate))
     return [
@@ -340,35 +324,48 @@ function carriedBy(type: GraphQLInputType): ReadonlySet<string> {
   return coordinates
 }
 
+/** What a client's document uses, by its coordinate: `PodSpec`, `PodSpec.volumes`, `Query.pods(where:)`. */
+type Part = 'type' | 'member' | 'argument'
+
+const stopPassing = 'stop passing it: filter and order by something else that the schema has'
+const newType = 'pass a value of the new type'
+const asNow = 'write the document as the new schema has it'
+
+/** The breaking changes: the part that a document uses if it is concerned, and the way out for a client. */
+const changes: Readonly<Partial<Record<string, { readonly part: Part; readonly hint: string }>>> = {
+  FIELD_REMOVED: {
+    part: 'member',
+    hint: 'take the field out of the document before the upgrade, or keep it in the new version of the API',
+  },
+  FIELD_TYPE_CHANGED: {
+    part: 'member',
+    hint: "regenerate the client's types, and let its code read the new type before the upgrade",
+  },
+  // A required argument: every selection of the field lacks it.
+  FIELD_ARGUMENT_ADDED: { part: 'member', hint: 'pass the argument' },
+  FIELD_ARGUMENT_REMOVED: { part: 'argument', hint: 'leave the argument out' },
+  FIELD_ARGUMENT_TYPE_CHANGED: { part: 'argument', hint: newType },
+  // A required field: every value of the input lacks it.
+  INPUT_FIELD_ADDED: { part: 'type', hint: 'pass the field in every value of the input' },
+  INPUT_FIELD_REMOVED: { part: 'member', hint: stopPassing },
+  INPUT_FIELD_TYPE_CHANGED: { part: 'member', hint: newType },
+  ENUM_VALUE_REMOVED: { part: 'member', hint: stopPassing },
+  TYPE_REMOVED: { part: 'type', hint: asNow },
+  TYPE_KIND_CHANGED: { part: 'type', hint: asNow },
+  DIRECTIVE_REMOVED: { part: 'type', hint: asNow },
+}
+
 /** The way out of a change, for a client. */
 function hintOf({ type, path = '' }: Change, before: GraphQLSchema): string {
   const [typeName = '', member = ''] = path.split('.')
-  switch (type) {
-    case 'FIELD_REMOVED': {
-      const from = before.getType(typeName)
-      const field = from && 'getFields' in from ? from.getFields()[member] : undefined
-      const reason = field?.deprecationReason
-      if (reason) return `it was deprecated: ${reason}`
-      if (from === before.getQueryType() || from === before.getSubscriptionType()) {
-        return 'no cluster serves the kind any more, or the profile leaves it out: ask for another kind, or serve it again'
-      }
-      return 'take the field out of the document before the upgrade, or keep it in the new version of the API'
+  if (type === 'FIELD_REMOVED') {
+    const from = before.getType(typeName)
+    const field = from && 'getFields' in from ? from.getFields()[member] : undefined
+    const reason = field?.deprecationReason
+    if (reason) return `it was deprecated: ${reason}`
+    if (from === before.getQueryType() || from === before.getSubscriptionType()) {
+      return 'no cluster serves the kind any more, or the profile leaves it out: ask for another kind, or serve it again'
     }
-    case 'FIELD_TYPE_CHANGED':
-      return "regenerate the client's types, and let its code read the new type before the upgrade"
-    case 'FIELD_ARGUMENT_ADDED':
-      return 'pass the argument'
-    case 'FIELD_ARGUMENT_REMOVED':
-      return 'leave the argument out'
-    case 'INPUT_FIELD_ADDED':
-      return 'pass the field in every value of the input'
-    case 'INPUT_FIELD_REMOVED':
-    case 'ENUM_VALUE_REMOVED':
-      return 'stop passing it: filter and order by something else that the schema has'
-    case 'FIELD_ARGUMENT_TYPE_CHANGED':
-    case 'INPUT_FIELD_TYPE_CHANGED':
-      return 'pass a value of the new type'
-    default:
-      return 'write the document as the new schema has it'
   }
+  return changes[type]?.hint ?? asNow
 }

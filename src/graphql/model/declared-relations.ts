@@ -77,15 +77,8 @@ class Written {
   }
 }
 
-interface Target {
-  readonly to: string
-  readonly many: boolean
-}
-
-class PassedOver extends Error {}
-
 /** Thrown for a declaration that names an unserved type. There may be hundreds, so all share one error. */
-const passedOver = new PassedOver()
+const passedOver = new Error('a declaration names a type that is not served')
 
 const connection = /^(.+)Connection$/
 
@@ -334,7 +327,7 @@ export class DeclaredRelations {
         const unknown = types.find((other) => !this.#catalog.has(other))
         if (unknown !== undefined) throw missing(unknown)
       },
-      needReversible: (of) => this.#checkReversible(of, { to, many }, one),
+      needReversible: (of) => this.#checkReversible(of, to, one),
       present: (paths) => this.#presentPaths(typeName, paths, one),
       presentOfTarget: (paths) => this.#presentPaths(to, paths, one),
       argumentsOf: (other) => {
@@ -359,13 +352,13 @@ export class DeclaredRelations {
     }
   }
 
-  #checkReversible(of: string, { to }: Target, one: Written): void {
+  #checkReversible(of: string, to: string, one: Written): void {
     const { typeName: from, optional } = one
     if (this.#ofAnyKind.get(of)?.from === to) return
     const reversed = this.#relations.get(of)?.definition
     const fits = reversed !== undefined && isReversible(reversed)
     if (fits && reversed.from === to && reversed.to === from) return
-    // #1 The relation may have been passed over because its type is not served.
+    // The relation may have been passed over because its type is not served.
     if (optional && reversed === undefined) throw passedOver
     const known = reversibleDirectives.map((directive) => `@${directive}`)
     const message = `${of} is no ${known.slice(0, -1).join(', ')} or ${known.at(-1)} from ${to} to ${from}, and no @objectRef of ${to}`

@@ -14,7 +14,7 @@ import { CodedError } from '../../lib/coded-error.ts'
 import type { ReferenceOfAnyKind } from '../../query/relation/relation.ts'
 import type { RelationDefinition } from '../../query/relation/relations.ts'
 import { checkGroupAliases, type GroupAliases } from '../naming/kind-name.ts'
-import { parseSdl, type SdlDocument } from '../sdl/sdl-document.ts'
+import { parseSdl } from '../sdl/sdl-document.ts'
 import type { SdlSource } from '../sdl/sdl-source.ts'
 import {
   type CustomResourceVersion,
@@ -94,38 +94,20 @@ export function* schemaModelInSteps(options: SchemaModelOptions): Generator<void
   const { in: named = [], out: leftOut = [] } = Object.groupBy(selected.named, (one) =>
     isKindOfProfile(profile, one) ? 'in' : 'out',
   )
-  const refused: CodedError[] = []
-  for (const { resource } of named) {
-    const problem = definitions.refuseUnfit(resource)
-    if (problem !== undefined) refused.push(problem)
-    yield
-  }
-  // References are also inferred from kinds that the profile leaves out.
-  for (const { resource } of options.inferReferences === true ? leftOut : []) {
+  const refuse = ({ resource }: NamedResource): CodedError | undefined =>
     definitions.refuseUnfit(resource)
-    yield
-  }
-  const documents: SdlDocument[] = []
-  for (const source of sdl) {
-    documents.push(parseSdl(source))
-    yield
-  }
+  const refused = yield* inSteps(named, refuse)
+  // References are also inferred from kinds that the profile leaves out.
+  if (options.inferReferences === true) yield* inSteps(leftOut, refuse)
+  const documents = yield* inSteps(sdl, parseSdl)
   const customResources = customResourceVersions(options.crds ?? [])
   const bare = (one: NamedResource): BareKind => {
     const { resource } = one
     const crd = customResources.get(`${apiVersionOf(resource)}/${resource.kind}`)
     return bareKind(one, options, definitions, crd)
   }
-  const kinds: BareKind[] = []
-  for (const one of named) {
-    kinds.push(bare(one))
-    yield
-  }
-  const leftOutKinds: BareKind[] = []
-  for (const one of leftOut) {
-    leftOutKinds.push(bare(one))
-    yield
-  }
+  const kinds = yield* inSteps(named, bare)
+  const leftOutKinds = yield* inSteps(leftOut, bare)
   const declared = yield* declaredKinds({
     kinds,
     extensions: documents.flatMap(({ extensions }) => extensions),
@@ -153,7 +135,7 @@ export function* schemaModelInSteps(options: SchemaModelOptions): Generator<void
           return new CodedError('UNCACHED_KIND', message, { value, hint })
         }),
       ...unknownPartsOf(profile, selected.named),
-      ...refused,
+      ...refused.filter((problem) => problem !== undefined),
       ...documents.flatMap(({ problems }) => problems),
       ...declared.problems,
     ],
@@ -170,6 +152,16 @@ export function* schemaModelInSteps(options: SchemaModelOptions): Generator<void
     kindOf: (group, kind) =>
       byGroupKind.get(`${group === 'events.k8s.io' && kind === 'Event' ? '' : group}/${kind}`),
   }
+}
+
+/** Makes something of each item, and yields after each. */
+function* inSteps<T, R>(items: readonly T[], make: (item: T) => R): Generator<void, R[]> {
+  const made: R[] = []
+  for (const item of items) {
+    made.push(make(item))
+    yield
+  }
+  return made
 }
 
 function bareKind(

@@ -124,7 +124,12 @@ export function selectResources(
   resources: readonly ApiResource[],
   { aliases, versions }: SelectionOptions,
 ): { readonly named: readonly NamedResource[]; readonly problems: readonly CodedError[] } {
-  const byName = Map.groupBy(resources.filter(isServable), groupResourceOf)
+  // The Events of events.k8s.io are the same objects as core Events.
+  const servable = resources.filter(
+    ({ group, kind, verbs = [] }) =>
+      verbs.includes('list') && !(group === 'events.k8s.io' && kind === 'Event'),
+  )
+  const byName = Map.groupBy(servable, groupResourceOf)
   const problems: CodedError[] = []
   for (const [name, version] of Object.entries(versions)) {
     const served = (byName.get(name) ?? []).map((one) => one.version)
@@ -141,12 +146,6 @@ export function selectResources(
     named: named.toSorted((a, b) => (a.names.typeName < b.names.typeName ? -1 : 1)),
     problems,
   }
-}
-
-function isServable({ group, kind, verbs = [] }: ApiResource): boolean {
-  // These are the same objects as core Events.
-  if (group === 'events.k8s.io' && kind === 'Event') return false
-  return verbs.includes('list')
 }
 
 function withoutClashes(

@@ -281,9 +281,7 @@ export class ReadSnapshot implements ReadParts {
   }
 
   asks(cluster: string, question: AccessQuestion): void {
-    const refusal = this.#source.refusal(cluster)
-    if (refusal !== undefined) throw refusal
-    if (this.#further === 'none') throw notKnownYet(cluster)
+    this.#requireAsking(cluster)
     const known = this.questions.get(cluster)
     if (known === undefined) this.questions.set(cluster, [question])
     else known.push(question)
@@ -329,10 +327,16 @@ export class ReadSnapshot implements ReadParts {
   }
 
   asksList(need: KindNeed): void {
-    const refusal = this.#source.refusal(need.cluster)
-    if (refusal !== undefined) throw refusal
-    if (this.#further === 'none') throw notKnownYet(need.cluster)
+    this.#requireAsking(need.cluster)
     this.listings.push(need)
+  }
+
+  #requireAsking(cluster: string): void {
+    const refusal = this.#source.refusal(cluster)
+    if (refusal !== undefined) throw refusal
+    if (this.#further !== 'none') return
+    const message = 'permissions change faster than they can be reviewed'
+    throw new ClientError('CLUSTER_UNREACHABLE', message, { cluster, retryAfterMs: 1_000 })
   }
 
   /** The kinds to prepare for the next run. */
@@ -541,11 +545,6 @@ class EmptyStore extends IndexedStore {
   override hasIndex(): boolean {
     return true
   }
-}
-
-function notKnownYet(cluster: string): ClientError {
-  const message = 'permissions change faster than they can be reviewed'
-  return new ClientError('CLUSTER_UNREACHABLE', message, { cluster, retryAfterMs: 1_000 })
 }
 
 /** The error of a kind that is not in memory yet. */

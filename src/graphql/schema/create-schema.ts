@@ -167,7 +167,7 @@ function schemaTypes(model: SchemaModel, secretData: boolean): SchemaTypes {
     if (kind !== undefined && name === 'KindWhere') return types.whereType(kind)
     if (kind !== undefined && name === 'KindOrder') return types.orderType(kind)
     throw new TypeError(`there is no type ${name}`)
-  })
+  }, hasField)
   const types: SchemaTypes = {
     event: kinds.find(({ events }) => events !== undefined) && model.kindOfType('Event'),
     kubernetesObject: new GraphQLInterfaceType({

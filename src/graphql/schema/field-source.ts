@@ -58,22 +58,25 @@ export function shapeOf(type: GraphQLOutputType): ValueShape {
 
 /** Fields of `Subscription`. The arguments name the kind, or the field is one of a kind. */
 export type FollowSource =
-  | { readonly form: 'listFrames'; readonly kind: Kind }
-  | { readonly form: 'lookupFrames'; readonly kind: Kind }
-  | { readonly form: 'livePages'; readonly kind: Kind }
-  | { readonly form: 'facetFrames'; readonly kind: Kind }
-  | { readonly form: 'objectFrames' }
-  | { readonly form: 'objectsFrames' }
-  | { readonly form: 'objectByRefFrames' }
-  | { readonly form: 'objectListFrames' }
-  | { readonly form: 'objectListPages' }
-  | { readonly form: 'kubernetesObjectsFrames' }
-  | { readonly form: 'kubernetesObjectsPages' }
-  | { readonly form: 'clusterFrames' }
-  | { readonly form: 'objectListFacetFrames' }
-  | { readonly form: 'problemFrames' }
-  | { readonly form: 'drainFrames' }
-  | { readonly form: 'logFrames' }
+  | {
+      readonly form: 'listFrames' | 'lookupFrames' | 'livePages' | 'facetFrames'
+      readonly kind: Kind
+    }
+  | {
+      readonly form:
+        | 'objectFrames'
+        | 'objectsFrames'
+        | 'objectByRefFrames'
+        | 'objectListFrames'
+        | 'objectListPages'
+        | 'kubernetesObjectsFrames'
+        | 'kubernetesObjectsPages'
+        | 'clusterFrames'
+        | 'objectListFacetFrames'
+        | 'problemFrames'
+        | 'drainFrames'
+        | 'logFrames'
+    }
   /** The events of an extension. */
   | {
       readonly form: 'extensionEvents'
@@ -84,23 +87,26 @@ export type FollowSource =
 /** Fields of `Query` and `Subscription`. */
 type RootSource =
   | FollowSource
-  | { readonly form: 'list'; readonly kind: Kind }
-  | { readonly form: 'lookup'; readonly kind: Kind }
-  | { readonly form: 'objectById' }
-  | { readonly form: 'objectsByIds' }
-  | { readonly form: 'objectByRef' }
-  | { readonly form: 'objectList' }
-  | { readonly form: 'kubernetesObjects' }
-  | { readonly form: 'aroundObjects' }
-  /** `_entities` of a federated schema. */
-  | { readonly form: 'entities' }
+  | { readonly form: 'list' | 'lookup'; readonly kind: Kind }
+  /** Members of `Query` whose arguments name kinds. `entities` is `_entities` of a federated schema. */
+  | {
+      readonly form:
+        | 'objectById'
+        | 'objectsByIds'
+        | 'objectByRef'
+        | 'objectList'
+        | 'kubernetesObjects'
+        | 'aroundObjects'
+        | 'entities'
+    }
   /** A field of `Mutation`. */
   | { readonly form: 'write' }
 
 /** Fields of a kind's type, whose source is a `Row`. The object's own properties are of the form `property`. */
 type RowSource =
-  | { readonly form: 'id' }
-  | { readonly form: 'clusterName' }
+  | {
+      readonly form: 'id' | 'clusterName' | 'owners' | 'ownerChain' | 'rootOwner' | 'owned'
+    }
   /** The state of the object's cluster. */
   | { readonly form: 'cluster' }
   /** One value for all rows of the type: `apiVersion`, `kind`. */
@@ -126,10 +132,6 @@ type RowSource =
   | { readonly form: 'objectRef'; readonly field: ObjectRefField }
   /** A relation to objects of several kinds. */
   | { readonly form: 'polymorphic'; readonly field: PolymorphicRelationField }
-  | { readonly form: 'owners' }
-  | { readonly form: 'ownerChain' }
-  | { readonly form: 'rootOwner' }
-  | { readonly form: 'owned' }
   /** Whether the viewer may do something to the object. */
   | { readonly form: 'can' }
   | { readonly form: 'usedBy'; readonly kind: Kind }

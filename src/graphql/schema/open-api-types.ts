@@ -308,10 +308,17 @@ export function objectMetaType({
       const place = { scope, group: '', parent: name, property: '' }
       for (const property of properties)
         fields[property] = openApiTypes().fieldOf(property, schema, place)
-      if (isOfObjects) {
-        requireField(fields, 'name', text)
-        requireField(fields, 'uid', text)
-        requireField(fields, 'creationTimestamp', time)
+      for (const property of isOfObjects ? ['name', 'uid', 'creationTimestamp'] : []) {
+        const field = fields[property]
+        if (field === undefined) continue
+        const { type, shape } = property === 'creationTimestamp' ? time : text
+        const otherwise = unstoredMetadata.get(property)
+        fields[property] = {
+          ...field,
+          type: new GraphQLNonNull(type),
+          ...(otherwise !== undefined &&
+            fromSource({ form: 'property', property, shape, otherwise })),
+        }
       }
       return {
         ...fields,
@@ -333,21 +340,6 @@ export const unstoredMetadata: ReadonlyMap<string, string> = new Map([
   ['uid', ''],
   ['creationTimestamp', '0001-01-01T00:00:00Z'],
 ])
-
-function requireField(
-  fields: FieldConfigs,
-  property: string,
-  { type, shape }: { readonly type: GraphQLScalarType; readonly shape: ValueShape },
-): void {
-  const field = fields[property]
-  if (field === undefined) return
-  const otherwise = unstoredMetadata.get(property)
-  fields[property] = {
-    ...field,
-    type: new GraphQLNonNull(type),
-    ...(otherwise !== undefined && fromSource({ form: 'property', property, shape, otherwise })),
-  }
-}
 
 function mapField(map: 'labels' | 'annotations', description: string): JsonFieldConfig {
   return {

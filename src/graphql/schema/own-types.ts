@@ -157,9 +157,11 @@ export class OwnTypes {
   readonly #objectFields = new Map<string, FieldConfig>()
   readonly #sharedInputs = new Map<InputValueDefinitionNode, InputConfig>()
   readonly #find: FindType
+  readonly #hasField: HasField
 
-  constructor(find: FindType) {
+  constructor(find: FindType, hasField: HasField) {
     this.#find = find
+    this.#hasField = hasField
   }
 
   /** The object type of this name. If the name begins with `Kind`, the type of that kind. */
@@ -237,16 +239,18 @@ export class OwnTypes {
   }
 
   #fields(written: string, kind: Kind | undefined): FieldConfigs {
+    // The types of workloads stand for parts of the API, of which a profile may leave out fields.
+    const isOfApi = written.startsWith('Workload')
     return Object.fromEntries(
-      fieldNodes(written).map((node) => {
+      fieldNodes(written).flatMap((node) => {
         const { value: name } = node.name
+        if (isOfApi && !this.#hasField(written, name)) return []
         const field = this.#field(node, kind)
-        const ofType = fieldsOfTypes[written]
         const json = { form: 'property', property: name, shape: shapeOf(field.type) } as const
-        const ofMember = written.startsWith('Workload') ? json : member
-        const source = ofType === undefined ? ofMember : ofType(name)
+        const ofType = fieldsOfTypes[written]
+        const source = ofType === undefined ? (isOfApi ? json : member) : ofType(name)
         if (source === undefined) throw new TypeError(`${written}.${name} has no source`)
-        return [name, { ...field, ...fromSource(source) }]
+        return [[name, { ...field, ...fromSource(source) }]]
       }),
     )
   }

@@ -69,13 +69,7 @@ export class VisiblePart<P extends WantedObjects = WantedObjects> {
   readonly part: P
   #columns: NumberColumns | undefined
   readonly #budget: WorkBudget
-  #visible:
-    | {
-        readonly set: IdSet
-        readonly condition: Condition
-        readonly namespaces: readonly string[] | undefined
-      }
-    | undefined
+  #visible: BoundPart | undefined
   #members: Members | undefined
 
   constructor(part: P, budget: WorkBudget) {
@@ -88,16 +82,14 @@ export class VisiblePart<P extends WantedObjects = WantedObjects> {
     return (this.#columns ??= new Map())
   }
 
-  get #bound() {
+  get #bound(): BoundPart {
     if (this.#visible === undefined) {
-      const { view, condition, scope, related } = this.part
-      const both = allOf([condition, scopeCondition(scope)])
-      this.#visible = {
-        set: bindCondition(both, view, this.#budget, related),
-        condition: both,
-        namespaces: namespacesOf(both),
-      }
-      this.#budget.report?.reading(view)
+      const { view, condition: asked, scope, related } = this.part
+      const budget = this.#budget
+      const condition = allOf([asked, scopeCondition(scope)])
+      const set = bindCondition(condition, view, budget, related)
+      this.#visible = { view, set, condition, namespaces: namespacesOf(condition), budget }
+      budget.report?.reading(view)
     }
     return this.#visible
   }
@@ -114,12 +106,12 @@ export class VisiblePart<P extends WantedObjects = WantedObjects> {
   }
 
   rows(order: ListOrder, after: OrderPosition | undefined, limit: number): readonly ObjectId[] {
-    return orderedRows(this.#rowsOptions(order, after, limit), false).rows
+    return orderedRows({ ...this.#bound, order, after, limit, mayEndEarly: false }).rows
   }
 
-  /** As {@link rows}, but may end early: see `orderedRows`. */
+  /** As {@link rows}, but may end early: see {@link orderedRows}. */
   nextRows(order: ListOrder, after: OrderPosition | undefined, limit: number): OrderedRows {
-    return orderedRows(this.#rowsOptions(order, after, limit), true)
+    return orderedRows({ ...this.#bound, order, after, limit, mayEndEarly: true })
   }
 
   /** About how many visible objects have a value in an index, if the visible ones are spread evenly. */
@@ -132,31 +124,16 @@ export class VisiblePart<P extends WantedObjects = WantedObjects> {
   }
 
   count(): number {
-    const { set, condition } = this.#bound
-    const { view } = this.part
-    return set.count() ?? membersOf({ view, set, condition, budget: this.#budget }).size
+    return this.#bound.set.count() ?? membersOf(this.#bound).size
   }
 
   members(): Members {
     if (this.#members === undefined) {
-      const { view } = this.part
-      const { set, condition } = this.#bound
-      const budget = this.#budget
-      const isWhole = set.count() === view.size
-      const members = isWhole ? undefined : membersOf({ view, set, condition, budget })
+      const { view, set, budget } = this.#bound
+      const members = set.count() === view.size ? undefined : membersOf(this.#bound)
       this.#members = { view, members, budget }
     }
     return this.#members
-  }
-
-  #rowsOptions(
-    order: ListOrder,
-    after: OrderPosition | undefined,
-    limit: number,
-  ): OrderedRowsOptions {
-    const { view } = this.part
-    const { set, condition, namespaces } = this.#bound
-    return { view, set, condition, namespaces, order, after, limit, budget: this.#budget }
   }
 }
 
@@ -171,19 +148,28 @@ export function startIn({ name }: Pick<ListPart, 'name'>, at: ListPosition): Ord
 /** Sorts after every key: namespaces and names are ASCII. */
 export const beyondAllKeys = '\uffff/\uffff'
 
-interface OrderedRowsOptions {
+/** The visible objects of a part, bound to its store. */
+interface BoundPart {
   readonly view: StoreView
   readonly set: IdSet
   /** The condition that the set was bound from. */
   readonly condition: Condition
   /** The namespaces that members can be in, sorted; `undefined`: any. */
   readonly namespaces: readonly string[] | undefined
+  readonly budget: WorkBudget
+}
+
+interface OrderedRowsOptions extends BoundPart {
   readonly order: ListOrder
   /** Only members behind this position, which need not be that of an object. */
   readonly after: OrderPosition | undefined
   /** At least 1. */
   readonly limit: number
-  readonly budget: WorkBudget
+  /**
+   * For a list that is merged with others, which may need only some of the rows: reading ends before a value that more
+   * objects have than rows are wanted, unless it is the first one.
+   */
+  readonly mayEndEarly: boolean
 }
 
 interface OrderedRows {
@@ -195,11 +181,8 @@ interface OrderedRows {
 /** Up to so many rows per wanted row, choosing a better way would cost more than it saves. */
 const cheapRowsPerMember = 4
 
-/**
- * The first members of a set in an order. With `mayEndEarly`, for a list that is merged with others, which may need only some
- * of the rows, reading ends before a value that more objects have than rows are wanted, unless it is the first one.
- */
-function orderedRows(options: OrderedRowsOptions, mayEndEarly: boolean): OrderedRows {
+/** The first members of a set in an order. */
+function orderedRows(options: OrderedRowsOptions): OrderedRows {
   const { view, set, order, limit, budget } = options
   const isDeep = limit > fewRows
   const cheapRows = cheapRowsPerMember * Math.min(limit, fewRows)
@@ -227,7 +210,7 @@ function orderedRows(options: OrderedRowsOptions, mayEndEarly: boolean): Ordered
   const allowed = Math.max(cheapRows, isByKey || isDeep ? steadily : steadily / testsPerStep)
   const testsPerRow = isDeep && !isByKey ? testsPerOrderedRow : 0
   let steps = 0
-  for (const id of walk({ ...options, tellsValues: mayEndEarly }, 0, options.after)) {
+  for (const id of walk(options, 0, options.after)) {
     steps += 1
     budget.spend('examined', 1)
     if (typeof id === 'object') {
@@ -299,11 +282,6 @@ function sortedRows(
   return first.rows().map(({ id }) => id)
 }
 
-interface WalkOptions extends OrderedRowsOptions {
-  /** Whether the walk tells each value of the first term before the objects that have it. */
-  readonly tellsValues: boolean
-}
-
 /** A value of the first term, and the number of objects that have it. */
 interface ValueStart {
   readonly value: string | undefined
@@ -319,7 +297,7 @@ type Restriction = ((id: ObjectId) => boolean) | undefined
  * remaining terms.
  */
 function* walk(
-  options: WalkOptions,
+  options: OrderedRowsOptions,
   level: number,
   after: OrderPosition | undefined,
   restriction?: Restriction,
@@ -334,7 +312,8 @@ function* walk(
   }
   const from = after?.values[level]
   const index = view.index(term.index)
-  const tellsValues = options.tellsValues && level === 0
+  /** Whether it tells each value of the first term before the objects that have it. */
+  const tellsValues = options.mayEndEarly && level === 0
   // Objects without a value come last; read backwards, first.
   const isInMissing = after !== undefined && from === undefined
   if (order.backwards && (after === undefined || isInMissing)) {
@@ -360,7 +339,7 @@ const smallPosting = 512
 const manyPerRow = 4
 
 function* withValue(
-  options: WalkOptions,
+  options: OrderedRowsOptions,
   level: number,
   term: OrderTerm,
   value: string,
@@ -413,7 +392,7 @@ function* withValue(
 }
 
 function* missing(
-  options: WalkOptions,
+  options: OrderedRowsOptions,
   level: number,
   term: OrderTerm,
   after: OrderPosition | undefined,

@@ -24,7 +24,10 @@ import { IdBytes } from '../condition/id-bytes.ts'
 import { bindCondition } from '../condition/id-set.ts'
 import type { IdSet } from '../condition/candidates.ts'
 
-export interface SearchPart extends SearchedValues {
+export interface SearchPart {
+  readonly view: StoreView
+  /** String indexes to search, besides names and labels. */
+  readonly indexes: readonly string[]
   /** Unique among the parts of a cluster, and the same on every replica. */
   readonly type: string
   readonly cluster: string
@@ -49,8 +52,8 @@ export interface SearchHit<P extends SearchPart> {
   readonly id: ObjectId
   /** Lower is better. */
   readonly score: number
-  /** Where the text is; `undefined` if the words name no text. */
-  readonly matchOf: FoundPart<P>['matchOf']
+  /** Knows where the text is. */
+  readonly foundIn: FoundPart<P>
 }
 
 /** One page of results, valid within the tick. */
@@ -70,7 +73,10 @@ export function searchPage<P extends SearchPart>(options: SearchPageOptions<P>):
   const labels = selectorCondition(words.labels)
   const parts = options.parts.toSorted(comparePlaces).map((part): FoundPart<P> => {
     const condition = allOf([part.condition, labels])
-    if (words.texts.length > 0) return textPart(part, condition, words.texts, budget)
+    if (words.texts.length > 0) {
+      const visible = allOf([condition, scopeCondition(part.scope)])
+      return new TextSearch(part, visible, words.texts, budget)
+    }
     const visible = new VisiblePart({ ...part, condition }, budget)
     let count: number | undefined
     return {
@@ -85,13 +91,14 @@ export function searchPage<P extends SearchPart>(options: SearchPageOptions<P>):
   // By score, then by part; the position of the cursor is within one of these buckets.
   const scores = [...new Set(parts.flatMap((part) => part.scores))].toSorted((a, b) => a - b)
   for (const score of scores) {
-    for (const { part, scores: own, first, matchOf } of parts) {
-      if (!own.includes(score) || found.length > size) continue
+    for (const foundIn of parts) {
+      const { part } = foundIn
+      if (!foundIn.scores.includes(score) || found.length > size) continue
       const place = after && (score - after.score || comparePlaces(part, after))
       if (place !== undefined && place < 0) continue
       const from = place === 0 ? after?.key : undefined
-      for (const id of first(score, from, size + 1 - found.length)) {
-        found.push({ part, id, score, matchOf })
+      for (const id of foundIn.first(score, from, size + 1 - found.length)) {
+        found.push({ part, id, score, foundIn })
       }
     }
   }
@@ -106,7 +113,7 @@ export function searchPage<P extends SearchPart>(options: SearchPageOptions<P>):
       },
       totalCount: () => parts.reduce((sum, part) => sum + part.size(), 0),
     }),
-    counts: () => parts.map(({ part, size: sizeOf }) => ({ part, count: sizeOf() })),
+    counts: () => parts.map((one) => ({ part: one.part, count: one.size() })),
   }
 }
 
@@ -134,46 +141,16 @@ function positionAt(cursor: string | null | undefined, hash: string): Position |
   return { score, place, type, key, cluster: values[2] ?? '' }
 }
 
+/** The objects of a part that a search finds, by their scores. */
 interface FoundPart<P extends SearchPart> {
   readonly part: P
-  readonly size: () => number
+  /** The scores that objects have. */
   readonly scores: readonly number[]
+  size(): number
   /** The first objects with a score in key order, behind a key. */
-  readonly first: (score: number, after: string | undefined, limit: number) => readonly ObjectId[]
-  readonly matchOf: (id: ObjectId) => SearchMatch | undefined
-}
-
-function textPart<P extends SearchPart>(
-  part: P,
-  asked: Condition,
-  texts: readonly string[],
-  budget: WorkBudget,
-): FoundPart<P> {
-  const condition = allOf([asked, scopeCondition(part.scope)])
-  const found = new TextSearch(part, { texts, condition, budget })
-  return {
-    part,
-    size: () => found.size,
-    scores: found.scores(),
-    first(score, after, limit) {
-      const first = new FirstRows<{ readonly id: ObjectId; readonly key: string }>(limit, (a, b) =>
-        compareKeys(a.key, b.key),
-      )
-      for (const id of found.ofScore(score)) {
-        const key = part.view.keyOf(id)
-        if (after === undefined || compareKeys(key, after) > 0) first.add({ id, key })
-      }
-      return first.rows().map(({ id }) => id)
-    },
-    matchOf: (id) => found.matchOf(id),
-  }
-}
-
-/** A store, and where its objects are searched. */
-interface SearchedValues {
-  readonly view: StoreView
-  /** String indexes to search, besides names and labels. */
-  readonly indexes: readonly string[]
+  first(score: number, after: string | undefined, limit: number): readonly ObjectId[]
+  /** Where the text is; `undefined` if the words name no text. */
+  matchOf(id: ObjectId): SearchMatch | undefined
 }
 
 /** The value by which an object was found: its `name`, `labels["app"]`, or an index. */
@@ -209,24 +186,21 @@ const objectsPerTest = 8
 /** Asking an object for its values takes as long as testing so many values. */
 const testsPerObject = 2
 
-interface TextSearchOptions {
-  /** In lower case; at least one, and at most {@link maxTexts}. */
-  readonly texts: readonly string[]
-  /** Selects the requested and visible objects. */
-  readonly condition: Condition
-  readonly budget: WorkBudget
-}
-
 /** The objects that have all texts, by their scores. Valid within the tick. Throws `QueryTooCostlyError`. */
-class TextSearch {
-  readonly #of: SearchedValues
+class TextSearch<P extends SearchPart> implements FoundPart<P> {
+  readonly part: P
+  readonly scores: readonly number[]
   readonly #matchers: readonly Matcher[]
   /** One more than the score of each result. */
-  readonly #scores: IdBytes
+  readonly #found: IdBytes
 
-  constructor(of: SearchedValues, { texts, condition, budget }: TextSearchOptions) {
-    const { view } = of
-    this.#of = of
+  /**
+   * `condition`: selects the requested and visible objects. `texts`: in lower case; at least one, and at most
+   * {@link maxTexts}.
+   */
+  constructor(part: P, condition: Condition, texts: readonly string[], budget: WorkBudget) {
+    const { view } = part
+    this.part = part
     this.#matchers = texts.map((text) => new Matcher(text, budget))
     budget.report?.reading(view)
     budget.report?.reached('postings')
@@ -245,7 +219,7 @@ class TextSearch {
     for (const { matcher } of rarestFirst) {
       const ranked = new IdBytes()
       const search = { matcher, within, budget, ranked }
-      for (const field of fieldsOf(this.#of)) {
+      for (const field of fieldsOf(part)) {
         const { index, base } = field
         if (left.size === 0 || !index.characters().mayContain(matcher.text)) continue
         const testsPerValue = 1 + testsPerFound * shareIn(index, matcher)
@@ -259,24 +233,26 @@ class TextSearch {
       within = { has: (id) => scores.get(id) !== 0 }
       left = { size: scores.size, ids: () => scores.all() }
     }
-    this.#scores = found ?? new IdBytes()
-    budget.report?.returned(this.#scores.size)
+    this.#found = found ?? new IdBytes()
+    budget.report?.returned(this.#found.size)
+    const all = new Set<number>()
+    for (const id of this.#found.all()) all.add(this.#found.get(id) - 1)
+    this.scores = [...all]
   }
 
-  get size(): number {
-    return this.#scores.size
+  size(): number {
+    return this.#found.size
   }
 
-  /** The scores that objects have, the best first. */
-  scores(): readonly number[] {
-    const scores = new Set<number>()
-    for (const id of this.#scores.all()) scores.add(this.#scores.get(id) - 1)
-    return [...scores].toSorted((a, b) => a - b)
-  }
-
-  /** The objects with a score, in no particular order. */
-  ofScore(score: number): Iterable<ObjectId> {
-    return this.#scores.ids(score + 1)
+  first(score: number, after: string | undefined, limit: number): readonly ObjectId[] {
+    const first = new FirstRows<{ readonly id: ObjectId; readonly key: string }>(limit, (a, b) =>
+      compareKeys(a.key, b.key),
+    )
+    for (const id of this.#found.ids(score + 1)) {
+      const key = this.part.view.keyOf(id)
+      if (after === undefined || compareKeys(key, after) > 0) first.add({ id, key })
+    }
+    return first.rows().map(({ id }) => id)
   }
 
   /** The match of the word that matches worst, the first one if several do: the others are easier to see. */
@@ -286,11 +262,11 @@ class TextSearch {
       const match = this.#bestMatch(id, matcher)
       if (match !== undefined && match.rank > (worst?.rank ?? -1)) worst = match
     }
-    return worst ?? { matched: 'name', value: nameOf(this.#of.view, id) }
+    return worst ?? { matched: 'name', value: nameOf(this.part.view, id) }
   }
 
   #bestMatch(id: ObjectId, matcher: Matcher): RankedMatch | undefined {
-    const { view, indexes } = this.#of
+    const { view, indexes } = this.part
     const name = nameOf(view, id)
     const quality = matcher.qualityOf(name)
     if (quality !== undefined) return { matched: 'name', value: name, rank: quality }
@@ -438,7 +414,7 @@ interface SearchField {
   readonly base: number
 }
 
-function* fieldsOf({ view, indexes }: SearchedValues): IterableIterator<SearchField> {
+function* fieldsOf({ view, indexes }: SearchPart): IterableIterator<SearchField> {
   yield { index: view.index('name'), name: 'name', base: 0 }
   for (const key of view.labelKeys()) {
     const index = view.label(key)

@@ -157,6 +157,7 @@ export const eventsForm: RelationForm<EventsRelation> = {
   compile: compileEvents,
   backwards: () => ({ followBack: reportedObject }),
   staysInNamespace: () => true,
+  isVague: () => true,
   words: () => 'about it',
 }
 

@@ -53,6 +53,7 @@ export const ownedForm: RelationForm<OwnedRelation> = {
     followedBack(compileOwner({ ...turned(definition), form: 'owner' }), definition.from),
   hops: (definition) => hopsOf(definition, ownersOf),
   staysInNamespace: () => true,
+  isVague: ({ through = [] }) => through.length > 0,
   words: ({ through }) => `that it owns${by(through)}`,
 }
 
@@ -63,6 +64,7 @@ export const ownerForm: RelationForm<OwnerRelation> = {
     followedBack(compileOwned({ ...turned(definition), form: 'owned' }), definition.from),
   hops: (definition) => hopsOf(definition, ownedBy),
   staysInNamespace: () => true,
+  isVague: ({ through = [] }) => through.length > 0,
   words: ({ through }, many) => `that ${many ? 'own' : 'owns'} it${by(through)}`,
 }
 

@@ -53,6 +53,7 @@ export const referenceForm: RelationForm<ReferenceRelation> = {
     pattern === undefined &&
     refPaths.length === 0 &&
     isOwnNamespace(names),
+  isVague: ({ paths }) => paths[0] === 'metadata.namespace',
   words: ({ paths, names }) => namedAt([...paths, ...(names?.templates ?? [])]),
   wordsBack: ({ paths, names, to }) => namingAt([...paths, ...(names?.templates ?? [])], to),
 }

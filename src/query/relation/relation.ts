@@ -58,6 +58,11 @@ export interface RelationForm<D extends RelationBase = RelationBase> {
   hops?(definition: D, relations: RelationSet): readonly RelatedHop[]
   /** Whether a relation between namespaced types never leaves the namespace of its start. */
   staysInNamespace(definition: D, relations: RelationSet): boolean
+  /**
+   * Whether graphs leave the relation out unless the request names it, as they do with its reverse: because it holds
+   * between nearly all objects, or because other relations are its steps. Absent: no relation of the form.
+   */
+  isVague?(definition: D): boolean
   /** The related objects, as a clause of descriptions: `Every Pod that it owns`. */
   words(definition: D, many: boolean): string
   /** The objects that have the relation, as a clause of a `@reverse`: `Every Service that selects this Pod`. */

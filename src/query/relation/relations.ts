@@ -84,6 +84,11 @@ export function isReversible({ form }: RelationDefinition): boolean {
   return forms[form].compileReverse !== undefined
 }
 
+/** See {@link RelationForm.isVague}. */
+export function isVague(definition: RelationDefinition): boolean {
+  return formOf(definition).isVague?.(definition) ?? false
+}
+
 /**
  * The related objects, as a clause of descriptions: `that it owns`. A `@reverse` has the words of the relation that it
  * reads backwards.

@@ -45,6 +45,7 @@ export const sameForm: RelationForm<SameRelation> = {
     return { definition, ...fromTo(other, own) }
   },
   staysInNamespace: () => false,
+  isVague: () => true,
   words: ({ as, texts }) =>
     `with a common text: its ${codeOf(as)} is ${codeOf(texts)} of this object`,
   wordsBack: ({ as, texts }) =>

@@ -45,6 +45,7 @@ export const throughForm: RelationForm<ThroughRelation> = {
     stepsOf(definition, relations).flatMap((step) => relations.inverse(step).hops),
   staysInNamespace: (definition, relations) =>
     stepsOf(definition, relations).every((step) => relations.inverse(step).isLocal),
+  isVague: () => true,
   words: ({ steps }) =>
     `that ${codeOf([steps.map((step) => step.slice(step.indexOf('.') + 1)).join('.')])} leads to`,
 }

@@ -58,6 +58,13 @@ interface SimulatedServerOptions {
   readonly authorizer: Authorizer
 }
 
+/** How a fault of the server strikes. Answers `false` without a target. */
+type Strikes = {
+  readonly [T in ServerFault['type']]: (
+    fault: Extract<ServerFault, { readonly type: T }>,
+  ) => boolean | void
+}
+
 export class SimulatedServer {
   readonly faults: Faults
   readonly #storage: Storage
@@ -74,13 +81,36 @@ export class SimulatedServer {
   /** Holds requests back while the server hangs. */
   #hanging: PromiseWithResolvers<void> | undefined
 
+  readonly #strikes: Strikes = {
+    'refuse-connections': ({ forMs }) => this.#cut(forMs),
+    cut: () => this.#cut(Infinity),
+    hang: () => {
+      this.#hanging ??= Promise.withResolvers()
+      this.#freezeAll()
+    },
+    mend: () => this.#mend(),
+    'drop-connections': () => this.#dropAll(),
+    'freeze-connections': () => this.#freezeAll(),
+    'end-watches': ({ code = 410, resource: only }) => {
+      for (const { resource, end } of this.#watches)
+        if ((only ?? resource) === resource) end(statusOf(code))
+    },
+    'fail-node': ({ node, evictAfterMs }) => this.#nodes.fail(node, evictAfterMs),
+    'recover-node': ({ node }) => this.#nodes.recover(node),
+    'compact-history': () => this.#storage.compact(),
+  }
+
   constructor(storage: Storage, options: SimulatedServerOptions) {
     this.#storage = storage
     this.#options = options
     this.#hosts = new HostNames(options.host)
     this.#nodes = new NodeFailures(storage)
     this.faults = new Faults({
-      strike: (fault) => this.#strike(fault),
+      strike: (fault) => {
+        if (!Object.hasOwn(this.#strikes, fault.type)) return false
+        const strike = this.#strikes[fault.type] as (of: ServerFault) => boolean | void
+        return strike(fault) !== false
+      },
       connections: () => {
         if (this.#hanging !== undefined) return 'hanging'
         return this.#isCut() ? 'cut' : 'served'
@@ -201,44 +231,6 @@ export class SimulatedServer {
         },
       },
     })
-  }
-
-  #strike(fault: ServerFault): boolean {
-    switch (fault.type) {
-      case 'refuse-connections':
-        this.#cut(fault.forMs)
-        break
-      case 'cut':
-        this.#cut(Infinity)
-        break
-      case 'hang':
-        this.#hanging ??= Promise.withResolvers()
-        this.#freezeAll()
-        break
-      case 'mend':
-        this.#mend()
-        break
-      case 'drop-connections':
-        this.#dropAll()
-        break
-      case 'freeze-connections':
-        this.#freezeAll()
-        break
-      case 'end-watches':
-        for (const { resource, end } of this.#watches)
-          if ((fault.resource ?? resource) === resource) end(statusOf(fault.code ?? 410))
-        break
-      case 'fail-node':
-        return this.#nodes.fail(fault.node, fault.evictAfterMs)
-      case 'recover-node':
-        return this.#nodes.recover(fault.node)
-      case 'compact-history':
-        this.#storage.compact()
-        break
-      default:
-        return false
-    }
-    return true
   }
 
   /** `POST` orders a fault, `GET` lists waiting faults, `DELETE` drops them. */

@@ -46,7 +46,7 @@ export class ContainerLog {
     this.#seed = seedOf(run.id)
     this.#startedAtMs = run.startedAtMs
     const at = { atMs: run.startedAtMs, seed: this.#seed }
-    this.#starting = run.isInit ? preparingTexts(this.#voice, at) : startingTexts(this.#voice, at)
+    this.#starting = startingTexts(this.#voice, at, run.isInit)
     const { finishedAtMs, exitCode } = run
     const isShort = finishedAtMs !== undefined && finishedAtMs - run.startedAtMs < failsAtStartMs
     this.#isQuiet = run.isInit || run.isFailing || (isShort && exitCode !== 0)
@@ -97,7 +97,9 @@ export class ContainerLog {
     const end = this.#finishedAtMs
     const ending =
       end === undefined ? undefined : this.#ending[number - length - this.#running(end)]
-    const text = this.#starting[number] ?? ending ?? runningText(this.#voice, { atMs, seed })
+    const { role, container, app } = this.#voice
+    const write = container === app ? (writers[role] ?? jsonJob) : accessLine
+    const text = this.#starting[number] ?? ending ?? write(this.#voice, { atMs, seed })
     return { atMs, nanos, text }
   }
 
@@ -177,14 +179,16 @@ interface LineSeed {
 
 type Writer = (voice: LogVoice, line: LineSeed) => string
 
-/** The text of a line while a container runs. The same seed gives the same text. */
-function runningText(voice: LogVoice, line: LineSeed): string {
-  const isHelper = voice.container !== voice.app
-  const write = isHelper ? accessLine : (writers[voice.role] ?? jsonJob)
-  return write(voice, line)
-}
-
-function startingTexts({ app, version, role }: LogVoice, seed: LineSeed): readonly string[] {
+/** The first lines of a container; all of one that prepares its pod and is done. */
+function startingTexts(voice: LogVoice, seed: LineSeed, isInit: boolean): readonly string[] {
+  const { app, version, role } = voice
+  if (isInit) {
+    return [
+      `waiting for the database of ${app}`,
+      `the database answers after ${pick(seed, 4, 900)} ms`,
+      'done: nothing to migrate',
+    ]
+  }
   if (plainRoles.has(role)) return [`${app} ${version} starting`, 'ready to accept connections']
   return [
     json(seed, 'info', `starting ${app} ${version}`, { config: '/etc/app/config.yaml' }),
@@ -212,15 +216,6 @@ function failingTexts({ app, version, role }: LogVoice, seed: LineSeed): readonl
       error: 'ConfigError: queue.dsn is not set',
       exitCode: 1,
     }),
-  ]
-}
-
-/** The lines of a container that prepares its pod and is done. */
-function preparingTexts({ app }: LogVoice, seed: LineSeed): readonly string[] {
-  return [
-    `waiting for the database of ${app}`,
-    `the database answers after ${pick(seed, 4, 900)} ms`,
-    'done: nothing to migrate',
   ]
 }
 
@@ -353,10 +348,7 @@ export function containerOf(pod: Unstructured, name: string): string {
  */
 export function runOf(pod: Unstructured, container: string, previous: boolean): ContainerRun {
   const at = `container ${JSON.stringify(container)} in pod ${JSON.stringify(pod.metadata.name)}`
-  const { containerStatuses = [], initContainerStatuses = [] } = (pod as Pod).status ?? {}
-  const named = ({ name }: ContainerStatus): boolean => name === container
-  const init = initContainerStatuses.find(named)
-  const status = containerStatuses.find(named) ?? init
+  const { status, isInit } = containerStatusOf(pod, container)
   if (status === undefined) throw badRequest(`${at} is not available`)
   const { running, terminated, waiting } = status.state ?? {}
   const last = status.lastState?.terminated
@@ -365,7 +357,7 @@ export function runOf(pod: Unstructured, container: string, previous: boolean): 
     startedAtMs: Date.parse(exit.startedAt ?? ''),
     finishedAtMs: Date.parse(exit.finishedAt ?? ''),
     exitCode: exit.exitCode,
-    isInit: init === status,
+    isInit,
     isFailing: false,
   })
   const { restartCount, ready } = status
@@ -379,7 +371,7 @@ export function runOf(pod: Unstructured, container: string, previous: boolean): 
       startedAtMs: Date.parse(running.startedAt ?? ''),
       finishedAtMs: undefined,
       exitCode: undefined,
-      isInit: init === status,
+      isInit,
       isFailing: restartCount > 0 && !ready,
     }
   }
@@ -387,6 +379,16 @@ export function runOf(pod: Unstructured, container: string, previous: boolean): 
   if (last !== undefined) return ended(last, restartCount - 1)
   if (waiting === undefined) throw badRequest(`${at} is waiting to start - no logs yet`)
   throw badRequest(`${at} is waiting to start: ${reasons[waiting.reason ?? ''] ?? waiting.reason}`)
+}
+
+function containerStatusOf(
+  pod: Unstructured | undefined,
+  container: string,
+): { readonly status: ContainerStatus | undefined; readonly isInit: boolean } {
+  const { containerStatuses: main = [], initContainerStatuses: init = [] } =
+    (pod as Pod | undefined)?.status ?? {}
+  const status = [...main, ...init].find(({ name }) => name === container)
+  return { status, isInit: status !== undefined && init.includes(status) }
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -400,11 +402,7 @@ export function endOf(
   container: string,
   { id }: ContainerRun,
 ): Pick<ContainerRun, 'finishedAtMs' | 'exitCode'> | undefined {
-  const { containerStatuses = [], initContainerStatuses = [] } =
-    (pod as Pod | undefined)?.status ?? {}
-  const status = [...containerStatuses, ...initContainerStatuses].find(
-    ({ name }) => name === container,
-  )
+  const { status } = containerStatusOf(pod, container)
   if (status?.state?.running !== undefined && status.containerID === id) return undefined
   const exits = [status?.state?.terminated, status?.lastState?.terminated]
   const exit = exits.find((one) => one?.containerID === id)

@@ -234,16 +234,22 @@ function sharePods(drafts: readonly Draft[], pods: number, nodes: number): void 
     left -= draft.pods
     rest -= draft.pods
   }
-  // Rounds the running sum instead of each share, so that the shares add up exactly.
-  let weights = 0
-  let given = 0
-  for (const draft of drafts) {
-    if (draft.weight === 0) continue
-    weights += draft.weight
-    const until = Math.round((rest * weights) / total)
-    draft.pods += until - given
-    given = until
-  }
+  const parts = shares(
+    rest,
+    drafts.map(({ weight }) => weight),
+  )
+  for (const [at, draft] of drafts.entries()) draft.pods += parts[at] ?? 0
+}
+
+/** Divides a number by weights. Rounds the running sum instead of each share, so that the shares add up exactly. */
+export function shares(whole: number, weights: readonly number[]): number[] {
+  const total = weights.reduce((sum, weight) => sum + weight, 0) || 1
+  let sum = 0
+  return weights.map((weight) => {
+    const from = Math.round((whole * sum) / total)
+    sum += weight
+    return Math.round((whole * sum) / total) - from
+  })
 }
 
 interface Seeds {

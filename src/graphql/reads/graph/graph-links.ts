@@ -7,7 +7,7 @@
 import { type Condition, hasKey } from '../../../query/condition/condition.ts'
 import type { OwnedRelation, OwnerRelation } from '../../../query/relation/ownership-relation.ts'
 import type { RelationOrigin } from '../../../query/relation/relation.ts'
-import type { RelationDefinition } from '../../../query/relation/relations.ts'
+import { isVague, type RelationDefinition } from '../../../query/relation/relations.ts'
 import { compactText } from '../../../lib/text.ts'
 import type { Kind } from '../../model/kind.ts'
 import type { RelatedNeed, SchemaRelation, SchemaRelations } from '../../served/schema-relations.ts'
@@ -26,11 +26,7 @@ export interface GraphLink {
   /** The name of its edges: the relation itself or, read backwards, the relation that it reverses. */
   readonly edge: string
   readonly backwards: boolean
-  /**
-   * Whether graphs follow it when the request names no relations. False for relations between nearly all objects
-   * (`namespace`, and relations by equal values, such as between accounts of one group), for `events`, and for relations
-   * of several steps, since the steps show the same.
-   */
+  /** Whether graphs follow it when the request names no relations. See `RelationForm.isVague`. */
   readonly isDefault: boolean
   /** The direction, if the relation is direct ownership. */
   readonly ownership?: 'up' | 'down'
@@ -62,9 +58,7 @@ function linksOf({ byField }: SchemaRelations): GraphLinks {
   for (const [{ definition }, { name }] of byField) {
     names.add(name)
     if (definition.form === 'owner') owners.set(chainOf(definition).join(), name)
-    const isOfNamespace =
-      definition.form === 'reference' && definition.paths[0] === 'metadata.namespace'
-    if (isOfNamespace || definition.form === 'same') vague.add(name)
+    if (isVague(definition)) vague.add(name)
   }
   const byType = new Map<string, GraphLink[]>()
   const fields = new Set<string>()
@@ -84,7 +78,7 @@ function linksOf({ byField }: SchemaRelations): GraphLinks {
       ...needsOf(relation, definition.from, relation.relation.reads),
       edge,
       backwards: reversed !== undefined,
-      isDefault: isDefault(definition) && !vague.has(edge),
+      isDefault: !vague.has(edge),
       ...(definition.form === 'owner' && !hasSteps(definition) && { ownership: 'up' }),
       ...(definition.form === 'owned' && !hasSteps(definition) && { ownership: 'down' }),
       ofSiblings: relation.relation.ofSiblings === true,
@@ -129,10 +123,6 @@ function needsOf(
     return need
   }
   return { start: needOf(from), reads: types.map(needOf) }
-}
-
-function isDefault(definition: RelationDefinition): boolean {
-  return definition.form !== 'events' && definition.form !== 'through' && !hasSteps(definition)
 }
 
 function hasSteps(definition: RelationDefinition): boolean {

@@ -81,8 +81,8 @@ export function readSearch(run: ReadRun, args: SearchArguments): object {
       ? { matched: 'namespace', value: namespace }
       : { matched: 'kind', value: kind.resource.kind }
   }
-  const rows = rowMembers(run, page, ({ part: { of: part }, id, matchOf }): SearchResult => {
-    return { object: refOf({ part, id }), ...(matchOf(id) ?? matchOfWords(part, id)) }
+  const rows = rowMembers(run, page, ({ part: { of: part }, id, foundIn }): SearchResult => {
+    return { object: refOf({ part, id }), ...(foundIn.matchOf(id) ?? matchOfWords(part, id)) }
   })
   return { ...places, ...rows, counts: () => countsByType(page.counts(), ({ type }) => type) }
 }
