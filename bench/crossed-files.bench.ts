@@ -25,8 +25,10 @@ async function crossed(): Promise<readonly string[]> {
   const { result } = await session.post('Profiler.takePreciseCoverage')
   return result
     .filter(({ url, functions }) => {
-      // The first function is the module itself, which runs when it is loaded.
-      const ran = functions.slice(1).some(({ ranges: [range] }) => (range?.count ?? 0) > 0)
+      // The function that begins with the file is the module itself, which runs when it is loaded.
+      const ran = functions.some(
+        ({ ranges: [range] }) => range !== undefined && range.startOffset > 0 && range.count > 0,
+      )
       return ran && url.startsWith('file:') && url.includes('/src/')
     })
     .map(({ url }) => relative(source, fileURLToPath(url)))
