@@ -247,9 +247,9 @@ function validatedArgs(
 /**
  * The steps of an operation as a plugin, the only place where HTTP and WebSocket meet. It also works in a program's own
  * server, which masks and logs unknown errors. So an error that the program's context throws for an unknown caller
- * becomes the answer here.
+ * becomes the answer here. No signature names yoga's type, so that programs compile without the types of yoga.
  */
-export function operationPlugin(steps: OperationSteps): Plugin {
+export function operationPlugin(steps: OperationSteps): object {
   const bySchema = new WeakMap<GraphQLSchema, ServedSchema>()
   return {
     onPluginInit({ registerContextErrorHandler }) {
@@ -281,5 +281,5 @@ export function operationPlugin(steps: OperationSteps): Plugin {
     onSubscribe({ setSubscribeFn }) {
       setSubscribeFn((args: ExecutionArgs) => steps.subscribe(args))
     },
-  }
+  } satisfies Plugin
 }
