@@ -53,16 +53,17 @@ export class LiveCollection<Row> extends LiveSubscription<
     const views = new Set<LiveView<Row>>()
     const rows = new SortedRows({ compare }, fold.rows)
     let changed: Listeners<[changes: readonly RowChange<Row>[]]> | undefined
+    let changes: readonly RowChange<Row>[] = []
     super(query, {
       received(frame: Frame<Row>) {
-        const changes = fold.apply(frame)
-        if (changes.length > 0) {
-          rows.apply(changes)
-          for (const view of views) view.apply(changes)
-          for (const view of views) view.tell()
-          changed?.tell(changes)
-        }
+        changes = fold.apply(frame)
+        rows.apply(changes)
+        for (const view of views) view.apply(changes)
         return { received: fold.synced ? 'synced' : 'incomplete', isOther: changes.length > 0 }
+      },
+      told() {
+        for (const view of views) view.tell()
+        if (changes.length > 0) changed?.tell(changes)
       },
       stateChanged() {
         for (const view of views) view.stateChanged()

@@ -22,9 +22,11 @@ import {
 interface LiveShown<Frame, Shown extends object> {
   /** Applies a frame. `isOther`: what is shown has changed. */
   readonly received: (frame: Frame) => { readonly received: Received; readonly isOther: boolean }
+  /** Called after each frame, when `getSnapshot` already shows it. */
+  readonly told?: () => void
   /** What a snapshot has besides the state of the subscription. */
   readonly shown: () => Shown
-  /** Called before the listeners when the state of the subscription has changed. */
+  /** Called before the listeners when the state of the subscription has changed, as `getSnapshot` already shows. */
   readonly stateChanged?: () => void
 }
 
@@ -41,27 +43,25 @@ export class LiveSubscription<
 
   constructor(
     query: LiveQuery<unknown, unknown>,
-    { received, shown, stateChanged }: LiveShown<Frame, Shown>,
+    { received, told, shown, stateChanged }: LiveShown<Frame, Shown>,
   ) {
     this.#shown = shown
     this.#failed = query.listenerFailed
-    const changed = (): void => {
-      this.#snapshot = undefined
-      this.#listeners.tell()
-    }
     this.#stream = new LiveStream({
       ...query,
       received: (frame: Frame) => {
         const { received: result, isOther } = received(frame)
         // The status becomes live next, which notifies the listeners itself.
         const becomesLive = result === 'synced' && this.#stream.status !== 'live'
-        if (isOther && !becomesLive) changed()
-        else if (isOther) this.#snapshot = undefined
+        if (isOther) this.#snapshot = undefined
+        if (isOther && !becomesLive) this.#listeners.tell()
+        told?.()
         return result
       },
-      stateChanged() {
+      stateChanged: () => {
+        this.#snapshot = undefined
         stateChanged?.()
-        changed()
+        this.#listeners.tell()
       },
     })
     this.#listeners = this.listeners()

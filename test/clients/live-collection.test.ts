@@ -228,6 +228,24 @@ describe('liveCollection', () => {
     expect(changes).toEqual(['REMOVED a', 'MODIFIED b', 'ADDED d'])
   })
 
+  it('shows a frame as a whole to every listener', () => {
+    const { frame, pods } = played()
+    using backwards = pods.view({ compare: (a, b) => (a.metadata.name < b.metadata.name ? 1 : -1) })
+    const seen: (readonly string[])[] = []
+    const look = (): void => {
+      seen.push([...names(pods.getSnapshot()), ...names(backwards.getSnapshot())])
+    }
+    frame({ reset: true, synced: true, changes: [added('a')] })
+    pods.onChanges(look)
+    backwards.subscribe(look)
+    pods.subscribe(look)
+    frame({ reset: false, synced: true, changes: [added('b')] })
+    const removed = { type: 'REMOVED', objectId: 'a', removal: 'DELETED' } as const
+    frame({ reset: false, synced: true, changes: [removed] })
+    const both = ['a', 'b', 'b', 'a']
+    expect(seen).toEqual([both, both, both, ['b', 'b'], ['b', 'b'], ['b', 'b']])
+  })
+
   it('forgets a first snapshot that was cut off', () => {
     const { frame, pods } = played()
     frame({ reset: true, synced: false, changes: [added('a')] })
