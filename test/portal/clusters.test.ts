@@ -219,7 +219,10 @@ describeInBrowser('The portal over several clusters', (browser) => {
     await page.keyboard.press('Control+k')
     await page.keyboard.type('deployment search-api')
     await page.getByRole('option').filter({ hasText: '· staging' }).first().waitFor()
-    expect(await page.getByRole('option').filter({ hasText: '· prod-eu' }).count()).toBe(1)
+    // The first results may be those of a part of the text.
+    await expect
+      .poll(() => page.getByRole('option').filter({ hasText: '· prod-eu' }).count())
+      .toBe(1)
     await opened.audit()
   })
 
