@@ -133,12 +133,7 @@ export function runQuery<T>(
     served,
     limits,
     access,
-    direct: {
-      get isLacking() {
-        return direct?.isLacking === true
-      },
-      fetch: () => direct?.fetch(),
-    },
+    direct: () => direct,
     lane: queryLane(viewer),
     trace,
     run: (parts) => run(parts, directReads),

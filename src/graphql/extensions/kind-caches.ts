@@ -132,7 +132,7 @@ export class KindCaches {
         served,
         limits,
         access,
-        direct,
+        direct: () => direct,
         lane: queryLane(viewer),
         run(parts) {
           const sized = { ...limits, maxPageSize: maxListed }

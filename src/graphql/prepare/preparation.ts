@@ -48,7 +48,8 @@ export interface RunOptions<T> {
   readonly limits: OperationLimits
   /** Absent: the viewer may see everything. */
   readonly access: ViewerAccess | undefined
-  readonly direct: DirectFetch
+  /** The direct reads, once a run has any. */
+  readonly direct: () => DirectFetch | undefined
   /** The lane where each run waits for its turn. */
   readonly lane: Lane
   readonly trace?: OperationTrace | undefined
@@ -115,7 +116,7 @@ class Rounds<T> {
 
   #ended(snapshot: ReadSnapshot, result: T): T | Promise<T> {
     if (!snapshot.isLacking) return result
-    const read = this.#options.direct.fetch()
+    const read = this.#options.direct()?.fetch()
     const wait = joined([read, this.#prepare(snapshot)])
     return wait === undefined ? this.run() : wait.then(() => this.run())
   }
@@ -221,8 +222,8 @@ export type FurtherRuns = 'any' | 'permissions' | 'none'
 export interface SnapshotOptions {
   /** Default: `any`. */
   readonly further?: FurtherRuns
-  /** The direct reads of the run, if it has any. */
-  readonly direct?: DirectFetch
+  /** The direct reads of the run, once it has any. */
+  readonly direct?: () => DirectFetch | undefined
 }
 
 type Outcome = KindView | ClientError
@@ -234,7 +235,7 @@ export class ReadSnapshot implements ReadParts {
   readonly listings: KindNeed[] = []
   readonly #source: KindLeases
   readonly #further: FurtherRuns
-  readonly #direct: DirectFetch | undefined
+  readonly #direct: SnapshotOptions['direct']
   readonly #views = new ByKind<StoreView | ClientError>()
   readonly #parts = new ByKind<Map<string, Outcome>>()
   readonly #named = new ByKind<KindView>()
@@ -271,7 +272,7 @@ export class ReadSnapshot implements ReadParts {
   }
 
   get isLacking(): boolean {
-    return this.isLackingKinds || this.#direct?.isLacking === true
+    return this.isLackingKinds || this.#direct?.()?.isLacking === true
   }
 
   /** Whether kinds, indexes or permissions are missing. */

@@ -55,9 +55,7 @@ export function rowMembers<R>(
     nodes: () => paidRows(budget, page).map(valueOf),
     edges: () =>
       paidRows(budget, page).map((row, at) => ({
-        get cursor() {
-          return page.cursorAt(at)
-        },
+        cursor: () => page.cursorAt(at),
         node: valueOf(row, at),
       })),
     pageInfo: () => pageInfoOf(page),
