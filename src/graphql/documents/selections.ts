@@ -1,8 +1,7 @@
 /*
  * How code reads the selections of one object: fields, and fragments with fields. `visitSelections` goes through them, each
- * fragment once, as GraphQL collects fields. Two readers go their own way, because they need a result for each fragment,
- * which counts again wherever it is spread: the bounds of a document (`operation-documents.ts`), and the sizes of pages
- * (`reads/page-rows.ts`).
+ * fragment once, as GraphQL collects fields. The bounds of a document (`operation-documents.ts`) and the sizes of pages
+ * (`reads/page-rows.ts`) do not use it: they compute a result for each fragment, and add it at every spread.
  */
 
 import {

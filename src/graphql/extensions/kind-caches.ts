@@ -18,7 +18,7 @@ import { queryLane } from '../prepare/user-shares.ts'
 import { prepareAndRun } from '../prepare/preparation.ts'
 import { isNowhere, type KindNeed, ViewerAccess } from '../prepare/viewer-access.ts'
 import { DirectReads } from '../reads/direct/direct-reads.ts'
-import { listRequest, readList, pageInfoOf, paidRows, type ReadPage } from '../reads/list-read.ts'
+import { listRequest, readList, paidRows, type ReadPage } from '../reads/list-read.ts'
 import { typedArguments } from '../reads/list-arguments.ts'
 import { foundByKey } from '../reads/object-read.ts'
 import { ReadRun } from '../reads/read-run.ts'
@@ -77,7 +77,7 @@ export class KindCaches {
         const most = args.first ?? args.last ?? undefined
         const asked = most === undefined ? { ...args, first: maxListed } : args
         return await this.#page(kind(), asked, ({ page }) => {
-          if (most === undefined && pageInfoOf(page).hasNextPage) {
+          if (most === undefined && page.hasNextPage) {
             const { typeName: type, listField } = kind()
             const message = `context.cache.${listField}.list finds more than ${maxListed} objects`
             const hint = 'narrow it by namespace, labelSelector or where, or name how many: first'

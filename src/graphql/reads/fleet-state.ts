@@ -169,12 +169,12 @@ function kindState(run: ReadRun, seen: SeenKind): GatewayResourceValue {
     resource: resource.resource,
     namespaced: resource.namespaced,
     shortNames: resource.shortNames ?? [],
-    get listField() {
+    listField() {
       const { listField = '' } = kind ?? {}
       const fields = served.schema.getQueryType()?.getFields()
       return fields?.[listField] === undefined ? null : listField
     },
-    get indexes() {
+    indexes() {
       if (kind === undefined) return []
       return indexesIn(served, { cluster: cluster.name, kind }).map((index) => {
         const { name, type, values = null } = index
@@ -186,7 +186,7 @@ function kindState(run: ReadRun, seen: SeenKind): GatewayResourceValue {
     /** `null` if only the API server knows them. */
     columns: kind?.printed?.columns ?? null,
     state: cached?.state ?? (kind?.uncached === true ? 'UNCACHED' : 'IDLE'),
-    get objects() {
+    objects() {
       if (seen.cached === undefined) return null
       const { condition } = seen
       if (scope.form === 'all' && condition.form === 'everything') return seen.cached.objects
@@ -199,16 +199,10 @@ function kindState(run: ReadRun, seen: SeenKind): GatewayResourceValue {
     /** Errors of the API server may quote other objects, or the account or the address of the gateway. */
     lastError: (parts.access === undefined ? cached?.lastError : undefined) ?? null,
     /** `null`: all except the excluded ones. */
-    get namespaces() {
-      return coverage?.namespaces === undefined ? null : visible(coverage.namespaces)
-    },
+    namespaces: () => (coverage?.namespaces === undefined ? null : visible(coverage.namespaces)),
     namespacesReason: coverage === undefined ? null : namespacesReasons[coverage.cause],
-    get excludedNamespaces() {
-      return visible(coverage?.excluded)
-    },
-    get refusedNamespaces() {
-      return visible(coverage?.refused)
-    },
+    excludedNamespaces: () => visible(coverage?.excluded),
+    refusedNamespaces: () => visible(coverage?.refused),
     /** `null` while the cache is not synced. */
     facets(args: FacetsArguments): readonly Facet[] | null {
       if (kind === undefined || seen.cached === undefined) return null

@@ -44,7 +44,6 @@ import type {
   Facet,
   FacetsArguments,
   IndexSum,
-  PageInfo,
   SumArguments,
 } from '../schema/gateway-types.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
@@ -307,7 +306,7 @@ export class ReadPage {
     return this.kind.typeName
   }
 
-  pageInfo(): PageInfo {
+  pageInfo(): object {
     return pageInfoOf(this.page)
   }
 
@@ -385,20 +384,16 @@ export function paidEdges<R>(budget: WorkBudget, page: PageOf<R>, cursors: numbe
   return paidRows(budget, page)
 }
 
-/** The position of a page in its list. Reading a cursor creates it. */
-export function pageInfoOf<R>(page: PageOf<R>): PageInfo {
+/** The position of a page in its list. A cursor is made only if it is selected. */
+export function pageInfoOf<R>(page: PageOf<R>): object {
   const { rows, hasNextPage, hasPreviousPage } = page
   const cursorAt = (position: number): string | null =>
     rows.length === 0 ? null : page.cursorAt(position)
   return {
     hasNextPage,
     hasPreviousPage,
-    get startCursor() {
-      return cursorAt(0)
-    },
-    get endCursor() {
-      return cursorAt(rows.length - 1)
-    },
+    startCursor: () => cursorAt(0),
+    endCursor: () => cursorAt(rows.length - 1),
   }
 }
 

@@ -16,6 +16,7 @@ import {
 } from 'graphql'
 import type { HealthRule } from '../../kubernetes/health/health.ts'
 import type { PrintedKind } from '../../kubernetes/printing/column.ts'
+import type { SchemaScalar } from '../model/definitions.ts'
 import type {
   Kind,
   PolymorphicRelationField,
@@ -24,18 +25,7 @@ import type {
 } from '../model/kind.ts'
 
 /** The scalars of values in objects. Each has its own check and its own text. */
-export type ScalarForm =
-  | 'string'
-  | 'boolean'
-  | 'int'
-  | 'int64'
-  | 'float'
-  | 'dateTime'
-  | 'quantity'
-  | 'intOrString'
-  | 'json'
-  | 'stringMap'
-  | 'quantityMap'
+export type ScalarForm = SchemaScalar | 'json' | 'stringMap' | 'quantityMap'
 
 /** The expected form of a JSON value, and how to write it. A null or missing value is null at every level. */
 export type ValueShape =

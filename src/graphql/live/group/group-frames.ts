@@ -240,8 +240,8 @@ const changeBytes = 100
  *
  * Frames are written one by one, when the first member asks for them, as long as the changes to write are kept. So a
  * snapshot of 50,000 rows for a member that takes the first of 50 frames costs one frame, for example. Written frames stay
- * until nobody refers to them. If there is no room for one, all are dropped, and the members that have not taken the last
- * one end with `problem`.
+ * until no member refers to them. If a frame finds no room, this class drops all frames, and the members that have not
+ * taken the last one end with `problem`.
  */
 export class CatchUpFrames {
   /** The number of the ring's frame that follows them. */

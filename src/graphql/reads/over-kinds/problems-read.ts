@@ -187,12 +187,8 @@ export function problemValue(run: ReadRun, problem: Problem): ProblemValue {
     type: typeNameOf(run.served, root) ?? null,
     since: sinceMs === undefined ? null : new Date(sinceMs).toISOString(),
     count: objects.length,
-    get id() {
-      return problemId(problem)
-    },
-    get object() {
-      return placeRef(run, cluster, root)
-    },
+    id: () => problemId(problem),
+    object: () => placeRef(run, cluster, root),
     objects({ first }: ProblemObjectsArguments): readonly ObjectRef[] {
       const { limits, budget } = run
       const { size } = pageSizeOf({ first: first ?? defaultProblemObjects }, limits.maxPageSize)

@@ -463,9 +463,9 @@ function usedByForm(served: ServedSchema, used: Kind): RelatedForm {
       }
       return places.read()
     },
-    toValue: (user, key): UsedBy => ({
+    toValue: (user, key): Record<keyof UsedBy, unknown> => ({
       object: refOf(user),
-      get paths() {
+      paths() {
         const using = user.part.view.object(user.id)
         const { ways } = user.part as UsingPart
         return [...new Set(ways.flatMap((way) => way.places(using, key)))]
