@@ -102,6 +102,20 @@ export class FrameFold<T> {
 }
 
 /**
+ * The first field of a frame that its subscription does not select, as a path; `undefined` if it selects all that are
+ * needed. Looks at one change, since all have the same fields.
+ */
+export function missingField(
+  frame: StreamFrame & { readonly changes?: readonly object[] },
+  ofChanges: readonly string[],
+): string | undefined {
+  for (const name of ['reset', 'synced', 'changes']) if (!(name in frame)) return name
+  const [change] = frame.changes ?? []
+  const missing = change && ofChanges.find((name) => !(name in change))
+  return missing === undefined ? undefined : `changes { ${missing} }`
+}
+
+/**
  * The ids of objects that a normalising cache must evict: deleted objects, and those that the viewer may no longer see.
  * An object that only no longer matches stays in the cache.
  */

@@ -6,7 +6,7 @@
  * filter, and to the listeners of changes. It updates all views before it calls any listener, so a listener never sees
  * one view before and another after a frame.
  */
-import type { Frame, Removal } from './frame-fold.ts'
+import { type Frame, missingField, type Removal } from './frame-fold.ts'
 import type { LiveQuery, LiveSnapshot, LiveState, RowOf } from './live-stream.ts'
 import { LiveSubscription } from './live-value.ts'
 import type { Listeners } from './listeners.ts'
@@ -56,6 +56,11 @@ export class LiveCollection<Row> extends LiveSubscription<
     let changes: readonly RowChange<Row>[] = []
     super(query, {
       received(frame: Frame<Row>) {
+        const missing = missingField(frame, ['type', 'objectId', 'object'])
+        if (missing !== undefined) {
+          changes = []
+          return { received: { missing }, isOther: false }
+        }
         changes = fold.apply(frame)
         rows.apply(changes)
         for (const view of views) view.apply(changes)

@@ -62,8 +62,11 @@ export interface LiveQuery<Result, Variables> {
   readonly listenerFailed?: ((error: unknown) => void) | undefined
 }
 
-/** The result of a frame: whether the rows are complete after it, or it does not fit the previous frames. */
-export type Received = 'synced' | 'incomplete' | 'unfit'
+/**
+ * The result of a frame: whether the rows are complete after it, or it does not fit the previous frames, or its
+ * subscription does not select a field that is needed.
+ */
+export type Received = 'synced' | 'incomplete' | 'unfit' | { readonly missing: string }
 
 interface LiveStreamOptions<Frame> extends LiveQuery<unknown, unknown> {
   readonly received: (frame: Frame) => Received
@@ -208,6 +211,11 @@ export class LiveStream<Frame extends StreamFrame> {
       return
     }
     const received = this.#options.received(frame)
+    if (typeof received === 'object') {
+      const message = `the subscription must select \`${received.missing}\`: without it, its rows cannot be followed`
+      this.#leave(() => ended([{ message }]))
+      return
+    }
     if (received === 'unfit') {
       // Starts over: the held rows are out of step.
       this.#resumeToken = undefined

@@ -6,7 +6,7 @@
  * what is shown. The rest is the same for all: a snapshot that is kept until something changes, and listeners who hold the
  * stream open.
  */
-import { PageFold, type PageFrame, type StreamFrame } from './frame-fold.ts'
+import { missingField, PageFold, type PageFrame, type StreamFrame } from './frame-fold.ts'
 import { Listeners } from './listeners.ts'
 import {
   type LiveQuery,
@@ -136,6 +136,11 @@ export function livePage<Result, Variables, Row = RowOf<Result>>(
   const fold = new PageFold<Row>()
   return new LiveSubscription(options, {
     received(frame: PageFrame<Row>) {
+      const missing =
+        'totalCount' in frame
+          ? missingField(frame, ['step', 'index', 'from', 'objectId', 'object'])
+          : 'totalCount'
+      if (missing !== undefined) return { received: { missing }, isOther: false }
       const { rows, totalCount } = fold
       if (!fold.apply(frame)) return { received: 'unfit', isOther: false }
       const isOther = rows !== fold.rows || totalCount !== fold.totalCount
