@@ -7,7 +7,7 @@
  *     node node_modules/informerql/dist/examples/live-pods.js [url]   # where the package is installed
  */
 import { createClient } from 'graphql-ws'
-import { liveCollection } from 'informerql/client'
+import { liveCollection } from '@informerql/client'
 import { WebSocket } from 'ws'
 
 interface Pod {

@@ -1,11 +1,6 @@
 /** `informerql/client`: for browsers and backends that subscribe to a gateway. No dependencies. */
 import './lib/node-version.ts'
-export {
-  type CachedList,
-  foldConnection,
-  liveLists,
-  type UrqlUpdater,
-} from './client/cached-lists.ts'
+export { type CachedList, foldConnection } from './client/cached-lists.ts'
 export {
   type ConnectionPages,
   connectionPages,

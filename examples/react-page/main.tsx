@@ -4,7 +4,7 @@
  *
  *     npx vite examples/react-page
  */
-import { useLiveCollection } from 'informerql/client/react'
+import { useLiveCollection } from '@informerql/client/react'
 import { StrictMode, useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import { client } from './client.ts'

@@ -1,4 +1,4 @@
-import { useLivePage } from 'informerql/client/react'
+import { useLivePage } from '@informerql/client/react'
 import { client } from './client.ts'
 
 interface Pod {

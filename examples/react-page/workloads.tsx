@@ -1,4 +1,4 @@
-import { useLiveCollection } from 'informerql/client/react'
+import { useLiveCollection } from '@informerql/client/react'
 import { useState } from 'react'
 import { client, send } from './client.ts'
 

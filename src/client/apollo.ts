@@ -18,7 +18,7 @@ import {
   FollowedList,
   type FollowedRows,
   type FollowOptions,
-  type ListCache,
+  ListCache,
 } from './followed-list.ts'
 import { declaredVariables, type ListPath, listPathOf } from './list-path.ts'
 import type { LiveRequest, LiveSink, LiveTransport } from './live-transport.ts'
@@ -69,7 +69,7 @@ interface PageEnding {
   readonly endCursor: string | null
 }
 
-class ApolloList<Row extends CachedRow> implements ListCache<Row> {
+class ApolloList<Row extends CachedRow> extends ListCache<Row> {
   readonly client: LiveTransport
   readonly #client: ApolloClient
   readonly #query: DocumentNode
@@ -89,6 +89,7 @@ class ApolloList<Row extends CachedRow> implements ListCache<Row> {
     variables: OperationVariables,
     subscription: DocumentNode,
   ) {
+    super()
     this.#client = client
     this.#query = query
     this.#variables = variables
@@ -189,8 +190,13 @@ class ApolloList<Row extends CachedRow> implements ListCache<Row> {
           }
           this.#passed?.frames.push(() => {
             const document = cache.transformDocument(query)
-            const written = { query: document, variables, dataId: 'ROOT_SUBSCRIPTION', result: data }
-            cache.write(written as Parameters<typeof cache.write>[0])
+            const written = {
+              query: document,
+              variables,
+              dataId: 'ROOT_SUBSCRIPTION',
+              result: data,
+            }
+            cache.write(written)
           })
           sink.next({ data: { frame } })
         },
@@ -231,11 +237,11 @@ class ApolloList<Row extends CachedRow> implements ListCache<Row> {
   /** Gives the list its policy if it has none that keeps pages. Returns whether it had none. */
   #addPolicy(typename: string): boolean {
     const { policies } = this.#client.cache as InMemoryCache
-    const { getFieldPolicy } = policies as unknown as {
+    const known = policies as unknown as {
       getFieldPolicy(type: string, field: string): { readonly merge?: unknown } | undefined
     }
     const { field } = this.#path
-    if (getFieldPolicy.call(policies, typename, field)?.merge !== undefined) return false
+    if (known.getFieldPolicy(typename, field)?.merge !== undefined) return false
     policies.addTypePolicies({ [typename]: { fields: { [field]: connectionPages } } })
     return true
   }

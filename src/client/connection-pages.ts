@@ -5,7 +5,13 @@
  * its subscription beside its pages. They are folded in whenever the list is read, so no write of a page, whoever makes
  * it, shows a list that is said to be whole and is not.
  */
-import { type CachedRow, disagrees, type FetchedState, type FollowedRows, listed } from './followed-list.ts'
+import {
+  type CachedRow,
+  disagrees,
+  type FetchedState,
+  type FollowedRows,
+  listed,
+} from './followed-list.ts'
 
 /** A page of a connection in Apollo Client's cache, by field names. */
 type Stored = Readonly<Record<string, unknown>>
@@ -129,11 +135,18 @@ function isDoubtful(
   { readField }: PolicyOptions,
 ): boolean {
   const name = lists.find((list) => Array.isArray(page?.[list]))
-  const { hasNextPage } = (page?.['pageInfo'] ?? {}) as Stored
-  if (page === null || name === undefined || followed === undefined || hasNextPage !== false) {
+  const pageInfo = (page?.['pageInfo'] ?? {}) as Stored
+  if (
+    page === null ||
+    name === undefined ||
+    followed === undefined ||
+    pageInfo['hasNextPage'] !== false
+  ) {
     return false
   }
-  const keys = (page[name] as readonly Stored[]).map((row) => nodeOf(name, row, readField)?.['__ref'])
+  const keys = (page[name] as readonly Stored[]).map(
+    (row) => nodeOf(name, row, readField)?.['__ref'],
+  )
   const known = followed.keys.map((node) => node['__ref'])
   return disagrees({ keys, totalCount: page['totalCount'] }, { ...followed, keys: known })
 }
@@ -149,10 +162,12 @@ function nodeOf(
 /** The state of a list: `more` if its last page says so itself. */
 function stateOf(existing: ConnectionPages, options: PolicyOptions): FetchedState {
   const [, last] = chain(existing.pages, options.args).at(-1) ?? []
-  const hasNextPage = (page: Stored | null | undefined): boolean =>
-    (page?.['pageInfo'] as Stored | undefined)?.['hasNextPage'] === true
   if (hasNextPage(last)) return 'more'
   return hasNextPage(wholeOf(existing, options)) ? 'doubtful' : 'whole'
+}
+
+function hasNextPage(page: Stored | null | undefined): boolean {
+  return (page?.['pageInfo'] as Stored | undefined)?.['hasNextPage'] === true
 }
 
 function wholeOf(existing: ConnectionPages, options: PolicyOptions): Stored | null | undefined {
@@ -163,7 +178,9 @@ function wholeOf(existing: ConnectionPages, options: PolicyOptions): Stored | nu
 /** A list that is not followed any more: one page, as it was read last. */
 function left(existing: ConnectionPages, options: PolicyOptions): ConnectionPages {
   const first = wholeOf(existing, options)
-  return first === undefined || existing.followed === undefined ? existing : { pages: { '': first } }
+  return first === undefined || existing.followed === undefined
+    ? existing
+    : { pages: { '': first } }
 }
 
 /** Folds the rows of a subscription into a list. */
@@ -180,20 +197,19 @@ function withFollowed(
     rows.set(nodeOf(name, row, readField)?.['__ref'], row)
   }
   const keys = [...rows.keys()]
-  const alive = new Map<unknown, Stored>()
+  const living = new Map<unknown, Stored>()
   // The cache no longer has rows that were evicted before their removal arrives, as by a mutation.
-  for (const node of followed.keys) if (canRead(node as never)) alive.set(node['__ref'], node)
+  for (const node of followed.keys) if (canRead(node as never)) living.set(node['__ref'], node)
   const pageInfo = list['pageInfo'] as Stored
-  const hasNextPage = pageInfo['hasNextPage'] === true
-  const fetched = { keys, isDoubtful: doubtful, hasNextPage }
-  const now = listed<unknown>(fetched, { ...followed, keys: [...alive.keys()] })
-  const edgeOf = (node: Stored | undefined): Stored => ({
+  const fetched = { keys, isDoubtful: doubtful, hasNextPage: hasNextPage(list) }
+  const now = listed<unknown>(fetched, { ...followed, keys: [...living.keys()] })
+  const edgeTo = (node: Stored | undefined): Stored => ({
     __typename: String(list['__typename']).replace(/Connection$/, 'Edge'),
     cursor: '',
     node,
   })
   const shown = now.keys.map(
-    (key) => rows.get(key) ?? (name === 'nodes' ? alive.get(key) : edgeOf(alive.get(key))),
+    (key) => rows.get(key) ?? (name === 'nodes' ? living.get(key) : edgeTo(living.get(key))),
   )
   const ending = followed.pageTotal === undefined ? {} : { endCursor: null }
   return {

@@ -17,6 +17,7 @@ import {
 } from './frame-fold.ts'
 import type { Compare } from './live-collection.ts'
 import { Listeners } from './listeners.ts'
+import type { Received } from './live-stream.ts'
 import type { LiveTransport } from './live-transport.ts'
 import { LiveSubscription } from './live-value.ts'
 
@@ -92,18 +93,28 @@ export function disagrees<Key>(
   return !page.keys.every((key) => all.has(key))
 }
 
-/** What an adapter does with the cache of its library. */
-export interface ListCache<Row> {
+type ListFrame<Row> = Frame<Row> | PageFrame<Row>
+
+/** A list in the cache of a library: what an adapter does. */
+export abstract class ListCache<Row> {
   /** The cache: lists of the same one know of each other's rows. */
-  readonly cache: object
+  abstract readonly cache: object
   /** Opens the subscription. Its frames are the only root field. */
-  readonly client: LiveTransport
+  abstract readonly client: LiveTransport
+  /** Folds a frame. */
+  apply: ((frame: ListFrame<Row>) => Received) | undefined
+  /**
+   * The result of a frame that has been folded before the transport hands it on: for caches that are written only while
+   * they take a result in.
+   */
+  folded: Received | undefined
+
   /** Writes the rows of the list, and evicts objects. */
-  readonly write: (rows: FollowedRows<Row>, gone: readonly Row[]) => void
+  abstract write(rows: FollowedRows<Row>, gone: readonly Row[]): void
   /** Leaves the list as it is. */
-  readonly release: () => void
+  abstract release(): void
   /** Fetches the next page, or the first, or the last one again. Resolves to the state of the list after it. */
-  readonly fetch: (again: boolean) => Promise<FetchedState>
+  abstract fetch(again: boolean): Promise<FetchedState>
 }
 
 /** `doubtful`: no page follows, but the cache does not say so yet. */
@@ -116,8 +127,6 @@ export interface FollowOptions<Row> {
   /** Receives errors of listeners; by default they are reported as uncaught errors. */
   readonly listenerFailed?: ((error: unknown) => void) | undefined
 }
-
-type ListFrame<Row> = Frame<Row> | PageFrame<Row>
 
 /** The folds of the lists that are followed in a cache. */
 const followedIn = new WeakMap<object, Set<FrameFold<CachedRow>>>()
@@ -140,25 +149,27 @@ export class FollowedList<Row extends CachedRow = CachedRow> extends LiveSubscri
     { compare, listenerFailed }: FollowOptions<Row>,
   ) {
     const fold = new ListFold<Row>(cache, compare)
-    let live: FollowedList<Row> | undefined
+    cache.apply = (frame) => fold.apply(frame)
     const frames = new Listeners()
     let released = false
     super(
       { client: cache.client, query: '', variables, listenerFailed },
       {
-        received: (frame: ListFrame<Row>) => ({ received: fold.apply(frame), isOther: false }),
+        received: (frame: ListFrame<Row>) => {
+          const { folded = fold.apply(frame) } = cache
+          cache.folded = undefined
+          return { received: folded, isOther: false }
+        },
         told: () => frames.tell(),
         shown: () => ({}),
-        stateChanged: () => {
-          const isOver = live?.status === 'failed' || live?.status === 'closed'
-          if (!isOver || released) return
+        stateChanged: (status) => {
+          if (released || (status !== 'failed' && status !== 'closed')) return
           released = true
           fold.close()
           cache.release()
         },
       },
     )
-    live = this
     this.#cache = cache
     this.#frames = frames
     // Holds the subscription until it is closed.
@@ -228,16 +239,16 @@ class ListFold<Row extends CachedRow> {
     this.#others.delete(this.#list)
   }
 
-  apply(frame: ListFrame<Row>): 'synced' | 'incomplete' | 'unfit' | { readonly missing: string } {
+  apply(frame: ListFrame<Row>): Received {
     if ('totalCount' in frame) {
-      const missing = missingField(frame, pageFields)
+      const missing = missingField(frame, 'page')
       if (missing !== undefined) return { missing }
       if (!this.#page.apply(frame)) return 'unfit'
       const { rows: keys, synced, totalCount: pageTotal } = this.#page
       if (synced) this.#write({ keys, isComplete: true, isOrdered: true, pageTotal }, [])
       return synced ? 'synced' : 'incomplete'
     }
-    const missing = missingField(frame, listFields)
+    const missing = missingField(frame, 'cached')
     if (missing !== undefined) return { missing }
     const gone = this.#gone(frame)
     this.#list.apply(frame)
@@ -283,8 +294,6 @@ class ListFold<Row extends CachedRow> {
 }
 
 const noRows: FollowedRows<never> = { keys: [], isComplete: false, isOrdered: false }
-const pageFields = ['step', 'index', 'from', 'objectId', 'object'] as const
-const listFields = ['type', 'removal', 'objectId', 'object'] as const
 
 function deletion(objectId: string): Frame<never> {
   const removal: Removal = 'DELETED'

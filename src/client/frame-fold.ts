@@ -101,18 +101,30 @@ export class FrameFold<T> {
   }
 }
 
+/** Fields of each change that a fold needs, by what the change is. */
+const neededFields = {
+  list: { always: ['type', 'objectId'], ADDED: 'object', MODIFIED: 'object', REMOVED: undefined },
+  page: { always: ['step', 'index', 'objectId'], INSERT: 'object', UPDATE: 'object', MOVE: 'from' },
+  /** A list in a normalising cache, which must know what is deleted. */
+  cached: { always: ['type', 'objectId'], ADDED: 'object', MODIFIED: 'object', REMOVED: 'removal' },
+} as const
+
 /**
- * The first field of a frame that its subscription does not select, as a path; `undefined` if it selects all that are
- * needed. Looks at one change, since all have the same fields.
+ * A field that the frame lacks, as its subscription does not select it; `undefined` if it has all that a fold needs.
  */
-export function missingField(
-  frame: StreamFrame & { readonly changes?: readonly object[] },
-  ofChanges: readonly string[],
-): string | undefined {
-  for (const name of ['reset', 'synced', 'changes']) if (!(name in frame)) return name
-  const [change] = frame.changes ?? []
-  const missing = change && ofChanges.find((name) => !(name in change))
-  return missing === undefined ? undefined : `changes { ${missing} }`
+export function missingField(frame: object, form: keyof typeof neededFields): string | undefined {
+  const roots = ['reset', 'synced', 'changes', ...(form === 'page' ? ['totalCount'] : [])]
+  const root = roots.find((name) => !(name in frame))
+  if (root !== undefined) return root
+  const needed = neededFields[form]
+  const byType: Readonly<Record<string, unknown>> = needed
+  for (const change of (frame as { readonly changes: readonly object[] }).changes) {
+    for (const name of needed.always) if (!(name in change)) return `changes { ${name} }`
+    const { type, step } = change as { readonly type?: string; readonly step?: string }
+    const further = byType[step ?? type ?? '']
+    if (typeof further === 'string' && !(further in change)) return `changes { ${further} }`
+  }
+  return undefined
 }
 
 /**

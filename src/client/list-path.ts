@@ -14,7 +14,16 @@ interface Node {
 
 interface ArgumentNode {
   readonly name: { readonly value: string }
-  readonly value: { readonly kind: string; readonly name?: { readonly value: string } }
+  readonly value: ValueNode
+}
+
+interface ValueNode {
+  readonly kind: string
+  /** Of a variable. */
+  readonly name?: { readonly value: string }
+  readonly value?: unknown
+  readonly values?: readonly ValueNode[]
+  readonly fields?: readonly ArgumentNode[]
 }
 
 interface Operation extends Node {
@@ -37,6 +46,8 @@ export interface ListPath {
   readonly keys: readonly string[]
   /** The name of the list's field. */
   readonly field: string
+  /** Its arguments. */
+  readonly argumentsOf: (variables: Values) => Values
   /** The variable of its argument `after`. */
   readonly cursor: string
   /** The query with `__typename` of the list alone. */
@@ -64,7 +75,9 @@ export function listPathOf(document: ParsedDocument): ListPath {
   const path = operation && pathFrom(operation, fieldsOf)
   const list = path?.at(-1)
   if (path === undefined || list === undefined || operation === undefined) {
-    throw new TypeError('the query has no list: its list must select pageInfo { hasNextPage endCursor }')
+    throw new TypeError(
+      'the query has no list: its list must select pageInfo { hasNextPage endCursor }',
+    )
   }
   const { value } = list.arguments?.find(({ name }) => name.value === 'after') ?? {}
   const only = (selections: readonly Node[]): ParsedDocument => ({
@@ -74,6 +87,10 @@ export function listPathOf(document: ParsedDocument): ListPath {
   return {
     keys: path.map((field) => (field.alias ?? field.name)?.value ?? ''),
     field: list.name?.value ?? '',
+    argumentsOf: (variables) =>
+      Object.fromEntries(
+        (list.arguments ?? []).map((one) => [one.name.value, valueOf(one.value, variables)]),
+      ),
     cursor: value?.name?.value ?? 'after',
     bare: only([leaf('__typename')]),
     ending: only([
@@ -110,7 +127,10 @@ function within(
   fieldsOf: (node: Node) => readonly Node[],
 ): NonNullable<Node['selectionSet']> {
   if (field === undefined) return { kind: 'SelectionSet', selections } as never
-  const own = path.length === 0 ? [] : fieldsOf(field).filter(({ name, alias }) => alias === undefined && name?.value === 'id')
+  const own =
+    path.length === 0
+      ? []
+      : fieldsOf(field).filter(({ name, alias }) => alias === undefined && name?.value === 'id')
   const rest = within(path, selections, fieldsOf)
   const all = [...own, ...(path.length === 0 ? [] : [leaf('__typename')]), ...rest.selections]
   const next = { ...field, selectionSet: { ...rest, selections: all } }
@@ -124,4 +144,15 @@ export function declaredVariables(document: ParsedDocument, variables: Values): 
   ) as Operation
   const names = new Set(variableDefinitions.map(({ variable }) => variable.name.value))
   return Object.fromEntries(Object.entries(variables).filter(([name]) => names.has(name)))
+}
+
+function valueOf(node: ValueNode, variables: Values): unknown {
+  const { kind, name, value, values = [], fields = [] } = node
+  if (kind === 'Variable') return variables[name?.value ?? '']
+  if (kind === 'NullValue') return null
+  if (kind === 'ListValue') return values.map((one) => valueOf(one, variables))
+  if (kind === 'ObjectValue') {
+    return Object.fromEntries(fields.map((one) => [one.name.value, valueOf(one.value, variables)]))
+  }
+  return kind === 'IntValue' || kind === 'FloatValue' ? Number(value) : value
 }

@@ -56,7 +56,7 @@ export class LiveCollection<Row> extends LiveSubscription<
     let changes: readonly RowChange<Row>[] = []
     super(query, {
       received(frame: Frame<Row>) {
-        const missing = missingField(frame, ['type', 'objectId', 'object'])
+        const missing = missingField(frame, 'list')
         if (missing !== undefined) {
           changes = []
           return { received: { missing }, isOther: false }

@@ -327,3 +327,14 @@ export function documentText(document: string | object): string {
     'the document has no text: pass its text, such as print(document) of the package graphql',
   )
 }
+
+/** A JSON value as text: equal values have the same one, whatever the order of their keys. */
+export function valueText(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(
+          Object.entries(part).toSorted(([one], [other]) => (one < other ? -1 : 1)),
+        )
+      : part,
+  )
+}

@@ -27,7 +27,7 @@ interface LiveShown<Frame, Shown extends object> {
   /** What a snapshot has besides the state of the subscription. */
   readonly shown: () => Shown
   /** Called before the listeners when the state of the subscription has changed, as `getSnapshot` already shows. */
-  readonly stateChanged?: () => void
+  readonly stateChanged?: (status: LiveStatus) => void
 }
 
 /** What a subscription shows now, such as rows. `subscribe` and `getSnapshot` fit React's `useSyncExternalStore`. */
@@ -60,7 +60,7 @@ export class LiveSubscription<
       },
       stateChanged: () => {
         this.#snapshot = undefined
-        stateChanged?.()
+        stateChanged?.(this.#stream.status)
         this.#listeners.tell()
       },
     })
@@ -136,10 +136,7 @@ export function livePage<Result, Variables, Row = RowOf<Result>>(
   const fold = new PageFold<Row>()
   return new LiveSubscription(options, {
     received(frame: PageFrame<Row>) {
-      const missing =
-        'totalCount' in frame
-          ? missingField(frame, ['step', 'index', 'from', 'objectId', 'object'])
-          : 'totalCount'
+      const missing = missingField(frame, 'page')
       if (missing !== undefined) return { received: { missing }, isOther: false }
       const { rows, totalCount } = fold
       if (!fold.apply(frame)) return { received: 'unfit', isOther: false }

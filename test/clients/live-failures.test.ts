@@ -64,7 +64,7 @@ const ofClosings: Readonly<Record<number, Remedy>> = {
 
 const frame = { reset: true, synced: true, changes: [], resumeToken: 'token' }
 const query =
-  'subscription ($resumeFrom: String) { pods(resumeFrom: $resumeFrom) { reset synced resumeToken changes { objectId } } }'
+  'subscription ($resumeFrom: String) { pods(resumeFrom: $resumeFrom) { reset synced resumeToken changes { type objectId object { id } } } }'
 
 /** Meets these replies, then a frame; tells what the client has come to. */
 async function met(
