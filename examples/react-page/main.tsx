@@ -32,7 +32,7 @@ const byName = (a: Pod, b: Pod): number =>
   a.metadata.name.localeCompare(b.metadata.name)
 
 function Pods({ phase }: { readonly phase: string }) {
-  const { rows, status, error } = useLiveCollection<unknown, object, Pod>({
+  const { rows, status, error } = useLiveCollection<Pod>({
     client,
     query,
     variables: { where: phase === '' ? {} : { phase: { eq: phase } } },

@@ -32,8 +32,14 @@ export interface LiveCollectionOptions<Result, Variables, Row> extends LiveQuery
  * its first subscriber, and leaves shortly after the last one, with its rows: the next subscriber lets it go on. Throws
  * `TypeError` for a document without its text.
  */
+export function liveCollection<Row>(
+  options: LiveCollectionOptions<unknown, object, Row> & { readonly query: string },
+): LiveCollection<Row>
 export function liveCollection<Result, Variables, Row = RowOf<Result>>(
   options: LiveCollectionOptions<Result, Variables, Row>,
+): LiveCollection<Row>
+export function liveCollection<Row>(
+  options: LiveCollectionOptions<unknown, object, Row>,
 ): LiveCollection<Row> {
   return new LiveCollection<Row>(options)
 }

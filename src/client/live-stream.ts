@@ -15,11 +15,11 @@ import {
 } from './live-transport.ts'
 
 /**
- * State of a subscription: `loading` before the first snapshot is complete; `live` while the rows are complete and
+ * State of a subscription: `idle` for a hook that is not `enabled`; `loading` before the first snapshot is complete; `live` while the rows are complete and
  * followed; `reconnecting`, with the previous rows, while the connection is lost, a new snapshot arrives, or it has no
  * subscribers; `failed` if the gateway refuses the subscription for good; `closed` after it was closed.
  */
-export type LiveStatus = 'loading' | 'live' | 'reconnecting' | 'failed' | 'closed'
+export type LiveStatus = 'idle' | 'loading' | 'live' | 'reconnecting' | 'failed' | 'closed'
 
 /** An immutable snapshot of rows. */
 export interface LiveSnapshot<Row> {
@@ -78,7 +78,7 @@ interface LiveStreamOptions<Frame> extends LiveQuery<unknown, unknown> {
  * How long a subscription stays open without a holder, in milliseconds: enough for a component that is mounted again, as
  * React does under StrictMode, and not enough for those of a search field to add up.
  */
-const graceMs = 100
+export const graceMs = 100
 
 export class LiveStream<Frame extends StreamFrame> {
   readonly #options: LiveStreamOptions<Frame>

@@ -130,9 +130,13 @@ export interface LivePageSnapshot<Row> extends LiveSnapshot<Row> {
  * connects with its first subscriber, and leaves shortly after the last one, with its rows: the next subscriber lets it
  * go on. Throws `TypeError` for a document without its text.
  */
+export function livePage<Row>(
+  options: LivePageOptions<unknown, object> & { readonly query: string },
+): LivePage<Row>
 export function livePage<Result, Variables, Row = RowOf<Result>>(
   options: LivePageOptions<Result, Variables>,
-): LivePage<Row> {
+): LivePage<Row>
+export function livePage<Row>(options: LivePageOptions<unknown, object>): LivePage<Row> {
   const fold = new PageFold<Row>()
   return new LiveSubscription(options, {
     received(frame: PageFrame<Row>) {
@@ -176,9 +180,13 @@ export interface LiveValueSnapshot<Value> extends LiveState {
  * connects with its first subscriber, and leaves shortly after the last one, with its value: the next subscriber lets it
  * go on. Throws `TypeError` for a document without its text.
  */
+export function liveValue<Value>(
+  options: LiveValueOptions<unknown, object> & { readonly query: string },
+): LiveValue<Value>
 export function liveValue<Result, Variables, Value = ValueOf<Result>>(
   options: LiveValueOptions<Result, Variables>,
-): LiveValue<Value> {
+): LiveValue<Value>
+export function liveValue<Value>(options: LiveValueOptions<unknown, object>): LiveValue<Value> {
   let value: Value | undefined
   return new LiveSubscription(options, {
     received(frame: StreamFrame) {
@@ -194,3 +202,32 @@ export type LiveValue<Value> = LiveSubscription<
   StreamFrame,
   Pick<LiveValueSnapshot<Value>, 'value'>
 >
+
+/** A store as Svelte and RxJS know it: calls `run` with the present snapshot at once, and with each later one. */
+export interface SnapshotStore<Snapshot> {
+  readonly subscribe: (run: (snapshot: Snapshot) => void) => () => void
+}
+
+/**
+ * A collection, view, page or value as a store of Svelte (`$store.rows`). For Vue, Solid and others, `subscribe` and
+ * `getSnapshot` of the subscription itself are all that a store needs. A store that is subscribed to is a subscriber.
+ */
+export function liveStore<Snapshot>(live: {
+  readonly subscribe: (listener: () => void) => () => void
+  readonly getSnapshot: () => Snapshot
+}): SnapshotStore<Snapshot> {
+  return {
+    subscribe(run) {
+      let told: Snapshot | undefined
+      const tell = (): void => {
+        const snapshot = live.getSnapshot()
+        if (snapshot === told) return
+        told = snapshot
+        run(snapshot)
+      }
+      const leave = live.subscribe(tell)
+      tell()
+      return leave
+    },
+  }
+}
