@@ -219,6 +219,8 @@ export class DeclaredRelations {
       return read()
     } catch (error) {
       if (error === passedOver) return undefined
+      // What `@uses(as:)` copies has its problem where it is declared.
+      if (one.optional && one.declaration.isHidden) return undefined
       const isExpected =
         error instanceof PathError ||
         error instanceof NameTemplateError ||

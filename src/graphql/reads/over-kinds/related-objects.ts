@@ -377,6 +377,11 @@ function choiceIn(
   return { within, condition: allOf([place, selectorCondition(choice.labels)]) }
 }
 
+/** The key of the only object that a way leads from: each object of a custom kind uses the definition of its kind. */
+function onlyOf({ relation }: UseWay): string | undefined {
+  return relation.relation.only
+}
+
 interface UsingPart extends PlacedPart {
   readonly ways: readonly UseWay[]
 }
@@ -389,8 +394,6 @@ function usedByForm(served: ServedSchema, used: Kind): RelatedForm {
   const refusals = new OncePerRun<ClientError>()
   const needs: RelatedForm['needs'] = (types, cluster) =>
     waysOf(types, cluster).flatMap((way) => (onlyOf(way) === undefined ? way.needs : []))
-  // Of the objects of custom kinds, each uses the one definition of its kind.
-  const onlyOf = (way: UseWay): string | undefined => way.relation.relation.only
 
   function waysOf(types: unknown, cluster: string): readonly UseWay[] {
     const cache = served.clusters.get(cluster)
