@@ -162,7 +162,7 @@ describeInBrowser('An object', (browser) => {
     await page.getByRole('heading', { level: 1, name: 'Deployment cart-api' }).waitFor()
     const path = '/apis/apps/v1/namespaces/storefront/deployments/cart-api'
     await api(portal, 'PATCH', path, { spec: { replicas: 9 } })
-    await page.getByText(/^\d of 9 pods are ready/).waitFor()
+    await page.getByText(/\d of 9 pods are ready/).waitFor()
     expect(
       await page.getByRole('term').filter({ hasText: 'Ready' }).locator('..').innerText(),
     ).toMatch(/of 9$/)
