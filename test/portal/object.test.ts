@@ -37,7 +37,7 @@ describeInBrowser('An object', (browser) => {
       /nodes are available/,
     ],
     ['pods', 'where: { phase: { eq: "Failed" } }', /Its container has failed: exit code 2/],
-    ['nodes', 'where: { health: { eq: UNKNOWN } }', /Kubelet stopped posting node status/],
+    ['nodes', 'where: { health: { eq: DEGRADED } }', /Kubelet stopped posting node status/],
   ])('says in words what is broken: %s with %s', async (list, filter, sentence) => {
     await using opened = await open(await idOf(portal, list, filter))
     const header = opened.page.getByRole('article').locator('header')
