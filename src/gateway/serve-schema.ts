@@ -39,6 +39,7 @@ import { usageResourceOf, usageResources } from '../kubernetes/usage.ts'
 import { endedIndexers, endedIndexName, indexersOf } from '../query/index/index-definition.ts'
 import { measuredIndexes } from '../query/index/usage-index.ts'
 import { choiceIndex, choiceIndexers } from '../query/relation/object-choice.ts'
+import { contentIndex } from '../kubernetes/health/content-health.ts'
 import { problemIndex, problemIndexers, problemIndexText } from '../query/problems/problem-part.ts'
 import { indexersByType } from '../query/relation/relations.ts'
 import type { ClusterApi } from './cluster-api.ts'
@@ -358,6 +359,7 @@ function* resourcesOf(
         ...(ended === undefined ? {} : { [endedIndexName(ended)]: JSON.stringify(ended) }),
         ...Object.fromEntries(choices.map(({ field, path }) => [choiceIndex(field), path.text])),
         [problemIndex]: problemIndexText,
+        [contentIndex]: problemIndexText,
       },
     })
     yield
