@@ -308,7 +308,7 @@ export class CachedResource {
         // The owner has limited the lent informer to some namespaces. The next lease starts a separate informer.
         if (this.#isLent && at !== undefined) return this.refuse(stopped(this.#options))
         history.add(position, changes, at)
-        incarnation.advanced(position, changes, isList, at)
+        incarnation.advanced(position, changes, isList && !this.isPolled, at)
         staleness.of(at?.namespace).advanced(changes.length === 0 && !isList)
         namespaces.advanced(isList, at)
         if (this.isPolled) polled(changes, isList)

@@ -183,6 +183,11 @@ export class ClusterCache implements AsyncDisposable {
     return this.#incarnation.text
   }
 
+  /** Whether {@link incarnation} is known to be that of everything in the caches. */
+  get isVerified(): boolean {
+    return this.#incarnation.isVerified
+  }
+
   /**
    * Calls `listener` whenever the cluster was replaced or restored, after all caches were dropped. The next lease lists
    * again. Returns a function that removes the listener.

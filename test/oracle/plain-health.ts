@@ -14,7 +14,7 @@ import type { Plain } from './plain-world.ts'
 
 export type { ProblemFact }
 
-export function healthOf({ kind, object }: Plain): Health {
+export function healthOf({ kind, object }: Plain): Health | undefined {
   return ruledHealth(healthRuleOf({ group: kind.group, kind: kind.kind }), object)
 }
 

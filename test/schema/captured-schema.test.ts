@@ -102,7 +102,6 @@ describe('the schema of Kubernetes 1.36', () => {
       'name',
       'uid',
       'creationTimestamp',
-      'health',
     ])
     const kinds = schema.getPossibleTypes(
       schema.getType('KubernetesObject') as GraphQLInterfaceType,

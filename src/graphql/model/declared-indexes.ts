@@ -298,8 +298,8 @@ function healthIndex({
     lazy: true,
     description: 'The `status` of `health`, in the order of `HealthStatus`: the worst first.',
     valuesOf(object) {
-      const { status } = ruledHealth(rule, object as Unstructured)
-      return [indexKeyOf('healthStatus', status) ?? '']
+      const health = ruledHealth(rule, object as Unstructured)
+      return health === undefined ? [] : [indexKeyOf('healthStatus', health.status) ?? '']
     },
   }
 }

@@ -94,7 +94,7 @@ function declarationOf(
 ): RelationDeclaration | undefined {
   const isList = path.includes('[*]')
   if (members.has('kind')) {
-    const args = { path: [path], uses: true }
+    const args = { path: [path] }
     return { place, name, type: 'ObjectRef', isList, directive: 'objectRef', arguments: args }
   }
   // A relation to a kind that the profile leaves out is passed over later.
@@ -107,7 +107,7 @@ function declarationOf(
     type: isList ? `${to.typeName}Connection` : to.typeName,
     isList: false,
     directive: 'reference',
-    arguments: { path: [`${path}.name`], ...namespaces, uses: true },
+    arguments: { path: [`${path}.name`], ...namespaces },
   }
 }
 

@@ -6,7 +6,7 @@
 
 import type { ApiResource } from '../api-resource.ts'
 import { countOf, type Fields, fieldsOf, itemsOf, specOf, statusOf, textOf } from '../fields.ts'
-import { conditionsOf, conditionWith, type Health, ruledHealth } from '../health/health.ts'
+import { conditionsOf, conditionWith, type Health, healthy, ruledHealth } from '../health/health.ts'
 import { healthRuleOf } from '../health/health-rules.ts'
 import { podProblems } from './pod-problems.ts'
 import { encodeFact, encodeSuccess, type ProblemFact, waitsForPod } from './problem-fact.ts'
@@ -23,7 +23,7 @@ export function problemValuesOf(
   const rule = (Object.hasOwn(rules, name) ? rules[name] : undefined) ?? byHealth
   const further = (Object.hasOwn(marks, name) ? marks[name] : undefined) ?? (() => [])
   return (object) => {
-    const judged = ruledHealth(health, object)
+    const judged = ruledHealth(health, object) ?? healthy
     const facts = judged.status === 'TERMINATING' ? stuck(object, judged) : rule(object, judged)
     return [...facts.flatMap((fact) => encodeFact(fact) ?? []), ...further(object)]
   }

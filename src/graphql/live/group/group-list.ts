@@ -210,6 +210,12 @@ export class GroupList {
     return this.#incarnation
   }
 
+  /** Whether {@link incarnation} is known to be the history of what the caches of its cluster hold. */
+  get isVerified(): boolean {
+    const { cache } = this
+    return cache === undefined || (cache.isVerified && cache.incarnation === this.#incarnation)
+  }
+
   /** Whether its cluster serves the kind, as far as is known. */
   get isServed(): boolean {
     const { cache } = this
