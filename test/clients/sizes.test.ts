@@ -1,8 +1,5 @@
-// Imports internals: the schema of the built-in kinds, without a gateway.
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { printSchemaSdl } from '../../src/graphql/schema/print-schema.ts'
-import { builtIns, schemaOf } from '../schema/served-schema.ts'
 import { generate, generateTada } from './codegen.ts'
 import { shopForTests } from './shop.ts'
 
@@ -23,7 +20,7 @@ describe('the sizes in docs/clients.md', () => {
 
   it('are those of today, give or take an eighth', async () => {
     const { project, schema } = open()
-    const sdl = printSchemaSdl((await schemaOf(builtIns)).schema)
+    const sdl = await project.informerql('schema')
     const ofWhere = 'query Pods($where: PodWhere) { pods(where: $where) { nodes { id } } }'
     const sizes: readonly (readonly [words: string, bytes: number])[] = [
       ['The whole schema is', sdl.length],
