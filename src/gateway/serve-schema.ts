@@ -17,7 +17,7 @@ import type { GroupAliases } from '../graphql/naming/kind-name.ts'
 import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
 import type { IndexFunctions } from '../graphql/model/declared-indexes.ts'
 import type { Kind } from '../graphql/model/kind.ts'
-import { mergedApis } from '../graphql/model/definitions.ts'
+import { mergedApisInSteps } from '../graphql/model/definitions.ts'
 import { schemaModelInSteps } from '../graphql/model/schema-model.ts'
 import { resolveRelations, type SchemaRelations } from '../graphql/served/schema-relations.ts'
 import {
@@ -183,7 +183,7 @@ function* schemaMadeOf(
     problemKinds: looked = defaultProblemKinds,
   } = options
   const parts = { sdl, aliases, uncached, profile, indexers, inferReferences }
-  const model = yield* schemaModelInSteps({ ...mergedApis(apis), ...parts })
+  const model = yield* schemaModelInSteps({ ...(yield* mergedApisInSteps(apis)), ...parts })
   yield
   const kinds = new Map(model.kinds.map((kind) => [kind.typeName, kind]))
   const relations = yield* resolveRelations(kinds, model.relations, model.ofAnyKind)

@@ -159,7 +159,7 @@ function holeReader(kind: Kind, field: PlanField): HoleRead {
       }
     }
     case 'ofRowType':
-      // `events` of a kind without a relation to Events, or `usedBy` of a kind that nothing uses.
+      // `events` of a kind without a relation to Events.
       return () => null
     case 'cluster':
       // Rows of subscriptions keep the state of their last write.

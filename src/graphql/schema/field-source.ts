@@ -16,7 +16,7 @@ import {
 } from 'graphql'
 import type { HealthRule } from '../../kubernetes/health/health.ts'
 import type { PrintedKind } from '../../kubernetes/printing/column.ts'
-import type { SchemaScalar } from '../model/definitions.ts'
+import type { SchemaScalar } from '../../kubernetes/open-api.ts'
 import type {
   Kind,
   PolymorphicRelationField,
