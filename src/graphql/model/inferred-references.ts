@@ -58,9 +58,7 @@ function* referencesIn(
   depth: number,
 ): Generator<FoundReference, void> {
   if (depth > maxDepth) return
-  const definition = definitionNameOf(schema)
-  const { properties = {}, items } =
-    definition === undefined ? schema : (scope.find(definition) ?? schema)
+  const { properties = {}, items } = resolved(schema, scope)
   if (items !== undefined) {
     yield* referencesIn(items, scope, `${path}[*]`, depth + 1)
     return
@@ -69,7 +67,7 @@ function* referencesIn(
     if (!/^[A-Za-z]\w*$/.test(name) || name === 'metadata') continue
     const at = path === '' ? name : `${path}.${name}`
     if (referenceName.test(name)) {
-      const list = inner.items ?? inner
+      const list = resolved(inner.items ?? inner, scope)
       const members = new Set(Object.keys(list.properties ?? {}))
       if (members.has('name') && (members.has('key') || !selectorName.test(name))) {
         const around = path.split('.').at(-1)?.replace('[*]', '') ?? ''
@@ -80,6 +78,12 @@ function* referencesIn(
     }
     yield* referencesIn(inner, scope, at, depth + 1)
   }
+}
+
+/** A schema, or the definition that it refers to. */
+function resolved(schema: OpenApiSchema, scope: DefinitionScope): OpenApiSchema {
+  const definition = definitionNameOf(schema)
+  return definition === undefined ? schema : (scope.find(definition) ?? schema)
 }
 
 function declarationOf(
