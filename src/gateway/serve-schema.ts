@@ -17,7 +17,7 @@ import type { GroupAliases } from '../graphql/naming/kind-name.ts'
 import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
 import type { IndexFunctions } from '../graphql/model/declared-indexes.ts'
 import type { Kind } from '../graphql/model/kind.ts'
-import { mergedApis } from '../graphql/model/definitions.ts'
+import { mergedApisInSteps } from '../graphql/model/definitions.ts'
 import { schemaModelInSteps } from '../graphql/model/schema-model.ts'
 import { resolveRelations, type SchemaRelations } from '../graphql/served/schema-relations.ts'
 import {
@@ -41,6 +41,7 @@ import type { ProblemRuleName } from '../kubernetes/problems/problem-fact.ts'
 import type { IsRuleOn } from '../kubernetes/problems/problem-rules.ts'
 import { measuredIndexes } from '../query/index/usage-index.ts'
 import { choiceIndex, choiceIndexers } from '../query/relation/object-choice.ts'
+import { contentIndex } from '../kubernetes/health/content-health.ts'
 import { problemIndex, problemIndexers, problemIndexText } from '../query/problems/problem-part.ts'
 import { indexersByType } from '../query/relation/relations.ts'
 import type { ClusterApi } from './cluster-api.ts'
@@ -195,7 +196,7 @@ function* schemaMadeOf(
     problemRules: { off = [] } = {},
   } = options
   const parts = { sdl, aliases, uncached, profile, indexers, inferReferences }
-  const model = yield* schemaModelInSteps({ ...mergedApis(apis), ...parts })
+  const model = yield* schemaModelInSteps({ ...(yield* mergedApisInSteps(apis)), ...parts })
   yield
   const kinds = new Map(model.kinds.map((kind) => [kind.typeName, kind]))
   const relations = yield* resolveRelations(kinds, model.relations, model.ofAnyKind)
@@ -376,6 +377,7 @@ function* resourcesOf(
         ...(ended === undefined ? {} : { [endedIndexName(ended)]: JSON.stringify(ended) }),
         ...Object.fromEntries(choices.map(({ field, path }) => [choiceIndex(field), path.text])),
         [problemIndex]: problemText,
+        [contentIndex]: problemText,
       },
     })
     yield

@@ -293,21 +293,19 @@ export class PlainValues {
       ownerChain: () => this.#chain(plain),
       rootOwner: () => this.#chain(plain).at(-1) ?? null,
       owned: (args: Json) => this.#connection(this.#relations.owned(plain).toSorted(byType), args),
-      usedBy: this.#relations.mayBeUsed(kind.type)
-        ? ({ types, ...args }: Json) => {
-            const users = this.#relations
-              .usersOf(plain)
-              .filter((one) => !types || types.includes(one.kind.type))
-            return this.#connection(users.toSorted(byType), args, undefined, (user) => ({
-              object: this.#ref(user, {
-                ...user.object,
-                ...user.object.metadata,
-                apiVersion: user.kind.apiVersion,
-                kind: user.kind.kind,
-              }),
-            }))
-          }
-        : null,
+      usedBy: ({ types, ...args }: Json) => {
+        const users = this.#relations
+          .usersOf(plain)
+          .filter((one) => !types || types.includes(one.kind.type))
+        return this.#connection(users.toSorted(byType), args, undefined, (user) => ({
+          object: this.#ref(user, {
+            ...user.object,
+            ...user.object.metadata,
+            apiVersion: user.kind.apiVersion,
+            kind: user.kind.kind,
+          }),
+        }))
+      },
       events: ({ related, ...args }: Json) =>
         this.#list(this.#event(), this.#relations.events(plain, related === true), args),
     }

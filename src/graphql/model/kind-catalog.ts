@@ -17,7 +17,7 @@ import { type Definitions, type DefinitionScope, objectMetaDefinition } from './
 import type { BareKind } from './kind.ts'
 import { isRecord } from '../../lib/json.ts'
 import { editDistance } from '../../lib/options.ts'
-import { ownerOfBareKind } from '../naming/nested-name.ts'
+import { ownerOfBareKind } from '../naming/bare-kinds.ts'
 import { SdlError, type SdlPlace } from '../sdl/sdl-error.ts'
 
 export interface KindCatalogOptions {

@@ -16,7 +16,7 @@ import {
 } from 'graphql'
 import type { HealthRule } from '../../kubernetes/health/health.ts'
 import type { PrintedKind } from '../../kubernetes/printing/column.ts'
-import type { SchemaScalar } from '../model/definitions.ts'
+import type { SchemaScalar } from '../../kubernetes/open-api.ts'
 import type {
   Kind,
   PolymorphicRelationField,
@@ -105,6 +105,8 @@ type RowSource =
   | { readonly form: 'json'; readonly argument: 'path' }
   /** The health of the object by the rule of its kind. */
   | { readonly form: 'health'; readonly rule: HealthRule }
+  /** The health of a Namespace, which is that of what is in it. */
+  | { readonly form: 'namespaceHealth' }
   /** The columns of `kubectl get`. Without `printed`, they come from the API server. */
   | {
       readonly form: 'printerColumns'

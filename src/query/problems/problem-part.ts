@@ -6,6 +6,7 @@
 import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { type ApiResource, splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
+import { contentIndex, contentValuesOf } from '../../kubernetes/health/content-health.ts'
 import { factRanges, turnOfFact } from '../../kubernetes/problems/problem-fact.ts'
 import {
   type IsRuleOn,
@@ -20,9 +21,13 @@ import { isInScope, type Scope } from '../condition/scope.ts'
 /** The index of what may be wrong with each object, as `encodeFact` writes it. Healthy objects have no value. */
 export const problemIndex = 'problem:facts'
 
+/** The lazy indexes of problems, and of what objects add to the health of their namespaces. */
 export function problemIndexers(resource: ApiResource, isOn: IsRuleOn): Indexers {
-  const valuesOf = problemValuesOf(resource, isOn)
-  return { [problemIndex]: (object) => valuesOf(object as Unstructured) }
+  const [valuesOf, contentsOf] = [problemValuesOf(resource, isOn), contentValuesOf(resource)]
+  return {
+    [problemIndex]: (object) => valuesOf(object as Unstructured),
+    [contentIndex]: (object) => contentsOf(object as Unstructured),
+  }
 }
 
 /** Stands for the definition of the index, if these rules are off. */
