@@ -206,6 +206,16 @@ export class GroupList {
     return this.#isFollowing
   }
 
+  /** Whether it has begun, and the members have its rows. Until then, it is the gap that it was. */
+  get isShown(): boolean {
+    return this.#isFollowing && this.#failure === undefined
+  }
+
+  /** The members have the rows of a list that has begun. */
+  shown(): void {
+    if (this.#isFollowing) this.#failure = undefined
+  }
+
   /** The history of its cluster that its positions belong to. */
   get incarnation(): string {
     return this.#incarnation
@@ -230,7 +240,7 @@ export class GroupList {
   place(): PlaceRead | undefined {
     const { at } = this
     const isAway = !isReachable(this.#served, at.cluster)
-    if (this.#isFollowing && !isAway) {
+    if (this.isShown && !isAway) {
       const isWhole = this.cache?.hasPartial === false
       return isWhole ? at : (unlessRefused(() => this.reading.followed()) ?? at)
     }
@@ -325,7 +335,6 @@ export class GroupList {
         this.#pending = nothingPending()
         this.#wide = nothingWide()
         this.#isFollowing = true
-        this.#failure = undefined
         this.#incarnation = this.cache?.incarnation ?? ''
         return { list: this, keys, positions: this.reachPresent() }
       } catch (error) {
