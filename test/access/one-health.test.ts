@@ -166,7 +166,7 @@ describe(`one truth for health, seed ${runSeed}`, () => {
     expect([...known, ...order.filter((at) => at < 0)], list).toEqual(order)
     expect(known).toEqual(known.toSorted((a, b) => a - b))
     for (const status of worstFirst) {
-      const ids = (byStatus.get(status) ?? []).map(({ id }) => id).toSorted()
+      const ids = (byStatus.get(status) ?? []).map(({ id }) => String(id)).toSorted()
       const filtered = data[`${list}${status}`]
       expect(filtered.nodes.map(({ id }: Fields) => id).toSorted(), `${list} ${status}`).toEqual(
         ids,
@@ -182,7 +182,7 @@ describe(`one truth for health, seed ${runSeed}`, () => {
     const lists = Object.keys(kinds).filter((list) => data?.[list] !== null)
     const refused = (errors ?? []).map((error) => error.extensions?.['code'])
     expect(new Set(refused).isSubsetOf(new Set(['FORBIDDEN'])), JSON.stringify(errors)).toBe(true)
-    const all = data as Fields
+    const all: Fields = data
     for (const list of lists) checkList(all, list)
     const rows: Fields[] = lists.flatMap((list) => all[list].nodes)
     const byId = new Map(rows.map((row) => [row['id'], row]))
@@ -242,8 +242,10 @@ describe(`one truth for health, seed ${runSeed}`, () => {
       deployments { nodes { pods { visible } } }
       kubernetesObjects(kinds: ["Pod", "Deployment"]) { visible }
     }`
-    const of = async (user: string): Promise<Fields> =>
-      (await served.query(caller(user), query)).data as Fields
+    const of = async (user: string): Promise<Fields> => {
+      const { data } = await served.query(caller(user), query)
+      return data
+    }
     const root = await of('root')
     expect([root['pods'], root['one'], root['over'].visible]).toEqual([
       { visible: 'ALL' },
