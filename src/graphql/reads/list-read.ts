@@ -56,6 +56,7 @@ import {
   type ListFilter,
 } from './list-arguments.ts'
 import { gapsOfParts, Places, staleSince } from './places.ts'
+import { withContents } from './namespace-health.ts'
 import type { ReadRun } from './read-run.ts'
 import { encodeResumeToken, positionName, positionOfLists } from './resume-token.ts'
 import { isUsageIndex, measuredKinds, requireUsages } from './usage-read.ts'
@@ -65,7 +66,7 @@ export interface ListRequest extends ListFilter {
   readonly terms: readonly OrderTerm[]
   /** The kinds besides its own that its filter and its order read. */
   readonly filterKinds: readonly Kind[]
-  /** The kinds whose usage its filter and its order read. */
+  /** The kinds whose usage, or the health of what is in them, its filter and its order read. */
   readonly measured: readonly Kind[]
 }
 
@@ -202,7 +203,8 @@ export function listedPart(
   run.budget.spend('tests', testsPerPage)
   const both = allOf([further, condition])
   if (measured.length > 0) requireUsages(run, part, measured, namespacesOf(both))
-  return { ...part, name: cluster, condition: both, related: run.related(cluster) }
+  const derived = measured.includes(part.kind) ? withContents(run, part) : part
+  return { ...derived, name: cluster, condition: both, related: run.related(cluster) }
 }
 
 /**

@@ -106,6 +106,8 @@ type RowSource =
   | { readonly form: 'json'; readonly argument: 'path' }
   /** The health of the object by the rule of its kind. */
   | { readonly form: 'health'; readonly rule: HealthRule }
+  /** The health of a Namespace, which is that of what is in it. */
+  | { readonly form: 'namespaceHealth' }
   /** The columns of `kubectl get`. Without `printed`, they come from the API server. */
   | {
       readonly form: 'printerColumns'

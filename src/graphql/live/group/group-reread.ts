@@ -10,6 +10,7 @@ import { listPage } from '../../../query/page/page.ts'
 import { problemPage, problemPosition } from '../../../query/problems/problem-page.ts'
 import { foldedState, nextTurnMs } from '../../../query/problems/problem-part.ts'
 import { PlanRun } from '../../plan/plan-run.ts'
+import { withContents } from '../../reads/namespace-health.ts'
 import {
   countedAs,
   type LookedAtPart,
@@ -93,8 +94,9 @@ export class GroupFacets extends GroupReread implements GroupContent {
         const { part, run: own } = reads.of(one)
         const { condition } = one.list
         // Each list's own run decides about related objects in its cluster.
-        const related = new PlanRun(own).related(part.cluster)
-        return { ...part, name: part.cluster, condition, related }
+        const ownRun = new PlanRun(own)
+        const related = ownRun.related(part.cluster)
+        return { ...withContents(ownRun, part), name: part.cluster, condition, related }
       })
     const { plan } = this.#state.wanted
     const identity = { list: 'facets' }

@@ -13,11 +13,7 @@ import { isInScope } from '../../../query/condition/scope.ts'
 import { pageSizeOf } from '../../../query/page/page.ts'
 import { foldProblems } from '../../../query/problems/problem-fold.ts'
 import { type ListedProblem, problemPage } from '../../../query/problems/problem-page.ts'
-import {
-  problemIndex,
-  type ProblemPart,
-  type ProblemPlace,
-} from '../../../query/problems/problem-part.ts'
+import { problemIndex, type ProblemPlace } from '../../../query/problems/problem-part.ts'
 import { eventKeysOf, eventsAboutIndex } from '../../../query/relation/events-relation.ts'
 import { unlessRefused } from '../../errors/client-error.ts'
 import type { Kind } from '../../model/kind.ts'
@@ -39,7 +35,10 @@ import { Places } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 import { rowMembers } from './kinds-connection.ts'
 
-export interface LookedAtPart extends ProblemPart, KindView {}
+/** A `ProblemPart` of one execution. */
+export interface LookedAtPart extends KindView {
+  readonly type: string
+}
 
 export type Problem = ListedProblem<LookedAtPart>
 
