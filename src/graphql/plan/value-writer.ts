@@ -10,6 +10,7 @@ import {
   getNullableType,
   type GraphQLAbstractType,
   GraphQLBoolean,
+  GraphQLError,
   GraphQLID,
   GraphQLInt,
   type GraphQLLeafType,
@@ -226,7 +227,7 @@ function completed(type: GraphQLOutputType, field: PlanField, level = 0): ValueW
     const nullable: ValueWriter = (run, value, cluster) => {
       if (value === null || value === undefined) {
         if (!isPromised || run.isLacking) return 'null'
-        throw new Error(`${placeOf(field)} is required, and this object has none.`)
+        throw new GraphQLError(`${placeOf(field)} is required, and this object has none.`)
       }
       if (value instanceof Error) throw value
       return write(run, value, cluster)
