@@ -171,6 +171,7 @@ describe('the schema of Kubernetes 1.36', () => {
       resourceVersion: 'String!',
       staleSince: 'DateTime',
       incomplete: '[ClusterGap!]!',
+      visible: 'Visibility!',
     })
     expect(fieldsOf('PodChange')).toEqual({
       type: 'ChangeType!',
@@ -187,6 +188,7 @@ describe('the schema of Kubernetes 1.36', () => {
       totalCount: 'Int!',
       staleSince: 'DateTime',
       incomplete: '[ClusterGap!]!',
+      visible: 'Visibility!',
       facets: '[Facet!]',
       sum: '[IndexSum!]',
       resourceVersion: 'String!',

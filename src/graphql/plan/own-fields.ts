@@ -41,6 +41,7 @@ import { encodeObjectId, nameIdOf, objectIdOf } from '../model/object-id.ts'
 import {
   type FieldSource,
   fieldSourceOf,
+  semanticNonNullLevels,
   type ScalarForm,
   type ValueShape,
 } from '../schema/field-source.ts'
@@ -182,13 +183,14 @@ function ownField(
       const shape = { form: 'scalar', scalar: 'string' } as const
       return {
         path: [source.property, String(key)],
-        value: valueOf(field.type, shape, nodes, context),
+        value: valueOf(field.type, shape, { nodes, levels: [] }, context),
       }
     }
     case 'property': {
       const { property, within = [], otherwise, shape } = source
       const path = [...within, property]
-      const value = valueOf(field.type, shape, nodes, context)
+      const levels = semanticNonNullLevels(field)
+      const value = valueOf(field.type, shape, { nodes, levels }, context)
       if (otherwise === undefined || value.form !== 'leaf') return { path, value }
       context.note(`otherwise ${otherwise}`)
       return { path, value: { form: 'leaf', write: writeOr(value.write, otherwise) } }
@@ -199,13 +201,19 @@ function ownField(
   throw new TypeError(`no writer of ${type.name}.${name}`)
 }
 
+interface SelectedNodes {
+  readonly nodes: readonly FieldNode[]
+  /** Where null needs an error although the type allows it, counted from this value. */
+  readonly levels: readonly number[]
+}
+
 function valueOf(
   type: GraphQLOutputType,
   shape: ValueShape,
-  nodes: readonly FieldNode[],
+  { nodes, levels }: SelectedNodes,
   context: OwnFieldsContext,
 ): SelectedValue {
-  const required = isNonNullType(type)
+  const required = isNonNullType(type) || levels.includes(0)
   const inner = getNullableType(type)
   context.note(`${shape.form} ${String(type)}`)
   switch (shape.form) {
@@ -220,7 +228,8 @@ function valueOf(
       break
     case 'list':
       if (isListType(inner)) {
-        return { form: 'list', of: valueOf(inner.ofType, shape.items, nodes, context), required }
+        const items = { nodes, levels: levels.map((level) => level - 1) }
+        return { form: 'list', of: valueOf(inner.ofType, shape.items, items, context), required }
       }
       break
     case 'entries':
@@ -249,7 +258,9 @@ function entryFields(
       const source = fieldSourceOf(field)
       if (source.form === 'entryKey') fields.push({ key, value: 'key' })
       else if (source.form === 'entryValue') {
-        fields.push({ key, value: valueOf(field.type, source.shape, same, context) })
+        const levels = semanticNonNullLevels(field)
+        const value = valueOf(field.type, source.shape, { nodes: same, levels }, context)
+        fields.push({ key, value })
       } else throw new TypeError(`no writer of ${type.name}.${name}`)
     }
   }

@@ -11,6 +11,7 @@ import {
   type GraphQLOutputType,
   getNullableType,
   isEnumType,
+  isObjectType,
   isLeafType,
   isListType,
 } from 'graphql'
@@ -217,7 +218,8 @@ export type FieldConfigs = GraphQLFieldConfigMap<unknown, unknown>
 
 interface SourceExtensions {
   readonly source: FieldSource
-  readonly semanticNonNull?: boolean
+  /** The levels of `@semanticNonNull`: 0 is the field, 1 an item of its list. */
+  readonly semanticNonNull?: readonly number[]
 }
 
 export function fromSource(
@@ -251,7 +253,18 @@ export function elementsOf(
   return [type, ...fields.flatMap((field) => ('args' in field ? [field, ...field.args] : [field]))]
 }
 
-/** Whether a field is null only if it has an error, although its type allows null. */
-export function isSemanticNonNull({ extensions }: GraphQLField<unknown, unknown>): boolean {
-  return (extensions as Partial<SourceExtensions>).semanticNonNull === true
+/**
+ * The levels at which a field is null only if it has an error, although its type allows null: 0 is the field, 1 an item of
+ * its list. Pages of lists and frames are never null by themselves.
+ */
+export function semanticNonNullLevels({
+  type,
+  extensions,
+}: GraphQLField<unknown, unknown>): readonly number[] {
+  const { source, semanticNonNull } = extensions as Partial<SourceExtensions>
+  if (semanticNonNull !== undefined) return semanticNonNull
+  if (!isObjectType(type) || source?.form === 'property' || source?.form === 'ofRowType') return []
+  const fields = type.getFields()
+  const isWhole = ('nodes' in fields && 'pageInfo' in fields) || 'synced' in fields
+  return isWhole ? [0] : []
 }
