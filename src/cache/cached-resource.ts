@@ -308,7 +308,7 @@ export class CachedResource {
         // The owner has limited the lent informer to some namespaces. The next lease starts a separate informer.
         if (this.#isLent && at !== undefined) return this.refuse(stopped(this.#options))
         history.add(position, changes, at)
-        incarnation.advanced(position, changes, isList, at)
+        incarnation.advanced(position, changes, isList && !this.isPolled, at)
         staleness.of(at?.namespace).advanced(changes.length === 0 && !isList)
         namespaces.advanced(isList, at)
         if (this.isPolled) polled(changes, isList)
@@ -493,6 +493,11 @@ export class Lease implements Disposable {
   want({ needed = [], useful = [] }: WantedIndexes): void {
     for (const name of needed) this.#indexes.add(name)
     void this.#cached.makeIndexes([...needed, ...useful])
+  }
+
+  /** See `SharedInformer.silentMs`. */
+  get silentMs(): number {
+    return this.#cached.informer.silentMs
   }
 
   /** Why the resource cannot be read now; `undefined` if it can. */

@@ -183,6 +183,11 @@ export class ClusterCache implements AsyncDisposable {
     return this.#incarnation.text
   }
 
+  /** Whether {@link incarnation} is known to be that of everything in the caches. */
+  get isVerified(): boolean {
+    return this.#incarnation.isVerified
+  }
+
   /**
    * Calls `listener` whenever the cluster was replaced or restored, after all caches were dropped. The next lease lists
    * again. Returns a function that removes the listener.
@@ -322,6 +327,11 @@ export class ClusterCache implements AsyncDisposable {
     const cached = this.#cached.get(key)
     if (cached === undefined || cached.unreadable() !== undefined) return undefined
     return this.#redefined(key, indexTexts).length > 0 ? undefined : cached.informer.store
+  }
+
+  /** The key of an object that was deleted while its resource was cached; `undefined` if that is not known. */
+  keyOfDeleted(resource: ApiResource, uid: string): string | undefined {
+    return this.#cached.get(keyOf(resource))?.history.keyOfDeleted(uid)
   }
 
   /** The indexes whose served definition is another one than the reader relies on. */

@@ -210,6 +210,14 @@ export class Incarnation {
     return this.#text
   }
 
+  /**
+   * Whether the identity was read after the last list or watch began. Until it was, the caches may hold another cluster
+   * than the text says.
+   */
+  get isVerified(): boolean {
+    return !this.#isDue && this.#checking === undefined
+  }
+
   #write(): void {
     const all = JSON.stringify([this.#uid ?? '', this.#turn])
     this.#text = createHash('sha256').update(all).digest('base64url').slice(0, 11)
@@ -237,13 +245,17 @@ export class Incarnation {
     })
   }
 
-  /** An observer for one informer. It checks the identity when a watch begins, and detects versions that go back. */
+  /**
+   * An observer for one informer. It checks the identity after a list and when a watch begins, and detects versions that
+   * go back.
+   */
   observer({ group }: ApiResource): IncarnationObserver {
     /** The last version by namespace; `''`: of the watch of all namespaces. */
     const last = new Map<string, ResourceVersion>()
     return {
       watching: () => this.verify(),
-      advanced: (position, _, __, at) => {
+      advanced: (position, _, isList, at) => {
+        if (isList) this.verify()
         const { namespace = '', resourceVersion: reached = position } = at ?? {}
         const before = last.get(namespace)
         last.set(namespace, reached)

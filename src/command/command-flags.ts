@@ -57,6 +57,10 @@ const schemaFlags = flagTable(`
   --secret-data         secretData       add data and type to Secrets, read live with the bearer token of the caller
 `)
 
+const printedFlags = flagTable(`
+  --allow-writes  allowWrites  with the mutations that a gateway with --allow-writes serves
+`)
+
 const simulatorFlags = flagTable(`
   --scenario <directory>  simulator.scenario         directory of a scenario; default: the company that comes with the package
   --pods <count>          simulator.pods             number of simulated pods
@@ -87,7 +91,7 @@ export const commandFlags: Readonly<
     ...logFlags,
   ],
   simulate: [...simulatorFlags, ...logFlags],
-  schema: [...schemaFlags, ...logFlags],
+  schema: [...schemaFlags, ...printedFlags, ...logFlags],
   // Those of `serve`, so that it examines what `serve` would use.
   doctor: [...serverFlags, ...serveFlags, ...preloadFlags, ...schemaFlags, ...logFlags],
 }

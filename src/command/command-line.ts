@@ -149,7 +149,7 @@ function addCommands(program: Command, running: Running): void {
     .addOption(
       new Option(
         '--check <documents>',
-        "instead of printing, check clients' documents: a directory of .graphql files, a file, or a manifest of trusted documents; exits with 1 if any breaks",
+        "instead of printing, check clients' documents: a directory of .graphql files or of sources with gql`…` and graphql(`…`), a file, or a manifest of trusted documents; exits with 1 if any breaks",
       ).conflicts('for'),
     )
     .option('--against <file>', 'with --check: the schema that the documents were written for')

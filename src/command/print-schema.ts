@@ -11,6 +11,8 @@ import {
   type GraphQLObjectType,
   isInterfaceType,
   isObjectType,
+  type DocumentNode,
+  print as printDocument,
 } from 'graphql'
 import type { Config } from '../config/config.ts'
 import { gatewayOptionsOf } from '../config/gateway-config.ts'
@@ -272,7 +274,10 @@ function cachedForm(type: GraphQLObjectType | GraphQLInterfaceType): CachedForm 
 
 /** What `schema --check` checks, and how it reports. */
 export interface CheckOptions {
-  /** A directory with `.graphql` and `.gql` files, one such file, or a manifest of trusted documents. */
+  /**
+   * A directory with `.graphql` files, sources with tagged documents, or what graphql-codegen writes; one such file; or a
+   * manifest of trusted documents.
+   */
   readonly check: string
   /** A file with the schema that the documents were written for. */
   readonly against?: string | undefined
@@ -322,15 +327,69 @@ function documentsAt(path: string): readonly ClientDocument[] {
   if (path.endsWith('.json')) {
     return Array.from(readTrustedDocuments(path), ([id, text]) => ({ file: `${path}#${id}`, text }))
   }
-  const hint = 'name a directory of .graphql files, one of them, or a manifest of trusted documents'
+  const hint =
+    'name .graphql files, sources with documents in gql`…` or graphql(`…`), a directory of these, or a manifest of trusted documents'
   const isDirectory = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  const found = `**/*.{graphql,gql,${sourceTypes.join(',')}}`
   const files = isDirectory
-    ? globSync('**/*.{graphql,gql}', { cwd: path, exclude: ['**/node_modules/**'] })
+    ? globSync(found, { cwd: path, exclude: ['**/node_modules/**'] })
         .toSorted()
         .map((file) => join(path, file))
     : [path]
-  if (files.length === 0) throw new DocumentCheckError(`${path} has no documents`, { hint })
-  return files.map((file) => ({ file, text: readText(file) }))
+  const documents = files.flatMap((file) => {
+    const text = readText(file)
+    if (!sourceTypes.some((type) => file.endsWith(`.${type}`))) return [{ file, text }]
+    const document = documentIn(text)
+    return document.trim() === '' ? [] : [{ file, text: document }]
+  })
+  if (documents.length === 0) throw new DocumentCheckError(`${path} has no documents`, { hint })
+  return documents
+}
+
+/** The files that may have documents in tagged templates, by the ends of their names. */
+const sourceTypes = ['ts', 'tsx', 'mts', 'cts', 'js', 'jsx', 'mjs', 'cjs', 'vue', 'svelte']
+
+/** What stands before a document: ``gql` ``, `graphql(`, codegen's `new TypedDocumentString(`, or a comment. */
+const tag =
+  /\b(?:gql|graphql)\s*(?=`)|\b(?:gql|graphql|TypedDocumentString)\s*\(\s*(?:\/\*\s*GraphQL\s*\*\/\s*)?(?=[`'"])|\/\*\s*GraphQL\s*\*\/\s*(?=[`'"])/g
+/** A document as graphql-codegen writes it: as the value that graphql-js parses it to. */
+const parsedDocument = /\{"kind":"Document",.*\}(?= as unknown as )/g
+
+/**
+ * The documents in the text of a source. Everything else is blank, so that they stand in the same lines and columns. What
+ * a template takes in by `${…}` is left out: it is a fragment, whose own template is read as well.
+ */
+function documentIn(source: string): string {
+  const isComment = /(?<![:\w])\/\/.*|\/\*(?!\s*GraphQL\s*\*)[^]*?\*\//g
+  const text = source.replaceAll(isComment, blank)
+  const parts: (readonly [start: number, text: string])[] = []
+  for (const { index, 0: found } of text.matchAll(parsedDocument)) {
+    const document = printDocument(JSON.parse(found) as DocumentNode)
+    parts.push([index, document.replaceAll(/\s+/g, ' ')])
+  }
+  for (const { index, 0: found } of text.matchAll(tag)) {
+    const start = index + found.length + 1
+    const quote = text[start - 1]
+    let end = start
+    let document = ''
+    while (end < text.length && text[end] !== quote) {
+      const [skipped = ''] =
+        /^(?:\\[^]|\$\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\})/.exec(text.slice(end, end + 4_000)) ?? []
+      document += skipped === '' ? text[end] : blank(skipped)
+      end += Math.max(1, skipped.length)
+    }
+    parts.push([start, document])
+  }
+  let document = ''
+  for (const [start, part] of parts.toSorted(([a], [b]) => a - b)) {
+    if (start < document.length) continue
+    document += blank(text.slice(document.length, start)) + part
+  }
+  return document
+}
+
+function blank(text: string): string {
+  return text.replaceAll(/[^\n]/g, ' ')
 }
 
 function readText(file: string): string {

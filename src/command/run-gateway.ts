@@ -13,7 +13,7 @@ import { GatewayMetrics } from '../gateway/metrics/gateway-metrics.ts'
 import { type GatewayLog, serverObserverOf } from '../gateway/observers.ts'
 import { GatewayTraces } from '../gateway/traces.ts'
 import { changesOf, stateOf } from '../lib/file-follower.ts'
-import { printSchemaSdl } from '../graphql/schema/print-schema.ts'
+import { heldSdl } from '../graphql/schema/print-schema.ts'
 import { type GraphQLServer, startGraphQLServer } from '../server/graphql-server.ts'
 import { checkAddress, isLoopback } from '../server/guard/request-guard.ts'
 import { portalFolder } from '../server/http/portal-files.ts'
@@ -88,7 +88,7 @@ export async function runGateway(
     observer: serverObserverOf([metrics?.server, audit ?? undefined]),
     readiness: gateway.readiness,
     isStarted: () => gateway.isStarted,
-    sdl: introspection ? () => printSchemaSdl(gateway.schema) : undefined,
+    sdl: introspection ? () => heldSdl(gateway.schema) : undefined,
     exampleOperations,
     portalFolder,
     routes,

@@ -5,10 +5,10 @@
  */
 
 import { type Discovery, resourcesByPreference } from '../api-server/discovery/discovery.ts'
-import type { FetchedOpenApi } from '../api-server/discovery/open-api.ts'
+import { documentHash, type FetchedOpenApi } from '../api-server/discovery/open-api.ts'
 import { atLeast, type ServerVersion } from '../api-server/discovery/server-features.ts'
 import { fieldsOf, textOf } from '../kubernetes/fields.ts'
-import type { OpenApiDocument, OpenApiDocuments } from '../kubernetes/open-api.ts'
+import type { OpenApiDocument, OpenApiDocuments } from '../kubernetes/open-api-structures.ts'
 import type { ApiServer } from '../api-server/api-server.ts'
 import { boundedParallel } from '../lib/concurrency.ts'
 import type { ApiResource } from '../kubernetes/api-resource.ts'
@@ -93,9 +93,7 @@ export async function askAgain(api: ClusterApi, signal: AbortSignal): Promise<Cl
   const openapi: Record<string, OpenApiDocument> = {}
   for (const [path, document] of Object.entries(openApi.documents)) {
     const known = api.openapi[path]
-    const isKnown =
-      known !== undefined &&
-      (known === document || JSON.stringify(known) === JSON.stringify(document))
+    const isKnown = known !== undefined && documentHash(known) === documentHash(document)
     openapi[path] = isKnown ? known : document
   }
   for (const { value } of openApi.failures) {

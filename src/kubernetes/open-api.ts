@@ -29,15 +29,8 @@ export interface OpenApiGroupVersionKind {
   readonly kind: string
 }
 
-/** A document under `/openapi/v3/<group version path>`, as far as it is used here. */
-export interface OpenApiDocument {
-  readonly components?: { readonly schemas?: Readonly<Record<string, OpenApiSchema>> }
-}
-
-/** OpenAPI documents by group version path: `api/v1`, `apis/apps/v1`. */
-export type OpenApiDocuments = Readonly<Record<string, OpenApiDocument>>
-
-const referencePrefix = '#/components/schemas/'
+/** What precedes the name of a definition in a `$ref`. */
+export const referencePrefix = '#/components/schemas/'
 
 /**
  * The name of the definition that a schema refers to (`$ref`, or `allOf` with one `$ref`); `undefined` for other
@@ -47,4 +40,54 @@ export function definitionNameOf(schema: OpenApiSchema): string | undefined {
   const reference = schema.$ref ?? (schema.allOf?.length === 1 ? schema.allOf[0]?.$ref : undefined)
   if (reference?.startsWith(referencePrefix) !== true) return undefined
   return reference.slice(referencePrefix.length)
+}
+
+/** The scalars of single values. */
+export type SchemaScalar =
+  | 'string'
+  | 'boolean'
+  | 'int'
+  | 'int64'
+  | 'float'
+  | 'dateTime'
+  | 'quantity'
+  | 'intOrString'
+
+const scalarDefinitions: readonly (readonly [suffix: string, scalar: SchemaScalar])[] = [
+  ['.pkg.api.resource.Quantity', 'quantity'],
+  ['.pkg.util.intstr.IntOrString', 'intOrString'],
+  ['.pkg.apis.meta.v1.Time', 'dateTime'],
+  ['.pkg.apis.meta.v1.MicroTime', 'dateTime'],
+]
+
+/** The pattern that controller-gen writes for the type Quantity. */
+const quantityPattern = /^\^\(\\\+\|-\)\?\(\(\[0-9\]\+/
+
+/** The scalar of a schema; `undefined` for objects, lists and open schemas. */
+export function scalarFormOf(schema: OpenApiSchema): SchemaScalar | undefined {
+  const definition = definitionNameOf(schema)
+  // Older servers describe these definitions by other keywords.
+  if (definition !== undefined) {
+    return scalarDefinitions.find(([suffix]) => definition.endsWith(suffix))?.[1]
+  }
+  if (schema['x-kubernetes-int-or-string'] === true || schema.format === 'int-or-string') {
+    const isQuantity = schema.pattern !== undefined && quantityPattern.test(schema.pattern)
+    return isQuantity ? 'quantity' : 'intOrString'
+  }
+  switch (schema.type) {
+    case 'string':
+      return schema.format === 'date-time' ? 'dateTime' : 'string'
+    case 'integer':
+      return schema.format === 'int32' ? 'int' : 'int64'
+    case 'number':
+      return 'float'
+    case 'boolean':
+      return 'boolean'
+    default:
+      return undefined
+  }
+}
+
+export function hasProperties({ properties }: OpenApiSchema): boolean {
+  return properties !== undefined && Object.keys(properties).length > 0
 }

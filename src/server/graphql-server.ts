@@ -42,6 +42,7 @@ import {
   type Routes,
   type ServerLog,
   type ServerObserver,
+  type ServedSdl,
 } from './operation-options.ts'
 import { listen } from './listen.ts'
 import { LongLivedConnections } from './long-lived-connections.ts'
@@ -87,8 +88,8 @@ export interface GraphQLServerOptions {
   readonly traces?: OperationTracer | undefined
   /** An error while the server must not answer: it refuses operations with the error, and `/readyz` answers 503. */
   readonly refusal?: (() => CodedError | undefined) | undefined
-  /** The schema as SDL, for `/graphql/schema`. Absent: the server does not show it. */
-  readonly sdl?: (() => string) | undefined
+  /** The schema as SDL, for `/schema.graphql` and `/graphql/schema`. Absent: the server does not show it. */
+  readonly sdl?: (() => Promise<ServedSdl>) | undefined
   /** The documents that GraphiQL shows at the first visit, each in a tab. */
   readonly exampleOperations?: readonly string[]
   /** The folder of the portal, served at `/` unless `server.portal` is false: `portalFolder`. Absent: no page. */

@@ -76,7 +76,14 @@ export interface OperationTracer {
 
 export const graphqlPath = '/graphql'
 
-export const sdlPath = '/graphql/schema'
+/** The paths of the schema as SDL. Tools take the second one for a file. */
+export const sdlPaths: readonly string[] = ['/graphql/schema', '/schema.graphql']
+
+/** The schema as SDL: compressed by Brotli, and its entity tag. */
+export interface ServedSdl {
+  readonly brotli: Buffer
+  readonly etag: string
+}
 
 /** The origin of an operation, from which a program makes its context. */
 export interface OperationOrigin {

@@ -73,6 +73,22 @@ describe('docs/clients.md', () => {
     expect(sorted(tableOf('Scalars').map(([name]) => name))).toEqual(sorted(scalars))
   })
 
+  it('gives the type of every scalar to graphql-codegen, gql.tada, Relay and genqlient', () => {
+    const names = sorted(tableOf('Scalars').map(([name]) => name))
+    const genqlient = readFileSync('examples/go-backend/genqlient.yaml', 'utf8')
+    const lists = [
+      ...[/ scalars: \{\n(.*?)\n {8}\},/s, /\n {2}scalars: \{\n(.*?)\n {2}\}/s].map((list) =>
+        list.exec(text),
+      ),
+      /"customScalarTypes": \{\n(.*?)\n {2}\}/s.exec(text),
+      /bindings:\n(.*)/s.exec(genqlient),
+    ]
+    for (const list of lists) {
+      const named = Array.from((list?.[1] ?? '').matchAll(/^ *"?(\w+)"?:/gm), ([, name]) => name)
+      expect(sorted(named)).toEqual(names)
+    }
+  })
+
   it('says what stands before the names of well-known groups', async () => {
     const rows = tableOf('Names of custom resources')
     expect(rows.length).toBeGreaterThan(20)

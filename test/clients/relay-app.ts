@@ -84,10 +84,7 @@ export async function compileRelayApp(project: Project, sdl: string): Promise<Re
   const source = `import { graphql } from 'relay-runtime'\n${fragment}\n${operations}`
   await project.write('src/NodePage.js', source)
   const settings = JSON.parse(blockWith('"eagerEsModules"')) as object
-  await project.write(
-    'relay.config.json',
-    JSON.stringify({ ...settings, language: 'javascript', customScalarTypes: {} }),
-  )
+  await project.write('relay.config.json', JSON.stringify({ ...settings, language: 'javascript' }))
   const compiled = await project.program('relay-compiler', 'relay.config.json')
   // A module of TypeScript may import the sources of the client.
   const artifacts = ['NodePageSubscription', 'NodePagePodsQuery'].map(

@@ -5,6 +5,7 @@ export type HealthCase = readonly [
   says: string,
   spec: Fields,
   status: Fields,
+  /** `''` for an object without a state. */
   health: string,
   reason?: string,
   message?: string,

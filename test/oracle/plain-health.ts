@@ -14,7 +14,7 @@ import type { Plain } from './plain-world.ts'
 
 export type { ProblemFact }
 
-export function healthOf({ kind, object }: Plain): Health {
+export function healthOf({ kind, object }: Plain): Health | undefined {
   return ruledHealth(healthRuleOf({ group: kind.group, kind: kind.kind }), object)
 }
 
@@ -28,7 +28,7 @@ export interface PlainFacts {
 }
 
 export function factsOf({ kind, object }: Plain): PlainFacts {
-  const values = problemValuesOf(kind)(object)
+  const values = problemValuesOf(kind, () => true)(object)
   const facts = values.map(decodeFact).filter((fact) => fact !== undefined)
   return { facts, successMs: lastSuccessIn(values), waits: values.includes(waitsForPod) }
 }

@@ -140,11 +140,6 @@ export class PlainRelations {
     return world.all().filter((user) => !this.#hasEnded(user) && this.#usedBy(user).has(used))
   }
 
-  /** Whether a type may use those of this one, and not any: else `usedBy` is null. */
-  mayBeUsed(type: string): boolean {
-    return this.#world.kinds.some((kind) => this.#usesIn(kind.type).some(({ to }) => to === type))
-  }
-
   #hasEnded({ kind, object }: Plain): boolean {
     const ended = this.#world.declared
       .get(kind.type)
@@ -162,9 +157,12 @@ export class PlainRelations {
       used = new Set(
         this.#usesIn(user.kind.type).flatMap(({ to, field, args }) => {
           if (field === undefined) return this.#referenced(user, to, args)
-          const isOfAny = this.declaration(user.kind.type, field)?.type === 'ObjectRef'
-          if (!isOfAny) return this.related(user, field)
-          return this.#world.all().filter((one) => this.#leadsTo(user, field, one))
+          const { type, directives = [] } = this.declaration(user.kind.type, field) ?? {}
+          const isMeant = ({ kind }: Plain): boolean =>
+            directives.every((one) => isAmong(one.args.among, kind))
+          if (to !== '*' && this.#world.of(to).length === 0) return []
+          if (type !== 'ObjectRef') return this.related(user, field).filter(isMeant)
+          return this.#world.all().filter((one) => isMeant(one) && this.#leadsTo(user, field, one))
         }),
       )
       this.#used.set(user, used)
@@ -179,7 +177,7 @@ export class PlainRelations {
     const declared = this.#world.declared.get(type)
     const fields = [...(declared?.fields ?? [])].flatMap(([field, { type: to, directives }]) =>
       directives.some(({ name, args }) =>
-        name === 'reference' ? this.#referenceArguments(args).uses : args.uses,
+        isUse(name, name === 'reference' ? this.#referenceArguments(args) : args),
       )
         ? [{ to: ofAnyKind.has(to) ? '*' : to.replace(/Connection$/, ''), field }]
         : [],
@@ -462,6 +460,24 @@ function patterned(
 }
 
 /** The arguments of a reference, with `at` before its paths. */
+/** Whether a field says that its object uses those that it leads to. */
+function isUse(directive: string, args: Json): boolean {
+  if (!['reference', 'named', 'selects', 'objectRef', 'chooses'].includes(directive)) return false
+  return args.uses !== false && !args.topmost && !(directive === 'objectRef' && args.kindAt)
+}
+
+const scaled = ['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationController']
+
+function isAmong(among: Json, { type, group }: Plain['kind']): boolean {
+  if (!among) return true
+  return listed(among).some(
+    (one) =>
+      one === type ||
+      (one === 'scalable' && scaled.includes(type)) ||
+      (one === 'custom' && group.includes('.') && !group.endsWith('.k8s.io')),
+  )
+}
+
 function moved(
   { path, namespacePath, kindPath, groupPath, ...rest }: Json,
   at: string | undefined,

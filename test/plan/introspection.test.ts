@@ -9,7 +9,7 @@ import {
   validate,
 } from 'graphql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { customDefinition } from '../../bench/support/custom-definitions.ts'
+import { operatorDefinition } from '../support/operator-definitions.ts'
 import { must, startSimulatedCluster, type TestCluster } from '../gateway/test-cluster.ts'
 import { type ServedGateway, serveGateway, type Variables } from '../support/gateway.ts'
 import { neverTooCostly } from './random-operation.ts'
@@ -123,13 +123,13 @@ describe('introspection', () => {
   it('of a schema with several hundred custom kinds is answered', async () => {
     await using large = await startSimulatedCluster()
     for (let number = 0; number < 300; number += 1) {
-      await must(large, definitionsPath, { method: 'POST', body: customDefinition(number) })
+      await must(large, definitionsPath, { method: 'POST', body: operatorDefinition(number) })
     }
     await using served = await serveGateway({ clusters: [{ name: 'one', ...large.selection }] })
     const query = getIntrospectionQuery()
     const text = await served.queryText(query)
     expect(text.slice(0, 30)).toBe('{"data":{"__schema":{"queryTyp')
-    expect(text).toContain('"Group29BenchExampleComWidget299Spec"')
+    expect(text).toContain('"Group37OperatorsExampleComOperand299Spec"')
     expect((await served.queryText(query)) === text).toBe(true)
   }, 240_000)
 })

@@ -37,7 +37,7 @@ describeInBrowser('An object', (browser) => {
       /nodes are available/,
     ],
     ['pods', 'where: { phase: { eq: "Failed" } }', /Its container has failed: exit code 2/],
-    ['nodes', 'where: { health: { eq: UNKNOWN } }', /Kubelet stopped posting node status/],
+    ['nodes', 'where: { health: { eq: DEGRADED } }', /Kubelet stopped posting node status/],
   ])('says in words what is broken: %s with %s', async (list, filter, sentence) => {
     await using opened = await open(await idOf(portal, list, filter))
     const header = opened.page.getByRole('article').locator('header')
@@ -162,7 +162,7 @@ describeInBrowser('An object', (browser) => {
     await page.getByRole('heading', { level: 1, name: 'Deployment cart-api' }).waitFor()
     const path = '/apis/apps/v1/namespaces/storefront/deployments/cart-api'
     await api(portal, 'PATCH', path, { spec: { replicas: 9 } })
-    await page.getByText(/^\d of 9 pods are ready/).waitFor()
+    await page.getByText(/\d of 9 pods are ready/).waitFor()
     expect(
       await page.getByRole('term').filter({ hasText: 'Ready' }).locator('..').innerText(),
     ).toMatch(/of 9$/)

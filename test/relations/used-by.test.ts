@@ -46,14 +46,17 @@ describe(`What makes use of an object, seed ${runSeed}`, () => {
     }
   })
 
-  it('is asked of an object of any kind, and null where nothing uses its kind', async () => {
+  it('is asked of an object of any kind, and empty where nothing uses it', async () => {
     const list = `nodes { id usedBy { totalCount nodes { paths } } }`
     const { secrets, replicaSets } = await served.gateway.data(
       `{ secrets(first: 3) { ${list} } replicaSets(first: 3) { ${list} } }`,
     )
     const typed: readonly Fields[] = [...secrets.nodes, ...replicaSets.nodes]
     expect(typed).toHaveLength(6)
-    for (const own of replicaSets.nodes) expect(own.usedBy).toBeNull()
+    for (const own of replicaSets.nodes)
+      expect(own.usedBy.nodes).toHaveLength(own.usedBy.totalCount)
+    const { events } = await served.gateway.data(`{ events(first: 3) { ${list} } }`)
+    for (const own of events.nodes) expect(own.usedBy).toEqual({ totalCount: 0, nodes: [] })
     const { objects } = await served.gateway.data(
       `query ($ids: [ID!]!) { objects(ids: $ids) { id usedBy { totalCount nodes { paths } } } }`,
       { ids: typed.map(({ id }) => id as string) },

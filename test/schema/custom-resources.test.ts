@@ -163,7 +163,8 @@ describe('custom resources', () => {
       limits: 'QuantityMap',
       flags: 'JSON',
       matrix: '[[Int]]',
-      listOfMaps: '[[StableExampleComWidgetSpecListOfMapsEntry!]]',
+      // The values of `groups` and those of these maps are of one structure.
+      listOfMaps: '[[StableExampleComWidgetSpecGroupsEntry!]]',
       _x24_ref: 'String',
       a_x2D_b: 'String',
       a_x2E_b: 'String',
@@ -174,7 +175,7 @@ describe('custom resources', () => {
       type: 'DateTime',
     })
     expect(fieldsOf('StableExampleComWidgetSpecParts')).toEqual({
-      order: 'StableExampleComWidgetSpecPartsOrder_',
+      order: 'StableExampleComWidgetOrder_',
     })
     expect(fieldsOf('StableExampleComWidgetSpecTemplate')).toEqual({
       metadata: 'EmbeddedObjectMeta',
@@ -207,6 +208,7 @@ describe('custom resources', () => {
   it('without a schema have the common fields', () => {
     const common = [
       'id',
+      'nameId',
       'clusterName',
       'cluster',
       'apiVersion',

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { checkDocuments, type DocumentBreak } from 'informerql'
+import { parse } from 'graphql'
 import { startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
@@ -333,6 +334,70 @@ describe('informerql schema --check', () => {
     const manifest = join(folder, 'documents.json')
     await writeFile(manifest, JSON.stringify({ abc: '{ checkExampleComWidgets { totalCount } }' }))
     expect(await schema('--check', manifest)).toMatchObject({ code: 0 })
+  })
+
+  it('reads documents in sources and as graphql-codegen writes them, each at its place', async () => {
+    const sources = join(folder, 'sources')
+    await mkdir(join(sources, 'gql'), { recursive: true })
+    const source = [
+      "import { gql } from '@apollo/client' // gql`{ notThis }`",
+      "import { graphql } from './gql/index.ts'",
+      "export const url = 'https://example.com/gql'",
+      '/** For example gql`{ norThis }`. */',
+      'export const card = gql`',
+      '  fragment Card on CheckExampleComWidget { name }`',
+      'export const query = gql`',
+      '  query Cards { checkExampleComWidgets { nodes { ...Card none } } }',
+      '  ${[card].map((one) => `${one}`).join("")}`',
+      'const other = graphql(`query Tagged { checkExampleComWidgets { nodes { lacking } } }`)',
+      'const third = graphql(/* GraphQL */ `query Commented { checkExampleComWidgets { absent } }`)',
+      'const fourth = /* GraphQL */ `query Bare { checkExampleComWidgets { gone } }`',
+      'const fifth = graphql("query Quoted { checkExampleComWidgets { away } }")',
+    ].join('\n')
+    await writeFile(join(sources, 'page.tsx'), source)
+    await writeFile(
+      join(sources, 'View.vue'),
+      '<script setup>\nuseQuery(gql`{ checkExampleComWidgets { missing } }`)\n</script>\n',
+    )
+    const text = 'query Written { checkExampleComWidgets { nodes { ...Card unknown } } }'
+    const card = 'fragment Card on CheckExampleComWidget { name }'
+    const documents = parse(`${text} ${card}`, { noLocation: true })
+    await writeFile(
+      join(sources, 'gql', 'graphql.ts'),
+      `export const A = ${JSON.stringify(documents)} as unknown as DocumentNode<AQuery, AVariables>;
+export const B = new TypedDocumentString(\`
+    query Texts { checkExampleComWidgets { nowhere } }
+    ${card}\`, {"fragmentName":"Card"}) as unknown as TypedDocumentString<BQuery, BVariables>;\n`,
+    )
+    const { code, stdout } = await schema('--check', sources, '--json')
+    const { documents: count, breaks } = JSON.parse(stdout)
+    expect(code).toBe(1)
+    expect(count).toBe(3)
+    const told = breaks.map(({ file, line, column, coordinate }: DocumentBreak) => [
+      `${relative(sources, file)}:${line}:${column}`,
+      coordinate?.split('.').at(-1),
+    ])
+    expect(told).toEqual([
+      ['View.vue:2:41', 'missing'],
+      ['gql/graphql.ts:1:75', 'unknown'],
+      ['gql/graphql.ts:3:44', 'nowhere'],
+      ['page.tsx:8:58', 'none'],
+      ['page.tsx:10:72', 'lacking'],
+      ['page.tsx:11:81', 'absent'],
+      ['page.tsx:12:69', 'gone'],
+      ['page.tsx:13:64', 'away'],
+    ])
+    const none = join(folder, 'none')
+    await mkdir(none)
+    await writeFile(join(none, 'plain.ts'), "export { graphql } from 'graphql'\n")
+    expect(await schema('--check', none)).toMatchObject({ code: 2 })
+  })
+
+  it('prints the mutations that a gateway with --allow-writes serves', async () => {
+    expect((await schema()).stdout).not.toContain('type Mutation')
+    const { stdout } = await schema('--allow-writes')
+    expect(stdout).toContain('type Mutation')
+    expect(stdout).toContain('scale(')
   })
 
   it('ends with 2 where nothing could be checked, and says why', async () => {

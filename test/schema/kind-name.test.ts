@@ -157,6 +157,41 @@ describe('names of kinds', async () => {
     expect(plain.schema.getQueryType()?.getFields()).toHaveProperty('widgets')
   })
 
+  it('do not double the prefix of a kind that begins with that of its group', async () => {
+    const resources = [
+      resourceOf('cilium.io', 'CiliumEndpoint'),
+      resourceOf('argoproj.io', 'ArgoCD'),
+      resourceOf('argoproj.io', 'Argonaut'),
+      resourceOf('stable.example.com', 'PodMetrics'),
+      resourceOf('networking.istio.io', 'IstioSecurityPolicy'),
+    ]
+    const aliases = { 'stable.example.com': 'Pod' }
+    const { schema: short, problems } = await schemaOf({ resources, openapi: {} }, { aliases })
+    expect(problems).toEqual([])
+    const root = short.getQueryType()?.getFields()
+    expect(root).toHaveProperty('ciliumEndpoints')
+    expect(root).toHaveProperty('ciliumEndpoint')
+    expect(short.getType('CiliumEndpoint')).toBeDefined()
+    expect(short.getType('CiliumCiliumEndpoint')).toBeUndefined()
+    expect(short.getType('ArgoCD')).toBeDefined()
+    // No word of its name.
+    expect(short.getType('ArgoArgonaut')).toBeDefined()
+    // These are names of other kinds, whether or not the cluster serves them.
+    expect(short.getType('PodPodMetrics')).toBeDefined()
+    expect(short.getType('IstioIstioSecurityPolicy')).toBeDefined()
+  })
+
+  it('double the prefix where the short name is that of another kind of the group', async () => {
+    const resources = ['Endpoint', 'CiliumEndpoint', 'CiliumNode'].map((kind) =>
+      resourceOf('cilium.io', kind),
+    )
+    const { schema: doubled, problems } = await schemaOf({ resources, openapi: {} })
+    expect(problems).toEqual([])
+    expect(Object.keys(doubled.getQueryType()?.getFields() ?? {})).toEqual(
+      expect.arrayContaining(['ciliumEndpoints', 'ciliumCiliumEndpoints', 'ciliumNodes']),
+    )
+  })
+
   it('refuse an alias that cannot begin a name', async () => {
     const refused = schemaOf(builtIns, { aliases: { 'example.com': '9lives' } })
     await expect(refused).rejects.toMatchObject({ code: 'GROUP_ALIAS' })

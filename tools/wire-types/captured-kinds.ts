@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
-import type { OpenApiDocuments, OpenApiSchema } from '../../src/kubernetes/open-api.ts'
+import type { OpenApiSchema } from '../../src/kubernetes/open-api.ts'
+import type { OpenApiDocuments } from '../../src/kubernetes/open-api-structures.ts'
 
 interface CapturedResource {
   readonly name: string

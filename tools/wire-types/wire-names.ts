@@ -1,9 +1,6 @@
 import { namesOfKind } from '../../src/graphql/naming/kind-name.ts'
-import {
-  ownerOfBareKind,
-  nestedTypeName,
-  splitDefinitionName,
-} from '../../src/graphql/naming/nested-name.ts'
+import { ownerOfBareKind } from '../../src/graphql/naming/bare-kinds.ts'
+import { nestedTypeName, splitDefinitionName } from '../../src/graphql/naming/nested-name.ts'
 import { capitalised } from '../../src/lib/letter-case.ts'
 import type { Definitions } from '../../src/graphql/model/definitions.ts'
 import { TypeNames } from '../../src/graphql/schema/open-api-types.ts'
@@ -14,12 +11,16 @@ export class WireNames {
   readonly #nested: TypeNames
 
   constructor(definitions: Definitions, kinds: readonly CapturedKind[]) {
-    this.#nested = new TypeNames(definitions, {}, kinds.map(nameOfKind))
+    this.#nested = new TypeNames(
+      definitions,
+      {},
+      kinds.map((kind) => ({ typeName: nameOfKind(kind), structures: undefined })),
+    )
   }
 
   /** The name of a nested type. */
   nested(definition: string): string {
-    return this.#nested.nameOfDefinition(definition, '')
+    return this.#nested.nameOfDefinition(definition, { group: '' })
   }
 }
 

@@ -161,6 +161,7 @@ export const words = {
     inStep: 'All kinds are up to date',
     capacity: {
       title: 'Requested of what there is',
+      yours: 'Of your pods: you may not list the others.',
       cpuShort: 'CPU',
       memoryShort: 'Memory',
       cpu: (requested: number, allocatable: number, used: number | undefined): string =>
@@ -286,12 +287,17 @@ export const words = {
       readonly isGoing: boolean
     }): string =>
       isGoing
-        ? `${ready} of ${desired} pods are ready; ${updated} of ${desired} are of the current revision.`
+        ? `${updated} of ${desired} pods are of the current revision; ${
+            ready > desired
+              ? `${ready} are ready, with those of earlier ones`
+              : `${ready} are ready`
+          }.`
         : `All ${desired} pods are ready and of the current revision.`,
     revision: (number: string): string => `Revision ${number}`,
     current: 'current',
     old: 'old',
-    healthyPods: (ready: number, of: number): string => `${ready} of ${of} healthy`,
+    healthyPods: (ready: number, of: number): string =>
+      ready > of ? `${ready} healthy, ${of} wanted` : `${ready} of ${of} healthy`,
     waysIn: 'What leads to it',
     noServices: 'No Service selects its pods.',
     uses: 'What it uses',

@@ -1,13 +1,25 @@
 /*
  * The OpenAPI v3 documents of one server. Each call reads the index, fetches the documents whose hashes have changed, and
- * forgets documents that the server no longer lists. Equal documents of several servers are held once.
+ * forgets documents that the server no longer lists. Of a text, only the schemas are parsed, one by one with pauses: the
+ * paths, which are most of it, are never needed. The schema of a custom kind is held as `KindSchema`, which is small.
+ * Equal documents and schemas of several servers are held once.
  */
 
 import { createHash } from 'node:crypto'
-import type { OpenApiDocument, OpenApiDocuments } from '../../kubernetes/open-api.ts'
+import { isBuiltInGroup } from '../../kubernetes/api-resource.ts'
+import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
+import {
+  KindSchema,
+  kindsOf,
+  type OpenApiDocument,
+  type OpenApiDocuments,
+} from '../../kubernetes/open-api-structures.ts'
 import { ApiStatusError } from '../../kubernetes/status.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { boundedParallel } from '../../lib/concurrency.ts'
+import { inSlices } from '../../lib/event-loop.ts'
+import { isRecord } from '../../lib/json.ts'
+import { type JsonMember, jsonMembers } from '../../lib/json-members.ts'
 import { SharedValues } from '../../lib/shared-values.ts'
 
 /** An OpenAPI document could not be fetched. The other documents are unaffected. */
@@ -96,27 +108,83 @@ export class OpenApi {
   }
 
   async #document(url: string, signal: AbortSignal): Promise<CachedDocument> {
-    const document = await this.#get(url, signal, sharedDocument)
-    if (typeof document === 'object' && document !== null && 'openapi' in document) {
-      return { url, document: document as OpenApiDocument }
-    }
-    throw new TypeError('the answer is not an OpenAPI document')
+    const text = await this.#get(url, signal, (body) => body)
+    const document =
+      typeof text === 'string'
+        ? await inSlices(documentInSteps(text), () => signal.aborted)
+        : undefined
+    signal.throwIfAborted()
+    if (document === undefined) throw new TypeError('the answer is not an OpenAPI document')
+    return { url, document }
   }
 }
 
 /** Clusters of one version serve equal documents, of some megabytes. All connections hold the same one, parsed once. */
-const shared = new SharedValues<object>()
-const hashes = new WeakMap<object, string>()
+const shared = new SharedValues<OpenApiDocument>()
+/** Documents repeat the definitions of Kubernetes itself. */
+const definitions = new SharedValues<OpenApiSchema>()
+const hashes = new WeakMap<OpenApiDocument, string>()
 
-/** This process hashes the text, so that no server can pass off its document as another server's. */
-function sharedDocument(text: string): unknown {
+/**
+ * The document of a text; `undefined` for another text. This process hashes the text, so that no server can pass off its
+ * document as another server's.
+ */
+function* documentInSteps(text: string): Generator<void, OpenApiDocument | undefined> {
   const hash = sha256(text)
   const known = shared.get(hash)
   if (known !== undefined) return known
-  const document: unknown = JSON.parse(text)
-  if (typeof document !== 'object' || document === null) return document
+  const members = new Map<string, JsonMember>()
+  for (const member of jsonMembers(text)) {
+    members.set(member.name, member)
+    yield
+  }
+  if (!members.has('openapi')) return undefined
+  const all = [...schemaMembers(text, members.get('components'))]
+  const schemas: Record<string, OpenApiSchema> = {}
+  const kinds: KindSchema[] = []
+  for (const { name, begin, end } of all) {
+    const written = text.slice(begin, end)
+    const before = definitions.get(sha256(written))
+    const schema = before ?? (JSON.parse(written) as OpenApiSchema)
+    yield
+    if (!isRecord(schema)) continue
+    if (!isOfCustomKind(name, schema)) {
+      schemas[name] = before ?? definitions.add(sha256(written), schema)
+    } else if (!isList(schema)) {
+      kinds.push(yield* KindSchema.ofTextInSteps(written, schema))
+    }
+  }
+  // A kind may be a part of another one.
+  const referred = new Set(kinds.flatMap(({ references }) => references))
+  for (const { name, begin, end } of all) {
+    if (referred.has(name)) schemas[name] ??= JSON.parse(text.slice(begin, end)) as OpenApiSchema
+    yield
+  }
+  const about = members.get('info')
+  const info: unknown = about && JSON.parse(text.slice(about.begin, about.end))
+  const document: OpenApiDocument = { info, components: { schemas }, kinds }
   hashes.set(document, hash)
   return shared.add(hash, document)
+}
+
+/** The members of `components.schemas`. */
+function* schemaMembers(text: string, components: JsonMember | undefined): Generator<JsonMember> {
+  if (components === undefined || text[components.begin] !== '{') return
+  for (const { name, begin } of jsonMembers(text, components.begin)) {
+    if (name === 'schemas' && text[begin] === '{') yield* jsonMembers(text, begin)
+  }
+}
+
+/** All documents have the definitions of the API machinery, some of which name the groups of custom kinds. */
+function isOfCustomKind(name: string, schema: OpenApiSchema): boolean {
+  const isOfAll = name.startsWith('io.k8s.apimachinery.')
+  return !isOfAll && kindsOf(schema).some(({ group }) => !isBuiltInGroup(group))
+}
+
+/** Whether a schema is that of a list of objects, which nothing reads. */
+function isList({ properties }: OpenApiSchema): boolean {
+  const metadata: unknown = properties?.['metadata']
+  return isRecord(metadata) && definitionNameOf(metadata)?.endsWith('.ListMeta') === true
 }
 
 /** A hash of the content, which is equal for documents that were fetched with the same text. */

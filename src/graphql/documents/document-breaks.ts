@@ -22,6 +22,7 @@ import {
   type NamedTypeNode,
   NoUnusedFragmentsRule,
   parse,
+  print,
   Source,
   specifiedRules,
   TypeInfo,
@@ -153,19 +154,25 @@ function combined(documents: readonly ClientDocument[]): DocumentNode {
     }
   })
   const fragments = new Map<string, ASTNode>()
+  const copies = new Set<ASTNode>()
   for (const one of definitions) {
     if (one.kind !== NodeKind.FRAGMENT_DEFINITION) continue
     const name = one.name.value
     const other = fragments.get(name)
-    if (other !== undefined) {
+    // Generators write the fragments of the sources into their own files.
+    if (other !== undefined && print(other) === print(one)) copies.add(one)
+    else if (other !== undefined) {
       const places = [other, one].map(placeOf).map(({ file, line }) => `${file}:${line}`)
       throw new DocumentCheckError(`fragment ${name} stands at ${places.join(' and at ')}`, {
         hint: 'check the documents of one client at a time',
       })
     }
-    fragments.set(name, one)
+    if (other === undefined) fragments.set(name, one)
   }
-  return { kind: NodeKind.DOCUMENT, definitions }
+  return {
+    kind: NodeKind.DOCUMENT,
+    definitions: definitions.filter((one) => !copies.has(one)),
+  }
 }
 
 const nowhere = { file: '', line: 1, column: 1 }

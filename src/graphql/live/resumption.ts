@@ -66,7 +66,7 @@ export async function resumed(
   )
   if (!(await hasReached(state, asked))) return undefined
   // The rest runs in one tick.
-  if (list !== state.token.list) return undefined
+  if (list !== state.token.list || incarnation !== state.token.incarnation) return undefined
   const { failures } = state
   const positions = state.reachPresent()
   const isAhead = state.isAheadOf(positions)
@@ -150,6 +150,8 @@ async function hasReached(state: GroupState, wanted: GroupPositions): Promise<bo
   const deadlineMs = performance.now() + 2 * state.wanted.coalesceMs + reachMs
   const isReached = (): boolean => {
     const positions = state.reachPresent()
+    // Another cluster may have reached the same versions at the same address.
+    if (!state.lists.every(({ isVerified }) => isVerified)) return false
     return Array.from(wanted).every(([list, ofList]) =>
       Object.entries(positions.get(list) ?? {}).every(([type, position]) => {
         const version = ofList[type]

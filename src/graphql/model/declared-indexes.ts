@@ -15,7 +15,7 @@ import { builtInIndexes, type IndexFunction } from '../../informer/store/store-v
 import { ruledHealth } from '../../kubernetes/health/health.ts'
 import { healthRuleOf } from '../../kubernetes/health/health-rules.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
-import type { OpenApiSchema } from '../../kubernetes/open-api.ts'
+import { type OpenApiSchema, scalarFormOf, type SchemaScalar } from '../../kubernetes/open-api.ts'
 import { type IndexDefinition, builtInDefinitions } from '../../query/index/index-definition.ts'
 import { type IndexType, indexKeyOf } from '../../query/index/index-key.ts'
 import { containerResourceAt } from '../../query/index/pod-total.ts'
@@ -28,8 +28,7 @@ import {
   type SdlProblem,
   unknownFieldHint,
 } from '../sdl/sdl-error.ts'
-import type { BareKind } from './kind.ts'
-import { scalarFormOf, type SchemaScalar } from './definitions.ts'
+import { type BareKind, isNamespace } from './kind.ts'
 
 /** The index functions of a program by list field (`pods`) and by name, which is also the field of `where`. */
 export type IndexFunctions = Readonly<
@@ -297,10 +296,11 @@ function healthIndex({
     paths: [],
     type: 'healthStatus',
     lazy: true,
+    ...(isNamespace({ resource }) ? { isOfContents: true } : {}),
     description: 'The `status` of `health`, in the order of `HealthStatus`: the worst first.',
     valuesOf(object) {
-      const { status } = ruledHealth(rule, object as Unstructured)
-      return [indexKeyOf('healthStatus', status) ?? '']
+      const health = ruledHealth(rule, object as Unstructured)
+      return health === undefined ? [] : [indexKeyOf('healthStatus', health.status) ?? '']
     },
   }
 }

@@ -3,7 +3,7 @@
  * (`inferred-references.ts`), and the facts that every cluster has namespaces, Events and CRDs. First, declarations of
  * every kind become declarations of each kind that they fit, and `@uses` becomes references without a field. Then come
  * the indexes (`declared-indexes.ts`) and the relations (`declared-relations.ts`). Finally each kind learns which
- * relations of other kinds use it. An unreadable declaration is left out, and becomes a problem.
+ * references and selectors lead to it: these are its `usedBy`. An unreadable declaration is left out, and becomes a problem.
  */
 
 import type { CodedError } from '../../lib/coded-error.ts'
@@ -13,11 +13,11 @@ import { relationDirectives } from '../../query/relation/relations.ts'
 import type { RelationDeclaration, TypeExtension, TypeDeclaration } from '../sdl/sdl-document.ts'
 import { pathProblem, SdlError, unknownFieldHint } from '../sdl/sdl-error.ts'
 import { IndexFunctionError, indexesOf, type IndexFunctions } from './declared-indexes.ts'
-import { DeclaredRelations } from './declared-relations.ts'
+import { amongOf, DeclaredRelations } from './declared-relations.ts'
 import { inferredReferences, referencedByOf } from './inferred-references.ts'
 import {
+  type Among,
   type BareKind,
-  type ChosenObjects,
   everyKindType,
   type Kind,
   type PolymorphicRelationField,
@@ -109,11 +109,7 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
       ...(by === undefined ? [] : [by]),
     ]
   }
-  const usersByKind = usersOf(
-    kinds.flatMap(({ typeName }) => relations.of(typeName)),
-    relations.ofAnyKind,
-    relations.usedChoices,
-  )
+  const usersByKind = usersOf(kinds, relations, catalog)
   yield
   const endedProblems: SdlError[] = []
   const declared = kinds.map((kind): Kind => {
@@ -127,7 +123,7 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
       objectRefs: relations.objectRefsOf(typeName),
       polymorphic: polymorphicOf(typeName),
       usedBy: usersByKind.get(typeName) ?? [],
-      leftOutUsers: uses.leftOutUsers(typeName),
+      leftOutUsers: uses.leftOutUsers(kind),
       ...(ended === undefined ? {} : { ended }),
       ...(hasEvents ? { events: eventsOf(typeName) } : {}),
     }
@@ -205,7 +201,7 @@ function namespaceOf({ typeName, listField, resource }: BareKind): readonly Rela
   if (!resource.namespaced) return []
   const [name, from, to] = [namespaceField, typeName, 'Namespace']
   const paths = ['metadata.namespace']
-  const definition = { form: 'reference', name, from, to, paths, many: false } as const
+  const definition = { form: 'reference', name, from, to, paths, many: false, uses: false } as const
   const up = { definition, many: false, description: 'The namespace that the object is in.' }
   if (isInjectedField(listField, { ...resource, namespaced: false })) return [up]
   const of = `${from}.${name}`
@@ -231,40 +227,62 @@ function eventsOf(typeName: string): RelationField {
   }
 }
 
-/**
- * The reverse of each use, by the type of the used objects. References to any kind, and choices, count only for types
- * that something else uses, too.
- */
+/** The reverse of each reference and selector, by the type of the used objects. */
 function usersOf(
-  relations: readonly RelationField[],
-  ofAnyKind: readonly ReferenceOfAnyKind[],
-  choices: readonly ChosenObjects[],
+  kinds: readonly BareKind[],
+  relations: DeclaredRelations,
+  catalog: KindCatalog,
 ): ReadonlyMap<string, readonly RelationField[]> {
-  const uses = relations.flatMap(({ definition }) =>
-    (definition.form === 'reference' || definition.form === 'numbered') && definition.uses === true
-      ? [definition]
-      : [],
+  const uses = Map.groupBy(
+    kinds
+      .flatMap(({ typeName }) => relations.of(typeName))
+      .flatMap(({ definition }) => (isUse(definition) ? [definition] : [])),
+    ({ to }) => to,
   )
-  const anyUses = ofAnyKind.filter((one) => one.uses === true)
-  const byType = Array.from(
-    Map.groupBy(uses, ({ to }) => to),
-    ([from, users]) => {
-      const reverses = [...users, ...anyUses].map((user): RelationField => {
-        const of = relationName(user)
-        const name = `${usedByField}(${of})`
-        return { definition: { form: 'reverse', name, from, to: user.from, of }, many: true }
-      })
-      const choosers = choices.map(({ field, path, relation, kindPath }): RelationField => {
-        const name = `${usedByField}(${field})`
-        const { from: to } = relation.definition
-        const kindRelation = relationName(relation.definition)
-        const places = { path: path.text, kindRelation, kindPath: kindPath.text }
-        return { definition: { form: 'chooser', name, from, to, field, ...places }, many: true }
-      })
-      return [from, [...reverses, ...choosers]] as const
-    },
+  const users = kinds.map((kind): [string, readonly RelationField[]] => {
+    const from = kind.typeName
+    const anyUses = relations.ofAnyKind.filter((one) =>
+      isAmong(relations.amongOf(relationName(one)), kind, catalog),
+    )
+    const reverses = [...(uses.get(from) ?? []), ...anyUses].map((user): RelationField => {
+      const of = relationName(user)
+      const name = `${usedByField}(${of})`
+      return { definition: { form: 'reverse', name, from, to: user.from, of }, many: true }
+    })
+    const choices = relations.choices.filter(({ among }) => isAmong(among, kind, catalog))
+    const choosers = choices.map(({ field, path, relation, kindPath }): RelationField => {
+      const name = `${usedByField}(${field})`
+      const { from: to } = relation.definition
+      const kindRelation = relationName(relation.definition)
+      const places = { path: path.text, kindRelation, kindPath: kindPath.text }
+      return { definition: { form: 'chooser', name, from, to, field, ...places }, many: true }
+    })
+    return [from, [...reverses, ...choosers]]
+  })
+  return new Map(users)
+}
+
+/** Whether objects with a relation use those that it leads to: whether they name or select them. */
+function isUse(definition: RelationField['definition']): boolean {
+  switch (definition.form) {
+    case 'reference':
+    case 'numbered':
+    case 'selects':
+      return definition.uses !== false
+    default:
+      return false
+  }
+}
+
+/** Whether `usedBy` of a kind counts references to any kind of these. */
+function isAmong(among: Among | undefined, kind: BareKind, catalog: KindCatalog): boolean {
+  return (
+    among?.some((one) => {
+      if (one === 'scalable') return kind.resource.subresources?.includes('scale') === true
+      if (one === 'custom') return catalog.customResourceOf(kind) !== undefined
+      return one === kind.typeName
+    }) ?? true
   )
-  return new Map(byType)
 }
 
 /** The `@ended` of a type. The last one wins, so that the user's SDL wins over the package's. */
@@ -286,11 +304,11 @@ function endedRuleOf(
   return rule
 }
 
-/** What objects of a type use: a `@reference`, `@named`, `@objectRef` or `@chooses` with `uses`, or an `@uses`. */
+/** What objects of a type use: a `@reference`, `@named`, `@selects`, `@objectRef` or `@chooses`, or an `@uses`. */
 interface Use {
   readonly declaration: RelationDeclaration
-  /** The type of the used objects; `undefined`: any kind that has `usedBy`. */
-  readonly to: string | undefined
+  /** The types of the used objects; `undefined`: any. */
+  readonly to: Among | undefined
 }
 
 /**
@@ -300,7 +318,9 @@ class SdlUses {
   readonly extensions: readonly TypeExtension[]
   readonly problems: readonly SdlError[]
   readonly #byType: ReadonlyMap<string, readonly TypeExtension[]>
-  readonly #leftOut = new Map<string | undefined, Set<string>>()
+  readonly #catalog: KindCatalog
+  /** The uses of kinds that the profile leaves out, by type. */
+  readonly #leftOut = new Map<string, readonly Use[]>()
 
   /** `inferredOfLeftOut` are the inferred references of the kinds that the profile leaves out. */
   constructor(
@@ -308,6 +328,7 @@ class SdlUses {
     catalog: KindCatalog,
     inferredOfLeftOut: readonly TypeExtension[],
   ) {
+    this.#catalog = catalog
     this.#byType = Map.groupBy(written, ({ typeName }) => typeName)
     const problems: SdlError[] = []
     this.extensions = written.flatMap((extension) => {
@@ -337,15 +358,15 @@ class SdlUses {
   }
 
   #leaveOut(typeName: string, uses: readonly Use[]): void {
-    for (const { to } of uses) {
-      this.#leftOut.set(to, (this.#leftOut.get(to) ?? new Set()).add(typeName))
-    }
+    this.#leftOut.set(typeName, [...(this.#leftOut.get(typeName) ?? []), ...uses])
   }
 
   /** The kinds that may use objects of a type, but that the profile leaves out of the schema. */
-  leftOutUsers(typeName: string): readonly string[] {
-    const users = [typeName, undefined].flatMap((to) => [...(this.#leftOut.get(to) ?? [])])
-    return [...new Set(users)].toSorted()
+  leftOutUsers(kind: BareKind): readonly string[] {
+    const users = [...this.#leftOut].flatMap(([typeName, uses]) =>
+      uses.some(({ to }) => isAmong(to, kind, this.#catalog)) ? [typeName] : [],
+    )
+    return users.toSorted()
   }
 
   #usesOf(typeName: string, open: readonly string[]): readonly Use[] {
@@ -359,16 +380,17 @@ class SdlUses {
   #useIn(declaration: RelationDeclaration): Use | undefined {
     const { directive, arguments: args, type } = declaration
     const { as, at, uses } = args
+    if (directive === 'objectRef' && (args['topmost'] || args['kindAt'])) return undefined
     if (directive === 'objectRef' || directive === 'chooses')
-      return uses ? { declaration, to: undefined } : undefined
-    if (directive !== 'reference' && directive !== 'named') return undefined
-    const to = type.replace(/Connection$/, '')
-    if (typeof as !== 'string') return uses ? { declaration, to } : undefined
+      return { declaration, to: amongOf(args) }
+    if (!['reference', 'named', 'selects'].includes(directive) || uses === false) return undefined
+    const to = [type.replace(/Connection$/, '')]
+    if (typeof as !== 'string') return { declaration, to }
     const [otherType = '', field] = as.split('.')
     const other = (this.#byType.get(otherType) ?? [])
       .flatMap(({ relations }) => relations)
       .find(({ name }) => name === field)
-    if (other === undefined || !(uses ?? other.arguments['uses'])) return undefined
+    if (other === undefined || (uses ?? other.arguments['uses']) === false) return undefined
     return { declaration: { ...declaration, arguments: moved(other.arguments, at) }, to }
   }
 
@@ -390,13 +412,12 @@ class SdlUses {
       )
       return this.#usesOf(as, [...open, as]).flatMap(({ declaration, to }) => {
         const { name, type, directive } = declaration
-        if (directive === 'named' || directive === 'chooses' || taken.has(`${as}.${name}`))
-          return []
+        if (!['reference', 'objectRef'].includes(directive) || taken.has(`${as}.${name}`)) return []
         const own = {
           place,
           name: `uses(${as}.${name} at ${at})`,
-          type: to === undefined ? type : `${to}Connection`,
-          isList: to === undefined,
+          type: directive === 'objectRef' ? type : `${to?.[0]}Connection`,
+          isList: directive === 'objectRef',
           directive,
           arguments: moved(declaration.arguments, at),
           isHidden: true,
@@ -413,10 +434,10 @@ class SdlUses {
       type: `${kind}Connection`,
       isList: false,
       directive: 'reference',
-      arguments: { ...where, uses: true },
+      arguments: where,
       isHidden: true,
     } as const
-    return [{ declaration, to: kind }]
+    return [{ declaration, to: [kind] }]
   }
 }
 
@@ -429,10 +450,7 @@ function moved(args: RelationDeclaration['arguments'], at: unknown): Record<stri
       ? value.map((path) => `${at}.${path}`)
       : value
   const entries = Object.entries(args).filter(([name]) => name !== 'names')
-  return {
-    ...Object.fromEntries(entries.map(([name, value]) => [name, below(name, value)])),
-    uses: true,
-  }
+  return Object.fromEntries(entries.map(([name, value]) => [name, below(name, value)]))
 }
 
 function useProblem(

@@ -30,6 +30,7 @@ import {
   unknownFieldHint,
 } from '../sdl/sdl-error.ts'
 import {
+  type Among,
   type ChosenObjects,
   everyKindType,
   type KindPlace,
@@ -80,6 +81,17 @@ class Written {
 /** Thrown for a declaration that names an unserved type. There may be hundreds, so all share one error. */
 const passedOver = new Error('a declaration names a type that is not served')
 
+/** The arguments of `@objectRef` and `@chooses` that say whose `usedBy` counts them. */
+export function amongOf({
+  uses,
+  among,
+}: {
+  readonly uses?: unknown
+  readonly among?: unknown
+}): Among | undefined {
+  return uses === false ? [] : ((among as Among | null | undefined) ?? undefined)
+}
+
 const connection = /^(.+)Connection$/
 
 /** Fields of these directives come last, in this order. */
@@ -92,6 +104,7 @@ export class DeclaredRelations {
   readonly #relations = new Map<string, RelationField>()
   readonly #objectRefs = new Map<string, ObjectRefField[]>()
   readonly #ofAnyKind = new Map<string, ReferenceOfAnyKind>()
+  readonly #among = new Map<string, Among>()
   /** The choices of `@chooses` by the full names of their fields; `undefined` for an invalid one. */
   readonly #choices = new Map<string, ChosenObjects | undefined>()
   readonly #polymorphic = new Map<string, Written[]>()
@@ -137,9 +150,13 @@ export class DeclaredRelations {
     return [...this.#ofAnyKind.values()]
   }
 
-  /** The choices whose objects use what they choose. */
-  get usedChoices(): readonly ChosenObjects[] {
-    return [...this.#choices.values()].flatMap((one) => (one?.uses === true ? [one] : []))
+  get choices(): readonly ChosenObjects[] {
+    return [...this.#choices.values()].flatMap((one) => one ?? [])
+  }
+
+  /** The types whose `usedBy` lists the objects with a reference to any kind; `undefined`: all. */
+  amongOf(full: string): Among | undefined {
+    return this.#among.get(full)
   }
 
   /** Adds all declarations. Yields between relations. */
@@ -162,10 +179,12 @@ export class DeclaredRelations {
         relations.push(one)
         continue
       }
-      const { path: paths, topmost, kindAt, uses } = reference
+      const { path: paths, topmost, kindAt } = reference
       // No index holds such a reference: another object decides which object is meant.
       if (topmost || kindAt || paths.some((path) => pathProblem(path, place, name))) continue
-      this.#ofAnyKind.set(full, { from, name, paths, ...(uses ? { uses } : {}) })
+      this.#ofAnyKind.set(full, { from, name, paths })
+      const among = amongOf(reference)
+      if (among !== undefined) this.#among.set(full, among)
     }
     const rankOf = ({ declaration }: Written): number =>
       lastDirectives.indexOf(declaration.directive)
@@ -200,6 +219,8 @@ export class DeclaredRelations {
       return read()
     } catch (error) {
       if (error === passedOver) return undefined
+      // What `@uses(as:)` copies has its problem where it is declared.
+      if (one.optional && one.declaration.isHidden) return undefined
       const isExpected =
         error instanceof PathError ||
         error instanceof NameTemplateError ||
@@ -407,7 +428,8 @@ export class DeclaredRelations {
     }
   }
 
-  #choice(one: Written, { path, kindAt, uses }: DirectiveArguments['chooses']): ChosenObjects {
+  #choice(one: Written, args: DirectiveArguments['chooses']): ChosenObjects {
+    const { path, kindAt } = args
     const { full: field, typeName } = one
     for (const [argument, text] of Object.entries({ path, kindAt })) {
       const about = `: @chooses(${argument}: ${JSON.stringify(text)})`
@@ -421,8 +443,9 @@ export class DeclaredRelations {
     const { relation, path: kindPath } = kindPlace
     this.#presentPaths(typeName, [path], one, '@chooses: ')
     this.#presentPaths(relation.definition.to, [kindPath], one, '@chooses: ')
-    const use = uses ? { uses: true } : {}
-    return { field, path: parsePath(path), relation, kindPath: parsePath(kindPath), ...use }
+    const among = amongOf(args)
+    const choice = { field, path: parsePath(path), relation, kindPath: parsePath(kindPath) }
+    return among === undefined ? choice : { ...choice, among }
   }
 
   /** The fields of one kind that lead to several. A field is left out if no kind of the schema can stand behind it. */

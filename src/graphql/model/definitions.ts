@@ -1,8 +1,8 @@
 /*
  * The OpenAPI documents of the clusters as definitions that `$ref`s find. All documents share the definitions of
  * Kubernetes itself; the copies of aggregated servers are often older and are ignored. Every other definition is looked
- * up in the document that refers to it. The schema of a custom kind is checked once. A malformed or unbounded schema is
- * refused, and its kind has the common fields only.
+ * up in the document that refers to it. The schema of a custom kind has its structures as definitions of its own
+ * (`kubernetes/open-api-structures.ts`). A malformed or unbounded schema is refused, and its kind has the common fields only.
  *
  * The APIs of several clusters are merged into one first (`mergedApis`). Each kind has the first version that all clusters
  * with the kind serve. Its schema has the properties of every cluster, and is open where their types differ.
@@ -15,22 +15,32 @@ import {
   isBuiltInGroup,
   groupResourceOf,
 } from '../../kubernetes/api-resource.ts'
+import { definitionNameOf, type OpenApiSchema, scalarFormOf } from '../../kubernetes/open-api.ts'
 import {
-  definitionNameOf,
+  KindSchema,
+  kindsOf,
   type OpenApiDocument,
   type OpenApiDocuments,
-  type OpenApiGroupVersionKind,
-  type OpenApiSchema,
-} from '../../kubernetes/open-api.ts'
+  partProblem,
+  partsOf,
+  schemaBounds,
+  type SchemaProblem,
+  type SharedSchema,
+  structureIndexOf,
+  tooManyParts,
+} from '../../kubernetes/open-api-structures.ts'
 import { compareGroupLabels, splitDefinitionName } from '../naming/nested-name.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { isRecord } from '../../lib/json.ts'
+import { SharedValues } from '../../lib/shared-values.ts'
 
 /** The definition of every object's `metadata`. */
 export const objectMetaDefinition = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'
 
 export interface DefinitionScope {
   find(definition: string): OpenApiSchema | undefined
+  /** The distinct structures of a custom kind, which are definitions of its own; absent for other kinds. */
+  readonly structures?: () => SharedSchema
   /** Whether a definition contains itself, directly or indirectly. */
   isRecursive(definition: string): boolean
 }
@@ -43,6 +53,9 @@ export class Definitions {
   readonly #scopes = new Map<string, DefinitionScope>()
   readonly #byName: ReadonlyMap<string, readonly string[]>
   readonly #ofKinds = new Map<string, OpenApiSchema | 'none'>()
+  /** The schemas of custom kinds, by document and kind. */
+  readonly #held = new Map<string, ReadonlyMap<string, KindSchema>>()
+  readonly #refused = new Set<string>()
 
   constructor(documents: OpenApiDocuments) {
     this.#documents = documents
@@ -73,42 +86,51 @@ export class Definitions {
 
   /** The schema of a kind; `undefined` if the server publishes none, or {@link refuseUnfit} has refused it. */
   schemaOf(resource: ApiResource): OpenApiSchema | undefined {
-    const name = keyOf(resource)
-    let schema = this.#ofKinds.get(name)
+    const key = keyOf(resource)
+    if (this.#refused.has(key)) return undefined
+    const held = this.heldSchemaOf(resource)
+    if (held !== undefined) return held.read().root
+    let schema = this.#ofKinds.get(key)
     if (schema === undefined) {
-      schema = this.#publishedSchemaOf(resource) ?? 'none'
-      this.#ofKinds.set(name, schema)
+      const schemas = Object.values(schemasOf(this.#documents[documentPathOf(resource)]))
+      schema = schemas.find((one) => kindsOf(one).some(isKind(resource))) ?? 'none'
+      this.#ofKinds.set(key, schema)
     }
     return schema === 'none' ? undefined : schema
   }
 
+  /** The schema of a custom kind as it is held; `undefined` for other kinds. */
+  heldSchemaOf(resource: ApiResource): KindSchema | undefined {
+    if (isBuiltInGroup(resource.group)) return undefined
+    const path = documentPathOf(resource)
+    let held = this.#held.get(path)
+    if (held === undefined) {
+      const { kinds = [] } = this.#documents[path] ?? {}
+      held = new Map(
+        kinds.flatMap((one) => one.kinds.map((kind) => [keyOf(kind), one] as const)).toReversed(),
+      )
+      this.#held.set(path, held)
+    }
+    return held.get(keyOf(resource))
+  }
+
   /** Drops the schema of a kind if it is malformed or too large, and returns the reason. */
   refuseUnfit(resource: ApiResource): KindSchemaError | undefined {
-    // Kubernetes' own schemas are fit, and all documents share them.
-    if (isBuiltInGroup(resource.group)) return undefined
-    const schema = this.schemaOf(resource)
-    if (schema === undefined) return undefined
-    const problem = schemaProblem(resource, schema, this.scopeOf(resource))
-    if (problem !== undefined) this.#ofKinds.set(keyOf(resource), 'none')
-    return problem
+    const held = this.heldSchemaOf(resource)
+    if (held === undefined) return undefined
+    const problem = held.problem ?? this.#definitionsProblem(held, resource)
+    if (problem === undefined) return undefined
+    this.#refused.add(keyOf(resource))
+    return new KindSchemaError(resource, problem)
   }
 
-  #publishedSchemaOf(resource: ApiResource): OpenApiSchema | undefined {
-    const { group, version, kind } = resource
-    const schemas = schemasOf(this.#documents[documentPathOf(resource)])
-    return Object.values(schemas).find((schema) => {
-      const kinds: unknown = schema['x-kubernetes-group-version-kind']
-      return (
-        Array.isArray(kinds) &&
-        kinds.some(
-          (one: OpenApiGroupVersionKind | null) =>
-            one?.group === group && one.version === version && one.kind === kind,
-        )
-      )
-    })
+  /** The problem of the definitions that a custom kind refers to. Those of Kubernetes itself are fit. */
+  #definitionsProblem(held: KindSchema, resource: ApiResource): SchemaProblem | undefined {
+    const foreign = held.references.filter((name) => !splitDefinitionName(name).builtIn)
+    return foreign.length === 0 ? undefined : schemaProblem(foreign, this.scopeOf(resource))
   }
 
-  /** The definitions that the `$ref`s in a kind's document refer to. */
+  /** The definitions that the `$ref`s in a kind's document refer to, and the structures of a custom kind. */
   scopeOf(resource: ApiResource): DefinitionScope {
     const path = documentPathOf(resource)
     let scope = this.#scopes.get(path)
@@ -117,16 +139,36 @@ export class Definitions {
       scope = definitionScope((definition) => this.#shared.get(definition) ?? own[definition])
       this.#scopes.set(path, scope)
     }
-    return scope
+    const held = this.heldSchemaOf(resource)
+    return held === undefined ? scope : scopeOfStructures(held, scope)
   }
+}
+
+function scopeOfStructures(held: KindSchema, others: DefinitionScope): DefinitionScope {
+  const structures = (): SharedSchema => held.read()
+  return {
+    structures,
+    find(definition) {
+      const index = structureIndexOf(definition)
+      return index === undefined ? others.find(definition) : structures().structures[index]?.schema
+    },
+    isRecursive: (definition) =>
+      structureIndexOf(definition) === undefined && others.isRecursive(definition),
+  }
+}
+
+type NamedKind = Pick<ApiResource, 'group' | 'version' | 'kind'>
+
+function isKind({ group, version, kind }: NamedKind): (one: NamedKind) => boolean {
+  return (one) => one.group === group && one.version === version && one.kind === kind
 }
 
 function documentPathOf(resource: ApiResource): string {
   return groupVersionPath(resource).slice(1)
 }
 
-function keyOf(resource: ApiResource): string {
-  return `${apiVersionOf(resource)}/${resource.kind}`
+function keyOf({ group, version, kind }: NamedKind): string {
+  return `${group}/${version}/${kind}`
 }
 
 /** The entries of a document that are objects at all. */
@@ -194,16 +236,6 @@ function collectReferences(schema: OpenApiSchema | undefined, into: Set<string>)
   for (const [, inner] of partsOf(schema)) collectReferences(inner, into)
 }
 
-/** The schemas right within a schema, each with its step in a path: properties, and what a list or a map holds. */
-function partsOf({
-  properties = {},
-  additionalProperties,
-  items,
-}: OpenApiSchema): readonly (readonly [step: string, schema: OpenApiSchema])[] {
-  const held = [items, additionalProperties].filter((one) => typeof one === 'object')
-  return [...Object.entries(properties), ...held.map((one) => ['[*]', one] as const)]
-}
-
 /** Go's convention for comments, which become descriptions: a paragraph or sentence that begins with `Deprecated:`. */
 const deprecationNote = /(?:^|[.)]\s+|\n\s*)Deprecated: +(\S[\s\S]*)/
 
@@ -256,128 +288,43 @@ const fallbackDefinitions: Readonly<Record<string, OpenApiSchema>> = {
   },
 }
 
-/** Bounds of the schema of one kind with its definitions: a thousand times what most kinds have. */
-const schemaBounds = { properties: 20_000, depth: 100 } as const
-
 /** A schema that cannot become types. Its kind is served with the common fields only. */
 class KindSchemaError extends CodedError {
-  constructor(resource: ApiResource, path: string, problem: string, hint: string) {
+  constructor(resource: ApiResource, { path, problem, hint }: SchemaProblem) {
     const what = `${resource.kind} of ${apiVersionOf(resource)}`
     const place = path === '' ? 'its schema' : `${path} of its schema`
     super('KIND_SCHEMA', `${what} has the common fields only: ${place} ${problem}`, {
       value: what,
-      hint,
+      hint: hint ?? 'correct the schema of its CRD',
     })
   }
 }
 
-interface Place {
-  readonly schema: unknown
-  readonly path: string
-  readonly depth: number
-}
-
-/**
- * Why the schema of a kind cannot become types: a part is no schema, or there are too many parts. `undefined` if it can.
- * The walk does not recurse, so that depth needs no stack.
- */
+/** Why definitions, with those that they refer to, cannot become types; `undefined` if they can. */
 function schemaProblem(
-  resource: ApiResource,
-  start: OpenApiSchema,
+  start: readonly string[],
   scope: DefinitionScope,
-): KindSchemaError | undefined {
-  const seen = new Set<string>()
-  const rest: Place[] = [{ schema: start, path: '', depth: 0 }]
-  let properties = 0
-  for (let place = rest.pop(); place !== undefined; place = rest.pop()) {
-    const { schema, path, depth } = place
-    const fail = (problem: string, hint = 'correct the schema of its CRD'): KindSchemaError =>
-      new KindSchemaError(resource, path, problem, hint)
-    if (!isRecord(schema)) return fail('is no schema')
-    const malformed = malformedKeyword(schema)
-    if (malformed !== undefined) return fail(`has a malformed \`${malformed}\``)
-    if (depth > schemaBounds.depth) return fail(`is more than ${schemaBounds.depth} deep`)
-    const inner = partsOf(schema)
-    properties += inner.length
-    if (properties > schemaBounds.properties) {
-      const hint = 'exclude the kind, or fields of it, by the profile of the schema'
-      return fail(`has more than ${schemaBounds.properties} parts`, hint)
+): SchemaProblem | undefined {
+  const seen = new Set(start)
+  let parts = 0
+  // The loop also visits the definitions that it adds.
+  for (const definition of seen) {
+    const rest: [schema: unknown, path: string, depth: number][] = []
+    const found: unknown = scope.find(definition)
+    if (found !== undefined) rest.push([found, definition, 0])
+    for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
+      const [schema, path, depth] = next
+      const problem = partProblem(schema, depth)
+      if (problem !== undefined) return { path, problem }
+      const inner = partsOf(schema as OpenApiSchema)
+      parts += inner.length
+      if (parts > schemaBounds.properties) return tooManyParts(path, schemaBounds.properties)
+      for (const [step, part] of inner) rest.push([part, `${path}.${step}`, depth + 1])
+      const reference = definitionNameOf(schema as OpenApiSchema)
+      if (reference !== undefined) seen.add(reference)
     }
-    for (const [step, part] of inner) {
-      rest.push({ schema: part, path: path === '' ? step : `${path}.${step}`, depth: depth + 1 })
-    }
-    const definition = definitionNameOf(schema)
-    if (definition === undefined || seen.has(definition)) continue
-    seen.add(definition)
-    const found = scope.find(definition)
-    if (found !== undefined) rest.push({ schema: found, path: definition, depth: 0 })
   }
   return undefined
-}
-
-function malformedKeyword(schema: Readonly<Record<string, unknown>>): string | undefined {
-  const { type, properties, additionalProperties, items, required, allOf } = schema
-  if (!isAbsentOr(type, (value) => typeof value === 'string')) return 'type'
-  if (!isAbsentOr(properties, isRecord)) return 'properties'
-  if (!isAbsentOr(items, isRecord)) return 'items'
-  if (!isAbsentOr(required, Array.isArray)) return 'required'
-  if (!isAbsentOr(allOf, (value) => Array.isArray(value) && value.every(isRecord))) return 'allOf'
-  if (typeof additionalProperties !== 'boolean' && !isAbsentOr(additionalProperties, isRecord)) {
-    return 'additionalProperties'
-  }
-  return ['format', 'pattern', 'description', '$ref'].find(
-    (keyword) => !isAbsentOr(schema[keyword], (value) => typeof value === 'string'),
-  )
-}
-
-function isAbsentOr(value: unknown, test: (value: unknown) => boolean): boolean {
-  return value === undefined || test(value)
-}
-
-/** The scalars of single values. */
-export type SchemaScalar =
-  | 'string'
-  | 'boolean'
-  | 'int'
-  | 'int64'
-  | 'float'
-  | 'dateTime'
-  | 'quantity'
-  | 'intOrString'
-
-const definitions: readonly (readonly [suffix: string, scalar: SchemaScalar])[] = [
-  ['.pkg.api.resource.Quantity', 'quantity'],
-  ['.pkg.util.intstr.IntOrString', 'intOrString'],
-  ['.pkg.apis.meta.v1.Time', 'dateTime'],
-  ['.pkg.apis.meta.v1.MicroTime', 'dateTime'],
-]
-
-/** The pattern that controller-gen writes for the type Quantity. */
-const quantityPattern = /^\^\(\\\+\|-\)\?\(\(\[0-9\]\+/
-
-/** The scalar of a schema; `undefined` for objects, lists and open schemas. */
-export function scalarFormOf(schema: OpenApiSchema): SchemaScalar | undefined {
-  const definition = definitionNameOf(schema)
-  // Older servers describe these definitions by other keywords.
-  if (definition !== undefined) {
-    return definitions.find(([suffix]) => definition.endsWith(suffix))?.[1]
-  }
-  if (schema['x-kubernetes-int-or-string'] === true || schema.format === 'int-or-string') {
-    const isQuantity = schema.pattern !== undefined && quantityPattern.test(schema.pattern)
-    return isQuantity ? 'quantity' : 'intOrString'
-  }
-  switch (schema.type) {
-    case 'string':
-      return schema.format === 'date-time' ? 'dateTime' : 'string'
-    case 'integer':
-      return schema.format === 'int32' ? 'int' : 'int64'
-    case 'number':
-      return 'float'
-    case 'boolean':
-      return 'boolean'
-    default:
-      return undefined
-  }
 }
 
 export interface ServedApis {
@@ -388,19 +335,18 @@ export interface ServedApis {
   readonly crds?: readonly unknown[]
 }
 
-/** The APIs of several clusters as the APIs of one. */
-export function mergedApis(clusters: readonly ServedApis[]): ServedApis {
+/** The APIs of several clusters as the APIs of one. Yields between the documents and kinds. */
+export function* mergedApisInSteps(clusters: readonly ServedApis[]): Generator<void, ServedApis> {
   const [only] = clusters
   if (only !== undefined && clusters.length === 1) return only
-  const paths = new Set(clusters.flatMap(({ openapi }) => Object.keys(openapi)))
+  const openapi: Record<string, OpenApiDocument> = {}
+  for (const path of new Set(clusters.flatMap((one) => Object.keys(one.openapi)))) {
+    openapi[path] = yield* mergedDocument(clusters.flatMap((one) => one.openapi[path] ?? []))
+    yield
+  }
   return {
     resources: mergedResources(clusters.map(({ resources }) => resources)),
-    openapi: Object.fromEntries(
-      Array.from(paths, (path) => [
-        path,
-        mergedDocument(clusters.flatMap(({ openapi }) => openapi[path] ?? [])),
-      ]),
-    ),
+    openapi,
     crds: clusters.flatMap(({ crds = [] }) => crds),
   }
 }
@@ -420,7 +366,8 @@ function mergedResources(clusters: readonly (readonly ApiResource[])[]): readonl
   })
 }
 
-function mergedDocument(documents: readonly OpenApiDocument[]): OpenApiDocument {
+function* mergedDocument(all: readonly OpenApiDocument[]): Generator<void, OpenApiDocument> {
+  const documents = [...new Set(all)]
   const [only] = documents
   if (only !== undefined && documents.length === 1) return only
   const schemas = new Map<string, OpenApiSchema>()
@@ -430,7 +377,34 @@ function mergedDocument(documents: readonly OpenApiDocument[]): OpenApiDocument 
       schemas.set(name, known === undefined ? schema : mergedSchema(known, schema))
     }
   }
-  return { components: { schemas: Object.fromEntries(schemas) } }
+  const kinds: KindSchema[] = []
+  const byKind = Map.groupBy(
+    documents.flatMap((document) => document.kinds ?? []),
+    (schema) => schema.kinds.map(keyOf).join(),
+  )
+  for (const ofKind of byKind.values()) kinds.push(yield* mergedKind([...new Set(ofKind)]))
+  return { components: { schemas: Object.fromEntries(schemas) }, kinds }
+}
+
+/** Merged schemas of kinds, by the hashes of what they are merged from: every rebuild needs them again. */
+const mergedKinds = new SharedValues<KindSchema>()
+
+/** The published schemas are merged, place by place: structures that are equal in one cluster may differ in another. */
+function* mergedKind(schemas: readonly KindSchema[]): Generator<void, KindSchema> {
+  const [first, ...others] = schemas as readonly [KindSchema, ...KindSchema[]]
+  const unfit = schemas.find(({ problem }) => problem !== undefined)
+  if (others.length === 0 || unfit !== undefined) return unfit ?? first
+  const madeOf = schemas.map(({ hash }) => hash).join()
+  const known = mergedKinds.get(madeOf)
+  if (known !== undefined) return known
+  let merged = first.expanded()
+  for (const one of others) {
+    yield
+    merged = mergedSchema(merged, one.expanded())
+  }
+  yield
+  const made = yield* KindSchema.ofTextInSteps(JSON.stringify(merged), merged)
+  return mergedKinds.add(madeOf, made)
 }
 
 /** Deeper schemas are refused: see `schemaBounds`. */

@@ -58,9 +58,7 @@ function* referencesIn(
   depth: number,
 ): Generator<FoundReference, void> {
   if (depth > maxDepth) return
-  const definition = definitionNameOf(schema)
-  const { properties = {}, items } =
-    definition === undefined ? schema : (scope.find(definition) ?? schema)
+  const { properties = {}, items } = resolved(schema, scope)
   if (items !== undefined) {
     yield* referencesIn(items, scope, `${path}[*]`, depth + 1)
     return
@@ -69,7 +67,7 @@ function* referencesIn(
     if (!/^[A-Za-z]\w*$/.test(name) || name === 'metadata') continue
     const at = path === '' ? name : `${path}.${name}`
     if (referenceName.test(name)) {
-      const list = inner.items ?? inner
+      const list = resolved(inner.items ?? inner, scope)
       const members = new Set(Object.keys(list.properties ?? {}))
       if (members.has('name') && (members.has('key') || !selectorName.test(name))) {
         const around = path.split('.').at(-1)?.replace('[*]', '') ?? ''
@@ -82,6 +80,12 @@ function* referencesIn(
   }
 }
 
+/** A schema, or the definition that it refers to. */
+function resolved(schema: OpenApiSchema, scope: DefinitionScope): OpenApiSchema {
+  const definition = definitionNameOf(schema)
+  return definition === undefined ? schema : (scope.find(definition) ?? schema)
+}
+
 function declarationOf(
   name: string,
   { path, members, name: written }: FoundReference,
@@ -90,7 +94,7 @@ function declarationOf(
 ): RelationDeclaration | undefined {
   const isList = path.includes('[*]')
   if (members.has('kind')) {
-    const args = { path: [path], uses: true }
+    const args = { path: [path] }
     return { place, name, type: 'ObjectRef', isList, directive: 'objectRef', arguments: args }
   }
   // A relation to a kind that the profile leaves out is passed over later.
@@ -103,7 +107,7 @@ function declarationOf(
     type: isList ? `${to.typeName}Connection` : to.typeName,
     isList: false,
     directive: 'reference',
-    arguments: { path: [`${path}.name`], ...namespaces, uses: true },
+    arguments: { path: [`${path}.name`], ...namespaces },
   }
 }
 

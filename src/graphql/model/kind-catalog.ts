@@ -17,7 +17,7 @@ import { type Definitions, type DefinitionScope, objectMetaDefinition } from './
 import type { BareKind } from './kind.ts'
 import { isRecord } from '../../lib/json.ts'
 import { editDistance } from '../../lib/options.ts'
-import { ownerOfBareKind } from '../naming/nested-name.ts'
+import { ownerOfBareKind } from '../naming/bare-kinds.ts'
 import { SdlError, type SdlPlace } from '../sdl/sdl-error.ts'
 
 export interface KindCatalogOptions {
@@ -100,7 +100,7 @@ export class KindCatalog {
 
 /** The fields that the gateway gives every kind. `json` reads an API's own top-level fields of these names. */
 const injected: ReadonlySet<string> = new Set(
-  words(`id clusterName cluster apiVersion kind metadata name namespace uid creationTimestamp labels json health printerColumns can owners
+  words(`id nameId clusterName cluster apiVersion kind metadata name namespace uid creationTimestamp labels json health printerColumns can owners
     ownerChain rootOwner owned events usedBy`),
 )
 

@@ -57,6 +57,9 @@ function ruleOf(
   return relationWords(definition, many, reversed?.definition)
 }
 
+/** Type names, `scalable` or `custom`: the kinds whose `usedBy` lists the objects with a reference to any kind. */
+export type Among = readonly string[]
+
 /** Objects that an object chooses by a name or a label selector. Another object says their kind: `spec.paramRef`. */
 export interface ChosenObjects {
   /** The full name of the field: `ValidatingAdmissionPolicyBinding.paramObjects`. */
@@ -67,8 +70,8 @@ export interface ChosenObjects {
   readonly relation: RelationField
   /** The place of the kind in that object: `spec.paramKind`. */
   readonly kindPath: Path
-  /** Whether the choosing object uses the chosen ones. */
-  readonly uses?: boolean
+  /** The types whose `usedBy` lists the choosing object; absent: all, empty: none. */
+  readonly among?: Among
 }
 
 /** A field that leads to objects of several kinds: a reverse relation for each of them. */
@@ -125,7 +128,7 @@ export interface Kind {
   readonly polymorphic: readonly PolymorphicRelationField[]
   /** The objects that its objects use without a field: `@uses`. */
   readonly uses: readonly RelationField[]
-  /** The relations to the users of its objects: the reverse of each `@reference` with `uses`, and the like. */
+  /** The relations to the users of its objects: the reverse of each reference and selector to its type. */
   readonly usedBy: readonly RelationField[]
   /** The type names of kinds that may use it, but that the profile leaves out of the schema. */
   readonly leftOutUsers: readonly string[]
@@ -147,14 +150,9 @@ export function relationFieldsOf(kind: Kind): readonly RelationField[] {
   return [relations, polymorphic.flatMap((field) => field.relations), events, uses, usedBy].flat()
 }
 
-/** Whether objects of other kinds may use objects of a kind, even if the schema leaves those kinds out. */
-export function isUsed({ usedBy, leftOutUsers }: Kind): boolean {
-  return usedBy.length > 0 || leftOutUsers.length > 0
-}
-
-/** Whether `where` of a kind has `usedBy`. */
-export function isFilteredByUse({ usedBy, indexes }: Kind): boolean {
-  return usedBy.length > 0 && !indexes.some(({ name }) => name === usedByField)
+/** Whether `where` of a kind has `usedBy`, which no index has the name of. */
+export function isFilteredByUse({ indexes }: Kind): boolean {
+  return !indexes.some(({ name }) => name === usedByField)
 }
 
 /**
@@ -208,6 +206,14 @@ const kinds: readonly Kind[] = usageResources.map((resource) => ({
 export function usageKindOf({ resource }: Pick<Kind, 'resource'>): Kind | undefined {
   const measured = usageResourceOf(resource)
   return measured && kinds.find((kind) => kind.resource === measured)
+}
+
+export function isNamespace({
+  resource: { group, kind },
+}: {
+  readonly resource: Pick<ApiResource, 'group' | 'kind'>
+}): boolean {
+  return group === '' && kind === 'Namespace'
 }
 
 /** Whether a kind is one of the measurements, which are listed and never watched. */

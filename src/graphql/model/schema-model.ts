@@ -8,7 +8,7 @@ import { type ApiResource, apiVersionOf } from '../../kubernetes/api-resource.ts
 import { metadataColumns } from '../../kubernetes/printing/column.ts'
 import { customColumns } from '../../kubernetes/printing/custom-columns.ts'
 import { printedKindOf } from '../../kubernetes/printing/printed-kinds.ts'
-import type { OpenApiDocuments } from '../../kubernetes/open-api.ts'
+import type { OpenApiDocuments } from '../../kubernetes/open-api-structures.ts'
 import { atOnce } from '../../lib/event-loop.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import type { ReferenceOfAnyKind } from '../../query/relation/relation.ts'

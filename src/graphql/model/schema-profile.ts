@@ -161,8 +161,10 @@ function withoutClashes(
       Number(isBuiltInGroup(b.group)) - Number(isBuiltInGroup(a.group)) ||
       (keyOf(a) < keyOf(b) ? -1 : 1),
   )
+  const siblings = Map.groupBy(resources, ({ group }) => group)
   return ordered.flatMap((resource) => {
-    const names = namesOfKind(resource, aliases)
+    const ofGroup = siblings.get(resource.group) ?? []
+    const names = namesOfKind(resource, aliases, new Set(ofGroup.map(({ kind }) => kind)))
     const { typeName, listField, lookupField } = names
     const field = [listField, lookupField].find((one) => fields.has(one))
     const taken = types.get(typeName) ?? fields.get(field ?? '')

@@ -1,7 +1,7 @@
 /*
  * The names of kinds and of their fields, which depend on nothing but the names in the API and the configured aliases:
  * never on what a cluster has installed. A type name begins with the prefix of its API group, which keeps kinds of the same
- * name apart. Kubernetes' own groups have none. Well-known groups have a fixed prefix, and a configured alias wins over it.
+ * name apart; a kind that begins with it already does not get it twice. Kubernetes' own groups have none. Well-known groups have a fixed prefix, and a configured alias wins over it.
  * Any other group is spelled out (`stable.example.com`: `StableExampleCom`). A name that the gateway or GraphQL has already
  * gets a trailing `_`.
  */
@@ -10,6 +10,7 @@ import { type ApiResource, isBuiltInGroup } from '../../kubernetes/api-resource.
 import { pluralOf } from '../../kubernetes/plural-name.ts'
 import { capitalised, lowerCamelCase, words, pascalCaseOfDnsName } from '../../lib/letter-case.ts'
 import { CodedError } from '../../lib/coded-error.ts'
+import { ownerOfBareKind } from './bare-kinds.ts'
 
 /** The names of one kind in the schema. */
 export interface KindNames {
@@ -21,13 +22,18 @@ export interface KindNames {
   readonly lookupField: string
 }
 
-/** The names of a kind. They depend on its group, kind, resource name and the configured aliases only. */
+/**
+ * The names of a kind. They depend on its group, kind, resource name and the configured aliases only, and where the kind
+ * begins with the prefix of its group, on `siblings`, the kinds of the group.
+ */
 export function namesOfKind(
   resource: Pick<ApiResource, 'group' | 'kind' | 'resource'>,
   aliases: GroupAliases = {},
+  siblings: ReadonlySet<string> = new Set(),
 ): KindNames {
   const kind = capitalised(graphqlNameOf(resource.kind))
-  const plainName = `${prefixOfGroup(resource.group, aliases)}${kind}`
+  const prefix = prefixOfGroup(resource.group, aliases)
+  const plainName = isPrefixed(kind, prefix, { aliases, siblings }) ? kind : `${prefix}${kind}`
   const typeName = unreservedTypeName(plainName)
   const reserved = typeName.slice(plainName.length)
   const singular = lowerCamelCase(plainName)
@@ -37,6 +43,26 @@ export function namesOfKind(
     listField: unreservedRootField(`${plural === singular ? `${plural}List` : plural}${reserved}`),
     lookupField: unreservedRootField(`${singular}${reserved}`),
   }
+}
+
+/**
+ * Whether a kind has the prefix of its group in its own name: `CiliumEndpoint` of cilium.io. The prefix is then not
+ * written twice, unless the short name is that of another kind: a bare one, `Endpoint` of the same group, or one of a
+ * group with a longer prefix (`IstioSecurity`).
+ */
+function isPrefixed(
+  kind: string,
+  prefix: string,
+  { aliases, siblings }: { readonly aliases: GroupAliases; readonly siblings: ReadonlySet<string> },
+): boolean {
+  if (prefix === '' || !kind.startsWith(prefix)) return false
+  const rest = kind.slice(prefix.length)
+  // `Argo` is no word of `Argonaut`.
+  if (!/^[A-Z0-9]/.test(rest) || ownerOfBareKind(kind) !== undefined) return false
+  const isLonger = (other: string): boolean => other.length > prefix.length
+  if (knownPrefixes(aliases).some((other) => isLonger(other) && kind.startsWith(other)))
+    return false
+  return !siblings.has(rest) && !siblings.has(`${rest.charAt(0).toLowerCase()}${rest.slice(1)}`)
 }
 
 /** Endings of the gateway's own types and root fields for each kind: `PodConnection`, `PodFrame`, `podsPage`, `podFacets`. */
@@ -50,7 +76,7 @@ const ownTypes: ReadonlySet<string> = new Set(
     IntFilter DateTimeFilter QuantityFilter BooleanFilter LabelFilter GatewayCluster
     GatewayClusterState GatewayResource GatewayResourceState GatewayNamespacesReason GatewayPermissions
     GatewayPermissionState GatewayPermissionResource SortDirection Viewer SearchResult
-    TypeCount Completions Completion CompletionTerm Problem ProblemSeverity ProblemCount ProblemEvent Graph GraphNode KindIndex KindColumn IndexForm Permission Health HealthStatus HealthStatusFilter PrinterColumn PodLogs LogLine LogStream LogStreamState WritePayload
+    TypeCount Completions Completion CompletionTerm Problem ProblemSeverity ProblemCount ProblemEvent Graph GraphNode KindIndex KindColumn IndexForm Permission Health HealthStatus HealthStatusFilter Visibility PrinterColumn PodLogs LogLine LogStream LogStreamState WritePayload
     PatchType Propagation FieldValidation DrainProgress DrainState DrainedPod DrainedPodState
     Workload WorkloadStrategy WorkloadCondition`),
 )

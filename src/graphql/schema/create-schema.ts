@@ -51,6 +51,7 @@ import {
 import { elementsOf, type FieldConfigs, type FieldSource, fromSource } from './field-source.ts'
 import { graphqlNameOf } from '../naming/kind-name.ts'
 import type { Definitions } from '../model/definitions.ts'
+import type { OpenApiSchema } from '../../kubernetes/open-api.ts'
 import { nativePropertiesOf } from '../model/kind-catalog.ts'
 
 export interface SchemaOptions {
@@ -134,7 +135,10 @@ function schemaTypes(model: SchemaModel, secretData: boolean): SchemaTypes {
   const names = new TypeNames(
     definitions,
     aliases,
-    kinds.map(({ typeName }) => typeName),
+    kinds.map(({ typeName, resource }) => {
+      const { structures } = definitions.scopeOf(resource)
+      return { typeName, structures }
+    }),
   )
   const metadata = (name: string, isOfObjects: boolean): GraphQLObjectType =>
     objectMetaType({
@@ -299,15 +303,17 @@ interface KindTypeOptions {
 function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObjectType {
   const { types, definitions, openApiTypes, workload } = options
   const { resource, typeName, apiVersion } = kind
-  const api = definitions.schemaOf(resource) ?? {}
+  // Read again for the fields, and not held.
+  const api = (): OpenApiSchema => definitions.schemaOf(resource) ?? {}
   const place = {
     scope: definitions.scopeOf(resource),
     group: resource.group,
+    kind: typeName,
     parent: typeName,
   }
   return new GraphQLObjectType({
     name: typeName,
-    description: api.description ?? `${resource.kind} of ${apiVersion}.`,
+    description: api().description ?? `${resource.kind} of ${apiVersion}.`,
     interfaces: () =>
       workload.fieldsOf(kind) === undefined
         ? [types.kubernetesObject]
@@ -320,7 +326,7 @@ function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObjectType 
           ...Object.fromEntries(
             nativePropertiesOf(kind, definitions).map((property) => [
               graphqlNameOf(property),
-              openApiTypes.fieldOf(property, api, { ...place, property }),
+              openApiTypes.fieldOf(property, api(), { ...place, property }),
             ]),
           ),
           ...workload.fieldsOf(kind),

@@ -23,7 +23,14 @@ import {
   GraphQLString,
 } from 'graphql'
 import { isBuiltInGroup } from '../../kubernetes/api-resource.ts'
-import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
+import {
+  definitionNameOf,
+  hasProperties,
+  type OpenApiSchema,
+  scalarFormOf,
+  type SchemaScalar,
+} from '../../kubernetes/open-api.ts'
+import { type SharedSchema, structureIndexOf } from '../../kubernetes/open-api-structures.ts'
 import {
   graphqlNameOf,
   prefixOfGroup,
@@ -41,8 +48,6 @@ import {
   GraphQLStringMap,
 } from './scalars.ts'
 import {
-  scalarFormOf,
-  type SchemaScalar,
   type DefinitionScope,
   deprecationOf,
   objectMetaDefinition,
@@ -61,12 +66,16 @@ export type JsonFieldConfig = FieldConfigs[string]
 export interface Output {
   readonly type: GraphQLOutputType
   readonly shape: ValueShape
+  /** The levels of list items that are never null; absent if there are none. */
+  readonly itemLevels?: readonly number[]
 }
 
 export interface SchemaPlace {
   readonly scope: DefinitionScope
   /** The API group of its kind. */
   readonly group: string
+  /** The type name of the kind whose structures the scope has; absent where it has none. */
+  readonly kind?: string | undefined
   /** The name of the type that has the property. */
   readonly parent: string
   /** The JSON name of the property. */
@@ -113,12 +122,23 @@ export class OpenApiTypes {
     if (definition !== undefined) return this.#outputOfDefinition(definition, place)
     if (schema.type === 'array') {
       const { items } = schema
-      const { type, shape } = items === undefined ? json : this.outputOf(items, place)
-      return { type: new GraphQLList(type), shape: { form: 'list', items: shape } }
+      const {
+        type,
+        shape,
+        itemLevels = [],
+      } = items === undefined ? json : this.outputOf(items, place)
+      const levels = itemLevels.map((level) => level + 1)
+      // Without a schema, an item may be null.
+      const isPromised = type !== GraphQLJson && items?.nullable !== true
+      return {
+        type: new GraphQLList(type),
+        shape: { form: 'list', items: shape },
+        itemLevels: isPromised ? [1, ...levels] : levels,
+      }
     }
     if (hasProperties(schema)) {
       const name = this.#names.claimByPath(place.parent, place.property)
-      return this.#outputOfObject(name, schema, () => this.objectType(name, schema, place))
+      return this.#outputOfObject(name, schema, () => this.objectType(name, () => schema, place))
     }
     if (typeof schema.additionalProperties === 'object')
       return this.#outputOfMap(schema.additionalProperties, place)
@@ -127,32 +147,35 @@ export class OpenApiTypes {
 
   fieldOf(property: string, parent: OpenApiSchema, place: SchemaPlace): JsonFieldConfig {
     const schema = parent.properties?.[property] ?? {}
-    const { type, shape } = this.outputOf(schema, { ...place, property })
+    const { type, shape, itemLevels = [] } = this.outputOf(schema, { ...place, property })
     const deprecationReason = deprecationOf(schema)
     const description = schema.description ?? ownDescription(place, property)
-    const semanticNonNull = isNeverNull(parent, property, { group: place.group, shape })
+    const levels = isNeverNull(parent, property, { group: place.group, shape })
+      ? [0, ...itemLevels]
+      : itemLevels
     return {
       type,
       ...(description === undefined ? {} : { description }),
       ...(deprecationReason === undefined ? {} : { deprecationReason }),
       ...fromSource(
         { form: 'property', property, shape },
-        semanticNonNull ? { semanticNonNull } : {},
+        levels.length === 0 ? {} : { semanticNonNull: levels },
       ),
     }
   }
 
-  /** An object type. The caller must have claimed the name. */
+  /** An object type. The caller must have claimed the name. The schema is read again for the fields, and not held. */
   objectType(
     name: string,
-    schema: OpenApiSchema,
-    place: Pick<SchemaPlace, 'scope' | 'group'>,
+    read: () => OpenApiSchema | undefined,
+    { scope, group, kind }: Pick<SchemaPlace, 'scope' | 'group' | 'kind'>,
   ): GraphQLObjectType {
     return new GraphQLObjectType({
       name,
-      description: schema.description,
+      description: read()?.description,
       fields: () => {
-        const at = { scope: place.scope, group: place.group, parent: name, property: '' }
+        const schema = read() ?? {}
+        const at = { scope, group, kind, parent: name, property: '' }
         const fields: Record<string, JsonFieldConfig> = {}
         for (const property of this.#propertiesOf(name, schema))
           fields[graphqlNameOf(property)] = this.fieldOf(property, schema, at)
@@ -178,11 +201,11 @@ export class OpenApiTypes {
     const schema = place.scope.find(definition)
     if (schema === undefined || place.scope.isRecursive(definition)) return json
     if (!hasProperties(schema)) return this.outputOf(schema, place)
-    const name = this.#names.nameOfDefinition(definition, place.group)
+    const name = this.#names.nameOfDefinition(definition, place)
     return this.#outputOfObject(name, schema, () => {
       let type = this.#types.get(name)
       if (type === undefined) {
-        type = this.objectType(name, schema, place)
+        type = this.objectType(name, () => place.scope.find(definition), place)
         this.#types.set(name, type)
       }
       return type
@@ -207,7 +230,7 @@ export class OpenApiTypes {
     let entry = this.#entries.get(valueName)
     if (entry === undefined) {
       entry = new GraphQLObjectType({
-        name: this.#names.claimOwn(`${valueName}Entry`),
+        name: this.#names.nameOfEntry(valueName),
         description: `One entry of a map of ${valueName}.`,
         fields: {
           key: {
@@ -229,10 +252,6 @@ export class OpenApiTypes {
       shape: { form: 'entries', value: shape },
     }
   }
-}
-
-function hasProperties({ properties }: OpenApiSchema): boolean {
-  return properties !== undefined && Object.keys(properties).length > 0
 }
 
 const scalars: Readonly<Record<SchemaScalar, GraphQLScalarType>> = {
@@ -368,21 +387,38 @@ function ownDescription({ group, parent }: SchemaPlace, property: string): strin
   return descriptions[parent]?.[property] ?? descriptions[common]?.[property]
 }
 
+/** A kind whose nested types are named by the paths of its structures. */
+export interface StructuredKind {
+  readonly typeName: string
+  /** `undefined` for kinds whose nested types are definitions with names. */
+  readonly structures: (() => SharedSchema) | undefined
+}
+
 export class TypeNames {
   readonly #definitions: Definitions
   readonly #aliases: GroupAliases
   readonly #taken: Set<string>
   readonly #ofDefinitions = new Map<string, string>()
+  readonly #kinds: ReadonlyMap<string, StructuredKind>
+  /** The names of the structures of a kind, by its type name. */
+  readonly #ofStructures = new Map<string, readonly string[]>()
+  readonly #ofEntries = new Map<string, string>()
 
-  /** `kinds` are the type names of all kinds, which win over nested types. */
-  constructor(definitions: Definitions, aliases: GroupAliases, kinds: Iterable<string>) {
+  /** `kinds` are all kinds. Their names win over those of nested types. */
+  constructor(definitions: Definitions, aliases: GroupAliases, kinds: readonly StructuredKind[]) {
     this.#definitions = definitions
     this.#aliases = aliases
-    this.#taken = new Set(kinds)
+    this.#kinds = new Map(kinds.map((kind) => [kind.typeName, kind]))
+    this.#taken = new Set(this.#kinds.keys())
   }
 
-  /** The name of a definition that a kind of `group` refers to. */
-  nameOfDefinition(definition: string, group: string): string {
+  /** The name of a definition that a schema at a place refers to. */
+  nameOfDefinition(
+    definition: string,
+    { group, kind = '' }: Pick<SchemaPlace, 'group' | 'kind'>,
+  ): string {
+    const index = structureIndexOf(definition)
+    if (index !== undefined) return this.#structuresOf(kind)[index] ?? kind
     const { builtIn } = splitDefinitionName(definition)
     const key = builtIn ? definition : `${group}/${definition}`
     let name = this.#ofDefinitions.get(key)
@@ -395,12 +431,50 @@ export class TypeNames {
     return name
   }
 
+  /**
+   * The names of a kind's structures, then of the entries of its maps, all at once: they do not depend on what is asked
+   * first. A name can only be that of a nested type of another kind if the name of one kind begins with that of the other.
+   * The shorter kind then keeps it.
+   */
+  #structuresOf(typeName: string): readonly string[] {
+    const known = this.#ofStructures.get(typeName)
+    if (known !== undefined) return known
+    for (let length = 1; length < typeName.length; length += 1) {
+      const shorter = typeName.slice(0, length)
+      if (this.#kinds.get(shorter)?.structures !== undefined) this.#structuresOf(shorter)
+    }
+    const shared = this.#kinds.get(typeName)?.structures?.()
+    if (shared === undefined) return []
+    const byPath = new Map<string, string>()
+    // The structure that has the last property of a path comes first: its own path is shorter.
+    const names = shared.structures.map(({ path }) => {
+      const parent = byPath.get(JSON.stringify(path.slice(0, -1))) ?? typeName
+      const name = this.#claim(nestedTypeNameByPath(parent, path.at(-1) ?? ''))
+      byPath.set(JSON.stringify(path), name)
+      return name
+    })
+    this.#ofStructures.set(typeName, names)
+    for (const { schema } of [{ schema: shared.root }, ...shared.structures]) {
+      for (const part of Object.values(schema.properties ?? {})) {
+        for (const valueName of valuesOfMaps(part, names)) this.nameOfEntry(valueName)
+      }
+    }
+    return names
+  }
+
+  /** The name of the type of a map's entries: `CounterEntry`. */
+  nameOfEntry(valueName: string): string {
+    const name = this.#ofEntries.get(valueName) ?? this.#claim(`${valueName}Entry`)
+    this.#ofEntries.set(valueName, name)
+    return name
+  }
+
   /** A name for a schema without a name, after its place. */
   claimByPath(parent: string, property: string): string {
     return this.#claim(nestedTypeNameByPath(parent, property))
   }
 
-  /** A name for a type of the gateway: `CounterEntry`. */
+  /** A name for a type of the gateway: `ObjectMeta`. */
   claimOwn(name: string): string {
     return this.#claim(name)
   }
@@ -432,4 +506,16 @@ export class TypeNames {
     this.#taken.add(free)
     return free
   }
+}
+
+/** The names of the values of all maps of objects in a schema, as {@link TypeNames.nameOfEntry} takes them. */
+function valuesOfMaps(schema: OpenApiSchema, names: readonly string[]): readonly string[] {
+  const { items, additionalProperties: values } = schema
+  if (items !== undefined) return valuesOfMaps(items, names)
+  if (typeof values !== 'object') return []
+  const nameOf = (value: OpenApiSchema): string | undefined =>
+    names[structureIndexOf(definitionNameOf(value) ?? '') ?? -1]
+  const ofList = values.items && nameOf(values.items)
+  const own = nameOf(values) ?? (ofList === undefined ? undefined : `${ofList}List`)
+  return [...(own === undefined ? [] : [own]), ...valuesOfMaps(values, names)]
 }

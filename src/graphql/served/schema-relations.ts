@@ -13,7 +13,11 @@ import {
   type RelatedBy,
 } from '../../query/condition/condition.ts'
 import { endedIndexName, endedValue } from '../../query/index/index-definition.ts'
-import { type ReferencePlaces, referencePlaces } from '../../query/relation/reference-places.ts'
+import {
+  type ReferencePlaces,
+  referencePlaces,
+  selectorPlaces,
+} from '../../query/relation/reference-places.ts'
 import type { Indexers } from '../../informer/store/store-view.ts'
 import type { RelatedField, WhereFields } from '../../query/condition/related-filter.ts'
 import {
@@ -117,9 +121,10 @@ export function* resolveRelations(
       const { of } = field.definition
       const any = ofAnyKind.find((one) => relationName(one) === of)
       const reference = byName.get(of) ?? (any && referenceTo(kind.typeName, any))
-      if (reference?.form !== 'reference' && reference?.form !== 'numbered')
-        throw new TypeError(`${found.name} reads no reference`)
-      return [useWayOf(found, referencePlaces(reference, context))]
+      if (reference?.form === 'selects') return [useWayOf(found, selectorPlaces(reference))]
+      if (reference?.form === 'reference' || reference?.form === 'numbered')
+        return [useWayOf(found, referencePlaces(reference, context))]
+      throw new TypeError(`${found.name} reads neither a reference nor a selector`)
     })
     uses.set(kind, ways)
   }
@@ -267,7 +272,7 @@ function ownedTypes(
   return owned
 }
 
-/** A reference by which objects of another kind use objects of a kind. */
+/** A reference or selector by which objects of another kind use objects of a kind. */
 export interface UseWay {
   readonly user: Kind
   /** Leads from the used object to its users. */

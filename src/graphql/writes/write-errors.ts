@@ -80,10 +80,17 @@ export function failedWrite(
     }))
   const admission = admissionOf(said, httpStatus)
   if (admission !== undefined) {
-    return new ClientError('ADMISSION_DENIED', message, {
+    const { by, name: denier, failed } = admission
+    const hint = failed
+      ? `${by === 'WEBHOOK' ? 'the webhook does not answer as it should' : 'the policy cannot be evaluated'}: tell its owner`
+      : 'change what the message names, or ask the owner of the policy'
+    // Its name is no value of the object.
+    const about = quotes && denier !== null ? `${message} (${by.toLowerCase()} ${denier})` : message
+    return new ClientError('ADMISSION_DENIED', about, {
       ...details,
-      hint: 'change what the message names, or ask the owner of the policy',
+      hint,
       facts: { admission: quotes ? { ...admission, message: '' } : admission },
+      ...(failed ? { retryAfterMs: retryAfterMs ?? 1_000 } : {}),
     })
   }
   if (httpStatus === 401) return refusedByServer(cluster)
@@ -196,31 +203,43 @@ interface AdmissionDenial {
   /** The binding of the policy. */
   readonly binding: string | null
   readonly message: string
+  /** Whether it could not decide and so refused, as its `failurePolicy` is `Fail`: a webhook that does not answer. */
+  readonly failed: boolean
 }
 
 const byWebhook =
   /admission webhook "([^"]+)" denied the request(?:: ([\s\S]*)| without explanation)/
+/** The API server could not call a webhook, and its `failurePolicy` is `Fail`. */
+const failedWebhook = /failed calling webhook "([^"]+)"(?:: |; )([\s\S]*)/
+/** A webhook with side effects refuses each dry run; one may not change what is deleted. */
+const unfitWebhook =
+  /admission webhook "([^"]+)" (does not support dry run|attempted to modify [\s\S]*)/
+/** In the words of validating and of mutating policies. */
 const byPolicy =
-  /(?:Validating|Mutating)AdmissionPolicy '([^']+)' with binding '([^']+)' denied request: ([\s\S]*)/
+  /(?:ValidatingAdmissionPolicy|MutatingAdmissionPolicy|policy) ['"]([^'"]+)['"](?: with binding '([^']+)')? denied request: ([\s\S]*)/
+const failedPolicy =
+  /^(?:failed to configure (?:policy|binding)|expression '[\s\S]*' resulted in error|failed to (?:evaluate|execute))/
 /** RBAC and every other authorizer name the user and the verb. */
 const byAuthorizer = /User "[^"]*" cannot \S+ (?:resource|path)/
 const byPlugin = /is forbidden: ([\s\S]*)/
 
 /** Who denied a write at admission; `undefined` for other refusals. */
 function admissionOf(said: string, httpStatus: number): AdmissionDenial | undefined {
-  const webhook = byWebhook.exec(said)
-  if (webhook !== null) {
-    const [, name = '', message = ''] = webhook
-    return { by: 'WEBHOOK', name, binding: null, message }
+  const webhook = byWebhook.exec(said) ?? unfitWebhook.exec(said)
+  const failure = webhook === null ? failedWebhook.exec(said) : null
+  const [, hook, because = ''] = webhook ?? failure ?? []
+  if (hook !== undefined) {
+    return { by: 'WEBHOOK', name: hook, binding: null, message: because, failed: failure !== null }
   }
   const policy = byPolicy.exec(said)
   if (policy !== null) {
-    const [, name = '', binding = '', message = ''] = policy
-    return { by: 'POLICY', name, binding, message }
+    const [, name = '', binding = null, message = ''] = policy
+    return { by: 'POLICY', name, binding, message, failed: failedPolicy.test(message) }
   }
   if (httpStatus !== 403 || byAuthorizer.test(said)) return undefined
   const [, message] = byPlugin.exec(said) ?? []
-  return message === undefined ? undefined : { by: 'PLUGIN', name: null, binding: null, message }
+  if (message === undefined) return undefined
+  return { by: 'PLUGIN', name: null, binding: null, message, failed: false }
 }
 
 /** Failures that happen before the request can have reached the API server. */

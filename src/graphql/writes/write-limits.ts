@@ -43,7 +43,7 @@ export const writeOptions: NumberOptions<WriteLimits> = {
   ...heldBytesOptions(heapShare('writes', 128 << 20)),
   maxBytes: { byDefault: 1 << 20, least: 1_024, most: 16_777_216 },
   writesPerMinute: { byDefault: 600, least: 1, most: 1_000_000 },
-  requestDeadlineMs: { byDefault: 10_000, least: 100, most: 600_000 },
+  requestDeadlineMs: { byDefault: 35_000, least: 100, most: 600_000 },
   cacheDeadlineMs: { byDefault: 5_000, least: 0, most: 600_000 },
   drainDeadlineMs: { byDefault: 600_000, least: 1_000, most: 86_400_000 },
   maxDrains: { byDefault: 5, least: 1, most: 1_000 },

@@ -68,6 +68,8 @@ export class Reflector {
   #doing: Exclude<ReflectorState, 'reconnecting'> = 'idle'
   #lastError: Error | undefined
   #lastContactMs: number | undefined
+  /** When a part of the first list last arrived, or the reflector began. */
+  #heardMs = performance.now()
   readonly #position = new Position()
   /** The open watch. A streaming list leaves its stream open for the watch that follows. */
   #stream: WatchStream | undefined
@@ -107,12 +109,18 @@ export class Reflector {
     return this.#lastContactMs
   }
 
+  /** How long nothing of the first list has arrived; 0 after it. */
+  get silentMs(): number {
+    return this.#lastContactMs === undefined ? performance.now() - this.#heardMs : 0
+  }
+
   /**
    * Lists and watches until the signal aborts. Reports and retries failures of the source; rejects only if the observer
    * throws. May be called again after it has ended.
    */
   async run(queue: DeltaSink, signal: AbortSignal): Promise<void> {
     this.#queue = queue
+    this.#heardMs = performance.now()
     let step: Step = this.#listing()
     try {
       while (!signal.aborted) {
@@ -208,7 +216,7 @@ export class Reflector {
   async #receiveList(signal: AbortSignal): Promise<void> {
     this.#doing = 'listing'
     this.#parts.observer.listing?.()
-    const clock = new ListClock()
+    const clock = new ListClock(() => this.#heard())
     const isReread = this.#rereading.listBegins()
     const list = await this.#list.receive(this.#position.listFrom, clock, signal, (error) => {
       this.#position.isUnavailable = true
@@ -222,7 +230,7 @@ export class Reflector {
   async #streamList(signal: AbortSignal): Promise<void> {
     this.#doing = 'listing'
     this.#parts.observer.listing?.()
-    const clock = new ListClock()
+    const clock = new ListClock(() => this.#heard())
     const isReread = this.#rereading.listBegins()
     const opening = this.#open(
       {
@@ -374,6 +382,10 @@ export class Reflector {
   #observed(): void {
     this.#lastError = undefined
     this.#lastContactMs = performance.now()
+  }
+
+  #heard(): void {
+    this.#heardMs = performance.now()
   }
 
   #failed(failure: InformerFailure, error: unknown): void {

@@ -1,8 +1,10 @@
 /*
  * The health of kinds without a rule of their own: by conditions that follow the conventions of kstatus, and by conditions of
- * well-known controllers. As in kstatus, an object without conditions is healthy.
+ * well-known controllers. As in kstatus, an object without conditions is healthy. An object without a status has no health:
+ * its kind has no state, or its controller has not said anything yet.
  */
 
+import { isRecord } from '../../lib/json.ts'
 import { type Fields, fieldsOf, itemsOf, numberOf, specOf, statusOf, textOf } from '../fields.ts'
 import {
   type Condition,
@@ -55,9 +57,10 @@ const failure =
 const unfinished =
   /^(?:pending|creating|provisioning|initializing|starting|progressing|updating|upgrading|inprogress|queued|waiting)/i
 
-export function customHealth(object: Fields): Health {
+export function customHealth(object: Fields): Health | undefined {
   const { suspend, paused } = specOf(object)
   if (suspend === true || paused === true) return suspended('Suspended')
+  if (!isRecord(object['status'])) return undefined
   const status = statusOf(object)
   const conditions = conditionsIn([
     ...itemsOf(status['conditions']),

@@ -1,6 +1,6 @@
 /*
- * The health rules of built-in kinds, and of Argo CD's Applications. `rules` lists them by kind. Kinds without a rule of
- * their own are judged by their conditions.
+ * The health rules of built-in kinds, and of Argo CD's Applications. `rules` lists them by kind, and `stateless` the kinds
+ * whose objects have no state. Other kinds are judged by their conditions.
  */
 
 import type { ApiResource } from '../api-resource.ts'
@@ -31,11 +31,40 @@ import { podHealth } from './pod-health.ts'
 
 export function healthRuleOf({ group, kind }: Pick<ApiResource, 'group' | 'kind'>): HealthRule {
   const name = `${group}/${kind}`
+  if (stateless.has(name)) return () => undefined
   return (Object.hasOwn(rules, name) ? rules[name] : undefined) ?? customHealth
 }
 
+/** Kinds that only say what others read. Those of other groups are known by their lack of a status. */
+const stateless: ReadonlySet<string> = new Set([
+  '/ConfigMap',
+  '/Endpoints',
+  '/Event',
+  '/LimitRange',
+  '/PodTemplate',
+  '/Secret',
+  '/ServiceAccount',
+  'admissionregistration.k8s.io/MutatingWebhookConfiguration',
+  'admissionregistration.k8s.io/ValidatingWebhookConfiguration',
+  'apps/ControllerRevision',
+  'coordination.k8s.io/Lease',
+  'discovery.k8s.io/EndpointSlice',
+  'events.k8s.io/Event',
+  'networking.k8s.io/IngressClass',
+  'networking.k8s.io/NetworkPolicy',
+  'node.k8s.io/RuntimeClass',
+  'rbac.authorization.k8s.io/ClusterRole',
+  'rbac.authorization.k8s.io/ClusterRoleBinding',
+  'rbac.authorization.k8s.io/Role',
+  'rbac.authorization.k8s.io/RoleBinding',
+  'scheduling.k8s.io/PriorityClass',
+  'storage.k8s.io/CSIDriver',
+  'storage.k8s.io/CSINode',
+  'storage.k8s.io/CSIStorageCapacity',
+  'storage.k8s.io/StorageClass',
+])
+
 const rules: Readonly<Record<string, HealthRule>> = {
-  '/Event': () => healthy,
   '/Namespace': namespaceHealth,
   '/Node': nodeHealth,
   '/PersistentVolume': volumeHealth,
@@ -60,13 +89,17 @@ const rules: Readonly<Record<string, HealthRule>> = {
   'storage.k8s.io/VolumeAttachment': volumeAttachmentHealth,
 }
 
-/** UNKNOWN if the kubelet is silent, SUSPENDED if the node accepts no new pods. */
+/**
+ * A node whose kubelet is silent runs nothing that anybody can rely on: DEGRADED, as one that reports so itself. UNKNOWN if
+ * no kubelet has reported yet, SUSPENDED if the node accepts no new pods.
+ */
 function nodeHealth(object: Fields): Health {
   const conditions = conditionsOf(object)
   const ready = conditions.get('Ready')
-  if (ready === undefined) return { status: 'UNKNOWN', reason: 'NoStatus' }
+  if (ready === undefined) {
+    return { status: 'UNKNOWN', reason: 'NoStatus', message: 'no kubelet has reported yet' }
+  }
   const { reason = 'NotReady', message, since } = ready
-  if (ready.status === 'Unknown') return { status: 'UNKNOWN', reason, message, since }
   if (ready.status !== 'True') return degraded(reason, message, since)
   for (const type of ['MemoryPressure', 'DiskPressure', 'PIDPressure', 'NetworkUnavailable']) {
     const trouble = conditionWith(conditions, type, 'True')
@@ -209,23 +242,62 @@ function flowSchemaHealth(object: Fields): Health {
 }
 
 /** The wanted replicas; the API's default is one. */
-function replicasOf(object: Fields): number {
+function wantedOf(object: Fields): number {
   return numberOf(specOf(object)['replicas']) ?? 1
 }
 
-function counted(have: unknown, want: number, what: string): Health | undefined {
-  if (countOf(have) >= want) return undefined
-  return progressing(what, `${countOf(have)} of ${want} replicas`)
+/** What the replicas lack, by the reason: `1 of 2 replicas are updated`. */
+const lacking = {
+  Updating: 'updated',
+  ScalingUp: 'made',
+  Scheduling: 'made',
+  NotReady: 'ready',
+  NotAvailable: 'available',
+} as const
+
+function counted(
+  have: unknown,
+  want: number,
+  reason: keyof typeof lacking,
+  what = replicasOf(want),
+): Health | undefined {
+  const count = countOf(have)
+  if (count >= want) return undefined
+  return progressing(reason, `${count} of ${what} ${want === 1 ? 'is' : 'are'} ${lacking[reason]}`)
 }
 
-function surplus(have: unknown, want: number): Health | undefined {
-  if (countOf(have) <= want) return undefined
-  return progressing('ScalingDown', `${countOf(have) - want} replicas are to end`)
+/** More replicas than are wanted, or besides the updated ones. */
+function surplus(have: unknown, want: number, which: string): Health | undefined {
+  const count = countOf(have) - want
+  if (count <= 0) return undefined
+  const replicas = count === 1 ? `replica ${which} is` : `replicas ${which} are`
+  return progressing('ScalingDown', `${count} ${replicas} still to end`)
+}
+
+function replicasOf(count: number): string {
+  return `${count} ${count === 1 ? 'replica' : 'replicas'}`
 }
 
 /** The API server or a quota refuses the replicas. */
 function replicaFailure(conditions: Conditions): Health | undefined {
   return degradedBy(conditionWith(conditions, 'ReplicaFailure', 'True'))
+}
+
+/**
+ * Which revision does not come up, and how far it is: `revision 35 does not come up: 1 of 2 updated`. The pods of the former
+ * revision may all be ready. `undefined` without a revision.
+ */
+function stuckRevision(object: Fields): string | undefined {
+  const { annotations } = fieldsOf(object['metadata'])
+  const revision = textOf(fieldsOf(annotations)['deployment.kubernetes.io/revision'])
+  if (revision === undefined) return undefined
+  const { updatedReplicas, availableReplicas } = statusOf(object)
+  const [want, updated] = [wantedOf(object), countOf(updatedReplicas)]
+  const [have, what] =
+    updated < want
+      ? [updated, 'updated']
+      : [Math.min(countOf(availableReplicas), want), 'available']
+  return `revision ${revision} does not come up: ${have} of ${want} ${what}`
 }
 
 /** As `kubectl rollout status` decides. */
@@ -235,14 +307,16 @@ function deploymentHealth(object: Fields): Health {
   if (failure !== undefined) return failure
   const progress = conditionWith(conditions, 'Progressing', 'False')
   if (progress !== undefined) {
-    return degraded(progress.reason ?? 'NotProgressing', progress.message, progress.since)
+    const { reason = 'NotProgressing', message, since } = progress
+    const stuck = reason === 'ProgressDeadlineExceeded' ? stuckRevision(object) : undefined
+    return degraded(reason, stuck ?? message, since)
   }
   if (specOf(object)['paused'] === true) return suspended('Paused', 'the rollout is paused')
   const { updatedReplicas, replicas, availableReplicas } = statusOf(object)
   const updated = countOf(updatedReplicas)
   return (
-    counted(updated, replicasOf(object), 'Updating') ??
-    surplus(replicas, updated) ??
+    counted(updated, wantedOf(object), 'Updating') ??
+    surplus(replicas, updated, 'of earlier revisions') ??
     counted(availableReplicas, updated, 'NotAvailable') ??
     healthy
   )
@@ -251,11 +325,11 @@ function deploymentHealth(object: Fields): Health {
 /** Also for ReplicationControllers. */
 function replicaSetHealth(object: Fields): Health {
   const { replicas, availableReplicas } = statusOf(object)
-  const want = replicasOf(object)
+  const want = wantedOf(object)
   return (
     replicaFailure(conditionsOf(object)) ??
     counted(replicas, want, 'ScalingUp') ??
-    surplus(replicas, want) ??
+    surplus(replicas, want, 'beyond those wanted') ??
     counted(availableReplicas, want, 'NotAvailable') ??
     healthy
   )
@@ -267,29 +341,37 @@ function replicaSetHealth(object: Fields): Health {
  */
 function statefulSetHealth(object: Fields): Health {
   const status = statusOf(object)
-  const want = replicasOf(object)
+  const want = wantedOf(object)
   const count =
-    counted(status['readyReplicas'], want, 'NotReady') ?? surplus(status['replicas'], want)
+    counted(status['readyReplicas'], want, 'NotReady') ??
+    surplus(status['replicas'], want, 'beyond those wanted')
   const strategy = fieldsOf(specOf(object)['updateStrategy'])
   if (count !== undefined || strategy['type'] === 'OnDelete') return count ?? healthy
   const partition = countOf(fieldsOf(strategy['rollingUpdate'])['partition'])
   const updated = countOf(status['updatedReplicas'])
-  if (partition > 0) return counted(updated, want - partition, 'Updating') ?? healthy
+  if (partition > 0) {
+    const above = Math.max(0, want - partition)
+    const what = `${replicasOf(above)} above the partition`
+    return counted(updated, above, 'Updating', what) ?? healthy
+  }
   const [current, update] = [textOf(status['currentRevision']), textOf(status['updateRevision'])]
   if (current === update) return healthy
-  return progressing('Updating', `${updated} of ${want} replicas are at revision ${update ?? ''}`)
+  const verb = want === 1 ? 'is' : 'are'
+  const message = `${updated} of ${replicasOf(want)} ${verb} at revision ${update ?? ''}`
+  return progressing('Updating', message)
 }
 
 function daemonSetHealth(object: Fields): Health {
   const status = statusOf(object)
   const want = numberOf(status['desiredNumberScheduled'])
   // The nodes are not counted yet.
-  if (want === undefined) return progressing('NoStatus')
+  if (want === undefined) return progressing('NoStatus', 'the nodes are not counted yet')
+  const what = `${want} ${want === 1 ? 'pod' : 'pods'}`
   const isOnDelete = fieldsOf(specOf(object)['updateStrategy'])['type'] === 'OnDelete'
   return (
-    counted(status['currentNumberScheduled'], want, 'Scheduling') ??
-    (isOnDelete ? undefined : counted(status['updatedNumberScheduled'], want, 'Updating')) ??
-    counted(status['numberAvailable'], want, 'NotAvailable') ??
+    counted(status['currentNumberScheduled'], want, 'Scheduling', what) ??
+    (isOnDelete ? undefined : counted(status['updatedNumberScheduled'], want, 'Updating', what)) ??
+    counted(status['numberAvailable'], want, 'NotAvailable', what) ??
     healthy
   )
 }
@@ -309,7 +391,11 @@ function jobHealth(object: Fields): Health {
   if (specOf(object)['suspend'] === true) return suspended('Suspended')
   if (textOf(startTime) === undefined) return progressing('NotStarted')
   const failures = countOf(failed)
-  return progressing('Running', failures === 0 ? undefined : `${failures} pods have failed`)
+  return progressing('Running', failures === 0 ? undefined : failedPods(failures))
+}
+
+function failedPods(count: number): string {
+  return count === 1 ? '1 pod has failed' : `${count} pods have failed`
 }
 
 /** A run that ended without success counts until the next one begins. */

@@ -1,7 +1,8 @@
 /*
  * The health of an object, with the reason. Health depends on the object alone, not on other objects or the time, so it stays
  * the same as long as the object does. `ruledHealth` first deals with objects that are being deleted, and with changes that
- * the controller has not seen. The rule of the kind judges all other objects.
+ * the controller has not seen. The rule of the kind judges all other objects. Objects without a state, such as ConfigMaps,
+ * have no health unless they are being deleted.
  */
 
 import { type Fields, fieldsOf, itemsOf, numberOf, statusOf, textOf } from '../fields.ts'
@@ -38,9 +39,10 @@ export interface Health {
   readonly since?: string | undefined
 }
 
-export type HealthRule = (object: Fields) => Health
+/** `undefined` for an object without a state: it only says what others read. */
+export type HealthRule = (object: Fields) => Health | undefined
 
-export function ruledHealth(rule: HealthRule, object: Fields): Health {
+export function ruledHealth(rule: HealthRule, object: Fields): Health | undefined {
   const metadata = fieldsOf(object['metadata'])
   const deletion = textOf(metadata['deletionTimestamp'])
   if (deletion !== undefined) {

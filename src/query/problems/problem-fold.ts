@@ -21,11 +21,14 @@ import {
   type ProblemSeverity,
   decodeFact,
   factRanges,
+  isFact,
+  isOver,
   lastSuccessIn,
   waitsForPod,
 } from '../../kubernetes/problems/problem-fact.ts'
 import { isInScope } from '../condition/scope.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
+import { isMissed, joined } from './problem-joins.ts'
 import {
   type ProblemPart,
   type ProblemPlace,
@@ -161,6 +164,9 @@ class ProblemFold<P extends ProblemPart> {
         }
       }
     }
+    for (const { part, id, fact } of joined(this.#options.parts, this.#options)) {
+      findings.push({ object: this.#owners.of(part, id), fact })
+    }
     for (const { object } of findings) this.#mark(object)
     const ofOwners = new Map<OwnedObject<P>, DecodedFact>()
     for (const { object, fact } of findings) {
@@ -200,7 +206,9 @@ class ProblemFold<P extends ProblemPart> {
         : undefined
     for (const pod of onNode ?? []) {
       budget.spend('examined', 1)
-      if (pods === undefined || factsOf(pods).endValue(pod, false) === undefined) continue
+      // Marks sort behind facts.
+      const least = pods && factsOf(pods).endValue(pod, false)
+      if (pods === undefined || least === undefined || !isFact(least)) continue
       if (!isShown(pods, pod, namespaces)) continue
       budget.spend('tests', testsPerObject)
       const object = this.#owners.of(pods, pod)
@@ -214,7 +222,7 @@ class ProblemFold<P extends ProblemPart> {
 
   /** The visible objects of a part with facts in a range of values, without the pods on Nodes that are down. */
   *#foundIn(part: P, range: FactRange): Generator<Found<P>, void, void> {
-    const { budget, namespaces } = this.#options
+    const { budget, namespaces, nowMs } = this.#options
     const { view } = part
     const facts = factsOf(part)
     // Nodes are looked at whatever the namespaces are: pods are on them.
@@ -231,7 +239,7 @@ class ProblemFold<P extends ProblemPart> {
         if (node !== undefined && this.#down.has(node)) continue
         budget.spend('tests', testsPerFact)
         fact ??= decodeFact(value)
-        if (fact === undefined) continue
+        if (fact === undefined || isOver(fact, nowMs)) continue
         if (namespaces !== undefined && isOfNodes && fact.role?.form !== 'down') continue
         yield { part, id, fact }
       }
@@ -239,7 +247,7 @@ class ProblemFold<P extends ProblemPart> {
   }
 
   /** Whether a fact is a problem, as far as other objects decide that. */
-  #counts({ owner }: OwnedObject<P>, { role }: DecodedFact): boolean {
+  #counts({ owner, place }: OwnedObject<P>, { role }: DecodedFact): boolean {
     switch (role?.form) {
       case 'attempt':
         return owner === undefined || !holds(owner.place.part, 'batch', 'Job')
@@ -253,7 +261,9 @@ class ProblemFold<P extends ProblemPart> {
         const classes = this.#owners.partOf('storage.k8s.io', 'StorageClass')
         const { storageClass } = role
         const id = storageClass === undefined ? undefined : classes?.view.idOf(storageClass)
-        if (classes === undefined || id === undefined) return true
+        if (classes === undefined || storageClass === undefined) return true
+        // A class that does not exist is what `joined` tells.
+        if (id === undefined) return !isMissed(place, classes, storageClass)
         return !isShown(classes, id, undefined) || !factsOf(classes).has(id, waitsForPod)
       }
       default:

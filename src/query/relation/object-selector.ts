@@ -38,6 +38,8 @@ export interface SelectsRelation extends RelationBase {
   readonly namespaceLabelsPath?: string
   /** Selects objects by the labels of their pod template; absent: by their own labels. */
   readonly template?: TemplateRelation
+  /** False if the object does not use what it selects, so that it does not appear in its `usedBy`. */
+  readonly uses?: false
 }
 
 export interface ObjectSelector {

@@ -1,6 +1,7 @@
 /*
  * Finds where an object refers to another one, to show it to people. Reads a reference as `referencedKeys` does, but keeps
  * the path of each value. For a name rule, the place is the list item that is a part of the name, or else its first path.
+ * The places of a selector are those of all selectors of the object.
  */
 
 import { type Path, parsePath, type PathStep } from '../index/path.ts'
@@ -15,6 +16,7 @@ import {
   placesOf,
   type ReferenceRelation,
 } from './referenced-keys.ts'
+import type { SelectsRelation } from './object-selector.ts'
 import type { NumberedRelation } from './reference-relation.ts'
 import type { RelationContext } from './relation.ts'
 
@@ -24,6 +26,15 @@ export type ReferencePlaces = (object: KubernetesObject, key: string) => readonl
 interface Found {
   readonly path: string
   readonly value: unknown
+}
+
+/** The places of an object's selectors, whichever of them selects the other object. */
+export function selectorPlaces({ path }: SelectsRelation): ReferencePlaces {
+  const parsed = parsePath(path)
+  return (object) => {
+    const found = foundAt(parsed, whole(object)).map((one) => one.path)
+    return found.length === 0 ? [path] : found
+  }
 }
 
 /** Finds the paths of a reference to the object with a key. Throws as `referencedKeys` does. */
@@ -39,6 +50,8 @@ export function referencePlaces(
   const places = placesOf(definition)
   const isMeant = isOfKind(definition, context)
   const read = nameReader(definition)
+  // The definition of a kind: every object names it by its API group and kind.
+  if (definition.only !== undefined) return () => ['apiVersion', 'kind']
   return (object, key) => {
     let hasName = false
     const found = places.flatMap((place) =>

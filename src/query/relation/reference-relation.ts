@@ -33,8 +33,8 @@ import {
 export interface NumberedRelation extends RelationBase {
   readonly form: 'numbered'
   readonly names: NameRule
-  /** Whether the object uses the others, so that it appears in their `usedBy`. */
-  readonly uses?: boolean
+  /** As in a {@link ReferenceRelation}. */
+  readonly uses?: false
 }
 
 /** The object refers to others by UID: `EndpointSlice.pods` by `endpoints[*].targetRef.uid`. */
@@ -160,7 +160,7 @@ function referenceOf(args: ReferenceArguments, declaration: Declaration): Refere
     ...(otherwise ? { isOtherwise: true } : {}),
     ...(args.namespaceOtherwise ? { namespaceOtherwise: args.namespaceOtherwise } : {}),
     ...(args.pattern ? { pattern: args.pattern } : {}),
-    ...(uses ? { uses } : {}),
+    ...(uses === false ? { uses } : {}),
   }
   if (args.pattern?.includes('{name}') === false) {
     const hint = 'write it as system:serviceaccount:{namespace}:{name}'
@@ -189,15 +189,19 @@ function namedOf(
   const names = nameRuleOf(args)
   const templates = names.templates.map((text) => parseNameTemplate(text))
   const numbered = templates.filter(({ isNumbered }) => isNumbered)
-  const uses = args.uses ?? false
-  if (numbered.length === 0) return referenceOf({ path: [], names: args, uses }, declaration)
+  const { uses } = args
+  if (numbered.length === 0)
+    return referenceOf(
+      { path: [], names: args, ...(uses === undefined ? {} : { uses }) },
+      declaration,
+    )
   if (numbered.length < templates.length) {
     const hint = 'end all of them in #, or none'
     throw unsupported(declaration, 'names with a number at the end beside others', hint)
   }
   declaration.needConnection()
   declaration.present(namePathsOf(names))
-  return { form: 'numbered', name, from, to, names, ...(uses ? { uses } : {}) }
+  return { form: 'numbered', name, from, to, names, ...(uses === false ? { uses } : {}) }
 }
 
 function uidOf(

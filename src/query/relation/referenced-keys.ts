@@ -44,8 +44,8 @@ export interface ReferenceRelation extends RelationBase {
   readonly isOtherwise?: boolean
   /** The key of the one object that every object of this kind refers to. */
   readonly only?: string
-  /** Whether the object uses the others, so that it appears in their `usedBy`. */
-  readonly uses?: boolean
+  /** False if the object does not use the others, so that it does not appear in their `usedBy`. */
+  readonly uses?: false
   readonly many: boolean
 }
 

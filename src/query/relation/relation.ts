@@ -41,8 +41,6 @@ export interface ReferenceOfAnyKind {
   readonly name: string
   readonly from: string
   readonly paths: readonly string[]
-  /** Whether the objects use those that they refer to. */
-  readonly uses?: boolean
 }
 
 export interface RelationForm<D extends RelationBase = RelationBase> {

@@ -65,6 +65,7 @@ interface SelectsArguments extends Required<Pick<SelectsRelation, 'selector' | '
   readonly at?: string | null
   readonly numberedLabel?: string | null
   readonly addedLabel?: string | null
+  readonly uses?: boolean | null
 }
 
 function selectsOf(args: SelectsArguments, declaration: Declaration): SelectsRelation {
@@ -103,6 +104,7 @@ function selectsOf(args: SelectsArguments, declaration: Declaration): SelectsRel
     ...(namespaceSelector ? { namespacesPath: namespaceSelector } : {}),
     ...(namespaceLabels ? { namespaceLabelsPath: namespaceLabels } : {}),
     ...(template === undefined ? {} : { template }),
+    ...((args.uses ?? other.uses) === false ? { uses: false } : {}),
   }
 }
 

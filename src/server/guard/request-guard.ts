@@ -204,6 +204,23 @@ export const allowedRequestHeaders: readonly string[] = [
 const jsonType = /^application\/(graphql\+)?json\s*(;|$)/i
 
 /**
+ * The refusal of a request that only reads what no page of another site can see, such as the schema. Tools send it without
+ * further headers; a browser says when a page of another site does.
+ */
+export function readRefusal(
+  { method, headers }: IncomingMessage,
+  isByOwnScript: boolean,
+): Refusal | undefined {
+  if (method !== 'GET' && method !== 'HEAD') {
+    return { status: 405, reason: 'Send a GET.', headers: { allow: 'GET, HEAD' } }
+  }
+  const site = headers['sec-fetch-site']
+  const isByTool = site === undefined || site === 'none' || site === 'same-origin'
+  if (isByTool || isByOwnScript) return undefined
+  return { status: 403, reason: 'A page of another site may not read this.' }
+}
+
+/**
  * The refusal of an HTTP operation, found before its body is read; `undefined` if it is accepted. Refuses a request that a
  * foreign page could make a browser send (CSRF), and a body that is too large or of unknown size. `isByOwnScript`: whether
  * the browser says that an accepted page sends it.

@@ -9,11 +9,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
+import { brotliCompress, brotliDecompress, constants, gzip } from 'node:zlib'
 import { ClientError } from '../../graphql/errors/client-error.ts'
 import { isRecord } from '../../lib/json.ts'
 import { type RequestedOperation, requestMembers } from '../document-source.ts'
 import type { Viewer } from '../../access/viewer.ts'
+import type { ServedSdl } from '../operation-options.ts'
 import type { Output, UnsentBytes } from '../user-limits.ts'
 
 const json = 'application/json'
@@ -129,6 +130,7 @@ export interface SendOptions {
 
 const brotliBytes = promisify(brotliCompress)
 const gzipBytes = promisify(gzip)
+const plainBytes = promisify(brotliDecompress)
 
 // Quality 1 of Brotli compresses best of the fast settings, in half the time of gzip.
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
@@ -150,13 +152,8 @@ export function sendAnswer(
   if (response.destroyed) return
   if (revalidates && status === 200) {
     const etag = `W/"${createHash('sha256').update(text).digest('base64url')}"`
-    response.setHeader('etag', etag)
-    response.setHeader('cache-control', 'private, no-cache')
-    vary(response, 'accept, authorization, cookie')
-    if (isSame(request.headers['if-none-match'], etag)) {
-      response.writeHead(304).end()
-      return
-    }
+    vary(response, 'accept')
+    if (isRevalidated(request, response, etag)) return
   }
   const bytes = Buffer.from(text)
   const end = (encoding: object, body: Buffer): void => {
@@ -178,6 +175,41 @@ export function sendAnswer(
   return compressors[encoding](bytes).then((compressed) => {
     if (!response.destroyed) end({ 'content-encoding': encoding }, compressed)
   })
+}
+
+/** Sends the schema in an encoding that the client accepts, or 304 if the client has it. */
+export async function sendSdl(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { brotli, etag }: ServedSdl,
+  { compressFromBytes, unsent, viewer }: Omit<SendOptions, 'revalidates'>,
+): Promise<void> {
+  if (response.destroyed) return
+  vary(response, 'accept-encoding')
+  if (isRevalidated(request, response, etag)) return
+  const accepted = acceptedEncoding(request.headers['accept-encoding'])
+  const encoding = compressFromBytes === 0 ? undefined : accepted
+  let body = brotli
+  if (encoding !== 'br') body = await plainBytes(brotli)
+  if (encoding === 'gzip') body = await compressors.gzip(body)
+  if (response.destroyed) return
+  response.writeHead(200, {
+    'content-type': 'application/graphql; charset=utf-8',
+    ...(encoding !== undefined && { 'content-encoding': encoding }),
+    'content-length': body.length,
+  })
+  response.end(body)
+  if (response.writableLength > 0) countUnsent(request, response, { unsent, viewer })
+}
+
+/** Lets the client keep the answer, as long as it asks again each time. Answers 304 if it has this one. */
+function isRevalidated(request: IncomingMessage, response: ServerResponse, etag: string): boolean {
+  response.setHeader('etag', etag)
+  response.setHeader('cache-control', 'private, no-cache')
+  vary(response, 'authorization, cookie')
+  const isKnown = isSame(request.headers['if-none-match'], etag)
+  if (isKnown) response.writeHead(304).end()
+  return isKnown
 }
 
 export function countUnsent(

@@ -22,13 +22,20 @@ import {
   asksForExplanation,
   operationRefusal,
   pathOf,
+  readRefusal,
   refuseOperation,
   refuseRequest,
   requestIdHeader,
   requestIdOf,
   startingRefusal,
 } from '../guard/request-guard.ts'
-import { graphqlPath, type Readiness, type Routes, sdlPath } from '../operation-options.ts'
+import {
+  graphqlPath,
+  type Readiness,
+  type Routes,
+  sdlPaths,
+  type ServedSdl,
+} from '../operation-options.ts'
 import { type MadeContext, requestError, type ServerParts } from '../operation-pipeline.ts'
 import { answerEvents } from './event-stream.ts'
 import { GraphiqlPage } from './graphiql-page.ts'
@@ -38,6 +45,7 @@ import {
   type HttpAnswer,
   isOperation,
   sendAnswer,
+  sendSdl,
   type SentOperation,
   sentOperation,
 } from './http-operation.ts'
@@ -51,7 +59,7 @@ export interface HttpTransportOptions extends ServerParts {
   /** The page at `/`; `undefined` for none. */
   readonly portal: PortalFiles | undefined
   /** The schema; `undefined` if the server does not show it. */
-  readonly sdl: (() => string) | undefined
+  readonly sdl: (() => Promise<ServedSdl>) | undefined
   readonly readiness: () => Readiness
   /** Whether `/readyz` shows reasons, which name clusters, addresses and files. */
   readonly tellsReasons: boolean
@@ -64,7 +72,7 @@ interface AcceptedRequest {
   readonly trace: OperationTrace
   /** The type of the answer to an operation; `undefined` for a request for the schema. */
   readonly type: string | undefined
-  readonly sdl: (() => string) | undefined
+  readonly sdl: (() => Promise<ServedSdl>) | undefined
   /** Called when a subscription has begun: its span ends there. */
   readonly begun?: (() => void) | undefined
 }
@@ -124,13 +132,13 @@ export class HttpTransport {
       refuseRequest(response, startingRefusal)
       return
     }
+    if (sdlPaths.includes(pathOf(request)) && this.#options.sdl !== undefined) {
+      await this.#answerGraphQL(request, response, origin, this.#options.sdl)
+      return
+    }
     switch (pathOf(request)) {
       case graphqlPath:
         await this.#answerGraphQL(request, response, origin)
-        return
-      case sdlPath:
-        if (this.#options.sdl === undefined) break
-        await this.#answerGraphQL(request, response, origin, this.#options.sdl)
         return
       case metricsPath:
         if (this.#options.metrics === undefined) break
@@ -178,9 +186,9 @@ export class HttpTransport {
     request: IncomingMessage,
     response: ServerResponse,
     origin: string | undefined,
-    sdl?: () => string,
+    sdl?: () => Promise<ServedSdl>,
   ): Promise<void> {
-    if (this.#graphiql !== undefined && GraphiqlPage.isAskedFor(request)) {
+    if (sdl === undefined && this.#graphiql !== undefined && GraphiqlPage.isAskedFor(request)) {
       await this.#graphiql.answer(request, response)
       return
     }
@@ -197,7 +205,10 @@ export class HttpTransport {
       return
     }
     const isByOwnScript = origins.isByOwnScript(request.headers)
-    const refusal = operationRefusal(request, { ...limits, isByOwnScript })
+    const refusal =
+      sdl === undefined
+        ? operationRefusal(request, { ...limits, isByOwnScript })
+        : readRefusal(request, isByOwnScript)
     if (refusal !== undefined) {
       refuseRequest(response, refusal)
       return
@@ -265,9 +276,7 @@ export class HttpTransport {
     else response.once('close', ended)
     const sending = { compressFromBytes: limits.compressFromBytes, unsent, viewer }
     if (type === undefined) {
-      const headers = { 'content-type': 'application/graphql; charset=utf-8' }
-      const answer = { status: 200, headers, text: sdl?.() ?? '' }
-      await sendAnswer(request, response, answer, { ...sending, revalidates: false })
+      if (sdl !== undefined) await sendSdl(request, response, await sdl(), sending)
       return
     }
     const beganMs = performance.now()

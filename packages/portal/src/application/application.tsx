@@ -76,9 +76,9 @@ function LiveApplication({ workload }: { readonly workload: Workload }) {
           <ActionsMenu acted={workload} />
         </div>
         <p className={styles['health']}>
-          <Health status={health.status} />
+          <Health status={health?.status} />
           <span>
-            {health.message} {health.reason !== null && <code>{health.reason}</code>}
+            {health?.message} {typeof health?.reason === 'string' && <code>{health.reason}</code>}
           </span>
         </p>
         <p className={styles['dim']}>
@@ -150,7 +150,7 @@ function RolloutView({ workload }: { readonly workload: Workload }) {
 
 function RevisionView({ revision }: { readonly revision: Revision }) {
   const { number, hash, isCurrent, images, pods, id, desired } = revision
-  const ready = pods.filter(({ health }) => health.status === 'HEALTHY').length
+  const ready = pods.filter(({ health }) => health?.status === 'HEALTHY').length
   const title = number === undefined ? hash : text.revision(number)
   return (
     <section className={styles['revision']} aria-label={title} data-current={isCurrent}>
@@ -175,7 +175,7 @@ function RevisionView({ revision }: { readonly revision: Revision }) {
       <ul className={styles['rows']}>
         {pods.map((pod) => (
           <li key={pod.id} className={styles['row']}>
-            <Health status={pod.health.status} bare />
+            <Health status={pod.health?.status} bare />
             <Link
               to="/objects/$id"
               params={{ id: pod.id }}
@@ -188,8 +188,8 @@ function RevisionView({ revision }: { readonly revision: Revision }) {
             <span className={styles['dim']}>
               <Age since={pod.creationTimestamp} />
             </span>
-            {pod.health.status !== 'HEALTHY' && (
-              <span className={styles['reason']}>{pod.health.message ?? pod.health.reason}</span>
+            {pod.health?.status !== 'HEALTHY' && (
+              <span className={styles['reason']}>{pod.health?.message ?? pod.health?.reason}</span>
             )}
           </li>
         ))}

@@ -5,7 +5,7 @@ import { useViewTitle } from '../frame/view-title.ts'
 import { useGateway } from '../gateway/gateway.ts'
 import { Age } from '../look/age.tsx'
 import { gapSentences } from '../look/gaps.ts'
-import { Health, healthStatuses } from '../look/health.tsx'
+import { Health, severityOf } from '../look/health.tsx'
 import { clustersOf, hasSeveralClusters, useScope } from '../scope.ts'
 import { words } from '../words.ts'
 import styles from './applications.module.css'
@@ -105,7 +105,7 @@ function ApplicationGroup({
   if (worst === undefined) return null
   const { health, id, creationTimestamp } = worst
   return (
-    <tr data-health={health.status}>
+    <tr data-health={health?.status}>
       <th scope="row">
         <Link to="/applications/$id" params={{ id }}>
           {name}
@@ -116,9 +116,9 @@ function ApplicationGroup({
         </span>
       </th>
       <td>
-        <Health status={health.status} />{' '}
-        <span className={styles['reason']} title={health.message ?? undefined}>
-          {health.status === 'HEALTHY' ? '' : (health.message ?? health.reason)}
+        <Health status={health?.status} />{' '}
+        <span className={styles['reason']} title={health?.message ?? undefined}>
+          {health?.status === 'HEALTHY' ? '' : (health?.message ?? health?.reason)}
         </span>
       </td>
       <td>
@@ -160,17 +160,15 @@ function groupsOf(rows: readonly ApplicationRowFragment[]): readonly Group[] {
   return Array.from(groups, ([key, { workloads, ...group }]) => ({
     key,
     ...group,
-    workloads: workloads.toSorted((a, b) => severityOf(a) - severityOf(b)),
+    workloads: workloads.toSorted(
+      (a, b) => severityOf(a.health?.status) - severityOf(b.health?.status),
+    ),
   })).toSorted(
     (a, b) =>
-      severityOf(a.workloads[0]) - severityOf(b.workloads[0]) ||
+      severityOf(a.workloads[0]?.health?.status) - severityOf(b.workloads[0]?.health?.status) ||
       a.namespace.localeCompare(b.namespace) ||
       a.name.localeCompare(b.name),
   )
-}
-
-function severityOf(row: ApplicationRowFragment | undefined): number {
-  return row === undefined ? healthStatuses.length : healthStatuses.indexOf(row.health.status)
 }
 
 /** What kubectl shows of its readiness: `2/3`. */

@@ -44,8 +44,7 @@ export function GraphList({ picture: { nodes, edges } }: { readonly picture: Pic
                 </PlaceLink>
               </td>
               <td>
-                {health !== undefined && <Health status={health} />}{' '}
-                {health === 'HEALTHY' ? '' : reason}
+                <Health status={health} /> {health === 'HEALTHY' ? '' : reason}
               </td>
               <td>
                 {edges

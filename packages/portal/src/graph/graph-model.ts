@@ -1,4 +1,4 @@
-import { type HealthStatus, healthStatuses } from '../look/health.tsx'
+import { type HealthStatus, severityOf } from '../look/health.tsx'
 import type { ObjectGraphQuery } from '../gateway/documents.ts'
 
 /** An object of the picture. */
@@ -229,14 +229,10 @@ function folded(
 /** The order in a column: the worst health first, then by kind and name. */
 function worstFirst(a: PictureNode, b: PictureNode): number {
   return (
-    severity(a) - severity(b) ||
+    severityOf(a.health) - severityOf(b.health) ||
     a.kind.localeCompare(b.kind) ||
     titleOf(a).localeCompare(titleOf(b))
   )
-}
-
-function severity({ health }: PictureNode): number {
-  return health === undefined ? healthStatuses.length : healthStatuses.indexOf(health)
 }
 
 function titleOf(node: PictureNode): string {

@@ -27,7 +27,7 @@ export function GraphNode({ data: { node, isRoot, onCentre } }: NodeProps<DrawnN
         )}
       </span>
       <span className={styles['title']}>
-        {health !== undefined && <Health status={health} bare />}
+        <Health status={health} bare />
         {node.form === 'object' ? (
           <span className={styles['name']} title={words.graph.node(node)}>
             {node.name}

@@ -54,7 +54,7 @@ function CellContent({
   if (column.id === 'name') return <NameCell row={row} />
   if (column.id === 'namespace') return <span className={styles['dim']}>{row.namespace}</span>
   if (column.id === 'cluster') return <span className={styles['dim']}>{row.clusterName}</span>
-  if (column.id === 'health') return <Health status={row.health.status} />
+  if (column.id === 'health') return <Health status={row.health?.status} />
   if (column.id === 'age') return <Age since={row.creationTimestamp} />
   const cell = printed(row, column)
   if (cell === undefined) return null
@@ -109,7 +109,7 @@ function titleOf(row: TableRow, column: TableColumn): string | undefined {
   if (column.id === 'namespace') return row.namespace ?? undefined
   if (column.id === 'cluster') return row.clusterName
   if (column.id === 'health') {
-    const { reason, message } = row.health
+    const { reason = null, message = null } = row.health ?? {}
     return [reason, message].filter((part) => part !== null).join(': ') || undefined
   }
   const cell = printed(row, column)
@@ -121,7 +121,7 @@ export function textOfCell(row: TableRow, column: TableColumn): string {
   if (column.id === 'name') return row.name
   if (column.id === 'namespace') return row.namespace ?? ''
   if (column.id === 'cluster') return row.clusterName
-  if (column.id === 'health') return words.health[row.health.status]
+  if (column.id === 'health') return row.health === null ? '' : words.health[row.health.status]
   const cell = printed(row, column)
   if (column.id === 'age' || cell === undefined) return '00m00s'
   const text = plainText(cell.value)

@@ -68,8 +68,7 @@ export function columnsOf(kind: Kind, scope: Scope): readonly TableColumn[] {
     ...(kind.namespaced ? [own('namespace', { isUsual: scope.namespaces?.length !== 1 })] : []),
     // Rows of equal values are in the order of their clusters; there is no order by clusters alone.
     ...(hasSeveralClusters(scope) ? [own('cluster', { index: undefined })] : []),
-    // An Event says what has happened, and is neither healthy nor degraded.
-    own('health', { isUsual: kind.kind !== 'Event' }),
+    own('health', { isUsual: !stateless.has(kind.kind) }),
     ...printed.map((column): TableColumn => {
       const index = indexBehind(column.name, kind)
       const form = kind.indexes.find(({ name }) => name === index)?.form
@@ -87,6 +86,14 @@ export function columnsOf(kind: Kind, scope: Scope): readonly TableColumn[] {
     own('age', { index: 'creationTimestamp', isInverse: true, first: 'DESC' }),
   ]
 }
+
+/** Kinds that only say what others read, and Events, which say what has happened: none is healthy or degraded. */
+const stateless: ReadonlySet<string> = new Set(
+  `ClusterRole ClusterRoleBinding ConfigMap ControllerRevision CSIDriver CSINode Endpoints EndpointSlice Event IngressClass
+  Lease LimitRange NetworkPolicy PriorityClass Role RoleBinding RuntimeClass Secret ServiceAccount StorageClass`.split(
+    /\s+/u,
+  ),
+)
 
 /** Columns of `kubectl get` whose index has another name, both without case and separators. */
 const otherNames: Readonly<Record<string, readonly string[]>> = {

@@ -319,6 +319,6 @@ function noteChanges(before: TableRow | undefined, row: TableRow | undefined): v
     const known = values.get(name)
     if (known?.value !== value || known?.since !== since) columns.add(name)
   }
-  if (before.health.status !== row.health.status) columns.add('health')
+  if (before.health?.status !== row.health?.status) columns.add('health')
   if (columns.size > 0) changes.set(row, { columns, at: performance.now() })
 }

@@ -13,6 +13,11 @@ export const healthStatuses = [
 
 export type HealthStatus = (typeof healthStatuses)[number]
 
+/** The place of a health in an order with the worst first. Objects without a state come last. */
+export function severityOf(status: HealthStatus | undefined): number {
+  return status === undefined ? healthStatuses.length : healthStatuses.indexOf(status)
+}
+
 const shapes: Readonly<Record<HealthStatus, string>> = {
   DEGRADED: '▲',
   UNKNOWN: '◌',
@@ -22,14 +27,18 @@ const shapes: Readonly<Record<HealthStatus, string>> = {
   HEALTHY: '●',
 }
 
-/** A health as shape, colour and word. Without its word, the word is its label for screen readers. */
+/**
+ * A health as shape, colour and word; nothing for an object without a state. Without its word, the word is its label for
+ * screen readers.
+ */
 export function Health({
   status,
   bare = false,
 }: {
-  readonly status: HealthStatus
+  readonly status: HealthStatus | undefined
   readonly bare?: boolean
 }) {
+  if (status === undefined) return null
   const word = words.health[status]
   return (
     <span className={styles['health']} data-status={status} title={bare ? word : undefined}>

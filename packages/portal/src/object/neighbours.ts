@@ -1,5 +1,5 @@
 import type { NeighbourFragment, NeighboursFragment, RelatedQuery } from '../gateway/documents.ts'
-import { healthStatuses } from '../look/health.tsx'
+import { severityOf } from '../look/health.tsx'
 
 /** An object beside another one. */
 export type Neighbour = NeighbourFragment
@@ -88,7 +88,7 @@ function groupsOf(
 export function worstFirst(objects: readonly Neighbour[]): readonly Neighbour[] {
   return objects.toSorted(
     (a, b) =>
-      healthStatuses.indexOf(a.health.status) - healthStatuses.indexOf(b.health.status) ||
+      severityOf(a.health?.status) - severityOf(b.health?.status) ||
       a.name.localeCompare(b.name, undefined, { numeric: true }),
   )
 }

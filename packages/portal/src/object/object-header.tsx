@@ -69,9 +69,11 @@ export function ObjectHeader({
         )}
       </div>
       <div className={styles['health']}>
-        <Health status={health.status} />
+        <Health status={health?.status} />
         {sentence === undefined ? null : <span className={styles['sentence']}>{sentence}</span>}
-        {health.reason === null ? null : <code className={styles['reason']}>{health.reason}</code>}
+        {typeof health?.reason === 'string' && (
+          <code className={styles['reason']}>{health.reason}</code>
+        )}
         <span className={styles['age']}>
           {words.object.age} <Age since={creationTimestamp} />
         </span>
@@ -84,14 +86,14 @@ export function ObjectHeader({
 
 /** Why an object is as it is, for people. */
 function sentenceOf({ kind, json, health }: SeenObject): string | undefined {
-  if (kind === 'Pod') return troubleOf(json, health.status) ?? health.message ?? undefined
+  const message = health?.message ?? undefined
+  if (kind === 'Pod') return troubleOf(json, health?.status) ?? message
   const counted = podCountOf(kind, json)
-  const [, have, wanted] = /^(\d+) of (\d+) replicas$/.exec(health.message ?? '') ?? []
-  const message =
-    counted === undefined || have === undefined || wanted === undefined
-      ? health.message
-      : words.object.replicas(health.reason, have, wanted)
-  return [counted, message].filter((text) => typeof text === 'string').join(' ') || undefined
+  if (counted === undefined) return message
+  // Both would count the same pods.
+  if (message === undefined || health?.reason === 'NotReady') return counted
+  // The reason comes first: the pods that are ready may be those of an earlier revision.
+  return words.object.reasonAndCount(message, counted)
 }
 
 /** `2 of 3 pods are ready.` for what makes pods. */

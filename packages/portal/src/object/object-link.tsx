@@ -12,17 +12,17 @@ export function ObjectLink({
   /** The namespace that goes without saying. */
   readonly beside: string | null
 }) {
-  const isWell = health.status === 'HEALTHY' || health.reason === null
+  const reason = health?.status === 'HEALTHY' ? null : (health?.reason ?? null)
   return (
-    <span className={styles['object']} data-status={health.status}>
-      <Health status={health.status} bare />
+    <span className={styles['object']} data-status={health?.status}>
+      <Health status={health?.status} bare />
       <PlaceLink to={{ object: id }} title={name}>
         {namespace === null || namespace === beside ? null : (
           <span className={styles['dim']}>{namespace}/</span>
         )}
         {name}
       </PlaceLink>
-      {isWell ? null : <code className={styles['reason']}>{health.reason}</code>}
+      {reason === null ? null : <code className={styles['reason']}>{reason}</code>}
     </span>
   )
 }

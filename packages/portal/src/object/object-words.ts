@@ -75,15 +75,14 @@ export const objectWords = {
   conditions: 'Conditions',
   conditionStatus: (status: string): string =>
     ({ True: 'is true', False: 'is false', Unknown: 'is unknown' })[status] ?? status,
-  replicas: (reason: string | null, have: string, wanted: string): string | null => {
-    if (reason === 'Updating') return `${have} of ${wanted} have the new version.`
-    if (reason === 'ScalingUp') return `${have} of ${wanted} exist.`
-    return null
+  reasonAndCount: (message: string, counted: string): string =>
+    `${message.charAt(0).toUpperCase()}${message.slice(1)}${/[.!?]$/.test(message) ? '' : '.'} ${counted}`,
+  podsReady: (ready: number, wanted: number): string => {
+    if (ready > wanted)
+      return `${plural(ready, 'pod')} ready, ${wanted === 0 ? 'none' : wanted} wanted.`
+    if (wanted === 0) return 'It is scaled to zero.'
+    return `${ready} of ${plural(wanted, 'pod')} ${wanted === 1 ? 'is' : 'are'} ready.`
   },
-  podsReady: (ready: number, wanted: number): string =>
-    wanted === 0
-      ? 'It is scaled to zero.'
-      : `${ready} of ${plural(wanted, 'pod')} ${wanted === 1 ? 'is' : 'are'} ready.`,
   span,
   quantity,
   of: (count: number, all: number): string => `${count} of ${all}`,

@@ -64,10 +64,10 @@ function PodList({ object, where }: { readonly object: SeenObject; readonly wher
       {totalCount === 0 ? <p className={styles['dim']}>{say.none}</p> : null}
       <ul className={styles['pods']}>
         {shown.map((pod) => {
-          const isWell = pod.health.status === 'HEALTHY'
+          const isWell = pod.health?.status === 'HEALTHY'
           const trouble = isWell
             ? undefined
-            : (troubleOf(pod.json, pod.health.status) ?? pod.health.message)
+            : (troubleOf(pod.json, pod.health?.status) ?? pod.health?.message)
           return (
             <li key={pod.id}>
               <span className={styles['pod']}>

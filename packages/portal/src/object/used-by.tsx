@@ -8,7 +8,7 @@ import { Section } from './section.tsx'
 /** The users of an object. */
 export type Users = NonNullable<NonNullable<UsersOfQuery['object']>['usedBy']>
 
-/** Who uses an object: `undefined` for kinds that nothing uses, and until it is known. */
+/** Who uses an object: `undefined` until it is known, and if it cannot be. */
 export function useUsers(id: string): {
   readonly users: Users | undefined
   readonly errors: readonly AnswerError[]

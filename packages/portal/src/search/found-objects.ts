@@ -91,7 +91,7 @@ export function useFoundObjects(typed: string, kinds: readonly Kind[]): FoundObj
       detail: detailOf(namespace, hasSeveralClusters(scope) ? object?.clusterName : undefined),
       tag: kind,
       because: matched === 'name' ? undefined : `${matched}: ${value}`,
-      status: object?.health.status,
+      status: object?.health?.status,
       href: `/objects/${encodeURIComponent(id)}`,
     })),
     more: isLate ? 0 : Math.max(0, (search?.totalCount ?? 0) - shown.length),

@@ -377,6 +377,11 @@ function choiceIn(
   return { within, condition: allOf([place, selectorCondition(choice.labels)]) }
 }
 
+/** The key of the only object that a way leads from: each object of a custom kind uses the definition of its kind. */
+function onlyOf({ relation }: UseWay): string | undefined {
+  return relation.relation.only
+}
+
 interface UsingPart extends PlacedPart {
   readonly ways: readonly UseWay[]
 }
@@ -388,7 +393,7 @@ function usedByForm(served: ServedSchema, used: Kind): RelatedForm {
   const followed = new OncePerRun<readonly RelatedNeed[]>()
   const refusals = new OncePerRun<ClientError>()
   const needs: RelatedForm['needs'] = (types, cluster) =>
-    waysOf(types, cluster).flatMap((way) => way.needs)
+    waysOf(types, cluster).flatMap((way) => (onlyOf(way) === undefined ? way.needs : []))
 
   function waysOf(types: unknown, cluster: string): readonly UseWay[] {
     const cache = served.clusters.get(cluster)
@@ -433,6 +438,7 @@ function usedByForm(served: ServedSchema, used: Kind): RelatedForm {
       const {
         run,
         cluster,
+        key,
         part: { view },
         id,
         types,
@@ -440,7 +446,7 @@ function usedByForm(served: ServedSchema, used: Kind): RelatedForm {
       for (const name of types ?? []) {
         if (users.includes(name)) continue
         const message = `types: nothing of the type ${JSON.stringify(name)} makes use of a ${used.typeName}`
-        const hint = `there are ${users.join(', ')}`
+        const hint = users.length === 0 ? 'nothing does' : `there are ${users.join(', ')}`
         throw new ClientError('BAD_USER_INPUT', message, { argument: 'types', value: name, hint })
       }
       // Also if it throws: the answer is another one once the kind can be read.
@@ -451,7 +457,14 @@ function usedByForm(served: ServedSchema, used: Kind): RelatedForm {
       )
       if (!types && used.leftOutUsers.length > 0) throw usersLeftOut(usedByField, used.leftOutUsers)
       const places = new Places<UsingPart>(run)
-      for (const [user, ways] of Map.groupBy(waysOf(types, cluster), (way) => way.user)) {
+      const ofThis = waysOf(types, cluster).filter((way) => (onlyOf(way) ?? key) === key)
+      const instances = ofThis.filter((way) => onlyOf(way) !== undefined)
+      if (instances.length > 0)
+        follow(
+          run,
+          instances.map(({ user }) => ({ kind: user })),
+        )
+      for (const [user, ways] of Map.groupBy(ofThis, (way) => way.user)) {
         const part = usersOf(origin, user, ways)
         const conditions = ways.map(({ relation, condition }) => {
           const onTheWay = (type: string): KindView =>
