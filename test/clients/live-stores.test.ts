@@ -123,7 +123,7 @@ describe('@informerql/client beside informerql/client', () => {
        interface Pod { readonly id: string }
        declare const list: CachedList<Pod>
        const client = new gateway.WebSocketClient({ url: 'wss://portal.example/graphql' })
-       export const pods = liveCollection<Pod>({ client: socket, query: 'subscription { pods { reset } }' })
+       export const pods = liveCollection<Pod>({ client, query: 'subscription { pods { reset } }' })
        export const one = foldConnection(list, new gateway.FrameFold<Pod>())
        export const two = foldConnection(list, new gateway.PageFold<Pod>())\n`,
     )
