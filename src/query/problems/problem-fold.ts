@@ -32,8 +32,6 @@ import {
   type DecodedFact,
   type FactRange,
   type ProblemRole,
-  type ProblemSeverity,
-  type Replicas,
   decodeFact,
   factRanges,
   isFact,
@@ -43,7 +41,13 @@ import {
 } from '../../kubernetes/problems/problem-fact.ts'
 import { isInScope } from '../condition/scope.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
-import { type Affected, type Gathering, include, ProblemGatherings } from './problem-gathering.ts'
+import {
+  type Affected,
+  type FoldedProblem,
+  type Gathering,
+  include,
+  ProblemGatherings,
+} from './problem-gathering.ts'
 import { isMissed, joined } from './problem-joins.ts'
 import { type OwnedObject, ownersOf, ProblemOwners, type ReadOwners } from './problem-owners.ts'
 import {
@@ -55,26 +59,6 @@ import {
   placeKey,
   problemIndex,
 } from './problem-part.ts'
-
-/** One problem of a cluster: a topmost owner, a cause, and the objects that have it. */
-export interface FoldedProblem<P extends ProblemPart> {
-  /** Of several topmost owners with the same problem, the first by kind, namespace and name. */
-  readonly root: ProblemPlace<P>
-  readonly rootKey: string
-  readonly cause: string
-  /** The most telling one that is known of the cause. */
-  readonly reason: string
-  readonly severity: ProblemSeverity
-  readonly message: string | undefined
-  /** In milliseconds, as far as the objects say. */
-  readonly sinceMs: number | undefined
-  /** The objects that have it, without the owners of others that have it. At least one. In no order. */
-  readonly objects: readonly ProblemPlace<P>[]
-  /** The pods of the workload; `undefined` if the problem is not one of a workload. */
-  readonly replicas: Replicas | undefined
-  /** A text that no other problem of the cluster has, the same as long as the problem lasts. */
-  readonly key: string
-}
 
 export interface FoldOptions<P extends ProblemPart> {
   /** The kinds of one cluster that are looked at. */

@@ -13,8 +13,27 @@ import {
   type Replicas,
   replicasIn,
 } from '../../kubernetes/problems/problem-fact.ts'
-import type { FoldedProblem } from './problem-fold.ts'
 import { factsOf, holds, placeKey, type ProblemPart, type ProblemPlace } from './problem-part.ts'
+
+/** One problem of a cluster: a topmost owner, a cause, and the objects that have it. */
+export interface FoldedProblem<P extends ProblemPart> {
+  /** Of several topmost owners with the same problem, the first by kind, namespace and name. */
+  readonly root: ProblemPlace<P>
+  readonly rootKey: string
+  readonly cause: string
+  /** The most telling one that is known of the cause. */
+  readonly reason: string
+  readonly severity: ProblemSeverity
+  readonly message: string | undefined
+  /** In milliseconds, as far as the objects say. */
+  readonly sinceMs: number | undefined
+  /** The objects that have it, without the owners of others that have it. At least one. In no order. */
+  readonly objects: readonly ProblemPlace<P>[]
+  /** The pods of the workload; `undefined` if the problem is not one of a workload. */
+  readonly replicas: Replicas | undefined
+  /** A text that no other problem of the cluster has, the same as long as the problem lasts. */
+  readonly key: string
+}
 
 /** An object that has a problem, and whose problem it is. */
 export interface Affected<P extends ProblemPart> {

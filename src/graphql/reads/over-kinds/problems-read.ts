@@ -167,6 +167,8 @@ export function lostCluster(
     isOfCluster: true,
     root,
     rootKey: placeKey(root),
+    cause: 'cluster',
+    replicas: undefined,
     reason,
     severity: 'CRITICAL',
     message,
