@@ -167,6 +167,8 @@ export function lostCluster(
     isOfCluster: true,
     root,
     rootKey: placeKey(root),
+    cause: 'cluster',
+    replicas: undefined,
     reason,
     severity: 'CRITICAL',
     message,
@@ -220,7 +222,7 @@ export const defaultProblemObjects = 10
 const testsPerSorted = 4
 
 export function problemValue(run: ReadRun, problem: Problem): ProblemValue {
-  const { cluster, root, severity, reason, message = null, sinceMs, objects } = problem
+  const { cluster, root, severity, reason, message = null, sinceMs, objects, replicas } = problem
   return {
     cluster,
     severity,
@@ -230,6 +232,8 @@ export function problemValue(run: ReadRun, problem: Problem): ProblemValue {
     type: typeNameOf(run.served, root) ?? null,
     since: sinceMs === undefined ? null : new Date(sinceMs).toISOString(),
     count: objects.length,
+    ready: replicas?.ready ?? null,
+    wanted: replicas?.wanted ?? null,
     id: () => problemId(problem),
     object: () => placeRef(run, cluster, root),
     objects({ first }: ProblemObjectsArguments): readonly ObjectRef[] {
