@@ -206,6 +206,11 @@ export type FieldSource =
 
 export type FieldConfigs = GraphQLFieldConfigMap<unknown, unknown>
 
+/** No extensions: graphql-js would make an object of its own for each argument and type. */
+export const noExtensions: Readonly<Record<string, never>> = Object.freeze(
+  Object.create(null) as Record<string, never>,
+)
+
 interface SourceExtensions {
   readonly source: FieldSource
   readonly semanticNonNull?: boolean
@@ -215,7 +220,8 @@ export function fromSource(
   source: FieldSource,
   rest: Omit<SourceExtensions, 'source'> = {},
 ): { readonly extensions: { readonly [E in keyof SourceExtensions]: SourceExtensions[E] } } {
-  return { extensions: { source, ...rest } }
+  // graphql-js copies objects with a prototype into one without.
+  return { extensions: Object.assign(Object.create(null) as object, { source, ...rest }) }
 }
 
 /** The source of a field. Throws `TypeError` for a field that `createSchema` has not built. */
