@@ -41,7 +41,7 @@ import {
   type FieldChange,
   fieldChanges,
   isContent,
-} from './field-changes.ts'
+} from '../../kubernetes/field-changes.ts'
 import {
   conflictWith,
   failedWrite,
