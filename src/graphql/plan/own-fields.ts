@@ -37,7 +37,7 @@ import { objectKey, type Unstructured } from '../../kubernetes/object.ts'
 import { valuesAt, parsePath, type Path, PathError, valueAt } from '../../query/index/path.ts'
 import { podAmountsOf } from '../../query/index/pod-total.ts'
 import type { Kind } from '../model/kind.ts'
-import { encodeObjectId, objectIdOf } from '../model/object-id.ts'
+import { encodeObjectId, nameIdOf, objectIdOf } from '../model/object-id.ts'
 import {
   type FieldSource,
   fieldSourceOf,
@@ -80,7 +80,7 @@ export interface OwnFieldsContext {
 const fieldsPerJsonPath = 65
 
 /** The charges for values that are computed from the decoded object. */
-const fieldsPerDecoded = { health: 26, podAmounts: 30, printerColumns: 40 } as const
+const fieldsPerDecoded = { health: 26, nameId: 20, podAmounts: 30, printerColumns: 40 } as const
 
 /**
  * Selects an object's own fields, which depend on the object alone: fields of a kind's type, or of a plain JSON type
@@ -114,6 +114,7 @@ export function isOwnField(type: GraphQLObjectType, name: string): boolean {
 
 const ownForms: ReadonlySet<string> = new Set([
   'id',
+  'nameId',
   'clusterName',
   'constant',
   'health',
@@ -141,6 +142,11 @@ function ownField(
         return { path: ['metadata', 'uid'], value: { form: 'leaf', write: idWriter(context) } }
       }
       const read = decodedReader(source)
+      return made((object) => JSON.stringify(read?.(object, {}, context)))
+    }
+    case 'nameId': {
+      const read = decodedReader(source)
+      context.charge(fieldsPerDecoded.nameId)
       return made((object) => JSON.stringify(read?.(object, {}, context)))
     }
     case 'clusterName':
@@ -295,6 +301,8 @@ export function decodedReader(
     case 'id':
       return ({ metadata }, _args, at) =>
         objectIdOf(at, { key: objectKey(metadata), uid: metadata.uid ?? '' })
+    case 'nameId':
+      return ({ metadata }, _args, at) => nameIdOf(at, metadata)
     case 'clusterName':
       return (_object, _args, { cluster }) => cluster
     case 'constant':

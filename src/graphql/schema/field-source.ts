@@ -96,7 +96,14 @@ type RootSource =
 /** Fields of a kind's type, whose source is a `Row`. The object's own properties are of the form `property`. */
 type RowSource =
   | {
-      readonly form: 'id' | 'clusterName' | 'owners' | 'ownerChain' | 'rootOwner' | 'owned'
+      readonly form:
+        | 'id'
+        | 'nameId'
+        | 'clusterName'
+        | 'owners'
+        | 'ownerChain'
+        | 'rootOwner'
+        | 'owned'
     }
   /** The state of the object's cluster. */
   | { readonly form: 'cluster' }
