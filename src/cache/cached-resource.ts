@@ -495,6 +495,11 @@ export class Lease implements Disposable {
     void this.#cached.makeIndexes([...needed, ...useful])
   }
 
+  /** See `SharedInformer.silentMs`. */
+  get silentMs(): number {
+    return this.#cached.informer.silentMs
+  }
+
   /** Why the resource cannot be read now; `undefined` if it can. */
   unreadable(): UnreadableResourceError | undefined {
     return this.#cached.unreadable() ?? this.#outdated() ?? this.#cached.unindexed(this.#indexes)

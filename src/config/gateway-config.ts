@@ -28,6 +28,7 @@ import { type WriteLimits, writeOptions } from '../graphql/writes/write-limits.t
 import { type Shard, wholeFleet } from '../gateway/sources/shard.ts'
 import { type NumberOption, type NumberOptions, present, withDefaults } from '../lib/options.ts'
 import { labelsProblem, parseLabelSelector } from '../kubernetes/label-selector.ts'
+import { problemRuleNames } from '../kubernetes/problems/problem-fact.ts'
 import { type WorkLimits, workOptions } from '../query/condition/work-budget.ts'
 
 /** The options of `createGateway` that a configuration has under the same name, with the same meaning. */
@@ -236,6 +237,7 @@ export const gatewayConfigShape: {
   preloadDeadlineMs: whole({ byDefault: defaultPreloadDeadlineMs, least: 0, most: 3_600_000 }),
   commonKinds: z.array(z.string().min(1)).default([...defaultCommonKinds]),
   problemKinds: z.array(z.string().min(1)).default([...defaultProblemKinds]),
+  problemRules: z.strictObject({ off: z.array(z.enum(problemRuleNames)).default([]) }).prefault({}),
   ...numbers({ operationDeadlineMs, syncDeadlineMs, liveDeadlineMs }),
   ...numbers({ maxPageSize, maxPathRows, problemAfterMs }),
   introspection: z.boolean().optional(),

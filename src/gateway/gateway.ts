@@ -230,6 +230,7 @@ const gatewayChecks: OptionChecks<GatewayOptions> = {
   uncached: aList,
   commonKinds: aList,
   problemKinds: aList,
+  problemRules: anObject,
   profile: anObject,
   relay: aFlag,
   federation: aFlag,

@@ -37,8 +37,11 @@ import { SharedValues } from '../lib/shared-values.ts'
 import { nearestName } from '../lib/options.ts'
 import { usageResourceOf, usageResources } from '../kubernetes/usage.ts'
 import { endedIndexers, endedIndexName, indexersOf } from '../query/index/index-definition.ts'
+import type { ProblemRuleName } from '../kubernetes/problems/problem-fact.ts'
+import type { IsRuleOn } from '../kubernetes/problems/problem-rules.ts'
 import { measuredIndexes } from '../query/index/usage-index.ts'
 import { choiceIndex, choiceIndexers } from '../query/relation/object-choice.ts'
+import { contentIndex } from '../kubernetes/health/content-health.ts'
 import { problemIndex, problemIndexers, problemIndexText } from '../query/problems/problem-part.ts'
 import { indexersByType } from '../query/relation/relations.ts'
 import type { ClusterApi } from './cluster-api.ts'
@@ -61,6 +64,11 @@ export interface SchemaOptions {
    * it. Their caches do not stop while they are idle. Default: `defaultProblemKinds`.
    */
   readonly problemKinds?: readonly string[]
+  /**
+   * What `problems` does not look for: `off` has names of rules, such as `missedSchedules`. docs/problems.md lists them.
+   * Default: all rules are on.
+   */
+  readonly problemRules?: ProblemRulesOption
   /** The part of the clusters' API that becomes the schema; by default all of it. */
   readonly profile?: SchemaProfile
   /** Whether the schema supports refetching by relay-compiler: `fetch__Pod(id:)` and `@fetchable`. Default false. */
@@ -92,6 +100,11 @@ export interface SchemaOptions {
    * `referencedBy`. Default false.
    */
   readonly inferReferences?: boolean
+}
+
+/** The rules of `problems` that are switched off. */
+export interface ProblemRulesOption {
+  readonly off?: readonly ProblemRuleName[]
 }
 
 /** The inputs of a schema. */
@@ -180,6 +193,7 @@ function* schemaMadeOf(
     inferReferences = false,
     commonKinds: common = defaultCommonKinds,
     problemKinds: looked = defaultProblemKinds,
+    problemRules: { off = [] } = {},
   } = options
   const parts = { sdl, aliases, uncached, profile, indexers, inferReferences }
   const model = yield* schemaModelInSteps({ ...(yield* mergedApisInSteps(apis)), ...parts })
@@ -212,7 +226,8 @@ function* schemaMadeOf(
   const commonKinds = new Set(model.kinds.filter(({ listField }) => common.includes(listField)))
   const problemKinds = new Set(model.kinds.filter((kind) => isNamedBy(kind, looked)))
   const kept = new Set([...commonKinds, ...problemKinds])
-  const resources = yield* resourcesOf(model.kinds, relations, kept)
+  const problemRulesOff: ReadonlySet<ProblemRuleName> = new Set(off)
+  const resources = yield* resourcesOf(model.kinds, relations, kept, problemRulesOff)
   const kindOf = (group: string, kind: string): Kind | undefined => model.kindOf(group, kind)
   return {
     schema,
@@ -222,6 +237,7 @@ function* schemaMadeOf(
     relations,
     commonKinds,
     problemKinds,
+    problemRulesOff,
     resources,
     problems,
     dormant: model.dormant,
@@ -240,9 +256,9 @@ function sourcesKey(
   extensions: readonly ReadExtension[],
 ): string {
   const { aliases, uncached, commonKinds, problemKinds, profile, relay, federation } = options
-  const { secretData, allowWrites, indexers, inferReferences } = options
+  const { secretData, allowWrites, indexers, inferReferences, problemRules } = options
   const named = { aliases, uncached, commonKinds, problemKinds, profile, relay, federation }
-  const all = { ...named, secretData, allowWrites, indexers, inferReferences }
+  const all = { ...named, secretData, allowWrites, indexers, inferReferences, problemRules }
   return sha256([apis, sdl, extensions.map(identityOf), all])
 }
 
@@ -279,7 +295,7 @@ function sha256(value: object): string {
 /** Registers the resources of the schema with the caches. Running informers continue. */
 export function serveBuilt({ made, members }: BuiltSchema, fleet: FleetChanges): ServedSchema {
   const { resources, schema, isExtended, kinds, kindOf, relations } = made
-  const { commonKinds, problemKinds } = made
+  const { commonKinds, problemKinds, problemRulesOff } = made
   const clusters = new Map<string, ClusterCache>()
   const access = new Map<string, ClusterAccess>()
   const all = new Map<string, ServedCluster>()
@@ -299,7 +315,7 @@ export function serveBuilt({ made, members }: BuiltSchema, fleet: FleetChanges):
   }
   const indexTexts = new Map(Array.from(resources, ([kind, one]) => [kind, one.indexTexts]))
   const built = { schema, isExtended, kinds, kindOf, relations, commonKinds, problemKinds }
-  return { ...built, clusters, members: all, fleet, access, indexTexts }
+  return { ...built, problemRulesOff, clusters, members: all, fleet, access, indexTexts }
 }
 
 /** The cache settings of the measurements of pods or nodes, whether or not the schema has their kind. */
@@ -320,7 +336,10 @@ function* resourcesOf(
   kinds: Iterable<Kind>,
   { compiled, indexTexts }: SchemaRelations,
   kept: ReadonlySet<Kind>,
+  off: ReadonlySet<ProblemRuleName>,
 ): Generator<void, ReadonlyMap<Kind, KindResource>> {
+  const isOn: IsRuleOn = (rule) => !off.has(rule)
+  const problemText = problemIndexText([...off].toSorted())
   const related = indexersByType(compiled)
   const resources = new Map<Kind, KindResource>()
   for (const kind of kinds) {
@@ -351,7 +370,7 @@ function* resourcesOf(
         ),
         ...ofRelations,
         ...endedIndexers(ended),
-        ...problemIndexers(resource),
+        ...problemIndexers(resource, isOn),
         ...Object.assign({}, ...choices.map(({ field, path }) => choiceIndexers(field, path))),
       },
       indexTexts: {
@@ -359,7 +378,8 @@ function* resourcesOf(
         ...Object.fromEntries(relationTexts),
         ...(ended === undefined ? {} : { [endedIndexName(ended)]: JSON.stringify(ended) }),
         ...Object.fromEntries(choices.map(({ field, path }) => [choiceIndex(field), path.text])),
-        [problemIndex]: problemIndexText,
+        [problemIndex]: problemText,
+        [contentIndex]: problemText,
       },
     })
     yield

@@ -205,6 +205,14 @@ export class Controller {
     return earliest === Infinity ? undefined : earliest
   }
 
+  /** The longest silence of a reflector that waits for its first list; 0 if none does. */
+  get silentMs(): number {
+    let longest = 0
+    for (const { reflector } of this.#reflectors.values())
+      longest = Math.max(longest, reflector.silentMs)
+    return longest
+  }
+
   /** The namespaces that are listed and watched, each by itself; `undefined` if there is one list of all. */
   get namespaces(): ReadonlyMap<string, NamespaceState> | undefined {
     if (this.#reflectors.has(everywhere)) return undefined

@@ -213,6 +213,11 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     return this.#controller.lastContactMs
   }
 
+  /** For how many milliseconds the server has sent nothing of the first list; 0 once it is there. */
+  get silentMs(): number {
+    return this.hasSynced() ? 0 : this.#controller.silentMs
+  }
+
   /** The number of failures of each kind. */
   get failures(): ReadonlyMap<InformerFailure, number> {
     return this.#report.counts

@@ -51,3 +51,51 @@ it('a cluster that does not say what the viewer may see is left out of an answer
     .poll(async () => (await served.query(alice, query)).data.pods, { timeout: 20_000 })
     .toEqual({ totalCount: 4, incomplete: [] })
 })
+
+it('a live list begins without such a cluster, and has its rows once it answers', async () => {
+  let between: CountedServer | undefined
+  await using first = await startSmallWorld()
+  await using second = await startSmallWorld(async (url) => {
+    between = await startCountedServer(url)
+    return between.url
+  })
+  await using server = between
+  for (const world of [first, second])
+    await world.allowEverywhere('alice', 'alice', [reads('*', '*')])
+  await using served = await serveViewers({
+    clusters: [
+      { ...first.selection, name: 'c0' },
+      { ...second.selection, name: 'c1' },
+    ],
+    // The reviews outlast the test.
+    access: { reviewDeadlineMs: 120_000 },
+  })
+  server?.hold('subjectaccessreviews')
+  interface Frame {
+    readonly incomplete: readonly { readonly cluster: string; readonly code: string }[]
+    readonly reset: boolean
+    readonly changes: readonly { readonly object: { readonly clusterName: string } }[]
+  }
+  const frames: Frame[] = []
+  const query = `subscription { pods(clusters: ["*"], coalesceMs: 10) {
+    reset incomplete { cluster code } changes { type object { clusterName } } } }`
+  const leave = served.connect(alice).subscribe<{ readonly pods: Frame }>(
+    { query },
+    {
+      next: ({ data }) => void (data && frames.push(data.pods)),
+      error: () => {},
+      complete: () => {},
+    },
+  )
+  const clusters = (): readonly string[] =>
+    frames
+      .slice(frames.findLastIndex(({ reset }) => reset))
+      .flatMap(({ changes }) => changes.map(({ object }) => object.clusterName))
+      .toSorted()
+  await expect.poll(clusters, { timeout: 20_000 }).toEqual(['c0', 'c0'])
+  expect(frames[0]?.incomplete).toEqual([{ cluster: 'c1', code: 'CLUSTER_UNREACHABLE' }])
+  server?.release()
+  await expect.poll(clusters, { timeout: 20_000 }).toEqual(['c0', 'c0', 'c1', 'c1'])
+  await expect.poll(() => frames.at(-1)?.incomplete, { timeout: 20_000 }).toEqual([])
+  leave()
+})

@@ -28,7 +28,7 @@ export interface PlainFacts {
 }
 
 export function factsOf({ kind, object }: Plain): PlainFacts {
-  const values = problemValuesOf(kind)(object)
+  const values = problemValuesOf(kind, () => true)(object)
   const facts = values.map(decodeFact).filter((fact) => fact !== undefined)
   return { facts, successMs: lastSuccessIn(values), waits: values.includes(waitsForPod) }
 }

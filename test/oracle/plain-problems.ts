@@ -42,8 +42,11 @@ export function plainProblems(world: PlainWorld, asked: ProblemsAsked): readonly
   const rows = types.flatMap((type) => world.of(type))
   const isAsked = ({ object }: Plain): boolean =>
     namespaces === undefined || namespaces.includes(object.metadata.namespace ?? '')
-  const isNow = ({ timing, at = '' }: ProblemFact): boolean =>
-    timing === 'atOnce' || (timing === 'later') === Date.parse(at) < nowMs - afterMs
+  const isNow = ({ timing, at = '', until }: ProblemFact): boolean => {
+    if (timing === 'atOnce') return true
+    if (timing !== 'from') return (timing === 'later') === Date.parse(at) < nowMs - afterMs
+    return Date.parse(at) < nowMs && (until === undefined || nowMs <= Date.parse(until))
+  }
   const is = ({ kind }: Plain, type: string): boolean => kind.type === type
 
   /** The owner, or the reference to one that is not looked at. The Node that a static pod names only runs it. */

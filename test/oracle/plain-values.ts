@@ -42,8 +42,11 @@ import {
 /** The types that `problems` looks at by itself: docs/problems.md. */
 const lookedAt =
   `Pod Deployment ReplicaSet StatefulSet DaemonSet Job CronJob Node Namespace Service PersistentVolumeClaim
-  PersistentVolume StorageClass HorizontalPodAutoscaler APIService CustomResourceDefinition Event CertManagerCertificate
-  CertManagerIssuer CertManagerClusterIssuer ExternalSecretsExternalSecret`.split(/\s+/)
+  PersistentVolume StorageClass HorizontalPodAutoscaler APIService CustomResourceDefinition Event Ingress IngressClass
+  ConfigMap Secret ServiceAccount PriorityClass PodDisruptionBudget ResourceQuota ValidatingWebhookConfiguration
+  MutatingWebhookConfiguration CertManagerCertificate CertManagerIssuer CertManagerClusterIssuer ExternalSecretsExternalSecret`.split(
+    /\s+/,
+  )
 const problemAfterMs = 600_000
 
 /** What the viewer may not list. */
@@ -265,6 +268,12 @@ export class PlainValues {
     const own: Value = {
       __typename: kind.type,
       id: this.#idOf(plain),
+      nameId: [
+        this.#world.cluster,
+        [kind.kind, kind.group].filter(Boolean).join('.'),
+        metadata.namespace ?? '',
+        metadata.name,
+      ].join('/'),
       clusterName: this.#world.cluster,
       cluster: { name: this.#world.cluster },
       apiVersion: kind.apiVersion,

@@ -1,5 +1,5 @@
 import { type Fields, must, type TestCluster } from '../gateway/test-cluster.ts'
-import type { ProblemShape, ShapedObject } from './problem-shapes.ts'
+import type { ProblemShape, ShapedObject } from './shape-parts.ts'
 
 /** The resources of the kinds of shapes. */
 const resources: Readonly<Record<string, string>> = {
@@ -17,9 +17,27 @@ const resources: Readonly<Record<string, string>> = {
   'apiregistration.k8s.io/v1 APIService': 'apiservices',
   'storage.k8s.io/v1 StorageClass': 'storageclasses',
   'cert-manager.io/v1 Certificate': 'certificates',
+  'v1 ConfigMap': 'configmaps',
+  'v1 Namespace': 'namespaces',
+  'v1 ResourceQuota': 'resourcequotas',
+  'v1 Secret': 'secrets',
+  'v1 Service': 'services',
+  'networking.k8s.io/v1 Ingress': 'ingresses',
+  'policy/v1 PodDisruptionBudget': 'poddisruptionbudgets',
+  'gateway.networking.k8s.io/v1 HTTPRoute': 'httproutes',
+  'admissionregistration.k8s.io/v1 ValidatingWebhookConfiguration':
+    'validatingwebhookconfigurations',
+  'admissionregistration.k8s.io/v1 MutatingWebhookConfiguration': 'mutatingwebhookconfigurations',
 }
 
-const clusterScoped = new Set(['Node', 'APIService', 'StorageClass'])
+const clusterScoped = new Set([
+  'Node',
+  'APIService',
+  'StorageClass',
+  'Namespace',
+  'ValidatingWebhookConfiguration',
+  'MutatingWebhookConfiguration',
+])
 
 /** Where the objects of a kind are; `Kind` of a namespace. */
 export const pathOf = (is: string, namespace: string): string => {
@@ -33,7 +51,7 @@ export const pathOf = (is: string, namespace: string): string => {
 export const made = async (
   cluster: TestCluster,
   namespace: string,
-  { is, name, owner, object = {}, status }: ShapedObject,
+  { is, name, owner, object = {}, status, isDeleted }: ShapedObject,
   before: ReadonlyMap<string, Fields> = new Map(),
 ): Promise<Fields> => {
   const [apiVersion, kind = ''] = is.split(' ')
@@ -70,12 +88,16 @@ export const made = async (
     },
   }
   const created = await must(cluster, path, { method: 'POST', body })
-  if (status === undefined) return created
-  return must(cluster, `${path}/${name}/status`, {
-    method: 'PATCH',
-    contentType: 'application/merge-patch+json',
-    body: { status },
-  })
+  const told =
+    status === undefined
+      ? created
+      : await must(cluster, `${path}/${name}/status`, {
+          method: 'PATCH',
+          contentType: 'application/merge-patch+json',
+          body: { status },
+        })
+  if (isDeleted === true) await must(cluster, `${path}/${name}`, { method: 'DELETE' })
+  return told
 }
 
 /** Creates a namespace, and the objects of a shape in it. */
@@ -89,7 +111,9 @@ export const madeShape = async (
     body: { metadata: { name: namespace } },
   })
   const before = new Map<string, Fields>()
-  for (const one of objects) {
+  for (const shaped of objects) {
+    // `NS` stands for the namespace.
+    const one = JSON.parse(JSON.stringify(shaped).replaceAll('"NS"', `"${namespace}"`))
     // oxlint-disable-next-line no-await-in-loop -- an object names its owner's UID
     const object = await made(cluster, namespace, one, before)
     before.set(`${one.is.split(' ')[1]}/${one.name}`, object)

@@ -4,7 +4,12 @@ import { definitionOf, define, versionOf } from '../gateway/definitions.ts'
 import { describeClusters, type Fields, inParallel } from '../gateway/test-cluster.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { madeShape } from './made-shapes.ts'
-import { type ProblemShape, problemShapes } from './problem-shapes.ts'
+import { problemShapes as ofObjects } from './problem-shapes.ts'
+import { causeShapes } from './cause-shapes.ts'
+import { relatedShapes } from './related-shapes.ts'
+import type { ProblemShape } from './shape-parts.ts'
+
+const problemShapes = [...ofObjects, ...causeShapes, ...relatedShapes]
 
 const namespaceOf = (shape: ProblemShape): string => `shape-${problemShapes.indexOf(shape)}`
 
@@ -21,7 +26,7 @@ const rowsIn = (nodes: readonly Fields[]): readonly unknown[] =>
 const byText = (a: unknown, b: unknown): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)
 
 const clusterScoped = ({ rows }: ProblemShape): boolean =>
-  rows.some(([object]) => /^(?:Node|APIService)\//.test(object))
+  rows.some(([object]) => /^(?:Node|APIService|\w+WebhookConfiguration)\//.test(object))
 
 describeClusters('What is wrong', (cluster) => {
   let gateway: ServedGateway
@@ -33,6 +38,16 @@ describeClusters('What is wrong', (cluster) => {
         versionOf('v1', {}, { subresources: { status: {} } }),
       ]),
     )
+    const rules = {
+      type: 'array',
+      items: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
+    }
+    const routes = definitionOf('HTTPRoute', 'gateway.networking.k8s.io', [
+      versionOf('v1', { rules }),
+    ])
+    // Groups of Kubernetes need it.
+    routes['metadata'].annotations = { 'api-approved.kubernetes.io': 'unapproved, for a test' }
+    await define(cluster(), routes)
     await inParallel(problemShapes, (shape) => madeShape(cluster(), namespaceOf(shape), shape))
     const clusters = [{ name: 'one', ...cluster().selection }]
     gateway = await serveGateway({ clusters })
@@ -47,7 +62,7 @@ describeClusters('What is wrong', (cluster) => {
     message since objects { kind namespace name } }`
 
   it.each(problemShapes)('is as documented: $wrong', async (shape) => {
-    const { rows, isLate } = shape
+    const { rows, isLate, says } = shape
     const asked = isLate === true ? lateGateway : gateway
     const namespace = namespaceOf(shape)
     const names = rows.map(([object]) => object.split('/')[1])
@@ -55,11 +70,13 @@ describeClusters('What is wrong', (cluster) => {
       ? await asked.data(`{ problems(first: 500) { ${nodes} } }`)
       : await asked.data(`{ problems(namespace: "${namespace}") { ${nodes} } }`)
     const found = clusterScoped(shape)
-      ? problems.nodes.filter(
-          ({ object }: Fields) => names.includes(object.name) || object.namespace === namespace,
+      ? problems.nodes.filter(({ object }: Fields) =>
+          object.namespace === null ? names.includes(object.name) : object.namespace === namespace,
         )
       : problems.nodes
     expect(rowsIn(found)).toEqual(rows.toSorted(byText))
+    const message = says === undefined ? [] : [says.replace('NS', namespace)]
+    expect(found.slice(0, message.length).map((one: Fields) => one.message)).toEqual(message)
     for (const { objects, count, since } of found) {
       expect(objects).toHaveLength(count)
       expect(Date.parse(since ?? '1970-01-01')).toBeLessThanOrEqual(Date.now())

@@ -1,165 +1,33 @@
-import type { Fields } from '../gateway/test-cluster.ts'
-
-/** An object to create, with its status. Its namespace is that of the shape. */
-export interface ShapedObject {
-  /** `apps/v1 Deployment`. */
-  readonly is: string
-  readonly name: string
-  /** The `kind/name` of an object before it, which controls it. */
-  readonly owner?: string
-  readonly object?: Fields
-  readonly status?: Fields
-}
-
-/** A way in which something is wrong, and the rows of `problems` about it. */
-export interface ProblemShape {
-  /** What is wrong, as the documentation says it. */
-  readonly wrong: string
-  /** `Kind/name`, the reason, the severity and the number of objects. */
-  readonly rows: readonly (readonly [
-    object: string,
-    reason: string,
-    severity: string,
-    count: number,
-  ])[]
-  readonly objects: readonly ShapedObject[]
-  /** Asks as if `problemAfterMs` had passed. */
-  readonly isLate?: true
-}
-
-const ago = (minutes: number): string =>
-  `${new Date(Date.now() - minutes * 60_000).toISOString().slice(0, 19)}Z`
-
-const long = ago(40)
-const just = ago(0.5)
-
-const condition = (type: string, status: string, reason = '', since = long): Fields => ({
-  type,
-  status,
-  reason,
-  message: `${type} is ${status}`,
-  lastTransitionTime: since,
-})
-
-const container = { name: 'main', image: 'registry.example/main:1' }
-const podSpec = { containers: [container] }
-const selector = { matchLabels: { app: 'web' } }
-const template = { metadata: { labels: { app: 'web' } }, spec: podSpec }
-const workload = { spec: { replicas: 3, selector, template } }
-
-const containerStatus = (state: Fields, more: Fields = {}): Fields => ({
-  name: 'main',
-  image: container.image,
-  imageID: '',
-  ready: false,
-  restartCount: 0,
-  state,
-  ...more,
-})
-const waiting = (reason: string): Fields => ({ waiting: { reason, message: 'back-off' } })
-const terminated = (reason: string, exitCode: number): Fields => ({
-  terminated: { reason, exitCode, startedAt: ago(3), finishedAt: ago(2) },
-})
-
-const pod = (name: string, status: Fields, more: Partial<ShapedObject> = {}): ShapedObject => ({
-  is: 'v1 Pod',
-  name,
-  object: { spec: podSpec },
-  status,
-  ...more,
-})
-
-const unready = [condition('Ready', 'False', 'ContainersNotReady')]
-const ready = [condition('Ready', 'True')]
-
-const failing = (name: string, state: Fields, more: Fields = {}, owner?: string): ShapedObject =>
-  pod(
-    name,
-    {
-      phase: 'Running',
-      conditions: unready,
-      containerStatuses: [containerStatus(state, more)],
-    },
-    owner === undefined ? {} : { owner },
-  )
-
-/** A Deployment and its ReplicaSet. */
-const web = (deployment: Fields, replicaSet: Fields = { replicas: 3 }): readonly ShapedObject[] => [
-  { is: 'apps/v1 Deployment', name: 'web', object: workload, status: deployment },
-  {
-    is: 'apps/v1 ReplicaSet',
-    name: 'web-1',
-    owner: 'Deployment/web',
-    object: workload,
-    status: { observedGeneration: 1, ...replicaSet },
-  },
-]
-
-const unavailable = {
-  observedGeneration: 1,
-  replicas: 3,
-  updatedReplicas: 3,
-  unavailableReplicas: 3,
-  conditions: [
-    condition('Available', 'False', 'MinimumReplicasUnavailable', just),
-    condition('Progressing', 'True', 'ReplicaSetUpdated', just),
-  ],
-}
-const late = {
-  ...unavailable,
-  conditions: [
-    condition('Available', 'False', 'MinimumReplicasUnavailable'),
-    condition('Progressing', 'False', 'ProgressDeadlineExceeded'),
-  ],
-}
-
-const job = { spec: { template: { spec: { ...podSpec, restartPolicy: 'Never' } } } }
-const failedJob = {
-  startTime: ago(20),
-  failed: 1,
-  conditions: [
-    condition('FailureTarget', 'True', 'BackoffLimitExceeded', ago(10)),
-    condition('Failed', 'True', 'BackoffLimitExceeded', ago(10)),
-  ],
-}
-const failedPod = { phase: 'Failed', containerStatuses: [containerStatus(terminated('Error', 1))] }
-
-const cronJob = {
-  spec: { schedule: '0 * * * *', jobTemplate: { spec: { template: job.spec.template } } },
-}
-
-const claim = {
-  spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
-}
-
-const autoscaler = {
-  spec: {
-    scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
-    minReplicas: 1,
-    maxReplicas: 5,
-  },
-}
-const scaling = (conditions: readonly Fields[]): Fields => ({
-  currentReplicas: 5,
-  desiredReplicas: 5,
-  conditions,
-})
-
-const event = (name: string, about: Fields, count: number, more: Fields = {}): ShapedObject => ({
-  is: 'v1 Event',
-  name,
-  object: {
-    type: 'Warning',
-    reason: 'FailedMount',
-    message: 'no such volume',
-    involvedObject: { apiVersion: 'v1', ...about },
-    count,
-    firstTimestamp: ago(9),
-    lastTimestamp: ago(1),
-    source: { component: 'kubelet' },
-    ...more,
-  },
-})
+import {
+  ago,
+  long,
+  just,
+  condition,
+  container,
+  podSpec,
+  selector,
+  template,
+  workload,
+  containerStatus,
+  waiting,
+  terminated,
+  pod,
+  unready,
+  ready,
+  failing,
+  web,
+  unavailable,
+  late,
+  job,
+  failedJob,
+  failedPod,
+  cronJob,
+  claim,
+  autoscaler,
+  scaling,
+  event,
+  type ProblemShape,
+} from './shape-parts.ts'
 
 /** The ways in which things go wrong, in the order of the documentation. */
 export const problemShapes: readonly ProblemShape[] = [
@@ -248,7 +116,7 @@ export const problemShapes: readonly ProblemShape[] = [
       {
         is: 'apps/v1 StatefulSet',
         name: 'db',
-        object: { spec: { ...workload.spec, serviceName: 'db' } },
+        object: { spec: { ...workload['spec'], serviceName: 'db' } },
         status: { observedGeneration: 1, replicas: 1 },
       },
       pod(
@@ -265,7 +133,7 @@ export const problemShapes: readonly ProblemShape[] = [
       {
         is: 'apps/v1 StatefulSet',
         name: 'db',
-        object: { spec: { ...workload.spec, serviceName: 'db' } },
+        object: { spec: { ...workload['spec'], serviceName: 'db' } },
         status: { observedGeneration: 1, replicas: 3, readyReplicas: 2 },
       },
       pod('db-0', { phase: 'Running', conditions: unready }, { owner: 'StatefulSet/db' }),
@@ -311,7 +179,7 @@ export const problemShapes: readonly ProblemShape[] = [
   },
   {
     wrong: 'A Deployment that was complete has had too few replicas for 10 minutes',
-    rows: [['Deployment/web', 'MinimumReplicasUnavailable', 'WARNING', 1]],
+    rows: [['Deployment/web', 'MinimumReplicasUnavailable', 'CRITICAL', 1]],
     objects: web({
       ...unavailable,
       conditions: [

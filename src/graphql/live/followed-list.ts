@@ -22,7 +22,7 @@ import { listHash } from '../../query/page/cursor.ts'
 import { compileOrder, type OrderTerm } from '../../query/page/list-order.ts'
 import { pageSizeOf } from '../../query/page/page.ts'
 import { problemOrder } from '../../query/problems/problem-page.ts'
-import { type Kind, usageKindOf } from '../model/kind.ts'
+import { isNamespace, type Kind, usageKindOf } from '../model/kind.ts'
 import type { ObjectIdentity } from '../model/object-id.ts'
 import type { FollowSource } from '../schema/field-source.ts'
 import type {
@@ -47,7 +47,8 @@ import { filterOf, identityIn, namedList } from '../reads/list-arguments.ts'
 import { lastEventNeeds, namespacesIn, problemIndexes } from '../reads/over-kinds/problems-read.ts'
 import { isServed, namedKinds, problemKindsOf } from '../served/named-kinds.ts'
 import { kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
-import { isUsageIndex, measuredKinds } from '../reads/usage-read.ts'
+import { contentPlaces } from '../reads/namespace-health.ts'
+import { isElsewhere, measuredKinds } from '../reads/usage-read.ts'
 import {
   type ClusterKind,
   clusterNamed,
@@ -289,12 +290,12 @@ function pageOfLists(
   { maxPageSize }: Pick<FollowLimits, 'maxPageSize'>,
 ): FollowedLists {
   const { size } = pageSizeOf({ first }, maxPageSize)
-  const { kind } = followed
-  const isMeasured = terms.some(({ index }) => isUsageIndex(kind, index))
+  const isMeasured = (of: Kind): boolean => terms.some(({ index }) => isElsewhere(of, index))
   const order = terms.map(({ index, descending }) => `${descending ? '-' : '+'}${index}`)
   const lists = followed.lists.map((one) => {
     const list = listHash({ list: `${one.list}/${size}`, orderBy: order })
-    return measuredList(served, { ...one, list }, isMeasured ? [kind] : [])
+    const of = one.at.kind
+    return measuredList(served, { ...one, list }, isMeasured(of) ? [of] : [])
   })
   return { ...followed, lists, page: { size, terms } }
 }
@@ -308,7 +309,7 @@ function facetsToFollow(
   const followed = listsToFollow(served, kind, args)
   const facets = { by: args.by ?? [], top: args.top ?? null, sum: args.sum ?? [] }
   checkedFacets(kind, facets, limits)
-  const isMeasured = [...facets.by, ...facets.sum].some((name) => isUsageIndex(kind, name))
+  const isMeasured = [...facets.by, ...facets.sum].some((name) => isElsewhere(kind, name))
   const lists = followed.lists.map((one) => {
     const list = listHash({ list: `${one.list}/facets`, ...facets })
     return measuredList(served, { ...one, list }, isMeasured ? [kind] : [])
@@ -317,11 +318,11 @@ function facetsToFollow(
 }
 
 /**
- * A list whose objects, order or sums depend on usage. A new measurement of an object may move that object. A new
- * measurement of a related object that the list filters by may move any object.
+ * A list whose objects, order or sums depend on usage, or on what is in namespaces. A new measurement of an object, or a
+ * change in a namespace, may move that object. One of a related object that the list filters by may move any object.
  */
 function measuredList(
-  { clusters }: ServedSchema,
+  served: ServedSchema,
   followed: FollowedList,
   measured: readonly Kind[],
 ): FollowedList {
@@ -331,32 +332,52 @@ function measuredList(
   const kinds = measured.filter((kind) => !known.includes(kind))
   if (kinds.length === 0) return followed
   const ways = new Map<string, boolean>()
+  const ofContents = isNamespace(at.kind)
   const further = kinds.flatMap((kind) => {
-    const usage = usageKindOf(kind)
-    if (usage === undefined || clusters.get(cluster)?.serves(usage.resource) !== true) return []
-    ways.set(usage.typeName, kind === at.kind)
-    return [{ at: { cluster, kind: usage }, position: `where:${usage.typeName}` }]
+    const places = isNamespace(kind)
+      ? contentPlaces(served, cluster)
+      : usagePlaces(served, cluster, kind)
+    for (const place of places) ways.set(place.kind.typeName, kind === at.kind)
+    return places.map((place) => ({ at: place, position: `where:${place.kind.typeName}` }))
   })
   const affected: ListFilter['affected'] = {
     relations: filter?.affected.relations ?? new Set(),
     of(type, changes, reading) {
       const isOwn = ways.get(type)
-      if (isOwn === undefined) return filter?.affected.of(type, changes, reading) ?? noKeys
+      const isRelated = filter?.kinds.some((one) => one.at.kind.typeName === type) === true
+      const related = isRelated ? filter.affected.of(type, changes, reading) : noKeys
+      if (isOwn === undefined || related === undefined) return related
       if (!isOwn) return undefined
       const { within } = followed
       const isInside = (key: string): boolean =>
         within === undefined || within.includes(splitObjectKey(key).namespace)
-      const keys = changes.flatMap(({ key }) => (isInside(key) ? [key] : []))
-      return keys.length > reading.maxRows ? undefined : new Set(keys)
+      const moved = ofContents
+        ? changes.map(({ key }) => splitObjectKey(key).namespace)
+        : changes.flatMap(({ key }) => (isInside(key) ? [key] : []))
+      const keys = new Set([...related, ...moved])
+      return keys.size > reading.maxRows ? undefined : keys
     },
   }
   const own = followed.needs.length === 0 && further.length > 0 ? [at] : followed.needs
+  const positions = new Set(filter?.kinds.map(({ position }) => position))
+  const others = further.filter(({ position }) => !positions.has(position))
   return {
     ...followed,
     measured: [...known, ...kinds],
     needs: [...own, ...further.map((one) => one.at)],
-    filter: { affected, kinds: [...(filter?.kinds ?? []), ...further] },
+    filter: { affected, kinds: [...(filter?.kinds ?? []), ...others] },
   }
+}
+
+/** The measurements of a kind, if the cluster serves them. */
+function usagePlaces(
+  { clusters }: ServedSchema,
+  cluster: string,
+  of: Kind,
+): readonly ClusterKind[] {
+  const kind = usageKindOf(of)
+  const isThere = kind !== undefined && clusters.get(cluster)?.serves(kind.resource) === true
+  return isThere ? [{ cluster, kind }] : []
 }
 
 const noKeys: ReadonlySet<string> = new Set()
@@ -400,13 +421,11 @@ function anyKindsFollowed(
     const hint = 'name fewer kinds or clusters, or follow them by several subscriptions'
     throw new ClientError('BAD_USER_INPUT', message, { argument: 'kinds', value, hint })
   }
-  const lists = parts.map(({ at, condition, identity }) => ({
-    at,
-    condition,
-    within: namespacesOf(condition),
-    list: listHash({ list: `${at.cluster}/any/${at.kind.typeName}`, ...identity }),
-    needs: [],
-  }))
+  const lists = parts.map(({ at, condition, identity }) => {
+    const list = listHash({ list: `${at.cluster}/any/${at.kind.typeName}`, ...identity })
+    const followed = { at, condition, within: namespacesOf(condition), list, needs: [] }
+    return measuredList(served, followed, measuredKinds(served, at.kind, condition, terms))
+  })
   return { followed: several(lists, kind), terms }
 }
 

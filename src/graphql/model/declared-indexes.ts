@@ -28,7 +28,7 @@ import {
   type SdlProblem,
   unknownFieldHint,
 } from '../sdl/sdl-error.ts'
-import type { BareKind } from './kind.ts'
+import { type BareKind, isNamespace } from './kind.ts'
 
 /** The index functions of a program by list field (`pods`) and by name, which is also the field of `where`. */
 export type IndexFunctions = Readonly<
@@ -296,6 +296,7 @@ function healthIndex({
     paths: [],
     type: 'healthStatus',
     lazy: true,
+    ...(isNamespace({ resource }) ? { isOfContents: true } : {}),
     description: 'The `status` of `health`, in the order of `HealthStatus`: the worst first.',
     valuesOf(object) {
       const health = ruledHealth(rule, object as Unstructured)

@@ -208,6 +208,14 @@ export function usageKindOf({ resource }: Pick<Kind, 'resource'>): Kind | undefi
   return measured && kinds.find((kind) => kind.resource === measured)
 }
 
+export function isNamespace({
+  resource: { group, kind },
+}: {
+  readonly resource: Pick<ApiResource, 'group' | 'kind'>
+}): boolean {
+  return group === '' && kind === 'Namespace'
+}
+
 /** Whether a kind is one of the measurements, which are listed and never watched. */
 export function isUsageKind(kind: Kind): boolean {
   return kinds.includes(kind)

@@ -18,6 +18,7 @@ import { type Kind, type RelationField, usageKindOf } from '../model/kind.ts'
 import type { KindView } from '../prepare/kind-view.ts'
 import { directObject, type SecretContents } from '../reads/direct/direct-reads.ts'
 import { clusterState } from '../reads/fleet-state.ts'
+import { contentNeeds, isContent, namespaceHealth } from '../reads/namespace-health.ts'
 import { canDo } from '../reads/permissions.ts'
 import { usageOf } from '../reads/usage-read.ts'
 import { ObjectRefRead, ownerChainOf, ownersOf } from '../reads/relation-read.ts'
@@ -182,6 +183,10 @@ function holeReader(kind: Kind, field: PlanField): HoleRead {
           splitObjectKey(part.view.keyOf(id)),
           run.argumentsOf(args) as unknown as ObjectCanArguments,
         )
+    case 'namespaceHealth':
+      compiler.asks({ args, needs: (_values, cluster) => contentNeeds(served, cluster) })
+      compiler.leadsTo([...served.problemKinds].filter(isContent))
+      return (run, part, id) => namespaceHealth(run, part, id)
     case 'usage': {
       const measured = usageKindOf(kind)
       if (measured !== undefined) {

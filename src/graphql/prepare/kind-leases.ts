@@ -1,7 +1,7 @@
 /*
  * The leases of kinds that an operation holds: a query until its answer, a subscription until it ends. The operation asks
  * what the viewer may see of each kind, takes leases of the kinds that the viewer may read, and waits once for the first
- * sync of each. Kinds in memory need no wait. An optional kind is given up when its cluster cannot be reached. After
+ * sync of each. Kinds in memory need no wait. An optional kind is given up when its cluster cannot be reached or is silent. After
  * that, each run reads a `ReadSnapshot` (`preparation.ts`): the current state of the kinds, within the viewer's access.
  */
 
@@ -29,8 +29,6 @@ export interface KindLeasesOptions {
   readonly access?: ViewerAccess | undefined
   /** Whether a viewer sees the errors. Default: true if there is `access`. */
   readonly isViewed?: boolean
-  /** How long a cluster may leave access reviews unanswered before its optional kinds are given up. Default: no limit. */
-  readonly reviewSilenceMs?: number
   readonly trace?: OperationTrace | undefined
 }
 
@@ -211,26 +209,18 @@ export class KindLeases implements Disposable {
     return this.#named.get(at)?.every((indexes) => isIndexed(view, indexes)) ?? true
   }
 
-  /** Waits as long as the cluster can be reached and answers access reviews. */
-  async #whileReachable({ cluster }: ClusterKind, wait: Promise<unknown>): Promise<void> {
-    const { served, reviewSilenceMs = Infinity } = this.#options
-    const end = new AbortController()
-    const waited = wait.finally(() => end.abort())
-    const left = async (): Promise<void> => {
-      while (!end.signal.aborted && isReachable(served, cluster)) {
-        const silentMs = served.access.get(cluster)?.silentMs ?? 0
-        if (silentMs > reviewSilenceMs) {
-          const message = `cluster ${cluster} does not answer access reviews`
-          const details = { cluster, hint: 'try again in a moment', retryAfterMs: 1_000 }
-          this.#failures.set(cluster, new ClientError('CLUSTER_UNREACHABLE', message, details))
-          return
-        }
-        await sleep(reachableCheckMs, end.signal)
-        // Lets the process read answers that came while the event loop was blocked.
-        await nextTurn()
-      }
-    }
-    await Promise.race([waited, left()])
+  /** Waits as long as the cluster can be reached, answers access reviews, and sends something of the list. */
+  async #whileReachable(at: ClusterKind, wait: Promise<unknown>): Promise<void> {
+    const { cluster } = at
+    const { served } = this.#options
+    const access = served.access.get(cluster)
+    const isHeard = await whileHeard(wait, () => {
+      const lease = this.#acquired.get(at)
+      const silentMs = lease instanceof Lease ? lease.silentMs : 0
+      return isReachable(served, cluster) ? Math.max(access?.silentMs ?? 0, silentMs) : Infinity
+    })
+    if (!isHeard && (access?.silentMs ?? 0) > mostSilentMs)
+      this.#failures.set(cluster, silentReviews(cluster))
   }
 
   /** Starts an informer only if the viewer may see something of its kind. */
@@ -287,8 +277,39 @@ function partOf({ cluster, kind }: ClusterKind): PartDetails {
   return { cluster, type: kind.typeName }
 }
 
-/** How often a wait checks whether the cluster can still be reached. */
-const reachableCheckMs = 100
+/**
+ * Answers over several clusters leave out a cluster that sends nothing for this long: no access review, and nothing of the
+ * first list of a kind. A slow list that keeps coming is waited for.
+ */
+const mostSilentMs = 1_000
+
+/** How often a wait checks whether the cluster is silent. */
+const silenceCheckMs = 100
+
+/** Waits, but not for a cluster that is silent for too long: then the answer is false. Rejects if the wait does so before. */
+export async function whileHeard(wait: Promise<unknown>, silentMs: () => number): Promise<boolean> {
+  const end = new AbortController()
+  const waited = wait.then(() => true).finally(() => end.abort())
+  const left = async (): Promise<boolean> => {
+    while (!end.signal.aborted) {
+      if (silentMs() > mostSilentMs) return false
+      // oxlint-disable-next-line no-await-in-loop -- until one of both is over
+      await sleep(silenceCheckMs, end.signal)
+      // Lets the process read answers that came while the event loop was blocked.
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      await nextTurn()
+    }
+    return await waited
+  }
+  return await Promise.race([waited, left()])
+}
+
+/** The error of a cluster that leaves access reviews unanswered. */
+export function silentReviews(cluster: string): ClientError {
+  const message = `cluster ${cluster} does not answer access reviews`
+  const details = { cluster, hint: 'try again in a moment', retryAfterMs: 1_000 }
+  return new ClientError('CLUSTER_UNREACHABLE', message, details)
+}
 
 const none: readonly string[] = []
 

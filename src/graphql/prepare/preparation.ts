@@ -39,9 +39,6 @@ import type { Kind } from '../model/kind.ts'
 /** The number of runs that may find missing kinds or indexes. */
 export const maxRounds = 3
 
-/** Answers over several clusters leave out a cluster that answers no access review for this long. */
-const reviewSilenceMs = 1_000
-
 /** How to run an operation after the preparation. */
 export interface RunOptions<T> {
   readonly served: ServedSchema
@@ -68,7 +65,7 @@ export function prepareAndRun<T>(
 ): T | Promise<T> {
   const { served, access, limits, trace } = options
   const { syncDeadlineMs } = limits
-  const prepared = new KindLeases({ served, syncDeadlineMs, access, reviewSilenceMs, trace })
+  const prepared = new KindLeases({ served, syncDeadlineMs, access, trace })
   const release = (): void => prepared[Symbol.dispose]()
   let result: T | Promise<T> | undefined
   try {

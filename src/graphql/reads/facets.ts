@@ -20,6 +20,7 @@ import type { Kind } from '../model/kind.ts'
 import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
 import type { Facet, FacetsArguments, IndexSum, SumArguments } from '../schema/gateway-types.ts'
 import type { OperationLimits } from '../served/served-schema.ts'
+import { isContentIndex, withContents } from './namespace-health.ts'
 import type { ReadRun } from './read-run.ts'
 import { isUsageIndex, requireUsage } from './usage-read.ts'
 
@@ -60,13 +61,14 @@ export function facetsOf(run: ReadRun, list: CountedList, args: FacetsArguments)
   readIndexes(run, list, [...counted, ...summed])
   return facets.map(({ name, index: label, type }) => {
     if (type === 'cluster') return byCluster(page, most, summed)
-    const { values, ...counts } = page.spread(
-      ({ view }) => ({
+    const isOfContents = isContentIndex(kind, name)
+    const { values, ...counts } = page.spread((part) => {
+      const { view } = isOfContents ? withContents(run, part) : part
+      return {
         index: label === undefined ? view.index(name) : view.label(label),
         sums: summed.map((one) => view.index(one.name)),
-      }),
-      most,
-    )
+      }
+    }, most)
     return {
       by: name,
       ...counts,

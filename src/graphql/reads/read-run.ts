@@ -22,6 +22,7 @@ import { notWhole, hiddenUsers } from '../prepare/read-failures.ts'
 import type { ReadParts } from '../prepare/preparation.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import { isServed } from '../served/named-kinds.ts'
+import { withContents } from './namespace-health.ts'
 import type { DirectReads, ExtensionCalls } from './direct/direct-reads.ts'
 
 export interface ReadRunOptions {
@@ -45,6 +46,8 @@ export interface FollowedRelation {
   readonly isSaid: boolean
   /** The UID of the owner, if the relation leads only to objects that it owns. */
   readonly owner?: string
+  /** The namespace, if the read is of all objects in it. */
+  readonly namespace?: string
 }
 
 export class ReadRun {
@@ -72,7 +75,7 @@ export class ReadRun {
   related(cluster: string): RelatedStores {
     let related = this.#related.get(cluster)
     if (related === undefined) {
-      related = relatedStores(this.served, this.parts, cluster)
+      related = relatedStores(this, cluster)
       this.#related.set(cluster, related)
     }
     return related
@@ -140,11 +143,8 @@ export class OncePerRun<T> {
   }
 }
 
-function relatedStores(
-  served: ServedSchema,
-  parts: Pick<ReadParts, 'part'>,
-  cluster: string,
-): RelatedStores {
+function relatedStores(run: ReadRun, cluster: string): RelatedStores {
+  const { served, parts } = run
   const errors = new Map<string, ClientError>()
   // The stores read so far, each with its version at that time.
   const versions = new Map<StoreView, string>()
@@ -173,7 +173,8 @@ function relatedStores(
       const kind = served.kinds.get(type)
       if (kind === undefined) throw new TypeError(`${argument} names ${type}, which is not served`)
       try {
-        const part = parts.part({ cluster, kind, indexes: relation.indexes.get(type) })
+        const found = parts.part({ cluster, kind, indexes: relation.indexes.get(type) })
+        const part = withContents(run, found)
         if (part.coverage !== undefined) coverages.set(type, part.coverage)
         if (!versions.has(part.view)) versions.set(part.view, part.view.resourceVersion)
         return part

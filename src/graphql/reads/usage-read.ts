@@ -17,6 +17,7 @@ import { type Kind, usageKindOf } from '../model/kind.ts'
 import { type ClusterKind, type KindView, isReachable } from '../prepare/kind-view.ts'
 import type { ContainerUsage, ResourceUsage } from '../schema/gateway-types.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
+import { isContentIndex } from './namespace-health.ts'
 import { OncePerRun, type ReadRun } from './read-run.ts'
 
 /** The usage of an object, or why the answer does not have it. */
@@ -77,7 +78,12 @@ export function isUsageIndex(kind: Kind, name: string): boolean {
   return kind.indexes.some((index) => index.name === name && index.measured !== undefined)
 }
 
-/** The kinds whose measurements decide which objects a list has, or their order: its own kind and related ones. */
+/** Whether the values of a kind's index are in other objects: in measurements, or in what is in a namespace. */
+export function isElsewhere(kind: Kind, name: string): boolean {
+  return isUsageIndex(kind, name) || isContentIndex(kind, name)
+}
+
+/** The kinds whose values in other objects decide which objects a list has, or their order: its own kind and related ones. */
 export function measuredKinds(
   { kinds }: Pick<ServedSchema, 'kinds'>,
   kind: Kind,
@@ -86,14 +92,14 @@ export function measuredKinds(
 ): readonly Kind[] {
   const found = new Set<Kind>()
   const visit = (one: Condition, of: Kind): void => {
-    for (const name of indexesOf(one)) if (isUsageIndex(of, name)) found.add(of)
+    for (const name of indexesOf(one)) if (isElsewhere(of, name)) found.add(of)
     for (const { relation, condition: inner } of relatedOf(one)) {
       const to = kinds.get(relation.to)
       if (to !== undefined) visit(inner, to)
     }
   }
   visit(condition, kind)
-  if (terms.some(({ index }) => isUsageIndex(kind, index))) found.add(kind)
+  if (terms.some(({ index }) => isElsewhere(kind, index))) found.add(kind)
   return [...found]
 }
 

@@ -14,7 +14,7 @@ import type { Fields } from '../../kubernetes/fields.ts'
 import type { PrintedKind } from '../../kubernetes/printing/column.ts'
 import { type FieldConfigs, type FieldSource, fromSource, shapeOf } from './field-source.ts'
 import { unstoredMetadata } from './open-api-types.ts'
-import { type Kind, usedByField } from '../model/kind.ts'
+import { isNamespace, type Kind, usedByField } from '../model/kind.ts'
 import type { PrinterColumn } from './gateway-types.ts'
 import type { FieldConfig, SchemaTypes } from './own-types.ts'
 import { GraphQLInterfaceType } from 'graphql'
@@ -27,6 +27,7 @@ export function objectFields(types: SchemaTypes, kind: Kind | 'any'): FieldConfi
   const { own } = types
   const sources: Readonly<Record<string, FieldSource>> = {
     id: { form: 'id' },
+    nameId: { form: 'nameId' },
     clusterName: { form: 'clusterName' },
     cluster: { form: 'cluster' },
     apiVersion: { form: 'constant', value: isAny ? '' : kind.apiVersion },
@@ -41,7 +42,10 @@ export function objectFields(types: SchemaTypes, kind: Kind | 'any'): FieldConfi
       }),
     ),
     json: { form: 'json', argument: 'path' },
-    health: { form: 'health', rule: healthRuleOf(isAny ? anyKind : kind.resource) },
+    health:
+      !isAny && isNamespace(kind)
+        ? { form: 'namespaceHealth' }
+        : { form: 'health', rule: healthRuleOf(isAny ? anyKind : kind.resource) },
     printerColumns: {
       form: 'printerColumns',
       argument: 'wide',

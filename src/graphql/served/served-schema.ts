@@ -8,6 +8,7 @@ import { defaultsOf, type NumberOptions } from '../../lib/options.ts'
 import type { GraphQLSchema } from 'graphql'
 import type { ClusterAccess } from '../../access/cluster-access.ts'
 import type { ClusterCache, IndexTexts } from '../../cache/cluster-cache.ts'
+import type { ProblemRuleName } from '../../kubernetes/problems/problem-fact.ts'
 import { defaultWorkLimits, type WorkLimits } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
@@ -51,6 +52,8 @@ export interface ServedSchema {
   readonly commonKinds: ReadonlySet<Kind>
   /** The kinds that `problems` looks at by itself: see {@link defaultProblemKinds}. */
   readonly problemKinds: ReadonlySet<Kind>
+  /** The rules of `problems` that are switched off. */
+  readonly problemRulesOff: ReadonlySet<ProblemRuleName>
   readonly isExtended: boolean
   /** By name; the first one is the default. */
   readonly clusters: ReadonlyMap<string, ClusterCache>
@@ -90,7 +93,7 @@ export const defaultCommonKinds: readonly string[] = [
 
 /**
  * The kinds that `problems` looks at by itself: list fields, and `*.GROUP` for all kinds of an API group and its
- * subgroups. Kinds that only repeat the problems of others, such as PodDisruptionBudgets, are left out.
+ * subgroups. Those that others refer to are among them, so that a reference to none is found.
  */
 export const defaultProblemKinds: readonly string[] = [
   'pods',
@@ -103,10 +106,20 @@ export const defaultProblemKinds: readonly string[] = [
   'nodes',
   'namespaces',
   'services',
+  'ingresses',
+  'ingressClasses',
+  'configMaps',
+  'secrets',
+  'serviceAccounts',
+  'priorityClasses',
   'persistentVolumeClaims',
   'persistentVolumes',
   'storageClasses',
   'horizontalPodAutoscalers',
+  'podDisruptionBudgets',
+  'resourceQuotas',
+  'validatingWebhookConfigurations',
+  'mutatingWebhookConfigurations',
   'apiServices',
   'customResourceDefinitions',
   'events',
@@ -115,6 +128,7 @@ export const defaultProblemKinds: readonly string[] = [
   'certManagerClusterIssuers',
   'externalSecretsExternalSecrets',
   '*.toolkit.fluxcd.io',
+  '*.gateway.networking.k8s.io',
 ]
 
 /** The limits of operations. Every bound is here. */

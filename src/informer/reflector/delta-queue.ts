@@ -170,6 +170,12 @@ export class ListClock {
   readonly #startedMs = performance.now()
   #firstByteMs = 0
   #receivedMs = this.#startedMs
+  /** Called for each part of the list that arrives. */
+  readonly heard: () => void
+
+  constructor(heard: () => void) {
+    this.heard = heard
+  }
 
   get ageMs(): number {
     return performance.now() - this.#startedMs

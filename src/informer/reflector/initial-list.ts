@@ -116,6 +116,7 @@ export class InitialList {
     const response = await clock.untilFirstByte(this.#request(options, signal))
     for await (const items of response) {
       signal.throwIfAborted()
+      clock.heard()
       for (const text of items) {
         const entry = intake.take(text)?.entry
         if (entry !== undefined) contents.put(entry)
@@ -168,6 +169,7 @@ export async function receiveInitialEvents(
     const next = stream.next({ ms: Math.min(silenceMs, leftMs), late: () => refused(late, true) })
     const frames = await (isFirst ? clock.untilFirstByte(next) : next)
     isFirst = false
+    clock.heard()
     if (frames === undefined) throw refused('ended before its initial events did', false)
     for (const [position, frame] of frames.entries()) {
       const end = collect(frame, contents, parts)

@@ -68,6 +68,8 @@ export class Reflector {
   #doing: Exclude<ReflectorState, 'reconnecting'> = 'idle'
   #lastError: Error | undefined
   #lastContactMs: number | undefined
+  /** When a part of the first list last arrived, or the reflector began. */
+  #heardMs = performance.now()
   readonly #position = new Position()
   /** The open watch. A streaming list leaves its stream open for the watch that follows. */
   #stream: WatchStream | undefined
@@ -107,12 +109,19 @@ export class Reflector {
     return this.#lastContactMs
   }
 
+  /** How long nothing of the first list has arrived that is asked for at present; 0 after it, and between two attempts. */
+  get silentMs(): number {
+    const isAsking = this.#lastContactMs === undefined && this.#doing !== 'waiting'
+    return isAsking ? performance.now() - this.#heardMs : 0
+  }
+
   /**
    * Lists and watches until the signal aborts. Reports and retries failures of the source; rejects only if the observer
    * throws. May be called again after it has ended.
    */
   async run(queue: DeltaSink, signal: AbortSignal): Promise<void> {
     this.#queue = queue
+    this.#heardMs = performance.now()
     let step: Step = this.#listing()
     try {
       while (!signal.aborted) {
@@ -208,7 +217,7 @@ export class Reflector {
   async #receiveList(signal: AbortSignal): Promise<void> {
     this.#doing = 'listing'
     this.#parts.observer.listing?.()
-    const clock = new ListClock()
+    const clock = new ListClock(() => this.#heard())
     const isReread = this.#rereading.listBegins()
     const list = await this.#list.receive(this.#position.listFrom, clock, signal, (error) => {
       this.#position.isUnavailable = true
@@ -222,7 +231,7 @@ export class Reflector {
   async #streamList(signal: AbortSignal): Promise<void> {
     this.#doing = 'listing'
     this.#parts.observer.listing?.()
-    const clock = new ListClock()
+    const clock = new ListClock(() => this.#heard())
     const isReread = this.#rereading.listBegins()
     const opening = this.#open(
       {
@@ -376,6 +385,10 @@ export class Reflector {
     this.#lastContactMs = performance.now()
   }
 
+  #heard(): void {
+    this.#heardMs = performance.now()
+  }
+
   #failed(failure: InformerFailure, error: unknown): void {
     this.#lastError = error instanceof Error ? error : new Error(String(error))
     this.#parts.failed(failure, this.#lastError)
@@ -390,6 +403,11 @@ export class Reflector {
   /** Waits for the server's `Retry-After`, else the back-off. Ends early when an unreachable server is back. */
   async #pause(error: unknown, signal: AbortSignal): Promise<void> {
     this.#doing = 'waiting'
+    await this.#backingOff(error, signal)
+    this.#heard()
+  }
+
+  async #backingOff(error: unknown, signal: AbortSignal): Promise<void> {
     const askedMs = (error instanceof ApiStatusError ? error.retryAfterMs : undefined) ?? 0
     const delayMs = this.#backoff.nextMs()
     if (askedMs > 0) return await sleep(Math.min(askedMs, this.#options.maxRetryAfterMs), signal)

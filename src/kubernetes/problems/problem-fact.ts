@@ -5,6 +5,7 @@
  */
 
 import { isRecord } from '../../lib/json.ts'
+import type { PodPlacement } from './pod-placement.ts'
 
 /** All severities, the worst first. */
 export const problemSeverities = ['CRITICAL', 'WARNING'] as const
@@ -34,11 +35,13 @@ export type ProblemRole =
   | { readonly form: 'run'; readonly began: string | undefined }
   /** A claim that no volume is bound to. Its class may wait for the first pod. */
   | { readonly form: 'claim'; readonly storageClass: string | undefined }
+  /** A pod that the scheduler cannot place. Other pods may ask for the same in vain. */
+  | ({ readonly form: 'unscheduled' } & PodPlacement)
   /** A Warning Event: so many reports about an object. */
   | { readonly form: 'report'; readonly about: ReportedObject; readonly count: number }
 
-/** When a fact is a problem: at once, from a while after its time on, or until a while after it. */
-export type ProblemTiming = 'atOnce' | 'later' | 'recent'
+/** When a fact is a problem: at once, from its time on, from a while after its time on, or until a while after it. */
+export type ProblemTiming = 'atOnce' | 'from' | 'later' | 'recent'
 
 /** Something that may be wrong with an object. */
 export interface ProblemFact {
@@ -53,12 +56,31 @@ export interface ProblemFact {
   /** Since when, in RFC 3339, as far as the object says. */
   readonly since?: string | undefined
   readonly role?: ProblemRole | undefined
+  /** When another fact takes its place, in RFC 3339. That fact begins at this time. */
+  readonly until?: string | undefined
 }
+
+/** The rules that `problemRules` can switch off. docs/problems.md says what each of them finds. */
+export const problemRuleNames = [
+  'blockingDisruptionBudgets',
+  'brokenRoutes',
+  'endlessJobs',
+  'expiringCertificates',
+  'fullQuotas',
+  'missedSchedules',
+  'missingReferences',
+  'servicesWithoutPods',
+  'unreachableClusters',
+  'warningEvents',
+  'webhooksWithoutEndpoints',
+] as const
+
+export type ProblemRuleName = (typeof problemRuleNames)[number]
 
 /** Longer messages are cut: an index keeps them. */
 const maxMessage = 1_024
 
-const marks = { atOnce: 'a', later: 'l', recent: 'r' } as const
+const marks = { atOnce: 'a', from: 'f', later: 'l', recent: 'r' } as const
 const successMark = 's'
 /** The length of `2026-01-31T10:00:00.000Z`. */
 const timeLength = 24
@@ -99,7 +121,7 @@ function factOf(value: string): DecodedFact | undefined {
   const start = timing === 'atOnce' ? 1 : 1 + timeLength
   const fact: unknown = JSON.parse(value.slice(start))
   if (!isRecord(fact)) return undefined
-  const { reason, severity, message, since, role } = fact as unknown as ProblemFact
+  const { reason, severity, message, since, role, until } = fact as unknown as ProblemFact
   const at = timing === 'atOnce' ? undefined : value.slice(1, start)
   const sinceMs = since === undefined ? Number.NaN : Date.parse(since)
   return {
@@ -111,6 +133,7 @@ function factOf(value: string): DecodedFact | undefined {
     since,
     sinceMs: Number.isNaN(sinceMs) ? undefined : sinceMs,
     role,
+    until,
   }
 }
 
@@ -129,29 +152,60 @@ export function lastSuccessIn(values: readonly string[]): number | undefined {
   return value === undefined ? undefined : Date.parse(value.slice(1))
 }
 
+/** The pods of a workload. */
+export interface Replicas {
+  readonly ready: number
+  readonly wanted: number
+}
+
+const replicasMark = 'p'
+
+/** The value for the pods of a workload. */
+export function encodeReplicas({ ready, wanted }: Replicas): string {
+  return `${replicasMark}${ready}/${wanted}`
+}
+
+/** The pods of a workload, from its values. */
+export function replicasIn(values: readonly string[]): Replicas | undefined {
+  const value = values.find((one) => one.startsWith(replicasMark))
+  if (value === undefined) return undefined
+  const [ready, wanted] = value.slice(1).split('/').map(Number)
+  return ready === undefined || wanted === undefined ? undefined : { ready, wanted }
+}
+
 /** A range of values: from the first one, up to but not including the second one. */
 export type FactRange = readonly [from: string, until: string]
 
-/** The ranges of the facts that are a problem now, if a problem `later` begins `afterMs` after its time. */
+/**
+ * The ranges of the facts that are a problem now, if a problem `later` begins `afterMs` after its time: those `atOnce`, then
+ * those of the other timings.
+ */
 export function factRanges(nowMs: number, afterMs: number): readonly FactRange[] {
-  const bound = new Date(nowMs - afterMs).toISOString()
-  const { atOnce, later, recent } = marks
+  const [now, bound] = [nowMs, nowMs - afterMs].map((ms) => new Date(ms).toISOString())
+  const { atOnce, from, later, recent } = marks
   return [
     [atOnce, after(atOnce)],
+    [from, `${from}${now}`],
     [later, `${later}${bound}`],
     [`${recent}${bound}`, after(recent)],
   ]
 }
 
+/** Whether another fact has taken the place of one. */
+export function isOver({ until }: ProblemFact, nowMs: number): boolean {
+  return until !== undefined && Date.parse(until) < nowMs
+}
+
 /** Whether a value is a fact, and not a mark. */
 export function isFact([mark]: string): boolean {
-  return mark === marks.atOnce || mark === marks.later || mark === marks.recent
+  return Object.values(marks).some((one) => one === mark)
 }
 
 /** When the passing of time makes a fact a problem, or ends it, in milliseconds; `Infinity` if it does neither any more. */
 export function turnOfFact(value: string, nowMs: number, afterMs: number): number {
-  if (value[0] !== marks.later && value[0] !== marks.recent) return Infinity
-  const turnMs = Date.parse(value.slice(1, 1 + timeLength)) + afterMs
+  if (value[0] === marks.atOnce || !isFact(value)) return Infinity
+  const timeMs = Date.parse(value.slice(1, 1 + timeLength))
+  const turnMs = value[0] === marks.from ? timeMs : timeMs + afterMs
   return turnMs >= nowMs ? turnMs : Infinity
 }
 

@@ -9,35 +9,73 @@ import { countOf, type Fields, fieldsOf, itemsOf, specOf, statusOf, textOf } fro
 import { conditionsOf, conditionWith, type Health, healthy, ruledHealth } from '../health/health.ts'
 import { healthRuleOf } from '../health/health-rules.ts'
 import { podProblems } from './pod-problems.ts'
-import { encodeFact, encodeSuccess, type ProblemFact, waitsForPod } from './problem-fact.ts'
+import { nextScheduled } from './cron-schedule.ts'
+import {
+  encodeFact,
+  encodeReplicas,
+  encodeSuccess,
+  type ProblemFact,
+  type ProblemRuleName,
+  waitsForPod,
+} from './problem-fact.ts'
+import { encodeNode } from './pod-placement.ts'
+import { referenceMarks } from './problem-references.ts'
+import { quantityOf } from './quantity.ts'
 
 /** What may be wrong with an object, from its health and itself. */
 type ProblemRule = (object: Fields, health: Health) => readonly ProblemFact[]
 
-/** The values of an object in the index of problems: its facts as `encodeFact` writes them. */
+/** Whether a rule is not switched off. */
+export type IsRuleOn = (rule: ProblemRuleName) => boolean
+
+/** The values of an object in the index of problems: its facts as `encodeFact` writes them, and marks. */
 export function problemValuesOf(
   resource: Pick<ApiResource, 'group' | 'kind'>,
+  isOn: IsRuleOn,
 ): (object: Fields) => readonly string[] {
   const health = healthRuleOf(resource)
   const name = `${resource.group}/${resource.kind}`
   const rule = (Object.hasOwn(rules, name) ? rules[name] : undefined) ?? byHealth
-  const further = (Object.hasOwn(marks, name) ? marks[name] : undefined) ?? (() => [])
+  const further = Object.hasOwn(furtherRules, name) ? furtherRules[name] : undefined
+  const ruled = (further ?? []).filter(([one]) => isOn(one)).map(([, of]) => of)
+  const marksOf = [Object.hasOwn(marks, name) ? marks[name] : undefined, referenceMarks(name)]
+  if (name === '/Event' && !isOn('warningEvents')) return () => []
   return (object) => {
     const judged = ruledHealth(health, object) ?? healthy
-    const facts = judged.status === 'TERMINATING' ? stuck(object, judged) : rule(object, judged)
-    return [...facts.flatMap((fact) => encodeFact(fact) ?? []), ...further(object)]
+    const isEnding = judged.status === 'TERMINATING'
+    const facts = isEnding ? stuck(object, judged) : rule(object, judged)
+    const more = isEnding ? [] : ruled.flatMap((of) => of(object, judged))
+    const told = [...facts, ...more].flatMap((fact) => encodeFact(fact) ?? [])
+    if (isEnding) return told
+    return [...told, ...marksOf.flatMap((of) => of?.(object, isOn) ?? [])]
   }
 }
 
 /** The marks of objects, on which the problems of other objects depend. */
 const marks: Readonly<Record<string, (object: Fields) => readonly string[]>> = {
+  '/Node': (object) => [encodeNode(object)],
+  '/ReplicationController': replicaMarks,
+  'apps/DaemonSet': replicaMarks,
+  'apps/Deployment': replicaMarks,
+  'apps/ReplicaSet': replicaMarks,
+  'apps/StatefulSet': replicaMarks,
   'batch/CronJob': successOf,
   'storage.k8s.io/StorageClass': ({ volumeBindingMode }) =>
     volumeBindingMode === 'WaitForFirstConsumer' ? [waitsForPod] : [],
 }
 
 /** Stands for the rules when definitions of indexes are compared. Rules do not change while a gateway runs. */
-export const problemRulesVersion = '1'
+export const problemRulesVersion = '3'
+
+/** Rules beside that of the kind, which can be switched off. */
+const furtherRules: Readonly<Record<string, readonly (readonly [ProblemRuleName, ProblemRule])[]>> =
+  {
+    '/ResourceQuota': [['fullQuotas', quotaProblems]],
+    'batch/CronJob': [['missedSchedules', scheduleProblems]],
+    'batch/Job': [['endlessJobs', endlessJobs]],
+    'cert-manager.io/Certificate': [['expiringCertificates', certificateProblems]],
+    'policy/PodDisruptionBudget': [['blockingDisruptionBudgets', budgetProblems]],
+  }
 
 const rules: Readonly<Record<string, ProblemRule>> = {
   '/Event': eventProblems,
@@ -49,6 +87,7 @@ const rules: Readonly<Record<string, ProblemRule>> = {
   'apps/Deployment': deploymentProblems,
   'autoscaling/HorizontalPodAutoscaler': autoscalerProblems,
   'batch/Job': jobProblems,
+  'policy/PodDisruptionBudget': budgetFailures,
 }
 
 function byHealth(_object: Fields, { status, ...health }: Health): readonly ProblemFact[] {
@@ -73,14 +112,132 @@ function creationOf(object: Fields): string | undefined {
   return textOf(fieldsOf(object['metadata'])['creationTimestamp'])
 }
 
-/** A deletion that does not end. Namespaces say what they wait for. */
+/** A deletion that does not end, with the finalizers that it waits for. Namespaces say what in them has finalizers. */
 function stuck(object: Fields, { message, since }: Health): readonly ProblemFact[] {
-  const waits = itemsOf(statusOf(object)['conditions']).find(
-    ({ status, type }) => status === 'True' && /Remaining|Failure/.test(String(type)),
+  const { finalizers } = fieldsOf(object['metadata'])
+  const waits = itemsOf(statusOf(object)['conditions']).flatMap(({ status, type, message: text }) =>
+    status === 'True' && /Remaining|Failure/.test(String(type)) ? (textOf(text) ?? []) : [],
   )
-  const told = textOf(waits?.['message']) ?? message
-  const fact = { severity: 'WARNING', reason: 'Terminating', message: told, since } as const
-  return [{ timing: 'later', at: since, ...fact }]
+  const names = Array.isArray(finalizers) ? finalizers.join(', ') : ''
+  const own = names === '' ? [] : [`waits for the finalizer${/,/.test(names) ? 's' : ''} ${names}`]
+  const told = [...waits.toReversed(), ...own].join('; ')
+  const fact = { severity: 'WARNING', reason: 'Terminating', since } as const
+  return [{ timing: 'later', at: since, ...fact, message: told === '' ? message : told }]
+}
+
+/** Too few healthy pods are a problem of the pods. */
+function budgetFailures(object: Fields, health: Health): readonly ProblemFact[] {
+  return health.reason === 'TooFewPods' ? [] : byHealth(object, health)
+}
+
+/** A budget that allows no disruption although all its pods are healthy: no node with one of them can be drained. */
+function budgetProblems(object: Fields): readonly ProblemFact[] {
+  const { disruptionsAllowed, currentHealthy, expectedPods } = statusOf(object)
+  const { minAvailable, maxUnavailable } = specOf(object)
+  const [have, want] = [countOf(currentHealthy), countOf(expectedPods)]
+  if (want === 0 || have < want || disruptionsAllowed !== 0) return []
+  const bound =
+    maxUnavailable === undefined
+      ? `minAvailable is ${JSON.stringify(minAvailable)}`
+      : `maxUnavailable is ${JSON.stringify(maxUnavailable)}`
+  const message = `allows no disruption although all ${want} pods are healthy: ${bound}`
+  const since = conditionWith(conditionsOf(object), 'DisruptionAllowed', 'False')?.since
+  return [{ timing: 'atOnce', severity: 'WARNING', reason: 'NoDisruptionAllowed', message, since }]
+}
+
+/** From this share on, a quota is nearly used up. */
+const nearlyFull = 0.95
+
+function quotaProblems(object: Fields): readonly ProblemFact[] {
+  const { hard, used } = statusOf(object)
+  const shares = Object.entries(fieldsOf(hard)).flatMap(([name, most]) => {
+    const now = fieldsOf(used)[name]
+    const share = quantityOf(now) / quantityOf(most)
+    // A quota of none forbids the resource.
+    if (quantityOf(most) === 0 || !(share >= nearlyFull)) return []
+    return [{ share, text: `${name}: ${String(now)} of ${String(most)} used` }]
+  })
+  if (shares.length === 0) return []
+  const isFull = shares.some(({ share }) => share >= 1)
+  const message = shares
+    .toSorted((a, b) => b.share - a.share)
+    .map(({ text }) => text)
+    .join('; ')
+  const [severity, reason] = isFull
+    ? (['CRITICAL', 'QuotaFull'] as const)
+    : (['WARNING', 'QuotaAlmostFull'] as const)
+  return [{ timing: 'atOnce', severity, reason, message }]
+}
+
+/** A run that should have begun by its schedule, and has not. While the last run goes on, `Forbid` lets none begin. */
+function scheduleProblems(object: Fields): readonly ProblemFact[] {
+  const { schedule, timeZone, suspend, concurrencyPolicy } = specOf(object)
+  const { lastScheduleTime, active } = statusOf(object)
+  const text = textOf(schedule)
+  if (suspend === true || text === undefined) return []
+  if (concurrencyPolicy === 'Forbid' && itemsOf(active).length > 0) return []
+  const last = textOf(lastScheduleTime)
+  const dueMs = nextScheduled(text, Date.parse(last ?? creationOf(object) ?? ''), textOf(timeZone))
+  if (dueMs === undefined) return []
+  const at = timeOf(dueMs)
+  const before = last === undefined ? 'it has never run' : `the last one was that of ${last}`
+  const message = `no run has begun at ${at}, as the schedule ${text} says; ${before}`
+  const fact = { severity: 'WARNING', reason: 'MissedSchedule', message, since: at } as const
+  return [{ timing: 'later', at, ...fact }]
+}
+
+/** A Job without a deadline that goes on for so long may never end. */
+const endlessMs = 12 * 3_600_000
+
+function endlessJobs(object: Fields, { status }: Health): readonly ProblemFact[] {
+  const since = textOf(statusOf(object)['startTime'])
+  const { activeDeadlineSeconds } = specOf(object)
+  const startMs = Date.parse(since ?? '')
+  if (status !== 'PROGRESSING' || activeDeadlineSeconds !== undefined) return []
+  if (Number.isNaN(startMs)) return []
+  const message = 'has run for more than 12 hours, and has no deadline'
+  const at = timeOf(startMs + endlessMs)
+  return [{ timing: 'from', at, severity: 'WARNING', reason: 'RunsLong', message, since }]
+}
+
+function timeOf(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`
+}
+
+/**
+ * A certificate is in its last days 7 days before its end, or if it is short-lived, half way from the time of its renewal,
+ * or in the last tenth of its life.
+ */
+const lastDaysMs = 7 * 86_400_000
+
+function certificateProblems(object: Fields): readonly ProblemFact[] {
+  const { notAfter, notBefore, renewalTime } = statusOf(object)
+  const end = textOf(notAfter)
+  const endMs = Date.parse(end ?? '')
+  if (end === undefined || Number.isNaN(endMs)) return []
+  const beginMs = Date.parse(textOf(renewalTime ?? notBefore) ?? '')
+  const share = renewalTime === undefined ? 0.1 : 0.5
+  const lastMs = Number.isNaN(beginMs) ? lastDaysMs : (endMs - beginMs) * share
+  const soon = timeOf(endMs - Math.max(0, Math.min(lastDaysMs, lastMs)))
+  return [
+    {
+      timing: 'from',
+      at: soon,
+      until: end,
+      severity: 'WARNING',
+      reason: 'ExpiresSoon',
+      message: `the certificate expires at ${end}, and has not been renewed`,
+      since: soon,
+    },
+    {
+      timing: 'from',
+      at: end,
+      severity: 'CRITICAL',
+      reason: 'Expired',
+      message: `the certificate has expired at ${end}`,
+      since: end,
+    },
+  ]
 }
 
 const pressures = ['MemoryPressure', 'DiskPressure', 'PIDPressure'] as const
@@ -141,6 +298,15 @@ function jobProblems(object: Fields, health: Health): readonly ProblemFact[] {
   if (health.status !== 'DEGRADED') return []
   const role = { form: 'run', began: textOf(statusOf(object)['startTime']) } as const
   return byHealth(object, health).map((fact) => ({ ...fact, role }))
+}
+
+/** How many pods of a workload are ready, and how many it wants. */
+function replicaMarks(object: Fields): readonly string[] {
+  const { desiredNumberScheduled, numberReady, readyReplicas } = statusOf(object)
+  const isByNode = desiredNumberScheduled !== undefined
+  const wanted = isByNode ? desiredNumberScheduled : (specOf(object)['replicas'] ?? 1)
+  const ready = isByNode ? numberReady : readyReplicas
+  return [encodeReplicas({ ready: countOf(ready), wanted: countOf(wanted) })]
 }
 
 function successOf(object: Fields): readonly string[] {

@@ -292,7 +292,8 @@ function indexFunctions(
   const declared = (name: string): IndexFunction | undefined => {
     const definition = definitions.find((one) => one.name === name)
     // The values of a measured index are not in the object itself.
-    const isUnknown = definition === undefined || definition.measured !== undefined
+    const isElsewhere = definition?.measured !== undefined || definition?.isOfContents === true
+    const isUnknown = definition === undefined || isElsewhere
     return isUnknown ? undefined : indexFunctionOf(definition)
   }
   return (name) => {

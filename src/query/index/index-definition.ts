@@ -42,6 +42,8 @@ export interface IndexDefinition extends FilterableIndex {
   readonly searchable?: true
   /** The index of the object's measurements that has these values. The object itself lacks them. */
   readonly measured?: string
+  /** Whether readers derive the values from other objects: those in the namespace. The object itself tells only a part. */
+  readonly isOfContents?: true
   /** Computes string values, instead of paths. */
   readonly valuesOf?: IndexFunction
   /** What the values are, in a sentence; absent: the paths say it. */

@@ -6,8 +6,13 @@
 import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { type ApiResource, splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
+import { contentIndex, contentValuesOf } from '../../kubernetes/health/content-health.ts'
 import { factRanges, turnOfFact } from '../../kubernetes/problems/problem-fact.ts'
-import { problemRulesVersion, problemValuesOf } from '../../kubernetes/problems/problem-rules.ts'
+import {
+  type IsRuleOn,
+  problemRulesVersion,
+  problemValuesOf,
+} from '../../kubernetes/problems/problem-rules.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
 import type { Indexers } from '../../informer/store/store-view.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
@@ -16,18 +21,33 @@ import { isInScope, type Scope } from '../condition/scope.ts'
 /** The index of what may be wrong with each object, as `encodeFact` writes it. Healthy objects have no value. */
 export const problemIndex = 'problem:facts'
 
-export function problemIndexers(resource: ApiResource): Indexers {
-  const valuesOf = problemValuesOf(resource)
-  return { [problemIndex]: (object) => valuesOf(object as Unstructured) }
+/** The lazy indexes of problems, and of what objects add to the health of their namespaces. */
+export function problemIndexers(resource: ApiResource, isOn: IsRuleOn): Indexers {
+  const [valuesOf, contentsOf] = [problemValuesOf(resource, isOn), contentValuesOf(resource)]
+  return {
+    [problemIndex]: (object) => valuesOf(object as Unstructured),
+    [contentIndex]: (object) => contentsOf(object as Unstructured),
+  }
 }
 
-export const problemIndexText: string = problemRulesVersion
+/** Stands for the definition of the index, if these rules are off. */
+export function problemIndexText(off: readonly string[]): string {
+  return [problemRulesVersion, ...off].join()
+}
 
 /** A kind whose objects are looked at for problems, and the part of it that the viewer may see. */
 export interface ProblemPart {
   readonly type: string
   readonly view: StoreView
   readonly scope: Scope
+  /** The namespaces that the store holds; absent: all. `loading`: those that it is still to get. */
+  readonly coverage?:
+    | {
+        readonly namespaces: ReadonlySet<string> | undefined
+        readonly excluded: ReadonlySet<string>
+        readonly loading: ReadonlySet<string>
+      }
+    | undefined
 }
 
 /** An owner or a reported object by the reference to it. */
@@ -89,13 +109,13 @@ export function nextTurnMs(
   afterMs: number,
   budget: WorkBudget,
 ): number {
-  const [, later, recent] = factRanges(nowMs, afterMs)
+  const [, from, later, recent] = factRanges(nowMs, afterMs)
   let nextMs = Infinity
   for (const part of parts) {
     const facts = factsOf(part)
-    // Both begin with the fact whose time is next.
-    for (const from of [later?.[1], recent?.[0]]) {
-      for (const value of facts.orderedValues(from, false)) {
+    // All begin with the fact whose time is next.
+    for (const next of [from?.[1], later?.[1], recent?.[0]]) {
+      for (const value of facts.orderedValues(next, false)) {
         const turnMs = turnOfFact(value, nowMs, afterMs)
         budget.spend('examined', 1)
         if (turnMs >= nextMs) break

@@ -32,7 +32,7 @@ import type { RelatedNeed } from '../../served/schema-relations.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
 import type { FleetParts, Followed, WantedList } from '../frame-plan.ts'
 import type { ClusterKind, KindView } from '../../prepare/kind-view.ts'
-import type { KindLeases } from '../../prepare/kind-leases.ts'
+import { type KindLeases, silentReviews, whileHeard } from '../../prepare/kind-leases.ts'
 import { PermissionWait, type ReadSnapshot } from '../../prepare/preparation.ts'
 import { tooManyNamespaces } from '../../prepare/read-failures.ts'
 import type { ResumePosition } from '../../reads/resume-token.ts'
@@ -263,8 +263,11 @@ async function resolveListAccess(
     const known = knownListAccess(access, request)
     if (known instanceof ListAccess) return known
     if (permissions.isOver()) break
+    const asked = Promise.all(known.map((ask) => ask()))
+    const silentMs = (): number =>
+      at.isOptional === true ? (access.in(at.cluster)?.silentMs ?? 0) : 0
     // oxlint-disable-next-line no-await-in-loop -- what one answer leaves open is asked next
-    await Promise.all(known.map((ask) => ask()))
+    if (!(await whileHeard(asked, silentMs))) throw silentReviews(at.cluster)
   }
   const message = 'permissions change faster than they can be reviewed'
   const details = { cluster: at.cluster, retryAfterMs: 1_000 }

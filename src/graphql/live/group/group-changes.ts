@@ -78,7 +78,7 @@ export class GroupChanges {
     const { plan } = state.wanted
     const { isOptional } = state
     this.#look()
-    if (isOptional || plan.tellsGaps) {
+    if (isOptional || plan.tellsGaps || content.stateChanged !== undefined) {
       this.#stateTimer = setInterval(() => this.stateChanged(), stateCheckMs).unref()
     }
     if (isOptional || plan.tellsGaps || plan.tellsStaleness) this.#followStaleness(lists)
@@ -196,15 +196,14 @@ export class GroupChanges {
       isThere() ? await this.#begin(list) : 'gone',
     )
     if (begun === undefined || begun === 'gone') return
-    if (!isThere()) {
-      list.close()
-      return
-    }
+    if (!isThere()) return list.close()
     list.mark(begun.keys, begun.positions)
     list.mark(this.#group.content.matched(list))
     this.#follow(list)
-    this.stateChanged()
     await this.flush()
+    // Only now do the members have its rows.
+    list.shown()
+    this.stateChanged()
   }
 
   /**
@@ -326,6 +325,7 @@ export class GroupChanges {
     const group = this.#group
     const state = this.#state
     if (state.leaving.aborted) return
+    group.content.stateChanged?.()
     const { plan } = state.wanted
     const { staleSince: wasStale, gaps: before, positions } = state
     const failures = this.#look()
@@ -381,8 +381,8 @@ export class GroupChanges {
       state.staleSince = staleSince(served, reads)
     }
     if (wanted.problems !== undefined) {
-      const missing = lists.filter(({ isFollowing, isServed }) => !isFollowing && isServed)
-      state.lookedAt = countedTypes(lists.filter(({ isFollowing }) => isFollowing))
+      const missing = lists.filter(({ isShown, isServed }) => !isShown && isServed)
+      state.lookedAt = countedTypes(lists.filter(({ isShown }) => isShown))
       state.notLookedAt = countedTypes([...unread, ...missing])
     }
     if (!state.isOptional) return []

@@ -15,10 +15,11 @@
 import type { ClusterCache } from '../../../cache/cluster-cache.ts'
 import type { HeldObject } from '../../../informer/codec/object-codec.ts'
 import type { Listener, ListenerBatch } from '../../../informer/delivery/listener.ts'
+import type { SharedInformer } from '../../../informer/shared-informer.ts'
 import type { Change } from '../../../informer/store/change.ts'
 import { UnknownIndexError } from '../../../informer/store/store-errors.ts'
 import type { StoreView } from '../../../informer/store/store-view.ts'
-import type { KubernetesObject } from '../../../kubernetes/object.ts'
+import { type KubernetesObject, splitObjectKey } from '../../../kubernetes/object.ts'
 import {
   isBefore,
   latestResourceVersion,
@@ -92,6 +93,8 @@ export interface GroupContent {
    */
   changes(rows: readonly RowKeys[], reads: ListReads): readonly SentChange[]
   rewrite?(): void
+  /** The connections of clusters may have changed. */
+  stateChanged?(): void
   /** The lists of the group, in their order, after some have joined. */
   follow(lists: readonly GroupList[]): void
   /** Removes the rows of lists that are gone. Returns changes to send before the next ones. */
@@ -205,6 +208,16 @@ export class GroupList {
     return this.#isFollowing
   }
 
+  /** Whether it has begun, and the members have its rows. Until then, it is the gap that it was. */
+  get isShown(): boolean {
+    return this.#isFollowing && this.#failure === undefined
+  }
+
+  /** The members have the rows of a list that has begun. */
+  shown(): void {
+    if (this.#isFollowing) this.#failure = undefined
+  }
+
   /** The history of its cluster that its positions belong to. */
   get incarnation(): string {
     return this.#incarnation
@@ -229,7 +242,7 @@ export class GroupList {
   place(): PlaceRead | undefined {
     const { at } = this
     const isAway = !isReachable(this.#served, at.cluster)
-    if (this.#isFollowing && !isAway) {
+    if (this.isShown && !isAway) {
       const isWhole = this.cache?.hasPartial === false
       return isWhole ? at : (unlessRefused(() => this.reading.followed()) ?? at)
     }
@@ -297,18 +310,26 @@ export class GroupList {
         const byType = new Map(own.map(({ at, listener }) => [at.kind.typeName, listener] as const))
         this.dependencies.listen((type) => byType.get(type)?.hasWaiting === true)
         const deciding = filter === undefined ? [] : [this.at, ...this.list.needs]
+        // The list can do without an optional kind, such as one of those in a namespace.
+        const informerOf = (at: ClusterKind): SharedInformer | undefined => {
+          const read = (): SharedInformer => snapshot.informer(at, { watch: true })
+          return at === this.at || at.isOptional !== true ? read() : unlessRefused(read)
+        }
         this.#deciding = new Map(
-          deciding.map((at) => [at.kind.typeName, snapshot.informer(at, { watch: true }).store]),
+          deciding.flatMap((at) => {
+            const store = informerOf(at)?.store
+            return store === undefined ? [] : [[at.kind.typeName, store] as const]
+          }),
         )
-        const filtering = (filter?.kinds ?? []).map(({ at, position }): ListListener => {
+        const filtering = (filter?.kinds ?? []).flatMap(({ at, position }): ListListener[] => {
           // Every change counts, because any state in between may have decided a row.
-          const listener = snapshot.informer(at, { watch: true }).listen({
+          const listener = informerOf(at)?.listen({
             bufferLimit: maxWaitingChanges,
             overflow: 'reset',
             replay: false,
             readsStore: true,
           })
-          return { at, listener, filtering: position }
+          return listener === undefined ? [] : [{ at, listener, filtering: position }]
         })
         this.#listeners = [...own, ...filtering]
         const unsubscribe = this.cache?.onSynced(synced)
@@ -316,7 +337,6 @@ export class GroupList {
         this.#pending = nothingPending()
         this.#wide = nothingWide()
         this.#isFollowing = true
-        this.#failure = undefined
         this.#incarnation = this.cache?.incarnation ?? ''
         return { list: this, keys, positions: this.reachPresent() }
       } catch (error) {
@@ -505,8 +525,12 @@ class RowDependencies {
   }
 
   /** Records a relation that was followed for a row. */
-  add(row: string, { reads, condition, isSaid, owner }: FollowedRelation): void {
+  add(row: string, { reads, condition, isSaid, owner, namespace }: FollowedRelation): void {
     const [only] = reads
+    if (namespace !== undefined) {
+      for (const { typeName: type } of reads) this.#add(row, type, anchorOfNamespace(namespace))
+      return
+    }
     const isOne = isSaid && reads.length === 1
     if (condition.form === 'nothing' && (isOne || owner !== undefined)) return
     if (owner !== undefined) {
@@ -537,8 +561,11 @@ class RowDependencies {
     const rowsOf = this.#rowsOf.get(type)
     if (rowsOf === undefined) return noRows
     const rows = rowsOf.get(anchorOfKey(change.key)) ?? noRows
-    if (!this.#owned.has(type)) return rows
-    const all = new Set(rows)
+    const { namespace } = splitObjectKey(change.key)
+    const around = rowsOf.get(anchorOfNamespace(namespace)) ?? noRows
+    if (!this.#owned.has(type) && (rows.size === 0 || around.size === 0))
+      return rows.size === 0 ? around : rows
+    const all = new Set([...rows, ...around])
     const add = (anchor: string): void => {
       for (const row of rowsOf.get(anchor) ?? noRows) all.add(row)
     }
@@ -577,6 +604,10 @@ const noRows: ReadonlySet<string> = new Set()
 
 function anchorOfKey(key: string): string {
   return `key ${key}`
+}
+
+function anchorOfNamespace(namespace: string): string {
+  return `in ${namespace}`
 }
 
 const ownerAnchor = 'owner '

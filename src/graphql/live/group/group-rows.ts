@@ -15,6 +15,7 @@ import { TopWindow, type WindowRow } from '../../../query/page/top-window.ts'
 import { clientResult, withoutTransportDetails } from '../../errors/client-error.ts'
 import { objectIdOf } from '../../model/object-id.ts'
 import { nullBelow, PlanRun } from '../../plan/plan-run.ts'
+import { withContents } from '../../reads/namespace-health.ts'
 import type { KindView } from '../../prepare/kind-view.ts'
 import type { FollowedPage } from '../followed-list.ts'
 import type { PageState, RowText, SentChange, SentListChange, SentPageStep } from '../frame-plan.ts'
@@ -313,12 +314,13 @@ class PageWindow {
       const { part, run } = reads.of(list)
       // Also removes spare rows that no longer match: the window may have read them before the group took their changes.
       for (const key of keys) this.#front.delete(this.#placeOf(list, key))
-      const ofList = matching.due(liveRead(part, new PlanRun(run)), keys)
+      const read = liveRead(part, new PlanRun(run))
+      const ofList = matching.due(read, keys)
       const changedKeys = new Set<string>()
       changed.set(list, changedKeys)
       for (const { key, uid, ...change } of ofList) {
         changedKeys.add(key)
-        if (change.type !== 'DELETED') this.#front.put(this.#rowOf(list, part, change.id, uid))
+        if (change.type !== 'DELETED') this.#front.put(this.#rowOf(list, read, change.id, uid))
       }
       return { matching, ofList }
     })
@@ -350,7 +352,7 @@ class PageWindow {
     return (this.#ties.get(list) ?? '') + key
   }
 
-  #rowOf(list: GroupList, { view }: KindView, id: number, uid: string): ListRow {
+  #rowOf(list: GroupList, { view }: Pick<LiveRead, 'view'>, id: number, uid: string): ListRow {
     const { values, key: objectKey } = positionOf(view, this.#wanted.terms, id)
     const key = this.#placeOf(list, objectKey)
     return { list, key, objectKey, uid, position: { values, key } }
@@ -508,7 +510,8 @@ export function mergedChanges(changes: Iterable<SentListChange>): readonly SentL
   return [...merged.values()]
 }
 
-function liveRead({ view, scope, cluster }: KindView, run: PlanRun): LiveRead {
+function liveRead(part: KindView, run: PlanRun): LiveRead {
+  const { view, scope, cluster } = withContents(run, part)
   return { view, scope, budget: run.budget, related: run.related(cluster) }
 }
 

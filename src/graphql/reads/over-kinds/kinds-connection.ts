@@ -24,6 +24,7 @@ import type { TypeCount, KubernetesObjectsArguments } from '../../schema/gateway
 import { pageInfoOf, paidRows } from '../list-read.ts'
 import { StoredObject } from '../direct/direct-reads.ts'
 import { type PlacesRead, Places, typesNotRead } from '../places.ts'
+import { withContents } from '../namespace-health.ts'
 import type { ReadRun } from '../read-run.ts'
 import { ArgumentError } from '../../../query/condition/argument-error.ts'
 import { ClientError, isLostCluster } from '../../errors/client-error.ts'
@@ -140,7 +141,7 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): ob
     const { condition } = filterIn(at.kind)
     places.add(
       at,
-      (part) => ({ ...part, condition }),
+      (part) => ({ ...withContents(run, part), condition }),
       () => {
         if (at.kind.uncached) throw notListed(at)
         return namespacesOf(condition)

@@ -1,0 +1,433 @@
+/*
+ * What is wrong between objects: an object needs another that does not exist (`missing`), a webhook's Service has no ready
+ * pod, or a Service chooses pods that no workload makes (`alone`). The index of problems has the marks of each object: what
+ * it needs, and what its needs are compared with. `joined` compares the marks of one store with the keys and marks of the
+ * others, as one viewer may see them:
+ *
+ * 1. For each kind with needs, the values of its index are compared with the keys of the needed kind. What is missing is
+ *    remembered until the index, or the objects of the needed kind, change (`revision`).
+ * 2. For each Service, a pod that it chooses is sought, and remembered as a witness: the next time, one look at it is enough.
+ * 3. The objects that have a missing mark, and the Services without a pod, become findings, if the viewer may list both
+ *    sides. Nothing is concluded from a kind, or a namespace, that the viewer may not list or the cache does not hold.
+ */
+
+import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import { splitObjectKey } from '../../kubernetes/object.ts'
+import type { DecodedFact, ProblemSeverity } from '../../kubernetes/problems/problem-fact.ts'
+import {
+  labelsIn,
+  markOf,
+  type NeededObject,
+  neededObjectIn,
+} from '../../kubernetes/problems/problem-references.ts'
+import { isInScope } from '../condition/scope.ts'
+import type { WorkBudget } from '../condition/work-budget.ts'
+import { factsOf, isShown, problemIndex, type ProblemPart } from './problem-part.ts'
+
+/** An object with something wrong between it and others. */
+export interface JoinedFact<P extends ProblemPart> {
+  readonly part: P
+  readonly id: ObjectId
+  readonly fact: DecodedFact
+}
+
+interface JoinOptions {
+  readonly namespaces?: ReadonlySet<string> | undefined
+  readonly budget: WorkBudget
+}
+
+/** Comparing a mark with another store takes as long as so many tests. */
+const testsPerMark = 2
+/** Telling an object. */
+const testsPerJoined = 10
+/** The most pods that are looked at for a Service without a ready one: nothing is concluded from more. */
+const maxPods = 2_000
+
+/** Everything that is wrong between the objects of these parts. */
+export function joined<P extends ProblemPart>(
+  parts: readonly P[],
+  options: JoinOptions,
+): readonly JoinedFact<P>[] {
+  return new Joins(parts, options).all()
+}
+
+/** Whether {@link joined} tells that an object needs another of a kind, which does not exist. */
+export function isMissed(
+  { part, id }: { readonly part: ProblemPart; readonly id: ObjectId },
+  of: ProblemPart,
+  key: string,
+): boolean {
+  if (!isKnown(of, key) || of.view.idOf(key) !== undefined) return false
+  return factsOf(part)
+    .valuesOf(id)
+    .some((value) => neededObjectIn(value)?.key === key)
+}
+
+/** What is told of an object for one reason. */
+interface Told {
+  severity: ProblemSeverity
+  readonly texts: string[]
+}
+
+class Joins<P extends ProblemPart> {
+  readonly #parts: readonly P[]
+  readonly #options: JoinOptions
+  readonly #byKind = new Map<string, P>()
+  readonly #told = new Map<P, Map<ObjectId, Map<string, Told>>>()
+  readonly #needs: readonly {
+    readonly part: P
+    readonly needs: ReadonlyMap<string, readonly Need[]>
+  }[]
+
+  constructor(parts: readonly P[], options: JoinOptions) {
+    // A kind that is read live has no index.
+    this.#parts = parts.filter(({ view }) => view.hasIndex(problemIndex))
+    this.#options = options
+    for (const part of this.#parts) {
+      const { group, kind } = part.view.resource
+      this.#byKind.set(`${group}/${kind}`, part)
+    }
+    this.#needs = this.#parts.flatMap((part) => {
+      const needs = needsOf(part, options.budget)
+      return needs.size === 0 ? [] : [{ part, needs }]
+    })
+  }
+
+  all(): readonly JoinedFact<P>[] {
+    const explained = new Set<string>()
+    for (const { part, needs } of this.#needs) {
+      for (const [to, all] of needs) this.#missing(part, to, all)
+      this.#webhooks(part, needs.get(service) ?? [], explained)
+    }
+    this.#alone(explained)
+    return Array.from(this.#told, ([part, objects]) =>
+      Array.from(objects, ([id, reasons]) =>
+        Array.from(reasons, ([reason, { severity, texts }]) => {
+          const message = texts.toSorted().join(', ')
+          const fact = { timing: 'atOnce', severity, reason, message, sinceMs: undefined } as const
+          return { part, id, fact }
+        }),
+      ).flat(),
+    ).flat()
+  }
+
+  #tell(part: P, id: ObjectId, reason: string, severity: ProblemSeverity, text: string): void {
+    this.#options.budget.spend('tests', testsPerJoined)
+    let objects = this.#told.get(part)
+    if (objects === undefined) this.#told.set(part, (objects = new Map()))
+    let reasons = objects.get(id)
+    if (reasons === undefined) objects.set(id, (reasons = new Map()))
+    const known = reasons.get(reason)
+    if (known === undefined) reasons.set(reason, { severity, texts: [text] })
+    else {
+      if (severity === 'CRITICAL') known.severity = severity
+      if (!known.texts.includes(text)) known.texts.push(text)
+    }
+  }
+
+  *#shown(part: P, value: string): Generator<ObjectId, void, void> {
+    const { namespaces, budget } = this.#options
+    for (const id of factsOf(part).posting(value) ?? []) {
+      budget.spend('examined', 1)
+      if (isShown(part, id, namespaces)) yield id
+    }
+  }
+
+  #missing(part: P, to: string, needs: readonly Need[]): void {
+    const target = this.#byKind.get(to)
+    if (target === undefined) return
+    const kind = to.slice(to.indexOf('/') + 1)
+    for (const { value, object, lacks } of missingIn(part, target, needs, this.#options.budget)) {
+      if (!isKnown(target, object.key)) continue
+      const { severity, webhook, port } = object
+      for (const id of this.#shown(part, value)) {
+        const name = nameFrom(part, id, object.key)
+        const what =
+          lacks === 'object'
+            ? `${kind} ${name} does not exist`
+            : `${kind} ${name} has no port ${port}`
+        const reason = lacks === 'object' ? `Missing${kind}` : 'MissingServicePort'
+        this.#tell(part, id, reason, severity, webhook === undefined ? what : `${webhook}: ${what}`)
+      }
+    }
+  }
+
+  /** Webhooks with a Service that exists, and has no ready pod. */
+  #webhooks(part: P, needs: readonly Need[], explained: Set<string>): void {
+    const [services, pods] = [this.#byKind.get(service), this.#byKind.get('/Pod')]
+    if (services === undefined || pods === undefined) return
+    for (const { value, object } of needs) {
+      const { webhook, key, severity } = object
+      const id = webhook === undefined ? undefined : services.view.idOf(key)
+      if (id === undefined || !isKnown(services, key) || !isKnown(pods, key)) continue
+      const selector = labelsIn(factsOf(services).valuesOf(id), 'selector')
+      if (selector === undefined) continue
+      if (podOf(services.view, pods.view, key, selector, true, this.#options.budget)) continue
+      for (const of of this.#shown(part, value)) {
+        explained.add(key)
+        const text = `${webhook}: Service ${nameFrom(part, of, key)} has no ready pod`
+        this.#tell(part, of, 'NoEndpoints', severity, text)
+      }
+    }
+  }
+
+  /** Services that choose no pod, nor the pods of a workload: one with none at present says so itself, or wants none. */
+  #alone(explained: ReadonlySet<string>): void {
+    const [services, pods] = [this.#byKind.get(service), this.#byKind.get('/Pod')]
+    if (services === undefined || pods === undefined) return
+    const { namespaces, budget } = this.#options
+    let used: Set<string> | undefined
+    for (const { key, id, selector } of aloneIn(services, pods.view, budget)) {
+      budget.spend('examined', 1)
+      if (explained.has(key) || !isShown(services, id, namespaces) || !isKnown(pods, key)) continue
+      const { namespace } = splitObjectKey(key)
+      const isMade = workloads.some((kind) => {
+        const part = this.#byKind.get(kind)
+        if (part === undefined) return kind === 'apps/Deployment'
+        if (!isKnown(part, key)) return true
+        return templatesOf(part.view, budget)
+          .get(namespace)
+          ?.some((labels) => isWithin(selector, labels))
+      })
+      if (isMade) continue
+      used ??= this.#usedServices()
+      const text = Object.entries(selector).map(([name, value]) => `${name}=${value}`)
+      const message = `no pod has ${text.join(',')}`
+      this.#tell(services, id, 'NoPods', used.has(key) ? 'CRITICAL' : 'WARNING', message)
+    }
+  }
+
+  /** The keys of Services that an Ingress, a route or a webhook leads to, as far as the viewer may see these. */
+  #usedServices(): Set<string> {
+    const used = new Set<string>()
+    for (const { part, needs } of this.#needs) {
+      for (const { value, object } of needs.get(service) ?? []) {
+        if (used.has(object.key)) continue
+        for (const id of factsOf(part).posting(value) ?? []) {
+          this.#options.budget.spend('examined', 1)
+          if (!isInScope(part.scope, part.view.keyOf(id))) continue
+          used.add(object.key)
+          break
+        }
+      }
+    }
+    return used
+  }
+}
+
+const service = '/Service'
+
+/** The kinds with templates of pods. Nothing is concluded about Services where Deployments cannot be read. */
+const workloads = [
+  'apps/Deployment',
+  'apps/StatefulSet',
+  'apps/DaemonSet',
+  'apps/ReplicaSet',
+  '/ReplicationController',
+  'batch/Job',
+  'batch/CronJob',
+]
+
+/** Whether the viewer may list an object with this key, or one in its namespace, and the cache holds it if it exists. */
+function isKnown({ scope, coverage, view }: ProblemPart, key: string): boolean {
+  if (!isInScope(scope, key)) return false
+  if (coverage === undefined || !view.resource.namespaced) return true
+  const { namespace } = splitObjectKey(key)
+  const { namespaces, excluded, loading } = coverage
+  const isCovered = namespaces === undefined ? !excluded.has(namespace) : namespaces.has(namespace)
+  return isCovered && !loading.has(namespace)
+}
+
+function nameFrom({ view }: ProblemPart, id: ObjectId, key: string): string {
+  const [from, to] = [splitObjectKey(view.keyOf(id)), splitObjectKey(key)]
+  return from.namespace === to.namespace ? to.name : key
+}
+
+function isWithin(
+  selector: Readonly<Record<string, string>>,
+  labels: Readonly<Record<string, string>>,
+): boolean {
+  return Object.entries(selector).every(([name, value]) => labels[name] === value)
+}
+
+/** What is remembered of a store, or of a pair of stores, until one of their revisions changes. */
+interface Kept<T> {
+  readonly revision: string
+  readonly value: T
+}
+
+/** A function whose last value for two stores is kept until the revision changes. */
+function kept<T>(): (one: StoreView, other: StoreView, revision: string, make: () => T) => T {
+  const known = new WeakMap<StoreView, WeakMap<StoreView, Kept<T>>>()
+  return (one, other, revision, make) => {
+    let ofOne = known.get(one)
+    if (ofOne === undefined) known.set(one, (ofOne = new WeakMap()))
+    const before = ofOne.get(other)
+    if (before?.revision === revision) return before.value
+    const value = make()
+    ofOne.set(other, { revision, value })
+    return value
+  }
+}
+
+interface Need {
+  readonly value: string
+  readonly object: NeededObject
+}
+
+const noNeeds: ReadonlyMap<string, readonly Need[]> = new Map()
+const keptNeeds = kept<ReadonlyMap<string, readonly Need[]>>()
+
+/** The needs of a kind, by the needed kind. */
+function needsOf(part: ProblemPart, budget: WorkBudget): ReadonlyMap<string, readonly Need[]> {
+  const facts = factsOf(part)
+  return keptNeeds(part.view, part.view, `${facts.revision}`, () => {
+    let needs: Map<string, Need[]> | undefined
+    for (const value of facts.orderedValues(markOf.needed, false)) {
+      const object = neededObjectIn(value)
+      if (object === undefined) break
+      budget.spend('tests', testsPerMark)
+      needs ??= new Map()
+      const all = needs.get(object.to)
+      if (all === undefined) needs.set(object.to, [{ value, object }])
+      else all.push({ value, object })
+    }
+    return needs ?? noNeeds
+  })
+}
+
+interface Missing extends Need {
+  readonly lacks: 'object' | 'port'
+}
+
+const keptMissing = kept<readonly Missing[]>()
+
+function missingIn(
+  part: ProblemPart,
+  target: ProblemPart,
+  needs: readonly Need[],
+  budget: WorkBudget,
+): readonly Missing[] {
+  const { view } = target
+  const facts = factsOf(target)
+  const revision = `${factsOf(part).revision} ${view.index('uid').revision} ${facts.revision}`
+  return keptMissing(part.view, view, revision, () => {
+    budget.spend('tests', testsPerMark * needs.length)
+    return needs.flatMap((need): Missing | readonly [] => {
+      const { key, port } = need.object
+      const id = view.idOf(key)
+      if (id === undefined) return { ...need, lacks: 'object' }
+      const hasPort =
+        port === undefined || facts.has(id, markOf.port + port) || facts.has(id, markOf.external)
+      return hasPort ? [] : { ...need, lacks: 'port' }
+    })
+  })
+}
+
+const keptTemplates = kept<ReadonlyMap<string, readonly Readonly<Record<string, string>>[]>>()
+
+/** The labels of the pods that workloads of a kind make, by namespace. */
+function templatesOf(
+  view: StoreView,
+  budget: WorkBudget,
+): ReadonlyMap<string, readonly Readonly<Record<string, string>>[]> {
+  const facts = view.index(problemIndex)
+  return keptTemplates(view, view, `${facts.revision}`, () => {
+    const templates = new Map<string, Readonly<Record<string, string>>[]>()
+    for (const value of facts.orderedValues(markOf.template, false)) {
+      const labels = labelsIn([value], 'template')
+      if (labels === undefined) break
+      for (const id of facts.posting(value) ?? []) {
+        budget.spend('tests', testsPerMark)
+        const { namespace } = splitObjectKey(view.keyOf(id))
+        const all = templates.get(namespace)
+        if (all === undefined) templates.set(namespace, [labels])
+        else all.push(labels)
+      }
+    }
+    return templates
+  })
+}
+
+interface AloneService {
+  readonly key: string
+  readonly id: ObjectId
+  readonly selector: Readonly<Record<string, string>>
+}
+
+const keptAlone = kept<readonly AloneService[]>()
+
+/** The Services that choose no pod. */
+function aloneIn(
+  services: ProblemPart,
+  pods: StoreView,
+  budget: WorkBudget,
+): readonly AloneService[] {
+  const { view } = services
+  const facts = factsOf(services)
+  const revision = `${facts.revision} ${podsRevision(pods)}`
+  return keptAlone(view, pods, revision, () => {
+    const alone: AloneService[] = []
+    for (const value of facts.orderedValues(markOf.selector, false)) {
+      const selector = labelsIn([value], 'selector')
+      if (selector === undefined) break
+      for (const id of facts.posting(value) ?? []) {
+        budget.spend('tests', testsPerMark)
+        const key = view.keyOf(id)
+        if (!podOf(view, pods, key, selector, false, budget)) alone.push({ key, id, selector })
+      }
+    }
+    return alone
+  })
+}
+
+/** Changes when pods come, go, end, or change their labels. */
+function podsRevision(pods: StoreView): string {
+  let labels = 0
+  for (const name of pods.labelKeys()) labels += pods.label(name)?.revision ?? 0
+  return `${pods.index('uid').revision} ${pods.index(problemIndex).revision} ${labels}`
+}
+
+/** The pods that were found last, by the key of the Service: most often they are still there. */
+const witnesses = new WeakMap<StoreView, WeakMap<StoreView, Map<string, ObjectId>>>()
+
+/** Whether a Service chooses a pod that has not ended, or a ready one. */
+function podOf(
+  services: StoreView,
+  pods: StoreView,
+  key: string,
+  selector: Readonly<Record<string, string>>,
+  isReady: boolean,
+  budget: WorkBudget,
+): boolean {
+  let ofServices = witnesses.get(services)
+  if (ofServices === undefined) witnesses.set(services, (ofServices = new WeakMap()))
+  let known = ofServices.get(pods)
+  if (known === undefined) ofServices.set(pods, (known = new Map()))
+  const prefix = key.slice(0, key.indexOf('/') + 1)
+  const facts = pods.index(problemIndex)
+  const terms = Object.entries(selector).map(([name, value]) => ({ in: pods.label(name), value }))
+  const chooses = (id: ObjectId): boolean =>
+    !facts.has(id, markOf.ended) &&
+    !(isReady && facts.has(id, markOf.unready)) &&
+    terms.every(({ in: index, value }) => index?.has(id, value) === true) &&
+    pods.keyOf(id).startsWith(prefix)
+  const before = known.get(key)
+  if (before !== undefined && chooses(before)) return true
+  known.delete(key)
+  const postings = terms.map(({ in: index, value }) => index?.posting(value))
+  postings.push(pods.index('namespace').posting(prefix.slice(0, -1)))
+  const sizes = postings.map((one) => one?.size ?? 0)
+  const least = Math.min(...sizes)
+  let looked = 0
+  for (const id of postings[sizes.indexOf(least)] ?? []) {
+    budget.spend('tests', 1)
+    looked += 1
+    // Too many to look at for each answer.
+    if (looked > maxPods) return true
+    if (!chooses(id)) continue
+    known.set(key, id)
+    return true
+  }
+  return false
+}
