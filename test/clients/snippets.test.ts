@@ -43,6 +43,7 @@ it('what docs/clients.md and docs/production.md show for browsers, React, Apollo
      ${snippetWith('livePods.apply')}`,
   )
   await project.write('urql-app.ts', snippetWith('cacheExchange({'))
+  await project.write('errors.ts', snippetWith('gatewayErrors(error)'))
   const [, production = ''] =
     /```ts\n(.*?)```/s.exec(readFileSync('docs/production.md', 'utf8')) ?? []
   await project.write('graphql-ws-app.ts', production)

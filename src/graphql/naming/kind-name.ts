@@ -77,6 +77,7 @@ const ownTypes: ReadonlySet<string> = new Set(
     GatewayClusterState GatewayResource GatewayResourceState GatewayNamespacesReason GatewayPermissions
     GatewayPermissionState GatewayPermissionResource SortDirection Viewer SearchResult
     TypeCount Completions Completion CompletionTerm Problem ProblemSeverity ProblemCount ProblemEvent Graph GraphNode KindIndex KindColumn IndexForm Permission Health HealthStatus HealthStatusFilter PrinterColumn PodLogs LogLine LogStream LogStreamState WritePayload
+    ObjectPreview WriteError ErrorCode
     PatchType Propagation FieldValidation DrainProgress DrainState DrainedPod DrainedPodState
     Workload WorkloadStrategy WorkloadCondition`),
 )
