@@ -50,6 +50,7 @@ const messages = [
   ['priority', 'Int cannot represent non-integer value: "high"'],
   ['nodeName', 'String cannot represent value: ["a", "b"]'],
   ['containers.0.image', 'String cannot represent value: { tag: 1 }'],
+  ['containers.1.name', 'Container.name is required, and this object has none.'],
   ['volumes', expect.any(String)],
 ]
 

@@ -173,8 +173,14 @@ describe('a live list of problems', () => {
       ),
     ]
     await expect.poll(gaps, wait).toEqual(['two CLUSTER_UNREACHABLE'])
-    expect(follower.rows.map(({ id }) => id)).toEqual(before.map(({ id }) => id))
+    const lost = (): readonly Fields[] => follower.rows.filter(({ kind }) => kind === 'Cluster')
+    await expect
+      .poll(lost, wait)
+      .toMatchObject([{ cluster: 'two', reason: 'ClusterUnreachable', object: { name: 'two' } }])
+    const others = follower.rows.filter(({ kind }) => kind !== 'Cluster')
+    expect(others.map(({ id }) => id)).toEqual(before.map(({ id }) => id))
     await expect.poll(gaps, wait).toEqual([])
+    await expect.poll(lost, wait).toEqual([])
     await follower.leave()
   })
 

@@ -111,10 +111,20 @@ describe('problems over clusters', () => {
     expect(new Set(gaps.map(({ cluster, code }) => `${cluster} ${code}`))).toEqual(
       new Set(['us CLUSTER_UNREACHABLE']),
     )
-    expect(nodes.filter(({ cluster }: Fields) => cluster === 'us')).toHaveLength(
+    expect(nodes[0]).toMatchObject({
+      cluster: 'us',
+      kind: 'Cluster',
+      severity: 'CRITICAL',
+      reason: 'ClusterUnreachable',
+      count: 1,
+      object: { namespace: null, name: 'us' },
+    })
+    expect(nodes.slice(1).filter(({ cluster }: Fields) => cluster === 'us')).toHaveLength(
       own.get('us')?.nodes.length,
     )
     await expect.poll(async () => (await ask()).incomplete, wait).toEqual([])
+    const back = await ask()
+    expect(back.nodes.filter(({ kind }: Fields) => kind === 'Cluster')).toEqual([])
   })
 
   it.each([

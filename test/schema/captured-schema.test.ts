@@ -95,6 +95,7 @@ describe('the schema of Kubernetes 1.36', () => {
   it('promises only what the gateway itself guarantees', () => {
     const promised = new Set([
       'id',
+      'nameId',
       'clusterName',
       'apiVersion',
       'kind',
@@ -170,6 +171,7 @@ describe('the schema of Kubernetes 1.36', () => {
       resourceVersion: 'String!',
       staleSince: 'DateTime',
       incomplete: '[ClusterGap!]!',
+      visible: 'Visibility!',
     })
     expect(fieldsOf('PodChange')).toEqual({
       type: 'ChangeType!',
@@ -186,6 +188,7 @@ describe('the schema of Kubernetes 1.36', () => {
       totalCount: 'Int!',
       staleSince: 'DateTime',
       incomplete: '[ClusterGap!]!',
+      visible: 'Visibility!',
       facets: '[Facet!]',
       sum: '[IndexSum!]',
       resourceVersion: 'String!',

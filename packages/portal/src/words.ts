@@ -161,6 +161,7 @@ export const words = {
     inStep: 'All kinds are up to date',
     capacity: {
       title: 'Requested of what there is',
+      yours: 'Of your pods: you may not list the others.',
       cpuShort: 'CPU',
       memoryShort: 'Memory',
       cpu: (requested: number, allocatable: number, used: number | undefined): string =>

@@ -28,7 +28,13 @@ import { jsonField } from '../plan/own-fields.ts'
 import { itemWriter, valueWriter } from '../plan/value-writer.ts'
 import { type CountedList, facetsOf, sumsOf } from '../reads/facets.ts'
 import { type FollowSource, followSourceOf } from '../schema/field-source.ts'
-import type { ClusterGap, FacetsArguments, ProblemCount } from '../schema/gateway-types.ts'
+import { type SeenPart, visibilityOf } from '../reads/places.ts'
+import type {
+  ClusterGap,
+  FacetsArguments,
+  ProblemCount,
+  Visibility,
+} from '../schema/gateway-types.ts'
 import {
   type FollowedList,
   type FollowedLists,
@@ -85,12 +91,32 @@ export interface FrameParts {
   readonly resumeToken: string
   readonly resourceVersion: string
   readonly staleSince: string | null
+  readonly visible: Visibility
   /** Parts that are missing, or may be out of date. */
   readonly incomplete: readonly ClusterGap[]
   /** The errors of its rows as JSON, with paths from the root; `undefined` without errors. */
   readonly errors: string | undefined
   /** How its rows were read, as JSON; `undefined` unless the subscriber asks for an explanation. */
   readonly explained: string | undefined
+}
+
+/** The lists of a group, as far as {@link visibleIn} reads them. */
+interface SeenLists {
+  readonly lists: readonly {
+    readonly isFollowing: boolean
+    readonly reading: { followed(): SeenPart }
+    readonly list: Pick<FollowedList, 'within'>
+  }[]
+  readonly gaps: readonly ClusterGap[]
+  readonly notLookedAt: readonly string[]
+}
+
+/** How much of what its lists ask for the members of a group may see. */
+export function visibleIn({ lists, gaps, notLookedAt }: SeenLists): Visibility {
+  const seen = lists.flatMap(({ isFollowing, reading, list: { within } }) =>
+    isFollowing ? [{ scope: reading.followed().scope, within }] : [],
+  )
+  return visibilityOf(seen, notLookedAt.length > 0 || gaps.some(({ code }) => code === 'FORBIDDEN'))
 }
 
 type Write<T> = (parts: T) => string
@@ -118,6 +144,7 @@ export interface FramePlan {
   readonly needsViewer: boolean
   readonly tellsStaleness: boolean
   readonly tellsGaps: boolean
+  readonly tellsVisibility: boolean
   /** Writes all fields `object` of a change, joined by {@link between}; `undefined` without such a field. */
   readonly row: RowWriter | undefined
   readonly previous: readonly PreviousWriter[]
@@ -250,6 +277,7 @@ export class FramePlans {
       },
       tellsStaleness: compiled.tellsStaleness,
       tellsGaps: compiled.tellsGaps,
+      tellsVisibility: compiled.tellsVisibility,
       row: joined(compiled.rows),
       previous: compiled.previous,
       facets: joined(compiled.facets),
@@ -281,6 +309,7 @@ class FrameCompiler {
   readonly changes: Write<SentChange>[] = []
   tellsStaleness = false
   tellsGaps = false
+  tellsVisibility = false
   readonly #kind: Kind
   readonly #frame: PlanField
 
@@ -301,6 +330,9 @@ class FrameCompiler {
         }
         case 'staleSince':
           this.tellsStaleness = true
+          return undefined
+        case 'visible':
+          this.tellsVisibility = true
           return undefined
         case 'complete':
         case 'lookedAt':

@@ -37,10 +37,11 @@ import { objectKey, type Unstructured } from '../../kubernetes/object.ts'
 import { valuesAt, parsePath, type Path, PathError, valueAt } from '../../query/index/path.ts'
 import { podAmountsOf } from '../../query/index/pod-total.ts'
 import type { Kind } from '../model/kind.ts'
-import { encodeObjectId, objectIdOf } from '../model/object-id.ts'
+import { encodeObjectId, nameIdOf, objectIdOf } from '../model/object-id.ts'
 import {
   type FieldSource,
   fieldSourceOf,
+  semanticNonNullLevels,
   type ScalarForm,
   type ValueShape,
 } from '../schema/field-source.ts'
@@ -79,7 +80,7 @@ export interface OwnFieldsContext {
 export const fieldsPerJsonPath = 65
 
 /** The charges for values that are computed from the decoded object. */
-const fieldsPerDecoded = { health: 26, podAmounts: 30, printerColumns: 40 } as const
+const fieldsPerDecoded = { health: 26, nameId: 20, podAmounts: 30, printerColumns: 40 } as const
 
 /**
  * Selects an object's own fields, which depend on the object alone: fields of a kind's type, or of a plain JSON type
@@ -113,6 +114,7 @@ export function isOwnField(type: GraphQLObjectType, name: string): boolean {
 
 const ownForms: ReadonlySet<string> = new Set([
   'id',
+  'nameId',
   'clusterName',
   'constant',
   'health',
@@ -140,6 +142,11 @@ function ownField(
         return { path: ['metadata', 'uid'], value: { form: 'leaf', write: idWriter(context) } }
       }
       const read = decodedReader(source)
+      return made((object) => JSON.stringify(read?.(object, {}, context)))
+    }
+    case 'nameId': {
+      const read = decodedReader(source)
+      context.charge(fieldsPerDecoded.nameId)
       return made((object) => JSON.stringify(read?.(object, {}, context)))
     }
     case 'clusterName':
@@ -176,13 +183,14 @@ function ownField(
       const shape = { form: 'scalar', scalar: 'string' } as const
       return {
         path: [source.property, String(key)],
-        value: valueOf(field.type, shape, nodes, context),
+        value: valueOf(field.type, shape, { nodes, levels: [] }, context),
       }
     }
     case 'property': {
       const { property, within = [], otherwise, shape } = source
       const path = [...within, property]
-      const value = valueOf(field.type, shape, nodes, context)
+      const levels = semanticNonNullLevels(field)
+      const value = valueOf(field.type, shape, { nodes, levels }, context)
       if (otherwise === undefined || value.form !== 'leaf') return { path, value }
       context.note(`otherwise ${otherwise}`)
       return { path, value: { form: 'leaf', write: writeOr(value.write, otherwise) } }
@@ -193,13 +201,19 @@ function ownField(
   throw new TypeError(`no writer of ${type.name}.${name}`)
 }
 
+interface SelectedNodes {
+  readonly nodes: readonly FieldNode[]
+  /** Where null needs an error although the type allows it, counted from this value. */
+  readonly levels: readonly number[]
+}
+
 function valueOf(
   type: GraphQLOutputType,
   shape: ValueShape,
-  nodes: readonly FieldNode[],
+  { nodes, levels }: SelectedNodes,
   context: OwnFieldsContext,
 ): SelectedValue {
-  const required = isNonNullType(type)
+  const required = isNonNullType(type) || levels.includes(0)
   const inner = getNullableType(type)
   context.note(`${shape.form} ${String(type)}`)
   switch (shape.form) {
@@ -214,7 +228,8 @@ function valueOf(
       break
     case 'list':
       if (isListType(inner)) {
-        return { form: 'list', of: valueOf(inner.ofType, shape.items, nodes, context), required }
+        const items = { nodes, levels: levels.map((level) => level - 1) }
+        return { form: 'list', of: valueOf(inner.ofType, shape.items, items, context), required }
       }
       break
     case 'entries':
@@ -243,7 +258,9 @@ function entryFields(
       const source = fieldSourceOf(field)
       if (source.form === 'entryKey') fields.push({ key, value: 'key' })
       else if (source.form === 'entryValue') {
-        fields.push({ key, value: valueOf(field.type, source.shape, same, context) })
+        const levels = semanticNonNullLevels(field)
+        const value = valueOf(field.type, source.shape, { nodes: same, levels }, context)
+        fields.push({ key, value })
       } else throw new TypeError(`no writer of ${type.name}.${name}`)
     }
   }
@@ -284,6 +301,8 @@ export function decodedReader(
     case 'id':
       return ({ metadata }, _args, at) =>
         objectIdOf(at, { key: objectKey(metadata), uid: metadata.uid ?? '' })
+    case 'nameId':
+      return ({ metadata }, _args, at) => nameIdOf(at, metadata)
     case 'clusterName':
       return (_object, _args, { cluster }) => cluster
     case 'constant':

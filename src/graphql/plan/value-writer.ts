@@ -10,6 +10,7 @@ import {
   getNullableType,
   type GraphQLAbstractType,
   GraphQLBoolean,
+  GraphQLError,
   GraphQLID,
   GraphQLInt,
   type GraphQLLeafType,
@@ -29,7 +30,11 @@ import { type ExtensionParent, StoredObject } from '../reads/direct/direct-reads
 import { keptOfNode } from '../reads/graph/graph-read.ts'
 import { foundByKey, OfObject, referenced } from '../reads/object-read.ts'
 import { memberNeeds } from '../reads/query-values.ts'
-import type { ExtensionField, FieldSource } from '../schema/field-source.ts'
+import {
+  type ExtensionField,
+  type FieldSource,
+  semanticNonNullLevels,
+} from '../schema/field-source.ts'
 import { ObjectRef } from '../schema/object-ref.ts'
 import { anyRowWriter, type PlanField, writtenMembers } from './plan-compiler.ts'
 import { jsonReader } from './own-fields.ts'
@@ -82,7 +87,7 @@ function sourceOf({ definition }: PlanField): FieldSource | undefined {
 
 /** Compiles one item of a field that is a list, or its value. */
 export function itemWriter(field: PlanField): ValueWriter {
-  return presentWriter(getNamedType(field.type) as GraphQLOutputType, field)
+  return presentWriter(getNamedType(field.type) as GraphQLOutputType, field, 0)
 }
 
 /**
@@ -214,18 +219,22 @@ function extensionOf(field: PlanField): ExtensionField | undefined {
   return source?.form === 'extension' ? source.field : undefined
 }
 
-function completed(type: GraphQLOutputType, field: PlanField): ValueWriter {
+function completed(type: GraphQLOutputType, field: PlanField, level = 0): ValueWriter {
   if (!isNonNullType(type)) {
-    const write = presentWriter(type, field)
+    const write = presentWriter(type, field, level)
     const { leastLength = 0, quickItem } = write
+    const isPromised = semanticNonNullLevels(field.definition).includes(level)
     const nullable: ValueWriter = (run, value, cluster) => {
-      if (value === null || value === undefined) return 'null'
+      if (value === null || value === undefined) {
+        if (!isPromised || run.isLacking) return 'null'
+        throw new GraphQLError(`${placeOf(field)} is required, and this object has none.`)
+      }
       if (value instanceof Error) throw value
       return write(run, value, cluster)
     }
     return Object.assign(nullable, { leastLength, quickItem })
   }
-  const write = completed(type.ofType, field)
+  const write = completed(type.ofType, field, level)
   const { leastLength = 0, quickItem } = write
   const nonNull: ValueWriter = (run, value, cluster) => {
     const text = write(run, value, cluster)
@@ -238,8 +247,8 @@ function completed(type: GraphQLOutputType, field: PlanField): ValueWriter {
   return Object.assign(nonNull, { leastLength, quickItem })
 }
 
-function presentWriter(type: GraphQLOutputType, field: PlanField): ValueWriter {
-  if (isListType(type)) return listWriter(type.ofType, field)
+function presentWriter(type: GraphQLOutputType, field: PlanField, level: number): ValueWriter {
+  if (isListType(type)) return listWriter(type.ofType, field, level + 1)
   if (isLeafType(type)) return leafWriter(type)
   const { served } = field.compiler
   const named = getNamedType(type)
@@ -251,8 +260,8 @@ function presentWriter(type: GraphQLOutputType, field: PlanField): ValueWriter {
 
 const anyKind: ReadonlySet<string> = new Set(['KubernetesObject', '_Entity'])
 
-function listWriter(of: GraphQLOutputType, field: PlanField): ValueWriter {
-  const write = completed(of, field)
+function listWriter(of: GraphQLOutputType, field: PlanField, level: number): ValueWriter {
+  const write = completed(of, field, level)
   const { quickItem } = write
   const isNonNull = isNonNullType(of)
   const leastLength = isNonNull ? write.leastLength : 0

@@ -45,6 +45,7 @@ import type {
   FacetsArguments,
   IndexSum,
   SumArguments,
+  Visibility,
 } from '../schema/gateway-types.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
@@ -55,7 +56,7 @@ import {
   type ListFieldArguments,
   type ListFilter,
 } from './list-arguments.ts'
-import { gapsOfParts, Places, staleSince } from './places.ts'
+import { gapsOfParts, Places, staleSince, visibilityOf } from './places.ts'
 import { withContents } from './namespace-health.ts'
 import type { ReadRun } from './read-run.ts'
 import { encodeResumeToken, positionName, positionOfLists } from './resume-token.ts'
@@ -100,6 +101,8 @@ export interface ListStart {
   readonly condition: Condition
   /** The kinds that decide which objects these are. */
   readonly reads: readonly Kind[]
+  /** The namespaces that they are in; `undefined`: any. */
+  readonly within?: (() => readonly string[] | undefined) | undefined
 }
 
 /**
@@ -159,6 +162,7 @@ export function readList(
     }),
     identity,
     reads: filterKinds.length === 0 ? reads : [...reads, ...filterKinds],
+    within: start?.within,
     places,
   })
 }
@@ -284,8 +288,10 @@ interface ReadPageOptions {
   /** Names the list and its filter in each cluster, so that cursors and tokens are valid for this list only. */
   readonly identity: ListIdentity
   readonly reads: readonly Kind[]
+  /** The namespaces that a relation leads to. */
+  readonly within: ListStart['within']
   /** Set for a list over several clusters, even if only one or none matches now: its failures and gaps. */
-  readonly places: Pick<Places, 'failures' | 'missing'> | undefined
+  readonly places: Pick<Places, 'failures' | 'missing' | 'isRefused'> | undefined
 }
 
 type NoArguments = Readonly<Record<string, never>>
@@ -330,6 +336,14 @@ export class ReadPage {
 
   incomplete(_args: NoArguments, { served }: ReadRun): readonly ClusterGap[] {
     return [...(this.#of.places?.missing() ?? []), ...gapsOfParts(served, this.page.parts)]
+  }
+
+  visible(): Visibility {
+    const { places, within } = this.#of
+    const seen = this.page.parts.map(({ scope, condition }) => {
+      return { scope, within: namespacesOf(condition) ?? within?.() }
+    })
+    return visibilityOf(seen, places?.isRefused)
   }
 
   facets(args: FacetsArguments, run: ReadRun): readonly Facet[] {

@@ -17,7 +17,8 @@ import {
 } from '../prepare/kind-view.ts'
 import type { ReadSnapshot } from '../prepare/preparation.ts'
 import { unauthorizedCluster } from '../prepare/read-failures.ts'
-import type { ClusterGap } from '../schema/gateway-types.ts'
+import { isInScope, type Scope } from '../../query/condition/scope.ts'
+import type { ClusterGap, Visibility } from '../schema/gateway-types.ts'
 import { kindsServedBy } from '../served/named-kinds.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import type { ReadRun } from './read-run.ts'
@@ -34,7 +35,7 @@ interface PlacesOptions {
 }
 
 /** The common part of everything that a place is read as. */
-export type PlaceRead = ClusterKind & Pick<KindView, 'lacking'>
+export type PlaceRead = ClusterKind & Pick<KindView, 'lacking'> & Partial<Pick<KindView, 'scope'>>
 
 /** The namespaces that a place is limited to; `undefined`: all. */
 type Within = () => readonly string[] | undefined
@@ -51,6 +52,8 @@ export interface PlacesRead<P> {
   readonly incomplete: () => readonly ClusterGap[]
   /** Since when the first of the caches that were read may be out of date, by RFC 3339; `null` while all are in step. */
   readonly staleSince: () => string | null
+  /** How much of what the field asks for the viewer may see. */
+  readonly visible: () => Visibility
   readonly failures: readonly ClientError[]
 }
 
@@ -68,6 +71,9 @@ export class PlacesReport<P extends PlaceRead> {
   readonly #refusedIn = new Set<string>()
   readonly #lost = new Set<string>()
   readonly #failedOnce = new Set<string>()
+  /** The namespaces that each part is limited to. */
+  protected readonly within: Map<P, Within> = new Map()
+  isRefused = false
 
   constructor(served: ServedSchema, options: PlacesOptions = {}) {
     this.#served = served
@@ -97,6 +103,7 @@ export class PlacesReport<P extends PlaceRead> {
       }
     } catch (error) {
       if (!(error instanceof ClientError)) throw error
+      if (error.code === 'FORBIDDEN') this.isRefused = true
       // The gap and the error of the whole cluster stand for this place.
       if (isLost) return
       this.#unread.add(error.type ?? kind.typeName)
@@ -154,6 +161,15 @@ export class PlacesReport<P extends PlaceRead> {
     return [...this.gaps, ...closedGaps(this.#refusedIn, this.parts, this.gaps), ...lost]
   }
 
+  /** How much of what the places ask for the viewer may see. */
+  visible(): Visibility {
+    const seen = this.parts.flatMap((part) => {
+      const { scope } = part
+      return scope === undefined ? [] : [{ scope, within: this.within.get(part)?.() }]
+    })
+    return visibilityOf(seen, this.isRefused)
+  }
+
   /** `others`: further types that were not looked at. */
   read(others: () => Iterable<string> = () => []): PlacesRead<P> {
     const { parts, failures } = this
@@ -170,9 +186,27 @@ export class PlacesReport<P extends PlaceRead> {
         return [...this.missing(), ...gapsOfParts(this.#served, held)]
       },
       staleSince: () => staleSince(this.#served, parts),
+      visible: () => this.visible(),
       failures,
     }
   }
+}
+
+/** What a viewer may see of a part, and the namespaces that it is limited to, if any. */
+export interface SeenPart {
+  readonly scope: Scope
+  readonly within?: readonly string[] | undefined
+}
+
+/** How much of what the parts ask for the viewer may see: the least of all. `isRefused`: whether one of them is no part. */
+export function visibilityOf(parts: Iterable<SeenPart>, isRefused = false): Visibility {
+  let least: Visibility = isRefused ? 'NAMESPACES' : 'ALL'
+  for (const { scope, within } of parts) {
+    if (scope.form === 'all' || within?.every((name) => isInScope(scope, `${name}/`))) continue
+    if (scope.form === 'names') return 'NAMES'
+    least = 'NAMESPACES'
+  }
+  return least
 }
 
 export class Places<P extends KindView = KindView> extends PlacesReport<P> {
@@ -206,7 +240,10 @@ export class Places<P extends KindView = KindView> extends PlacesReport<P> {
         // Notes missing indexes, so that another round waits for them.
         if (!isIndexed) part = this.#run.parts.part({ cluster, kind, indexes }, { within })
       }
-      return part && partOf(part)
+      if (part === undefined) return undefined
+      const made = partOf(part)
+      this.within.set(made, within)
+      return made
     })
   }
 }

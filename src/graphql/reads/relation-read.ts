@@ -162,7 +162,7 @@ export class RelationRead {
     const list = `${this.#relation.name}${withRelated ? '+related' : ''}/${origin}`
     const target = run.parts.part(this.#target(cluster), { within })
     const { reads, to } = this.#relation
-    return readList(run, to, request, { list, part: target, condition, reads })
+    return readList(run, to, request, { list, part: target, condition, reads, within })
   }
 
   #follow(

@@ -11,6 +11,7 @@ import {
   type GraphQLOutputType,
   getNullableType,
   isEnumType,
+  isObjectType,
   isLeafType,
   isListType,
 } from 'graphql'
@@ -95,7 +96,14 @@ type RootSource =
 /** Fields of a kind's type, whose source is a `Row`. The object's own properties are of the form `property`. */
 type RowSource =
   | {
-      readonly form: 'id' | 'clusterName' | 'owners' | 'ownerChain' | 'rootOwner' | 'owned'
+      readonly form:
+        | 'id'
+        | 'nameId'
+        | 'clusterName'
+        | 'owners'
+        | 'ownerChain'
+        | 'rootOwner'
+        | 'owned'
     }
   /** The state of the object's cluster. */
   | { readonly form: 'cluster' }
@@ -210,7 +218,8 @@ export type FieldConfigs = GraphQLFieldConfigMap<unknown, unknown>
 
 interface SourceExtensions {
   readonly source: FieldSource
-  readonly semanticNonNull?: boolean
+  /** The levels of `@semanticNonNull`: 0 is the field, 1 an item of its list. */
+  readonly semanticNonNull?: readonly number[]
 }
 
 export function fromSource(
@@ -244,7 +253,18 @@ export function elementsOf(
   return [type, ...fields.flatMap((field) => ('args' in field ? [field, ...field.args] : [field]))]
 }
 
-/** Whether a field is null only if it has an error, although its type allows null. */
-export function isSemanticNonNull({ extensions }: GraphQLField<unknown, unknown>): boolean {
-  return (extensions as Partial<SourceExtensions>).semanticNonNull === true
+/**
+ * The levels at which a field is null only if it has an error, although its type allows null: 0 is the field, 1 an item of
+ * its list. Pages of lists and frames are never null by themselves.
+ */
+export function semanticNonNullLevels({
+  type,
+  extensions,
+}: GraphQLField<unknown, unknown>): readonly number[] {
+  const { source, semanticNonNull } = extensions as Partial<SourceExtensions>
+  if (semanticNonNull !== undefined) return semanticNonNull
+  if (!isObjectType(type) || source?.form === 'property' || source?.form === 'ofRowType') return []
+  const fields = type.getFields()
+  const isWhole = ('nodes' in fields && 'pageInfo' in fields) || 'synced' in fields
+  return isWhole ? [0] : []
 }

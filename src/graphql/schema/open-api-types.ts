@@ -66,6 +66,8 @@ export type JsonFieldConfig = FieldConfigs[string]
 export interface Output {
   readonly type: GraphQLOutputType
   readonly shape: ValueShape
+  /** The levels of list items that are never null; absent if there are none. */
+  readonly itemLevels?: readonly number[]
 }
 
 export interface SchemaPlace {
@@ -120,8 +122,19 @@ export class OpenApiTypes {
     if (definition !== undefined) return this.#outputOfDefinition(definition, place)
     if (schema.type === 'array') {
       const { items } = schema
-      const { type, shape } = items === undefined ? json : this.outputOf(items, place)
-      return { type: new GraphQLList(type), shape: { form: 'list', items: shape } }
+      const {
+        type,
+        shape,
+        itemLevels = [],
+      } = items === undefined ? json : this.outputOf(items, place)
+      const levels = itemLevels.map((level) => level + 1)
+      // Without a schema, an item may be null.
+      const isPromised = type !== GraphQLJson && items?.nullable !== true
+      return {
+        type: new GraphQLList(type),
+        shape: { form: 'list', items: shape },
+        itemLevels: isPromised ? [1, ...levels] : levels,
+      }
     }
     if (hasProperties(schema)) {
       const name = this.#names.claimByPath(place.parent, place.property)
@@ -134,17 +147,19 @@ export class OpenApiTypes {
 
   fieldOf(property: string, parent: OpenApiSchema, place: SchemaPlace): JsonFieldConfig {
     const schema = parent.properties?.[property] ?? {}
-    const { type, shape } = this.outputOf(schema, { ...place, property })
+    const { type, shape, itemLevels = [] } = this.outputOf(schema, { ...place, property })
     const deprecationReason = deprecationOf(schema)
     const description = schema.description ?? ownDescription(place, property)
-    const semanticNonNull = isNeverNull(parent, property, { group: place.group, shape })
+    const levels = isNeverNull(parent, property, { group: place.group, shape })
+      ? [0, ...itemLevels]
+      : itemLevels
     return {
       type,
       ...(description === undefined ? {} : { description }),
       ...(deprecationReason === undefined ? {} : { deprecationReason }),
       ...fromSource(
         { form: 'property', property, shape },
-        semanticNonNull ? { semanticNonNull } : {},
+        levels.length === 0 ? {} : { semanticNonNull: levels },
       ),
     }
   }

@@ -250,7 +250,9 @@ export class OwnTypes {
         const ofType = fieldsOfTypes[written]
         const source = ofType === undefined ? (isOfApi ? json : member) : ofType(name)
         if (source === undefined) throw new TypeError(`${written}.${name} has no source`)
-        return [[name, { ...field, ...fromSource(source) }]]
+        const isPromised = node.directives?.some((one) => one.name.value === 'semanticNonNull')
+        const promise = isPromised === true ? { semanticNonNull: [0] } : {}
+        return [[name, { ...field, ...fromSource(source, promise) }]]
       }),
     )
   }

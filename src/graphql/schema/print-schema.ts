@@ -12,7 +12,11 @@ import {
   type ASTVisitor,
   type ConstDirectiveNode,
   type DocumentNode,
+  type GraphQLField,
+  type GraphQLObjectType,
   type GraphQLSchema,
+  isListType,
+  isNonNullType,
   type InterfaceTypeDefinitionNode,
   isIntrospectionType,
   isObjectType,
@@ -27,7 +31,7 @@ import {
   visit,
 } from 'graphql'
 import { atOnce, inSlices } from '../../lib/event-loop.ts'
-import { isSemanticNonNull } from './field-source.ts'
+import { semanticNonNullLevels } from './field-source.ts'
 import { type EntityKeys, fetchableDirective, isFetchable } from './protocol-fields.ts'
 import { semanticNonNullDirective } from './open-api-types.ts'
 
@@ -134,8 +138,9 @@ function clientDocument(schema: GraphQLSchema, document: DocumentNode): Document
       const known = type.getFields()
       const fields = node.fields?.map((field) => {
         const config = known[field.name.value]
-        if (config === undefined || !isSemanticNonNull(config)) return field
-        return { ...field, directives: [...(field.directives ?? []), ...semanticNonNull] }
+        const levels = config === undefined ? [] : promisedLevels(schema, type, config)
+        if (levels.length === 0) return field
+        return { ...field, directives: [...(field.directives ?? []), ...semanticNonNull(levels)] }
       })
       const relay = isFetchable(type.name, schema.getQueryType()) ? fetchable : []
       const directives = [...(node.directives ?? []), ...relay]
@@ -181,7 +186,34 @@ const federationLink = `extend schema
 directive @oneOf on INPUT_OBJECT`
 
 const fetchable = directivesOf(`@${fetchableDirective.name}(field_name: "id")`)
-const semanticNonNull = directivesOf(`@${semanticNonNullDirective.name}`)
+/** Fields of the other roots fail as a whole, and the items of lists there, too. */
+function promisedLevels(
+  schema: GraphQLSchema,
+  type: GraphQLObjectType,
+  field: GraphQLField<unknown, unknown>,
+): readonly number[] {
+  const isRoot = type === schema.getMutationType() || type === schema.getSubscriptionType()
+  if (!isRoot) return semanticNonNullLevels(field)
+  const item = isListType(field.type) ? field.type.ofType : undefined
+  return [
+    ...(isNonNullType(field.type) ? [] : [0]),
+    ...(item === undefined || isNonNullType(item) ? [] : [1]),
+  ]
+}
+
+/** The directive, with its levels unless they are those of the field alone. */
+function semanticNonNull(levels: readonly number[]): readonly ConstDirectiveNode[] {
+  const text = levels.join()
+  let known = promises.get(text)
+  if (known === undefined) {
+    const written = text === '0' ? '' : `(levels: [${levels.join(', ')}])`
+    known = directivesOf(`@${semanticNonNullDirective.name}${written}`)
+    promises.set(text, known)
+  }
+  return known
+}
+
+const promises = new Map<string, readonly ConstDirectiveNode[]>()
 
 function directivesOf(text: string): readonly ConstDirectiveNode[] {
   const [node] = parse(`scalar S ${text}`, { noLocation: true }).definitions

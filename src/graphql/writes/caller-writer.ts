@@ -32,7 +32,7 @@ import { type Caller, callerServer } from '../prepare/caller-server.ts'
 import { inTurns, queryLane, turns } from '../prepare/user-shares.ts'
 import type { ViewerAccess } from '../prepare/viewer-access.ts'
 import { storedObject } from '../reads/direct/direct-reads.ts'
-import { identified, kindOfIdentity } from '../reads/object-read.ts'
+import { identified, kindOfIdentity, madeAnew } from '../reads/object-read.ts'
 import { ReadRun } from '../reads/read-run.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import {
@@ -41,7 +41,7 @@ import {
   type FieldChange,
   fieldChanges,
   isContent,
-} from './field-changes.ts'
+} from '../../kubernetes/field-changes.ts'
 import {
   conflictWith,
   failedWrite,
@@ -509,10 +509,14 @@ export async function placeOfId(
   const query = { served, limits, kinds: [at], origin, secrets: new Set<string>() }
   const found = await runQuery(query, (parts, direct) => {
     const budget = new WorkBudget(limits.work)
-    const row = identified(new ReadRun({ served, limits, budget, parts, direct }), at, identity)
-    return row && splitObjectKey(row.part.view.keyOf(row.id))
+    const run = new ReadRun({ served, limits, budget, parts, direct })
+    const row = identified(run, at, identity)
+    return row === undefined
+      ? madeAnew(run, at, identity)
+      : splitObjectKey(row.part.view.keyOf(row.id))
   })
   if (found === undefined) throw gone(at.cluster, at.kind.typeName)
+  if (found instanceof ClientError) throw found
   return { ...at, ...found, uid: object.uid }
 }
 

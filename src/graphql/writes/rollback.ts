@@ -10,7 +10,7 @@ import { labelSelectorOf, labelSelectorText } from '../../kubernetes/label-selec
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { type CallerWriter, nameOf, type WriteWishes } from './caller-writer.ts'
-import { escaped } from './field-changes.ts'
+import { escaped } from '../../kubernetes/field-changes.ts'
 import type { WritePlace } from './write-errors.ts'
 import type { WritePayload } from './write-payload.ts'
 

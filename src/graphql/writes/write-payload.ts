@@ -4,6 +4,7 @@
  * `errors` are selected: the same facts as the error beside it, one entry for each field that the API server names.
  */
 
+import type { FieldChange } from '../../kubernetes/field-changes.ts'
 import { fieldsOf, itemsOf, textOf } from '../../kubernetes/fields.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
@@ -16,7 +17,6 @@ import type {
   PathArguments,
   WriteError,
 } from '../schema/gateway-types.ts'
-import type { FieldChange } from './field-changes.ts'
 
 /** The result of a write, of a dry run or, with `failures`, of a failed write whose errors are data. */
 export interface WritePayload {

@@ -13,11 +13,13 @@ import {
   type OrderTerm,
 } from '../page/list-order.ts'
 import { type PageOf, pageOfValues, pageSizeOf } from '../page/page.ts'
-import type { FoldedProblem } from './problem-fold.ts'
+import type { FoldedProblem } from './problem-gathering.ts'
 import type { ProblemPart } from './problem-part.ts'
 
 export interface ListedProblem<P extends ProblemPart> extends FoldedProblem<P> {
   readonly cluster: string
+  /** Whether the cluster itself has it: it comes before all other critical ones. */
+  readonly isOfCluster?: true
 }
 
 export interface ProblemPageOptions<P extends ProblemPart> {
@@ -94,6 +96,7 @@ export function problemPosition<P extends ProblemPart>(
 ): OrderPosition {
   return {
     values: terms.map(({ index }) => {
+      if (index === 'severity' && problem.isOfCluster === true) return '2'
       if (index === 'severity') return problem.severity === 'CRITICAL' ? '1' : '0'
       const { sinceMs, objects } = problem
       if (index === 'count') return String(objects.length).padStart(12, '0')

@@ -68,11 +68,14 @@ export function Capacity() {
   return (
     <Section title={said.title}>
       {shown !== undefined ? (
-        <ul>
-          {shown.map((line, position) => (
-            <CapacityLine key={`${position} ${line.name}`} line={line} />
-          ))}
-        </ul>
+        <>
+          <ul>
+            {shown.map((line, position) => (
+              <CapacityLine key={`${position} ${line.name}`} line={line} />
+            ))}
+          </ul>
+          {pods.value?.visible === 'ALL' ? null : <p className={styles['note']}>{said.yours}</p>}
+        </>
       ) : error === undefined ? (
         <RowsSkeleton rows={3} />
       ) : (

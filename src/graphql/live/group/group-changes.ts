@@ -78,7 +78,7 @@ export class GroupChanges {
     const { plan } = state.wanted
     const { isOptional } = state
     this.#look()
-    if (isOptional || plan.tellsGaps) {
+    if (isOptional || plan.tellsGaps || content.stateChanged !== undefined) {
       this.#stateTimer = setInterval(() => this.stateChanged(), stateCheckMs).unref()
     }
     if (isOptional || plan.tellsGaps || plan.tellsStaleness) this.#followStaleness(lists)
@@ -325,6 +325,7 @@ export class GroupChanges {
     const group = this.#group
     const state = this.#state
     if (state.leaving.aborted) return
+    group.content.stateChanged?.()
     const { plan } = state.wanted
     const { staleSince: wasStale, gaps: before, positions } = state
     const failures = this.#look()

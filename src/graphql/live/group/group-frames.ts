@@ -26,7 +26,7 @@ import {
 } from '../../reads/resume-token.ts'
 import type { ClusterGap } from '../../schema/gateway-types.ts'
 import type { OperationLimits, ServedSchema } from '../../served/served-schema.ts'
-import type { PageState, SentChange, WantedList } from '../frame-plan.ts'
+import { type PageState, type SentChange, visibleIn, type WantedList } from '../frame-plan.ts'
 import type { LiveCounts, LiveLimits } from '../live-limits.ts'
 import { type AccessRequest, GroupAccess, type SeenList, type WantedGroup } from './group-access.ts'
 import type { GroupContent, GroupList } from './group-list.ts'
@@ -445,6 +445,7 @@ export class GroupFrames {
       resourceVersion: state.versionAt(positions),
       staleSince: state.staleSince,
       incomplete: state.gaps,
+      visible: plan.tellsVisibility ? visibleIn(state) : 'ALL',
       errors: errors.length === 0 ? undefined : JSON.stringify(boundedFormatted(errors)),
       explained: state.explanation(),
     })

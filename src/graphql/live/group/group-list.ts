@@ -93,6 +93,8 @@ export interface GroupContent {
    */
   changes(rows: readonly RowKeys[], reads: ListReads): readonly SentChange[]
   rewrite?(): void
+  /** The connections of clusters may have changed. */
+  stateChanged?(): void
   /** The lists of the group, in their order, after some have joined. */
   follow(lists: readonly GroupList[]): void
   /** Removes the rows of lists that are gone. Returns changes to send before the next ones. */

@@ -13,7 +13,9 @@ import { PlanRun } from '../../plan/plan-run.ts'
 import { withContents } from '../../reads/namespace-health.ts'
 import {
   countedAs,
+  lostCluster,
   type LookedAtPart,
+  type Problem,
   problemCounts,
   problemId,
   problemsOf,
@@ -25,6 +27,7 @@ import type { PageState, RowText, SentChange, SentListChange } from '../frame-pl
 import type { GroupContent, GroupList, ListReads, RowKeys } from './group-list.ts'
 import { mergedChanges, rowErrors } from './group-rows.ts'
 import type { GroupState } from './group-frames.ts'
+import type { GroupRun } from './group-reading.ts'
 
 /** The only key of a list. Keys of objects are never empty. */
 const anyKey = ''
@@ -148,6 +151,11 @@ interface ClusterProblems {
   readonly turnMs: number
 }
 
+interface LostCluster {
+  readonly sent: SentProblem
+  readonly count: ProblemCount
+}
+
 const problemBytes = 1_000
 /** How long the problems of a cluster stay unchanged while one of its lists begins anew. */
 const lostMs = 5_000
@@ -171,6 +179,9 @@ export class GroupProblems extends GroupReread implements GroupContent {
   /** By cluster: since when one of its lists, once read, is not followed. In milliseconds since the epoch. */
   readonly #lostMs = new Map<string, number>()
   #sent: ReadonlyMap<string, SentProblem> = new Map()
+  /** The problems of the clusters that cannot be read, and the state that they show. */
+  #lost: readonly LostCluster[] = []
+  #lostState = ''
   #page: PageState = { totalCount: 0, counts: [] }
   #timer: NodeJS.Timeout | undefined
 
@@ -210,6 +221,7 @@ export class GroupProblems extends GroupReread implements GroupContent {
       if (followed.has(at.cluster)) this.#stale.add(at.cluster)
       else this.#clusters.delete(at.cluster)
     }
+    this.#lost = this.#lost.filter(({ sent }) => followed.has(sent.cluster))
     const all = [...this.#sent.values()]
     const left = all.filter(({ cluster }) => followed.has(cluster))
     this.#sent = new Map(left.map((one) => [one.key, one]))
@@ -239,13 +251,17 @@ export class GroupProblems extends GroupReread implements GroupContent {
       all.set(cluster, this.#fold(cluster, lists, reads, nowMs))
       folded.push(cluster)
     }
+    const readable = rows.find(({ list }) => list.isFollowing)
+    const lost = readable === undefined ? this.#lost : this.#lostClusters(readable.list, reads)
     reads.check()
+    this.#lost = lost
     for (const cluster of folded) this.#stale.delete(cluster)
     for (const [cluster, problems] of all) this.#clusters.set(cluster, problems)
     this.#wait()
     const now = [...this.#clusters.values()]
-    const totalCount = now.reduce((sum, { keys }) => sum + keys.size, 0)
-    const page = { totalCount, counts: problemCounts(now.flatMap((one) => one.counts)) }
+    const totalCount = now.reduce((sum, { keys }) => sum + keys.size, lost.length)
+    const counted = [...now.flatMap((one) => one.counts), ...lost.map(({ count }) => count)]
+    const page = { totalCount, counts: problemCounts(counted) }
     // Keeps the same counts, by identity, if none has changed.
     if (JSON.stringify(page) !== JSON.stringify(this.#page)) this.#page = page
     return this.#send()
@@ -275,7 +291,7 @@ export class GroupProblems extends GroupReread implements GroupContent {
     nowMs: number,
   ): ClusterProblems {
     const problems = this.#problems
-    const { served, limits, wanted } = this.#state
+    const { served, limits } = this.#state
     const from = new Map(
       lists.map((one) => [one.at.kind.typeName, foldedState(reads.of(one).part)]),
     )
@@ -306,13 +322,7 @@ export class GroupProblems extends GroupReread implements GroupContent {
       budget,
     })
     return {
-      first: rows.map((problem) => {
-        budget.spend('rows', 1)
-        const position = problemPosition(problem, problems.terms)
-        const text = wanted.plan.problem?.(run, problemValue(run, problem)) ?? 'null'
-        const errors = rowErrors(run, options.unexpected)
-        return { key: position.key, id: problemId(problem), cluster, position, text, errors }
-      }),
+      first: rows.map((problem) => this.#written(run, options, problem)),
       keys: new Set(found.map((problem) => problemPosition(problem, []).key)),
       counts: problemCounts(found.map((problem) => countedAs(served, problem))),
       from,
@@ -320,10 +330,50 @@ export class GroupProblems extends GroupReread implements GroupContent {
     }
   }
 
+  #written(run: PlanRun, { unexpected }: GroupRun, problem: Problem): SentProblem {
+    run.budget.spend('rows', 1)
+    const { cluster } = problem
+    const position = problemPosition(problem, this.#problems.terms)
+    const text = this.#state.wanted.plan.problem?.(run, problemValue(run, problem)) ?? 'null'
+    const errors = rowErrors(run, unexpected)
+    return { key: position.key, id: problemId(problem), cluster, position, text, errors }
+  }
+
+  /** The problems of all clusters that cannot be read. `list`: any list that can be. */
+  #lostClusters(list: GroupList, reads: ListReads): readonly LostCluster[] {
+    const { served, lists } = this.#state
+    const clusters = new Set(lists.map(({ at }) => at.cluster))
+    const lost = [...clusters].flatMap(
+      (cluster) => lostCluster(served, cluster, this.#problems.args) ?? [],
+    )
+    if (lost.length === 0) return []
+    const options = reads.of(list).run
+    const run = new PlanRun({ ...options, followed: undefined })
+    return lost.map((problem) => ({
+      sent: this.#written(run, options, problem),
+      count: countedAs(served, problem),
+    }))
+  }
+
+  /** Looks whether other clusters than before cannot be read. */
+  stateChanged(): void {
+    const { served, lists } = this.#state
+    const clusters = new Set(lists.map(({ at }) => at.cluster))
+    const state = Array.from(clusters, (cluster) => {
+      return `${cluster} ${lostCluster(served, cluster, this.#problems.args)?.reason}`
+    }).join()
+    const list = lists.find(({ isFollowing }) => isFollowing)
+    if (state === this.#lostState || list === undefined) return
+    this.#lostState = state
+    list.mark([anyKey])
+    this.#flushSoon()
+  }
+
   /** The changes that lead to the first problems of all clusters. */
   #send(): readonly SentListChange[] {
     const { terms, size } = this.#problems
-    const first = Array.from(this.#clusters.values(), (one) => one.first)
+    const lost = this.#lost.map(({ sent }) => sent)
+    const first = [lost, ...Array.from(this.#clusters.values(), (one) => one.first)]
       .flat()
       .toSorted((a, b) => comparePositions(a.position, b.position, { terms, backwards: false }))
       .slice(0, size)

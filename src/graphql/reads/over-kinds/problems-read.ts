@@ -13,11 +13,16 @@ import { isInScope } from '../../../query/condition/scope.ts'
 import { pageSizeOf } from '../../../query/page/page.ts'
 import { foldProblems } from '../../../query/problems/problem-fold.ts'
 import { type ListedProblem, problemPage } from '../../../query/problems/problem-page.ts'
-import { problemIndex, type ProblemPlace } from '../../../query/problems/problem-part.ts'
+import { placeKey, problemIndex, type ProblemPlace } from '../../../query/problems/problem-part.ts'
 import { eventKeysOf, eventsAboutIndex } from '../../../query/relation/events-relation.ts'
 import { unlessRefused } from '../../errors/client-error.ts'
 import type { Kind } from '../../model/kind.ts'
-import { type KindView, clustersNamed, isOverClusters } from '../../prepare/kind-view.ts'
+import {
+  type KindView,
+  clustersNamed,
+  isOverClusters,
+  isReachable,
+} from '../../prepare/kind-view.ts'
 import { objectRefsOf, type ObjectRef } from '../../schema/object-ref.ts'
 import type {
   ProblemCount,
@@ -34,6 +39,7 @@ import { ownerReferencesOf } from '../relation-read.ts'
 import { Places } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 import { rowMembers } from './kinds-connection.ts'
+import { remediesOf } from './problem-remedies.ts'
 
 /** A `ProblemPart` of one execution. */
 export interface LookedAtPart extends KindView {
@@ -73,7 +79,9 @@ export function readProblems(run: ReadRun, args: ProblemsArguments): object {
       )
     }
     const parts = places.parts.filter((part) => part.cluster === cluster)
-    return problemsOf(run, cluster, parts, args, nowMs)
+    const found = problemsOf(run, cluster, parts, args, nowMs)
+    const lost = lostCluster(served, cluster, args)
+    return lost === undefined ? found : [lost, ...found]
   })
   const page = problemPage({
     problems: asked,
@@ -132,6 +140,45 @@ export function problemsOf(
     .map((problem) => ({ ...problem, cluster }))
 }
 
+const lostReasons = {
+  CONNECTED: ['ClusterUnreachable', 'its API server does not answer'],
+  UNREACHABLE: ['ClusterUnreachable', 'its API server does not answer'],
+  UNAUTHORIZED: [
+    'ClusterUnauthorized',
+    'its API server does not accept the credentials of the gateway',
+  ],
+  MISCONFIGURED: ['ClusterMisconfigured', 'what the gateway is told of it cannot be used'],
+} as const
+
+/** The problem of a cluster that cannot be read, if the arguments ask for it: it is of no type. */
+export function lostCluster(
+  served: Pick<ServedSchema, 'members' | 'clusters' | 'problemRulesOff'>,
+  cluster: string,
+  { types, severity }: ProblemsArguments,
+): Problem | undefined {
+  const member = served.members.get(cluster)
+  if (member === undefined || isReachable(served, cluster)) return undefined
+  if (served.problemRulesOff.has('unreachableClusters') || types) return undefined
+  if (severity?.includes('CRITICAL') === false) return undefined
+  const [reason, message] = lostReasons[member.state]
+  const to = { kind: 'Cluster', name: cluster }
+  const root = { form: 'reference', to, namespace: '' } as const
+  return {
+    cluster,
+    isOfCluster: true,
+    root,
+    rootKey: placeKey(root),
+    cause: 'cluster',
+    replicas: undefined,
+    reason,
+    severity: 'CRITICAL',
+    message,
+    sinceMs: member.state === 'CONNECTED' ? undefined : member.since.getTime(),
+    objects: [root],
+    key: placeKey(root),
+  }
+}
+
 /** The kinds that `problems` loads, with the indexes that it reads. Ignores unknown names. */
 export function problemNeeds(
   served: ServedSchema,
@@ -176,7 +223,7 @@ export const defaultProblemObjects = 10
 const testsPerSorted = 4
 
 export function problemValue(run: ReadRun, problem: Problem): ProblemValue {
-  const { cluster, root, severity, reason, message = null, sinceMs, objects } = problem
+  const { cluster, root, severity, reason, message = null, sinceMs, objects, replicas } = problem
   return {
     cluster,
     severity,
@@ -186,6 +233,8 @@ export function problemValue(run: ReadRun, problem: Problem): ProblemValue {
     type: typeNameOf(run.served, root) ?? null,
     since: sinceMs === undefined ? null : new Date(sinceMs).toISOString(),
     count: objects.length,
+    ready: replicas?.ready ?? null,
+    wanted: replicas?.wanted ?? null,
     id: () => problemId(problem),
     object: () => placeRef(run, cluster, root),
     objects({ first }: ProblemObjectsArguments): readonly ObjectRef[] {
@@ -199,6 +248,7 @@ export function problemValue(run: ReadRun, problem: Problem): ProblemValue {
         .map(({ place }) => placeRef(run, cluster, place))
     },
     lastEvent: () => lastEventOf(run, problem),
+    ...remediesOf(run, problem),
   }
 }
 
@@ -225,7 +275,9 @@ function placeRef(run: ReadRun, cluster: string, place: Place): ObjectRef {
 const maxEventObjects = 20
 
 /** The newest Warning Event that the viewer may see about the topmost owner or one of the objects. */
-function lastEventOf(run: ReadRun, { cluster, root, objects }: Problem): ProblemEvent | null {
+function lastEventOf(run: ReadRun, problem: Problem): ProblemEvent | null {
+  const { cluster, root, objects, isOfCluster } = problem
+  if (isOfCluster === true) return null
   const [need] = lastEventNeeds(run.served)
   if (need === undefined) return null
   const events = run.late(() => unlessRefused(() => run.parts.part({ cluster, ...need })))
