@@ -102,7 +102,7 @@ export function* schemaInSteps(
       ? new GraphQLObjectType({
           name: 'Mutation',
           description:
-            'Writes, each with the credentials of the caller. They are made one after the other, in the order of the document; a write that fails is null and has an error, and those after it are made all the same.',
+            'Writes, each with the credentials of the caller. They are made one after the other, in the order of the document; a write that fails has an error, and is null unless `errors` of its payload is selected; those after it are made all the same.',
           fields: () => fieldsIn('Mutation', types.own.rootFields('Mutation'), types),
         })
       : undefined
