@@ -24,6 +24,7 @@ import {
   getRequest,
   type GraphQLResponse,
   type GraphQLTaggedNode,
+  type MutationParameters,
   Network,
   Observable,
   RecordSource,
@@ -165,7 +166,7 @@ const startApollo: StartWriting = async (project, schema) => {
     const mutate: (options: ApolloClient.MutateOptions) => Promise<Answer> = async (given) => {
       const { data, error } = await client.mutate({ ...given, errorPolicy: 'all' })
       const errors = CombinedGraphQLErrors.is(error) ? error.errors : []
-      return { payload: payloadOf(data), codes: codesOf(errors as never) }
+      return { payload: payloadOf(data), codes: codesOf(errors) }
     }
     return {
       load: async () => void (await client.query(options)),
@@ -294,17 +295,20 @@ const startRelay: StartWriting = async (project, schema) => {
     const mutate = (
       mutation: GraphQLTaggedNode,
       given: Readonly<Record<string, unknown>>,
-      optimisticResponse?: object,
+      optimistic?: Record<string, unknown>,
     ): Promise<Answer> =>
       new Promise((resolve, reject) => {
-        commitMutation(environment, {
-          mutation,
-          variables: given,
-          ...((optimisticResponse === undefined ? {} : { optimisticResponse }) as {}),
-          onCompleted: (data, errors) =>
-            resolve({ payload: payloadOf(data), codes: codesOf((errors ?? []) as never) }),
-          onError: reject,
-        })
+        commitMutation<MutationParameters & { readonly rawResponse: Record<string, unknown> }>(
+          environment,
+          {
+            mutation,
+            variables: given,
+            ...(optimistic === undefined ? {} : { optimisticResponse: optimistic }),
+            onCompleted: (data, errors) =>
+              resolve({ payload: payloadOf(data), codes: codesOf((errors ?? []) as never) }),
+            onError: reject,
+          },
+        )
       })
     return {
       load: async () => void (await fetchQuery(environment, query, variables).toPromise()),
