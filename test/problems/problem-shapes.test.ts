@@ -5,10 +5,11 @@ import { describeClusters, type Fields, inParallel } from '../gateway/test-clust
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { madeShape } from './made-shapes.ts'
 import { problemShapes as ofObjects } from './problem-shapes.ts'
+import { causeShapes } from './cause-shapes.ts'
 import { relatedShapes } from './related-shapes.ts'
 import type { ProblemShape } from './shape-parts.ts'
 
-const problemShapes = [...ofObjects, ...relatedShapes]
+const problemShapes = [...ofObjects, ...causeShapes, ...relatedShapes]
 
 const namespaceOf = (shape: ProblemShape): string => `shape-${problemShapes.indexOf(shape)}`
 
@@ -69,8 +70,8 @@ describeClusters('What is wrong', (cluster) => {
       ? await asked.data(`{ problems(first: 500) { ${nodes} } }`)
       : await asked.data(`{ problems(namespace: "${namespace}") { ${nodes} } }`)
     const found = clusterScoped(shape)
-      ? problems.nodes.filter(
-          ({ object }: Fields) => names.includes(object.name) || object.namespace === namespace,
+      ? problems.nodes.filter(({ object }: Fields) =>
+          object.namespace === null ? names.includes(object.name) : object.namespace === namespace,
         )
       : problems.nodes
     expect(rowsIn(found)).toEqual(rows.toSorted(byText))
