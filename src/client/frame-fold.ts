@@ -103,10 +103,10 @@ export class FrameFold<T> {
 
 /** Fields of each change that a fold needs, by what the change is. */
 const neededFields = {
-  list: { always: ['type', 'objectId'], ADDED: 'object', MODIFIED: 'object', REMOVED: undefined },
+  list: { always: ['type', 'objectId'], ADDED: 'object', MODIFIED: 'object' },
   page: { always: ['step', 'index', 'objectId'], INSERT: 'object', UPDATE: 'object', MOVE: 'from' },
   /** A list in a normalising cache, which must know what is deleted. */
-  cached: { always: ['type', 'objectId'], ADDED: 'object', MODIFIED: 'object', REMOVED: 'removal' },
+  cached: { always: ['type', 'objectId', 'removal'], ADDED: 'object', MODIFIED: 'object' },
 } as const
 
 /**

@@ -39,6 +39,7 @@ import { ownerReferencesOf } from '../relation-read.ts'
 import { Places } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 import { rowMembers } from './kinds-connection.ts'
+import { remediesOf } from './problem-remedies.ts'
 
 /** A `ProblemPart` of one execution. */
 export interface LookedAtPart extends KindView {
@@ -247,6 +248,7 @@ export function problemValue(run: ReadRun, problem: Problem): ProblemValue {
         .map(({ place }) => placeRef(run, cluster, place))
     },
     lastEvent: () => lastEventOf(run, problem),
+    ...remediesOf(run, problem),
   }
 }
 
