@@ -144,9 +144,9 @@ async function subscribed(query: string, work: () => Promise<Figures>): Promise<
 async function coming(work: () => Promise<Figures>): Promise<Figures> {
   const [{ namespace } = { namespace: 'default' }] = pods
   const path = `/api/v1/namespaces/${namespace}/pods`
-  let isOver = false
+  const over = new AbortController()
   const churn = (async () => {
-    for (let at = 0; !isOver; at += 1) {
+    for (let at = 0; !over.signal.aborted; at += 1) {
       const name = `coming-${at % 2}`
       const spec = { containers: [{ name: 'main', image: 'main' }] }
       await send('POST', path, { metadata: { name }, spec })
@@ -157,7 +157,7 @@ async function coming(work: () => Promise<Figures>): Promise<Figures> {
   try {
     return await work()
   } finally {
-    isOver = true
+    over.abort()
     await churn
   }
 }

@@ -25,8 +25,6 @@ export interface ProblemShape {
     count: number,
   ])[]
   readonly objects: readonly ShapedObject[]
-  /** The message of the first row. `NS` stands for the namespace. */
-  readonly says?: string
   /** Asks as if `problemAfterMs` had passed. */
   readonly isLate?: true
 }
