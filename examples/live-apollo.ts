@@ -1,8 +1,8 @@
 /**
- * A list in the cache of Apollo Client, kept right by the frames of a subscription. Prints it whenever it changes.
+ * A list in the cache of Apollo Client, kept right by a subscription. Prints it whenever it changes.
  *
  *     npm exec -- node --conditions=informerql-source examples/live-apollo.ts [url]
- *     node node_modules/informerql/dist/examples/live-apollo.js [url]   # where the package is installed
+ *     node node_modules/informerql/dist/examples/live-apollo.js [url]   # with @informerql/client and @apollo/client
  */
 import {
   ApolloClient,
@@ -13,45 +13,41 @@ import {
 } from '@apollo/client/core'
 import { ApolloLink } from '@apollo/client/link'
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions'
+import { followApolloList } from '@informerql/client/apollo'
 import { OperationTypeNode } from 'graphql'
 import { createClient } from 'graphql-ws'
-import { foldConnection, type Frame, FrameFold, goneObjects } from 'informerql/client'
 import { WebSocket } from 'ws'
-
-interface Pod {
-  readonly id: string
-  readonly metadata: { readonly name: string }
-}
 
 interface PodList {
   readonly pods: {
-    readonly nodes: readonly Pod[]
-    readonly pageInfo: { readonly hasNextPage: boolean }
-    readonly resumeToken: string
+    readonly nodes: readonly { readonly id: string; readonly metadata: { readonly name: string } }[]
+    readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null }
   }
 }
 
-const podList: TypedDocumentNode<PodList, object> = gql`
-  query PodList {
-    pods(first: 500) {
+const podList: TypedDocumentNode<PodList, { first: number; after?: string }> = gql`
+  query PodList($first: Int, $after: String) {
+    pods(first: $first, after: $after) {
       nodes {
         id
         metadata {
           name
         }
       }
+      totalCount
       pageInfo {
         hasNextPage
+        endCursor
       }
-      resumeToken
     }
   }
 `
-const podFrames: TypedDocumentNode<{ pods: Frame<Pod> }, { resumeFrom?: string }> = gql`
+const podFrames = gql`
   subscription PodFrames($resumeFrom: String) {
     pods(resumeFrom: $resumeFrom) {
       reset
       synced
+      resumeToken
       changes {
         type
         removal
@@ -79,23 +75,18 @@ const client = new ApolloClient({
   ),
 })
 
-const { data } = await client.query({ query: podList })
-client.watchQuery({ query: podList, fetchPolicy: 'cache-only' }).subscribe((result) => {
-  const names = result.data?.pods?.nodes?.map((pod) => pod?.metadata?.name ?? '') ?? []
-  console.log(`pods: ${names.toSorted().join(' ')}`)
+const variables = { first: 100 }
+const following = followApolloList(client, { query: podList, variables, subscription: podFrames })
+client
+  .watchQuery({ query: podList, variables, fetchPolicy: 'cache-only' })
+  .subscribe(({ data, dataState }) => {
+    if (dataState !== 'complete') return
+    const names = data.pods.nodes.map((pod) => pod.metadata.name)
+    const more = data.pods.pageInfo.hasNextPage ? ' …' : ''
+    console.log(`pods: ${names.toSorted().join(' ')}${more}`)
+  })
+following.subscribe(() => {
+  const { status, error } = following.getSnapshot()
+  if (error !== undefined) console.error(`${status}: ${error.message}`)
 })
-// A whole list goes on as a subscription from where it was read. For a part of one, the subscription begins with a snapshot.
-const isWhole = data?.pods.pageInfo.hasNextPage === false
-const fold = new FrameFold(isWhole ? data.pods.nodes : undefined)
-const variables = isWhole ? { resumeFrom: data.pods.resumeToken } : {}
-client.subscribe({ query: podFrames, variables }).subscribe((result) => {
-  const frame = result.data?.pods
-  if (frame === undefined) return
-  fold.apply(frame)
-  client.cache.updateQuery({ query: podList }, (page) =>
-    page === null ? undefined : { ...page, pods: foldConnection(page.pods, fold) },
-  )
-  for (const id of goneObjects(frame)) {
-    client.cache.evict({ id: client.cache.identify({ __typename: 'Pod', id }) ?? '' })
-  }
-})
+while (await following.fetchMore());

@@ -7,7 +7,7 @@
  *     node node_modules/informerql/dist/examples/live-pods.js [url]   # where the package is installed
  */
 import { createClient } from 'graphql-ws'
-import { liveCollection } from 'informerql/client'
+import { liveCollection } from '@informerql/client'
 import { WebSocket } from 'ws'
 
 interface Pod {
@@ -16,7 +16,7 @@ interface Pod {
 
 const url = process.argv[2] ?? 'ws://127.0.0.1:4000/graphql'
 const client = createClient({ url, webSocketImpl: WebSocket, shouldRetry: () => true })
-const pods = liveCollection<unknown, object, Pod>({
+const pods = liveCollection<Pod>({
   client,
   query: `subscription ($resumeFrom: String) {
     pods(resumeFrom: $resumeFrom) {

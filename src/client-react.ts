@@ -1,3 +1,11 @@
-/** `informerql/client/react`: the hooks of `informerql/client` for React 18 and later. */
+/** `@informerql/client/react`: the hooks of `@informerql/client` for React 18 and later. */
 import './lib/node-version.ts'
-export { useLiveCollection, useLivePage, useLiveValue } from './client/react.ts'
+export {
+  type HookOptions,
+  useLiveCollection,
+  useLivePage,
+  useLiveValue,
+  useSuspenseLiveCollection,
+  useSuspenseLivePage,
+  useSuspenseLiveValue,
+} from './client/react.ts'

@@ -1,11 +1,6 @@
-/** `informerql/client`: for browsers and backends that subscribe to a gateway. No dependencies. */
+/** `@informerql/client`, and `informerql/client`: for browsers and backends that subscribe to a gateway. No dependencies. */
 import './lib/node-version.ts'
-export {
-  type CachedList,
-  foldConnection,
-  liveLists,
-  type UrqlUpdater,
-} from './client/cached-lists.ts'
+export { type CachedList, foldConnection } from './client/cached-lists.ts'
 export {
   type ConnectionPages,
   connectionPages,
@@ -22,6 +17,17 @@ export {
   type PageStep,
   type Removal,
 } from './client/frame-fold.ts'
+export {
+  type AdmissionDenial,
+  type ErrorCause,
+  type ErrorDetails,
+  type FieldConflict,
+  type GatewayError,
+  type GatewayErrorCode,
+  type GatewayErrorExtensions,
+  gatewayErrors,
+  type WritePrecondition,
+} from './client/gateway-errors.ts'
 export {
   type Compare,
   type LiveCollection,
@@ -51,10 +57,12 @@ export {
   livePage,
   type LivePageOptions,
   type LivePageSnapshot,
+  liveStore,
   type LiveValue,
   liveValue,
   type LiveValueOptions,
   type LiveValueSnapshot,
+  type SnapshotStore,
   type ValueOf,
 } from './client/live-value.ts'
 export { withNewerKinds } from './client/newer-kinds.ts'

@@ -1,4 +1,4 @@
-import { WebSocketClient } from 'informerql/client'
+import { WebSocketClient } from '@informerql/client'
 
 // Vite hands /graphql on to the gateway (vite.config.ts); another one may be named: ?gateway=wss://host/graphql
 const gateway =

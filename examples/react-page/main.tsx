@@ -4,7 +4,7 @@
  *
  *     npx vite examples/react-page
  */
-import { useLiveCollection } from 'informerql/client/react'
+import { useLiveCollection } from '@informerql/client/react'
 import { StrictMode, useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import { client } from './client.ts'
@@ -32,7 +32,7 @@ const byName = (a: Pod, b: Pod): number =>
   a.metadata.name.localeCompare(b.metadata.name)
 
 function Pods({ phase }: { readonly phase: string }) {
-  const { rows, status, error } = useLiveCollection<unknown, object, Pod>({
+  const { rows, status, error } = useLiveCollection<Pod>({
     client,
     query,
     variables: { where: phase === '' ? {} : { phase: { eq: phase } } },

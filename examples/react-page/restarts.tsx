@@ -1,4 +1,4 @@
-import { useLivePage } from 'informerql/client/react'
+import { useLivePage } from '@informerql/client/react'
 import { client } from './client.ts'
 
 interface Pod {
@@ -15,7 +15,7 @@ const query = `subscription ($resumeFrom: String) {
 
 /** The pods that were restarted most often: the gateway keeps their order. */
 export function Restarts() {
-  const { rows, totalCount } = useLivePage<unknown, object, Pod>({ client, query })
+  const { rows, totalCount } = useLivePage<Pod>({ client, query })
   return (
     <section aria-label="restarts">
       <p>

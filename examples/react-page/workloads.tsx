@@ -1,4 +1,4 @@
-import { useLiveCollection } from 'informerql/client/react'
+import { useLiveCollection } from '@informerql/client/react'
 import { useState } from 'react'
 import { client, send } from './client.ts'
 
@@ -42,7 +42,7 @@ interface Written {
  * itself changes by the subscription: a mutation is answered when the gateway's cache has it.
  */
 export function Workloads() {
-  const { rows } = useLiveCollection<unknown, object, Workload>({ client, query })
+  const { rows } = useLiveCollection<Workload>({ client, query })
   const [outcome, setOutcome] = useState('')
   const write = (mutation: string, variables: Readonly<Record<string, unknown>>): void => {
     setOutcome('…')

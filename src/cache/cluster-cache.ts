@@ -329,6 +329,11 @@ export class ClusterCache implements AsyncDisposable {
     return this.#redefined(key, indexTexts).length > 0 ? undefined : cached.informer.store
   }
 
+  /** The key of an object that was deleted while its resource was cached; `undefined` if that is not known. */
+  keyOfDeleted(resource: ApiResource, uid: string): string | undefined {
+    return this.#cached.get(keyOf(resource))?.history.keyOfDeleted(uid)
+  }
+
   /** The indexes whose served definition is another one than the reader relies on. */
   #redefined(key: string, known: IndexTexts | undefined): readonly string[] {
     const { indexTexts: texts } = this.#served.get(key) ?? {}

@@ -47,6 +47,9 @@ interface Step {
   readonly reached?: ResourceVersion
 }
 
+/** How many deleted objects are remembered, so that an `id` of one leads to its successor. */
+const mostDeleted = 5_000
+
 /** The number of steps after which the size of an object is estimated again. */
 const stepsPerReckoning = 256
 
@@ -68,6 +71,8 @@ export class ResourceHistory {
    * have no order.
    */
   #floor = latestResourceVersion
+  /** The keys of the last deleted objects, by UID. */
+  readonly #deleted = new Map<string, string>()
 
   constructor(options: ResourceHistoryOptions) {
     this.#options = options
@@ -78,6 +83,13 @@ export class ResourceHistory {
    * goes back belongs to another history, and drops all steps. `at`: the namespace, in a store of several namespaces.
    */
   add(position: ResourceVersion, changes: readonly Change[], at?: NamespaceStep): void {
+    for (const { type, uid, key } of changes) {
+      if (type !== 'DELETED') continue
+      this.#deleted.set(uid, key)
+      if (this.#deleted.size <= mostDeleted) continue
+      const [oldest = ''] = this.#deleted.keys()
+      this.#deleted.delete(oldest)
+    }
     const newest = this.#newest
     const isOther = newest !== undefined && isJoint(newest) !== isJoint(position)
     if (newest === undefined || isOther || isBefore(position, newest)) {
@@ -141,6 +153,11 @@ export class ResourceHistory {
     this.#wanted.add(position)
     this.#filling = this.#filling.then(() => this.#fill())
     await this.#filling
+  }
+
+  /** The key that a deleted object had; `undefined` if it is not remembered. */
+  keyOfDeleted(uid: string): string | undefined {
+    return this.#deleted.get(uid)
   }
 
   /** The approximate bytes of the previous states of objects. */

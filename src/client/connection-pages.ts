@@ -1,8 +1,17 @@
 /**
  * A field policy for connections in Apollo Client's cache. The pages of a list are stored by the cursor before each, and
  * joined when the list is read: from the first page on, each page leads to the next one by its end cursor. So `fetchMore`
- * makes the list longer, and pages that no longer join are not shown.
+ * makes the list longer, and pages that no longer join are not shown. A list that is followed (`apollo.ts`) has the rows of
+ * its subscription beside its pages. They are folded in whenever the list is read, so no write of a page, whoever makes
+ * it, shows a list that is said to be whole and is not.
  */
+import {
+  type CachedRow,
+  disagrees,
+  type FetchedState,
+  type FollowedRows,
+  listed,
+} from './followed-list.ts'
 
 /** A page of a connection in Apollo Client's cache, by field names. */
 type Stored = Readonly<Record<string, unknown>>
@@ -13,13 +22,34 @@ type Stored = Readonly<Record<string, unknown>>
  */
 export interface ConnectionPages {
   readonly pages: Readonly<Record<string, Stored | null>>
+  /** The rows of its subscription, for a list that is followed. */
+  readonly followed?: FollowedRows<Stored> | undefined
+  /** Whether the last page knows other rows than these. */
+  readonly isDoubtful?: boolean
 }
 
 /** The used part of the options that Apollo Client passes to a field policy. */
 interface PolicyOptions {
   readonly args: Stored | null
+  readonly variables?: Stored | undefined
   readonly canRead: (value: never) => boolean
   readonly readField: (field: string, from: never) => unknown
+  readonly toReference: (row: never) => unknown
+}
+
+/**
+ * The variable by which a follower hands rows to this policy, as a {@link HandedRows}. It belongs to no operation. By its
+ * name rather than by a symbol, since the policy may be of another copy of this package than the follower.
+ */
+export const handedRows = '@informerql/client: followed rows'
+
+/** What a follower hands to the policy. */
+export interface HandedRows {
+  /** The rows of the list; absent when it is not followed any more. */
+  readonly rows?: FollowedRows<CachedRow> | undefined
+  /** Asks for the end of the list, and changes nothing. */
+  readonly ask?: (state: FetchedState) => void
+  readonly toJSON: () => null
 }
 
 /** A field policy of Apollo Client's InMemoryCache. */
@@ -53,7 +83,19 @@ export const connectionPages: ConnectionPolicy = {
     return names.length === 0 ? false : names.map(([name]) => name).toSorted()
   },
 
-  merge(existing, incoming, { args }) {
+  merge(existing, incoming, options) {
+    const { args, variables, toReference } = options
+    const handed = variables?.[handedRows] as HandedRows | undefined
+    if (handed !== undefined && existing !== undefined) {
+      const { rows, ask } = handed
+      if (ask !== undefined) {
+        ask(stateOf(existing, options))
+        return existing
+      }
+      if (rows === undefined) return left(existing, options)
+      const keys = rows.keys.map((row) => toReference(row as never) as Stored)
+      return { ...existing, followed: { ...rows, keys }, isDoubtful: false }
+    }
     const cursor = cursorOf(args)
     const known = existing?.pages[cursor]
     const page = incoming && {
@@ -62,8 +104,12 @@ export const connectionPages: ConnectionPolicy = {
       pageInfo: joined(known?.['pageInfo'], incoming['pageInfo']),
     }
     const pages = { ...existing?.pages, [cursor]: page }
-    if (cursor !== '') return { pages }
-    return { pages: page === null ? { '': null } : Object.fromEntries(chain(pages, args)) }
+    const kept = { ...existing, isDoubtful: isDoubtful(page, existing?.followed, options) }
+    if (cursor !== '') return { ...kept, pages }
+    return {
+      ...kept,
+      pages: page === null ? { '': null } : Object.fromEntries(chain(pages, args)),
+    }
   },
 
   read(existing, options) {
@@ -74,8 +120,106 @@ export const connectionPages: ConnectionPolicy = {
     if (only === undefined || only === null) return only
     if (cursor !== '') return alive(only, options)
     const pages = chain(existing.pages, args).map(([, page]) => alive(page, options))
-    return joinedPages(isBackwards(args) ? pages.toReversed() : pages, options)
+    const list = joinedPages(isBackwards(args) ? pages.toReversed() : pages, options)
+    const { followed } = existing
+    if (followed === undefined || isBackwards(args)) return list
+    const doubtful = followed.isComplete ? existing.isDoubtful === true : pages.length > 1
+    return withFollowed(list, doubtful, followed, options)
   },
+}
+
+/** Whether a page ends the list, and knows other rows than the frames. */
+function isDoubtful(
+  page: Stored | null,
+  followed: FollowedRows<Stored> | undefined,
+  { readField }: PolicyOptions,
+): boolean {
+  const name = lists.find((list) => Array.isArray(page?.[list]))
+  const pageInfo = (page?.['pageInfo'] ?? {}) as Stored
+  if (
+    page === null ||
+    name === undefined ||
+    followed === undefined ||
+    pageInfo['hasNextPage'] !== false
+  ) {
+    return false
+  }
+  const keys = (page[name] as readonly Stored[]).map(
+    (row) => nodeOf(name, row, readField)?.['__ref'],
+  )
+  const known = followed.keys.map((node) => node['__ref'])
+  return disagrees({ keys, totalCount: page['totalCount'] }, { ...followed, keys: known })
+}
+
+function nodeOf(
+  name: (typeof lists)[number],
+  row: Stored,
+  readField: PolicyOptions['readField'],
+): Stored | undefined {
+  return name === 'nodes' ? row : (readField('node', row as never) as Stored | undefined)
+}
+
+/** The state of a list: `more` if its last page says so itself. */
+function stateOf(existing: ConnectionPages, options: PolicyOptions): FetchedState {
+  const [, last] = chain(existing.pages, options.args).at(-1) ?? []
+  if (hasNextPage(last)) return 'more'
+  return hasNextPage(wholeOf(existing, options)) ? 'doubtful' : 'whole'
+}
+
+function hasNextPage(page: Stored | null | undefined): boolean {
+  return (page?.['pageInfo'] as Stored | undefined)?.['hasNextPage'] === true
+}
+
+function wholeOf(existing: ConnectionPages, options: PolicyOptions): Stored | null | undefined {
+  const args = { ...options.args, after: null }
+  return connectionPages.read(existing, { ...options, args })
+}
+
+/** A list that is not followed any more: one page, as it was read last. */
+function left(existing: ConnectionPages, options: PolicyOptions): ConnectionPages {
+  const first = wholeOf(existing, options)
+  return first === undefined || existing.followed === undefined
+    ? existing
+    : { pages: { '': first } }
+}
+
+/** Folds the rows of a subscription into a list. */
+function withFollowed(
+  list: Stored,
+  doubtful: boolean,
+  followed: FollowedRows<Stored>,
+  { canRead, readField }: PolicyOptions,
+): Stored {
+  const name = lists.find((one) => Array.isArray(list[one]))
+  if (name === undefined) return list
+  const rows = new Map<unknown, Stored>()
+  for (const row of list[name] as readonly Stored[]) {
+    rows.set(nodeOf(name, row, readField)?.['__ref'], row)
+  }
+  const keys = [...rows.keys()]
+  const living = new Map<unknown, Stored>()
+  // The cache no longer has rows that were evicted before their removal arrives, as by a mutation.
+  for (const node of followed.keys) if (canRead(node as never)) living.set(node['__ref'], node)
+  const pageInfo = list['pageInfo'] as Stored
+  const fetched = { keys, isDoubtful: doubtful, hasNextPage: hasNextPage(list) }
+  const now = listed<unknown>(fetched, { ...followed, keys: [...living.keys()] })
+  const edgeTo = (node: Stored | undefined): Stored => ({
+    __typename: String(list['__typename']).replace(/Connection$/, 'Edge'),
+    cursor: '',
+    node,
+  })
+  const shown = now.keys.map(
+    (key) => rows.get(key) ?? (name === 'nodes' ? living.get(key) : edgeTo(living.get(key))),
+  )
+  const ending = followed.pageTotal === undefined ? {} : { endCursor: null }
+  return {
+    ...list,
+    [name]: shown,
+    pageInfo: { ...pageInfo, hasNextPage: now.hasNextPage, ...ending },
+    ...(list['totalCount'] === undefined || now.totalCount === undefined
+      ? {}
+      : { totalCount: now.totalCount }),
+  }
 }
 
 function cursorOf(args: Stored | null): string {

@@ -101,6 +101,32 @@ export class FrameFold<T> {
   }
 }
 
+/** Fields of each change that a fold needs, by what the change is. */
+const neededFields = {
+  list: { always: ['type', 'objectId'], ADDED: 'object', MODIFIED: 'object' },
+  page: { always: ['step', 'index', 'objectId'], INSERT: 'object', UPDATE: 'object', MOVE: 'from' },
+  /** A list in a normalising cache, which must know what is deleted. */
+  cached: { always: ['type', 'objectId', 'removal'], ADDED: 'object', MODIFIED: 'object' },
+} as const
+
+/**
+ * A field that the frame lacks, as its subscription does not select it; `undefined` if it has all that a fold needs.
+ */
+export function missingField(frame: object, form: keyof typeof neededFields): string | undefined {
+  const roots = ['reset', 'synced', 'changes', ...(form === 'page' ? ['totalCount'] : [])]
+  const root = roots.find((name) => !(name in frame))
+  if (root !== undefined) return root
+  const needed = neededFields[form]
+  const byType: Readonly<Record<string, unknown>> = needed
+  for (const change of (frame as { readonly changes: readonly object[] }).changes) {
+    for (const name of needed.always) if (!(name in change)) return `changes { ${name} }`
+    const { type, step } = change as { readonly type?: string; readonly step?: string }
+    const further = byType[step ?? type ?? '']
+    if (typeof further === 'string' && !(further in change)) return `changes { ${further} }`
+  }
+  return undefined
+}
+
 /**
  * The ids of objects that a normalising cache must evict: deleted objects, and those that the viewer may no longer see.
  * An object that only no longer matches stays in the cache.

@@ -6,7 +6,7 @@
  * filter, and to the listeners of changes. It updates all views before it calls any listener, so a listener never sees
  * one view before and another after a frame.
  */
-import type { Frame, Removal } from './frame-fold.ts'
+import { type Frame, missingField, type Removal } from './frame-fold.ts'
 import type { LiveQuery, LiveSnapshot, LiveState, RowOf } from './live-stream.ts'
 import { LiveSubscription } from './live-value.ts'
 import type { Listeners } from './listeners.ts'
@@ -32,8 +32,14 @@ export interface LiveCollectionOptions<Result, Variables, Row> extends LiveQuery
  * its first subscriber, and leaves shortly after the last one, with its rows: the next subscriber lets it go on. Throws
  * `TypeError` for a document without its text.
  */
+export function liveCollection<Row>(
+  options: LiveCollectionOptions<unknown, object, Row> & { readonly query: string },
+): LiveCollection<Row>
 export function liveCollection<Result, Variables, Row = RowOf<Result>>(
   options: LiveCollectionOptions<Result, Variables, Row>,
+): LiveCollection<Row>
+export function liveCollection<Row>(
+  options: LiveCollectionOptions<unknown, object, Row>,
 ): LiveCollection<Row> {
   return new LiveCollection<Row>(options)
 }
@@ -56,6 +62,11 @@ export class LiveCollection<Row> extends LiveSubscription<
     let changes: readonly RowChange<Row>[] = []
     super(query, {
       received(frame: Frame<Row>) {
+        const missing = missingField(frame, 'list')
+        if (missing !== undefined) {
+          changes = []
+          return { received: { missing }, isOther: false }
+        }
         changes = fold.apply(frame)
         rows.apply(changes)
         for (const view of views) view.apply(changes)

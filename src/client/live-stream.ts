@@ -15,11 +15,11 @@ import {
 } from './live-transport.ts'
 
 /**
- * State of a subscription: `loading` before the first snapshot is complete; `live` while the rows are complete and
+ * State of a subscription: `idle` for a hook that is not `enabled`; `loading` before the first snapshot is complete; `live` while the rows are complete and
  * followed; `reconnecting`, with the previous rows, while the connection is lost, a new snapshot arrives, or it has no
  * subscribers; `failed` if the gateway refuses the subscription for good; `closed` after it was closed.
  */
-export type LiveStatus = 'loading' | 'live' | 'reconnecting' | 'failed' | 'closed'
+export type LiveStatus = 'idle' | 'loading' | 'live' | 'reconnecting' | 'failed' | 'closed'
 
 /** An immutable snapshot of rows. */
 export interface LiveSnapshot<Row> {
@@ -62,8 +62,11 @@ export interface LiveQuery<Result, Variables> {
   readonly listenerFailed?: ((error: unknown) => void) | undefined
 }
 
-/** The result of a frame: whether the rows are complete after it, or it does not fit the previous frames. */
-export type Received = 'synced' | 'incomplete' | 'unfit'
+/**
+ * The result of a frame: whether the rows are complete after it, or it does not fit the previous frames, or its
+ * subscription does not select a field that is needed.
+ */
+export type Received = 'synced' | 'incomplete' | 'unfit' | { readonly missing: string }
 
 interface LiveStreamOptions<Frame> extends LiveQuery<unknown, unknown> {
   readonly received: (frame: Frame) => Received
@@ -75,7 +78,7 @@ interface LiveStreamOptions<Frame> extends LiveQuery<unknown, unknown> {
  * How long a subscription stays open without a holder, in milliseconds: enough for a component that is mounted again, as
  * React does under StrictMode, and not enough for those of a search field to add up.
  */
-const graceMs = 100
+export const graceMs = 100
 
 export class LiveStream<Frame extends StreamFrame> {
   readonly #options: LiveStreamOptions<Frame>
@@ -208,6 +211,11 @@ export class LiveStream<Frame extends StreamFrame> {
       return
     }
     const received = this.#options.received(frame)
+    if (typeof received === 'object') {
+      const message = `the subscription must select \`${received.missing}\`: without it, its rows cannot be followed`
+      this.#leave(() => ended([{ message }]))
+      return
+    }
     if (received === 'unfit') {
       // Starts over: the held rows are out of step.
       this.#resumeToken = undefined
@@ -317,5 +325,16 @@ export function documentText(document: string | object): string {
   if (typeof text === 'string') return text
   throw new TypeError(
     'the document has no text: pass its text, such as print(document) of the package graphql',
+  )
+}
+
+/** A JSON value as text: equal values have the same one, whatever the order of their keys. */
+export function valueText(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(
+          Object.entries(part).toSorted(([one], [other]) => (one < other ? -1 : 1)),
+        )
+      : part,
   )
 }

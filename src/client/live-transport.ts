@@ -108,11 +108,15 @@ export function failureOf(reason: unknown): LiveFailure {
     }
   }
   const { code, reason: why = '', isLasting = false } = (reason ?? {}) as Partial<Closing>
+  const told = [code, why].join(' ').trimEnd()
+  let problem = `the connection was closed: ${told}`
   // Browsers give no reason for a connection that fails: 1006 is all that a page learns.
-  const problem =
-    why === '' && code === 1006
-      ? 'the connection failed (1006): check the URL, that the gateway runs, and that it allows the origin of this page'
-      : `the connection was closed: ${[code, why].join(' ').trimEnd()}`
+  if (why === '' && code === 1006) {
+    problem =
+      'the connection failed (1006): check the URL, that the gateway runs, and that it allows the origin of this page'
+  } else if (code === refusedCloseCode) {
+    problem = `the credentials have expired or are not accepted (${told})${isLasting ? ': sign in again; connectionParams that are a function are asked for others' : ''}`
+  }
   const isOver = isLasting || (code !== undefined && lastingCloseCodes.has(code))
   return {
     error: reason instanceof Error ? reason : new Error(problem),

@@ -6,7 +6,7 @@
  * what is shown. The rest is the same for all: a snapshot that is kept until something changes, and listeners who hold the
  * stream open.
  */
-import { PageFold, type PageFrame, type StreamFrame } from './frame-fold.ts'
+import { missingField, PageFold, type PageFrame, type StreamFrame } from './frame-fold.ts'
 import { Listeners } from './listeners.ts'
 import {
   type LiveQuery,
@@ -27,7 +27,7 @@ interface LiveShown<Frame, Shown extends object> {
   /** What a snapshot has besides the state of the subscription. */
   readonly shown: () => Shown
   /** Called before the listeners when the state of the subscription has changed, as `getSnapshot` already shows. */
-  readonly stateChanged?: () => void
+  readonly stateChanged?: (status: LiveStatus) => void
 }
 
 /** What a subscription shows now, such as rows. `subscribe` and `getSnapshot` fit React's `useSyncExternalStore`. */
@@ -60,7 +60,7 @@ export class LiveSubscription<
       },
       stateChanged: () => {
         this.#snapshot = undefined
-        stateChanged?.()
+        stateChanged?.(this.#stream.status)
         this.#listeners.tell()
       },
     })
@@ -130,12 +130,18 @@ export interface LivePageSnapshot<Row> extends LiveSnapshot<Row> {
  * connects with its first subscriber, and leaves shortly after the last one, with its rows: the next subscriber lets it
  * go on. Throws `TypeError` for a document without its text.
  */
+export function livePage<Row>(
+  options: LivePageOptions<unknown, object> & { readonly query: string },
+): LivePage<Row>
 export function livePage<Result, Variables, Row = RowOf<Result>>(
   options: LivePageOptions<Result, Variables>,
-): LivePage<Row> {
+): LivePage<Row>
+export function livePage<Row>(options: LivePageOptions<unknown, object>): LivePage<Row> {
   const fold = new PageFold<Row>()
   return new LiveSubscription(options, {
     received(frame: PageFrame<Row>) {
+      const missing = missingField(frame, 'page')
+      if (missing !== undefined) return { received: { missing }, isOther: false }
       const { rows, totalCount } = fold
       if (!fold.apply(frame)) return { received: 'unfit', isOther: false }
       const isOther = rows !== fold.rows || totalCount !== fold.totalCount
@@ -174,9 +180,13 @@ export interface LiveValueSnapshot<Value> extends LiveState {
  * connects with its first subscriber, and leaves shortly after the last one, with its value: the next subscriber lets it
  * go on. Throws `TypeError` for a document without its text.
  */
+export function liveValue<Value>(
+  options: LiveValueOptions<unknown, object> & { readonly query: string },
+): LiveValue<Value>
 export function liveValue<Result, Variables, Value = ValueOf<Result>>(
   options: LiveValueOptions<Result, Variables>,
-): LiveValue<Value> {
+): LiveValue<Value>
+export function liveValue<Value>(options: LiveValueOptions<unknown, object>): LiveValue<Value> {
   let value: Value | undefined
   return new LiveSubscription(options, {
     received(frame: StreamFrame) {
@@ -192,3 +202,32 @@ export type LiveValue<Value> = LiveSubscription<
   StreamFrame,
   Pick<LiveValueSnapshot<Value>, 'value'>
 >
+
+/** A store as Svelte and RxJS know it: calls `run` with the present snapshot at once, and with each later one. */
+export interface SnapshotStore<Snapshot> {
+  readonly subscribe: (run: (snapshot: Snapshot) => void) => () => void
+}
+
+/**
+ * A collection, view, page or value as a store of Svelte (`$store.rows`). For Vue, Solid and others, `subscribe` and
+ * `getSnapshot` of the subscription itself are all that a store needs. A store that is subscribed to is a subscriber.
+ */
+export function liveStore<Snapshot>(live: {
+  readonly subscribe: (listener: () => void) => () => void
+  readonly getSnapshot: () => Snapshot
+}): SnapshotStore<Snapshot> {
+  return {
+    subscribe(run) {
+      let told: Snapshot | undefined
+      const tell = (): void => {
+        const snapshot = live.getSnapshot()
+        if (snapshot === told) return
+        told = snapshot
+        run(snapshot)
+      }
+      const leave = live.subscribe(tell)
+      tell()
+      return leave
+    },
+  }
+}

@@ -73,6 +73,12 @@ export async function printSchemaFrom(
     redirect: 'error',
     signal: AbortSignal.timeout(schemaDeadlineMs),
   }).catch((cause: unknown) => {
+    const { cause: reason } = cause as { readonly cause?: { readonly message?: unknown } }
+    // The Fetch standard names ports that clients must not connect to, since other protocols use them.
+    if (reason?.message === 'bad port') {
+      const problem = `clients and browsers refuse port ${new URL(place).port}, which belongs to another protocol`
+      throw schemaRefused(place, problem, 'serve the gateway on another port, such as 4000', cause)
+    }
     throw schemaRefused(
       place,
       'no answer',

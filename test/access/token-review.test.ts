@@ -167,7 +167,8 @@ describe('bearer tokens by TokenReview', () => {
   ])('a token that is refused is followed by another one: %s', async (_, transport) => {
     const tokens = ['nobodys', ann.token]
     const client = transport(() => tokens.shift() ?? '')
-    const subscription = 'subscription { nodes { reset synced changes { objectId } } }'
+    const subscription =
+      'subscription { nodes { reset synced changes { type objectId object { id } } } }'
     using nodes = liveCollection<unknown, object, object>({ client, query: subscription })
     await nodes.synced
     expect(tokens).toEqual([])

@@ -15,14 +15,8 @@ import { cacheExchange, type CacheExchangeOpts } from '@urql/exchange-graphcache
 import { relayPagination } from '@urql/exchange-graphcache/extras'
 import { type DocumentNode, OperationTypeNode, parse } from 'graphql'
 import { type Client as SocketClient, createClient } from 'graphql-ws'
-import {
-  foldConnection,
-  type Frame,
-  liveLists,
-  PageFold,
-  type PageFrame,
-  withNewerKinds,
-} from 'informerql/client'
+import { followApolloList } from 'informerql/client/apollo'
+import { followUrqlList, liveCache } from 'informerql/client/urql'
 import { build } from 'vite'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
@@ -176,22 +170,16 @@ describe('informerql demo, with its company and its changes', () => {
 
     const newest = { query: documents.NewestDocument, variables: { first: 10 } }
     await client.query<Page>(newest)
-    const fold = new PageFold<Pod>()
     const { variables } = newest
-    const following = client
-      .subscribe<{ podsPage: PageFrame<Pod> }>({ query: documents.NewestPageDocument, variables })
-      .subscribe(({ data }) => {
-        if (data === undefined) return
-        expect(fold.apply(data.podsPage)).toBe(true)
-        cache.updateQuery<Page>(newest, (page) =>
-          page === null ? page : { ...page, pods: foldConnection(page.pods, fold) },
-        )
-      })
+    const following = followApolloList(client, {
+      ...newest,
+      subscription: documents.NewestPageDocument,
+    })
     await followed(
       () => namesOf(client.readQuery<Page>(newest)?.pods.nodes ?? []),
       async () => namesOf((await ask(operations.newest, variables)).nodes),
     )
-    following.unsubscribe()
+    following.close()
     expect(said.lines).toEqual([])
   })
 
@@ -229,13 +217,10 @@ describe('informerql demo, with its company and its changes', () => {
       fetch: page.fetch,
       preferGetMethod: 'force',
       exchanges: [
-        withNewerKinds(
-          cacheExchange({
-            ...config,
-            resolvers: { Query: { pods: relayPagination() } },
-            updates: { Subscription: { pods: liveLists('pods') } },
-          }),
-        ),
+        liveCache(cacheExchange, {
+          ...config,
+          resolvers: { Query: { pods: relayPagination() } },
+        }),
         fetchExchange,
         subscriptionExchange({
           forwardSubscription: ({ query = '', variables = {} }) => ({
@@ -269,18 +254,20 @@ describe('informerql demo, with its company and its changes', () => {
 
     const newest = parse(operations.newest)
     await client.query<Page>(newest, { first: 500 }).toPromise()
-    const following = client
-      .subscription<{ pods: Frame<Pod> }>(parse(operations.frames), {})
-      .subscribe(() => {})
+    const following = followUrqlList(client, {
+      query: newest,
+      variables: { first: 500 },
+      subscription: parse(operations.frames),
+    })
     await followed(
       () => namesOf(client.readQuery<Page>(newest, { first: 500 })?.data?.pods.nodes ?? []),
       all,
     )
-    following.unsubscribe()
+    following.close()
     expect(said.lines).toEqual([])
   })
 
-  it('Relay pages through the pods of a node, and its documented updater follows them', async () => {
+  it('Relay pages through the pods of a node, and its documented follower follows them', async () => {
     const app = await compileRelayApp(project, await schemaFor('relay'))
     expect(app.compiled).not.toMatch(/warn|error/i)
     const name = 'worker-a-001'
@@ -289,7 +276,7 @@ describe('informerql demo, with its company and its changes', () => {
     while (node.pods().pageInfo.hasNextPage) await node.loadNext(5)
     expect(new Set(node.names()).size).toBe(node.names().length)
 
-    using following = await node.follow()
+    using following = node.follow()
     const path = `${server}/api/v1/namespaces/default/pods`
     const headers = { 'content-type': 'application/json' }
     const spec = { nodeName: name, containers: [{ name: 'main', image: 'nginx:1' }] }
@@ -306,7 +293,7 @@ describe('informerql demo, with its company and its changes', () => {
       const { nodes } = data.node.pods as { readonly nodes: readonly { readonly name: string }[] }
       expect(node.names().toSorted()).toEqual(nodes.map((pod) => pod.name).toSorted())
     }, 20_000)
-    expect(following.errors).toEqual([])
+    expect(following.getSnapshot().error).toBe(undefined)
   })
 
   it('graphql-codegen and gql.tada type operations of its whole schema', async () => {

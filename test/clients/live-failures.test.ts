@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createClient } from 'graphql-ws'
 import {
   liveCollection,
+  livePage,
   type LiveSnapshot,
   type LiveTransport,
   WebSocketClient,
@@ -64,7 +65,7 @@ const ofClosings: Readonly<Record<number, Remedy>> = {
 
 const frame = { reset: true, synced: true, changes: [], resumeToken: 'token' }
 const query =
-  'subscription ($resumeFrom: String) { pods(resumeFrom: $resumeFrom) { reset synced resumeToken changes { objectId } } }'
+  'subscription ($resumeFrom: String) { pods(resumeFrom: $resumeFrom) { reset synced resumeToken changes { type objectId object { id } } } }'
 
 /** Meets these replies, then a frame; tells what the client has come to. */
 async function met(
@@ -142,6 +143,48 @@ describe('what an error means to the client', () => {
     timers.mockRestore()
     expect(Math.max(...delaysMs)).toBeGreaterThanOrEqual(1_234)
   })
+})
+
+describe('a selection that cannot work', () => {
+  const open = shopForTests()
+  const all = ['reset', 'synced', 'changes { type objectId object { id } }']
+  const changes = (fields: string) => `reset synced changes { ${fields} }`
+  const paged = (fields: string) => `reset synced totalCount changes { ${fields} }`
+
+  it.each([
+    ['pods', all.slice(1).join(' '), 'reset'],
+    ['pods', `${all[0]} ${all[2]}`, 'synced'],
+    ['pods', 'reset synced', 'changes'],
+    ['pods', changes('objectId object { id }'), 'changes { type }'],
+    ['pods', changes('type object { id }'), 'changes { objectId }'],
+    ['pods', changes('type objectId'), 'changes { object }'],
+    ['podsPage', changes('step index from objectId object { id }'), 'totalCount'],
+    ['podsPage', paged('index from objectId object { id }'), 'changes { step }'],
+    ['podsPage', paged('step from objectId object { id }'), 'changes { index }'],
+    ['podsPage', paged('step index from object { id }'), 'changes { objectId }'],
+    ['podsPage', paged('step index from objectId'), 'changes { object }'],
+  ])('of %s { %s } fails, and names %s', async (field, selection, missing) => {
+    const client = new WebSocketClient({ url: open().gateway.url.replace('http', 'ws') })
+    const text = `subscription { ${field} { ${selection} } }`
+    using live =
+      field === 'pods'
+        ? liveCollection<object>({ client, query: text })
+        : livePage<object>({ client, query: text })
+    await expect(live.synced).rejects.toThrow(`must select \`${missing}\``)
+    expect(live.getSnapshot()).toMatchObject({ status: 'failed', rows: [] })
+    await vi.waitFor(() => expect(client.isIdle).toBe(true))
+  })
+})
+
+it('says that credentials have expired, and what to do', async () => {
+  const refused: Reply = { form: 'refuse', closing: 4403 }
+  await using gateway = await startScriptedGateway([refused, refused])
+  const connectionParams = { authorization: 'Bearer expired' }
+  const client = new WebSocketClient({ url: gateway.url, connectionParams })
+  using pods = liveCollection<object>({ client, query })
+  await expect(pods.synced).rejects.toThrow(
+    /^the credentials have expired or are not accepted \(4403\): sign in again; .* function/,
+  )
 })
 
 interface Connecting {

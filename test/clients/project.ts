@@ -30,10 +30,19 @@ export async function createProject(): Promise<Project> {
   // `packages/client` exports what is built of these sources.
   const client = join(dir, 'node_modules', '@informerql', 'client')
   await mkdir(client, { recursive: true })
-  await writeFile(join(client, 'package.json'), '{ "type": "module", "exports": "./client.ts" }')
-  // Relative: the compiler refuses to rewrite the extension of another path.
-  const sources = relative(client, resolve('src', 'client.ts'))
-  await writeFile(join(client, 'client.ts'), `export * from ${JSON.stringify(sources)}\n`)
+  const entrances = ['', '/react', '/apollo', '/urql', '/relay']
+  const files = entrances.map((entrance) => [
+    `.${entrance}`,
+    `client${entrance.replace('/', '-')}.ts`,
+  ])
+  const exports = Object.fromEntries(files.map(([entrance, file]) => [entrance, `./${file}`]))
+  await writeFile(join(client, 'package.json'), JSON.stringify({ type: 'module', exports }))
+  for (const [, file = ''] of files) {
+    // Relative: the compiler refuses to rewrite the extension of another path.
+    const sources = relative(client, resolve('src', file))
+    // oxlint-disable-next-line no-await-in-loop -- five small files
+    await writeFile(join(client, file), `export * from ${JSON.stringify(sources)}\n`)
+  }
   await write(
     'tsconfig.json',
     JSON.stringify({

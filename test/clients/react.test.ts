@@ -13,8 +13,13 @@ import { podNames, profile, shop, shopForTests } from './shop.ts'
 /** A page whose components the test shows by `show({ … })`, under StrictMode. */
 const program = `
 import { WebSocketClient } from 'informerql/client'
-import { useLiveCollection, useLivePage, useLiveValue } from 'informerql/client/react'
-import { createElement, StrictMode, use, useEffect } from 'react'
+import {
+  useLiveCollection,
+  useLivePage,
+  useLiveValue,
+  useSuspenseLiveCollection,
+} from 'informerql/client/react'
+import { Component, createElement, StrictMode, Suspense, use, useEffect } from 'react'
 import { createRoot } from 'react-dom/client'
 
 interface Pod {
@@ -26,15 +31,21 @@ interface Shown {
   readonly page?: boolean
   readonly counts?: boolean
   readonly suspended?: boolean
+  readonly enabled?: boolean
+  /** How many lists of the same pods. */
+  readonly lists?: number
+  readonly suspense?: boolean
+  readonly field?: string
 }
 
 const client = new WebSocketClient({ url: new URLSearchParams(location.search).get('gateway') ?? '' })
 const never = new Promise<never>(() => {})
 let mounts = 0
 
-function List({ selector, backwards = false, suspended = false }: Shown) {
-  const { rows, status, error } = useLiveCollection<unknown, object, Pod>({
+function List({ selector, backwards = false, suspended = false, enabled = true }: Shown) {
+  const { rows, status, error } = useLiveCollection<Pod>({
     client,
+    enabled,
     query: \`subscription ($selector: String, $resumeFrom: String) {
       pods(namespace: "${shop}", labelSelector: $selector, resumeFrom: $resumeFrom, coalesceMs: 0) {
         reset synced resumeToken
@@ -52,7 +63,7 @@ function List({ selector, backwards = false, suspended = false }: Shown) {
 }
 
 function First() {
-  const { rows, totalCount, status } = useLivePage<unknown, object, Pod>({
+  const { rows, totalCount, status } = useLivePage<Pod>({
     client,
     query: \`subscription ($resumeFrom: String) {
       podsPage(namespace: "${shop}", first: 2, resumeFrom: $resumeFrom, coalesceMs: 0) {
@@ -65,18 +76,51 @@ function First() {
 }
 
 function Counts() {
-  const { value, status } = useLiveValue<unknown, object, { totalCount: number }>({
+  const { value, status } = useLiveValue<{ totalCount: number }>({
     client,
     query: \`subscription { podFacets(namespace: "${shop}", coalesceMs: 0) { totalCount } }\`,
   })
   return createElement('output', {}, [status, value?.totalCount].join(' '))
 }
 
+function Suspending({ field = 'pods' }: Shown) {
+  const { rows, status } = useSuspenseLiveCollection<Pod>({
+    client,
+    query: \`subscription ($resumeFrom: String) {
+      \${field}(namespace: "${shop}", resumeFrom: $resumeFrom, coalesceMs: 0) {
+        reset synced resumeToken
+        changes { type removal objectId object { id metadata { name } } }
+      }
+    }\`,
+    compare: (a, b) => (a.metadata.name < b.metadata.name ? -1 : 1),
+  })
+  return createElement('output', {}, [status, rows.map(({ metadata }) => metadata.name)].join(' '))
+}
+
+class Boundary extends Component<{ readonly children: unknown }, { readonly message?: string }> {
+  override state: { readonly message?: string } = {}
+  static getDerivedStateFromError = ({ message }: Error) => ({ message })
+  override render() {
+    const { message } = this.state
+    return message === undefined ? (this.props.children as never) : createElement('output', {}, message)
+  }
+}
+
+function App(shown: Shown) {
+  if (shown.suspense) {
+    const fallback = createElement('output', {}, 'suspended')
+    const inner = createElement(Suspense, { fallback }, createElement(Suspending, shown))
+    return createElement(Boundary, { children: inner })
+  }
+  const lists = Array.from({ length: shown.lists ?? 1 }, (_, key) => createElement(List, { key, ...shown, backwards: key % 2 === 1 || shown.backwards === true }))
+  return shown.counts ? createElement(Counts) : shown.page ? createElement(First) : lists
+}
+
 const root = createRoot(document.body)
 Object.assign(globalThis, {
   mounts: () => mounts,
   show: (shown?: Shown) =>
-    root.render(shown && createElement(StrictMode, {}, createElement(shown.counts ? Counts : shown.page ? First : List, shown))),
+    root.render(shown && createElement(StrictMode, {}, createElement(App, shown))),
 })
 `
 
@@ -119,7 +163,8 @@ describeInBrowser('a hook under StrictMode', (browser) => {
     return {
       sent,
       show: (shown?: object) => page.evaluate(`show(${JSON.stringify(shown)})`),
-      shows: (text: string | RegExp) => page.locator('output').getByText(text).waitFor(),
+      shows: (text: string | RegExp) => page.locator('output').getByText(text).first().waitFor(),
+      all: () => page.locator('output').allTextContents(),
       mounts: () => page.evaluate('mounts()'),
       [Symbol.asyncDispose]: () => all.disposeAsync(),
     }
@@ -196,6 +241,66 @@ describeInBrowser('a hook under StrictMode', (browser) => {
     expect(page.sent).toEqual(['connected', 'subscribe 1'])
   })
 
+  it('shares one subscription with the components that ask the same, each in its order', async () => {
+    await using page = await openPage()
+    await page.show({ lists: 3 })
+    await expect
+      .poll(async () => (await page.all()).map((text) => text.trim()))
+      .toEqual([forwards, backwards, forwards])
+    expect(page.sent).toEqual(['connected', 'subscribe 1'])
+    await open().addPod('web-h')
+    await expect
+      .poll(async () => (await page.all()).map((text) => text.trim()))
+      .toEqual([
+        `${forwards},web-h`,
+        backwards.replace('live ', 'live web-h,'),
+        `${forwards},web-h`,
+      ])
+    await open().deletePod('web-h')
+    // One stays, and so does the subscription.
+    await page.show({ lists: 1 })
+    await page.shows(new RegExp(`^${forwards} $`))
+    expect(page.sent).toEqual(['connected', 'subscribe 1'])
+    await page.show()
+    await expect
+      .poll(() => page.sent)
+      .toEqual(['connected', 'subscribe 1', 'complete 1', 'disconnected'])
+  })
+
+  it('subscribes while it is enabled, and keeps its rows while it is not', async () => {
+    await using page = await openPage()
+    await page.show({ enabled: false })
+    await page.shows(/^idle {2}$/)
+    expect(page.sent).toEqual([])
+    await page.show({ enabled: true })
+    await page.shows(forwards)
+    await page.show({ enabled: false })
+    await page.shows(forwards.replace('live', 'idle'))
+    await expect.poll(() => page.sent.at(-1)).toBe('disconnected')
+    await page.show({ enabled: true })
+    await page.shows(forwards)
+  })
+
+  it('suspends until the first snapshot is complete, by one subscription', async () => {
+    await using page = await openPage()
+    await page.show({ suspense: true })
+    await page.shows(forwards)
+    expect(page.sent).toEqual(['connected', 'subscribe 1'])
+    await open().addPod('web-h')
+    await page.shows(`${forwards},web-h`)
+    await open().deletePod('web-h')
+    await page.shows(new RegExp(`${forwards}$`))
+    await page.show()
+    await expect.poll(() => page.sent.at(-1)).toBe('disconnected')
+  })
+
+  it('throws the error of a subscription that has failed, where it suspends', async () => {
+    await using page = await openPage()
+    await page.show({ suspense: true, field: 'pots' })
+    await page.shows(/pots/)
+    expect(await page.all()).toEqual([expect.stringContaining('pots')])
+  })
+
   it('shows a live page', async () => {
     await using page = await openPage()
     await page.show({ page: true })
@@ -238,8 +343,8 @@ describe('a hook on a server', () => {
     }
     const query = 'subscription { pods { reset synced changes { type objectId object { id } } } }'
     const List = () => {
-      const { rows, status } = useLiveCollection<unknown, object, object>({ client, query })
-      const page = useLivePage<unknown, object, object>({ client, query })
+      const { rows, status } = useLiveCollection<object>({ client, query })
+      const page = useLivePage<object>({ client, query })
       return createElement('p', {}, [status, rows.length, page.status, page.totalCount].join())
     }
     const html = renderToString(createElement(StrictMode, {}, createElement(List)))

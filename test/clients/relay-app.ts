@@ -2,18 +2,17 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   createOperationDescriptor,
-  Environment,
+  type Environment,
   getSelector,
   type GraphQLResponse,
-  type GraphQLTaggedNode,
   Network,
   Observable,
   type ReaderFragment,
   RecordSource,
-  requestSubscription,
   Store,
 } from 'relay-runtime'
 import type { Client } from 'graphql-ws'
+import { type FollowedList, liveEnvironment } from 'informerql/client/relay'
 import type { GatewayCaller } from '../support/gateway.ts'
 import type { Project } from './project.ts'
 
@@ -23,7 +22,7 @@ export interface NodePods {
   readonly pageInfo: { readonly endCursor: string; readonly hasNextPage: boolean }
 }
 
-/** An app of Relay whose fragment `NodePage_pods`, settings and updater are those of docs/clients.md. */
+/** An app of Relay whose fragment `NodePage_pods`, settings and follower are those of docs/clients.md. */
 export interface RelayApp {
   /** What relay-compiler has printed. */
   readonly compiled: string
@@ -44,8 +43,8 @@ export interface RelayNode {
   readonly names: () => readonly string[]
   /** Fetches the next page of its pods. */
   readonly loadNext: (count: number) => Promise<void>
-  /** Follows its pods by the documented updater; answers with the errors of the subscription. */
-  readonly follow: () => Promise<Disposable & { readonly errors: readonly Error[] }>
+  /** Follows its pods as documented. */
+  readonly follow: () => FollowedList
 }
 
 const operations = `
@@ -88,27 +87,29 @@ export async function compileRelayApp(project: Project, sdl: string): Promise<Re
   await project.write('relay.config.json', JSON.stringify({ ...settings, language: 'javascript' }))
   const compiled = await project.program('relay-compiler', 'relay.config.json')
   // A module of TypeScript may import the sources of the client.
-  await project.write('updater.ts', `// @ts-nocheck\n${blockWith('updaterOf(')}`)
-  const { updaterOf } = (await project.load('updater.ts')) as {
-    readonly updaterOf: (nodeId: string) => never
-  }
+  const artifacts = ['NodePageSubscription', 'NodePagePodsQuery'].map(
+    (name) => `import ${name} from './src/__generated__/${name}.graphql.js'`,
+  )
+  const follower = `// @ts-nocheck\n${artifacts.join('\n')}\n${blockWith('followRelayList(')}`
+  await project.write('follower.ts', follower)
+  const { followPods } = (await project.load('follower.ts')) as Pick<StoreParts, 'followPods'>
   const artifact = async <T>(name: string): Promise<T> =>
     ((await project.load(`src/__generated__/${name}.graphql.js`)) as { default: T }).default
   return {
     compiled,
     artifact,
-    open: (gateway, socket) => storeOf({ gateway, socket, artifact, updaterOf }),
+    open: (gateway, socket) => storeOf({ gateway, socket, artifact, followPods }),
   }
 }
 
 interface StoreParts extends Pick<RelayApp, 'artifact'> {
   readonly gateway: Pick<GatewayCaller, 'query'>
   readonly socket: Client
-  readonly updaterOf: (nodeId: string) => never
+  readonly followPods: (environment: Environment, node: object) => FollowedList
 }
 
-function storeOf({ gateway, socket, artifact, updaterOf }: StoreParts): RelayStore {
-  const environment = new Environment({
+function storeOf({ gateway, socket, artifact, followPods }: StoreParts): RelayStore {
+  const environment = liveEnvironment({
     network: Network.create(
       async ({ text }, variables) =>
         (await gateway.query(text ?? '', variables)) as GraphQLResponse,
@@ -121,8 +122,6 @@ function storeOf({ gateway, socket, artifact, updaterOf }: StoreParts): RelaySto
         ),
     ),
     store: new Store(new RecordSource()),
-    // An ObjectRef has the id of the object that it means, but is not that object.
-    getDataID: ({ id }, type) => (type === 'ObjectRef' ? undefined : id),
   })
   const run = async (name: string, variables: Record<string, unknown>): Promise<unknown> => {
     type Artifact = Parameters<typeof createOperationDescriptor>[0]
@@ -147,16 +146,7 @@ function storeOf({ gateway, socket, artifact, updaterOf }: StoreParts): RelaySto
         const cursor = pods().pageInfo.endCursor
         await run('NodePagePodsQuery', { id: node.id, count: next, cursor })
       },
-      async follow() {
-        const errors: Error[] = []
-        const following = requestSubscription(environment, {
-          subscription: await artifact<GraphQLTaggedNode>('NodePageSubscription'),
-          variables: { name },
-          updater: updaterOf(node.id),
-          onError: (error) => errors.push(error),
-        })
-        return { errors, [Symbol.dispose]: () => following.dispose() }
-      },
+      follow: () => followPods(environment, { id: node.id, name }),
     }
   }
   return { run, readNode }

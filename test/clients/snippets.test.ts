@@ -16,12 +16,6 @@ const snippetWith = (text: string): string => {
   return found
 }
 
-/** What the snippets leave to the reader: the operations of their app. */
-const operations = `
-  interface Pod { id: string }
-  declare const variables: { namespace?: string }
-`
-
 it('what docs/clients.md and docs/production.md show for browsers, React, Apollo Client, urql and graphql-ws compiles', async () => {
   const { project, schema } = open()
   await project.write('informerql-apollo.ts', await schema('--for', 'apollo'))
@@ -32,17 +26,27 @@ it('what docs/clients.md and docs/production.md show for browsers, React, Apollo
     'apollo-app.ts',
     `${snippetWith('new ApolloClient')}
      import type { TypedDocumentNode } from '@apollo/client'
-     import { foldConnection, type Frame, FrameFold, goneObjects, PageFold, type PageFrame } from '@informerql/client'
-     ${operations}
-     interface PodPage { pods: { nodes: readonly Pod[]; pageInfo: { hasNextPage: boolean } } }
-     type Variables = { namespace?: string; first?: number }
-     declare const PodList: TypedDocumentNode<PodPage, Variables>
-     declare const PodFrames: TypedDocumentNode<{ pods: Frame<Pod> }, Variables>
-     declare const PodPageFrames: TypedDocumentNode<{ podsPage: PageFrame<Pod> }, Variables>
-     ${snippetWith('cache.evict')}
-     ${snippetWith('livePods.apply')}`,
+     declare const PodList: TypedDocumentNode<object, { namespace?: string; first?: number }>
+     declare const PodFrames: TypedDocumentNode<object, { namespace?: string }>
+     ${snippetWith('followApolloList(')}`,
   )
-  await project.write('urql-app.ts', snippetWith('cacheExchange({'))
+  await project.write(
+    'urql-app.ts',
+    `${snippetWith('liveCache(cacheExchange')}
+     import type { Client, TypedDocumentNode } from '@urql/core'
+     declare const client: Client
+     declare const PodList: TypedDocumentNode<object, { namespace?: string; first?: number }>
+     declare const PodFrames: TypedDocumentNode<object, { namespace?: string }>
+     ${snippetWith('followUrqlList(')}`,
+  )
+  await project.write(
+    'relay-app.ts',
+    `import type { INetwork, Store } from 'relay-runtime'
+     declare const network: INetwork
+     declare const store: Store
+     ${snippetWith('liveEnvironment({')}`,
+  )
+  await project.write('errors.ts', snippetWith('gatewayErrors(error)'))
   const [, production = ''] =
     /```ts\n(.*?)```/s.exec(readFileSync('docs/production.md', 'utf8')) ?? []
   await project.write('graphql-ws-app.ts', production)

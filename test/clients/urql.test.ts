@@ -2,10 +2,11 @@ import { Client, fetchExchange, gql, subscriptionExchange } from '@urql/core'
 import { cacheExchange, type CacheExchangeOpts } from '@urql/exchange-graphcache'
 import { relayPagination } from '@urql/exchange-graphcache/extras'
 import { buildSchema, type GraphQLInterfaceType, isAbstractType } from 'graphql'
-import { type Frame, liveLists, type PageFrame, withNewerKinds } from 'informerql/client'
+import type { Frame, withNewerKinds } from 'informerql/client'
+import { followUrqlList, liveCache } from 'informerql/client/urql'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { define, definitionOf, versionOf } from '../gateway/definitions.ts'
-import { serveGateway } from '../support/gateway.ts'
+import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { pageFetch, podNames, profile, shop, shopForTests, watchConsole } from './shop.ts'
 import {
   framesText,
@@ -93,9 +94,16 @@ describe('urql', () => {
     config = { keys, possibleTypes }
   })
 
+  interface ClientWith {
+    readonly gateway?: ServedGateway
+    /** What is around the cache; default: {@link liveCache}. */
+    readonly newer?: typeof withNewerKinds
+    readonly fetchWith?: typeof fetch
+  }
+
   const clientWith = (
     options: CacheExchangeOpts,
-    { gateway = open().gateway, newer = withNewerKinds, fetchWith = fetch } = {},
+    { gateway = open().gateway, newer, fetchWith = fetch }: ClientWith = {},
   ): Client => {
     const socket = gateway.connect()
     return new Client({
@@ -103,7 +111,9 @@ describe('urql', () => {
       fetch: fetchWith,
       preferGetMethod: false,
       exchanges: [
-        newer(cacheExchange({ ...config, ...options })),
+        newer === undefined
+          ? liveCache(cacheExchange, { ...config, ...options })
+          : newer(cacheExchange({ ...config, ...options })),
         fetchExchange,
         subscriptionExchange({
           forwardSubscription: ({ query = '', variables }) => ({
@@ -265,19 +275,17 @@ describe('urql', () => {
   it('folds the frames of a subscription into its lists', async () => {
     using said = watchConsole()
     const { addPod, deletePod, labelPod } = open()
-    const client = clientWith({ updates: { Subscription: { pods: liveLists('pods') } } })
+    const client = clientWith({})
     const all = { first: 400 }
     await client.query(pageQuery, all).toPromise()
     await client.query(pageQuery, matching).toPromise()
     const listed = () => names(client.readQuery(pageQuery, matching)?.data)
-    let synced = false
-    const frames = client.subscription<{ pods: Frame<Pod> }>(framesSubscription, {
-      labelSelector: 'app=web',
+    const following = followUrqlList<Pod, object>(client, {
+      query: pageQuery,
+      variables: matching,
+      subscription: framesSubscription,
     })
-    const following = frames.subscribe(({ data }) => {
-      synced ||= data?.pods.synced === true
-    })
-    await vi.waitUntil(() => synced, 10_000)
+    await following.synced
     expect(listed()).toEqual(podNames)
     await addPod('web-new')
     await labelPod('web-d', 'other')
@@ -290,17 +298,14 @@ describe('urql', () => {
     await vi.waitFor(() => expect(listed()).toEqual(left), 10_000)
     // A list with an object that is gone has to be asked for again.
     expect(client.readQuery(pageQuery, all)).toBeNull()
-    following.unsubscribe()
+    following.close()
     expect(said.lines).toEqual([])
   })
 
   it('pages through a list that frames change, without repetitions', async () => {
     using said = watchConsole()
     const { addPod, deletePod, labelPod } = open()
-    const client = clientWith({
-      resolvers: { Query: { pods: relayPagination() } },
-      updates: { Subscription: { pods: liveLists('pods') } },
-    })
+    const client = clientWith({ resolvers: { Query: { pods: relayPagination() } } })
     for (const name of ['p-b', 'p-d', 'p-f', 'p-h', 'p-j', 'p-l', 'p-n']) {
       await addPod(name)
       await labelPod(name, 'paged')
@@ -319,11 +324,12 @@ describe('urql', () => {
     }, 10_000)
     const page = () => client.readQuery(pageQuery, variables)?.data?.pods
     const listed = () => podNamesOf(page()?.nodes ?? []).join(' ')
-    let synced = false
-    const following = client
-      .subscription<{ pods: Frame<Pod> }>(framesSubscription, { labelSelector: 'app=paged' })
-      .subscribe(({ data }) => (synced ||= data?.pods.synced === true))
-    await vi.waitUntil(() => synced, 10_000)
+    const following = followUrqlList<Pod, object>(client, {
+      query: pageQuery,
+      variables,
+      subscription: framesSubscription,
+    })
+    await following.synced
     expect(listed()).toBe('p-b p-d p-f')
     await fetched(page()?.pageInfo.endCursor)
     await vi.waitFor(() => expect(listed()).toBe('p-b p-d p-f p-h p-j p-l'))
@@ -343,7 +349,7 @@ describe('urql', () => {
     await labelPod('p-a', 'paged')
     await vi.waitFor(() => expect(listed()).toBe('p-b p-f p-h p-j p-m p-n p-a'), 10_000)
     await vi.waitFor(() => expect(page()?.totalCount).toBe(7))
-    following.unsubscribe()
+    following.close()
     for (const letter of 'abdfhjlmn') await deletePod(`p-${letter}`)
     expect(said.lines).toEqual([])
   })
@@ -351,13 +357,15 @@ describe('urql', () => {
   it('keeps a list as its live page has it', async () => {
     using said = watchConsole()
     const { addPod, deletePod } = open()
-    const client = clientWith({ updates: { Subscription: { podsPage: liveLists('pods') } } })
+    const client = clientWith({})
     const variables = { first: 3 }
     await client.query(pageQuery, variables).toPromise()
     const page = () => client.readQuery(pageQuery, variables)?.data?.pods
-    const following = client
-      .subscription<{ podsPage: PageFrame<Pod> }>(gql(livePageText), variables)
-      .subscribe(() => {})
+    const following = followUrqlList<Pod, object>(client, {
+      query: pageQuery,
+      variables,
+      subscription: gql(livePageText),
+    })
     await addPod('web-0')
     await vi.waitFor(() => expect(podNamesOf(page()?.nodes ?? [])[0]).toBe('web-0'), 10_000)
     expect(page()?.nodes).toHaveLength(3)
@@ -366,7 +374,7 @@ describe('urql', () => {
     await deletePod('web-0')
     await vi.waitFor(() => expect(podNamesOf(page()?.nodes ?? [])[0]).toBe('web-a'), 10_000)
     expect(page()?.totalCount).toBe(totalCount - 1)
-    following.unsubscribe()
+    following.close()
     expect(said.lines).toEqual([])
   })
 })

@@ -61,7 +61,7 @@ describe('identity', () => {
     await frames.return?.()
   })
 
-  it('the id of a deleted object does not find its namesake', async () => {
+  it('the id of a deleted object does not find its namesake, and names it', async () => {
     gateway = await serveGateway({ clusters: [{ name: 'one', server: cluster.url }] })
     const path = '/api/v1/namespaces/default/configmaps'
     await created(cluster, path, { metadata: { name: 'again' } })
@@ -72,10 +72,12 @@ describe('identity', () => {
     await expect
       .poll(async () => (await gateway.data(`{ ${field} }`)).configMap?.id, { timeout: 25_000 })
       .toSatisfy((id) => id !== undefined && id !== before.configMap.id)
-    const found = await gateway.data('query ($id: ID!) { object(id: $id) { id } }', {
+    const { data, errors } = await gateway.query('query ($id: ID!) { object(id: $id) { id } }', {
       id: before.configMap.id,
     })
-    expect(found).toEqual({ object: null })
+    expect(data).toEqual({ object: null })
+    const { configMap } = await gateway.data(`{ ${field} }`)
+    expect(errors?.[0]?.extensions).toMatchObject({ code: 'NOT_FOUND', successor: configMap.id })
   })
 
   it('Events without lastTimestamp are objects of their own', async () => {

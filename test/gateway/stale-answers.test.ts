@@ -241,8 +241,8 @@ describe('on the simulator', () => {
     )
 
     it.each([
-      ['liveCollection', 'pods', 'type', liveCollection],
-      ['livePage', 'podsPage', 'totalCount', livePage],
+      ['liveCollection', 'pods', 'type', liveCollection<unknown>],
+      ['livePage', 'podsPage', 'totalCount', livePage<unknown>],
     ] as const)('%s has staleSince in its snapshots', async (_name, field, kind, open) => {
       const url = gateway.url.replace('http', 'ws')
       const client = new WebSocketClient({ url, webSocket: WebSocket })
@@ -253,7 +253,7 @@ describe('on the simulator', () => {
         reset synced staleSince resumeToken ${own} changes { ${inChange} objectId object { id } }
       }
     }`
-      using live = open<unknown, object>({ client, query, variables: {} })
+      using live = open({ client, query, variables: {} })
       const snapshots: LiveSnapshot<unknown>[] = []
       live.subscribe(() => void snapshots.push(live.getSnapshot()))
       await live.synced

@@ -73,6 +73,9 @@ const entrances: readonly (readonly [string, string, () => Promise<object>])[] =
   ['informerql/kubernetes', 'src/kubernetes.ts', () => import('informerql/kubernetes')],
   ['informerql/client', 'src/client.ts', () => import('informerql/client')],
   ['informerql/client/react', 'src/client-react.ts', () => import('informerql/client/react')],
+  ['informerql/client/apollo', 'src/client-apollo.ts', () => import('informerql/client/apollo')],
+  ['informerql/client/urql', 'src/client-urql.ts', () => import('informerql/client/urql')],
+  ['informerql/client/relay', 'src/client-relay.ts', () => import('informerql/client/relay')],
   ['informerql/simulator', 'src/simulator.ts', () => import('informerql/simulator')],
 ]
 

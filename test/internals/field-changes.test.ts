@@ -1,7 +1,7 @@
 // Imports internals: counts what is read, which no answer shows.
 import { afterEach, expect, it, vi } from 'vitest'
 import { atOnce } from '../../src/lib/event-loop.ts'
-import { fieldChanges } from '../../src/graphql/writes/field-changes.ts'
+import { fieldChanges } from '../../src/kubernetes/field-changes.ts'
 
 afterEach(() => void vi.restoreAllMocks())
 

@@ -268,6 +268,12 @@ export class PlainValues {
     const own: Value = {
       __typename: kind.type,
       id: this.#idOf(plain),
+      nameId: [
+        this.#world.cluster,
+        [kind.kind, kind.group].filter(Boolean).join('.'),
+        metadata.namespace ?? '',
+        metadata.name,
+      ].join('/'),
       clusterName: this.#world.cluster,
       cluster: { name: this.#world.cluster },
       apiVersion: kind.apiVersion,

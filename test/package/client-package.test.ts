@@ -72,15 +72,25 @@ describe('@informerql/client, installed from its tarball', () => {
   })
   afterAll(() => rm(dir, { recursive: true, force: true }))
 
-  it('has no dependencies but React for its hooks, and all that it needs', async () => {
+  it('has no dependencies but, as it is used, React and the clients whose caches it follows', async () => {
     const installed = join(dir, 'node_modules', '@informerql', 'client')
     const manifest = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8')) as object
     expect(Object.keys(manifest).filter((key) => /dependencies$/i.test(key))).toEqual([
       'peerDependencies',
     ])
     expect(manifest).toMatchObject({
-      peerDependencies: { react: '>=18' },
-      peerDependenciesMeta: { react: { optional: true } },
+      peerDependencies: {
+        '@apollo/client': '>=4',
+        '@urql/core': '>=5',
+        react: '>=18',
+        'relay-runtime': '>=18',
+      },
+      peerDependenciesMeta: {
+        '@apollo/client': { optional: true },
+        '@urql/core': { optional: true },
+        react: { optional: true },
+        'relay-runtime': { optional: true },
+      },
     })
     expect((await readdir(installed)).toSorted()).toEqual([
       'LICENSE',

@@ -5,9 +5,18 @@ import { describe, expect, it } from 'vitest'
 const run = promisify(execFile)
 const entrances = [
   'informerql',
-  ...['informer', 'controller', 'cluster', 'kubernetes', 'client', 'client/react', 'simulator'].map(
-    (name) => `informerql/${name}`,
-  ),
+  ...[
+    'informer',
+    'controller',
+    'cluster',
+    'kubernetes',
+    'client',
+    'client/react',
+    'client/apollo',
+    'client/urql',
+    'client/relay',
+    'simulator',
+  ].map((name) => `informerql/${name}`),
 ]
 
 /** Prints the number of modules that an entrance loads, and those of other packages. */

@@ -5,11 +5,12 @@ import { describeClusters, type Fields, inParallel } from '../gateway/test-clust
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { madeShape } from './made-shapes.ts'
 import { problemShapes as ofObjects } from './problem-shapes.ts'
+import { causeShapes } from './cause-shapes.ts'
 import { relatedShapes } from './related-shapes.ts'
 import type { ProblemShape } from './shape-parts.ts'
 import { toldShapes } from './told-shapes.ts'
 
-const problemShapes = [...ofObjects, ...relatedShapes]
+const problemShapes = [...ofObjects, ...causeShapes, ...relatedShapes]
 
 const namespaceOf = (shape: ProblemShape): string => `shape-${problemShapes.indexOf(shape)}`
 
@@ -66,7 +67,7 @@ describeClusters('What is wrong', (cluster) => {
     message since objects { kind namespace name } }`
 
   it.each(problemShapes)('is as documented: $wrong', async (shape) => {
-    const { wrong, rows, isLate } = shape
+    const { wrong, rows, isLate, says } = shape
     const asked = isLate === true ? lateGateway : gateway
     const namespace = namespaceOf(shape)
     const names = rows.map(([object]) => object.split('/')[1])
@@ -74,12 +75,14 @@ describeClusters('What is wrong', (cluster) => {
       ? await asked.data(`{ problems(first: 500) { ${nodes} } }`)
       : await asked.data(`{ problems(namespace: "${namespace}") { ${nodes} } }`)
     const found = clusterScoped(shape)
-      ? problems.nodes.filter(
-          ({ object }: Fields) => names.includes(object.name) || object.namespace === namespace,
+      ? problems.nodes.filter(({ object }: Fields) =>
+          object.namespace === null ? names.includes(object.name) : object.namespace === namespace,
         )
       : problems.nodes
     expect(rowsIn(found)).toEqual(rows.toSorted(byText))
     const { words = '(none)' } = toldShapes[wrong] ?? {}
+    const exact = says === undefined ? [] : [says]
+    expect(found.slice(0, exact.length).map((one: Fields) => one.message)).toEqual(exact)
     const like = words.startsWith('(') ? /./ : messageLike(words)
     for (const { message } of found.slice(0, 1)) expect(message).toMatch(like)
     for (const { objects, count, since } of found) {

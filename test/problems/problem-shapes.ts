@@ -179,7 +179,7 @@ export const problemShapes: readonly ProblemShape[] = [
   },
   {
     wrong: 'A Deployment that was complete has had too few replicas for 10 minutes',
-    rows: [['Deployment/web', 'MinimumReplicasUnavailable', 'WARNING', 1]],
+    rows: [['Deployment/web', 'MinimumReplicasUnavailable', 'CRITICAL', 1]],
     objects: web({
       ...unavailable,
       conditions: [

@@ -25,6 +25,8 @@ export interface ProblemShape {
     count: number,
   ])[]
   readonly objects: readonly ShapedObject[]
+  /** The message of the first row. */
+  readonly says?: string
   /** Asks as if `problemAfterMs` had passed. */
   readonly isLate?: true
 }

@@ -101,6 +101,38 @@ export const toldShapes: Readonly<Record<string, ToldShape>> = {
     'container main: …',
     'Pod',
   ),
+  'A Deployment that was complete has had too few replicas for 10 minutes, and some are ready':
+    told('10 minutes', '(the Deployment)', 'Deployment'),
+  'One of three pods crashes again and again': told('at once', 'container main: …', 'Pod'),
+  'A pod that is ready has crashed some minutes ago': told(
+    'at once, for 10 minutes',
+    'container main: restarted … times; ended with exit code 1',
+  ),
+  'A readiness probe fails again and again, and no pod is ready': told(
+    'the third time',
+    'Readiness probe failed: …',
+    'Pod',
+  ),
+  'A volume cannot be mounted, and the containers are not created for 10 minutes': told(
+    'the third time',
+    '(the kubelet)',
+    'Pod',
+  ),
+  'A StatefulSet waits for a claim that is not bound': told(
+    'at once',
+    '(the provisioner)',
+    'Pod, PersistentVolumeClaim',
+  ),
+  'Pods of several Deployments ask for a label that no Node has': told(
+    'at once',
+    'no Node has shape.example.com/os=linux',
+    'Pod',
+  ),
+  'A quota refuses a pod of a Deployment, and the node of another pod is down': told(
+    'at once',
+    '(the API server)',
+    'ReplicaSet, Node',
+  ),
   'A Service selects pods that there are not, and no workload makes': told(
     'at once',
     'no pod has app=web',

@@ -95,6 +95,7 @@ describe('the schema of Kubernetes 1.36', () => {
   it('promises only what the gateway itself guarantees', () => {
     const promised = new Set([
       'id',
+      'nameId',
       'clusterName',
       'apiVersion',
       'kind',

@@ -208,6 +208,7 @@ describe('custom resources', () => {
   it('without a schema have the common fields', () => {
     const common = [
       'id',
+      'nameId',
       'clusterName',
       'cluster',
       'apiVersion',

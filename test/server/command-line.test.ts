@@ -69,6 +69,15 @@ const run = (args: readonly string[], env?: Record<string, string>): Promise<End
   start(args, env).ended
 
 describe('informerql schema --gateway', () => {
+  it('says why a port is refused that belongs to another protocol', async () => {
+    const { code, stderr } = await run(['schema', '--gateway', 'http://127.0.0.1:6000/graphql'])
+    expect(code).not.toBe(0)
+    expect(stderr).toContain(
+      'clients and browsers refuse port 6000, which belongs to another protocol',
+    )
+    expect(stderr).toContain('serve the gateway on another port')
+  })
+
   it('prints what a running gateway serves, for each client, without access to its cluster', async () => {
     const { printed } = start(['demo', '--port', '0', '--pods', '40'])
     const [, url = ''] = await printed(/(http:\/\/127\.0\.0\.1:\d+\/graphql)[\s\S]*Ctrl-C/)

@@ -33,6 +33,7 @@ const otherTypes: Readonly<Record<string, string>> = {
   Boolean: 'boolean',
   JSON: 'unknown',
   ObjectRef: 'ObjectRef',
+  ProblemAction: 'ProblemActionValue',
   KindWhere: 'Where',
   KubernetesObjectWhere: 'Where',
   KindOrder: 'OrderKey',

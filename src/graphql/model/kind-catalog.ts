@@ -100,7 +100,7 @@ export class KindCatalog {
 
 /** The fields that the gateway gives every kind. `json` reads an API's own top-level fields of these names. */
 const injected: ReadonlySet<string> = new Set(
-  words(`id clusterName cluster apiVersion kind metadata name namespace uid creationTimestamp labels json health printerColumns can owners
+  words(`id nameId clusterName cluster apiVersion kind metadata name namespace uid creationTimestamp labels json health printerColumns can owners
     ownerChain rootOwner owned events usedBy`),
 )
 
@@ -117,7 +117,7 @@ export function nativePropertiesOf(
   definitions: Definitions,
 ): readonly string[] {
   if (kind.metadataOnly) return []
-  return Object.keys(definitions.schemaOf(kind.resource)?.properties ?? {}).filter(
+  return Object.keys(definitions.outlineOf(kind.resource)?.properties ?? {}).filter(
     (property) => !isInjectedField(graphqlNameOf(property), kind.resource),
   )
 }

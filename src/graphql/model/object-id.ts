@@ -2,6 +2,9 @@
  * The opaque `id` of an object: base64url of a version, cluster, group, kind and UID. An object has the same id in every
  * version of its API. A recreated object has another id, since it has another UID. The id is no secret and has no
  * signature: access is checked at each read.
+ *
+ * Wherever an id is read, an id by name stands as well: `CLUSTER/KIND.GROUP/NAMESPACE/NAME`, which clients can write
+ * themselves. It means the object that has the name at the time. base64url has no slash, so the forms cannot be confused.
  */
 
 import { splitObjectKey } from '../../kubernetes/object.ts'
@@ -21,7 +24,7 @@ export class ObjectIdError extends CodedError {
   constructor(id: string) {
     super('BAD_USER_INPUT', `${JSON.stringify(id)} is not the id of an object`, {
       value: id,
-      hint: 'use an id from an answer',
+      hint: 'use an id from an answer, or CLUSTER/KIND.GROUP/NAMESPACE/NAME, such as prod/Deployment.apps/shop/web',
     })
   }
 }
@@ -45,6 +48,25 @@ export function objectIdOf(
   return encodeObjectId({ cluster, group, kind: name, object })
 }
 
+/** The id by name of an object: `prod/Pod/shop/web-0`, `prod/Deployment.apps/shop/web`, `prod/Node//worker`. */
+export function nameIdOf(
+  { cluster, kind }: { readonly cluster: string; readonly kind: Kind },
+  { namespace = '', name }: { readonly namespace?: string | undefined; readonly name: string },
+): string {
+  const { group, kind: own } = kind.resource
+  return `${cluster}/${group === '' ? own : `${own}.${group}`}/${namespace}/${name}`
+}
+
+/** The name of a cluster may have slashes; names of Kubernetes have none, and its kinds have no dots. */
+const byName =
+  /^(?<cluster>.+)\/(?<kind>[^/.]+)(?:\.(?<group>[^/]+))?\/(?<namespace>[^/]*)\/(?<name>[^/]+)$/s
+
+function readNameId(id: string): ObjectIdentity | undefined {
+  const { cluster, kind, group = '', namespace = '', name } = byName.exec(id)?.groups ?? {}
+  if (cluster === undefined || kind === undefined || name === undefined) return undefined
+  return { cluster, group, kind, object: { namespace, name } }
+}
+
 /** Reads an `id`. Throws {@link ObjectIdError}. */
 export function decodeObjectId(id: string): ObjectIdentity {
   const identity = readObjectId(id)
@@ -54,6 +76,7 @@ export function decodeObjectId(id: string): ObjectIdentity {
 
 /** Reads an `id`; `undefined` if the text is not one. */
 export function readObjectId(id: string): ObjectIdentity | undefined {
+  if (id.includes('/')) return readNameId(id)
   const text = Buffer.from(id, 'base64url').toString()
   if (Buffer.from(text).toString('base64url') !== id) return undefined
   const [found, cluster, group, kind, first, second, ...rest] = text.split(separator)

@@ -37,7 +37,7 @@ import { objectKey, type Unstructured } from '../../kubernetes/object.ts'
 import { valuesAt, parsePath, type Path, PathError, valueAt } from '../../query/index/path.ts'
 import { podAmountsOf } from '../../query/index/pod-total.ts'
 import type { Kind } from '../model/kind.ts'
-import { encodeObjectId, objectIdOf } from '../model/object-id.ts'
+import { encodeObjectId, nameIdOf, objectIdOf } from '../model/object-id.ts'
 import {
   type FieldSource,
   fieldSourceOf,
@@ -77,10 +77,10 @@ export interface OwnFieldsContext {
 }
 
 /** The charge for a `json` path through a list: each object's list is found, compared and walked. */
-const fieldsPerJsonPath = 65
+export const fieldsPerJsonPath = 65
 
 /** The charges for values that are computed from the decoded object. */
-const fieldsPerDecoded = { health: 26, podAmounts: 30, printerColumns: 40 } as const
+const fieldsPerDecoded = { health: 26, nameId: 20, podAmounts: 30, printerColumns: 40 } as const
 
 /**
  * Selects an object's own fields, which depend on the object alone: fields of a kind's type, or of a plain JSON type
@@ -114,6 +114,7 @@ export function isOwnField(type: GraphQLObjectType, name: string): boolean {
 
 const ownForms: ReadonlySet<string> = new Set([
   'id',
+  'nameId',
   'clusterName',
   'constant',
   'health',
@@ -141,6 +142,11 @@ function ownField(
         return { path: ['metadata', 'uid'], value: { form: 'leaf', write: idWriter(context) } }
       }
       const read = decodedReader(source)
+      return made((object) => JSON.stringify(read?.(object, {}, context)))
+    }
+    case 'nameId': {
+      const read = decodedReader(source)
+      context.charge(fieldsPerDecoded.nameId)
       return made((object) => JSON.stringify(read?.(object, {}, context)))
     }
     case 'clusterName':
@@ -295,18 +301,14 @@ export function decodedReader(
     case 'id':
       return ({ metadata }, _args, at) =>
         objectIdOf(at, { key: objectKey(metadata), uid: metadata.uid ?? '' })
+    case 'nameId':
+      return ({ metadata }, _args, at) => nameIdOf(at, metadata)
     case 'clusterName':
       return (_object, _args, { cluster }) => cluster
     case 'constant':
       return () => source.value
     case 'json':
-      // The object itself without a path, a list for a path with `[*]`, null if the path leads to nothing.
-      return (object, args) => {
-        const path = args[source.argument] as string | null | undefined
-        if (path === undefined || path === null) return object
-        const read = readPath(path)
-        return read.many ? valuesAt(read, object) : valueAt(read, object)
-      }
+      return (object, args) => jsonAt(object, args[source.argument] as string | null | undefined)
     case 'health':
       return (object) => ruledHealth(source.rule, object)
     case 'podAmounts':
@@ -318,6 +320,16 @@ export function decodedReader(
     default:
       return jsonReader(source)
   }
+}
+
+/**
+ * The object itself without a path, a list for a path with `[*]`, null if the path leads to nothing. Throws
+ * `ArgumentError` for a path that cannot be parsed.
+ */
+export function jsonAt(object: object, path: string | null | undefined): unknown {
+  if (path === undefined || path === null) return object
+  const read = readPath(path)
+  return read.many ? valuesAt(read, object) : valueAt(read, object)
 }
 
 /** Scalars whose coercion keeps every value use `writeJson`. */

@@ -10,7 +10,7 @@ import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
 import { hasKey } from '../../query/condition/condition.ts'
 import { objectByKey, objectByUid, sameObject } from '../../query/page/list-part.ts'
 import { mayBeMirrored, mirrored, mirroredUidOf } from '../../query/relation/events-relation.ts'
-import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
+import { decodeObjectId, objectIdOf, type ObjectIdentity } from '../model/object-id.ts'
 import { type ClusterKind, type FoundObject, clusterNamed } from '../prepare/kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import type { KindLookupArguments, ObjectByRefArguments } from '../schema/gateway-types.ts'
@@ -193,6 +193,35 @@ export function identified(
   { object }: ObjectIdentity,
 ): FoundObject | undefined {
   return 'uid' in object ? foundByUid(run, at, object.uid) : foundByKey(run, at, objectKey(object))
+}
+
+/**
+ * The error of an `id` whose object was deleted and made anew under its name, with the `id` of the new one as `successor`.
+ * `undefined` if that is not known, or if the viewer may not look up the new one.
+ */
+export function madeAnew(
+  run: ReadRun,
+  at: ClusterKind,
+  { object }: ObjectIdentity,
+  argument = 'id',
+): ClientError | undefined {
+  if (!('uid' in object)) return undefined
+  const { cluster, kind } = at
+  const key = run.served.clusters.get(cluster)?.keyOfDeleted(kind.resource, object.uid)
+  const found = key === undefined ? undefined : foundByKey(run, at, key)
+  if (key === undefined || found === undefined) return undefined
+  const { part, id } = found
+  const successor = objectIdOf(at, { key, uid: part.view.uidOf(id) })
+  const message = `${argument}: this ${kind.typeName} is gone, and another ${key} was made in its place`
+  const hint = 'read the successor, or use an id by name'
+  const facts = { successor }
+  return new ClientError('NOT_FOUND', message, {
+    argument,
+    cluster,
+    type: kind.typeName,
+    hint,
+    facts,
+  })
 }
 
 const testsPerReference = 25

@@ -33,6 +33,7 @@ import { graphKinds } from './graph/graph-request.ts'
 import {
   foundByKey,
   identified,
+  madeAnew,
   identityAt,
   objectByRefAt,
   entityOf,
@@ -145,7 +146,12 @@ function kindsOfIds(
 /** The object with an `id`. Throws `ArgumentError` if it has another type than `typeName`. */
 export function objectOf(run: ReadRun, id: string, typeName?: string): StoredObject | undefined {
   const named = identityAt(run.served, id, typeName)
-  return stored(named && identified(run, named.at, named.identity))
+  if (named === undefined) return undefined
+  const { at, identity } = named
+  const found = identified(run, at, identity)
+  const anew = found === undefined ? madeAnew(run, at, identity) : undefined
+  if (anew !== undefined) throw anew
+  return stored(found)
 }
 
 function stored(found: FoundObject | undefined): StoredObject | undefined {

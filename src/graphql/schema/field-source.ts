@@ -96,7 +96,14 @@ type RootSource =
 /** Fields of a kind's type, whose source is a `Row`. The object's own properties are of the form `property`. */
 type RowSource =
   | {
-      readonly form: 'id' | 'clusterName' | 'owners' | 'ownerChain' | 'rootOwner' | 'owned'
+      readonly form:
+        | 'id'
+        | 'nameId'
+        | 'clusterName'
+        | 'owners'
+        | 'ownerChain'
+        | 'rootOwner'
+        | 'owned'
     }
   /** The state of the object's cluster. */
   | { readonly form: 'cluster' }
@@ -209,6 +216,11 @@ export type FieldSource =
 
 export type FieldConfigs = GraphQLFieldConfigMap<unknown, unknown>
 
+/** No extensions: graphql-js would make an object of its own for each argument and type. */
+export const noExtensions: Readonly<Record<string, never>> = Object.freeze(
+  Object.create(null) as Record<string, never>,
+)
+
 interface SourceExtensions {
   readonly source: FieldSource
   /** The levels of `@semanticNonNull`: 0 is the field, 1 an item of its list. */
@@ -219,7 +231,8 @@ export function fromSource(
   source: FieldSource,
   rest: Omit<SourceExtensions, 'source'> = {},
 ): { readonly extensions: { readonly [E in keyof SourceExtensions]: SourceExtensions[E] } } {
-  return { extensions: { source, ...rest } }
+  // graphql-js copies objects with a prototype into one without.
+  return { extensions: Object.assign(Object.create(null) as object, { source, ...rest }) }
 }
 
 /** The source of a field. Throws `TypeError` for a field that `createSchema` has not built. */

@@ -27,6 +27,7 @@ export function objectFields(types: SchemaTypes, kind: Kind | 'any'): FieldConfi
   const { own } = types
   const sources: Readonly<Record<string, FieldSource>> = {
     id: { form: 'id' },
+    nameId: { form: 'nameId' },
     clusterName: { form: 'clusterName' },
     cluster: { form: 'cluster' },
     apiVersion: { form: 'constant', value: isAny ? '' : kind.apiVersion },

@@ -15,7 +15,7 @@ import { shortened } from '../../lib/text.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { refusedByServer } from '../prepare/caller-server.ts'
 import type { Kind } from '../model/kind.ts'
-import type { FieldConflict } from './field-changes.ts'
+import type { FieldConflict } from '../../kubernetes/field-changes.ts'
 
 export interface WritePlace {
   readonly cluster: string

@@ -109,9 +109,10 @@ export class Reflector {
     return this.#lastContactMs
   }
 
-  /** How long nothing of the first list has arrived; 0 after it. */
+  /** How long nothing of the first list has arrived that is asked for at present; 0 after it, and between two attempts. */
   get silentMs(): number {
-    return this.#lastContactMs === undefined ? performance.now() - this.#heardMs : 0
+    const isAsking = this.#lastContactMs === undefined && this.#doing !== 'waiting'
+    return isAsking ? performance.now() - this.#heardMs : 0
   }
 
   /**
@@ -402,6 +403,11 @@ export class Reflector {
   /** Waits for the server's `Retry-After`, else the back-off. Ends early when an unreachable server is back. */
   async #pause(error: unknown, signal: AbortSignal): Promise<void> {
     this.#doing = 'waiting'
+    await this.#backingOff(error, signal)
+    this.#heard()
+  }
+
+  async #backingOff(error: unknown, signal: AbortSignal): Promise<void> {
     const askedMs = (error instanceof ApiStatusError ? error.retryAfterMs : undefined) ?? 0
     const delayMs = this.#backoff.nextMs()
     if (askedMs > 0) return await sleep(Math.min(askedMs, this.#options.maxRetryAfterMs), signal)

@@ -5,6 +5,7 @@
 
 import { countOf, type Fields, fieldsOf, itemsOf, numberOf, statusOf, textOf } from '../fields.ts'
 import { conditionsOf, type Health } from '../health/health.ts'
+import { placementOf } from './pod-placement.ts'
 import type { ProblemFact } from './problem-fact.ts'
 
 /** The kubelet forgets the failures of a container that has run for so long. */
@@ -28,11 +29,15 @@ export function podProblems(object: Fields, health: Health): readonly ProblemFac
     case 'UNKNOWN': {
       const told = { message, since: loop?.began ?? since }
       const name = loop !== undefined && isOfLoop(reason, loop) ? loop.reason : reason
-      return [{ timing: 'atOnce', severity: 'CRITICAL', reason: name, ...told }]
+      const role =
+        reason === 'Unschedulable'
+          ? ({ form: 'unscheduled', ...placementOf(object) } as const)
+          : undefined
+      return [{ timing: 'atOnce', severity: 'CRITICAL', reason: name, ...told, role }]
     }
     case 'HEALTHY':
     case 'PROGRESSING':
-      if (loop?.isRepeated === true) return [loopingPod(loop)]
+      if (loop?.isRepeated === true) return [loopingPod(loop, ready?.status === 'True')]
       if (health.status === 'HEALTHY') return []
       return [{ timing: 'later', at: since, severity: 'WARNING', reason, message, since }]
     default:
@@ -103,8 +108,13 @@ function isOfLoop(reason: string, { isRepeated }: Loop): boolean {
   return reason === 'CrashLoopBackOff' || (isRepeated && /^(?:Error|OOMKilled)$/.test(reason))
 }
 
-function loopingPod({ container, reason, restarts, exitCode, began, ended }: Loop): ProblemFact {
+/** A pod that is ready at present works: its restarts are a warning. */
+function loopingPod(
+  { container, reason, restarts, exitCode, began, ended }: Loop,
+  isReady: boolean,
+): ProblemFact {
+  const severity = isReady ? 'WARNING' : 'CRITICAL'
   const end = reason === 'OOMKilled' ? `${reason}, exit code ${exitCode}` : `exit code ${exitCode}`
   const message = `container ${container}: restarted ${restarts} times; ended with ${end}`
-  return { timing: 'recent', at: ended, severity: 'CRITICAL', reason, message, since: began }
+  return { timing: 'recent', at: ended, severity, reason, message, since: began }
 }

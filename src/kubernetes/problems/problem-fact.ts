@@ -5,6 +5,7 @@
  */
 
 import { isRecord } from '../../lib/json.ts'
+import type { PodPlacement } from './pod-placement.ts'
 
 /** All severities, the worst first. */
 export const problemSeverities = ['CRITICAL', 'WARNING'] as const
@@ -34,6 +35,8 @@ export type ProblemRole =
   | { readonly form: 'run'; readonly began: string | undefined }
   /** A claim that no volume is bound to. Its class may wait for the first pod. */
   | { readonly form: 'claim'; readonly storageClass: string | undefined }
+  /** A pod that the scheduler cannot place. Other pods may ask for the same in vain. */
+  | ({ readonly form: 'unscheduled' } & PodPlacement)
   /** A Warning Event: so many reports about an object. */
   | { readonly form: 'report'; readonly about: ReportedObject; readonly count: number }
 
@@ -147,6 +150,27 @@ export function encodeSuccess(time: string): string | undefined {
 export function lastSuccessIn(values: readonly string[]): number | undefined {
   const value = values.find((one) => one.startsWith(successMark))
   return value === undefined ? undefined : Date.parse(value.slice(1))
+}
+
+/** The pods of a workload. */
+export interface Replicas {
+  readonly ready: number
+  readonly wanted: number
+}
+
+const replicasMark = 'p'
+
+/** The value for the pods of a workload. */
+export function encodeReplicas({ ready, wanted }: Replicas): string {
+  return `${replicasMark}${ready}/${wanted}`
+}
+
+/** The pods of a workload, from its values. */
+export function replicasIn(values: readonly string[]): Replicas | undefined {
+  const value = values.find((one) => one.startsWith(replicasMark))
+  if (value === undefined) return undefined
+  const [ready, wanted] = value.slice(1).split('/').map(Number)
+  return ready === undefined || wanted === undefined ? undefined : { ready, wanted }
 }
 
 /** A range of values: from the first one, up to but not including the second one. */

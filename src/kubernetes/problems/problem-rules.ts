@@ -12,12 +12,15 @@ import { podProblems } from './pod-problems.ts'
 import { nextScheduled } from './cron-schedule.ts'
 import {
   encodeFact,
+  encodeReplicas,
   encodeSuccess,
   type ProblemFact,
   type ProblemRuleName,
   waitsForPod,
 } from './problem-fact.ts'
+import { encodeNode } from './pod-placement.ts'
 import { referenceMarks } from './problem-references.ts'
+import { quantityOf } from './quantity.ts'
 
 /** What may be wrong with an object, from its health and itself. */
 type ProblemRule = (object: Fields, health: Health) => readonly ProblemFact[]
@@ -35,7 +38,7 @@ export function problemValuesOf(
   const rule = (Object.hasOwn(rules, name) ? rules[name] : undefined) ?? byHealth
   const further = Object.hasOwn(furtherRules, name) ? furtherRules[name] : undefined
   const ruled = (further ?? []).filter(([one]) => isOn(one)).map(([, of]) => of)
-  const marksOf = (Object.hasOwn(marks, name) ? marks[name] : undefined) ?? referenceMarks(name)
+  const marksOf = [Object.hasOwn(marks, name) ? marks[name] : undefined, referenceMarks(name)]
   if (name === '/Event' && !isOn('warningEvents')) return () => []
   return (object) => {
     const judged = ruledHealth(health, object) ?? healthy
@@ -43,22 +46,26 @@ export function problemValuesOf(
     const facts = isEnding ? stuck(object, judged) : rule(object, judged)
     const more = isEnding ? [] : ruled.flatMap((of) => of(object, judged))
     const told = [...facts, ...more].flatMap((fact) => encodeFact(fact) ?? [])
-    return isEnding || marksOf === undefined ? told : [...told, ...marksOf(object, isOn)]
+    if (isEnding) return told
+    return [...told, ...marksOf.flatMap((of) => of?.(object, isOn) ?? [])]
   }
 }
 
 /** The marks of objects, on which the problems of other objects depend. */
-const marks: Readonly<Record<string, (object: Fields, isOn: IsRuleOn) => readonly string[]>> = {
-  'batch/CronJob': (object, isOn) => [
-    ...successOf(object),
-    ...(referenceMarks('batch/CronJob')?.(object, isOn) ?? []),
-  ],
+const marks: Readonly<Record<string, (object: Fields) => readonly string[]>> = {
+  '/Node': (object) => [encodeNode(object)],
+  '/ReplicationController': replicaMarks,
+  'apps/DaemonSet': replicaMarks,
+  'apps/Deployment': replicaMarks,
+  'apps/ReplicaSet': replicaMarks,
+  'apps/StatefulSet': replicaMarks,
+  'batch/CronJob': successOf,
   'storage.k8s.io/StorageClass': ({ volumeBindingMode }) =>
     volumeBindingMode === 'WaitForFirstConsumer' ? [waitsForPod] : [],
 }
 
 /** Stands for the rules when definitions of indexes are compared. Rules do not change while a gateway runs. */
-export const problemRulesVersion = '2'
+export const problemRulesVersion = '3'
 
 /** Rules beside that of the kind, which can be switched off. */
 const furtherRules: Readonly<Record<string, readonly (readonly [ProblemRuleName, ProblemRule])[]>> =
@@ -160,28 +167,6 @@ function quotaProblems(object: Fields): readonly ProblemFact[] {
     ? (['CRITICAL', 'QuotaFull'] as const)
     : (['WARNING', 'QuotaAlmostFull'] as const)
   return [{ timing: 'atOnce', severity, reason, message }]
-}
-
-const decimalUnits: Readonly<Record<string, number>> = {
-  n: 1e-9,
-  u: 1e-6,
-  m: 1e-3,
-  k: 1e3,
-  M: 1e6,
-  G: 1e9,
-  T: 1e12,
-  P: 1e15,
-  E: 1e18,
-}
-
-/** A quantity as a number, exact enough for a share. */
-function quantityOf(value: unknown): number {
-  const found = /^([+-]?[\d.]+(?:[eE][+-]?\d+)?)([numkMGTPE]?)(i?)$/.exec(String(value))
-  if (found === null) return Number.NaN
-  const [, number, unit = '', binary] = found
-  if (unit === '') return Number(number)
-  const power = 'kMGTPE'.indexOf(unit === 'K' ? 'k' : unit) + 1
-  return Number(number) * (binary === 'i' ? 1_024 ** power : (decimalUnits[unit] ?? Number.NaN))
 }
 
 /** A run that should have begun by its schedule, and has not. While the last run goes on, `Forbid` lets none begin. */
@@ -313,6 +298,15 @@ function jobProblems(object: Fields, health: Health): readonly ProblemFact[] {
   if (health.status !== 'DEGRADED') return []
   const role = { form: 'run', began: textOf(statusOf(object)['startTime']) } as const
   return byHealth(object, health).map((fact) => ({ ...fact, role }))
+}
+
+/** How many pods of a workload are ready, and how many it wants. */
+function replicaMarks(object: Fields): readonly string[] {
+  const { desiredNumberScheduled, numberReady, readyReplicas } = statusOf(object)
+  const isByNode = desiredNumberScheduled !== undefined
+  const wanted = isByNode ? desiredNumberScheduled : (specOf(object)['replicas'] ?? 1)
+  const ready = isByNode ? numberReady : readyReplicas
+  return [encodeReplicas({ ready: countOf(ready), wanted: countOf(wanted) })]
 }
 
 function successOf(object: Fields): readonly string[] {

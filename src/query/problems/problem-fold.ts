@@ -2,23 +2,36 @@
  * Folds the facts that may be wrong with the objects of a cluster to its problems, each cause once, as the viewer may see
  * them:
  *
- * - The problems of a Node that is down include the problems of the pods on it.
- * - While an object has a problem, the problems of its owners are a part of it.
- * - Problems with the same topmost owner and the same reason are one.
- * - Warning Events count if they repeat, and neither their object, nor its owners, nor an object that it owns has another
- *   problem.
+ * 1. What a Node that is down causes is its problem: the pods on it that are not ready.
+ * 2. Every other fact that is a problem now is a finding: an object, a fact, and its cause (`causeOf`). So is what `joined`
+ *    tells: a finding from elsewhere comes in there, as a part, an id and a fact.
+ * 3. Repeated Warning Events are findings too. About an object that says itself that something is wrong, they are of the same
+ *    cause. Others count if neither their object, nor its owners, nor what it owns has another problem.
+ * 4. A claim without a volume, and the pod that cannot be scheduled for it, are one.
+ * 5. While an object has a problem, the states of its owners are a part of it (`#isExplained`).
+ * 6. Findings with the same topmost owner and the same cause are one problem, and so are pods of any owners that ask for what
+ *    no Node has. A problem is known by this place and cause: its reason may change while it lasts.
  *
- * An index has the facts, so only objects with problems are read. `ProblemOwners` finds and remembers the owners.
+ * An index has the facts, so only objects with problems are read. `ProblemOwners` finds and remembers the owners, and
+ * `ProblemGatherings` makes the problems of the findings.
  */
 
-import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
-import { type OwnerReference, objectKey, splitObjectKey } from '../../kubernetes/object.ts'
+import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
+import {
+  decodeNode,
+  nodeMark,
+  type PlacingNode,
+  type PodPlacement,
+  unmetBy,
+  type UnmetTerms,
+} from '../../kubernetes/problems/pod-placement.ts'
+import { causeOf, notReady, ownCauses } from '../../kubernetes/problems/problem-cause.ts'
 import {
   type DecodedFact,
   type FactRange,
   type ProblemRole,
-  type ProblemSeverity,
   decodeFact,
   factRanges,
   isFact,
@@ -28,7 +41,15 @@ import {
 } from '../../kubernetes/problems/problem-fact.ts'
 import { isInScope } from '../condition/scope.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
+import {
+  type Affected,
+  type FoldedProblem,
+  type Gathering,
+  include,
+  ProblemGatherings,
+} from './problem-gathering.ts'
 import { isMissed, joined } from './problem-joins.ts'
+import { type OwnedObject, ownersOf, ProblemOwners, type ReadOwners } from './problem-owners.ts'
 import {
   type ProblemPart,
   type ProblemPlace,
@@ -36,22 +57,8 @@ import {
   holds,
   isShown,
   placeKey,
+  problemIndex,
 } from './problem-part.ts'
-
-/** One problem of a cluster: a topmost owner, a reason, and the objects that have it. */
-export interface FoldedProblem<P extends ProblemPart> {
-  readonly root: ProblemPlace<P>
-  readonly rootKey: string
-  readonly reason: string
-  readonly severity: ProblemSeverity
-  readonly message: string | undefined
-  /** In milliseconds, as far as the objects say. */
-  readonly sinceMs: number | undefined
-  /** The objects that have it, without the owners of others that have it. At least one. In no order. */
-  readonly objects: readonly ProblemPlace<P>[]
-  /** A text that no other problem of the cluster has, the same as long as the problem lasts. */
-  readonly key: string
-}
 
 export interface FoldOptions<P extends ProblemPart> {
   /** The kinds of one cluster that are looked at. */
@@ -86,33 +93,11 @@ interface Found<P extends ProblemPart> {
   readonly fact: DecodedFact
 }
 
-/** A found object with its owners. */
+/** Something that is wrong with an object. */
 interface Finding<P extends ProblemPart> {
   readonly object: OwnedObject<P>
   readonly fact: DecodedFact
-}
-
-interface Gathering<P extends ProblemPart> {
-  readonly root: ProblemPlace<P>
-  readonly rootKey: string
-  readonly reason: string
-  severity: ProblemSeverity
-  /** The worst and then oldest fact, and its object. */
-  lead: DecodedFact
-  leadPlace: ProblemPlace<P>
-  sinceMs: number | undefined
-  /** Most problems have one object. */
-  readonly first: ProblemPlace<P>
-  all: Set<ProblemPlace<P>> | undefined
-  /** The gathering before it with the same topmost owner, and another reason. */
-  readonly before: Gathering<P> | undefined
-}
-
-interface Affected<P extends ProblemPart> {
-  readonly root: ProblemPlace<P>
-  readonly rootKey: string
-  /** Always the same instance for one object. */
-  readonly place: ProblemPlace<P>
+  readonly cause: string
 }
 
 class ProblemFold<P extends ProblemPart> {
@@ -123,8 +108,14 @@ class ProblemFold<P extends ProblemPart> {
   readonly #nodes: P | undefined
   /** The names of all Nodes that are down. */
   #down: ReadonlySet<string> = new Set()
-  /** The last gathering of each topmost owner, by its place or, if that is a reference, by its key. */
-  readonly #gathered = new Map<ProblemPlace<P> | string, Gathering<P>>()
+  readonly #gathered = new ProblemGatherings<P>()
+  /** The findings of each object. */
+  readonly #findings = new Map<OwnedObject<P>, Finding<P>[]>()
+  /** Objects that own one with a cause of `ownCauses`, as `cause`. */
+  readonly #explained = new Map<string, Set<OwnedObject<P>>>()
+  /** The pods that cannot be scheduled for a claim, by the claim. */
+  readonly #claimed = new Map<OwnedObject<P>, OwnedObject<P>>()
+  readonly #unmet = new Map<string, UnmetTerms | undefined>()
   /** The places of references, by key: one for each object. */
   readonly #references = new Map<string, ProblemPlace<P>>()
 
@@ -140,57 +131,151 @@ class ProblemFold<P extends ProblemPart> {
   }
 
   all(): readonly FoldedProblem<P>[] {
-    const [atOnce] = this.#ranges
-    const nodes = this.#nodes
-    const down = new Set<string>()
-    if (nodes !== undefined && atOnce !== undefined) {
-      for (const { id, fact } of this.#foundIn(nodes, atOnce)) {
-        if (fact.role?.form === 'down') down.add(nodes.view.keyOf(id))
-      }
-    }
-    this.#down = down
-    const findings: Finding<P>[] = []
+    const { parts } = this.#options
+    this.#down = this.#downNodes()
     const reports: Found<P>[] = []
-    for (const of of this.#options.parts) {
+    for (const of of parts) {
       for (const range of this.#ranges) {
         for (const found of this.#foundIn(of, range)) {
-          const { part, id, fact } = found
-          if (fact.role?.form === 'down') this.#foldDownNode(found)
-          else if (fact.role?.form === 'report') reports.push(found)
+          if (found.fact.role?.form === 'down') this.#foldDownNode(found)
+          else if (found.fact.role?.form === 'report') reports.push(found)
           else {
-            const object = this.#owners.of(part, id)
-            if (this.#counts(object, fact)) findings.push({ object, fact })
+            const object = this.#owners.of(found.part, found.id)
+            if (this.#counts(object, found.fact)) this.#find(object, found.fact)
           }
         }
       }
     }
-    for (const { part, id, fact } of joined(this.#options.parts, this.#options)) {
-      findings.push({ object: this.#owners.of(part, id), fact })
+    for (const { part, id, fact } of joined(parts, this.#options)) {
+      this.#find(this.#owners.of(part, id), fact)
     }
-    for (const { object } of findings) this.#mark(object)
-    const ofOwners = new Map<OwnedObject<P>, DecodedFact>()
-    for (const { object, fact } of findings) {
-      if (object.explainedIn !== this) continue
-      if (ofOwners.get(object)?.severity !== 'CRITICAL') ofOwners.set(object, fact)
+    for (const findings of this.#findings.values()) findings.forEach((one) => this.#mark(one))
+    this.#findReported(reports)
+    this.#findClaims()
+    const repeated: Finding<P>[] = []
+    const told: Finding<P>[] = []
+    for (const findings of this.#findings.values()) {
+      for (const one of findings) (this.#isExplained(one) ? repeated : told).push(one)
     }
-    for (const { object, fact } of findings) {
-      if (object.explainedIn === this) continue
-      const problem = this.#add(object, fact)
+    const ofOwners = Map.groupBy(repeated, ({ object }) => object)
+    for (const { object, fact, cause } of told) {
+      const own = this.#lacks(object, cause)
+      const problem = this.#add(object, fact, own)
       if (ofOwners.size === 0) continue
-      for (const owner of ownersOf(object)) include(problem, ofOwners.get(owner))
-    }
-    this.#foldReports(reports)
-    const problems: FoldedProblem<P>[] = []
-    for (const last of this.#gathered.values()) {
-      for (let one: Gathering<P> | undefined = last; one !== undefined; one = one.before) {
-        const { root, rootKey, reason, severity, sinceMs, first } = one
-        const { message } = one.lead
-        const objects = one.all === undefined ? [first] : [...one.all]
-        const key = `${rootKey} ${reason}`
-        problems.push({ root, rootKey, reason, severity, message, sinceMs, objects, key })
+      for (const owner of [object, ...ownersOf(object)]) {
+        for (const one of ofOwners.get(owner) ?? []) {
+          include(problem, one.fact, one.cause, owner.place)
+        }
       }
     }
-    return problems
+    return this.#gathered.all()
+  }
+
+  #downNodes(): ReadonlySet<string> {
+    const [atOnce] = this.#ranges
+    const nodes = this.#nodes
+    const down = new Set<string>()
+    if (nodes === undefined || atOnce === undefined) return down
+    for (const { id, fact } of this.#foundIn(nodes, atOnce)) {
+      if (fact.role?.form === 'down') down.add(nodes.view.keyOf(id))
+    }
+    return down
+  }
+
+  #find(object: OwnedObject<P>, fact: DecodedFact, cause = causeIn(object.place.part, fact)): void {
+    const findings = this.#findings.get(object)
+    const finding = { object, fact, cause }
+    if (findings === undefined) this.#findings.set(object, [finding])
+    else findings.push(finding)
+  }
+
+  /** Whether a finding only repeats what is wrong with something that the object owns. */
+  #isExplained({ object, cause }: Finding<P>): boolean {
+    if (ownCauses.has(cause)) return this.#explained.get(cause)?.has(object) === true
+    return object.explainedIn === this
+  }
+
+  /**
+   * The cause of objects that are not ready is what they lack, if they say so themselves or their owners do: a Secret that does
+   * not exist.
+   */
+  #lacks(object: OwnedObject<P>, cause: string): string {
+    if (cause !== notReady) return cause
+    const own = this.#findings.get(object)?.find((one) => ownCauses.has(one.cause))
+    if (own !== undefined) return own.cause
+    const isLacking = ownersOf(object).some(
+      (owner) => this.#findings.get(owner)?.some((one) => one.cause === 'config') === true,
+    )
+    return isLacking ? 'config' : cause
+  }
+
+  #add(object: OwnedObject<P>, fact: DecodedFact, cause: string): Gathering<P> {
+    const pod = this.#claimed.get(object)
+    if (pod !== undefined) {
+      const { root, rootKey, workload } = pod
+      return this.#gathered.add({ root, rootKey, workload, place: object.place }, fact, 'schedule')
+    }
+    const { role } = fact
+    const unmet = role?.form === 'unscheduled' ? this.#unmetBy(role) : undefined
+    if (unmet === undefined) return this.#gathered.add(object, fact, cause)
+    const { root, rootKey, workload } = object
+    const place = root.form === 'object' ? root : this.#reference(rootKey, root)
+    const affected = { root: place, rootKey: unmet.key, workload, place, isShared: true }
+    return this.#gathered.add(affected, { ...fact, message: unmet.message }, cause)
+  }
+
+  /** The terms of a pod that no Node meets, if the viewer sees all Nodes. */
+  #unmetBy(role: PodPlacement): UnmetTerms | undefined {
+    const nodes = this.#nodes
+    if (nodes === undefined || nodes.scope.form !== 'all' || role.claims.length > 0)
+      return undefined
+    const { terms, tolerations, requests } = role
+    const key = JSON.stringify([terms, tolerations, requests])
+    if (!this.#unmet.has(key)) {
+      this.#options.budget.spend('tests', nodes.view.size)
+      this.#unmet.set(key, unmetBy(placingNodes(nodes), role))
+    }
+    return this.#unmet.get(key)
+  }
+
+  #reference(key: string, place: ProblemPlace<P>): ProblemPlace<P> {
+    const known = this.#references.get(key) ?? place
+    this.#references.set(key, known)
+    return known
+  }
+
+  /** The claims without a volume are a part of what is wrong with the pods that cannot be scheduled for them. */
+  #findClaims(): void {
+    const claims = this.#owners.partOf('', 'PersistentVolumeClaim')
+    if (claims === undefined) return
+    for (const [pod, findings] of this.#findings) {
+      for (const { role } of findings.map(({ fact }) => fact)) {
+        if (role?.form !== 'unscheduled') continue
+        const { namespace } = splitObjectKey(pod.place.part.view.keyOf(pod.place.id))
+        for (const name of role.claims) {
+          const id = claims.view.idOf(objectKey({ namespace, name }))
+          if (id === undefined || !isShown(claims, id, this.#options.namespaces)) continue
+          const claim = this.#owners.of(claims, id)
+          const own = this.#ownFinding(claim)
+          if (own?.cause !== 'volume' || this.#claimed.has(claim)) continue
+          this.#claimed.set(claim, pod)
+          if (!this.#findings.has(claim)) this.#find(claim, own.fact, own.cause)
+        }
+      }
+    }
+  }
+
+  /** What an object says itself, be it a problem already or not yet. */
+  #ownFinding(object: OwnedObject<P>): Finding<P> | undefined {
+    const [found] = this.#findings.get(object) ?? []
+    if (found !== undefined) return found
+    const { part, id } = object.place
+    for (const value of factsOf(part).valuesOf(id)) {
+      const fact = isFact(value) ? decodeFact(value) : undefined
+      if (fact === undefined || fact.timing === 'from' || fact.timing === 'recent') continue
+      if (this.#counts(object, fact)) return { object, fact, cause: causeIn(part, fact) }
+    }
+    return undefined
   }
 
   /** The pods on a Node that is down are its problem. */
@@ -199,6 +284,7 @@ class ProblemFold<P extends ProblemPart> {
     const pods = this.#owners.partOf('', 'Pod')
     const node = this.#owners.of(nodes, id)
     const nodeKey = placeKey(node.place)
+    const cause = causeIn(nodes, fact)
     let isAlone = true
     const onNode =
       pods?.view.hasIndex('nodeName') === true
@@ -209,15 +295,17 @@ class ProblemFold<P extends ProblemPart> {
       // Marks sort behind facts.
       const least = pods && factsOf(pods).endValue(pod, false)
       if (pods === undefined || least === undefined || !isFact(least)) continue
+      if (!isOfNode(pods, decodeFact(least))) continue
       if (!isShown(pods, pod, namespaces)) continue
       budget.spend('tests', testsPerObject)
       const object = this.#owners.of(pods, pod)
-      this.#add({ root: node.place, rootKey: nodeKey, place: object.place }, fact)
-      this.#mark(object)
+      const affected = { root: node.place, rootKey: nodeKey, place: object.place }
+      this.#gathered.add({ ...affected, workload: undefined }, fact, cause)
+      markOwners(object, this)
       isAlone = false
     }
-    if (isAlone && namespaces === undefined) this.#add(node, fact)
-    this.#mark(node)
+    if (isAlone && namespaces === undefined) this.#gathered.add(node, fact, cause)
+    markOwners(node, this)
   }
 
   /** The visible objects of a part with facts in a range of values, without the pods on Nodes that are down. */
@@ -236,10 +324,11 @@ class ProblemFold<P extends ProblemPart> {
         budget.spend('examined', 1)
         if (!isShown(part, id, isOfNodes ? undefined : namespaces)) continue
         const node = nodeOf?.endValue(id, false)
-        if (node !== undefined && this.#down.has(node)) continue
-        budget.spend('tests', testsPerFact)
         fact ??= decodeFact(value)
-        if (fact === undefined || isOver(fact, nowMs)) continue
+        if (fact === undefined) continue
+        if (node !== undefined && this.#down.has(node) && isOfNode(part, fact)) continue
+        budget.spend('tests', testsPerFact)
+        if (isOver(fact, nowMs)) continue
         if (namespaces !== undefined && isOfNodes && fact.role?.form !== 'down') continue
         yield { part, id, fact }
       }
@@ -271,59 +360,19 @@ class ProblemFold<P extends ProblemPart> {
     }
   }
 
-  #mark(object: OwnedObject<P>): void {
-    object.affectedIn = this
-    for (let { owner } = object; owner !== undefined; { owner } = owner) {
-      owner.affectedIn = this
-      owner.explainedIn = this
-    }
+  #mark({ object, cause }: Finding<P>): void {
+    markOwners(object, this)
+    if (!ownCauses.has(cause)) return
+    let owners = this.#explained.get(cause)
+    if (owners === undefined) this.#explained.set(cause, (owners = new Set()))
+    for (const owner of ownersOf(object)) owners.add(owner)
   }
 
-  #add({ root, rootKey, place }: Affected<P>, fact: DecodedFact): Gathering<P> {
-    const { reason, severity } = fact
-    const at = root.form === 'object' ? root : rootKey
-    const last = this.#gathered.get(at)
-    let problem = last
-    while (problem !== undefined && problem.reason !== reason) problem = problem.before
-    if (problem === undefined) {
-      problem = {
-        root,
-        rootKey,
-        reason,
-        severity,
-        lead: fact,
-        leadPlace: place,
-        sinceMs: undefined,
-        first: place,
-        all: undefined,
-        before: last,
-      }
-      this.#gathered.set(at, problem)
-    } else {
-      if (place !== problem.first) (problem.all ??= new Set([problem.first])).add(place)
-      // The worst fact gives the problem its reason. Among equally bad ones, the oldest does.
-      const { lead } = problem
-      const [since, leadSince] = [fact.since ?? '~', lead.since ?? '~']
-      const isBefore =
-        severity !== lead.severity
-          ? severity === 'CRITICAL'
-          : since === leadSince
-            ? placeKey(place) < placeKey(problem.leadPlace)
-            : since < leadSince
-      if (isBefore) {
-        problem.lead = fact
-        problem.leadPlace = place
-      }
-    }
-    include(problem, fact)
-    return problem
-  }
-
-  #foldReports(reports: readonly Found<P>[]): void {
+  #findReported(reports: readonly Found<P>[]): void {
     const counts = new Map<string, number>()
     const known: {
       readonly key: string
-      readonly of: Affected<P>
+      readonly about: ProblemPlace<P>
       readonly fact: DecodedFact
     }[] = []
     for (const { part, id, fact } of reports) {
@@ -331,28 +380,50 @@ class ProblemFold<P extends ProblemPart> {
       const { namespace } = splitObjectKey(part.view.keyOf(id))
       const about = this.#reported(fact.role, namespace)
       if (about === undefined) continue
-      const aboutKey = placeKey(about)
-      let of: Affected<P>
+      const key = `${placeKey(about)} ${fact.reason}`
+      counts.set(key, (counts.get(key) ?? 0) + fact.role.count)
+      known.push({ key, about, fact })
+    }
+    const findings = known.flatMap(({ key, about, fact }): Finding<P> | readonly [] => {
+      if ((counts.get(key) ?? 0) < minReports) return []
       if (about.form === 'object') {
         const object = this.#owners.of(about.part, about.id)
-        // The report does not count if an owner has a problem of its own, which no other object explains.
-        const isKnown = ownersOf(object).some(
-          ({ affectedIn, explainedIn }) => affectedIn === this && explainedIn !== this,
-        )
-        if (object.affectedIn === this || isKnown) continue
-        of = object
-      } else {
-        const place = this.#references.get(aboutKey) ?? about
-        this.#references.set(aboutKey, place)
-        of = { root: place, rootKey: aboutKey, place }
+        const cause = this.#causeOfReport(object, fact)
+        return cause === undefined ? [] : { object, fact, cause }
       }
-      const key = `${aboutKey} ${fact.reason}`
-      counts.set(key, (counts.get(key) ?? 0) + fact.role.count)
-      known.push({ key, of, fact })
+      const rootKey = placeKey(about)
+      const place = this.#reference(rootKey, about)
+      const affected: Affected<P> = { root: place, rootKey, place, workload: undefined }
+      this.#gathered.add(affected, fact, fact.reason)
+      return []
+    })
+    for (const finding of findings) {
+      this.#find(finding.object, finding.fact, finding.cause)
+      this.#mark(finding)
     }
-    for (const { key, of, fact } of known) {
-      if ((counts.get(key) ?? 0) >= minReports) this.#add(of, fact)
+  }
+
+  /** The cause of what an Event reports of an object; `undefined` if other problems tell it. */
+  #causeOfReport(object: OwnedObject<P>, fact: DecodedFact): string | undefined {
+    const own = this.#ownFinding(object)
+    const { part, id } = object.place
+    if (own !== undefined) {
+      // The Node tells what it causes itself.
+      const isOnNode = holds(part, '', 'Pod') && part.view.hasIndex('nodeName')
+      const node = isOnNode ? part.view.index('nodeName').endValue(id, false) : undefined
+      const isOfDown = node !== undefined && this.#down.has(node) && isOfNode(part, own.fact)
+      return own.fact.role?.form === 'down' || isOfDown ? undefined : own.cause
     }
+    const cause = causeIn(part, fact)
+    if (object.affectedIn === this) return undefined
+    // Nor does the report count if an owner has a problem of its own, which no other object explains.
+    const above = ownersOf(object).filter(
+      ({ affectedIn, explainedIn }) => affectedIn === this && explainedIn !== this,
+    )
+    const isSame = above.some(
+      (owner) => this.#findings.get(owner)?.some((one) => one.cause === cause) === true,
+    )
+    return above.length === 0 || isSame ? cause : undefined
   }
 
   /** The object of an Event. `undefined` if it is gone, or in none of the namespaces. */
@@ -384,185 +455,41 @@ class ProblemFold<P extends ProblemPart> {
   }
 }
 
-/** The owners that are objects, the nearest first. */
-function ownersOf<P extends ProblemPart>(object: OwnedObject<P>): readonly OwnedObject<P>[] {
-  const all: OwnedObject<P>[] = []
-  for (let { owner } = object; owner !== undefined; { owner } = owner) all.push(owner)
-  return all
+function causeIn({ view }: ProblemPart, fact: DecodedFact): string {
+  return causeOf(view.resource, fact)
 }
 
-/** Includes the severity and the time of another fact. */
-function include<P extends ProblemPart>(
-  problem: Gathering<P>,
-  fact: DecodedFact | undefined,
-): void {
-  if (fact === undefined) return
-  if (fact.severity === 'CRITICAL') problem.severity = 'CRITICAL'
-  const { sinceMs } = fact
-  if (sinceMs !== undefined && sinceMs < (problem.sinceMs ?? Infinity)) problem.sinceMs = sinceMs
+/** Whether a Node that is down causes what is wrong with a pod on it: nothing is heard of the pod, or it does not end. */
+function isOfNode({ view }: ProblemPart, fact: DecodedFact | undefined): boolean {
+  const cause = fact === undefined ? undefined : causeOf(view.resource, fact)
+  return cause === notReady || cause === 'deletion'
 }
 
-/** An object with its owners: the same instance, however many objects lead to it. */
-interface OwnedObject<P extends ProblemPart> {
-  readonly place: { readonly form: 'object'; readonly part: P; readonly id: ObjectId }
-  /** The nearest owner that is an object. */
-  readonly owner: OwnedObject<P> | undefined
-  /** The topmost owner, or the object itself. */
-  readonly root: ProblemPlace<P>
-  readonly rootKey: string
-  /** The last fold that found a problem of the object, or of something that it owns. */
-  affectedIn: object | undefined
-  /** The last fold that found a problem of something that it owns. */
-  explainedIn: object | undefined
-}
-
-type ReadOwners<P> = (part: P, id: ObjectId) => readonly OwnerReference[]
-
-interface FoundOwner<P extends ProblemPart> {
-  readonly part: P
-  readonly known: KnownOwner
-}
-
-/** Longer chains are cut, as `ownerChain` cuts them. */
-const maxChain = 16
-
-/**
- * Finds owners as `ownerChain` does: at each step the controller, or the first owner. Follows only owners that the viewer may
- * list, of the kinds that are looked at. The Node that a static pod names as its owner does not count: it only runs the pod.
- */
-class ProblemOwners<P extends ProblemPart> {
-  readonly #parts: readonly P[]
-  readonly #readOwners: ReadOwners<P>
-  readonly #known = new Map<P, Map<ObjectId, OwnedObject<P>>>()
-  readonly #ownersIn = new Map<P, ReturnType<typeof ownersIn>>()
-  /** UIDs that no part has. */
-  readonly #unknown = new Set<string>()
-  /** The part of the last owner, by the part of the object: the next owner is most often in the same part. */
-  readonly #lastOwners = new Map<P, P>()
-
-  constructor(parts: readonly P[], readOwners: ReadOwners<P>) {
-    this.#parts = parts
-    this.#readOwners = readOwners
-  }
-
-  partOf(group: string, kind: string): P | undefined {
-    return this.#parts.find((part) => holds(part, group, kind))
-  }
-
-  /** `depth`: the steps that led here. `uids`: the UIDs of the owners, if they are known. */
-  of(part: P, id: ObjectId, depth = 0, uids?: readonly string[]): OwnedObject<P> {
-    let known = this.#known.get(part)
-    if (known === undefined) this.#known.set(part, (known = new Map()))
-    const before = known.get(id)
-    if (before !== undefined) return before
-    const place = { form: 'object', part, id } as const
-    const above = depth < maxChain ? this.#ownerOf(part, id, depth, uids) : undefined
-    const isObject = above !== undefined && !('form' in above)
-    const root = isObject ? above.root : (above ?? place)
-    const found: OwnedObject<P> = {
-      place,
-      owner: isObject ? above : undefined,
-      root,
-      rootKey: isObject ? above.rootKey : placeKey(root),
-      affectedIn: undefined,
-      explainedIn: undefined,
-    }
-    known.set(id, found)
-    return found
-  }
-
-  /** The nearest owner: an object, or a reference where the chain ends. `undefined` for a topmost object. */
-  #ownerOf(
-    part: P,
-    id: ObjectId,
-    depth: number,
-    uids = part.view.index('ownerUid').valuesOf(id),
-  ): OwnedObject<P> | Extract<ProblemPlace<P>, { form: 'reference' }> | undefined {
-    const [only] = uids
-    if (only === undefined) return undefined
-    // Most objects have one owner, which is found without reading the object.
-    if (uids.length === 1) {
-      const found = this.#visible(only, part)
-      if (found !== undefined) return this.#followed(found, depth)
-    }
-    const references = this.#readOwners(part, id)
-    const nearest = references.find(({ controller }) => controller === true) ?? references[0]
-    if (nearest === undefined) return undefined
-    const found = uids.length === 1 ? undefined : this.#visible(nearest.uid, part)
-    if (found !== undefined) return this.#followed(found, depth)
-    if (nearest.apiVersion === 'v1' && nearest.kind === 'Node') return undefined
-    const { namespace } = splitObjectKey(part.view.keyOf(id))
-    const { apiVersion, kind, name, uid } = nearest
-    return { form: 'reference', to: { apiVersion, kind, name, uid }, namespace }
-  }
-
-  #followed({ part, known }: FoundOwner<P>, depth: number): OwnedObject<P> | undefined {
-    const { id, ownerUids } = known
-    return holds(part, '', 'Node') ? undefined : this.of(part, id, depth + 1, ownerUids)
-  }
-
-  /** The object with a UID, if the viewer may list it. `of`: the part that its child is in. */
-  #visible(uid: string, of: P): FoundOwner<P> | undefined {
-    const last = this.#lastOwners.get(of)
-    let found = last === undefined ? undefined : this.#findIn(last, uid)
-    if (found === undefined && !this.#unknown.has(uid)) {
-      for (const part of this.#parts) {
-        found = this.#findIn(part, uid)
-        if (found !== undefined) break
-      }
-      if (found === undefined) this.#unknown.add(uid)
-      else this.#lastOwners.set(of, found.part)
-    }
-    if (found === undefined) return undefined
-    const { part, known } = found
-    return isInScope(part.scope, part.view.keyOf(known.id)) ? found : undefined
-  }
-
-  #findIn(part: P, uid: string): FoundOwner<P> | undefined {
-    let find = this.#ownersIn.get(part)
-    if (find === undefined) this.#ownersIn.set(part, (find = ownersIn(part.view)))
-    const known = find(uid)
-    return known && { part, known }
+/** Marks an object, and what owns it, as affected in a fold. */
+function markOwners<P extends ProblemPart>(object: OwnedObject<P>, fold: object): void {
+  object.affectedIn = fold
+  for (let { owner } = object; owner !== undefined; { owner } = owner) {
+    owner.affectedIn = fold
+    owner.explainedIn = fold
   }
 }
 
-interface KnownOwner {
-  readonly id: ObjectId
-  /** The UIDs of its own owners. */
-  readonly ownerUids: readonly string[]
-}
+const knownNodes = new WeakMap<
+  StoreView,
+  { readonly revision: number; readonly nodes: readonly PlacingNode[] }
+>()
 
-interface Remembered {
-  readonly uids: IndexView
-  readonly ownerUids: IndexView
-  readonly revision: number
-  readonly owners: Map<string, KnownOwner>
-}
-
-const remembered = new WeakMap<StoreView, Remembered>()
-
-/**
- * Finds objects of a store by UID, within one tick. Remembers them until an object comes, goes, or changes its owners, which
- * is rare among Deployments and ReplicaSets: every query seeks the same few of them, and in a large index each search waits
- * for memory several times.
- */
-function ownersIn(view: StoreView): (uid: string) => KnownOwner | undefined {
-  const uids = view.index('uid')
-  const ownerUids = view.index('ownerUid')
-  const revision = uids.revision + ownerUids.revision
-  let known = remembered.get(view)
-  if (known?.uids !== uids || known.ownerUids !== ownerUids || known.revision !== revision) {
-    known = { uids, ownerUids, revision, owners: new Map() }
-    remembered.set(view, known)
+/** What the Nodes have, decoded once for each change of it. */
+function placingNodes({ view }: ProblemPart): readonly PlacingNode[] {
+  const facts = view.index(problemIndex)
+  const known = knownNodes.get(view)
+  if (known?.revision === facts.revision) return known.nodes
+  const nodes: PlacingNode[] = []
+  for (const value of facts.orderedValues(nodeMark, false)) {
+    if (!value.startsWith(nodeMark)) break
+    const node = decodeNode(value)
+    for (const _ of facts.posting(value) ?? []) nodes.push(node)
   }
-  const { owners } = known
-  return (uid) => {
-    let owner = owners.get(uid)
-    if (owner === undefined) {
-      const id = view.idOfUid(uid)
-      if (id === undefined) return undefined
-      owners.set(uid, (owner = { id, ownerUids: ownerUids.valuesOf(id) }))
-    }
-    return owner
-  }
+  knownNodes.set(view, { revision: facts.revision, nodes })
+  return nodes
 }

@@ -13,7 +13,7 @@ import {
   type OrderTerm,
 } from '../page/list-order.ts'
 import { type PageOf, pageOfValues, pageSizeOf } from '../page/page.ts'
-import type { FoldedProblem } from './problem-fold.ts'
+import type { FoldedProblem } from './problem-gathering.ts'
 import type { ProblemPart } from './problem-part.ts'
 
 export interface ListedProblem<P extends ProblemPart> extends FoldedProblem<P> {

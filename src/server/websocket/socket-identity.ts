@@ -124,7 +124,7 @@ export class SocketIdentity implements Disposable {
     const { observer, log } = this.#parts
     if (this.#ended) return
     this[Symbol.dispose]()
-    const [code, reason] = closingOf(error)
+    const [code, reason] = closingOf(error, this.#followed !== undefined)
     const requestId = this.#requestId
     if (error instanceof CodedError) {
       const address = this.#request.socket.remoteAddress
@@ -144,10 +144,12 @@ function authorizationIn(
   return given === undefined ? undefined : typeof given === 'string' ? given : '?'
 }
 
-function closingOf(error: unknown): readonly [code: number, reason: string] {
+/** `wasAccepted`: the credentials were accepted when the connection began. */
+function closingOf(error: unknown, wasAccepted: boolean): readonly [code: number, reason: string] {
   if (error instanceof UnauthenticatedError) {
-    const mends = error.problem === 'refused'
-    return mends ? [forbiddenCode, 'Forbidden'] : [unauthorizedCode, 'Unauthorized']
+    if (error.problem !== 'refused') return [unauthorizedCode, 'Unauthorized']
+    const problem = wasAccepted ? 'have expired or are no longer accepted' : 'are not accepted'
+    return [forbiddenCode, `Forbidden: the credentials ${problem}`]
   }
   if (error instanceof ClientError) return [tooManySocketsCode, 'Too many WebSockets']
   return [tryAgainLaterCode, 'Try again later']

@@ -39,6 +39,7 @@ import { ownerReferencesOf } from '../relation-read.ts'
 import { Places } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 import { rowMembers } from './kinds-connection.ts'
+import { remediesOf } from './problem-remedies.ts'
 
 /** A `ProblemPart` of one execution. */
 export interface LookedAtPart extends KindView {
@@ -167,6 +168,8 @@ export function lostCluster(
     isOfCluster: true,
     root,
     rootKey: placeKey(root),
+    cause: 'cluster',
+    replicas: undefined,
     reason,
     severity: 'CRITICAL',
     message,
@@ -220,7 +223,7 @@ export const defaultProblemObjects = 10
 const testsPerSorted = 4
 
 export function problemValue(run: ReadRun, problem: Problem): ProblemValue {
-  const { cluster, root, severity, reason, message = null, sinceMs, objects } = problem
+  const { cluster, root, severity, reason, message = null, sinceMs, objects, replicas } = problem
   return {
     cluster,
     severity,
@@ -230,6 +233,8 @@ export function problemValue(run: ReadRun, problem: Problem): ProblemValue {
     type: typeNameOf(run.served, root) ?? null,
     since: sinceMs === undefined ? null : new Date(sinceMs).toISOString(),
     count: objects.length,
+    ready: replicas?.ready ?? null,
+    wanted: replicas?.wanted ?? null,
     id: () => problemId(problem),
     object: () => placeRef(run, cluster, root),
     objects({ first }: ProblemObjectsArguments): readonly ObjectRef[] {
@@ -243,6 +248,7 @@ export function problemValue(run: ReadRun, problem: Problem): ProblemValue {
         .map(({ place }) => placeRef(run, cluster, place))
     },
     lastEvent: () => lastEventOf(run, problem),
+    ...remediesOf(run, problem),
   }
 }
 

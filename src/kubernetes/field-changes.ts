@@ -6,9 +6,9 @@
  */
 
 import { isDeepStrictEqual } from 'node:util'
-import { fieldsOf, itemsOf, textOf } from '../../kubernetes/fields.ts'
-import { lastAppliedAnnotation } from '../../kubernetes/object.ts'
-import { isJsonObject } from '../../lib/json.ts'
+import { fieldsOf, itemsOf, textOf } from './fields.ts'
+import { lastAppliedAnnotation } from './object.ts'
+import { isJsonObject } from '../lib/json.ts'
 
 /** A field that another manager owns, as a conflict of a server-side apply names it. */
 export interface FieldConflict {
