@@ -18,6 +18,17 @@ export {
   type Removal,
 } from './client/frame-fold.ts'
 export {
+  type AdmissionDenial,
+  type ErrorCause,
+  type ErrorDetails,
+  type FieldConflict,
+  type GatewayError,
+  type GatewayErrorCode,
+  type GatewayErrorExtensions,
+  gatewayErrors,
+  type WritePrecondition,
+} from './client/gateway-errors.ts'
+export {
   type Compare,
   type LiveCollection,
   liveCollection,

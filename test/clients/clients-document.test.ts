@@ -1,13 +1,14 @@
 // Imports internals: the compiler keeps the list of error codes complete.
 import { readFileSync } from 'node:fs'
-import { isScalarType } from 'graphql'
+import { isEnumType, isScalarType } from 'graphql'
+import type { GatewayErrorCode } from 'informerql/client'
 import { describe, expect, it } from 'vitest'
 import type { ClientErrorCode } from '../../src/graphql/errors/client-error.ts'
 import { resourceOf } from '../schema/captured-cluster.ts'
 import { builtIns, schemaOf } from '../schema/served-schema.ts'
 
-/** The compiler keeps it complete. */
-const errorCodes: Readonly<Record<ClientErrorCode, true>> = {
+/** The compiler keeps it equal to the codes of the gateway and of its client. */
+const errorCodes = {
   UNAUTHENTICATED: true,
   IDENTITY_UNAVAILABLE: true,
   AUDIT_UNAVAILABLE: true,
@@ -38,7 +39,7 @@ const errorCodes: Readonly<Record<ClientErrorCode, true>> = {
   PERSISTED_QUERY_NOT_FOUND: true,
   SCHEMA_CHANGED: true,
   INTERNAL: true,
-}
+} satisfies Record<ClientErrorCode, true> & Record<GatewayErrorCode, true>
 
 const text = readFileSync('docs/clients.md', 'utf8')
 
@@ -59,9 +60,15 @@ const sorted = (names: Iterable<string | undefined>): readonly (string | undefin
   [...names].toSorted((a = '', b = '') => a.localeCompare(b))
 
 describe('docs/clients.md', () => {
-  it('lists every error code', () => {
-    const listed = tableOf('Errors').map(([code]) => code)
-    expect(sorted(listed)).toEqual(sorted(Object.keys(errorCodes)))
+  it('lists every error code, as does the schema, with what it means', async () => {
+    const { schema } = await schemaOf(builtIns)
+    const type = schema.getType('ErrorCode')
+    const values = isEnumType(type) ? type.getValues() : []
+    // The code of a gap is no error.
+    const codes = sorted([...Object.keys(errorCodes), 'NOT_SERVED'])
+    expect(sorted(values.map(({ name }) => name))).toEqual(codes)
+    expect(values.filter(({ description }) => !description)).toEqual([])
+    expect(sorted(tableOf('Errors').map(([code]) => code))).toEqual(codes)
   })
 
   it('lists every scalar of the schema', async () => {

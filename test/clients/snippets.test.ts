@@ -46,6 +46,7 @@ it('what docs/clients.md and docs/production.md show for browsers, React, Apollo
      declare const store: Store
      ${snippetWith('liveEnvironment({')}`,
   )
+  await project.write('errors.ts', snippetWith('gatewayErrors(error)'))
   const [, production = ''] =
     /```ts\n(.*?)```/s.exec(readFileSync('docs/production.md', 'utf8')) ?? []
   await project.write('graphql-ws-app.ts', production)

@@ -48,7 +48,7 @@ describeAccess('mutations, made as the caller', (cluster, isReal) => {
       const spec = `{replicas: 010, selector: {matchLabels: {app: octal}}, template: ${template}}`
       const manifest = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: octal}, spec: ${spec}}`
       const [octal] = (await applied(manifest, ', dryRun: true')) as readonly never[]
-      expect(octal).toMatchObject({ object: { json: { spec: { replicas: 8 } } } })
+      expect(octal).toMatchObject({ preview: { json: { spec: { replicas: 8 } } } })
     })
 
     it('creates and changes several documents, and names each field with its former manager', async () => {
@@ -115,7 +115,8 @@ describeAccess('mutations, made as the caller', (cluster, isReal) => {
       expect(dry).toMatchObject({
         dryRun: true,
         behind: false,
-        object: { json: { data: { a: '1' } } },
+        object: null,
+        preview: { kind: 'ConfigMap', name: 'dry', namespace, json: { data: { a: '1' } } },
       })
       expect((await cluster().ask(`${core}/configmaps/dry`)).status).toBe(404)
     })
@@ -168,9 +169,17 @@ describeAccess('mutations, made as the caller', (cluster, isReal) => {
     it('scale, by the subresource', async () => {
       const id = await idOf(ann, `deployment${at('web')}`)
       const dry = await written(ann, `scale(id: "${id}", replicas: 5, dryRun: true)`)
-      expect([after(dry), dry.object.json.spec.replicas]).toEqual([{ '/spec/replicas': 5 }, 5])
+      expect([after(dry), dry.object, dry.preview.json.spec.replicas]).toEqual([
+        { '/spec/replicas': 5 },
+        null,
+        5,
+      ])
       const scaled = await written(ann, `scale(id: "${id}", replicas: 4)`)
-      expect(scaled).toMatchObject({ object: { json: { spec: { replicas: 4 } } }, behind: false })
+      expect(scaled).toMatchObject({
+        preview: null,
+        object: { json: { spec: { replicas: 4 } } },
+        behind: false,
+      })
       expect(await refused(ann, `scale(id: "${id}", replicas: -1)`)).toMatchObject({
         code: 'BAD_USER_INPUT',
         argument: 'replicas',
@@ -231,7 +240,7 @@ describeAccess('mutations, made as the caller', (cluster, isReal) => {
       expect(template.spec.containers).toMatchObject([{ name: 'main', image: 'web:v1' }])
       expect(template.metadata.labels).toEqual({ app: 'web' })
       const previous = await written(ann, `rollback(id: "${id}", dryRun: true)`)
-      expect(previous.object.json.spec.template.spec.containers[0].image).toBe('web:v2')
+      expect(previous.preview.json.spec.template.spec.containers[0].image).toBe('web:v2')
       expect(await refused(ann, `rollback(id: "${id}", toRevision: 9)`)).toMatchObject({
         code: 'NOT_FOUND',
         argument: 'toRevision',
@@ -395,7 +404,7 @@ describeAccess('mutations, made as the caller', (cluster, isReal) => {
       await applied(configMap('left', {}))
       const id = await idOf(ann, `configMap${at('left')}`)
       const dry = await written(ann, `delete(id: "${id}", dryRun: true)`)
-      expect(dry).toMatchObject({ dryRun: true, object: { name: 'left' } })
+      expect(dry).toMatchObject({ dryRun: true, object: null, preview: null })
       const gone = await written(ann, `delete(id: "${id}", propagation: BACKGROUND)`)
       expect(gone).toMatchObject({
         object: null,

@@ -123,6 +123,7 @@ export class Reports {
 
 const payload = `{
   object { id name namespace json }
+  preview { kind name namespace json }
   changes { path before after manager masked }
   resourceVersion warnings dryRun behind
 }`

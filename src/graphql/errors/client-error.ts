@@ -20,39 +20,10 @@ import { UnauthenticatedError } from '../../access/authentication/authenticator.
 import { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { maxEchoLength, shortened } from '../../lib/text.ts'
+import type { ErrorCode } from '../schema/gateway-types.ts'
 
-/** The codes of the API's errors: part of its contract. */
-export type ClientErrorCode =
-  | 'UNAUTHENTICATED'
-  | 'IDENTITY_UNAVAILABLE'
-  | 'AUDIT_UNAVAILABLE'
-  | 'TOKEN_NEEDED'
-  | 'FORBIDDEN'
-  | 'NOT_FOUND'
-  | 'ALREADY_EXISTS'
-  | 'CONFLICT'
-  | 'INVALID'
-  | 'PRECONDITION_FAILED'
-  | 'ADMISSION_DENIED'
-  | 'DISRUPTION_BUDGET'
-  | 'TOO_MANY_WRITES'
-  | 'OUTCOME_UNKNOWN'
-  | 'BAD_USER_INPUT'
-  | 'NOT_SYNCED'
-  | 'CLUSTER_UNREACHABLE'
-  | 'CLUSTER_UNAUTHORIZED'
-  | 'NODE_UNREACHABLE'
-  | 'CACHE_FULL'
-  | 'NAMESPACE_NOT_CACHED'
-  | 'QUERY_TOO_COSTLY'
-  | 'TOO_MANY_OPERATIONS'
-  | 'DEADLINE_EXCEEDED'
-  | 'UNTRUSTED_DOCUMENT'
-  | 'SCHEMA_CHANGED'
-  | 'RBAC_BUDGET_EXCEEDED'
-  | 'UNSUPPORTED'
-  | 'PERSISTED_QUERY_NOT_FOUND'
-  | 'INTERNAL'
+/** The codes of the API's errors, from the SDL: part of its contract. `NOT_SERVED` is a gap only. */
+export type ClientErrorCode = Exclude<ErrorCode, 'NOT_SERVED'>
 
 export interface ClientErrorDetails {
   readonly argument?: string | undefined
@@ -69,6 +40,7 @@ export interface ClientErrorDetails {
 
 /** An error for the client. Its `extensions` hold the code and the {@link ClientErrorDetails}, except `cause`. */
 export class ClientError extends CodedError {
+  declare readonly code: ClientErrorCode
   readonly argument: string | undefined
   readonly cluster: string | undefined
   readonly type: string | undefined

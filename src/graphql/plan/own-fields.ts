@@ -77,7 +77,7 @@ export interface OwnFieldsContext {
 }
 
 /** The charge for a `json` path through a list: each object's list is found, compared and walked. */
-const fieldsPerJsonPath = 65
+export const fieldsPerJsonPath = 65
 
 /** The charges for values that are computed from the decoded object. */
 const fieldsPerDecoded = { health: 26, nameId: 20, podAmounts: 30, printerColumns: 40 } as const
@@ -308,13 +308,7 @@ export function decodedReader(
     case 'constant':
       return () => source.value
     case 'json':
-      // The object itself without a path, a list for a path with `[*]`, null if the path leads to nothing.
-      return (object, args) => {
-        const path = args[source.argument] as string | null | undefined
-        if (path === undefined || path === null) return object
-        const read = readPath(path)
-        return read.many ? valuesAt(read, object) : valueAt(read, object)
-      }
+      return (object, args) => jsonAt(object, args[source.argument] as string | null | undefined)
     case 'health':
       return (object) => ruledHealth(source.rule, object)
     case 'podAmounts':
@@ -326,6 +320,16 @@ export function decodedReader(
     default:
       return jsonReader(source)
   }
+}
+
+/**
+ * The object itself without a path, a list for a path with `[*]`, null if the path leads to nothing. Throws
+ * `ArgumentError` for a path that cannot be parsed.
+ */
+export function jsonAt(object: object, path: string | null | undefined): unknown {
+  if (path === undefined || path === null) return object
+  const read = readPath(path)
+  return read.many ? valuesAt(read, object) : valueAt(read, object)
 }
 
 /** Scalars whose coercion keeps every value use `writeJson`. */

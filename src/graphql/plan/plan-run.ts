@@ -44,9 +44,10 @@ import { maxAlike } from '../errors/client-error.ts'
 export interface WriteResults extends Disposable {
   /**
    * The value of a field of `Mutation`, by its response key: its payload, a payload for each document of an `apply`, or
-   * the value of an extension's resolver. Throws the error of the write.
+   * the value of an extension's resolver. Throws the error of the write. `isToldAsData`: a failed write has a payload,
+   * too, with its error in `failures`.
    */
-  result(key: string): unknown
+  result(key: string, isToldAsData: boolean): unknown
 }
 
 const directFragmentBytes = 1 << 20

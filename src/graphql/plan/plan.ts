@@ -45,13 +45,14 @@ import {
   type WrittenMember,
 } from './plan-run.ts'
 import {
+  collectFields,
+  compiledByKind,
   PlanCompiler,
   type PlanField,
   type PlanNeeds,
   type PlanWriters,
   type RowWriter,
   writtenMembers,
-  compiledByKind,
 } from './plan-compiler.ts'
 import { rowWriter } from './row-writer.ts'
 import type { Kind } from '../model/kind.ts'
@@ -173,6 +174,8 @@ const none: RequestVariables = { variableValues: { sources: {}, coerced: {} } }
 export class PlanVariation {
   /** Whether the answer depends only on the schema and the variables, like introspection. */
   readonly isOfSchema: boolean
+  /** Whether it reads all types of the schema. */
+  readonly readsSchema: boolean
   readonly #roots: (RootWriter & { readonly args: FieldArguments; readonly needs: PlanNeeds })[] =
     []
   readonly #members: readonly WrittenMember<[], PlanRun>[]
@@ -196,6 +199,7 @@ export class PlanVariation {
         }
       }
     })
+    this.readsSchema = this.#roots.some(({ ofSchema }) => ofSchema === 'whole')
     this.isOfSchema = this.#roots.every(({ ofSchema }) => ofSchema !== undefined)
     this.#grown = compiler.collect.grown
   }
@@ -390,11 +394,18 @@ function extensionRoot(extension: ExtensionField, field: PlanField): RootWriter 
   return { write: (run) => write(run, run.extensions.of(run.event, undefined)) }
 }
 
-/** Compiles a field of `Mutation`. Its write was made before the answer is read. */
+/**
+ * Compiles a field of `Mutation`. Its write was made before the answer is read. If the `errors` of a payload are selected,
+ * a failed write has a payload.
+ */
 function writeRoot(field: PlanField): RootWriter {
-  const { key } = field
+  const { key, compiler, selections, source } = field
   const write = valueWriter(field)
-  return { write: (run) => write(run, run.writes?.result(key)) }
+  const selected = collectFields(selections, new Set(['WritePayload']), compiler.collect)
+  const isToldAsData =
+    source.form === 'write' &&
+    [...selected.values()].some(([node]) => node?.name.value === 'errors')
+  return { write: (run) => write(run, run.writes?.result(key, isToldAsData)) }
 }
 
 /** Compiles the list of a kind, in the clusters that the arguments of a request name. */

@@ -340,12 +340,22 @@ type Members = readonly (WrittenMember<[unknown, string | undefined]> & { readon
 /** The members that depend on nothing but the version of an object, by type. Their text is kept with the version. */
 const keptMembers: Readonly<Record<string, ReadonlySet<string>>> = { GraphNode: keptOfNode }
 
+/** The types whose values have errors beside them also as items of a list: the payloads of `apply`. */
+const failingItems: ReadonlySet<string> = new Set(['WritePayload'])
+
 /** The types whose values are charged when they are written, since the reads that make them charge nothing. */
 const pricedTypes: ReadonlySet<string> = new Set(['ObjectRef'])
 
 function objectWriter(type: GraphQLObjectType, field: PlanField): ValueWriter {
   const members = membersOf(type, field)
   const leastLength = leastLengthOf(members)
+  if (failingItems.has(type.name) && isListType(getNullableType(field.type))) {
+    return (run, value, cluster) => {
+      const { failures } = value as { readonly failures?: readonly Error[] }
+      if (failures !== undefined) run.errors.beside(failures, field.nodes)
+      return objectText(run, members, value, cluster)
+    }
+  }
   if (pricedTypes.has(type.name)) {
     const writePriced: ValueWriter = (run, value, cluster) => {
       run.budget.spend('fields', members.length)

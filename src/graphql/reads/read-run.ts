@@ -14,7 +14,7 @@ import type {
 import type { Coverage } from '../../cache/coverage.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { LastSteps } from '../../query/relation/last-steps.ts'
-import { ClientError, type ClientErrorCode } from '../errors/client-error.ts'
+import { ClientError } from '../errors/client-error.ts'
 import { type Kind, usedByField } from '../model/kind.ts'
 import { objectIdOf } from '../model/object-id.ts'
 import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
@@ -163,7 +163,7 @@ function relatedStores(run: ReadRun, cluster: string): RelatedStores {
       const { type: refused, hint, retryAfterMs } = cause
       const details = { argument, cluster: cause.cluster, type: refused, hint, retryAfterMs, cause }
       const message = `${argument}: ${cause.message}`
-      error = new ClientError(cause.code as ClientErrorCode, message, details)
+      error = new ClientError(cause.code, message, details)
       errors.set(key, error)
     }
     return error

@@ -31,7 +31,7 @@ import { decodeObjectId } from '../model/object-id.ts'
 import { type Caller, callerServer } from '../prepare/caller-server.ts'
 import { inTurns, queryLane, turns } from '../prepare/user-shares.ts'
 import type { ViewerAccess } from '../prepare/viewer-access.ts'
-import { type StoredObject, storedObject } from '../reads/direct/direct-reads.ts'
+import { storedObject } from '../reads/direct/direct-reads.ts'
 import { identified, kindOfIdentity, madeAnew } from '../reads/object-read.ts'
 import { ReadRun } from '../reads/read-run.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
@@ -51,21 +51,7 @@ import {
   type WriteVerb,
 } from './write-errors.ts'
 import type { OperationBytes, WriteLimits } from './write-limits.ts'
-
-/** The result of a write, or of a dry run. */
-export interface WritePayload {
-  /** The object in the API server's answer, in a store of its own; `null` if it is gone. */
-  readonly object: StoredObject | null
-  readonly changes: readonly FieldChange[]
-  readonly resourceVersion: string | null
-  readonly warnings: readonly string[]
-  readonly dryRun: boolean
-  readonly behind: boolean
-  /** How long the write has waited for the cache. No field shows it. */
-  readonly waitedMs: number
-  /** The name of the object, even if the API server made it; `''` if unknown. No field shows it. */
-  readonly name: string
-}
+import { previewOf, type WritePayload } from './write-payload.ts'
 
 export interface WriteWishes {
   readonly dryRun?: boolean | null | undefined
@@ -247,10 +233,12 @@ export class CallerWriter implements AsyncDisposable {
     const name = place.name || after?.metadata.name || ''
     const at = { ...place, name }
     const { behind, waitedMs } = await this.#caughtUp(at, isDryRun ? undefined : written)
-    const shown = isDryRun && removes ? known : after
-    const object = await this.#rowOf(at, resource, shown, isDryRun)
+    const object = await this.#rowOf(at, resource, after, isDryRun)
+    const isStored = object !== undefined && !isDryRun
     const payload: WritePayload = {
-      object: object === undefined ? null : storedObject(place, object),
+      object: isStored ? storedObject(place, object) : null,
+      preview: object !== undefined && isDryRun ? previewOf(place.cluster, object) : null,
+      errors: [],
       changes,
       resourceVersion: version ?? null,
       warnings,
@@ -259,7 +247,7 @@ export class CallerWriter implements AsyncDisposable {
       waitedMs,
       name,
     }
-    this.#options.held?.keep([payload.object?.object, changes])
+    this.#options.held?.keep([object, changes])
     return payload
   }
 
@@ -407,7 +395,7 @@ export class CallerWriter implements AsyncDisposable {
     return { behind: !isThere, waitedMs: performance.now() - beganMs }
   }
 
-  /** The object as caches hold it, in the served version. */
+  /** The object as caches hold it, in the served version; of a dry run, in the version that it was written in. */
   async #rowOf(
     place: WritePlace,
     resource: ApiResource,
@@ -417,14 +405,14 @@ export class CallerWriter implements AsyncDisposable {
     if (object === undefined) return undefined
     const { kind } = place
     let shown = object
-    if (resource.version !== kind.resource.version) {
-      if (isDryRun) return undefined
+    if (resource.version !== kind.resource.version && !isDryRun) {
       const at = { ...place, uid: textOf(object.metadata.uid) }
       const served = await this.#after(at, kind.resource)
       if (served === undefined || served === 'gone') return undefined
       shown = served
     }
-    const codec = createObjectCodec({ resource: kind.resource, metadataOnly: kind.metadataOnly })
+    const held = isDryRun ? resource : kind.resource
+    const codec = createObjectCodec({ resource: held, metadataOnly: kind.metadataOnly })
     const lane = queryLane(this.#options.caller.viewer)
     await turns.enter(lane)
     return turns.run(() => codec.encode(Buffer.from(JSON.stringify(shown))).object, lane)

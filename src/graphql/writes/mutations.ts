@@ -26,7 +26,7 @@ import type { WriteResults } from '../plan/plan-run.ts'
 import { clusterNamed } from '../prepare/kind-view.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import type { OperationObserver } from '../answer/operation-observer.ts'
-import { CallerWriter, nameOf, placeOfId, reported, type WritePayload } from './caller-writer.ts'
+import { CallerWriter, nameOf, placeOfId, reported } from './caller-writer.ts'
 import type { WritePlace } from './write-errors.ts'
 import { ManifestReader, placeOfDocument, titleOf } from './manifests.ts'
 import {
@@ -38,6 +38,7 @@ import {
   validationOf,
 } from './object-actions.ts'
 import { OperationBytes, type WriteLimits, type WriteQuota } from './write-limits.ts'
+import { failedPayload, type WritePayload } from './write-payload.ts'
 
 export interface MutationsOptions {
   readonly limits: OperationLimits
@@ -139,8 +140,16 @@ export class Mutations implements MutationSource {
     const kept = holding.move()
     return {
       [Symbol.dispose]: () => kept.dispose(),
-      result(key) {
+      result(key, isToldAsData) {
         const outcome = outcomes.get(key)
+        if (isToldAsData) {
+          const { name, values } = fields.find((field) => field.key === key) ?? {}
+          const isDryRun = !(values instanceof Error) && values?.dryRun === true
+          const told = (one: unknown): unknown =>
+            one instanceof Error ? failedPayload(one, isDryRun) : one
+          // An apply whose manifest cannot be read has one payload.
+          return name === 'apply' ? [outcome].flat().map(told) : told(outcome)
+        }
         if (outcome instanceof Error) throw outcome
         return outcome
       },

@@ -16,11 +16,12 @@ import { present } from '../../lib/options.ts'
 import { quoted, shortened } from '../../lib/text.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
-import { type CallerWriter, nameOf, type WritePayload, type WriteWishes } from './caller-writer.ts'
+import { type CallerWriter, nameOf, type WriteWishes } from './caller-writer.ts'
 import { isContent } from '../../kubernetes/field-changes.ts'
 import type { WritePlace } from './write-errors.ts'
 import type { ManifestReader } from './manifests.ts'
 import { refusePaused, rollback } from './rollback.ts'
+import type { WritePayload } from './write-payload.ts'
 
 export interface ActionArguments extends WriteWishes {
   readonly type?: 'MERGE' | 'STRATEGIC' | 'JSON'

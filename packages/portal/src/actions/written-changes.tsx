@@ -12,9 +12,10 @@ const shownAtFirst = 12
 /** What a write changes or would change, and what the API server warns of. */
 export function WrittenChanges({ written }: { readonly written: Written }) {
   const [isAll, setAll] = useState(false)
-  const { changes, warnings, object } = written
+  const { changes, warnings, object, preview } = written
+  const kind = (preview ?? object)?.kind
   const isRemoved = changes.some(({ path, after }) => path === '' && after === null)
-  const isCreated = object !== null && changes.some(({ path }) => path === '/metadata/name')
+  const isCreated = kind !== undefined && changes.some(({ path }) => path === '/metadata/name')
   // Of a new object, each field is one that differs.
   const shown = isAll ? changes : changes.slice(0, isCreated ? 0 : shownAtFirst)
   return (
@@ -29,7 +30,7 @@ export function WrittenChanges({ written }: { readonly written: Written }) {
           </ul>
         </div>
       )}
-      {isCreated ? <p>{say.created(object.kind)}</p> : null}
+      {isCreated ? <p>{say.created(kind)}</p> : null}
       {isRemoved ? <p>{say.removed}</p> : null}
       {isRemoved || (isCreated && !isAll) ? null : <FieldChanges changes={shown} />}
       {shown.length === changes.length || isRemoved ? null : (

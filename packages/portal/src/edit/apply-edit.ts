@@ -73,7 +73,7 @@ export async function review(gateway: Gateway, edit: Edit): Promise<Review> {
       kept = [...kept, ...missing]
       continue
     }
-    const result = written.object === null ? undefined : editableOf(written.object.json)
+    const result = written.preview === null ? undefined : editableOf(written.preview.json)
     if (result === undefined) return { written, staying: [], kept }
     const lost = differences(live, result).filter(
       ({ place }) => !mine.some((one) => overlap(one.place, place)),
