@@ -53,8 +53,8 @@ type Told = string | null | (() => string | null)
 export function contentNeeds(served: ServedSchema, cluster: string): readonly RelatedNeed[] {
   const kinds = problemKindsOf(served, cluster).filter(isContent)
   // Pods come first: they tell the cause, and their owners what follows from it.
-  const isPod = ({ resource }: Kind): number => (resource.kind === 'Pod' ? 0 : 1)
-  return kinds.toSorted((a, b) => isPod(a) - isPod(b)).map((kind) => ({ kind, indexes }))
+  const pods = kinds.filter(({ resource }) => resource.kind === 'Pod')
+  return [...new Set([...pods, ...kinds])].map((kind) => ({ kind, indexes }))
 }
 
 /** Events say what has happened, and have no health. */
