@@ -94,7 +94,10 @@ const apiServerChecks: OptionChecks<ApiServerOptions> = {
 }
 
 /** A small request. Its limits default to the connection's. */
-export interface ApiRequestOptions extends Partial<JsonRequestOptions> {}
+export interface ApiRequestOptions extends Partial<JsonRequestOptions> {
+  /** Reads the text of an answer that is no error. Default: `JSON.parse`. */
+  readonly read?: (text: string) => unknown
+}
 
 /** Makes a new signal each time: a shared one would collect the listeners of all requests. */
 const neverAborted = (): AbortSignal => new AbortController().signal
@@ -247,12 +250,13 @@ export class ApiServer implements AsyncDisposable {
     path: string,
     options: ApiRequestOptions = {},
   ): Promise<unknown> {
-    return await requestJson(this.#transport, method, path, {
+    const { read, ...others } = options
+    const limits = {
       deadlineMs: this.#limits.requestDeadlineMs,
       maxBytes: this.#limits.maxAnswerBytes,
       signal: neverAborted(),
-      ...present(options),
-    })
+    }
+    return await requestJson(this.#transport, method, path, { ...limits, ...present(others) }, read)
   }
 
   /**

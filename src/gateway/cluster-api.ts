@@ -11,6 +11,7 @@ import { fieldsOf, textOf } from '../kubernetes/fields.ts'
 import type { OpenApiDocument, OpenApiDocuments } from '../kubernetes/open-api-structures.ts'
 import type { ApiServer } from '../api-server/api-server.ts'
 import { boundedParallel } from '../lib/concurrency.ts'
+import { withoutValuesOf } from '../lib/json-members.ts'
 import type { ApiResource } from '../kubernetes/api-resource.ts'
 import { ApiStatusError } from '../kubernetes/status.ts'
 
@@ -175,7 +176,12 @@ export interface ClusterDefinition {
 /** The metadata that identifies a state of a definition. */
 export type DefinitionMetadata = Pick<ClusterDefinition, 'name' | 'uid' | 'generation'>
 
-const pageSize = 50
+/** The schemas, which are most of the text, are never parsed: they come from OpenAPI. */
+function readDefinitions(text: string): unknown {
+  return JSON.parse(withoutValuesOf('openAPIV3Schema', text))
+}
+
+const pageSize = 20
 const maxParallel = 4
 
 /** The CustomResourceDefinitions of one cluster, by name, without their schemas. */
@@ -201,7 +207,10 @@ export class ClusterDefinitions {
         ...(token === '' ? {} : { continue: token }),
       })
       const path = `${definitionsPath}?${query}`
-      const page = (await this.#apiServer.request('GET', path, { signal })) as DefinitionPage
+      const page = (await this.#apiServer.request('GET', path, {
+        signal,
+        read: readDefinitions,
+      })) as DefinitionPage
       for (const object of page.items ?? []) keep(found, object)
       token = page.metadata?.continue ?? ''
     } while (token !== '')
@@ -229,7 +238,8 @@ export class ClusterDefinitions {
     const read = await boundedParallel(changed, maxParallel, async ({ name }) => {
       try {
         const path = `${definitionsPath}/${encodeURIComponent(name)}`
-        return (await this.#apiServer.request('GET', path, { signal })) as Json
+        const options = { signal, read: readDefinitions }
+        return (await this.#apiServer.request('GET', path, options)) as Json
       } catch (error) {
         if (error instanceof ApiStatusError && error.httpStatus === 404) return undefined
         throw error

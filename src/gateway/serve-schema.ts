@@ -8,7 +8,6 @@
  */
 
 import { createHash } from 'node:crypto'
-import { validateSchema } from 'graphql'
 import type { ClusterAccess } from '../access/cluster-access.ts'
 import type { ClusterCache, ServedResource } from '../cache/cluster-cache.ts'
 import type { ReadExtension } from '../graphql/extensions/extension-document.ts'
@@ -29,6 +28,7 @@ import {
 } from '../graphql/served/served-schema.ts'
 import type { DormantDeclaration } from '../graphql/model/kind-catalog.ts'
 import { schemaInSteps } from '../graphql/schema/create-schema.ts'
+import { schemaProblemInSteps, typesInSteps } from '../graphql/schema/lazy-schema.ts'
 import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
 import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
 import { documentHash } from '../api-server/discovery/open-api.ts'
@@ -204,12 +204,14 @@ function* schemaMadeOf(
   const ofApis = yield* schemaInSteps(model, { relay, secretData, writes, federation })
   yield
   const isExtended = extensions.length > 0
+  // An extension is added to a copy of all types.
+  if (isExtended) yield* typesInSteps(ofApis)
   const { schema, ...unextended } = isExtended
     ? extendedSchema(ofApis, kinds, extensions)
     : { schema: ofApis, problems: [], dormant: [] }
   yield
   // Validates now, so that the first operation does not wait for it.
-  const [invalid] = validateSchema(schema)
+  const invalid = yield* schemaProblemInSteps(schema)
   // An invalid schema would fail every operation.
   if (invalid !== undefined) {
     const hint = 'rename the field or type in the message'

@@ -13,7 +13,7 @@
  */
 
 import { createHash } from 'node:crypto'
-import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { isRecord } from '../lib/json.ts'
 import { SharedValues } from '../lib/shared-values.ts'
 import {
@@ -109,24 +109,46 @@ export function* sharedSchemaInSteps(
 
 const pauseParts = 500
 
-/** All parts of a schema, those of a part after it; or the first problem. The walk does not recurse: depth needs no stack. */
+/**
+ * All parts of a schema, those of a part after it; or the first problem. The walk does not recurse, so that depth needs no
+ * stack, and makes no object for a part: there are a hundred thousand in the definitions of a cluster.
+ */
 function* checkedParts(start: OpenApiSchema): Generator<void, OpenApiSchema[] | SchemaProblem> {
-  const order: OpenApiSchema[] = []
-  const rest: [schema: unknown, path: string, depth: number][] = [[start, '', 0]]
-  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
-    const [schema, path, depth] = next
+  const order: OpenApiSchema[] = [start]
+  // Of each part, where the part around it stands, the step to it, its depth, and the length of its path.
+  const around: number[] = [-1]
+  const steps: string[] = ['']
+  const depths: number[] = [0]
+  const lengths: number[] = [0]
+  const pathOf = (part: number): string => {
+    const path: string[] = []
+    for (let at = part; at > 0; at = around[at] ?? 0) path.push(steps[at] ?? '')
+    return path.toReversed().join('.')
+  }
+  // The loop also visits the parts that it adds.
+  for (let at = 0; at < order.length; at += 1) {
+    const schema = order[at] as OpenApiSchema
+    const depth = depths[at] ?? 0
+    const length = lengths[at] ?? 0
     const problem = partProblem(schema, depth)
-    if (problem !== undefined) return { path, problem }
-    if (path.length > schemaBounds.pathCharacters) {
-      const problemOfPath = `has a path of more than ${schemaBounds.pathCharacters} characters`
-      return { path: `${path.slice(0, 100)}…`, problem: problemOfPath }
+    if (problem !== undefined) return { path: pathOf(at), problem }
+    if (length > schemaBounds.pathCharacters) {
+      const tooLong = `has a path of more than ${schemaBounds.pathCharacters} characters`
+      return { path: `${pathOf(at).slice(0, 100)}…`, problem: tooLong }
     }
-    order.push(schema as OpenApiSchema)
-    if (order.length > schemaBounds.parts) return tooManyParts(path, schemaBounds.parts)
-    for (const [step, part] of partsOf(schema as OpenApiSchema)) {
-      rest.push([part, path === '' ? step : `${path}.${step}`, depth + 1])
+    if (order.length > schemaBounds.parts) return tooManyParts(pathOf(at), schemaBounds.parts)
+    const add = (step: string, part: unknown): void => {
+      order.push(part as OpenApiSchema)
+      around.push(at)
+      steps.push(step)
+      depths.push(depth + 1)
+      lengths.push(length + step.length + 1)
     }
-    if (order.length % pauseParts === 0) yield
+    const { properties = {}, items, additionalProperties: values } = schema
+    for (const name of Object.keys(properties)) add(name, properties[name])
+    if (items !== undefined) add('[*]', items)
+    if (typeof values === 'object') add('[*]', values)
+    if (at % pauseParts === 0) yield
   }
   return order
 }
@@ -288,6 +310,8 @@ export class KindSchema {
   readonly problem: SchemaProblem | undefined
   /** The definitions of its document that it refers to. */
   readonly references: readonly string[]
+  /** The schema without what is in its properties. */
+  readonly outline: OpenApiSchema
   readonly #text: Uint8Array
   #parsed: WeakRef<SharedSchema> | undefined
 
@@ -301,8 +325,11 @@ export class KindSchema {
     this.problem = 'problem' in shared ? shared : undefined
     const held = 'problem' in shared ? emptySchema : shared
     this.references = held.references
+    const { description, deprecated, properties = {} } = held.root
+    const names = Object.keys(properties).map((name) => [name, {}])
+    this.outline = definedOf({ description, deprecated, properties: Object.fromEntries(names) })
     // A copy: what zlib returns is the beginning of a larger buffer.
-    this.#text = new Uint8Array(brotliCompressSync(JSON.stringify(held), compression))
+    this.#text = new Uint8Array(deflateRawSync(JSON.stringify(held), compression))
   }
 
   /** The schema of a text, made once for equal texts of the process. Throws `SyntaxError`. */
@@ -319,7 +346,7 @@ export class KindSchema {
   read(): SharedSchema {
     let parsed = this.#parsed?.deref()
     if (parsed === undefined) {
-      parsed = JSON.parse(brotliDecompressSync(this.#text).toString()) as SharedSchema
+      parsed = JSON.parse(inflateRawSync(this.#text).toString()) as SharedSchema
       this.#parsed = new WeakRef(parsed)
     }
     return parsed
@@ -353,8 +380,8 @@ export class KindSchema {
 
 const emptySchema: SharedSchema = { root: {}, structures: [], references: [] }
 const sharedSchemas = new SharedValues<KindSchema>()
-// Compresses the repetitions of descriptions; higher qualities take longer than the rest of the work.
-const compression = { params: { [constants.BROTLI_PARAM_QUALITY]: 2 } }
+
+const compression = { level: 3 } as const
 
 /** A document under `/openapi/v3/<group version path>`, as far as it is used here. */
 export interface OpenApiDocument {

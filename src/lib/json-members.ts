@@ -29,6 +29,20 @@ export function* jsonMembers(text: string, at: number = 0): Generator<JsonMember
   }
 }
 
+/** The text of a JSON value with `null` in place of the values of all members of a name. Throws `SyntaxError`. */
+export function withoutValuesOf(name: string, text: string): string {
+  // In the text of a string, the quotes would be escaped.
+  const member = `${JSON.stringify(name)}:`
+  const parts: string[] = []
+  let from = 0
+  for (let at = text.indexOf(member); at >= 0; at = text.indexOf(member, from)) {
+    const begin = at + member.length
+    parts.push(text.slice(from, begin), 'null')
+    from = afterValue(text, afterSpace(text, begin))
+  }
+  return parts.length === 0 ? text : parts.join('') + text.slice(from)
+}
+
 const quote = 0x22
 const backslash = 0x5c
 

@@ -2,23 +2,26 @@
 import { expect, it } from 'vitest'
 import { type Scope, unrestricted } from '../../src/query/condition/scope.ts'
 import { WorkBudget } from '../../src/query/condition/work-budget.ts'
-import { compileRelations, indexersByType } from '../../src/query/relation/relations.ts'
+import { compiledRelationsInSteps, indexersByType } from '../../src/query/relation/relations.ts'
+import { atOnce } from '../../src/lib/event-loop.ts'
 import { objectOf, resourceOf, storeOf } from './stores.ts'
 
-const relations = compileRelations(
-  [
-    {
-      form: 'selects',
-      name: 'targets',
-      from: 'Scraper',
-      to: 'Target',
-      path: 'spec.selector',
-      selector: 'labelSelector',
-      namespaceLabelsPath: 'spec.namespaces',
-    },
-    { form: 'reverse', name: 'scrapers', from: 'Target', to: 'Scraper', of: 'Scraper.targets' },
-  ],
-  { isNamespaced: (type) => type !== 'Namespace' },
+const relations = atOnce(
+  compiledRelationsInSteps(
+    [
+      {
+        form: 'selects',
+        name: 'targets',
+        from: 'Scraper',
+        to: 'Target',
+        path: 'spec.selector',
+        selector: 'labelSelector',
+        namespaceLabelsPath: 'spec.namespaces',
+      },
+      { form: 'reverse', name: 'scrapers', from: 'Target', to: 'Scraper', of: 'Scraper.targets' },
+    ],
+    { isNamespaced: (type) => type !== 'Namespace' },
+  ),
 )
 
 /** Which Scrapers select the one Target there is, as far as may be seen; nobody may read Namespaces. */

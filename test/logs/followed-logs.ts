@@ -24,6 +24,7 @@ export interface Logs {
   readonly streams: readonly LogStream[] | null
   readonly skipped: number
   readonly notFollowed: number
+  readonly incomplete: readonly { readonly cluster: string; readonly code: string }[]
 }
 
 export const logFields = `lines { cluster pod container time text fields }

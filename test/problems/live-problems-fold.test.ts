@@ -7,7 +7,7 @@ import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
 
 const wait = { timeout: 20_000, interval: 50 }
-const row = `id cluster kind type reason severity message count
+const row = `id cluster kind type reason severity message count ready wanted
   object { kind namespace name } objects(first: 40) { kind namespace name }`
 const afterMs = 1_500
 
@@ -22,6 +22,23 @@ const variants = [
 /** Keys of maps are sorted, as those of rows are. */
 const sorted = (rows: readonly Fields[]): readonly Fields[] =>
   rows.toSorted((a, b) => (a['id'] < b['id'] ? -1 : 1))
+
+/** Names of objects are never used again, so that a place and a cause are one row for ever. */
+const ids = new Map<string, string>()
+const causes: Readonly<Record<string, string>> = {
+  FailedMount: 'ready',
+  Unhealthy: 'ready',
+  ContainersNotReady: 'ready',
+  ProgressDeadlineExceeded: 'ready',
+  NodeStatusUnknown: 'ready',
+  Pending: 'volume',
+  ProvisioningFailed: 'volume',
+  MissingStorageClass: 'volume',
+  ErrImagePull: 'image',
+  ImagePullBackOff: 'image',
+  Error: 'crash',
+  CrashLoopBackOff: 'crash',
+}
 
 /** Folds a subscription to problems, as clients do. */
 class Follower {
@@ -42,6 +59,7 @@ class Follower {
         next: ({ data, errors }) => {
           if (data == null) this.failure = errors
           else {
+            this.#remember(data['problems'].changes)
             this.last = data['problems']
             this.fold.apply(data['problems'])
             if (this.last['reset'] === true) this.resets += 1
@@ -57,6 +75,23 @@ class Follower {
         },
       },
     )
+  }
+
+  /** A row of one object and class of reasons has the same id, in all frames and lists. */
+  #remember(changes: readonly Fields[]): void {
+    for (const { object, objectId } of changes) {
+      if (object === null) continue
+      const { cluster, kind, reason, message } = object
+      const isShared = String(message).startsWith('no Node has')
+      if (reason === 'Unschedulable' && !isShared) continue
+      const { namespace, name } = object.object
+      const place = isShared
+        ? `${cluster} ${message}`
+        : `${cluster} ${kind} ${namespace} ${name} ${causes[reason] ?? reason}`
+      const known = ids.get(place) ?? objectId
+      ids.set(place, known)
+      if (known !== objectId) this.failure = `${place} has the ids ${known} and ${objectId}`
+    }
   }
 
   get shown(): string {
@@ -163,8 +198,17 @@ class World {
       this.#made.delete(some[0])
       await sent(this.#simulator, 'DELETE', some[0])
     }
-    const podState = this.#pick(['ImagePullBackOff', 'CrashLoopBackOff', 'fine', 'unready'])
+    const podState = this.#pick([
+      'ImagePullBackOff',
+      'ErrImagePull',
+      'CrashLoopBackOff',
+      'fine',
+      'unready',
+      'unready',
+    ])
     const node = this.#some('/nodes/')
+    const claimed = this.#some(`${namespace}/persistentvolumeclaims/`)
+    const claimName = claimed?.[1]['metadata'].name
     const pod = this.#some('/pods/')
     const steps: readonly (() => Promise<unknown>)[] = [
       () => this.#make(`${apps}/deployments`, { metadata: { name }, spec: workload }),
@@ -176,7 +220,12 @@ class World {
       () =>
         this.#make(`${core}/pods`, {
           metadata: { name, ...ownedBy(this.#some('/replicasets/')) },
-          spec: { ...template.spec, ...(node && { nodeName: node[1]['metadata'].name }) },
+          spec: {
+            ...template.spec,
+            ...this.#pick([{}, { nodeSelector: { os: this.#pick(['linux', 'plan9']) } }]),
+            ...(claimName && { volumes: [{ name: 'data', persistentVolumeClaim: { claimName } }] }),
+            ...(node && this.#random() < 0.7 && { nodeName: node[1]['metadata'].name }),
+          },
         }),
       () => this.#make('/api/v1/nodes', { metadata: { name } }),
       async () =>
@@ -222,10 +271,50 @@ class World {
         })
       }),
       async () => {
+        const some = this.#some('/pods/')
+        if (some === undefined) return
+        const message = this.#pick(['no', 'pod has unbound immediate PersistentVolumeClaims'])
+        const unscheduled = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }
+        await status(some[0], { phase: 'Pending', conditions: [{ ...unscheduled, message }] })
+      },
+      async () => {
+        if (node === undefined) return
+        const os = this.#pick(['linux', null])
+        await sent(this.#simulator, 'PATCH', node[0], { metadata: { labels: { os } } })
+      },
+      async () => {
+        const some = this.#some('/replicasets/')
+        if (some === undefined) return
+        const refused = { type: 'ReplicaFailure', status: 'True', reason: 'FailedCreate' }
+        const conditions = this.#pick([[refused], []])
+        await status(some[0], { replicas: 1, conditions, readyReplicas: this.#pick([0, 1]) })
+      },
+      async () => {
+        const some = this.#some('/persistentvolumeclaims/')
+        if (some === undefined) return
+        const { namespace: of, name: claim, uid } = some[1]['metadata']
+        await this.#make(`/api/v1/namespaces/${of}/events`, {
+          metadata: { name },
+          type: 'Warning',
+          reason: 'ProvisioningFailed',
+          message: 'no room',
+          count: 3,
+          lastTimestamp: now.replace(/\.\d+Z/, 'Z'),
+          involvedObject: {
+            apiVersion: 'v1',
+            kind: 'PersistentVolumeClaim',
+            namespace: of,
+            name: claim,
+            uid,
+          },
+        })
+      },
+      async () => {
         const some = this.#some('/deployments/')
         if (some === undefined) return
         const isLate = this.#random() < 0.5
         await status(some[0], {
+          readyReplicas: this.#pick([0, 1]),
           conditions: [
             {
               type: 'Progressing',

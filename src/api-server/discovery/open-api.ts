@@ -49,7 +49,7 @@ export interface OpenApiRequest {
 }
 
 /** The number of documents requested at once. */
-const maxParallel = 4
+const maxParallel = 2
 
 interface CachedDocument {
   /** The address with its hash: the same address means the same content. */

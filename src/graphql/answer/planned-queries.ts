@@ -19,6 +19,7 @@ import type { CallerToken } from '../../access/authentication/authenticator.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import { withDeadline } from '../../lib/deadline.ts'
 import { parseHeld } from '../../informer/codec/projection.ts'
+import { makeTypes } from '../schema/lazy-schema.ts'
 import { ReportingBudget, WorkBudget, type WorkLimits } from '../../query/condition/work-budget.ts'
 import { ReadReport } from '../../query/condition/read-report.ts'
 import {
@@ -356,10 +357,15 @@ export class PlannedQueries {
   }
 
   #run<T extends string | ExecutionResult>(
-    { served }: KnownQuery,
-    { variation, variables }: AskedPlan,
-    { budget, origin, secrets, logged, started, event, writes, answered }: RunOptions<T>,
+    known: KnownQuery,
+    asked: AskedPlan,
+    options: RunOptions<T>,
   ): T | Promise<T> {
+    const { served } = known
+    const { variation, variables } = asked
+    const making = variation.readsSchema ? makeTypes(served.schema) : undefined
+    if (making !== undefined) return making.then(() => this.#run(known, asked, options))
+    const { budget, origin, secrets, logged, started, event, writes, answered } = options
     const { limits, fragments, logs } = this.#options
     const kinds = variation.kinds(served, variables)
     const work = variation.work(served, limits.work)

@@ -385,9 +385,10 @@ const noKeys: ReadonlySet<string> = new Set()
 function problemsToFollow(
   served: ServedSchema,
   args: ProblemsSubscriptionArguments,
-  { maxPageSize }: FollowLimits,
+  limits: FollowLimits,
 ): FollowedLists {
-  const named = new Set(namedKinds(served, args.types))
+  const { maxPageSize } = limits
+  const named = new Set(namedKinds(served, args.types, limits))
   const isOver = isOverClusters(args)
   const within = namespacesIn(args)
   const lists = clustersNamed(served, args).flatMap((cluster) => {

@@ -67,7 +67,15 @@ export class ContainerFollower implements LineReader {
   #isPlaceDue = false
   #heldLines = 0
   #isWaiting = false
-  #refusal: string | undefined
+  /**
+   * Whether the stream broke during this run. Another run may have begun meanwhile, whether or not the pod's status says so
+   * by now: so what the former run wrote is read before the present one, each from the last line on.
+   */
+  #hasBroken = false
+  #isFormerDue = false
+  /** Whether the log of the former run is read. */
+  #isFormer = false
+  #refusal: unknown
   #isGone = false
   #isClosed = false
   #isOver = false
@@ -88,6 +96,10 @@ export class ContainerFollower implements LineReader {
 
   get uid(): string {
     return this.#view.uid
+  }
+
+  get cluster(): string {
+    return this.#view.cluster
   }
 
   /** Whether nothing more is read until {@link see} reports a change. */
@@ -148,6 +160,8 @@ export class ContainerFollower implements LineReader {
       if (this.#state.reason === 'FORBIDDEN') this.wake()
       return
     }
+    // The stream of a cluster that cannot be reached brings nothing. What it brought was allowed.
+    if (this.#isUnknown) return
     this.#means.buffer.drop(this)
     this.#stream?.abort(new Error('the caller may no longer read the log'))
     this.wake()
@@ -188,10 +202,14 @@ export class ContainerFollower implements LineReader {
     // Opens no stream that no close would end.
     if (this.#isOver) return
     if (!isAllowed) {
-      const { namespace, cluster } = this.#view
-      const refusal = `you may not get pods/log in namespace ${namespace} of cluster ${cluster}`
       this.#freePlace()
-      this.#set({ state: 'FAILED', reason: 'FORBIDDEN', message: this.#refusal ?? refusal })
+      const refusal = this.#refusal
+      // Not known while the cluster cannot be reached.
+      if (this.#isUnknown) return await this.#failed(refusal, wanted)
+      const { namespace, cluster } = this.#view
+      const denied = `you may not get pods/log in namespace ${namespace} of cluster ${cluster}`
+      const said = refusal === undefined ? denied : messageOf(refusal)
+      this.#set({ state: 'FAILED', reason: 'FORBIDDEN', message: said })
       if (follows) await change
       else this.#isOver = true
       return
@@ -205,6 +223,8 @@ export class ContainerFollower implements LineReader {
       this.#hasPlace = true
     }
     this.#isPlaceDue = false
+    this.#isFormer = this.#isFormerDue && follows && !request.previous && this.#last !== undefined
+    this.#isFormerDue = false
     await this.#read(wanted)
   }
 
@@ -238,7 +258,13 @@ export class ContainerFollower implements LineReader {
       clearTimeout(isOpen)
       if (this.#isOver) return
       // An abort is no failure: the next step looks at the status again.
-      if (!stream.signal.aborted) return await this.#failed(error, run)
+      if (!stream.signal.aborted) {
+        const status = error instanceof ApiStatusError ? error.httpStatus : undefined
+        // There was no former run.
+        if (this.#isFormer && status === 400) return
+        this.#isFormerDue = this.#hasBroken = status === undefined
+        return await this.#failed(error, run)
+      }
       if (this.#isGone) this.#done = run
       return
     } finally {
@@ -246,6 +272,7 @@ export class ContainerFollower implements LineReader {
       clearTimeout(isOpen)
     }
     if (this.#isOver) return
+    if (this.#isFormer) return
     if (!follows || request.previous || this.#isEnded(run)) return this.#ended(run)
     // The status of the pod may come a moment later; or the stream has broken.
     await this.#pause()
@@ -260,7 +287,9 @@ export class ContainerFollower implements LineReader {
   #ended(run: string): void {
     this.#done = run
     this.#isFirstRun = false
-    this.#last = undefined
+    // A stream that was opened again may have brought lines of the next run already.
+    if (!this.#hasBroken) this.#last = undefined
+    this.#hasBroken = false
     this.#backoff.restart()
     this.#freePlace()
   }
@@ -296,7 +325,8 @@ export class ContainerFollower implements LineReader {
   #request(): Parameters<typeof openPodLog>[1] {
     const { request, follows, deadlineMs, beganAt } = this.#means
     const { namespace, pod, container, phase, createdAt } = this.#view
-    const { previous, tailLines, sinceTime } = request
+    const { tailLines, sinceTime } = request
+    const previous = request.previous || this.#isFormer
     const isFollowed = follows && phase === 'running' && !previous
     const common = {
       namespace,
@@ -346,9 +376,14 @@ export class ContainerFollower implements LineReader {
     try {
       return await this.#means.mayRead(this.#view)
     } catch (error) {
-      this.#refusal = messageOf(error)
+      this.#refusal = error
       return false
     }
+  }
+
+  /** Whether the last review failed because the cluster cannot be reached. */
+  get #isUnknown(): boolean {
+    return this.#refusal instanceof ClientError && isLostCluster(this.#refusal.code)
   }
 
   /** Waits for a change. Ends if there will be none. */

@@ -100,6 +100,11 @@ export class FollowedPods {
     return this.#gaps
   }
 
+  /** Whether the pods of a cluster are not known at present: they may be there although they are not among these. */
+  isMissing(cluster: string): boolean {
+    return this.#gaps.some((gap) => gap.cluster === cluster && gap.code !== 'NOT_SERVED')
+  }
+
   get error(): unknown {
     return this.#error
   }
@@ -142,12 +147,17 @@ export class FollowedPods {
   }
 
   #apply({ data, errors }: Payload): void {
-    const [error] = errors ?? []
+    const frame = data?.pods
+    // The error of a gap says that one of several clusters is missing: the others go on.
+    const isGap = ({ extensions }: ToldError): boolean =>
+      frame?.incomplete.some(
+        ({ cluster, code }) => cluster === extensions?.['cluster'] && code === extensions.code,
+      ) === true
+    const error = errors?.find((one) => !isGap(one))
     if (error !== undefined) {
       const { code = 'INTERNAL', ...details } = error.extensions ?? {}
       this.#error ??= new ClientError(code as ClientErrorCode, error.message, details)
     }
-    const frame = data?.pods
     if (frame === undefined || frame === null) return
     if (frame.reset) for (const id of this.#objects.keys()) this.#put(id, undefined)
     for (const { type, removal, objectId, object } of frame.changes) {

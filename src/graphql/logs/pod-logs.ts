@@ -177,6 +177,8 @@ class FollowedLogs extends FrameStream implements ByteHolder, Disposable, Follow
   #looking: NodeJS.Immediate | undefined
   #areStreamsNew = true
   #gapsBefore = ''
+  /** The clusters that were missing when the pods last changed. */
+  #missing: ReadonlySet<string> = new Set()
   #rows = 0
   #pageBytes = 0
 
@@ -380,7 +382,10 @@ class FollowedLogs extends FrameStream implements ByteHolder, Disposable, Follow
       void follower.run()
     }
     for (const [key, follower] of this.#followers) {
-      if (seen.has(key)) continue
+      const isMissing = this.#pods?.isMissing(follower.cluster) === true
+      // A cluster that is back may have ended its streams, or taken them up: each is looked at again.
+      if (this.#missing.has(follower.cluster) && !isMissing) follower.wake()
+      if (seen.has(key) || isMissing) continue
       if (this.#pods?.isHidden(follower.uid) === true) {
         this.buffer.drop(follower)
         follower.close()
@@ -389,6 +394,7 @@ class FollowedLogs extends FrameStream implements ByteHolder, Disposable, Follow
       } else follower.gone()
     }
     for (const key of this.#endedKeys().slice(0, -maxEnded)) this.#followers.delete(key)
+    this.#missing = new Set(this.#pods?.gaps.map(({ cluster }) => cluster))
   }
 
   #name(key: string, object: LoggedObject): void {

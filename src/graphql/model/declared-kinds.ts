@@ -98,24 +98,25 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
   const polymorphicOf = (typeName: string): readonly PolymorphicRelationField[] => {
     const isTaken = catalog.hasField(typeName, 'referencedBy')
     const by = isTaken ? undefined : referencedByOf(typeName, inferred, relations)
-    const instances: PolymorphicRelationField = {
+    const instances = (): PolymorphicRelationField => ({
       name: 'instances',
       relations: relations.reversesOf('instances', definitionType, 'definition'),
       description: 'The objects of the kind that it defines.',
-    }
+    })
     return [
       ...relations.polymorphicOf(typeName),
-      ...(typeName === definitionType ? [instances] : []),
+      ...(typeName === definitionType ? [instances()] : []),
       ...(by === undefined ? [] : [by]),
     ]
   }
   const usersByKind = usersOf(kinds, relations, catalog)
   yield
   const endedProblems: SdlError[] = []
-  const declared = kinds.map((kind): Kind => {
+  const declared: Kind[] = []
+  for (const kind of kinds) {
     const { typeName } = kind
     const ended = endedRuleOf(typeName, ofType.get(typeName) ?? [], endedProblems)
-    return {
+    declared.push({
       ...kind,
       indexes: indexes.get(typeName) ?? [],
       relations: relations.of(typeName).filter(({ isHidden }) => !isHidden),
@@ -126,8 +127,9 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
       leftOutUsers: uses.leftOutUsers(kind),
       ...(ended === undefined ? {} : { ended }),
       ...(hasEvents ? { events: eventsOf(typeName) } : {}),
-    }
-  })
+    })
+    yield
+  }
   return {
     kinds: declared,
     problems: [...problems, ...relations.problems, ...endedProblems],

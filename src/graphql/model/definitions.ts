@@ -61,7 +61,7 @@ export class Definitions {
     this.#documents = documents
     for (const path of Object.keys(documents).toSorted(compareDocumentPaths)) {
       for (const [definition, schema] of Object.entries(schemasOf(documents[path]))) {
-        if (!splitDefinitionName(definition).builtIn || this.#shared.has(definition)) continue
+        if (this.#shared.has(definition) || !splitDefinitionName(definition).builtIn) continue
         this.#shared.set(definition, schema)
       }
     }
@@ -97,6 +97,12 @@ export class Definitions {
       this.#ofKinds.set(key, schema)
     }
     return schema === 'none' ? undefined : schema
+  }
+
+  /** The schema of a kind without what is in its properties. */
+  outlineOf(resource: ApiResource): OpenApiSchema | undefined {
+    const held = this.#refused.has(keyOf(resource)) ? undefined : this.heldSchemaOf(resource)
+    return held?.outline ?? this.schemaOf(resource)
   }
 
   /** The schema of a custom kind as it is held; `undefined` for other kinds. */

@@ -117,7 +117,7 @@ export function nativePropertiesOf(
   definitions: Definitions,
 ): readonly string[] {
   if (kind.metadataOnly) return []
-  return Object.keys(definitions.schemaOf(kind.resource)?.properties ?? {}).filter(
+  return Object.keys(definitions.outlineOf(kind.resource)?.properties ?? {}).filter(
     (property) => !isInjectedField(graphqlNameOf(property), kind.resource),
   )
 }

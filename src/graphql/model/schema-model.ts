@@ -171,7 +171,7 @@ function bareKind(
   crd: CustomResourceVersion | undefined,
 ): BareKind {
   const isSecret = resource.group === '' && resource.kind === 'Secret'
-  const deprecation = crd?.deprecation ?? deprecationOf(definitions.schemaOf(resource))
+  const deprecation = crd?.deprecation ?? deprecationOf(definitions.outlineOf(resource))
   const metadataOnly = isSecret && options.secretContents !== true
   const known = crd === undefined ? printedKindOf(resource) : customColumns(crd.printerColumns)
   const printed = known !== undefined && metadataOnly ? metadataColumns(known) : known

@@ -66,7 +66,8 @@ function isPrefixed(
 }
 
 /** Endings of the gateway's own types and root fields for each kind: `PodConnection`, `PodFrame`, `podsPage`, `podFacets`. */
-const suffixes = /(?:Connection|Edge|Where|WhereMany|WhereOne|Order|Frame|Change|Page|Facets?)$/
+export const kindTypeEndings: RegExp =
+  /(?:Connection|Edge|Where|WhereMany|WhereOne|Order|Frame|Change|Page|Facets?)$/
 
 /** Types of the gateway and of GraphQL, planned ones included. A type of an API never takes one of these names. */
 const ownTypes: ReadonlySet<string> = new Set(
@@ -91,7 +92,7 @@ const ownRootFields: ReadonlySet<string> = new Set(
 
 /** The type name of an API's type: with a trailing `_` if the name is reserved. */
 export function unreservedTypeName(name: string): string {
-  return suffixes.test(name) || ownTypes.has(name) ? `${name}_` : name
+  return kindTypeEndings.test(name) || ownTypes.has(name) ? `${name}_` : name
 }
 
 /** The root field of a kind: with a trailing `_` if the gateway has a root field of the name. */

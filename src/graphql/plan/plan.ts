@@ -174,6 +174,8 @@ const none: RequestVariables = { variableValues: { sources: {}, coerced: {} } }
 export class PlanVariation {
   /** Whether the answer depends only on the schema and the variables, like introspection. */
   readonly isOfSchema: boolean
+  /** Whether it reads all types of the schema. */
+  readonly readsSchema: boolean
   readonly #roots: (RootWriter & { readonly args: FieldArguments; readonly needs: PlanNeeds })[] =
     []
   readonly #members: readonly WrittenMember<[], PlanRun>[]
@@ -197,6 +199,7 @@ export class PlanVariation {
         }
       }
     })
+    this.readsSchema = this.#roots.some(({ ofSchema }) => ofSchema === 'whole')
     this.isOfSchema = this.#roots.every(({ ofSchema }) => ofSchema !== undefined)
     this.#grown = compiler.collect.grown
   }

@@ -1,13 +1,14 @@
 /*
  * The errors of reads, with their codes and hints. For a viewer, an error withholds what the API server says about the
- * gateway's account, the address of the API server, and what else is in memory: the viewer gets a plain reason instead.
- * Messages about the request itself are passed on.
+ * gateway's account, and what else is in memory: the viewer gets a plain reason instead.
+ * Messages about the request itself are passed on. The address of the API server is in the log alone, whoever asks.
  *
  * A cache may cover some namespaces only. A list without a namespace then answers with the covered part and a note
  * (`incompleteKind`). A read that names an uncovered namespace is refused (`requireCovered`). Neither reveals a namespace
  * that the viewer may not list: the coverage would tell which namespaces exist.
  */
 
+import { ConnectionError } from '../../api-server/transport/connection-error.ts'
 import { isUnauthorized } from '../../api-server/transport/reachability.ts'
 import { type UnreadableCode, UnreadableResourceError } from '../../cache/cache-errors.ts'
 import { AccessReviewError } from '../../access/subject-access-review.ts'
@@ -49,8 +50,16 @@ export function failedRead(at: ClusterKind, cause: unknown, isViewer: boolean): 
     return new ClientError(code, message, { ...details, retryAfterMs })
   }
   const reason = cause instanceof Error ? cause.message : String(cause)
-  const message = isViewer ? unreachable(at) : reason
+  const message = isViewer || isOfConnection(cause) ? unreachable(at) : reason
   return new ClientError('CLUSTER_UNREACHABLE', message, details)
+}
+
+/** Whether an error comes of a connection: its text has the address of the API server, which is for the log alone. */
+function isOfConnection(error: unknown): boolean {
+  for (let cause = error; cause instanceof Error; { cause } = cause) {
+    if (cause instanceof ConnectionError) return true
+  }
+  return false
 }
 
 const statusCodes: Readonly<Record<number, ClientErrorCode>> = {
@@ -72,10 +81,11 @@ export function unreadableKind(
 ): ClientError {
   const { code, retryAfterMs } = cause
   const { cluster, kind } = at
-  const plain = isViewer ? plainReasons[code]?.(at) : undefined
+  const plain = isViewer || isOfConnection(cause) ? plainReasons[code]?.(at) : undefined
   // An error without a cause has the gateway's own message.
   const isPlain = plain !== undefined && (cause.cause !== undefined || code === 'CACHE_FULL')
-  const hint = isPlain && code === 'CLUSTER_UNREACHABLE' ? 'try again in a moment' : cause.hint
+  const isHidden = isPlain && isViewer && code === 'CLUSTER_UNREACHABLE'
+  const hint = isHidden ? 'try again in a moment' : cause.hint
   const details = { cluster, type: kind.typeName, hint, retryAfterMs, cause }
   return new ClientError(code, isPlain ? plain : cause.message, details)
 }

@@ -16,15 +16,14 @@ import { type ClusterKind, clusterNamed } from '../prepare/kind-view.ts'
 import { namespacesNotKnown } from '../prepare/read-failures.ts'
 import type { ViewerAccess } from '../prepare/viewer-access.ts'
 import type { ReadRun } from './read-run.ts'
-import { commonKindsOf } from '../served/named-kinds.ts'
-import type { ServedSchema } from '../served/served-schema.ts'
+import { commonKindsOf, noSuchType } from '../served/named-kinds.ts'
 
 /** Whether the viewer may do something; `undefined` while an access review is missing. Throws `ClientError`. */
 export function canAnywhere(run: ReadRun, args: CanArguments): boolean | undefined {
   const { served } = run
   const cluster = clusterNamed(served, args.cluster)
   const { namespace, name, subresource } = args
-  const resource = resourceOf(served, args)
+  const resource = resourceOf(run, args)
   const at = placeOf(resource, { namespace: namespace ?? '', name: name ?? '' })
   const place = { ...at, subresource: subresource ?? '' }
   return may(run, cluster, questionOf(checkedVerb(args), resource, place))
@@ -45,9 +44,10 @@ export function listedNamespaces(
   let kinds: readonly Kind[] | undefined
   if (type !== undefined && type !== null) {
     const known = served.kinds.get(type)
-    if (known?.resource.namespaced !== true) {
-      const problem = known === undefined ? 'there is no type' : 'objects have no namespace:'
-      throw new ClientError('BAD_USER_INPUT', `type: ${problem} ${JSON.stringify(type)}`, {
+    if (known === undefined) throw noSuchType(served, 'type', type, run.limits)
+    if (!known.resource.namespaced) {
+      const problem = `type: objects have no namespace: ${JSON.stringify(type)}`
+      throw new ClientError('BAD_USER_INPUT', problem, {
         argument: 'type',
         value: type,
         hint: 'use the name of a type whose objects live in namespaces, such as "Pod"',
@@ -172,7 +172,7 @@ function checkedVerb({ verb }: ObjectCanArguments): string {
 }
 
 function resourceOf(
-  { kinds }: ServedSchema,
+  { served, limits }: ReadRun,
   { type, resource }: CanArguments,
 ): { readonly group: string; readonly resource: string } {
   const given = [type, resource].filter((one) => one !== undefined && one !== null)
@@ -188,11 +188,7 @@ function resourceOf(
     if (dot < 0) return { group: '', resource }
     return { group: resource.slice(dot + 1), resource: resource.slice(0, dot) }
   }
-  const known = kinds.get(type ?? '')
+  const known = served.kinds.get(type ?? '')
   if (known !== undefined) return known.resource
-  throw new ClientError('BAD_USER_INPUT', `type: there is no type ${JSON.stringify(type)}`, {
-    argument: 'type',
-    value: type,
-    hint: 'use the name of a type, such as "Pod", or resource: "deployments.apps"',
-  })
+  throw noSuchType(served, 'type', type ?? '', limits)
 }

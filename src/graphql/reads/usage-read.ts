@@ -8,11 +8,11 @@ import type { ObjectId } from '../../informer/store/store-view.ts'
 import { fieldsOf, itemsOf, textOf } from '../../kubernetes/fields.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { type Condition, hasKey, indexesOf, relatedOf } from '../../query/condition/condition.ts'
-import { isInScope } from '../../query/condition/scope.ts'
+import { isInScope, type Scope } from '../../query/condition/scope.ts'
 import { decimalOfKey, quantityText } from '../../query/index/decimal.ts'
 import { measuredIndexes, usageIndexes } from '../../query/index/usage-index.ts'
 import type { OrderTerm } from '../../query/page/list-order.ts'
-import { ClientError } from '../errors/client-error.ts'
+import { ClientError, isLostCluster } from '../errors/client-error.ts'
 import { type Kind, usageKindOf } from '../model/kind.ts'
 import { type ClusterKind, type KindView, isReachable } from '../prepare/kind-view.ts'
 import type { ContainerUsage, ResourceUsage } from '../schema/gateway-types.ts'
@@ -119,11 +119,28 @@ export function requireUsage(
   const own = scope.form === 'namespaces' ? [...scope.namespaces] : undefined
   const namespaces = within?.filter((name) => isInScope(scope, `${name}/`)) ?? own
   const prepares = isReachable(served, cluster)
-  const seen = parts.part(at, { within: () => namespaces, prepares }).scope
+  let seen: Scope
+  try {
+    seen = parts.part(at, { within: () => namespaces, prepares }).scope
+  } catch (error) {
+    // Measurements that were never read of a cluster that is cut now reveal nothing: its objects have none.
+    const isLost = !prepares || (error instanceof ClientError && isLostCluster(error.code))
+    if (isLost && !isInMemory(served, at)) return
+    throw error
+  }
   const isWhole =
     seen.form === 'all' ||
     (namespaces?.every((name) => isInScope(seen, `${name}/`)) ?? seen.form === scope.form)
   if (!isWhole) throw forbiddenUsage(at)
+}
+
+function isInMemory({ clusters }: Pick<ServedSchema, 'clusters'>, at: ClusterKind): boolean {
+  const { group, resource: name } = at.kind.resource
+  const states = clusters.get(at.cluster)?.states() ?? []
+  return states.some(
+    ({ resource, objects }) =>
+      objects !== null && resource.group === group && resource.resource === name,
+  )
 }
 
 /** Like {@link requireUsage}, for the kinds that {@link measuredKinds} finds for a list. */

@@ -1,7 +1,8 @@
 /*
  * The GraphQL schema of a model: a type for each kind, with the fields of every object, of its API and of its relations;
  * `Query` and `Subscription` with the fields of each kind; the gateway's own types from `schema/gateway/`. Types build
- * their fields on first use. The build visits them one by one, so that other work can run in between. Fields have no
+ * their fields on first use. The build visits those of built-in kinds one by one, so that other work can run in between; those
+ * of custom kinds are made when they are first named (`lazy-schema.ts`). Fields have no
  * resolvers: the extensions of each field say what plans read for it.
  */
 
@@ -10,20 +11,17 @@ import {
   type GraphQLInputObjectType,
   GraphQLInterfaceType,
   GraphQLList,
-  type GraphQLNamedType,
   GraphQLNonNull,
   GraphQLObjectType,
-  GraphQLSchema,
-  isInputObjectType,
-  isInterfaceType,
+  type GraphQLSchema,
   isIntrospectionType,
-  isObjectType,
   isScalarType,
   specifiedDirectives,
 } from 'graphql'
 import { atOnce } from '../../lib/event-loop.ts'
 import {
   describeRelation,
+  filteringRelations,
   type Kind,
   type ObjectRefField,
   type RelationField,
@@ -49,7 +47,9 @@ import {
   sortDirection,
 } from './where-type.ts'
 import { elementsOf, type FieldConfigs, type FieldSource, fromSource } from './field-source.ts'
-import { graphqlNameOf } from '../naming/kind-name.ts'
+import { graphqlNameOf, kindTypeEndings } from '../naming/kind-name.ts'
+import { isBuiltInGroup } from '../../kubernetes/api-resource.ts'
+import { LazySchema, type SchemaPart } from './lazy-schema.ts'
 import type { Definitions } from '../model/definitions.ts'
 import type { OpenApiSchema } from '../../kubernetes/open-api.ts'
 import { nativePropertiesOf } from '../model/kind-catalog.ts'
@@ -106,9 +106,13 @@ export function* schemaInSteps(
           fields: () => fieldsIn('Mutation', types.own.rootFields('Mutation'), types),
         })
       : undefined
-  const roots = [query, mutation, kinds.length === 0 ? undefined : subscription]
-  yield* resolveFields(roots.filter((root) => root !== undefined))
-  const schema = new GraphQLSchema({
+  for (const kind of kinds) {
+    types.objectType(kind)
+    yield
+  }
+  const byName = new Map(kinds.map((kind) => [kind.typeName, kind]))
+  const related = relatedWheres(kinds, types)
+  const schema = new LazySchema({
     description: schemaDescription,
     directives: [
       ...specifiedDirectives,
@@ -116,11 +120,91 @@ export function* schemaInSteps(
       ...(relay ? [fetchableDirective] : []),
     ],
     query,
-    ...(mutation === undefined ? {} : { mutation }),
-    ...(kinds.length === 0 ? {} : { subscription }),
-    types: kinds.map((kind) => types.objectType(kind)),
+    mutation,
+    subscription: kinds.length === 0 ? undefined : subscription,
+    kinds: kinds.map((kind) => types.objectType(kind)),
+    types: kinds.filter(isOwnPart(false)).map((kind) => types.objectType(kind)),
+    parts: new Map(
+      kinds
+        .filter(isOwnPart(true))
+        .map((kind) => [
+          kind.typeName,
+          partOf(kind, { model, types, query, subscription, related }),
+        ]),
+    ),
+    kindOf: (typeName) => kindOfType(typeName, byName),
   })
-  return profile.descriptions === false ? withoutDescriptions(schema) : schema
+  yield* schema.lazy.beginInSteps()
+  if (profile.descriptions !== false) return schema
+  yield* schema.lazy.makeAllInSteps()
+  return withoutDescriptions(schema)
+}
+
+/** Whether the types of a kind are made when they are first named: those of custom kinds. */
+function isOwnPart(isCustom: boolean): (kind: Kind) => boolean {
+  return ({ resource }) => isBuiltInGroup(resource.group) !== isCustom
+}
+
+/** The kind of one of its own types: `Pod` of `PodPageChange`. */
+function kindOfType(typeName: string, kinds: ReadonlyMap<string, Kind>): string | undefined {
+  let name = typeName
+  while (!kinds.has(name)) {
+    const shorter = name.replace(kindTypeEndings, '')
+    if (shorter === name) return undefined
+    name = shorter
+  }
+  return name
+}
+
+interface PartOptions {
+  readonly model: SchemaModel
+  readonly types: SchemaTypes
+  readonly query: GraphQLObjectType
+  readonly subscription: GraphQLObjectType
+  /** The filters on related objects of each kind. */
+  readonly related: ReadonlyMap<string, ReadonlySet<string>>
+}
+
+/** The filters by which other kinds filter by their relations to a kind, by its type name: `KindWhereMany`, `KindWhereOne`. */
+function relatedWheres(
+  kinds: readonly Kind[],
+  { hasField }: SchemaTypes,
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const related = new Map<string, Set<string>>()
+  for (const kind of kinds) {
+    for (const { definition, many } of filteringRelations(kind)) {
+      if (!hasField(kind.typeName, definition.name)) continue
+      const known = related.get(definition.to) ?? new Set()
+      related.set(definition.to, known.add(many ? 'KindWhereMany' : 'KindWhereOne'))
+    }
+  }
+  return related
+}
+
+/** The part of a kind: its type, and those of its fields of `Query` and `Subscription`. */
+function partOf(
+  kind: Kind,
+  { model, types, query, subscription, related }: PartOptions,
+): SchemaPart {
+  const { listField, lookupField } = kind
+  return {
+    // What is not data of the kind itself is the same for a whole gateway, or described only.
+    madeOf: () => JSON.stringify([model.definitions.heldSchemaOf(kind.resource)?.hash, kind]),
+    types() {
+      const names = [listField, lookupField, `${listField}Page`, `${lookupField}Facets`]
+      const fields = [query.getFields(), subscription.getFields()].flatMap((all) =>
+        names.flatMap((name) => all[name] ?? []),
+      )
+      return [
+        types.objectType(kind),
+        ...Array.from(related.get(kind.typeName) ?? [], (name) => types.own.input(name, kind)),
+        ...fields.flatMap((field) => [
+          getNamedType(field.type),
+          ...field.args.map((argument) => getNamedType(argument.type)),
+        ]),
+      ]
+    },
+  }
 }
 
 const schemaDescription = [
@@ -209,27 +293,6 @@ function memoised<T>(build: (kind: Kind) => T): (kind: Kind) => T {
   }
 }
 
-/**
- * Builds the fields of all types that the roots lead to, and yields after each type. Types build their fields on first
- * use, so the constructor of the schema would otherwise build all of them at once.
- */
-function* resolveFields(roots: readonly GraphQLNamedType[]): Generator<void, void> {
-  const seen = new Set<GraphQLNamedType>(roots)
-  // The loop also visits the types that it adds.
-  for (const type of seen) {
-    if (isObjectType(type) || isInterfaceType(type)) {
-      for (const one of type.getInterfaces()) seen.add(one)
-      for (const field of Object.values(type.getFields())) {
-        seen.add(getNamedType(field.type))
-        for (const argument of field.args) seen.add(getNamedType(argument.type))
-      }
-    } else if (isInputObjectType(type)) {
-      for (const field of Object.values(type.getFields())) seen.add(getNamedType(field.type))
-    }
-    yield
-  }
-}
-
 /** A copy of the schema in which only scalars have descriptions. */
 function withoutDescriptions(schema: GraphQLSchema): GraphQLSchema {
   // The sort copies all types except scalars. Schemas share types of filters and enumerations, so the originals must not
@@ -313,7 +376,8 @@ function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObjectType 
   }
   return new GraphQLObjectType({
     name: typeName,
-    description: api().description ?? `${resource.kind} of ${apiVersion}.`,
+    description:
+      definitions.outlineOf(resource)?.description ?? `${resource.kind} of ${apiVersion}.`,
     interfaces: () =>
       workload.fieldsOf(kind) === undefined
         ? [types.kubernetesObject]

@@ -216,6 +216,11 @@ export type FieldSource =
 
 export type FieldConfigs = GraphQLFieldConfigMap<unknown, unknown>
 
+/** No extensions: graphql-js would make an object of its own for each argument and type. */
+export const noExtensions: Readonly<Record<string, never>> = Object.freeze(
+  Object.create(null) as Record<string, never>,
+)
+
 interface SourceExtensions {
   readonly source: FieldSource
   /** The levels of `@semanticNonNull`: 0 is the field, 1 an item of its list. */
@@ -226,7 +231,8 @@ export function fromSource(
   source: FieldSource,
   rest: Omit<SourceExtensions, 'source'> = {},
 ): { readonly extensions: { readonly [E in keyof SourceExtensions]: SourceExtensions[E] } } {
-  return { extensions: { source, ...rest } }
+  // graphql-js copies objects with a prototype into one without.
+  return { extensions: Object.assign(Object.create(null) as object, { source, ...rest }) }
 }
 
 /** The source of a field. Throws `TypeError` for a field that `createSchema` has not built. */

@@ -55,7 +55,13 @@ import {
 } from '../model/definitions.ts'
 import { packageSchemaDirectory } from '../sdl/sdl-source.ts'
 import type { HasField } from '../model/schema-profile.ts'
-import { type FieldConfigs, fromSource, type ScalarForm, type ValueShape } from './field-source.ts'
+import {
+  type FieldConfigs,
+  fromSource,
+  noExtensions,
+  type ScalarForm,
+  type ValueShape,
+} from './field-source.ts'
 import { compareVersions } from '../../kubernetes/version-priority.ts'
 import { capitalised } from '../../lib/letter-case.ts'
 import { nestedTypeName, nestedTypeNameByPath, splitDefinitionName } from '../naming/nested-name.ts'
@@ -172,6 +178,7 @@ export class OpenApiTypes {
   ): GraphQLObjectType {
     return new GraphQLObjectType({
       name,
+      extensions: noExtensions,
       description: read()?.description,
       fields: () => {
         const schema = read() ?? {}

@@ -33,6 +33,7 @@ import {
   type FieldSource,
   type FollowSource,
   fromSource,
+  noExtensions,
   type OwnSource,
   shapeOf,
 } from './field-source.ts'
@@ -139,6 +140,7 @@ const scalars: readonly GraphQLNamedType[] = [
 export type FindType = (name: string, kind: Kind | undefined) => GraphQLNamedType
 
 interface InputConfig {
+  readonly extensions?: Readonly<Record<string, never>>
   readonly type: GraphQLInputType
   readonly description: string | undefined
 }
@@ -280,6 +282,7 @@ export class OwnTypes {
     const input = {
       type: this.#reference(node.type, kind) as GraphQLInputType,
       description: described(node.description, kind),
+      extensions: noExtensions,
     }
     if (!nameOfType(node.type).startsWith('Kind')) this.#sharedInputs.set(node, input)
     return input

@@ -32,6 +32,7 @@ import {
 } from 'graphql'
 import { atOnce, inSlices } from '../../lib/event-loop.ts'
 import { semanticNonNullLevels } from './field-source.ts'
+import { typesInSteps } from './lazy-schema.ts'
 import { type EntityKeys, fetchableDirective, isFetchable } from './protocol-fields.ts'
 import { semanticNonNullDirective } from './open-api-types.ts'
 
@@ -76,7 +77,7 @@ function* schemaSdlInSteps(schema: GraphQLSchema): Generator<void, string> {
     const document = directed(schema, sortedDocument(parse(text, { noLocation: true })))
     if (document.definitions.length > 0) parts.push(print(document))
   }
-  const types = schema.getTypeMap()
+  const types = yield* typesInSteps(schema)
   const withoutTypes = { getTypeMap: { value: () => ({}) } }
   // The description of the schema, and its directives.
   add(printSchema(Object.create(schema, withoutTypes) as GraphQLSchema))

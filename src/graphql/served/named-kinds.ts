@@ -19,21 +19,38 @@ export type ErrorNames = Pick<OperationLimits, 'introspection'>
 
 /** The kinds with these type names. Throws `ClientError` for an unknown name, which `argumentAt` places. */
 export function namedKinds(
-  { kinds }: ServedSchema,
+  served: ServedSchema,
   names: readonly string[] | null | undefined,
+  errorNames: ErrorNames,
   argumentAt: (position: number) => string = () => 'types',
 ): readonly Kind[] {
   return (names ?? []).map((name, at) => {
-    const known = kinds.get(name)
+    const known = served.kinds.get(name)
     if (known !== undefined) return known
-    const argument = argumentAt(at)
-    const message = `${argument}: there is no type ${JSON.stringify(name)}`
-    throw new ClientError('BAD_USER_INPUT', message, {
-      argument,
-      value: name,
-      hint: 'use the names of types, such as "Pod"; gatewayClusters and the schema have them',
-    })
+    throw noSuchType(served, argumentAt(at), name, errorNames)
   })
+}
+
+/** The error of a name that no type of a kind has. Says which type is meant, if the name is that of a kind or near one. */
+export function noSuchType(
+  served: ServedSchema,
+  argument: string,
+  name: string,
+  { introspection }: ErrorNames,
+): ClientError {
+  const meant = introspection ? meantTypes(served, name) : []
+  const hint =
+    meant.length > 0
+      ? `the type is ${meant.map((one) => JSON.stringify(one)).join(' or ')}`
+      : 'use the names of types, such as "Pod"; gatewayClusters and the schema have them'
+  const message = `${argument}: there is no type ${JSON.stringify(name)}`
+  return new ClientError('BAD_USER_INPUT', message, { argument, value: name, hint })
+}
+
+function meantTypes(served: ServedSchema, name: string): readonly string[] {
+  const called = kindsCalled(served, name).map(({ typeName }) => typeName)
+  const nearest = called.length > 0 ? undefined : nearestName(name, served.kinds.keys())
+  return nearest === undefined ? called.toSorted() : [nearest]
 }
 
 export function isServed(

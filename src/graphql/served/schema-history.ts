@@ -18,6 +18,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql'
+import { LazySchema } from '../schema/lazy-schema.ts'
 
 /** The number of remembered coordinates. Further ones replace the oldest. */
 const maxRemembered = 20_000
@@ -51,7 +52,7 @@ export class SchemaHistory {
       const exists = field === undefined ? type !== undefined : Object.hasOwn(fieldsOf(type), field)
       if (exists) this.#past.delete(coordinate)
     }
-    for (const [name, type] of Object.entries(before.getTypeMap())) {
+    for (const [name, type] of yield* changedTypes(before, now)) {
       const next = now.getType(name)
       if (next === undefined) this.#remember(name, { what: 'removed', at })
       const fields = fieldTypes(type)
@@ -71,6 +72,27 @@ export class SchemaHistory {
     const [oldest] = this.#past.keys()
     if (oldest !== undefined) this.#past.delete(oldest)
   }
+}
+
+/** The types of the first schema, without the parts that are equal in the other one. */
+function* changedTypes(
+  before: GraphQLSchema,
+  now: GraphQLSchema,
+): Generator<void, readonly (readonly [name: string, type: GraphQLNamedType])[]> {
+  if (!(before instanceof LazySchema) || !(now instanceof LazySchema)) {
+    return Object.entries(before.getTypeMap())
+  }
+  const equal = new Set<string>()
+  for (const [kind, part] of before.lazy.config.parts) {
+    const other = now.lazy.config.parts.get(kind)
+    if (other !== undefined && other.madeOf() === part.madeOf()) equal.add(kind)
+    else {
+      yield* before.lazy.makeInSteps(kind)
+      yield* now.lazy.makeInSteps(kind)
+    }
+    yield
+  }
+  return Object.entries(before.lazy.made).filter(([name]) => !equal.has(before.lazy.partOf(name)))
 }
 
 function fieldTypes(type: GraphQLNamedType | undefined): Readonly<Record<string, string>> {

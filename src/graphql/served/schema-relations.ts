@@ -28,7 +28,10 @@ import {
 } from '../../query/relation/relation.ts'
 import { chooserPlaces } from '../../query/relation/chooser-relation.ts'
 import { referenceTo } from '../../query/relation/reference-relation.ts'
-import { compileRelations, type RelationDefinition } from '../../query/relation/relations.ts'
+import {
+  compiledRelationsInSteps,
+  type RelationDefinition,
+} from '../../query/relation/relations.ts'
 import {
   filteringRelations,
   isFilteredByUse,
@@ -86,8 +89,7 @@ export function* resolveRelations(
     isNamespaced: (type) => kinds.get(type)?.resource.namespaced ?? true,
     groupKindOf: (type) => kinds.get(type)?.resource,
   }
-  const compiled = compileRelations(definitions, context, ofAnyKind)
-  yield
+  const compiled = yield* compiledRelationsInSteps(definitions, context, ofAnyKind)
   const byField = new Map<RelationField, SchemaRelation>()
   for (const kind of kinds.values()) {
     for (const field of relationFieldsOf(kind)) {

@@ -107,15 +107,24 @@ function formOf({ form }: RelationBase): RelationForm {
 }
 
 /**
- * Compiles relations; returns them by full name (`Pod.node`). Throws {@link RelationDefinitionError} if two have the
+ * Compiles relations, and yields after each; returns them by full name (`Pod.node`). Throws {@link RelationDefinitionError} if two have the
  * same name, or a reverse is cyclic or has no relation to reverse; also `NameTemplateError` and `PathError`.
  */
-export function compileRelations(
+export function* compiledRelationsInSteps(
   definitions: readonly RelationDefinition[],
   context: RelationContext,
   ofAnyKind: readonly ReferenceOfAnyKind[] = [],
-): ReadonlyMap<string, TwoWayRelation> {
-  return new RelationCompiler(definitions, context, ofAnyKind).all()
+): Generator<void, ReadonlyMap<string, TwoWayRelation>> {
+  const compiler = new RelationCompiler(definitions, context, ofAnyKind)
+  yield
+  const compiled = new Map<string, TwoWayRelation>()
+  for (const definition of definitions) {
+    const name = relationName(definition)
+    const relation = compiler.relation(name)
+    compiled.set(name, { ...relation, ...compiler.inverse(relation) })
+    yield
+  }
+  return compiled
 }
 
 /**
@@ -161,13 +170,6 @@ class RelationCompiler implements RelationSet {
       if (this.#definitions.has(name)) throw new RelationDefinitionError(name, 'is declared twice')
       this.#definitions.set(name, definition)
     }
-  }
-
-  all(): ReadonlyMap<string, TwoWayRelation> {
-    const relations = [...this.#definitions.keys()].map((name) => this.relation(name))
-    return new Map(
-      relations.map((one) => [relationName(one.definition), { ...one, ...this.inverse(one) }]),
-    )
   }
 
   definition(name: string): RelationBase | undefined {

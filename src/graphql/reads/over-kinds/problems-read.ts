@@ -61,7 +61,7 @@ export function readProblems(run: ReadRun, args: ProblemsArguments): object {
   const { types = null, severity = null, orderBy, first, after } = args
   const clusters = clustersNamed(served, args)
   const isOver = isOverClusters(args)
-  const named = namedKinds(served, types)
+  const named = namedKinds(served, types, limits)
   const namespaces = namespacesIn(args)
   const isNamed = (kind: Kind): boolean => named.includes(kind)
   const places = new Places<LookedAtPart>(run, {

@@ -113,7 +113,9 @@ export class RelatedObjects {
     const { namespace } = splitObjectKey(key)
     const named =
       form.toValue === undefined
-        ? this.#named.of(run, types?.join() ?? '', () => namedKinds(this.#served, types))
+        ? this.#named.of(run, types?.join() ?? '', () =>
+            namedKinds(this.#served, types, run.limits),
+          )
         : []
     const found = form.isByUid === true ? object : originOf(run, object)
     const places =

@@ -154,7 +154,7 @@ function searchedKinds(
   const isOver = isOverClusters(args)
   const namespaces = common(args.namespaces ?? null, words.namespaces)
   const within = (): readonly string[] | undefined => namespaces ?? undefined
-  const inTypes = args.types ? namedKinds(served, args.types, (at) => `types[${at}]`) : null
+  const inTypes = args.types ? namedKinds(served, args.types, limits, (at) => `types[${at}]`) : null
   const otherwise = 'write the kind, the type or the resource: kind:Pod, kind:pods or kind:po'
   const inText = words.kinds.flatMap((name) => {
     const kinds = kindsCalled(served, name)
