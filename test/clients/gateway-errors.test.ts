@@ -10,7 +10,6 @@ import {
   commitMutation,
   Environment,
   type GraphQLResponse,
-  type MutationParameters,
   Network,
   RecordSource,
   Store,
@@ -126,7 +125,7 @@ describe('the errors of a gateway', () => {
         params,
       }
       return await new Promise((resolve) => {
-        commitMutation<MutationParameters>(environment, {
+        commitMutation(environment, {
           mutation: mutation as never,
           variables: {},
           onCompleted: (_data, errors) => resolve(errors),
