@@ -1,8 +1,10 @@
 /**
  * `problems` over many pods of which some are broken, beside the list of the broken pods, which a client folds itself by their
- * owners; and what a change of a broken pod costs, without a subscriber, and with one to the list or to `problems`:
+ * owners; and what a change of a broken pod costs, without a subscriber, and with one to the list or to `problems`. Beside
+ * the pods are Services, Ingresses, and Deployments that refer to a ConfigMap and a Secret: what is wrong between them is
+ * looked for, too, and a hundredth of each is wrong.
  *
- *     npm run bench -- problems [--pods 100000] [--broken 500] [--rounds 3] [--seconds 3] [--changes 500] [--record]
+ *     npm run bench -- problems [--pods 100000] [--broken 500] [--related 2000] [--rounds 3] [--seconds 3] [--changes 500] [--record]
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -17,6 +19,7 @@ const { values: options } = parseArgs({
   options: {
     pods: { type: 'string', default: '100000' },
     broken: { type: 'string', default: '500' },
+    related: { type: 'string', default: '2000' },
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '3' },
     changes: { type: 'string', default: '500' },
@@ -51,6 +54,7 @@ await using gateway = await startService(`${processes}/gateway.ts`, [simulator.u
 const pods = await somePods(Number(options.broken))
 const healthy = await somePods(Number(options.broken), 1)
 for (const pod of pods) await breakPod(pod, 'CrashLoopBackOff')
+await relate(Number(options.related))
 // The first request loads the kinds and builds the index.
 console.log((await askGraphQL(gateway.url, { query: problems })).slice(0, 60))
 console.log((await askGraphQL(gateway.url, { query: listed })).slice(0, 60))
@@ -58,6 +62,7 @@ console.log((await askGraphQL(gateway.url, { query: listed })).slice(0, 60))
 const queries = await interleave(
   {
     problems: () => ask(problems),
+    'problems, while pods come and go': () => coming(() => ask(problems)),
     'the broken pods, to fold': () => ask(listed),
   },
   Number(options.rounds),
@@ -135,6 +140,82 @@ async function subscribed(query: string, work: () => Promise<Figures>): Promise<
   }
 }
 
+/** Makes pods and deletes them during some work: what was found between objects must be found again. */
+async function coming(work: () => Promise<Figures>): Promise<Figures> {
+  const [{ namespace } = { namespace: 'default' }] = pods
+  const path = `/api/v1/namespaces/${namespace}/pods`
+  const over = new AbortController()
+  const churn = (async () => {
+    for (let at = 0; !over.signal.aborted; at += 1) {
+      const name = `coming-${at % 2}`
+      const spec = { containers: [{ name: 'main', image: 'main' }] }
+      await send('POST', path, { metadata: { name }, spec })
+      await sleep(1000 / changesPerSecond)
+      await send('DELETE', `${path}/${name}`)
+    }
+  })()
+  try {
+    return await work()
+  } finally {
+    over.abort()
+    await churn
+  }
+}
+
+/** Services of some pods, Ingresses that lead to them, and Deployments with references. A hundredth refers to nothing. */
+async function relate(count: number): Promise<void> {
+  const namespaces = [...new Set(pods.map(({ namespace }) => namespace))]
+  for (const namespace of namespaces) {
+    const core = `/api/v1/namespaces/${namespace}`
+    for (const kind of ['configmaps', 'secrets']) {
+      await send('POST', `${core}/${kind}`, { metadata: { name: 'related' } })
+    }
+  }
+  const labels = await Promise.all(pods.slice(0, 100).map((pod) => labelsOf(pod)))
+  for (let at = 0; at < count; at += 1) {
+    const name = `related-${at}`
+    const { namespace, of = {} } = labels[at % labels.length] ?? { namespace: 'default' }
+    const isWrong = at % 100 === 0
+    const ports = [{ port: 80 }]
+    await send('POST', `/api/v1/namespaces/${namespace}/services`, {
+      metadata: { name },
+      spec: { selector: isWrong ? { related: name } : of, ports },
+    })
+    const service = { name: isWrong ? `${name}-gone` : name, port: { number: 80 } }
+    await send('POST', `/apis/networking.k8s.io/v1/namespaces/${namespace}/ingresses`, {
+      metadata: { name },
+      spec: { defaultBackend: { service } },
+    })
+    const envFrom = [
+      { configMapRef: { name: isWrong ? 'related-gone' : 'related' } },
+      { secretRef: { name: 'related' } },
+    ]
+    const selector = { deployment: name }
+    await send('POST', `/apis/apps/v1/namespaces/${namespace}/deployments`, {
+      metadata: { name },
+      spec: {
+        selector: { matchLabels: selector },
+        template: {
+          metadata: { labels: selector },
+          spec: { containers: [{ name: 'main', image: 'main', envFrom }] },
+        },
+      },
+    })
+  }
+}
+
+async function labelsOf({ namespace, name }: PodName): Promise<{
+  readonly namespace: string
+  readonly of?: Readonly<Record<string, string>>
+}> {
+  const response = await fetch(`${simulator.url}/api/v1/namespaces/${namespace}/pods/${name}`)
+  const { metadata } = (await response.json()) as {
+    readonly metadata: { readonly labels?: Readonly<Record<string, string>> }
+  }
+  const { 'pod-template-hash': _, ...of } = metadata.labels ?? {}
+  return { namespace, of }
+}
+
 /** Pods all over the cluster. */
 async function somePods(count: number, from = 0): Promise<readonly PodName[]> {
   const found: PodName[] = []
@@ -174,12 +255,19 @@ async function breakPod({ namespace, name }: PodName, reason: string): Promise<v
 }
 
 async function patch({ namespace, name }: PodName, part: string, body: object): Promise<void> {
-  const path = `/api/v1/namespaces/${namespace}/pods/${name}${part}`
+  await send('PATCH', `/api/v1/namespaces/${namespace}/pods/${name}${part}`, body)
+}
+
+async function send(
+  method: 'POST' | 'PATCH' | 'DELETE',
+  path: string,
+  body?: object,
+): Promise<void> {
+  const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
   const response = await fetch(simulator.url + path, {
-    method: 'PATCH',
-    headers: { 'content-type': 'application/merge-patch+json' },
-    body: JSON.stringify(body),
+    method,
+    ...(body && { headers: { 'content-type': type }, body: JSON.stringify(body) }),
   })
-  if (!response.ok) throw new Error(`${namespace}/${name}: ${response.status}`)
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status}`)
   await response.arrayBuffer()
 }

@@ -98,6 +98,8 @@ interface Facts {
   readonly DISRUPTION_BUDGET: { readonly causes?: readonly ErrorCause[] }
   readonly PRECONDITION_FAILED: { readonly precondition?: WritePrecondition }
   readonly ADMISSION_DENIED: { readonly admission?: AdmissionDenial }
+  /** Of an `id`: that of the object that was made anew under the same name. */
+  readonly NOT_FOUND: { readonly successor?: string }
   /** Of a write: the right that is missing. */
   readonly FORBIDDEN: {
     readonly verb?: string

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { follow } from '../gateway/followed-subscription.ts'
 import type { Fields } from '../gateway/test-cluster.ts'
 import { caller, serveViewers, type ViewedGateway } from '../support/viewed-gateway.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
@@ -231,6 +232,37 @@ describe(`one truth for health, seed ${runSeed}`, () => {
       }
       await change(world, 'nodes', `/api/v1/nodes/nodes-${round % 4}`)
       /* oxlint-enable no-await-in-loop */
+    }
+  })
+
+  it('is followed as each viewer sees it', async () => {
+    const broken = { status: kinds['pods']?.states[4] }
+    const query = '{ namespaces(where: { health: { eq: DEGRADED } }) { nodes { name } } }'
+    const [world] = worlds
+    await world?.make('/api/v1/namespaces/two/pods', {
+      metadata: { name: 'breaks' },
+      spec: kinds['pods']?.spec,
+    })
+    await world?.patch('/api/v1/namespaces/two/pods/breaks/status', broken)
+    const asked = async (user: string): Promise<readonly string[]> => {
+      const { data } = await served.query(caller(user), query)
+      return data.namespaces.nodes.map(({ name }: Fields) => String(name))
+    }
+    await expect.poll(async () => asked('root')).toContain('two')
+    expect(await asked('ann')).not.toContain('two')
+    for (const user of ['root', 'ann']) {
+      const live = follow(
+        served.connect(caller(user)),
+        'namespaces(where: { health: { eq: DEGRADED } })',
+        'name',
+      )
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await live.until('all', () => live.fold.synced)
+      const names = [...live.fold.objects.values()].map(({ name }) => String(name))
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      expect(names.toSorted()).toEqual((await asked(user)).toSorted())
+      expect(live.problems).toEqual([])
+      live.complete()
     }
   })
 

@@ -125,6 +125,34 @@ describe('the health of a Namespace', () => {
     expect(counted.facets[0].values).toContainEqual({ value: 'DEGRADED', count: 1 })
   })
 
+  it('moves the rows of a live page, and of a filter through the namespace', async () => {
+    const client = gateway.connect()
+    const related = follow(
+      client,
+      'pods(where: { namespaceObject: { is: { health: { eq: DEGRADED } } } })',
+      'name',
+    )
+    const page: string[] = []
+    void (async () => {
+      const query = `subscription {
+        namespacesPage(first: 2, orderBy: [{ health: ASC }]) {
+          changes { step object { name health { status } } }
+        }
+      }`
+      for await (const { data } of client.iterate({ query }) as AsyncIterable<Fields>)
+        page.push(JSON.stringify(data?.namespacesPage.changes ?? []))
+    })()
+    await related.until('the pods of the broken one', () => related.fold.objects.size === 3)
+    await expect.poll(() => page.join()).toContain('"broken"')
+    pod('calm', 'breaks', crashing)
+    await related.until('those of the other, too', () => related.fold.objects.size === 5)
+    await expect.poll(() => page.join()).toContain('{"name":"calm","health":{"status":"DEGRADED"}}')
+    await sent(simulator, 'DELETE', '/api/v1/namespaces/calm/pods/breaks?gracePeriodSeconds=0')
+    await related.until('the first again', () => related.fold.objects.size === 3)
+    related.complete()
+    expect(related.problems).toEqual([])
+  })
+
   it('is followed: what changes in it moves it, in rows, filters, pages and counts', async () => {
     const fresh = await serveGateway({ clusters: [{ name: 'one', server: simulator.url }] })
     try {

@@ -53,6 +53,7 @@ describe('what health says', () => {
     const counts = { replicas: 3, readyReplicas: 2, availableReplicas: 2 }
     rollout('stuck', { ...counts, updatedReplicas: 1, conditions: [late] })
     rollout('not-up', { ...counts, updatedReplicas: 2, availableReplicas: 1, conditions: [late] })
+    rollout('both', { ...counts, updatedReplicas: 2, conditions: [late] })
     rollout('surplus', { ...counts, replicas: 24, updatedReplicas: 2 })
     gateway = await serveGateway({ clusters: [{ name: 'one', server: simulator.url }] })
   })
@@ -110,6 +111,10 @@ describe('what health says', () => {
     ).toEqual({
       stuck: ['DEGRADED', 'revision 35 does not come up: 1 of 2 updated'],
       'not-up': ['DEGRADED', 'revision 35 does not come up: 1 of 2 available'],
+      both: [
+        'DEGRADED',
+        'revision 35 does not come up: 1 of 3 replicas not available, 1 of earlier revisions',
+      ],
       surplus: ['PROGRESSING', '22 replicas of earlier revisions are still to end'],
     })
   })

@@ -105,6 +105,14 @@ describe('a live list of problems', () => {
 
   it('has what the query has, then each problem as it comes, changes and goes', async () => {
     const args = 'clusters: ["*"], first: 500, coalesceMs: 0'
+    // Once all kinds are there, the first frame has all.
+    const gaps = async (): Promise<unknown> => {
+      const { problems } = await gateway.data(
+        '{ problems(clusters: ["*"]) { incomplete { cluster type code } } }',
+      )
+      return problems.incomplete
+    }
+    await expect.poll(gaps, wait).toEqual([])
     const follower = new Follower(gateway, args)
     await expect.poll(() => follower.fold.synced, wait).toBe(true)
     expect(follower.rows).toEqual(await asked('clusters: ["*"], first: 500'))

@@ -91,6 +91,19 @@ describe('problems between objects, live', () => {
           }),
         [],
       ],
+      [
+        () =>
+          sent(simulator, 'PATCH', `${core}/pods/one/status`, {
+            status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] },
+          }),
+        [],
+      ],
+      [
+        () =>
+          sent(simulator, 'PATCH', `${core}/pods/one`, { metadata: { labels: { app: 'other' } } }),
+        ['Service/web NoPods'],
+      ],
+      [() => sent(simulator, 'PATCH', `${core}/pods/one`, { metadata: { labels: selector } }), []],
       [() => sent(simulator, 'DELETE', `${core}/pods/one`), ['Service/web NoPods']],
       [
         () => created(simulator, deployments, deployment('token')),

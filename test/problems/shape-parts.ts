@@ -25,7 +25,7 @@ export interface ProblemShape {
     count: number,
   ])[]
   readonly objects: readonly ShapedObject[]
-  /** The message of the first row. `NS` stands for the namespace. */
+  /** The message of the first row. */
   readonly says?: string
   /** Asks as if `problemAfterMs` had passed. */
   readonly isLate?: true

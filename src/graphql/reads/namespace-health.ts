@@ -51,9 +51,10 @@ type Told = string | null | (() => string | null)
 
 /** The kinds of a cluster that the health of its namespaces reads. */
 export function contentNeeds(served: ServedSchema, cluster: string): readonly RelatedNeed[] {
-  return problemKindsOf(served, cluster)
-    .filter(isContent)
-    .map((kind) => ({ kind, indexes }))
+  const kinds = problemKindsOf(served, cluster).filter(isContent)
+  // Pods come first: they tell the cause, and their owners what follows from it.
+  const pods = kinds.filter(({ resource }) => resource.kind === 'Pod')
+  return [...new Set([...pods, ...kinds])].map((kind) => ({ kind, indexes }))
 }
 
 /** Events say what has happened, and have no health. */
@@ -200,15 +201,39 @@ function toldOf({ budget }: ContentReads, { parts }: Contents, value: string): H
   return { status, reason: of?.reason, message }
 }
 
+/** The views of Namespaces by the fold, once a run: sets that a run has bound stay with their view. */
+const derivedViews = new WeakMap<object, Map<StoreView, StoreView>>()
 const made = new WeakSet<StoreView>()
 
 /** A part of Namespaces whose index `health` is that of what is in them; any other part as it is. */
 export function withContents<P extends KindView>(reads: ContentReads, part: P): P {
   const { kind, cluster, view, isDirect } = part
   if (!isNamespace(kind) || isDirect === true || made.has(view)) return part
+  let known = derivedViews.get(reads.parts)
+  if (known === undefined) derivedViews.set(reads.parts, (known = new Map()))
+  let derived = known.get(view)
+  if (derived === undefined) {
+    derived = derivedView(reads, cluster, view)
+    made.add(derived)
+    known.set(view, derived)
+  }
+  return { ...part, view: derived }
+}
+
+/** A view that answers `index('health')` itself, and anything else by the store. */
+function derivedView(reads: ContentReads, cluster: string, view: StoreView): StoreView {
   let index: ObjectIndex | undefined
+  let version: string | undefined
   const own = new Map<string | symbol, unknown>()
-  const derived = new Proxy(view, {
+  own.set('index', (name: string) => {
+    if (name !== 'health') return view.index(name)
+    if (index === undefined || version !== view.resourceVersion) {
+      index = healthIndex(reads, cluster, view)
+      version = view.resourceVersion
+    }
+    return index
+  })
+  return new Proxy(view, {
     get(target, name) {
       const known = own.get(name)
       if (known !== undefined) return known
@@ -220,11 +245,6 @@ export function withContents<P extends KindView>(reads: ContentReads, part: P): 
       return bound
     },
   })
-  own.set('index', (name: string) =>
-    name === 'health' ? (index ??= healthIndex(reads, cluster, view)) : view.index(name),
-  )
-  made.add(derived)
-  return { ...part, view: derived }
 }
 
 /** The index `health` of Namespaces, from what is in them. Throws `UnknownIndexError` without an index of their own health. */

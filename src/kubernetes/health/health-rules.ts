@@ -291,13 +291,16 @@ function stuckRevision(object: Fields): string | undefined {
   const { annotations } = fieldsOf(object['metadata'])
   const revision = textOf(fieldsOf(annotations)['deployment.kubernetes.io/revision'])
   if (revision === undefined) return undefined
-  const { updatedReplicas, availableReplicas } = statusOf(object)
-  const [want, updated] = [wantedOf(object), countOf(updatedReplicas)]
-  const [have, what] =
-    updated < want
-      ? [updated, 'updated']
-      : [Math.min(countOf(availableReplicas), want), 'available']
-  return `revision ${revision} does not come up: ${have} of ${want} ${what}`
+  const { updatedReplicas, availableReplicas, replicas } = statusOf(object)
+  const [want, all] = [wantedOf(object), countOf(replicas)]
+  const [updated, available] = [countOf(updatedReplicas), countOf(availableReplicas)]
+  const lag = (): string => {
+    if (updated < want) return `${updated} of ${want} updated`
+    if (available < want) return `${available} of ${want} available`
+    // Pods of earlier revisions stay until the new ones are available.
+    return `${all - available} of ${replicasOf(all)} not available, ${all - updated} of earlier revisions`
+  }
+  return `revision ${revision} does not come up: ${lag()}`
 }
 
 /** As `kubectl rollout status` decides. */

@@ -22,7 +22,7 @@ import {
 } from '../../kubernetes/problems/problem-references.ts'
 import { isInScope } from '../condition/scope.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
-import { factsOf, isShown, problemIndex, type ProblemPart } from './problem-part.ts'
+import { factsOf, holds, isShown, problemIndex, type ProblemPart } from './problem-part.ts'
 
 /** An object with something wrong between it and others. */
 export interface JoinedFact<P extends ProblemPart> {
@@ -156,13 +156,13 @@ class Joins<P extends ProblemPart> {
   #webhooks(part: P, needs: readonly Need[], explained: Set<string>): void {
     const [services, pods] = [this.#byKind.get(service), this.#byKind.get('/Pod')]
     if (services === undefined || pods === undefined) return
+    const seek = podSeeker(services.view, pods.view, this.#options.budget)
     for (const { value, object } of needs) {
       const { webhook, key, severity } = object
       const id = webhook === undefined ? undefined : services.view.idOf(key)
       if (id === undefined || !isKnown(services, key) || !isKnown(pods, key)) continue
       const selector = labelsIn(factsOf(services).valuesOf(id), 'selector')
-      if (selector === undefined) continue
-      if (podOf(services.view, pods.view, key, selector, true, this.#options.budget)) continue
+      if (selector === undefined || seek({ key, terms: Object.entries(selector) }, true)) continue
       for (const of of this.#shown(part, value)) {
         explained.add(key)
         const text = `${webhook}: Service ${nameFrom(part, of, key)} has no ready pod`
@@ -349,85 +349,122 @@ function templatesOf(
   })
 }
 
-interface AloneService {
+interface SelectingService {
   readonly key: string
   readonly id: ObjectId
   readonly selector: Readonly<Record<string, string>>
+  readonly terms: readonly (readonly [label: string, value: string])[]
 }
 
-const keptAlone = kept<readonly AloneService[]>()
+interface SelectingServices {
+  readonly all: readonly SelectingService[]
+  /** The labels in the selectors. */
+  readonly labels: ReadonlySet<string>
+}
 
-/** The Services that choose no pod. */
-function aloneIn(
-  services: ProblemPart,
-  pods: StoreView,
-  budget: WorkBudget,
-): readonly AloneService[] {
-  const { view } = services
-  const facts = factsOf(services)
-  const revision = `${facts.revision} ${podsRevision(pods)}`
-  return keptAlone(view, pods, revision, () => {
-    const alone: AloneService[] = []
+const keptServices = kept<SelectingServices>()
+
+/** The Services with selectors. */
+function servicesIn(view: StoreView, budget: WorkBudget): SelectingServices {
+  const facts = view.index(problemIndex)
+  return keptServices(view, view, `${facts.revision}`, () => {
+    const all: SelectingService[] = []
+    const labels = new Set<string>()
     for (const value of facts.orderedValues(markOf.selector, false)) {
       const selector = labelsIn([value], 'selector')
       if (selector === undefined) break
+      const terms = Object.entries(selector)
+      for (const [label] of terms) labels.add(label)
       for (const id of facts.posting(value) ?? []) {
         budget.spend('tests', testsPerMark)
-        const key = view.keyOf(id)
-        if (!podOf(view, pods, key, selector, false, budget)) alone.push({ key, id, selector })
+        all.push({ key: view.keyOf(id), id, selector, terms })
       }
     }
-    return alone
+    return { all, labels }
   })
 }
 
-/** Changes when pods come, go, end, or change their labels. */
-function podsRevision(pods: StoreView): string {
-  let labels = 0
-  for (const name of pods.labelKeys()) labels += pods.label(name)?.revision ?? 0
-  return `${pods.index('uid').revision} ${pods.index(problemIndex).revision} ${labels}`
+const keptAlone = kept<readonly SelectingService[]>()
+
+/** The Services that choose no pod. */
+function aloneIn(
+  { view }: ProblemPart,
+  pods: StoreView,
+  budget: WorkBudget,
+): readonly SelectingService[] {
+  const { all, labels } = servicesIn(view, budget)
+  const revision = `${view.index(problemIndex).revision} ${podsRevision(pods, labels)}`
+  return keptAlone(view, pods, revision, () => {
+    budget.spend('tests', testsPerMark * all.length)
+    const seek = podSeeker(view, pods, budget)
+    return all.filter((one) => !seek(one, false))
+  })
+}
+
+/** Changes when pods come, go, end, or change one of these labels. Pods that have ended stay so, until they go. */
+function podsRevision(pods: StoreView, labels: ReadonlySet<string>): string {
+  let revision = 0
+  for (const name of labels) revision += pods.label(name)?.revision ?? 0
+  const ended = pods.index(problemIndex).posting(markOf.ended)?.size ?? 0
+  return `${pods.index('uid').revision} ${ended} ${revision}`
+}
+
+/** Changes with the labels of pods that Services select by. `undefined` unless both are among the parts. */
+export function selectedLabelsRevision(
+  parts: readonly ProblemPart[],
+  budget: WorkBudget,
+): string | undefined {
+  const [services, pods] = ['Service', 'Pod'].map(
+    (kind) => parts.find((one) => holds(one, '', kind) && one.view.hasIndex(problemIndex))?.view,
+  )
+  if (services === undefined || pods === undefined) return undefined
+  return podsRevision(pods, servicesIn(services, budget).labels)
 }
 
 /** The pods that were found last, by the key of the Service: most often they are still there. */
 const witnesses = new WeakMap<StoreView, WeakMap<StoreView, Map<string, ObjectId>>>()
 
-/** Whether a Service chooses a pod that has not ended, or a ready one. */
-function podOf(
+/** Finds whether a Service chooses a pod that has not ended, or a ready one. Valid within one tick. */
+function podSeeker(
   services: StoreView,
   pods: StoreView,
-  key: string,
-  selector: Readonly<Record<string, string>>,
-  isReady: boolean,
   budget: WorkBudget,
-): boolean {
+): (service: Omit<SelectingService, 'id' | 'selector'>, isReady: boolean) => boolean {
   let ofServices = witnesses.get(services)
   if (ofServices === undefined) witnesses.set(services, (ofServices = new WeakMap()))
-  let known = ofServices.get(pods)
-  if (known === undefined) ofServices.set(pods, (known = new Map()))
-  const prefix = key.slice(0, key.indexOf('/') + 1)
+  const known = ofServices.get(pods) ?? new Map<string, ObjectId>()
+  ofServices.set(pods, known)
   const facts = pods.index(problemIndex)
-  const terms = Object.entries(selector).map(([name, value]) => ({ in: pods.label(name), value }))
-  const chooses = (id: ObjectId): boolean =>
-    !facts.has(id, markOf.ended) &&
-    !(isReady && facts.has(id, markOf.unready)) &&
-    terms.every(({ in: index, value }) => index?.has(id, value) === true) &&
-    pods.keyOf(id).startsWith(prefix)
-  const before = known.get(key)
-  if (before !== undefined && chooses(before)) return true
-  known.delete(key)
-  const postings = terms.map(({ in: index, value }) => index?.posting(value))
-  postings.push(pods.index('namespace').posting(prefix.slice(0, -1)))
-  const sizes = postings.map((one) => one?.size ?? 0)
-  const least = Math.min(...sizes)
-  let looked = 0
-  for (const id of postings[sizes.indexOf(least)] ?? []) {
-    budget.spend('tests', 1)
-    looked += 1
-    // Too many to look at for each answer.
-    if (looked > maxPods) return true
-    if (!chooses(id)) continue
-    known.set(key, id)
-    return true
+  const namespaces = pods.index('namespace')
+  const chooses = (terms: SelectingService['terms'], id: ObjectId, isReady: boolean): boolean => {
+    for (const [label, value] of terms) {
+      if (pods.label(label)?.has(id, value) !== true) return false
+    }
+    return !facts.has(id, markOf.ended) && !(isReady && facts.has(id, markOf.unready))
   }
-  return false
+  return ({ key, terms }, isReady) => {
+    const namespace = key.slice(0, key.indexOf('/'))
+    const before = known.get(key)
+    if (before !== undefined) {
+      if (chooses(terms, before, isReady) && namespaces.has(before, namespace)) return true
+      known.delete(key)
+    }
+    let least = namespaces.posting(namespace)
+    for (const [label, value] of terms) {
+      const posting = pods.label(label)?.posting(value)
+      if (posting === undefined || posting.size < (least?.size ?? 0)) least = posting
+      if (least === undefined) return false
+    }
+    let looked = 0
+    for (const id of least ?? []) {
+      budget.spend('tests', 1)
+      looked += 1
+      // Too many to look at for each answer.
+      if (looked > maxPods) return true
+      if (!chooses(terms, id, isReady) || !namespaces.has(id, namespace)) continue
+      known.set(key, id)
+      return true
+    }
+    return false
+  }
 }

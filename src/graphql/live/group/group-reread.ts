@@ -5,9 +5,11 @@
  * which part.
  */
 
+import { WorkBudget } from '../../../query/condition/work-budget.ts'
 import { comparePositions, type OrderPosition } from '../../../query/page/list-order.ts'
 import { listPage } from '../../../query/page/page.ts'
 import { problemPage, problemPosition } from '../../../query/problems/problem-page.ts'
+import { selectedLabelsRevision } from '../../../query/problems/problem-joins.ts'
 import { foldedState, nextTurnMs } from '../../../query/problems/problem-part.ts'
 import { PlanRun } from '../../plan/plan-run.ts'
 import { withContents } from '../../reads/namespace-health.ts'
@@ -295,6 +297,7 @@ export class GroupProblems extends GroupReread implements GroupContent {
     const from = new Map(
       lists.map((one) => [one.at.kind.typeName, foldedState(reads.of(one).part)]),
     )
+    from.set(anyKey, [this.#labels(cluster)])
     const before = this.#clusters.get(cluster)
     if (before !== undefined && !this.#stale.has(cluster) && nowMs <= before.turnMs) {
       const isSame = Array.from(from).every(([type, state]) => {
@@ -355,8 +358,28 @@ export class GroupProblems extends GroupReread implements GroupContent {
     }))
   }
 
-  /** Looks whether other clusters than before cannot be read. */
+  /** Changes with the labels of the pods that Services select, which no listener is told of where nothing is wrong. */
+  #labels(cluster: string): string | undefined {
+    const parts = this.#state.lists.flatMap(({ at, isFollowing, reading }) => {
+      const type = at.kind.typeName
+      if (at.cluster !== cluster || !isFollowing || !/^(?:Pod|Service)$/.test(type)) return []
+      const isReadable = reading.readable().some(({ kind }) => kind === at.kind)
+      return isReadable ? [{ ...reading.followed(), type }] : []
+    })
+    return selectedLabelsRevision(parts, new WorkBudget(this.#state.limits.work))
+  }
+
+  /** Looks whether other clusters than before cannot be read, and whether labels have changed. */
   stateChanged(): void {
+    for (const [cluster, { from }] of this.#clusters) {
+      const one = this.#state.lists.find(({ at, isFollowing }) => {
+        return at.cluster === cluster && isFollowing
+      })
+      const labels = this.#labels(cluster)
+      if (one === undefined || labels === undefined || labels === from.get(anyKey)?.[0]) continue
+      one.mark([anyKey])
+      this.#flushSoon()
+    }
     const { served, lists } = this.#state
     const clusters = new Set(lists.map(({ at }) => at.cluster))
     const state = Array.from(clusters, (cluster) => {

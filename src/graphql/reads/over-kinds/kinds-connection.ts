@@ -26,6 +26,7 @@ import { StoredObject } from '../direct/direct-reads.ts'
 import { type PlacesRead, Places, typesNotRead } from '../places.ts'
 import { withContents } from '../namespace-health.ts'
 import type { ReadRun } from '../read-run.ts'
+import { measuredKinds } from '../usage-read.ts'
 import { ArgumentError } from '../../../query/condition/argument-error.ts'
 import { ClientError, isLostCluster } from '../../errors/client-error.ts'
 import type { Kind } from '../../model/kind.ts'
@@ -132,6 +133,7 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): ob
     clusters,
   } = kindsAsked(served, args, limits, clustersNamed)
   const filterIn = filtersOf(served, args)
+  const terms = orderOf(args)
   const places = new Places<PlacedPart>(run, {
     isNamed,
     fails: ({ kind }, { code }) => isNamed(kind) || isLostCluster(code),
@@ -139,9 +141,10 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): ob
   for (const at of asked) {
     budget.spend('tests', testsPerPlace)
     const { condition } = filterIn(at.kind)
+    const isDerived = measuredKinds(served, at.kind, condition, terms).includes(at.kind)
     places.add(
       at,
-      (part) => ({ ...withContents(run, part), condition }),
+      (part) => ({ ...(isDerived ? withContents(run, part) : part), condition }),
       () => {
         if (at.kind.uncached) throw notListed(at)
         return namespacesOf(condition)
@@ -162,7 +165,7 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): ob
   return kindsConnection(run, read, {
     identity: { list: '*/*', namespaces, ...identity },
     bounds: { first, after, last, before, offset },
-    terms: orderOf(args),
+    terms,
   })
 }
 
