@@ -1,0 +1,249 @@
+import {
+  getNamedType,
+  getNullableType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  isListType,
+  isObjectType,
+} from 'graphql'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  type MadeSchema,
+  operatorDefinition,
+  operatorNames,
+  operatorSchema,
+} from '../support/operator-definitions.ts'
+import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { must, startSimulatedCluster, type TestCluster } from '../gateway/test-cluster.ts'
+import { seededRandom } from '../support/random.ts'
+
+const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+
+/** A random value of a schema. */
+function valueOf(schema: MadeSchema, random: () => number, depth = 0): unknown {
+  const { type, format, properties, items, additionalProperties: values } = schema
+  const some = (): number => Math.floor(random() * 3)
+  if (properties !== undefined) {
+    return Object.fromEntries(
+      Object.entries(properties).flatMap(([name, part]) => {
+        const isLeft = schema.required?.includes(name) !== true && random() < 0.35 + depth / 12
+        return isLeft ? [] : [[name, valueOf(part, random, depth + 1)]]
+      }),
+    )
+  }
+  if (items !== undefined)
+    return Array.from({ length: some() }, () => valueOf(items, random, depth + 1))
+  if (values !== undefined) {
+    return Object.fromEntries(
+      Array.from({ length: some() }, (_, at) => [`k${at}`, valueOf(values, random)]),
+    )
+  }
+  if (schema['x-kubernetes-int-or-string'] === true) return random() < 0.5 ? some() : `${some()}%`
+  if (type === 'integer') return Math.floor(random() * 1_000)
+  if (type === 'boolean') return random() < 0.5
+  if (format === 'date-time') return `2026-0${1 + some()}-11T10:00:0${some()}Z`
+  return `text ${Math.floor(random() * 100)}`
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+const isRecord = (value: unknown): value is Json => typeof value === 'object' && value !== null
+
+/** Selects what some objects have, of a type. */
+function selectionOf(of: GraphQLOutputType, values: readonly unknown[]): string {
+  const type = getNamedType(of)
+  if (!isObjectType(type)) return ''
+  const objects = values.flat(3).filter(isRecord)
+  const fields = Object.values(type.getFields()).flatMap((field) => {
+    const held = objects.flatMap((object) =>
+      Object.hasOwn(object, field.name) ? [object[field.name]] : [],
+    )
+    return held.length === 0 ? [] : [`${field.name}${selectionOf(field.type, held)}`]
+  })
+  return ` { __typename ${fields.join(' ')} }`
+}
+
+/** What the API answers for a value. */
+function answered(of: GraphQLOutputType, value: unknown, among: unknown): unknown {
+  if (value === undefined) return null
+  const type = getNullableType(of)
+  if (isListType(type)) {
+    const asked = (among as readonly unknown[]).flat()
+    return (value as readonly unknown[]).map((item) => answered(type.ofType, item, asked))
+  }
+  if (!isObjectType(type)) return value
+  const fields = type.getFields()
+  const all = [among].flat(3) as readonly Json[]
+  const names = Object.keys(fields).filter((name) => all.some((one) => Object.hasOwn(one, name)))
+  return {
+    __typename: type.name,
+    ...Object.fromEntries(
+      names.map((name) => {
+        const held = all.flatMap((one) => (Object.hasOwn(one, name) ? [one[name]] : []))
+        const field = fields[name]
+        if (field === undefined) throw new Error(`there is no ${type.name}.${name}`)
+        return [name, answered(field.type, (value as Json)[name], held)]
+      }),
+    ),
+  }
+}
+
+const numbers = [0, 2, 3, 5, 10, 24]
+const perKind = 20
+
+let cluster: TestCluster
+let gateway: ServedGateway
+const objects = new Map<number, readonly Json[]>()
+
+async function write(number: number, into: TestCluster): Promise<readonly Json[]> {
+  const { group, kind, plural } = operatorNames(number)
+  const random = seededRandom(number + 1)
+  const made: Json[] = []
+  for (let at = 0; at < perKind; at += 1) {
+    const { spec, status } = operatorSchema(number).properties ?? {}
+    const body = {
+      apiVersion: `${group}/v1`,
+      kind,
+      metadata: { name: `o${String(at).padStart(3, '0')}`, namespace: 'default' },
+      spec: valueOf(spec ?? {}, random),
+      status: valueOf(status ?? {}, random),
+    }
+    const path = `/apis/${group}/v1/namespaces/default/${plural}`
+    await must(into, path, { method: 'POST', body })
+    await must(into, `${path}/${body.metadata.name}/status`, { method: 'PUT', body })
+    made.push(body)
+  }
+  return made
+}
+
+const typeNameOf = (number: number): string => {
+  const { group, kind } = operatorNames(number)
+  const words = group.split('.').map((label) => label.charAt(0).toUpperCase() + label.slice(1))
+  return `${words.join('')}${kind}`
+}
+
+function fieldOf(
+  schema: GraphQLSchema,
+  number: number,
+  name: 'spec' | 'status',
+): GraphQLOutputType {
+  const type = schema.getType(typeNameOf(number))
+  const field = isObjectType(type) ? type.getFields()[name] : undefined
+  if (field === undefined) throw new Error(`the kind ${number} has no ${name}`)
+  return field.type
+}
+
+beforeAll(async () => {
+  cluster = await startSimulatedCluster()
+  for (const number of numbers) {
+    await must(cluster, definitionsPath, { method: 'POST', body: operatorDefinition(number) })
+    objects.set(number, await write(number, cluster))
+  }
+  gateway = await serveGateway({ clusters: [{ name: 'one', ...cluster.selection }] })
+}, 120_000)
+afterAll(async () => {
+  await gateway[Symbol.asyncDispose]()
+  await cluster[Symbol.asyncDispose]()
+})
+
+describe('objects of definitions whose structures repeat', () => {
+  it.each(numbers)(
+    'are answered value by value as they are: definition %s',
+    async (number) => {
+      const { schema } = gateway.gateway
+      const all = objects.get(number) ?? []
+      const typeName = typeNameOf(number)
+      const list = `${typeName.charAt(0).toLowerCase()}${typeName.slice(1)}s`
+      for (const part of ['spec', 'status'] as const) {
+        const type = fieldOf(schema, number, part)
+        // One object a document: those of all would be too large for one.
+        for (const object of all) {
+          const held = [object[part]]
+          const { name } = object['metadata'] as { readonly name: string }
+          const query = `{ ${list}(namespace: "default", where: { name: { eq: "${name}" } }) { nodes { ${part}${selectionOf(type, held)} } } }`
+          const { data, errors } = await gateway.query(query)
+          expect(errors, query).toBeUndefined()
+          expect(data).toEqual({
+            [list]: { nodes: [{ [part]: answered(type, object[part], held) }] },
+          })
+        }
+      }
+    },
+    120_000,
+  )
+})
+
+describe('a type that nothing has named yet', () => {
+  const named = (number: number, text: string): string =>
+    text.replaceAll('KIND', typeNameOf(number))
+
+  it.each([
+    [
+      'by the filter of a variable',
+      3,
+      'query ($where: KINDWhere) { LIST(where: $where) { totalCount } }',
+    ],
+    [
+      'by a fragment on its kind',
+      5,
+      '{ object(id: "x") { ... on KIND { spec { selector { __typename } } } } }',
+    ],
+    [
+      'by a fragment on a nested type',
+      10,
+      '{ LIST { nodes { spec { ... on KINDSpec { forProvider { __typename } } } } } }',
+    ],
+  ] as const)('can be named %s', async (_, number, text) => {
+    await using fresh = await serveGateway({ clusters: [{ name: 'one', ...cluster.selection }] })
+    const typeName = typeNameOf(number)
+    const list = `${typeName.charAt(0).toLowerCase()}${typeName.slice(1)}s`
+    const query = named(number, text).replace('LIST', list)
+    const { errors = [] } = await fresh.query(query)
+    // The id is none; nothing else is wrong.
+    expect(errors.filter(({ path }) => path === undefined)).toEqual([])
+  })
+
+  it('is there for introspection by its name', async () => {
+    await using fresh = await serveGateway({ clusters: [{ name: 'one', ...cluster.selection }] })
+    const name = `${typeNameOf(2)}SpecForProvider`
+    const { data } = await fresh.query(`{ __type(name: "${name}") { name } }`)
+    expect(data).toEqual({ __type: { name } })
+  })
+
+  it('is unknown if there is none, however its name begins', async () => {
+    const { errors } = await gateway.query(
+      named(3, '{ object(id: "x") { ... on KINDNothing { id } } }'),
+    )
+    expect(errors).toMatchObject([{ message: expect.stringMatching(/^Unknown type/) }])
+  })
+})
+
+describe('a definition that changes while its kind is served', () => {
+  it('names the type of another shortest path, and a fragment on the former one is told so', async () => {
+    const { group, plural } = operatorNames(5)
+    const name = `${plural}.${group}`
+    const kind = typeNameOf(5)
+    const list = `${kind.charAt(0).toLowerCase()}${kind.slice(1)}s`
+    const query = `{ ${list} { nodes { spec { selector { ... on ${kind}SpecNamespaceSelector { __typename } } } } } }`
+    expect((await gateway.query(query)).errors).toBeUndefined()
+    const body = operatorDefinition(5, {
+      spec: (spec) => ({
+        ...spec,
+        properties: { ...spec.properties, chosen: spec.properties?.['selector'] ?? {} },
+      }),
+    })
+    await must(cluster, `${definitionsPath}/${name}`, {
+      method: 'PATCH',
+      body,
+      contentType: 'application/merge-patch+json',
+    })
+    await expect
+      .poll(async () => (await gateway.query(query)).errors?.[0], { timeout: 20_000 })
+      .toMatchObject({
+        message: expect.stringContaining(`${kind}SpecNamespaceSelector`),
+        extensions: { hint: expect.stringContaining(`${kind}SpecNamespaceSelector was removed`) },
+      })
+    const other = query.replace('SpecNamespaceSelector', 'SpecChosen')
+    expect((await gateway.query(other)).errors).toBeUndefined()
+  }, 60_000)
+})
