@@ -4,7 +4,13 @@
  * cached pages; one does so when a page is written. Both write in the same step as the result, so no reader ever sees a
  * list that is said to be whole and is not. Which operation a result is of, the exchange notes before the cache has it.
  */
-import { type Client, createRequest, type DocumentInput } from '@urql/core'
+import {
+  type Client,
+  createRequest,
+  type DocumentInput,
+  type Exchange as UrqlExchange,
+} from '@urql/core'
+import type { CacheExchangeOpts } from '@urql/exchange-graphcache'
 import {
   type CachedRow,
   disagrees,
@@ -58,12 +64,12 @@ interface LiveClient {
  * Graphcache. Fragments on `KubernetesObject` match objects of kinds that are newer than `possibleTypes`, too, as by
  * `withNewerKinds`.
  */
-export function liveCache<Options extends object, Cache extends (input: never) => unknown>(
-  cacheExchange: (options: Options) => Cache,
-  options: Options,
-): Cache {
+export function liveCache(
+  cacheExchange: (options: CacheExchangeOpts) => UrqlExchange,
+  options: CacheExchangeOpts,
+): UrqlExchange {
   const lists: LiveLists = { all: new Set(), operationKey: undefined }
-  const { updates } = options as { readonly updates?: Readonly<Record<string, Updaters>> }
+  const updates = options.updates as Readonly<Record<string, Updaters>> | undefined
   const withUpdates = {
     ...options,
     updates: {
@@ -79,7 +85,9 @@ export function liveCache<Options extends object, Cache extends (input: never) =
     },
   }
   const exchange = withNewerKinds(
-    cacheExchange(withUpdates) as (input: never) => (operations: never) => unknown,
+    cacheExchange(withUpdates as CacheExchangeOpts) as (
+      input: never,
+    ) => (operations: never) => unknown,
   ) as unknown as Exchange
   const live: Exchange = (input) => {
     ;(input.client as LiveClient)[listsOf] = lists
@@ -95,7 +103,7 @@ export function liveCache<Options extends object, Cache extends (input: never) =
       },
     })
   }
-  return live as unknown as Cache
+  return live as unknown as UrqlExchange
 }
 
 type Source<T> = (

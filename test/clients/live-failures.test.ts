@@ -39,6 +39,7 @@ const ofCodes: Readonly<Record<string, Remedy>> = {
   NODE_UNREACHABLE: 'retries',
   CACHE_FULL: 'retries',
   NAMESPACE_NOT_CACHED: 'ends',
+  NOT_SERVED: 'ends',
   QUERY_TOO_COSTLY: 'ends',
   TOO_MANY_OPERATIONS: 'retries',
   DEADLINE_EXCEEDED: 'retries',

@@ -82,12 +82,14 @@ describe('@informerql/client, installed from its tarball', () => {
       peerDependencies: {
         '@apollo/client': '>=4',
         '@urql/core': '>=5',
+        '@urql/exchange-graphcache': '>=7',
         react: '>=18',
         'relay-runtime': '>=18',
       },
       peerDependenciesMeta: {
         '@apollo/client': { optional: true },
         '@urql/core': { optional: true },
+        '@urql/exchange-graphcache': { optional: true },
         react: { optional: true },
         'relay-runtime': { optional: true },
       },
