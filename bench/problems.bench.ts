@@ -37,8 +37,9 @@ interface PodName {
   readonly name: string
 }
 
-const row = 'id severity reason message since count object { kind namespace name }'
+const row = 'id severity reason message since count ready wanted object { kind namespace name }'
 const problems = `{ problems(first: 100) { totalCount nodes { ${row} } } }`
+const noticed = `{ problems(first: 100) { totalCount nodes { ${row} behind { kind name } } } }`
 const listed = `{ pods(where: { health: { eq: DEGRADED } }, first: ${Number(options.broken) + 500}) { totalCount
   nodes { metadata { namespace name } health { reason message } rootOwner { kind namespace name } } } }`
 
@@ -62,6 +63,7 @@ console.log((await askGraphQL(gateway.url, { query: listed })).slice(0, 60))
 const queries = await interleave(
   {
     problems: () => ask(problems),
+    'problems, and who notices them': () => ask(noticed),
     'problems, while pods come and go': () => coming(() => ask(problems)),
     'the broken pods, to fold': () => ask(listed),
   },

@@ -8,6 +8,11 @@ import { operatorDefinition } from '../../test/support/operator-definitions.ts'
 import { watchTurns } from '../support/longest-turn.ts'
 import { liveMemory } from '../support/memory.ts'
 
+interface NamedObject {
+  readonly metadata: { readonly name: string }
+}
+
+const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 const [server = '', definitions = '0', checkout = ''] = process.argv.slice(2)
 const { createGateway } = (await import(`${checkout}/src/index.ts`)) as typeof informerql
 const log = { info() {}, warn: console.error, error: console.error }
@@ -44,15 +49,17 @@ console.log(
   }),
 )
 await gateway[Symbol.asyncDispose]()
+const last = operatorDefinition(Number(definitions)) as NamedObject
+// For the next round.
+await fetch(`${server}${definitionsPath}/${last.metadata.name}`, { method: 'DELETE' })
 
 /** A definition more: the time until its kind is served, and how long the event loop stood still at most. */
 async function added(number: number): Promise<object> {
-  const path = `${server}/apis/apiextensions.k8s.io/v1/customresourcedefinitions`
-  const definition = operatorDefinition(number) as { readonly metadata: { readonly name: string } }
+  const definition = operatorDefinition(number)
   const before = cpuMs()
   const turn = watchTurns()
   const asked = performance.now()
-  const response = await fetch(path, {
+  const response = await fetch(server + definitionsPath, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(definition),
@@ -68,7 +75,5 @@ async function added(number: number): Promise<object> {
     await sleep(20)
   }
   const addMs = performance.now() - asked
-  const figures = { addMs, addCpuMs: cpuMs() - before, addTurnMs: turn() }
-  await fetch(`${path}/${definition.metadata.name}`, { method: 'DELETE' })
-  return figures
+  return { addMs, addCpuMs: cpuMs() - before, addTurnMs: turn() }
 }

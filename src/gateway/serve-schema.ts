@@ -169,15 +169,15 @@ export function* buildSchemaInSteps(
     yield
   }
   const key = sourcesKey([...apis.keys()], options, sdl, extensions)
-  const known = shared.get(key)
-  if (known !== undefined) return { made: known, members }
-  const made = yield* schemaMadeOf([...apis.values()], options, sdl, extensions)
+  const made =
+    shared.get(key) ?? (yield* schemaMadeOf([...apis.values()], options, sdl, extensions))
   // Functions of the program may hold anything.
   if (extensions.length === 0 && options.indexers === undefined) {
     latest.clear()
     latest.add(made)
   }
-  return { made: shared.add(key, made), members }
+  if (shared.get(key) === undefined) shared.add(key, made)
+  return { made, members }
 }
 
 function* schemaMadeOf(

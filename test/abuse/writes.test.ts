@@ -65,6 +65,18 @@ describe('somebody who writes without an end', () => {
     expect(again.changes).toMatchObject([{ path: '/metadata/labels/written', after: 'later' }])
   }, 120_000)
 
+  it('by previews of a large object is refused as well, and so is the reading of one again and again', async () => {
+    const ann = gateway.as('ann-token')
+    const id = await idOfMap(ann, 'large')
+    const flood = `mutation { ${times(30, (at) => `d${at}: label(id: "${id}", labels: { at: "${at}" }, dryRun: true) { preview { name } errors { code } }`)} }`
+    const { data, errors } = await ann.query(flood)
+    expect(errors?.length).toBeGreaterThan(10)
+    expect(data.d29).toEqual({ preview: null, errors: [{ code: 'QUERY_TOO_COSTLY' }] })
+    const again = `mutation { label(id: "${id}", labels: { a: "b" }, dryRun: true) { preview { ${times(100, (at) => `j${at}: json`)} } } }`
+    const answer = await ann.query(again)
+    expect(answer.errors).toMatchObject([{ extensions: { code: 'QUERY_TOO_COSTLY' } }])
+  }, 120_000)
+
   it('by YAML of nothing but tags is refused before it is parsed, and a patch before that by the right to it', async () => {
     const tags = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: [${'!a b,'.repeat(12_000)}]\n`
     const ben = gateway.as('ben-token')

@@ -38,6 +38,7 @@ describe('what the guides show as GraphQL, asked of the fleet that is simulated'
       node: nodes.nodes[0].id,
       manifest: 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: shown }\n',
       text: 'cart',
+      replicas: 3,
     }
   })
   afterAll(async () => {

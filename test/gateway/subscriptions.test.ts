@@ -276,10 +276,11 @@ describeClusters('a fold of subscription frames', (cluster) => {
     expect(secondId).not.toBe(firstId)
     expect([...one.fold.objects.keys()]).toEqual([secondId])
 
-    const { object: gone } = await gateway.data('query ($id: ID!) { object(id: $id) { id } }', {
-      id: firstId,
+    const gone = await gateway.query('query ($id: ID!) { object(id: $id) { id } }', { id: firstId })
+    expect(gone).toMatchObject({
+      data: { object: null },
+      errors: [{ extensions: { code: 'NOT_FOUND', successor: secondId } }],
     })
-    expect(gone).toBeNull()
     await must(cluster(), `${path}/leaver?gracePeriodSeconds=0`, { method: 'DELETE' })
     await filtered.until('deletion', ({ size }) => size === 0)
     expect(filtered.frames.at(-1)?.changes).toMatchObject([

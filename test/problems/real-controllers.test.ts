@@ -66,6 +66,49 @@ describeWithControlPlane(
         .toEqual([['Deployment/web', 'FailedCreate', 'CRITICAL', 1]])
     })
 
+    it('names the finalizers of what is left in a namespace that is deleted', async () => {
+      await using soon = await serveGateway({
+        clusters: [{ name: 'one', kubeconfig: plane().kubeconfigPath }],
+        limits: { problemAfterMs: 0 },
+      })
+      await send('POST', '/api/v1/namespaces', { metadata: { name: 'leaving' } })
+      await send('POST', '/api/v1/namespaces/leaving/configmaps', {
+        metadata: { name: 'kept', finalizers: ['example.com/keep'] },
+      })
+      await plane().request('/api/v1/namespaces/leaving', { method: 'DELETE' })
+      // As the controller of namespaces says it, which the suite does not run.
+      const lastTransitionTime = new Date().toISOString().replace(/\.\d+/, '')
+      const remaining = (type: string, reason: string, text: string): Fields => ({
+        type,
+        reason,
+        message: text,
+        status: 'True',
+        lastTransitionTime,
+      })
+      await send('PATCH', '/api/v1/namespaces/leaving/status', {
+        status: {
+          conditions: [
+            remaining('NamespaceContentRemaining', 'SomeResourcesRemain', 'configmaps. has 1'),
+            remaining(
+              'NamespaceFinalizersRemaining',
+              'SomeFinalizersRemain',
+              'example.com/keep in 1 resource instances',
+            ),
+          ],
+        },
+      })
+      const message = async (): Promise<string> => {
+        const { problems } = await soon.data(
+          '{ problems(types: ["Namespace"]) { nodes { reason message object { name } } } }',
+        )
+        const row = problems.nodes.find(({ object }: Fields) => object.name === 'leaving')
+        return `${row?.reason} ${row?.message}`
+      }
+      await expect
+        .poll(message, wait)
+        .toBe('Terminating example.com/keep in 1 resource instances; configmaps. has 1')
+    })
+
     it('is one row for a Job whose pod has failed', async () => {
       await send('POST', '/apis/batch/v1/namespaces/failed/jobs', {
         metadata: { name: 'import' },

@@ -23,6 +23,7 @@ const targets: readonly (readonly [RegExp, string])[] = [
   [/runtimeClassName$/, 'RuntimeClass'],
   [/ingressClassName$/, 'IngressClass'],
   [/[vV]olumeAttributesClassName$/, 'VolumeAttributesClass'],
+  [/\.deviceClassName$/, 'DeviceClass'],
 ]
 
 /** Fields with such names that are no use of another object, and why. */
@@ -37,7 +38,6 @@ const exceptions: readonly (readonly [RegExp, string])[] = [
   [/Probe\.grpc\.service$/, 'the service in a gRPC request'],
   [/^Pod status\.qosClass$|^Service spec\.loadBalancerClass$/, 'no object has this name'],
   [/^HorizontalPodAutoscaler .*\.resource\.name$/, 'a resource such as cpu'],
-  [/\.deviceClassName$/, 'DeviceClasses have no usedBy'],
   [/[rR]oleRef\.name$|\.scaleTargetRef\.name$|\.targetRef\.name$/, 'leads to other kinds'],
   [/\.parentRef\.name$/, 'an IPAddress is a part of its Service, which deletes it'],
   [/\.claimRef\.name$/, 'a volume belongs to its claim and does not need it'],

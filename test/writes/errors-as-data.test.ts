@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type AccessCluster, describeAccess } from '../access/access-cluster.ts'
 import type { Fields } from '../gateway/test-cluster.ts'
-import type { GatewayCaller, GraphQLAnswer, ServedGateway } from '../support/gateway.ts'
+import {
+  firstAnswer,
+  type GatewayCaller,
+  type GraphQLAnswer,
+  type ServedGateway,
+} from '../support/gateway.ts'
 import { guardPod, core, idOf, namespace, populateShop, Reports, serveShop } from './shop.ts'
 
 const errors = 'errors { code field message argument reason manager hint retryAfterMs }'
@@ -173,6 +178,26 @@ describeAccess('failures of writes as data', (cluster: () => AccessCluster, isRe
     ])
     const unknown = await told(ann, 'restart(id: "nothing")')
     expect(unknown.data.it.errors).toMatchObject([{ code: 'BAD_USER_INPUT' }])
+  })
+
+  it('the same by WebSocket, and of an unserved version a dry run has a preview', async () => {
+    const text = `mutation { it: scale(id: "${id}", replicas: -1) { object { id } errors { code } } }`
+    const { data, errors: beside } = await firstAnswer(ann.connect(), text)
+    expect(beside).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }])
+    expect(data).toEqual({ it: { object: null, errors: [{ code: 'BAD_USER_INPUT' }] } })
+    const manifest = {
+      apiVersion: 'autoscaling/v1',
+      kind: 'HorizontalPodAutoscaler',
+      metadata: { name: 'older' },
+      spec: {
+        maxReplicas: 3,
+        scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' },
+      },
+    }
+    const create = `create(manifest: $manifest, namespace: "${namespace}", dryRun: true)`
+    const older = await told(ann, create, { manifest })
+    expect(older.errors).toBeUndefined()
+    expect(older.data.it).toMatchObject({ object: null, preview: { name: 'older' }, errors: [] })
   })
 
   it('is audited and counted as a write that failed', async () => {

@@ -214,7 +214,15 @@ describeAccess('the values of a Secret, where secretData is off,', (cluster, isR
     expect(immutable).toMatchObject([{ extensions: { code: 'INVALID' } }])
     expect(await rewritten('b3RoZXI=')).toEqual(immutable)
     const labelled = await told(`label(id: "${id}", labels: { a: "c" }, dryRun: true)`, {})
-    expect(labelled).toMatchObject({ changes: [{ path: '/metadata/labels/a', after: 'c' }] })
+    expect(labelled).toMatchObject({
+      changes: [{ path: '/metadata/labels/a', after: 'c' }],
+      object: null,
+      preview: {
+        kind: 'Secret',
+        json: expect.not.objectContaining({ data: expect.anything() }),
+      },
+    })
+    expect(JSON.stringify(labelled)).not.toContain('last-applied-configuration')
   })
 
   it('are not told by an apply without force: not by their copy, nor of a Secret without managers', async () => {

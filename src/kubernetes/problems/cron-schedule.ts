@@ -89,7 +89,7 @@ function scheduleIn(text: string): Schedule | undefined {
   if (sets.includes(undefined)) return undefined
   const fields = sets as unknown as ScheduleFields
   const [isAnyDay = false, isAnyWeekday = false] = [parts[2], parts[4]].map((part = '') =>
-    /^[*?]/.test(part),
+    /^[*?](?:\/1)?$/.test(part),
   )
   return { fields, isAnyDay, isAnyWeekday }
 }

@@ -102,6 +102,14 @@ const states: ReadonlySet<string> = new Set([
   'UNKNOWN',
 ])
 
+/** States of workloads, which say less than those of their pods. */
+const workloadStates: ReadonlySet<string> = new Set([
+  'MinimumReplicasUnavailable',
+  'NotAvailable',
+  'NotProgressing',
+  'ProgressDeadlineExceeded',
+])
+
 /** The kinds whose pods or containers the reasons above are about. Their other reasons are causes of their own. */
 const isBuiltIn = (group: string): boolean => !group.includes('.') || group.endsWith('.k8s.io')
 
@@ -131,10 +139,11 @@ export function causeOf(
  */
 export const ownCauses: ReadonlySet<string> = new Set(['create', 'config'])
 
-/** How much the reason of a fact tells, beside the others of its cause: a state, an Event, a reason, the missing thing. */
+/** How much the reason of a fact tells, beside the others of its cause: a state, an Event, a reason, a missing thing. */
 export function tellingOf({ reason, role }: Pick<ProblemFact, 'reason' | 'role'>): number {
   if (role?.form === 'report') return 2
   if (role?.form === 'unscheduled' && role.claims.length > 0) return 1
   if (reason.startsWith('Missing') || reason === 'OOMKilled') return 4
+  if (workloadStates.has(reason)) return 0
   return states.has(reason) ? 1 : 3
 }

@@ -394,7 +394,9 @@ class ProblemFold<P extends ProblemPart> {
       const rootKey = placeKey(about)
       const place = this.#reference(rootKey, about)
       const affected: Affected<P> = { root: place, rootKey, place, workload: undefined }
-      this.#gathered.add(affected, fact, fact.reason)
+      const { apiVersion = '', kind } = about.to
+      const { group } = splitApiVersion(apiVersion)
+      this.#gathered.add(affected, fact, causeOf({ group, kind }, fact))
       return []
     })
     for (const finding of findings) {

@@ -228,7 +228,7 @@ interface KindTraits {
   readonly isChecked: boolean
   /** Whether `metadata.generation` counts changes of the desired state. */
   readonly hasGeneration: boolean
-  /** The status of new objects, in place of their creator's. */
+  /** The status of new objects, in place of their creator's. Go writes required numbers and flags that are zero. */
   readonly firstStatus: object
   /** Whether DELETE answers with the object even if nothing holds it. */
   readonly isShownWhenDeleted: boolean
@@ -269,6 +269,7 @@ const traits: Readonly<Record<string, Partial<KindTraits>>> = {
   persistentvolumeclaims: { isChecked: true, firstStatus: { phase: 'Pending' } },
   replicationcontrollers: {
     hasGeneration: true,
+    firstStatus: { replicas: 0 },
     fields: selectable([{ path: 'status.replicas', missing: '0' }]),
   },
   events: {
@@ -287,9 +288,18 @@ const traits: Readonly<Record<string, Partial<KindTraits>>> = {
     ]),
   },
   'deployments.apps': { isChecked: true, hasGeneration: true },
-  'replicasets.apps': { isChecked: true, hasGeneration: true },
-  'statefulsets.apps': { isChecked: true, hasGeneration: true },
-  'daemonsets.apps': { isChecked: true, hasGeneration: true },
+  'replicasets.apps': { isChecked: true, hasGeneration: true, firstStatus: { replicas: 0 } },
+  'statefulsets.apps': { isChecked: true, hasGeneration: true, firstStatus: { replicas: 0 } },
+  'daemonsets.apps': {
+    isChecked: true,
+    hasGeneration: true,
+    firstStatus: {
+      currentNumberScheduled: 0,
+      desiredNumberScheduled: 0,
+      numberMisscheduled: 0,
+      numberReady: 0,
+    },
+  },
   'cronjobs.batch': { isChecked: true, hasGeneration: true },
   'jobs.batch': {
     isChecked: true,
@@ -303,8 +313,13 @@ const traits: Readonly<Record<string, Partial<KindTraits>>> = {
   'ingressclasses.networking.k8s.io': { hasGeneration: true },
   'networkpolicies.networking.k8s.io': { hasGeneration: true },
   'endpointslices.discovery.k8s.io': { hasGeneration: true },
-  'horizontalpodautoscalers.autoscaling': { isChecked: true },
-  'poddisruptionbudgets.policy': { isChecked: true, hasGeneration: true },
+  'horizontalpodautoscalers.autoscaling': { isChecked: true, firstStatus: { desiredReplicas: 0 } },
+  'poddisruptionbudgets.policy': {
+    isChecked: true,
+    hasGeneration: true,
+    firstStatus: { currentHealthy: 0, desiredHealthy: 0, disruptionsAllowed: 0, expectedPods: 0 },
+  },
+  'volumeattachments.storage.k8s.io': { firstStatus: { attached: false } },
   'roles.rbac.authorization.k8s.io': { isChecked: true },
   'clusterroles.rbac.authorization.k8s.io': { isChecked: true },
   'rolebindings.rbac.authorization.k8s.io': { isChecked: true },

@@ -39,6 +39,7 @@ import { ownerReferencesOf } from '../relation-read.ts'
 import { Places } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 import { rowMembers } from './kinds-connection.ts'
+import { behindProblem } from './problem-behind.ts'
 import { remediesOf } from './problem-remedies.ts'
 
 /** A `ProblemPart` of one execution. */
@@ -246,6 +247,11 @@ export function problemValue(run: ReadRun, problem: Problem): ProblemValue {
         .toSorted((a, b) => (a.key < b.key ? -1 : 1))
         .slice(0, size)
         .map(({ place }) => placeRef(run, cluster, place))
+    },
+    behind({ first }: ProblemObjectsArguments): readonly ObjectRef[] {
+      const asked = { first: first ?? defaultProblemObjects }
+      const { size } = pageSizeOf(asked, run.limits.maxPageSize)
+      return problem.isOfCluster === true ? [] : behindProblem(run, problem, size)
     },
     lastEvent: () => lastEventOf(run, problem),
     ...remediesOf(run, problem),
