@@ -219,6 +219,18 @@ it('finds what has all words of a text', async () => {
 it.each([
   '{ validatingAdmissionPolicyBindings { nodes { name params { id kind namespace name object { id } } paramObjects(first: 100) { totalCount nodes { id name } } } } }',
   '{ configMaps(first: 150) { nodes { name namespace admissionPolicyBindings(first: 9) { totalCount nodes { name } } usedBy(first: 90) { totalCount nodes { object { name } } } } } }',
+  ...[
+    'deployments',
+    'statefulSets',
+    'replicaSets',
+    'roles',
+    'clusterRoles',
+    'persistentVolumes',
+  ].map(
+    (list) =>
+      `{ ${list}(first: 60) { nodes { name usedBy(first: 90) { totalCount nodes { object { kind name } } } } } }`,
+  ),
+  '{ pods(first: 40) { nodes { name usedBy(first: 90, types: ["Service", "NetworkPolicy", "PodDisruptionBudget"]) { totalCount nodes { object { kind name } } } } } }',
   '{ pods(orderBy: [{ usageMemory: DESC }, { usageCpu: ASC }], first: 90) { nodes { name usage { cpu memory containers { name cpu memory } } } } }',
   '{ pods(where: { usageCpu: { gt: "300m" } }) { totalCount sum(of: ["usageCpu", "usageMemory", "cpuRequests"]) { of number count } facets(by: ["nodeName"], sum: ["usageMemory"]) { values { value count sums { of number } } } } }',
   '{ nodes(where: { pods: { some: { usageCpu: { gte: "500m" } } } }) { nodes { name printerColumns(wide: true) { name type format priority value since } } } }',

@@ -93,6 +93,8 @@ function skipped(
     'requests',
     'limits',
   ])
+  /** What a problem's row says besides: test/problems. */
+  const remedies = new Set(['behind', 'ready', 'wanted', 'change', 'actions', 'lastLines'])
   const roots = new Set(['graph', 'search', 'complete', 'viewer'])
   const known = new Map<string, boolean>()
   const isKind = (type: string): boolean =>
@@ -110,7 +112,7 @@ function skipped(
     if (field === 'usage') return typeName !== 'Pod'
     if (typeName === 'ResourceUsage') return field === 'at' || field === 'window'
     if (field.startsWith('usage')) return !typeName.startsWith('Pod')
-    if (typeName === 'Problem') return field === 'id'
+    if (typeName === 'Problem') return remedies.has(field) || field === 'id'
     if (typeName === 'ProblemConnection') return field === 'incomplete'
     if (own.has(field)) return true
     if (typeName === 'GatewayCluster') return field !== 'name'

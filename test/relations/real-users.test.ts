@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { define, definitionOf, versionOf } from '../gateway/definitions.ts'
 import { describeClusters, type Fields, must } from '../gateway/test-cluster.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 
@@ -7,6 +8,7 @@ const apps = '/apis/apps/v1/namespaces/default'
 const container = { name: 'main', image: 'nginx:1' }
 const labels = { app: 'db' }
 const selector = { matchLabels: labels }
+const rbac = '/apis/rbac.authorization.k8s.io/v1'
 const policies = '/apis/admissionregistration.k8s.io/v1'
 const claimSpec = {
   accessModes: ['ReadWriteOnce'],
@@ -101,7 +103,7 @@ const made: readonly (readonly [path: string, body: Fields])[] = [
   ).map(
     ([resource, place, names]) =>
       [
-        `/apis/rbac.authorization.k8s.io/v1/${place}${resource}`,
+        `${rbac}/${place}${resource}`,
         {
           metadata: { name: 'by-user-name' },
           roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' },
@@ -184,6 +186,53 @@ const made: readonly (readonly [path: string, body: Fields])[] = [
       },
     },
   ],
+  [
+    `${core}/persistentvolumeclaims`,
+    { metadata: { name: 'bound' }, spec: { ...claimSpec, volumeName: 'remote' } },
+  ],
+  [
+    '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers',
+    {
+      metadata: { name: 'scales' },
+      spec: {
+        maxReplicas: 3,
+        scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'idle' },
+      },
+    },
+  ],
+  [
+    '/apis/policy/v1/namespaces/default/poddisruptionbudgets',
+    { metadata: { name: 'keeps' }, spec: { minAvailable: 1, selector } },
+  ],
+  [
+    `${core}/services`,
+    { metadata: { name: 'leads' }, spec: { ports: [{ port: 80 }], selector: labels } },
+  ],
+  [`${rbac}/namespaces/default/roles`, { metadata: { name: 'local' } }],
+  [`${rbac}/clusterroles`, { metadata: { name: 'wide', labels: { part: 'of' } } }],
+  [
+    `${rbac}/clusterroles`,
+    {
+      metadata: { name: 'gathers' },
+      aggregationRule: { clusterRoleSelectors: [{ matchLabels: { part: 'of' } }] },
+    },
+  ],
+  ...(
+    [
+      ['namespaces/default/rolebindings', 'grants', 'Role', 'local'],
+      ['namespaces/default/rolebindings', 'grants-wide', 'ClusterRole', 'wide'],
+      ['clusterrolebindings', 'grants-wide', 'ClusterRole', 'wide'],
+    ] as const
+  ).map(
+    ([place, name, kind, role]) =>
+      [
+        `${rbac}/${place}`,
+        {
+          metadata: { name },
+          roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind, name: role },
+        },
+      ] as const,
+  ),
   ...['named', 'selected', 'other'].map(
     (name) => [`${core}/configmaps`, { metadata: { name, labels: { settings: name } } }] as const,
   ),
@@ -248,7 +297,7 @@ describeClusters('what uses an object', (cluster) => {
   it('counts the claims that a StatefulSet has left behind, and those that others are copied from', async () => {
     const places = 'StatefulSet db spec.volumeClaimTemplates[0].metadata.name'
     expect(await usersOf('persistentVolumeClaim', 'default/data-db-2')).toEqual([places])
-    expect(await unused('persistentVolumeClaims')).toEqual(['annotated', 'clone', 'idle'])
+    expect(await unused('persistentVolumeClaims')).toEqual(['annotated', 'bound', 'clone', 'idle'])
   })
 
   it('counts the Secrets of volumes', async () => {
@@ -312,6 +361,51 @@ describeClusters('what uses an object', (cluster) => {
       'CustomResourceDefinition converted.users.example.com spec.conversion.webhook.clientConfig.service.name',
     ])
     expect(await unused('services')).toContain('idle')
+  })
+
+  it('counts what scales, selects and grants, and claims of volumes', async () => {
+    const selecting = ['PodDisruptionBudget keeps spec.selector', 'Service leads spec.selector']
+    expect(await usersOf('deployment', 'default/idle')).toEqual([
+      'HorizontalPodAutoscaler scales spec.scaleTargetRef.name',
+      ...selecting,
+    ])
+    expect(await usersOf('statefulSet', 'default/db')).toEqual(selecting)
+    expect(await usersOf('role', 'default/local')).toEqual(['RoleBinding grants roleRef.name'])
+    expect(await usersOf('clusterRole', 'wide')).toEqual([
+      'ClusterRole gathers aggregationRule.clusterRoleSelectors[*]',
+      'ClusterRoleBinding grants-wide roleRef.name',
+      'RoleBinding grants-wide roleRef.name',
+    ])
+    expect(await usersOf('persistentVolume', 'remote')).toEqual([
+      'PersistentVolumeClaim bound spec.volumeName',
+    ])
+    expect(await usersOf('roleBinding', 'default/grants')).toEqual([])
+    expect(await unused('deployments')).toEqual([])
+  })
+
+  it('counts the objects of a definition, and loads no other custom kind for that', async () => {
+    for (const kind of ['Gadget', 'Gizmo']) {
+      const versions = [versionOf('v1', { size: { type: 'integer' } })]
+      await define(cluster(), definitionOf(kind, 'users.example.com', versions))
+    }
+    const path = '/apis/users.example.com/v1/namespaces/default/gadgets'
+    const one = {
+      apiVersion: 'users.example.com/v1',
+      kind: 'Gadget',
+      metadata: { name: 'one' },
+    }
+    const make = () => must(cluster(), path, { method: 'POST', body: one })
+    await expect.poll(() => make().then(Boolean, () => false), { timeout: 20_000 }).toBe(true)
+    const users = (name: string) => usersOf('customResourceDefinition', `${name}.users.example.com`)
+    await expect.poll(() => users('gadgets'), { timeout: 20_000 }).toEqual(['Gadget one kind'])
+    const { gatewayClusters } = await gateway.data(
+      '{ gatewayClusters { resources { type state } } }',
+    )
+    const [{ resources }] = gatewayClusters
+    const states = Object.fromEntries(resources.map(({ type, state }: Fields) => [type, state]))
+    expect(states).toMatchObject({ UsersExampleComGadget: 'SYNCED' })
+    expect(states['UsersExampleComGizmo'] ?? 'IDLE').not.toBe('SYNCED')
+    expect(await users('gizmos')).toEqual([])
   })
 
   it('counts the settings of admission policies, by name and by labels, if they are of the kind that the policy names', async () => {
