@@ -2,18 +2,16 @@
  * Follows connections in Relay's store. {@link liveEnvironment} makes the environment with a handler of connections that
  * folds the rows of a followed list into it in the same step in which Relay has joined a fetched page; the updater of the
  * subscription folds each frame in the step in which Relay writes its objects. So no reader ever sees a connection that is
- * said to be whole and is not. The rows that are in no page yet are linked from the retained subscription, so that Relay's
- * garbage collection leaves them.
+ * said to be whole and is not. While a list is followed, Relay's garbage
+ * collection waits, since it would take rows that are in no page yet.
  */
 import {
   ConnectionHandler,
-  createOperationDescriptor,
   DefaultHandlerProvider,
-  type Disposable as Retained,
+  type Disposable as Held,
   Environment,
   type EnvironmentConfig,
   fetchQuery,
-  getRequest,
   type GraphQLTaggedNode,
   type HandleFieldPayload,
   type OperationType,
@@ -117,7 +115,7 @@ class RelayList<Row extends CachedRow> extends ListCache<Row> {
   #isJoined = false
   #isDoubtful = false
   #state: FetchedState | undefined
-  #retained: Retained | undefined
+  readonly #held: Held
 
   constructor(environment: Environment, options: RelayListOptions<Row>) {
     super()
@@ -131,6 +129,8 @@ class RelayList<Row extends CachedRow> extends ListCache<Row> {
     const { parentId = ROOT_ID, connection, filters } = options
     this.#connectionId = ConnectionHandler.getConnectionID(parentId, connection, filters)
     this.client = { subscribe: (request, sink) => this.#subscribe(request, sink) }
+    // Rows that are in no page yet must stay in the store: no root of it leads to them.
+    this.#held = environment.getStore().holdGC()
     lists.add(this as unknown as RelayList<CachedRow>)
   }
 
@@ -140,13 +140,12 @@ class RelayList<Row extends CachedRow> extends ListCache<Row> {
 
   release(): void {
     this.#lists.delete(this as unknown as RelayList<CachedRow>)
-    this.#retained?.dispose()
+    this.#held.dispose()
   }
 
   #subscribe({ variables: read }: LiveRequest, sink: LiveSink): () => void {
     const { subscription } = this.#options
     const variables = { ...read }
-    let retains = false
     const following = requestSubscription<OperationType & { readonly response: object }>(
       this.#environment,
       {
@@ -158,13 +157,6 @@ class RelayList<Row extends CachedRow> extends ListCache<Row> {
           this.#using(store, () => {
             this.folded = this.apply?.(frame as Frame<Row>)
           })
-          this.#keep(store, store.getRootField(name as never))
-          if (retains) return
-          retains = true
-          const before = this.#retained
-          const operation = createOperationDescriptor(getRequest(subscription), variables)
-          this.#retained = this.#environment.retain(operation)
-          before?.dispose()
         },
         onNext: (data) => {
           const [frame] = Object.values(data ?? {})
@@ -177,20 +169,6 @@ class RelayList<Row extends CachedRow> extends ListCache<Row> {
       },
     )
     return () => following.dispose()
-  }
-
-  /** Links all rows from the frame, whose subscription is retained. */
-  #keep(store: RecordSourceProxy, frame: RecordProxy | null): void {
-    if (frame === null) return
-    const changes = this.#rows.keys.flatMap(({ id }) => {
-      const row = store.get(id)
-      if (row === null || row === undefined) return []
-      const changeId = `${this.#connectionId}:followed:${id}`
-      const change = store.get(changeId) ?? store.create(changeId, 'FollowedRow')
-      change.setLinkedRecord(row, 'object')
-      return [change]
-    })
-    frame.setLinkedRecords(changes, 'changes')
   }
 
   /** A page is written. */

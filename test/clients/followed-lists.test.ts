@@ -14,17 +14,36 @@ function gated(socket: SocketClient) {
     if (isOpen) send()
     else waiting.push(send)
   }
+  const cuts = new Set<() => void>()
+  const asked: unknown[] = []
   const client: SocketClient = {
     ...socket,
-    subscribe: (payload, sink) =>
-      socket.subscribe(payload, {
+    subscribe(payload, sink) {
+      asked.push(payload.variables?.['resumeFrom'] ?? undefined)
+      const unsubscribe = socket.subscribe(payload, {
         next: (value) => pass(() => sink.next(value as never)),
         error: (error) => pass(() => sink.error(error)),
         complete: () => pass(() => sink.complete()),
-      }),
+      })
+      const cut = (): void => {
+        cuts.delete(cut)
+        unsubscribe()
+        sink.error(new Error('the connection is cut'))
+      }
+      cuts.add(cut)
+      return () => {
+        cuts.delete(cut)
+        unsubscribe()
+      }
+    },
   }
   return {
     client,
+    /** The resume tokens that it has subscribed with. */
+    asked,
+    cut() {
+      for (const cut of cuts) cut()
+    },
     close() {
       isOpen = false
     },
@@ -222,6 +241,27 @@ describe.each(Object.entries(apps))('a list that is followed in the cache of %s'
     await vi.waitFor(() => expect(list.names()).toBe('abd'), waitMs)
     expect(list.page()).toMatchObject({ totalCount: 5, hasNextPage: true })
     await expect(following.fetchMore()).rejects.toThrow('a live page has no next page')
+  })
+
+  it('goes on from its resume token after a lost connection, through all of its pages', async () => {
+    const list = await opened('bdfhj')
+    await list.load()
+    using following = list.follow()
+    list.noteWhole()
+    await following.synced
+    list.gate.cut()
+    expect(following.status).toBe('reconnecting')
+    await list.add('a')
+    await list.remove('d')
+    await vi.waitFor(() => expect(list.page()?.totalCount).toBe(5), waitMs)
+    await vi.waitFor(() => expect(list.names()).toBe('bf'), waitMs)
+    expect(list.gate.asked).toEqual([undefined, expect.any(String)])
+    while (await following.fetchMore());
+    expect(list.sorted()).toBe('abfhj')
+    list.gate.cut()
+    await list.add('k')
+    await vi.waitFor(() => expect(list.sorted()).toBe('abfhjk'), waitMs)
+    expect(Math.min(...list.whole.map((one) => one.length))).toBe(5)
   })
 
   it('says which field its subscription lacks', async () => {
