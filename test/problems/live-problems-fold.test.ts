@@ -26,8 +26,6 @@ const sorted = (rows: readonly Fields[]): readonly Fields[] =>
 /** Names of objects are never used again, so that a place and a cause are one row for ever. */
 const ids = new Map<string, string>()
 const causes: Readonly<Record<string, string>> = {
-  FailedMount: 'ready',
-  Unhealthy: 'ready',
   ContainersNotReady: 'ready',
   ProgressDeadlineExceeded: 'ready',
   NodeStatusUnknown: 'ready',
@@ -84,6 +82,8 @@ class Follower {
       const { cluster, kind, reason, message } = object
       const isShared = String(message).startsWith('no Node has')
       if (reason === 'Unschedulable' && !isShared) continue
+      // Of a pod that waits for a claim, an Event may tell more than its state does.
+      if (reason === 'Unhealthy' || reason === 'FailedMount') continue
       const { namespace, name } = object.object
       const place = isShared
         ? `${cluster} ${message}`
