@@ -37,7 +37,7 @@ function declaredIndexes(world: PlainWorld, kind: PlainKind): ReadonlyMap<string
       'creationTimestamp',
       typed('DATE_TIME', ({ object }) => valuesAt('metadata.creationTimestamp', object)),
     ],
-    ['health', typed('HEALTH', (row) => [healthOf(row)?.status])],
+    ['health', typed('HEALTH', (row) => [healthOf(row)?.status].filter(Boolean))],
   ])
   if (kind.type === 'Pod') {
     for (const [name, of] of [

@@ -1,4 +1,12 @@
-import { factsOf, type ProblemFact } from './plain-health.ts'
+import {
+  causeIn,
+  factsOf,
+  ownCauses,
+  type ProblemFact,
+  type Replicas,
+  tellingOf,
+  unmetOf,
+} from './plain-health.ts'
 import { groupOfReference } from './plain-relations.ts'
 import { compared, type Json, type Plain, type PlainWorld } from './plain-world.ts'
 
@@ -34,6 +42,21 @@ export interface ProblemsAsked {
 interface Finding {
   readonly row: Plain
   readonly fact: ProblemFact
+  readonly cause: string
+}
+
+/** What one object, or the object of an Event, adds to a problem. */
+interface Said {
+  readonly root: PlainPlace
+  readonly place: PlainPlace
+  readonly fact: ProblemFact
+  readonly cause: string
+  /** What its owners say that this explains. */
+  readonly more: readonly Finding[]
+  /** Equal for topmost owners that share the problem. */
+  readonly shared?: string | undefined
+  /** The object whose workload tells the impact. */
+  readonly of?: Plain | undefined
 }
 
 /** The problems of a world, as docs/problems.md has them: each cause is one row. In no order. */
@@ -70,8 +93,11 @@ export function plainProblems(world: PlainWorld, asked: ProblemsAsked): readonly
   const findings = rows.flatMap((row) =>
     factsOf(row)
       .facts.filter(isNow)
-      .map((fact): Finding => ({ row, fact })),
+      .map((fact): Finding => ({ row, fact, cause: causeIn(row, fact) })),
   )
+  /** What a Node that is down causes in a pod. */
+  const isOfNode = (pod: Plain, fact: ProblemFact): boolean =>
+    ['ready', 'deletion'].includes(causeIn(pod, fact))
   const down = findings.filter(({ fact }) => fact.role?.form === 'down')
   const onDownNode = (node: Plain): readonly Plain[] =>
     world
@@ -80,7 +106,7 @@ export function plainProblems(world: PlainWorld, asked: ProblemsAsked): readonly
         (pod) =>
           types.includes('Pod') &&
           pod.object.spec?.nodeName === node.object.metadata.name &&
-          factsOf(pod).facts.length > 0 &&
+          factsOf(pod).facts.some((fact) => isOfNode(pod, fact)) &&
           isAsked(pod),
       )
   const isDown = (name: unknown): boolean =>
@@ -107,37 +133,31 @@ export function plainProblems(world: PlainWorld, asked: ProblemsAsked): readonly
         return fact.role?.form !== 'down' && fact.role?.form !== 'report'
     }
   }
-  const own = findings.filter(
-    (one) =>
-      isAsked(one.row) &&
-      !(is(one.row, 'Pod') && isDown(one.row.object.spec?.nodeName)) &&
-      counts(one),
-  )
+  const isHidden = ({ row, fact }: Finding): boolean =>
+    is(row, 'Pod') && isDown(row.object.spec?.nodeName) && isOfNode(row, fact)
+  const own = findings.filter((one) => isAsked(one.row) && !isHidden(one) && counts(one))
   const ofNodes = down.flatMap(({ row: node }) => [node, ...onDownNode(node)])
-  const having = [...own.map(({ row }) => row), ...ofNodes]
-  /** What something that it owns explains. */
-  const explained = new Set(having.flatMap(ownersOf))
-  const affected = new Set([...having, ...explained])
 
-  const said: {
-    root: PlainPlace
-    place: PlainPlace
-    fact: ProblemFact
-    more: readonly ProblemFact[]
-  }[] = []
-  for (const { row: node, fact } of down) {
+  const said: Said[] = []
+  for (const { row: node, fact, cause } of down) {
     const pods = onDownNode(node)
-    for (const pod of pods) said.push({ root: placeOf(node), place: placeOf(pod), fact, more: [] })
+    const root = placeOf(node)
+    for (const pod of pods) said.push({ root, place: placeOf(pod), fact, cause, more: [] })
     if (pods.length > 0 || namespaces !== undefined) continue
-    said.push({ root: rootOf(node), place: placeOf(node), fact, more: [] })
-  }
-  for (const { row, fact } of own) {
-    if (explained.has(row)) continue
-    const owners = ownersOf(row)
-    const more = own.filter((one) => owners.includes(one.row)).map((one) => one.fact)
-    said.push({ root: rootOf(row), place: placeOf(row), fact, more })
+    said.push({ root: rootOf(node), place: root, fact, cause, more: [] })
   }
 
+  /** What an object says itself, be it a problem already or not yet. */
+  const ownCauseOf = (row: Plain): Finding | undefined => {
+    const all = factsOf(row).facts.map((fact) => ({ row, fact, cause: causeIn(row, fact) }))
+    return (
+      own.find((one) => one.row === row) ??
+      all.find((one) => ['atOnce', 'later'].includes(one.fact.timing) && counts(one))
+    )
+  }
+  const having = [...own.map(({ row }) => row), ...ofNodes]
+  const affected = new Set([...having, ...having.flatMap(ownersOf)])
+  const explainedFirst = new Set(having.flatMap(ownersOf))
   const reports = findings.flatMap(({ row: event, fact }) => {
     if (fact.role?.form !== 'report' || !isAsked(event)) return []
     const { about, count } = fact.role
@@ -160,8 +180,6 @@ export function plainProblems(world: PlainWorld, asked: ProblemsAsked): readonly
     // An Event of an object that is gone. Kubelets write the name of their Node in place of its UID.
     const uids = [undefined, about.name, object?.object.metadata.uid]
     if (object === undefined || !uids.includes(about.uid)) return []
-    const isTold = [object, ...ownersOf(object).filter((one) => !explained.has(one))]
-    if (isTold.some((one) => affected.has(one))) return []
     return [{ fact, count, place: placeOf(object) }]
   })
   for (const { fact, place } of reports) {
@@ -169,36 +187,117 @@ export function plainProblems(world: PlainWorld, asked: ProblemsAsked): readonly
       (one) => keyOf(one.place) === keyOf(place) && one.fact.reason === fact.reason,
     )
     if (same.reduce((sum, { count }) => sum + count, 0) < 3) continue
-    const root = place.object === undefined ? place : rootOf(place.object)
-    said.push({ root, place, fact, more: [] })
+    const row = place.object
+    if (row === undefined) {
+      const kind = world.kindOf(groupOfReference(place.ref), place.ref.kind)
+      const of = kind ?? { group: groupOfReference(place.ref), kind: place.ref.kind }
+      const cause = causeIn({ kind: of } as Plain, fact)
+      said.push({ root: place, place, fact, cause, more: [] })
+      continue
+    }
+    const self = ownCauseOf(row)
+    if (self !== undefined) {
+      if (self.fact.role?.form === 'down' || isHidden(self)) continue
+      own.push({ row, fact, cause: self.cause })
+      continue
+    }
+    if (affected.has(row)) continue
+    const cause = causeIn(row, fact)
+    const above = ownersOf(row).filter((one) => affected.has(one) && !explainedFirst.has(one))
+    const isSame = above.some((owner) =>
+      own.some((one) => one.row === owner && one.cause === cause),
+    )
+    if (above.length === 0 || isSame) own.push({ row, fact, cause })
+  }
+  /** What something that it owns explains. */
+  const explained = new Set([...own.map(({ row }) => row), ...ofNodes].flatMap(ownersOf))
+  const isExplained = ({ row, cause }: Finding): boolean =>
+    ownCauses.has(cause)
+      ? own.some((one) => one.cause === cause && ownersOf(one.row).includes(row))
+      : explained.has(row)
+  const causesOf = (row: Plain): readonly string[] =>
+    own.filter((one) => one.row === row).map(({ cause }) => cause)
+  for (const finding of own) {
+    if (isExplained(finding)) continue
+    const { row, fact } = finding
+    const owners = ownersOf(row)
+    const lacked =
+      causesOf(row).find((cause) => ownCauses.has(cause)) ??
+      (owners.some((owner) => causesOf(owner).includes('config')) ? 'config' : undefined)
+    const cause = finding.cause === 'ready' ? (lacked ?? finding.cause) : finding.cause
+    const more = own.filter((one) => [row, ...owners].includes(one.row) && isExplained(one))
+    const unmet = types.includes('Node') ? unmetOf(fact, world.of('Node')) : undefined
+    const root = rootOf(row)
+    if (unmet === undefined) said.push({ root, place: placeOf(row), fact, cause, more, of: row })
+    else {
+      const { key: shared, message } = unmet
+      said.push({ root, place: root, fact: { ...fact, message }, cause, more, shared, of: row })
+    }
   }
 
-  return [...Map.groupBy(said, ({ root, fact }) => `${keyOf(root)} ${fact.reason}`)].map(
-    ([key, all]): PlainProblem => {
-      const facts = all.flatMap(({ fact, more }) => [fact, ...more])
-      const isCritical = ({ severity }: ProblemFact): boolean => severity === 'CRITICAL'
-      // The worst speaks for all, and of these the one that has had it for the longest.
-      const [lead] = all.toSorted(
+  return [
+    ...Map.groupBy(said, ({ root, cause, shared }) => `${shared ?? keyOf(root)} ${cause}`),
+  ].map(([key, all]): PlainProblem => {
+    const [{ root: first, shared, cause, of }] = all as [Said, ...Said[]]
+    const facts = all.flatMap(({ place, more, ...one }) => [
+      { ...one, key: keyOf(place) },
+      ...more.map((other) => ({ ...other, key: keyOf(placeOf(other.row)) })),
+    ])
+    const isCritical = ({ severity }: ProblemFact): boolean => severity === 'CRITICAL'
+    // The most telling speaks for all, then the worst, and of these the one that has had it for the longest.
+    const [lead] = facts
+      .filter((one) => one.cause === cause)
+      .toSorted(
         (a, b) =>
+          tellingOf(b.fact) - tellingOf(a.fact) ||
           Number(isCritical(b.fact)) - Number(isCritical(a.fact)) ||
           compared(a.fact.since ?? '~', b.fact.since ?? '~') ||
-          compared(keyOf(a.place), keyOf(b.place)),
+          compared(a.key, b.key) ||
+          compared(a.fact.message ?? '', b.fact.message ?? ''),
       )
-      const since = facts
-        .map((fact) => Date.parse(fact.since ?? ''))
-        .filter((ms) => !Number.isNaN(ms))
-      const objects = new Map(all.map(({ place }) => [keyOf(place), place]))
-      return {
-        key,
-        root: (all[0] as (typeof all)[number]).root,
-        reason: lead?.fact.reason ?? '',
-        message: lead?.fact.message ?? null,
-        severity: facts.some(isCritical) ? 'CRITICAL' : 'WARNING',
-        sinceMs: since.length === 0 ? undefined : Math.min(...since),
-        objects: [...objects.values()].toSorted((a, b) => compared(nameOf(a), nameOf(b))),
-      }
-    },
-  )
+    const since = facts
+      .map(({ fact }) => Date.parse(fact.since ?? ''))
+      .filter((ms) => !Number.isNaN(ms))
+    const objects = new Map(all.map(({ place }) => [keyOf(place), place]))
+    const roots = all.map(({ root }) => root).toSorted((a, b) => compared(nameOf(a), nameOf(b)))
+    const replicas =
+      shared === undefined
+        ? impactOf([...(of === undefined ? [] : ownersOf(of).toReversed()), ...(of ? [of] : [])])
+        : [...objects.values()]
+            .map(({ object }) => impactOf(object === undefined ? [] : [object]))
+            .reduce((sum, one) => ({
+              ready: (sum?.ready ?? 0) + (one?.ready ?? 0),
+              wanted: (sum?.wanted ?? 0) + (one?.wanted ?? 0),
+            }))
+    const worst = facts.some(({ fact }) => isCritical(fact)) ? 'CRITICAL' : 'WARNING'
+    const isStuck = facts.some((one) => one.cause !== 'crash' && isCritical(one.fact))
+    let severity: PlainProblem['severity'] = worst
+    if (replicas !== undefined && replicas.wanted > 0 && cause !== 'deletion') {
+      if (replicas.ready === 0) severity = 'CRITICAL'
+      else if (cause === 'crash' && !isStuck) severity = 'WARNING'
+    }
+    return {
+      key,
+      root: shared === undefined ? first : (roots[0] as PlainPlace),
+      reason: lead?.fact.reason ?? '',
+      message: lead?.fact.message ?? null,
+      severity,
+      sinceMs: since.length === 0 ? undefined : Math.min(...since),
+      objects: [...objects.values()].toSorted((a, b) => compared(nameOf(a), nameOf(b))),
+    }
+  })
+}
+
+/** The pods of the highest workload among these, or whether the pod itself is ready. */
+function impactOf(chain: readonly Plain[]): Replicas | undefined {
+  const workload = chain.find((one) => factsOf(one).replicas !== undefined)
+  if (workload !== undefined) return factsOf(workload).replicas
+  const [pod] = chain
+  if (pod?.kind.type !== 'Pod') return undefined
+  const { phase, conditions = [] } = pod.object.status ?? {}
+  const isReady = conditions.some(({ type, status }: Json) => type === 'Ready' && status === 'True')
+  const isOver = ['Succeeded', 'Failed'].includes(phase) || pod.object.metadata.deletionTimestamp
+  return { ready: isReady && !isOver ? 1 : 0, wanted: 1 }
 }
 
 /** An object as the place of a problem. */
