@@ -56,6 +56,8 @@ export const populate = async ({ must }: AccessCluster): Promise<void> => {
   const told = (path: string, status: Fields): Promise<Fields> =>
     must(`${path}/status`, { method: 'PATCH', body: { status } })
   for (const name of ['big', 'small']) await make('/api/v1/nodes', { metadata: { name } })
+  // The big node would take pods: what they ask for is there.
+  await must('/api/v1/nodes/big', { method: 'PATCH', body: { spec: { taints: null } } })
   // Each pod has a problem: those on the small node the same one.
   await told('/api/v1/nodes/small', { conditions: [{ type: 'Ready', status: 'Unknown' }] })
   await inParallel(namespaces, async (namespace) => {
@@ -83,10 +85,19 @@ export const populate = async ({ must }: AccessCluster): Promise<void> => {
         },
         spec: { nodeName, containers },
       })
-      await told(`${core}/pods/${pod}`, {
-        phase: 'Pending',
-        conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }],
-      })
+      // Nothing is heard of the second one, since its node is down.
+      await told(
+        `${core}/pods/${pod}`,
+        pod === 'first'
+          ? {
+              phase: 'Pending',
+              conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }],
+            }
+          : {
+              phase: 'Running',
+              conditions: [{ type: 'Ready', status: 'Unknown', reason: 'NodeStatusUnknown' }],
+            },
+      )
       await make(`${core}/events`, {
         metadata: { name: `of-${pod}` },
         type: 'Warning',

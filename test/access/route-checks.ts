@@ -320,8 +320,14 @@ export const checkProblems = async (checked: Checked): Promise<void> => {
   const expected: string[] = []
   const namespaces = new Set([...pods].map((key) => key.split('/')[0] ?? ''))
   for (const namespace of namespaces) {
-    const own = [...pods].filter((key) => key.startsWith(`${namespace}/`) && !isDown(key))
-    if (own.length > 0) expected.push(`ReplicaSet ${namespace}/shop Unschedulable: ${listed(own)}`)
+    for (const [pod, reason] of [
+      ['first', 'Unschedulable'],
+      ['second', 'NodeStatusUnknown'],
+    ] as const) {
+      const key = `${namespace}/${pod}`
+      if (pods.has(key) && !isDown(key))
+        expected.push(`ReplicaSet ${namespace}/shop ${reason}: ${key}`)
+    }
   }
   const down = [...pods].filter(isDown)
   if (isNodeShown) expected.push(`Node small NotReady: ${down.length > 0 ? listed(down) : 'small'}`)
