@@ -91,6 +91,8 @@ function skipped(
     'notLookedAt',
     'can',
     'requests',
+    // It says what RBAC allows: test/access.
+    'visible',
     'limits',
   ])
   /** What a problem's row says besides: test/problems. */

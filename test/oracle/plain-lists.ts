@@ -64,7 +64,6 @@ export function pageOf<R>(
     pageInfo: { hasNextPage: end < all.length, hasPreviousPage: start > 0 && all.length > 0 },
     totalCount: all.length,
     staleSince: null,
-    visible: 'ALL',
     incomplete: [],
   }
 }

@@ -274,9 +274,16 @@ function relationsForm(served: ServedSchema, { relations }: PolymorphicRelationF
         for (const read of known.reads) reads.add(read)
         const part = (type: string): KindView => partOnTheWay(known, type, run, cluster)
         places.find(() => {
-          const condition = relation.follow({ view, id, budget: run.budget, part })
-          const before = byKind.get(to)?.condition ?? nothing
-          byKind.set(to, { ...part(to.typeName), condition: anyOf([before, condition]) })
+          try {
+            const condition = relation.follow({ view, id, budget: run.budget, part })
+            const before = byKind.get(to)?.condition ?? nothing
+            byKind.set(to, { ...part(to.typeName), condition: anyOf([before, condition]) })
+          } catch (error) {
+            // Another operation has begun to load the kind meanwhile.
+            const isLoading = error instanceof ClientError && error.code === 'NOT_SYNCED'
+            if (isMeant || !isLoading) throw error
+            passedOver.add(to.typeName)
+          }
           return undefined
         })
       }
