@@ -115,7 +115,9 @@ function skipped(
     if (typeName === 'ResourceUsage') return field === 'at' || field === 'window'
     if (field.startsWith('usage')) return !typeName.startsWith('Pod')
     if (typeName === 'Problem') return remedies.has(field) || field === 'id'
-    if (typeName === 'ProblemConnection') return field === 'incomplete'
+    // It follows from what is in the namespace: test/access/one-health.test.ts.
+    if (typeName === 'Namespace' && field === 'health') return true
+    if (typeName === 'ProblemConnection') return field === 'incomplete' || field === 'visible'
     if (own.has(field)) return true
     if (typeName === 'GatewayCluster') return field !== 'name'
     if (typeName === 'UsedBy') return field === 'paths'

@@ -1,5 +1,5 @@
 import { healthOf } from './plain-health.ts'
-import { listed } from './plain-relations.ts'
+import { listed, NotFollowedError } from './plain-relations.ts'
 import { type Json, type Plain, type PlainKind, type PlainWorld, valuesAt } from './plain-world.ts'
 
 type Key = string | number | bigint
@@ -37,7 +37,13 @@ function declaredIndexes(world: PlainWorld, kind: PlainKind): ReadonlyMap<string
       'creationTimestamp',
       typed('DATE_TIME', ({ object }) => valuesAt('metadata.creationTimestamp', object)),
     ],
-    ['health', typed('HEALTH', (row) => [healthOf(row)?.status].filter(Boolean))],
+    [
+      'health',
+      typed('HEALTH', (row) => {
+        if (kind.type === 'Namespace') throw new NotFollowedError('health of what is in it')
+        return [healthOf(row)?.status].filter(Boolean)
+      }),
+    ],
   ])
   if (kind.type === 'Pod') {
     for (const [name, of] of [
