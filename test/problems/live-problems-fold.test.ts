@@ -84,6 +84,8 @@ class Follower {
       if (reason === 'Unschedulable' && !isShared) continue
       // Of a pod that waits for a claim, an Event may tell more than its state does.
       if (reason === 'Unhealthy' || reason === 'FailedMount') continue
+      // Nor has a pod a cause that is Pending without a word: the scheduler or the kubelet will say one.
+      if (kind === 'Pod' && reason === 'Pending') continue
       const { namespace, name } = object.object
       const place = isShared
         ? `${cluster} ${message}`
