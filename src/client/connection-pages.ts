@@ -2,8 +2,8 @@
  * A field policy for connections in Apollo Client's cache. The pages of a list are stored by the cursor before each, and
  * joined when the list is read: from the first page on, each page leads to the next one by its end cursor. So `fetchMore`
  * makes the list longer, and pages that no longer join are not shown. A list that is followed (`apollo.ts`) has the rows of
- * its subscription beside its pages. They are folded in whenever the list is read, so no write of a page, whoever makes
- * it, shows a list that is said to be whole and is not.
+ * its subscription beside its pages. Every read of the list folds them in, so no write of a page makes an incomplete list
+ * look whole.
  */
 import {
   type CachedRow,

@@ -272,7 +272,7 @@ function suspend({ live, entry, subscribe }: Sharing<Live<LiveState>>): void {
       resolve()
       setTimeout(leave, mountMs)
     }
-    // React tells nobody that it has given up a suspended rendering: one that it has not asks again.
+    // React does not report that it abandons a suspended rendering. If it has not abandoned it, it renders again.
     const timer = setTimeout(settle, suspendedMs)
     const leave = subscribe(() => {
       if (joined.waiting !== undefined && live().getSnapshot().status !== 'loading') settle()

@@ -1,9 +1,9 @@
 /**
  * Follows connections in Relay's store. {@link liveEnvironment} makes the environment with a handler of connections that
  * folds the rows of a followed list into it in the same step in which Relay has joined a fetched page; the updater of the
- * subscription folds each frame in the step in which Relay writes its objects. So no reader ever sees a connection that is
- * said to be whole and is not. While a list is followed, Relay's garbage
- * collection waits, since it would take rows that are in no page yet.
+ * subscription folds each frame in the step in which Relay writes its objects. So no reader ever sees an incomplete
+ * connection that looks whole. While a list is followed, Relay's garbage collection waits, since it would take rows that are
+ * in no page yet.
  */
 import {
   ConnectionHandler,

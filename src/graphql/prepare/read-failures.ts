@@ -1,7 +1,7 @@
 /*
  * The errors of reads, with their codes and hints. For a viewer, an error withholds what the API server says about the
  * gateway's account, and what else is in memory: the viewer gets a plain reason instead.
- * Messages about the request itself are passed on. The address of the API server is in the log alone, whoever asks.
+ * Messages about the request itself are passed on. Only the log has the address of the API server.
  *
  * A cache may cover some namespaces only. A list without a namespace then answers with the covered part and a note
  * (`incompleteKind`). A read that names an uncovered namespace is refused (`requireCovered`). Neither reveals a namespace

@@ -54,7 +54,7 @@ export interface Gathering<P extends ProblemPart> {
   readonly isShared: boolean
   readonly cause: string
   severity: ProblemSeverity
-  /** Whether more than a crash is wrong: that waits for somebody to mend it. */
+  /** Whether a critical fact other than a crash is included: a person must mend that. */
   isStuck: boolean
   /** The most telling, then the worst and then the oldest fact, and its object. */
   lead: DecodedFact
@@ -164,7 +164,7 @@ function nameOf<P extends ProblemPart>(place: ProblemPlace<P>): string {
   return `${place.part.view.resource.kind} ${place.part.view.keyOf(place.id)}`
 }
 
-/** The pods of the workload, or of all workloads that share the problem. A pod of nobody counts as its own workload. */
+/** The pods of the workload, or of all workloads that share the problem. A pod without an owner counts as its own workload. */
 function impactOf<P extends ProblemPart>(
   { isShared, workload, root }: Gathering<P>,
   objects: readonly ProblemPlace<P>[],

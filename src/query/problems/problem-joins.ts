@@ -63,7 +63,7 @@ export function isMissed(
     .some((value) => neededObjectIn(value)?.key === key)
 }
 
-/** What is told of an object for one reason. */
+/** The facts of one object with the same reason. */
 interface Told {
   severity: ProblemSeverity
   readonly texts: string[]

@@ -358,7 +358,7 @@ export class GroupProblems extends GroupReread implements GroupContent {
     }))
   }
 
-  /** Changes with the labels of the pods that Services select, which no listener is told of where nothing is wrong. */
+  /** Differs when labels of pods that Services select change: listeners hear only of pods with problems. */
   #labels(cluster: string): string | undefined {
     const parts = this.#state.lists.flatMap(({ at, isFollowing, reading }) => {
       const type = at.kind.typeName
