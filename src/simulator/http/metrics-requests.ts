@@ -3,13 +3,13 @@
  * requests, its name and the time, and a node uses what its pods use.
  */
 
+import { quantityOf } from '../../kubernetes/quantity.ts'
 import { objectKey } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
 import type { Pod } from '../../kubernetes/wire/core-v1.ts'
 import { metricsGroup } from '../api/resource-registry.ts'
 import { methodNotAllowed, noSuchResource, notFound } from '../api/status-refusal.ts'
 import { hexDigest } from '../churn/random.ts'
-import { quantityOf } from '../schema/field-checks.ts'
 import type { Storage, StoredObject } from '../storage/storage.ts'
 import { listQuery, selectionOf } from './collection-requests.ts'
 import { type Exchange, type RequestTarget, sendBytes, sendJson } from './exchange.ts'

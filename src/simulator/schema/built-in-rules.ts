@@ -8,6 +8,7 @@
  */
 
 import { isIP } from 'node:net'
+import { quantityOf } from '../../kubernetes/quantity.ts'
 import { type Fields, fieldsOf, itemsOf } from '../../kubernetes/fields.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { definitionNameOf } from '../../kubernetes/open-api.ts'
@@ -44,7 +45,6 @@ import {
   port,
   portName,
   portOrName,
-  quantityOf,
   required,
   requiredIf,
   subdomain,

@@ -3,6 +3,7 @@
  * `built-in-rules.ts`. What depends on several fields comes before the table that uses it.
  */
 
+import { quantityOf } from '../../kubernetes/quantity.ts'
 import { type Fields, fieldsOf, itemsOf } from '../../kubernetes/fields.ts'
 import { labelSelectorOf, matchesLabels } from '../../kubernetes/label-selector.ts'
 import { equalJson, valueAt } from '../api/json.ts'
@@ -36,7 +37,6 @@ import {
   port,
   portName,
   portOrName,
-  quantityOf,
   required,
   subdomain,
   unique,
