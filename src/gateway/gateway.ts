@@ -353,6 +353,7 @@ class RunningGateway implements OpenedGateway {
       documentBytes: () => documents.bytes,
       live: () => this.planned.liveState(),
       logs: () => logs.counts,
+      archive: () => undefined,
     })
     const planned = { served: () => this.#serving.now, limits, documents, fragments }
     const unexpected = (error: GraphQLError, requestId?: string): void => {
