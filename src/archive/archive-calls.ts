@@ -209,6 +209,21 @@ export interface ArchiveState {
   readonly beginsMs: number | undefined
 }
 
+/** What the gateway has given to its archive since it started. */
+export interface ArchiveCounts {
+  /** Rows written: objects and changes. */
+  readonly rows: number
+  /** Changes that found no room, so that their kinds are compared again. */
+  readonly dropped: number
+  /** Times in which changes were not seen. */
+  readonly gaps: number
+  /** The age of the oldest change that is not written yet; 0: all are. */
+  readonly lagMs: number
+  readonly bytes: number
+  /** Why nothing can be written at present. */
+  readonly problem: Error | undefined
+}
+
 /** What an open archive does. Rejects with `ArchiveError`. Several calls may run at once; writes keep their order. */
 export interface ArchiveCalls {
   /** Registers a kind, and says what there is of it. */
