@@ -1,3 +1,6 @@
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { FrameFold } from 'informerql/client'
 import { startSimulator, type Simulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -207,5 +210,45 @@ describe('a cluster that cannot be read', () => {
     })
     const { data: none } = await off.query('{ problems(clusters: ["*"]) { nodes { kind } } }')
     expect(none?.problems.nodes).toEqual([])
+  })
+
+  it('is told where the gateway cannot use what it is told of it: its kubeconfig, its address, its certificate', async () => {
+    await using simulator = await startSimulator()
+    const config = (cluster: Fields, user: Fields = {}): string =>
+      JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'Config',
+        'current-context': 'a',
+        contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
+        clusters: [{ name: 'a', cluster: { server: simulator.url, ...cluster } }],
+        users: [{ name: 'a', user }],
+      })
+    const folder = await mkdtemp(join(tmpdir(), 'informerql-clusters-'))
+    const file = async (name: string, text: string): Promise<Fields> => {
+      const kubeconfig = join(folder, `${name}.yaml`)
+      await writeFile(kubeconfig, text)
+      return { name, kubeconfig }
+    }
+    const clusters = [
+      { name: 'good', server: simulator.url },
+      { name: 'absent', kubeconfig: join(folder, 'absent.yaml') },
+      await file('odd', '{'),
+      await file('address', config({ server: 'none' })),
+      await file(
+        'authority',
+        config({ server: 'https://127.0.0.1:9', 'certificate-authority-data': 'bm9uZQ==' }),
+      ),
+      await file('user', config({}, { 'client-certificate': join(folder, 'absent.crt') })),
+    ]
+    await using gateway = await serveGateway({ clusters: clusters as never })
+    const { data } = await gateway.query(
+      '{ problems(clusters: ["*"]) { nodes { kind severity reason object { name } } } }',
+    )
+    expect(rowsOf(data?.problems.nodes)).toEqual(
+      ['absent', 'address', 'authority', 'odd', 'user'].map(
+        (name) => `Cluster/${name} ClusterMisconfigured`,
+      ),
+    )
+    expect(JSON.stringify(data)).not.toContain(folder)
   })
 })
