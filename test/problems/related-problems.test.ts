@@ -6,8 +6,8 @@ import { startSimulator, type Simulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { reads, startSmallWorld } from '../access/small-world.ts'
 import { created, sent } from '../gateway/created.ts'
-import type { Fields } from '../gateway/test-cluster.ts'
-import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { type Fields, kubeconfigText } from '../gateway/test-cluster.ts'
+import { firstAnswer, type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { caller, serveViewers } from '../support/viewed-gateway.ts'
 
 const wait = { timeout: 20_000, interval: 20 }
@@ -161,6 +161,33 @@ it('a missing Secret is told to nobody who may not list Secrets, who is told tha
   expect(bob['notLookedAt']).not.toContain('Secret')
   expect(alice['totalCount']).toBe(0)
   expect(alice['notLookedAt']).toContain('Secret')
+})
+
+it('a gateway whose account may not list Secrets looks at all that it means to: the answers are complete, but where Secrets are named', async () => {
+  const own = { token: 'own', user: 'gateway', uid: 'u-0', groups: ['system:masters'] }
+  await using simulator = await startSimulator({ users: [{ ...own, denied: ['secrets'] }] })
+  const kubeconfig = join(await mkdtemp(join(tmpdir(), 'informerql-')), 'config.yaml')
+  await writeFile(kubeconfig, kubeconfigText(simulator.url, own.token))
+  await using gateway = await serveGateway({ clusters: [{ name: 'one', kubeconfig }] })
+  const asked = 'lookedAt notLookedAt complete incomplete { type code }'
+  const whole = { complete: true, notLookedAt: [], incomplete: [] }
+  const { data, errors } = await gateway.query(`{ problems { ${asked} } }`)
+  expect(errors).toBeUndefined()
+  expect(data?.problems).toMatchObject(whole)
+  expect(data?.problems.lookedAt).not.toContain('Secret')
+  const overAll = await gateway.query(`{ problems(clusters: ["*"]) { ${asked} } }`)
+  expect(overAll.data?.problems).toMatchObject(whole)
+  for (const args of ['', '(clusters: ["*"])']) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    const live = await firstAnswer(
+      gateway.connect(),
+      `subscription { problems${args} { synced ${asked} } }`,
+    )
+    expect(live.data?.['problems']).toMatchObject({ ...whole, synced: true })
+  }
+  const named = await gateway.query(`{ problems(types: ["Secret"]) { ${asked} } }`)
+  expect(named.data?.problems).toMatchObject({ complete: false, notLookedAt: ['Secret'] })
+  expect(named.errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', type: 'Secret' } }])
 })
 
 it('a Secret of another namespace than those that its reader may list is not told as missing', async () => {
