@@ -347,15 +347,16 @@ it.each(scheduleSeeds(1))(
   'is what the query answers, whatever happens to owners, nodes, Events and clusters (SEED=%i)',
   async (seed) => {
     const random = seededRandom(seed)
-    await using one = await startSimulator({ bookmarkIntervalMs: 0 })
-    await using two = await startSimulator({ bookmarkIntervalMs: 0 })
+    await using first = await startSimulator({ bookmarkIntervalMs: 0 })
+    await using second = await startSimulator({ bookmarkIntervalMs: 0 })
     for (const name of ['live', 'other']) {
       // oxlint-disable-next-line no-await-in-loop -- in order
-      for (const of of [one, two]) await created(of, '/api/v1/namespaces', { metadata: { name } })
+      for (const of of [first, second])
+        await created(of, '/api/v1/namespaces', { metadata: { name } })
     }
     const clusters = [
-      { name: 'one', server: one.url, labels: { tier: 'gold' } },
-      { name: 'two', server: two.url, labels: { tier: 'iron' } },
+      { name: 'one', server: first.url, labels: { tier: 'gold' } },
+      { name: 'two', server: second.url, labels: { tier: 'iron' } },
     ]
     await using gateway = await serveGateway({ clusters, limits: { problemAfterMs: afterMs } })
     const asked = async (args: string): Promise<string> => {
@@ -369,7 +370,7 @@ it.each(scheduleSeeds(1))(
         1,
       )
     }
-    const worlds = [one, two].map((of) => new World(of, random))
+    const worlds = [first, second].map((of) => new World(of, random))
     const ids = new Map<string, string>()
     const burst = async (count: number): Promise<void> => {
       for (let at = 0; at < count; at += 1) {
@@ -403,7 +404,7 @@ it.each(scheduleSeeds(1))(
     const [all] = followers
     const ofTwo = [...(all?.fold.objects.values() ?? [])].filter(({ cluster }) => cluster === 'two')
     const before = all?.removals.length ?? 0
-    await gateway.gateway.configureClusters(clusters.slice(0, 1) as never)
+    await gateway.gateway.configureClusters(clusters.slice(0, 1))
     await expect
       .poll(
         () => [...(all?.fold.objects.values() ?? [])].some(({ cluster }) => cluster === 'two'),
@@ -414,7 +415,7 @@ it.each(scheduleSeeds(1))(
       ofTwo.length,
     )
     await burst(20)
-    await gateway.gateway.configureClusters(clusters as never)
+    await gateway.gateway.configureClusters(clusters)
     await burst(20)
     await isQuiet()
     expect(followers.map(({ resets, failure }) => [resets, failure])).toEqual(
