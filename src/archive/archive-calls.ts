@@ -228,7 +228,12 @@ export interface ArchiveCounts {
 export interface ArchiveCalls {
   /** Registers a kind, and says what there is of it. */
   kind(kind: ArchivedKind): Promise<KindState>
-  /** Writes a batch in one transaction. The bytes belong to the archive from then on. */
+  /**
+   * Writes a batch in one transaction. The bytes belong to the archive from then on. While the database is away or full, it
+   * waits, and tries again. Rejects with ARCHIVE_BEHIND if changes of the kind were lost (too many bytes waited, or the
+   * database was made anew): until the first part of a whole list is written, no other batch of the kind is. A list notes the
+   * gap before it, from {@link ArchiveBatch.afterMs}, or else from the last batch that was written.
+   */
   write(batch: ArchiveBatch): Promise<void>
   /** Notes that changes of a kind were not seen in this time. */
   gap(kind: number, fromMs: number, toMs: number): Promise<void>

@@ -68,6 +68,10 @@ export type ArchiveErrorCode =
   | 'ARCHIVE_UNREACHABLE'
   /** Another process writes the file. */
   | 'ARCHIVE_IN_USE'
+  /** Another process writes the cluster, in a database that they share. */
+  | 'ARCHIVE_HELD'
+  /** Changes of a kind were not written: only a whole list of it can be written next. */
+  | 'ARCHIVE_BEHIND'
   /** A newer program made its tables. */
   | 'ARCHIVE_TOO_NEW'
   | 'ARCHIVE_CLOSED'
