@@ -35,10 +35,13 @@ describe('the id of a deleted object finds no namesake, and every field that tak
     ids.other = await podIs('other')
     await sent(cluster, 'DELETE', `${pods}/again?gracePeriodSeconds=0`)
     await created(cluster, pods, podNamed('again'))
-    await vi.waitFor(async () => {
-      ids.successor = await podIs('again')
-      expect(['', ids.former]).not.toContain(ids.successor)
-    }, 20_000)
+    await vi.waitUntil(
+      async () => {
+        ids.successor = await podIs('again')
+        return !['', ids.former].includes(ids.successor)
+      },
+      { timeout: 20_000 },
+    )
   })
   afterAll(async () => {
     await gateway[Symbol.asyncDispose]()
