@@ -169,6 +169,8 @@ export interface ArchiveGap {
 export interface ChangesPage {
   readonly changes: readonly ArchivedChange[]
   readonly hasMore: boolean
+  /** Where the next page begins (`before`, `following`, or `after` of differences). Absent: behind the last change. */
+  readonly end?: string
   /** Of the parts, within the time that was asked about. */
   readonly gaps: readonly ArchiveGap[]
 }

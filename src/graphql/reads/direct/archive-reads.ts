@@ -23,7 +23,7 @@ import type { ServedSchema } from '../../served/served-schema.ts'
 
 /** A page of changes, and the change up to which the archive was searched. */
 export interface FoundChanges extends ChangesPage {
-  /** Absent: to the end. */
+  /** `undefined`: there is none. */
   readonly reached: string | undefined
 }
 
@@ -148,7 +148,7 @@ async function foundChanges(
 ): Promise<FoundChanges> {
   if (test === undefined) {
     const page = await inTurn(() => archive.changes(question))
-    return { ...page, reached: page.hasMore ? page.changes.at(-1)?.id : undefined }
+    return { ...page, reached: page.end ?? page.changes.at(-1)?.id }
   }
   const isFollowing = question.following !== undefined
   const found: ArchivedChange[] = []
@@ -164,10 +164,12 @@ async function foundChanges(
       from = change.id
       if (test.accepts(change)) found.push(change)
       if (found.length < question.limit) continue
-      const hasMore = page.hasMore || at < page.changes.length - 1
-      return { changes: found, hasMore, gaps, reached: hasMore ? from : undefined }
+      const isLast = at === page.changes.length - 1
+      const reached = isLast ? (page.end ?? from) : from
+      return { changes: found, hasMore: page.hasMore || !isLast, gaps, reached }
     }
-    if (!page.hasMore) return { changes: found, hasMore: false, gaps, reached: undefined }
+    from = page.end ?? from
+    if (!page.hasMore) return { changes: found, hasMore: false, gaps, reached: from }
   }
   return { changes: found, hasMore: true, gaps, reached: from }
 }

@@ -5,7 +5,12 @@
  * in `incomplete`, so that an empty page never says by itself that nothing has changed.
  */
 
-import { type ArchivedChange, type ArchiveGap, maxFields } from '../../../archive/archive-calls.ts'
+import {
+  type ArchivedChange,
+  type ArchiveGap,
+  type ChangesPage,
+  maxFields,
+} from '../../../archive/archive-calls.ts'
 import { ArgumentError } from '../../../query/condition/argument-error.ts'
 import {
   cursorError,
@@ -75,7 +80,7 @@ export function readDifferences(run: ReadRun, args: DifferencesArguments): objec
     const asked = pastParts(run, selecting)
     if (asked === undefined) return undefined
     const { parts } = asked
-    const none = { changes: [], hasMore: false, gaps: [] }
+    const none: ChangesPage = { changes: [], hasMore: false, gaps: [] }
     const found =
       parts.length === 0
         ? none
@@ -86,7 +91,8 @@ export function readDifferences(run: ReadRun, args: DifferencesArguments): objec
             ...(page.after !== undefined && { after: page.after }),
             limit: page.size,
           })
-    return found && connection(run, asked, page, { ...found, reached: found.changes.at(-1)?.id })
+    const { end, changes = [] } = found ?? {}
+    return found && connection(run, asked, page, { ...found, reached: end ?? changes.at(-1)?.id })
   })
 }
 
@@ -194,20 +200,20 @@ function changesPage(
       reached: undefined,
     })
   }
-  const found = run.direct.archive('changes', {
-    parts,
-    ...question,
-    ...before,
-    limit: Math.max(1, page.size),
-  })
-  return found && connection(run, asked, page, found)
+  const limit = Math.max(1, page.size)
+  const found = run.direct.archive('changes', { sinceMs: 0, ...question, parts, ...before, limit })
+  if (found === undefined) return undefined
+  // Only an empty answer without a time could be read as "nothing has changed".
+  const isTold = question.sinceMs !== undefined || found.changes.length === 0
+  const gaps = found.gaps.filter(({ code }) => isTold || code !== 'BEFORE_ARCHIVE')
+  return connection(run, asked, page, { ...found, gaps })
 }
 
 interface Found {
   readonly changes: readonly ArchivedChange[]
   readonly hasMore: boolean
   readonly gaps: readonly ArchiveGap[]
-  /** The number of the change that the next page goes on behind, if there is one. */
+  /** What the next page goes on behind. */
   readonly reached: string | undefined
 }
 
@@ -219,20 +225,18 @@ function connection(
 ): object {
   const { served } = run
   const changes = found.changes.slice(0, size)
-  const last = found.hasMore ? (found.reached ?? changes.at(-1)?.id) : changes.at(-1)?.id
   const [newest] = changes
+  const end = found.reached ?? changes.at(-1)?.id
+  const idAt = (at: number): string => (at === changes.length - 1 ? end : changes[at]?.id) ?? ''
   return {
     nodes: () => changeValues(run, changes),
     edges: () =>
-      changeValues(run, changes).map((node, at) => ({
-        cursor: cursorOf(changes[at]?.id ?? ''),
-        node,
-      })),
+      changeValues(run, changes).map((node, at) => ({ cursor: cursorOf(idAt(at)), node })),
     pageInfo: {
       hasNextPage: found.hasMore || found.changes.length > size,
       hasPreviousPage: after !== undefined,
-      startCursor: newest === undefined ? null : cursorOf(newest.id),
-      endCursor: last === undefined || size === 0 ? null : cursorOf(last),
+      startCursor: newest === undefined ? null : cursorOf(idAt(0)),
+      endCursor: end === undefined || size === 0 ? null : cursorOf(end),
     },
     incomplete: () => [...asked.gaps, ...found.gaps.map((gap) => gapOf(served, gap))],
     failures: asked.failures,
