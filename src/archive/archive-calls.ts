@@ -209,11 +209,31 @@ export interface ArchiveState {
   readonly beginsMs: number | undefined
 }
 
+/** What the gateway has given to its archive since it started. */
+export interface ArchiveCounts {
+  /** Rows written: objects and changes. */
+  readonly rows: number
+  /** Changes that found no room, so that their kinds are compared again. */
+  readonly dropped: number
+  /** Times in which changes were not seen. */
+  readonly gaps: number
+  /** The age of the oldest change that is not written yet; 0: all are. */
+  readonly lagMs: number
+  readonly bytes: number
+  /** Why nothing can be written at present. */
+  readonly problem: Error | undefined
+}
+
 /** What an open archive does. Rejects with `ArchiveError`. Several calls may run at once; writes keep their order. */
 export interface ArchiveCalls {
   /** Registers a kind, and says what there is of it. */
   kind(kind: ArchivedKind): Promise<KindState>
-  /** Writes a batch in one transaction. The bytes belong to the archive from then on. */
+  /**
+   * Writes a batch in one transaction. The bytes belong to the archive from then on. While the database is away or full, it
+   * waits, and tries again. Rejects with ARCHIVE_BEHIND if changes of the kind were lost (too many bytes waited, or the
+   * database was made anew): until the first part of a whole list is written, no other batch of the kind is. A list notes the
+   * gap before it, from {@link ArchiveBatch.afterMs}, or else from the last batch that was written.
+   */
   write(batch: ArchiveBatch): Promise<void>
   /** Notes that changes of a kind were not seen in this time. */
   gap(kind: number, fromMs: number, toMs: number): Promise<void>

@@ -12,6 +12,12 @@ import type {
   AuthenticationObserver,
   Authenticator,
 } from '../access/authentication/authenticator.ts'
+import {
+  archiveDefaults,
+  archivePlace,
+  type ArchiveOptions,
+  maskedField,
+} from '../archive/archive-options.ts'
 import { createAuthenticator } from '../access/authentication/create-authenticator.ts'
 import { apiServerLimitsChecks } from '../api-server/api-server.ts'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
@@ -107,6 +113,8 @@ export interface GatewayOptions extends FleetOptions, SchemaOptions {
   readonly writes?: Partial<WriteLimits>
   readonly live?: Partial<LiveLimits>
   readonly logs?: Partial<LogLimits>
+  /** Keeps what the caches saw, for restarts and for questions about the past (docs/archive.md). Absent: nothing is kept. */
+  readonly archive?: ArchiveOptions
   readonly log?: GatewayLog
   /** Counts the gateway's work. Give the same metrics to the server. */
   readonly metrics?: GatewayMetrics
@@ -251,6 +259,18 @@ const gatewayChecks: OptionChecks<GatewayOptions> = {
   documentBytes: aLimit(),
   live: optionsOf(checksLike(defaultLiveLimits)),
   logs: optionsOf(checksLike(defaultLogLimits)),
+  archive(option, given) {
+    optionsOf<ArchiveOptions>({
+      ...checksLike(archiveDefaults),
+      url: aString,
+      kinds: aList,
+      masked: aList,
+      required: aFlag,
+    })(option, given)
+    const { url, masked = [] } = given as ArchiveOptions
+    archivePlace(url)
+    for (const one of masked) maskedField(one)
+  },
   log: anObject,
   metrics: anObject,
   traces: anObject,
@@ -333,6 +353,7 @@ class RunningGateway implements OpenedGateway {
       documentBytes: () => documents.bytes,
       live: () => this.planned.liveState(),
       logs: () => logs.counts,
+      archive: () => undefined,
     })
     const planned = { served: () => this.#serving.now, limits, documents, fragments }
     const unexpected = (error: GraphQLError, requestId?: string): void => {

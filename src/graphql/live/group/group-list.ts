@@ -213,6 +213,11 @@ export class GroupList {
     return this.#isFollowing && this.#failure === undefined
   }
 
+  /** Why the list is not followed, if that is known. */
+  get failure(): ClientError | undefined {
+    return this.#failure
+  }
+
   /** The members have the rows of a list that has begun. */
   shown(): void {
     if (this.#isFollowing) this.#failure = undefined
