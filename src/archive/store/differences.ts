@@ -8,18 +8,8 @@ import { type FieldChange, fieldChanges, keyOfItems } from '../../kubernetes/fie
 import { type Fields, fieldsOf, ownValue } from '../../kubernetes/fields.ts'
 import { atOnce } from '../../lib/event-loop.ts'
 import { isJsonObject, parseExact } from '../../lib/json.ts'
+import type { FieldDifference } from '../archive-calls.ts'
 import { areUnknown, isMark } from './masks.ts'
-
-/** One field that differs between two states, as a reader sees it. */
-export interface FieldDifference {
-  /** RFC 6901; `''` is the whole object. */
-  readonly path: string
-  /** `null`: absent, or masked. */
-  readonly before: unknown
-  readonly after: unknown
-  /** Whether the values are withheld. */
-  readonly masked: boolean
-}
 
 /** `JSON.parse` that keeps the digits of long integers; without them it costs no more. */
 export function parsed(text: string): unknown {

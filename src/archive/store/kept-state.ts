@@ -12,16 +12,8 @@ import { ruledHealth } from '../../kubernetes/health/health.ts'
 import { lastAppliedAnnotation } from '../../kubernetes/object.ts'
 import { type Fields, fieldsOf, textOf } from '../../kubernetes/fields.ts'
 import { isJsonObject } from '../../lib/json.ts'
-import { type ArchivedKind, maxFields } from '../archive-calls.ts'
-import {
-  changedFields,
-  type FieldDifference,
-  parsed,
-  shown,
-  type Undo,
-  undone,
-  undoOf,
-} from './differences.ts'
+import { type ArchivedKind, type FieldDifference, maxFields } from '../archive-calls.ts'
+import { changedFields, parsed, shown, type Undo, undone, undoOf } from './differences.ts'
 import { entriesOf, lineOf, managerOf } from './managers.ts'
 import { hasUnknown, isMark, masked, placeOfUnknown, withoutMarks } from './masks.ts'
 import { withoutNoise } from './noise.ts'
