@@ -21,12 +21,6 @@ import { withDeadline } from '../../../lib/deadline.ts'
 import { ClientError } from '../../errors/client-error.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
 
-/** A page of changes, and the change up to which the archive was searched. */
-export interface FoundChanges extends ChangesPage {
-  /** `undefined`: there is none. */
-  readonly reached: string | undefined
-}
-
 export interface SearchedChanges extends ChangesQuestion {
   /** What the archive does not test: compiled by `past/change-filter.ts`, under a text that says what it tests. */
   readonly test?: ChangeTest | undefined
@@ -50,11 +44,11 @@ export class ChangeTest {
 /** The questions, and what answers each. */
 export interface ArchiveQuestions {
   readonly kinds: { readonly asked: null; readonly answer: readonly KeptKind[] }
-  readonly changes: { readonly asked: SearchedChanges; readonly answer: FoundChanges }
+  readonly changes: { readonly asked: SearchedChanges; readonly answer: ChangesPage }
   /** The same for several questions: one page each. */
   readonly changesOfEach: {
     readonly asked: readonly SearchedChanges[]
-    readonly answer: readonly FoundChanges[]
+    readonly answer: readonly ChangesPage[]
   }
   readonly objectAt: { readonly asked: PastQuestion; readonly answer: PastObject }
   readonly differences: { readonly asked: DifferencesQuestion; readonly answer: ChangesPage }
@@ -145,11 +139,8 @@ async function foundChanges(
   archive: ArchiveReads,
   { test, ...question }: SearchedChanges,
   inTurn: InTurn,
-): Promise<FoundChanges> {
-  if (test === undefined) {
-    const page = await inTurn(() => archive.changes(question))
-    return { ...page, reached: page.end ?? page.changes.at(-1)?.id }
-  }
+): Promise<ChangesPage> {
+  if (test === undefined) return await inTurn(() => archive.changes(question))
   const isFollowing = question.following !== undefined
   const found: ArchivedChange[] = []
   let from = isFollowing ? question.following : question.before
@@ -165,13 +156,13 @@ async function foundChanges(
       if (test.accepts(change)) found.push(change)
       if (found.length < question.limit) continue
       const isLast = at === page.changes.length - 1
-      const reached = isLast ? (page.end ?? from) : from
-      return { changes: found, hasMore: page.hasMore || !isLast, gaps, reached }
+      const end = isLast ? (page.end ?? from) : from
+      return { changes: found, hasMore: page.hasMore || !isLast, gaps, end }
     }
     from = page.end ?? from
-    if (!page.hasMore) return { changes: found, hasMore: false, gaps, reached: from }
+    if (!page.hasMore) return { changes: found, hasMore: false, gaps, end: from }
   }
-  return { changes: found, hasMore: true, gaps, reached: from }
+  return { changes: found, hasMore: true, gaps, end: from }
 }
 
 /** What a caller sees of a failure. Others are those of the gateway. */

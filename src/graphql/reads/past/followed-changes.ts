@@ -16,7 +16,8 @@ import type {
   ClusterGap,
 } from '../../schema/gateway-types.ts'
 import type { OperationLimits, ServedSchema } from '../../served/served-schema.ts'
-import { archiveOf, type FoundChanges } from '../direct/archive-reads.ts'
+import type { ChangesPage } from '../../../archive/archive-calls.ts'
+import { archiveOf } from '../direct/archive-reads.ts'
 import type { ReadRun } from '../read-run.ts'
 import { changeFilter } from './change-filter.ts'
 import { changeValues } from './past-changes.ts'
@@ -125,7 +126,7 @@ export function readChangesFrame(
   followed: FollowedChanges,
 ): ChangesFrameValue | undefined {
   let asked: PastParts | undefined
-  let found: FoundChanges | undefined
+  let found: ChangesPage | undefined
   let isReset = false
   let unreachable: ClientError | undefined
   try {
@@ -187,10 +188,10 @@ function foundNext(
   { parts }: PastParts,
   args: ChangesSubscriptionArguments,
   place: Place | undefined,
-): FoundChanges | undefined {
+): ChangesPage | undefined {
   const { maxPageSize, maxFrameObjects } = run.limits
   const filter = changeFilter(args)
-  const none = { changes: [], hasMore: false, gaps: [], reached: undefined }
+  const none = { changes: [], hasMore: false, gaps: [], end: undefined }
   if (parts.length === 0 || filter.types?.length === 0) return none
   const { size } = pageSizeOf({ first: args.first ?? null }, maxPageSize)
   if (place === undefined) {
@@ -202,9 +203,9 @@ function foundNext(
 }
 
 /** The number of the last change that was looked at. */
-function reachedBy({ changes, reached }: FoundChanges, isReset: boolean, before: string): string {
+function reachedBy({ changes, end }: ChangesPage, isReset: boolean, before: string): string {
   if (isReset) return changes[0]?.id ?? beginning
-  return reached ?? changes.at(-1)?.id ?? before
+  return end ?? changes.at(-1)?.id ?? before
 }
 
 /** What is not known of the time since the subscription began. */
@@ -212,7 +213,7 @@ function incompleteOf(
   { served }: ReadRun,
   { sinceMs }: FollowedChanges,
   asked: PastParts | undefined,
-  found: FoundChanges | undefined,
+  found: ChangesPage | undefined,
   unreachable: ClientError | undefined,
 ): readonly ClusterGap[] {
   const gaps = found?.gaps.filter(({ toMs = Infinity }) => toMs > sinceMs) ?? []

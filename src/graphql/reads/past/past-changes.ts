@@ -5,12 +5,7 @@
  * in `incomplete`, so that an empty page never says by itself that nothing has changed.
  */
 
-import {
-  type ArchivedChange,
-  type ArchiveGap,
-  type ChangesPage,
-  maxFields,
-} from '../../../archive/archive-calls.ts'
+import { type ArchivedChange, type ChangesPage, maxFields } from '../../../archive/archive-calls.ts'
 import { ArgumentError } from '../../../query/condition/argument-error.ts'
 import {
   cursorError,
@@ -80,7 +75,7 @@ export function readDifferences(run: ReadRun, args: DifferencesArguments): objec
     const asked = pastParts(run, selecting)
     if (asked === undefined) return undefined
     const { parts } = asked
-    const none: ChangesPage = { changes: [], hasMore: false, gaps: [] }
+    const none: ChangesPage = { changes: [], hasMore: false, gaps: [], end: undefined }
     const found =
       parts.length === 0
         ? none
@@ -91,8 +86,7 @@ export function readDifferences(run: ReadRun, args: DifferencesArguments): objec
             ...(page.after !== undefined && { after: page.after }),
             limit: page.size,
           })
-    const { end, changes = [] } = found ?? {}
-    return found && connection(run, asked, page, { ...found, reached: end ?? changes.at(-1)?.id })
+    return found && connection(run, asked, page, found)
   })
 }
 
@@ -197,7 +191,7 @@ function changesPage(
       changes: [],
       hasMore: false,
       gaps: [],
-      reached: undefined,
+      end: undefined,
     })
   }
   const limit = Math.max(1, page.size)
@@ -209,24 +203,16 @@ function changesPage(
   return connection(run, asked, page, { ...found, gaps })
 }
 
-interface Found {
-  readonly changes: readonly ArchivedChange[]
-  readonly hasMore: boolean
-  readonly gaps: readonly ArchiveGap[]
-  /** What the next page goes on behind. */
-  readonly reached: string | undefined
-}
-
 function connection(
   run: ReadRun,
   asked: PastParts,
   { size, after, cursorOf }: ChangesPageAsked,
-  found: Found,
+  found: ChangesPage,
 ): object {
   const { served } = run
   const changes = found.changes.slice(0, size)
   const [newest] = changes
-  const end = found.reached ?? changes.at(-1)?.id
+  const end = found.end ?? changes.at(-1)?.id
   const idAt = (at: number): string => (at === changes.length - 1 ? end : changes[at]?.id) ?? ''
   return {
     nodes: () => changeValues(run, changes),

@@ -6,7 +6,6 @@
  */
 
 import type { ArchivedChange, ArchivePart } from '../../../archive/archive-calls.ts'
-import type { FieldDifference } from '../../../archive/store/differences.ts'
 import { splitApiVersion } from '../../../kubernetes/api-resource.ts'
 import { type Fields, fieldsOf, specOf, textOf } from '../../../kubernetes/fields.ts'
 import { objectKey, splitObjectKey } from '../../../kubernetes/object.ts'
@@ -290,7 +289,7 @@ const revisionPath = '/metadata/annotations/deployment.kubernetes.io~1revision'
 function withRevisions(changes: readonly ArchivedChange[]): readonly ArchivedChange[] {
   const told: ArchivedChange[] = []
   /** The revision that a newer change of the object has written, by object. */
-  const written = new Map<string, FieldDifference>()
+  const written = new Map<string, ArchivedChange['fields'][number]>()
   for (const change of changes) {
     const name = `${change.group}/${change.resource} ${change.uid}`
     const revision = change.fields.find(({ path }) => path === revisionPath)
