@@ -69,8 +69,10 @@ const gatherMs = 250
 const awayMs = 1_000
 /** How long after its begin a watch may still send what it had. */
 const lateMs = 2_000
-/** How long a start waits for what the archive has of a kind, and a resumption for what it has not written yet. */
-const deadlineMs = 5_000
+/** How long a start waits for what the archive has of a kind. */
+const openDeadlineMs = 2_500
+/** How long a resumption waits for what is not written yet. */
+const settleDeadlineMs = 5_000
 const pauses = { initialMs: 250, maxMs: 5_000 }
 /** What a record takes besides its text. */
 const recordBytes = 200
@@ -198,7 +200,7 @@ export class KindRecording implements ArchivedResource {
     | undefined
   > {
     const { place } = this.#options
-    const state = await this.#stateWithin(deadlineMs)
+    const state = await this.#stateWithin(openDeadlineMs)
     const incarnation = place.incarnation()
     if (state?.position === undefined || incarnation === '') return undefined
     if (state.incarnation !== incarnation) return undefined
@@ -224,12 +226,12 @@ export class KindRecording implements ArchivedResource {
     position: ResourceVersion,
     limit: number,
   ): Promise<readonly ArchivedStep[] | undefined> {
-    const state = await this.#stateWithin(deadlineMs)
+    const state = await this.#stateWithin(openDeadlineMs)
     if (state === undefined || this.#mode !== 'current') return undefined
     this.#seal()
     if (this.#waiting.length > 0) {
       this.#idle ??= Promise.withResolvers()
-      await withDeadline('writing', this.#idle.promise, deadlineMs)
+      await withDeadline('writing', this.#idle.promise, settleDeadlineMs)
     }
     const isCurrent = this.#mode === 'current'
     return isCurrent ? await this.#options.calls.changesSince(state.id, position, limit) : undefined
