@@ -23,6 +23,8 @@ export interface KeptChange {
   readonly manager: string | null
   readonly paths: string
   readonly fieldCount: number
+  /** 1: `detail` has the state before without need of the one after. */
+  readonly whole: 0 | 1
   /** What {@link stateBefore} needs, and what a reader sees. */
   readonly detail: string
 }
@@ -53,18 +55,22 @@ export function keptState(_kind: ArchivedKind, text: string): KeptState {
 }
 
 /**
- * How a kept state became another one of the same object; `undefined`: nothing that counts as a change. `came` is the text of
- * the later state with `managedFields`. A change without `before` is an addition, one without `after` a removal.
+ * How a kept state became another one of the same object; `undefined`: nothing that counts as a change. A change without
+ * `before` is an addition, one without `after` a removal.
  */
 export function keptChange(
   _kind: ArchivedKind,
   before: string | undefined,
-  after: string | undefined,
-  _came: string,
+  after: KeptState | undefined,
 ): KeptChange | undefined {
-  if (before === after) return undefined
+  if (before === after?.text) return undefined
   const detail = JSON.stringify({ before: before === undefined ? null : JSON.parse(before) })
-  return { manager: null, paths: '', fieldCount: 1, detail }
+  return { manager: null, paths: '', fieldCount: 1, whole: 1, detail }
+}
+
+/** The object in a kept text, as a reader may have it. */
+export function readableText(text: string): string {
+  return text
 }
 
 /** The kept state before a change, from the one after it; `undefined`: there was none. */
