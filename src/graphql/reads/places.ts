@@ -7,6 +7,7 @@
  * and only if the answer has no part in it.
  */
 
+import { UnreadableResourceError } from '../../cache/cache-errors.ts'
 import { ClientError, isLostCluster, unlessRefused } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import {
@@ -103,6 +104,7 @@ export class PlacesReport<P extends PlaceRead> {
       }
     } catch (error) {
       if (!(error instanceof ClientError)) throw error
+      if (!isNamed && isSwitchedOff(kind, error)) return
       if (error.code === 'FORBIDDEN') this.isRefused = true
       // The gap and the error of the whole cluster stand for this place.
       if (isLost) return
@@ -190,6 +192,14 @@ export class PlacesReport<P extends PlaceRead> {
       failures,
     }
   }
+}
+
+/**
+ * Whether the gateway does without a kind on purpose: RBAC cannot grant the metadata of Secrets alone, so an account that may
+ * not list them is the rule. For other kinds, it is a gap.
+ */
+export function isSwitchedOff({ metadataOnly }: Kind, { code, cause }: ClientError): boolean {
+  return metadataOnly && code === 'FORBIDDEN' && cause instanceof UnreadableResourceError
 }
 
 /** What a viewer may see of a part, and the namespaces that it is limited to, if any. */
