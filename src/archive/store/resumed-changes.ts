@@ -37,12 +37,11 @@ export async function changesSince(
   const changes: ResumedChange[] = []
   for (const object of silent) {
     const after = readableText((await newestText(engine, writer, kind, object)) ?? '')
-    const [uid, resourceVersion] = [String(object['uid']), String(object['version'])]
     changes.push({
       type: 'MODIFIED',
       key: keyOf(object),
-      uid,
-      resourceVersion,
+      uid: String(object['uid']),
+      resourceVersion: String(object['version']),
       before: after,
       after,
     })
