@@ -30,9 +30,9 @@ export async function forgetOld(
   // Some more than what is too much, so that the next rows find room.
   const most = bytes > kept.maxBytes * 0.95 ? kept.maxBytes * 0.9 : kept.maxBytes
   while (!signal.aborted) {
-    const isTooMuch = bytes > most
+    const excess = bytes - most
     const count = await engine.transaction((statements) =>
-      forgetChanges(engine, statements, isTooMuch ? undefined : cut),
+      forgetChanges(engine, statements, cut, excess),
     )
     const hasMore = await engine.giveBack()
     bytes = await usedBytes(engine)
@@ -55,11 +55,12 @@ async function usedBytes(engine: Engine): Promise<number> {
   return Number(row?.['bytes'] ?? 0)
 }
 
-/** Forgets some of the oldest changes: those before a time, or whatever is the oldest. How many. */
+/** Forgets some of the oldest changes: those before a time, and so many that these bytes are free. Resolves with their number. */
 async function forgetChanges(
   engine: Engine,
   statements: Statements,
-  before: number | undefined,
+  cut: number,
+  excess: number,
 ): Promise<number> {
   if (engine.dialect === 'postgres') {
     // One process at a time.
@@ -73,7 +74,12 @@ async function forgetChanges(
        LENGTH(detail) + LENGTH(paths) + 2 * (LENGTH(namespace) + LENGTH(name)) + ${rowBytes} AS bytes
      FROM changes ORDER BY id LIMIT ${rowsAtOnce}`,
   )
-  const firstKept = oldest.findIndex(({ time }) => before !== undefined && Number(time) >= before)
+  let freed = 0
+  const firstKept = oldest.findIndex((row) => {
+    const isKept = Number(row['time']) >= cut && freed >= excess
+    freed += Number(row['bytes'])
+    return isKept
+  })
   const old = firstKept < 0 ? oldest : oldest.slice(0, firstKept)
   const last = old.at(-1)
   if (last === undefined) return 0
