@@ -12,10 +12,12 @@ import type {
   ArchiveCalls,
   ArchiveCounts,
   ArchivedKind,
+  ArchiveReads,
   ArchiveState,
   ChangesPage,
   ChangesQuestion,
   DifferencesQuestion,
+  KeptKind,
   KindState,
   ObjectChunk,
   PastObject,
@@ -25,7 +27,7 @@ import type {
 import { ArchiveError, type ArchiveErrorCode, type ArchiveOptions } from './archive-options.ts'
 import type { WorkerCall, WorkerMessage } from './store/archive-worker.ts'
 
-export interface Archive extends ArchiveCalls, AsyncDisposable {
+export interface Archive extends ArchiveCalls, ArchiveReads, AsyncDisposable {
   /** How writing goes, without asking the database. */
   counts(): ArchiveCounts
 }
@@ -72,6 +74,7 @@ class WorkerArchive implements Archive {
   /** The ids of kinds whose next batch has to be a list. */
   readonly #behind = new Set<number>()
   readonly #kinds = new Map<number, ArchivedKind>()
+  readonly #listeners = new Set<() => void>()
   #waitingBytes = 0
   readonly #counts = { rows: 0, dropped: 0, gaps: 0, bytes: 0 }
   #problem: ArchiveError | undefined
@@ -112,6 +115,7 @@ class WorkerArchive implements Archive {
     this.#waitingBytes += bytes
     try {
       await this.#call<void>('write', [ofItsOwn(batch)])
+      for (const listener of this.#listeners) listener()
     } catch (error) {
       // Whatever comes after a batch that was not written has no base.
       this.#drop(batch)
@@ -150,6 +154,15 @@ class WorkerArchive implements Archive {
     limit: number,
   ): Promise<readonly ResumedChange[] | undefined> {
     return this.#ask('changesSince', [kind, resourceVersion, limit])
+  }
+
+  kinds(): Promise<readonly KeptKind[]> {
+    return this.#ask('kinds', [])
+  }
+
+  onWritten(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
   }
 
   async changes(question: ChangesQuestion): Promise<ChangesPage> {

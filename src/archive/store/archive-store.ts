@@ -19,6 +19,7 @@ import type {
   ChangesPage,
   ChangesQuestion,
   DifferencesQuestion,
+  KeptKind,
   KindState,
   ObjectChunk,
   PastObject,
@@ -197,6 +198,20 @@ class ArchiveStore implements ArchiveCalls {
     limit: number,
   ): Promise<readonly ResumedChange[] | undefined> {
     return this.#ask((engine) => changesSince(engine, this.#writer, kind, resourceVersion, limit))
+  }
+
+  kinds(): Promise<readonly KeptKind[]> {
+    return this.#ask(async (engine) => {
+      const rows = await engine.rows('SELECT * FROM kinds ORDER BY cluster, api_group, resource')
+      return rows.map((row) => ({
+        cluster: String(row['cluster']),
+        group: String(row['api_group']),
+        resource: String(row['resource']),
+        version: String(row['version']),
+        kind: String(row['kind']),
+        namespaced: Number(row['namespaced']) === 1,
+      }))
+    })
   }
 
   changes(question: ChangesQuestion): Promise<ChangesPage> {

@@ -196,7 +196,7 @@ describe.each(['file', 'memory', 'postgres'] as const)('The archive (%s)', (form
     if (form === 'memory') return
     const { id } = await (async () => {
       await using archive = await openArchive({ url })
-      return archive.kind(configMaps)
+      return await archive.kind(configMaps)
     })()
     expect(id).toBe(1)
     if (form === 'file') {
