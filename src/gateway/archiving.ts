@@ -7,7 +7,7 @@
 
 import { createHash } from 'node:crypto'
 import { type Archive, openArchive } from '../archive/archive.ts'
-import type { ArchivedKind } from '../archive/archive-calls.ts'
+import type { ArchiveCounts, ArchivedKind } from '../archive/archive-calls.ts'
 import { type ArchiveOptions, maskedField } from '../archive/archive-options.ts'
 import { KindRecording, type WaitingChanges } from '../archive/kind-recording.ts'
 import type { ArchivedPlace, ArchiveOf } from '../cache/archived-resource.ts'
@@ -28,7 +28,6 @@ const endDeadlineMs = 5_000
 export class Archiving implements AsyncDisposable {
   /** Answers questions about the past. */
   readonly archive: Archive
-  readonly isRequired: boolean
   readonly #options: ArchiveOptions
   readonly #recordings = new Map<string, KindRecording>()
   readonly #waiting: WaitingChanges = { bytes: 0, dropped: 0 }
@@ -38,13 +37,24 @@ export class Archiving implements AsyncDisposable {
   private constructor(archive: Archive, options: ArchiveOptions) {
     this.archive = archive
     this.#options = options
-    this.isRequired = options.required ?? false
   }
 
   /** Rejects with `ArchiveError`: see `openArchive`. */
   static async open(options: ArchiveOptions, log: GatewayLog): Promise<Archiving> {
     const archive = await openArchive(options, (message) => log.warn(message))
     return new Archiving(archive, options)
+  }
+
+  get counts(): ArchiveCounts {
+    const counts = this.archive.counts()
+    return { ...counts, dropped: counts.dropped + this.#waiting.dropped }
+  }
+
+  /** Why the gateway is not ready: what has to be written cannot be. */
+  get reasons(): readonly string[] {
+    const { problem } = this.archive.counts()
+    if (problem === undefined || this.#options.required !== true) return []
+    return [`the archive cannot be written: ${problem.message}`]
   }
 
   /** Whether a kind is archived, wherever it is served. */

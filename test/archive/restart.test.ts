@@ -80,6 +80,26 @@ describe('a gateway with an archive that starts again', () => {
     live.leave()
   })
 
+  it('honours a token that was old already when it stopped, from what the archive has', async () => {
+    expect(await world.names()).toEqual(['a', 'b', 'c'])
+    await world.again()
+    await world.add('elsewhere', 'y')
+    const stood = await world.stand(3)
+    const other = world.follow()
+    await other.until(({ size }) => size === 3)
+    await world.remove('elsewhere')
+    await world.label('b', 'y')
+    await world.add('d')
+    await other.until(() => namesOf(other).join() === 'a,c,d')
+    other.leave()
+    await world.again(() => world.remove('c'))
+    const live = world.follow(stood)
+    await live.until(() => namesOf(live).join() === 'a,d')
+    expect(live.seen[0]?.frame.reset).toBe(false)
+    expect(changesOf(live, stood)).toEqual(['ADDED d', 'REMOVED b', 'REMOVED c'])
+    live.leave()
+  })
+
   it('lists anew where the API server has forgotten the position, and subscribers begin anew once', async () => {
     const stood = await world.stand(3)
     await world.again(async () => {
