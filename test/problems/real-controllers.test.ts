@@ -81,12 +81,10 @@ describeWithControlPlane(
         const { name } = body.metadata
         await send('POST', `${path}?fieldManager=helm`, body)
         await expect
-          .poll(
-            async () =>
-              (await plane().request(`${path}/${name}`)).json<Fields>()['status']
-                .observedGeneration,
-            wait,
-          )
+          .poll(async () => {
+            const { status }: Fields = (await plane().request(`${path}/${name}`)).json()
+            return status.observedGeneration
+          }, wait)
           .toBe(1)
         await send('PATCH', `${path}/${name}?fieldManager=kubectl-edit`, { spec })
       }

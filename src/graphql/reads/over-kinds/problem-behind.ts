@@ -5,7 +5,12 @@
  */
 
 import { splitObjectKey } from '../../../kubernetes/object.ts'
-import { labelsIn, markOf } from '../../../kubernetes/problems/problem-references.ts'
+import {
+  chooses,
+  type Labels,
+  labelsIn,
+  markOf,
+} from '../../../kubernetes/problems/problem-references.ts'
 import type { ObjectId } from '../../../informer/store/store-view.ts'
 import { isInScope } from '../../../query/condition/scope.ts'
 import {
@@ -25,8 +30,6 @@ interface BehindProblem {
   readonly root: ProblemPlace<ProblemPart & KindView>
   readonly objects: readonly ProblemPlace<ProblemPart & KindView>[]
 }
-
-type Labels = Readonly<Record<string, string>>
 
 /** The most objects of a problem whose labels are compared: those of one workload have the same ones. */
 const maxCompared = 100
@@ -101,10 +104,7 @@ function servicesOf(
       if (!isInScope(scope, view.keyOf(id))) continue
       const selector = labelsIn(view.index(problemIndex).valuesOf(id), 'selector')
       if (selector === undefined) continue
-      const terms = Object.entries(selector)
-      const chooses = (labels: Labels): boolean =>
-        terms.every(([key, value]) => labels[key] === value)
-      if ([...all.values()].some(chooses)) found.add(id)
+      for (const labels of all.values()) if (chooses(selector, labels)) found.add(id)
     }
   }
   return found
