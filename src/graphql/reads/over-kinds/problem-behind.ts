@@ -5,14 +5,10 @@
  */
 
 import { splitObjectKey } from '../../../kubernetes/object.ts'
-import {
-  chooses,
-  type Labels,
-  labelsIn,
-  markOf,
-} from '../../../kubernetes/problems/problem-references.ts'
+import { chooses, type Labels, labelsIn } from '../../../kubernetes/problems/problem-references.ts'
 import type { ObjectId } from '../../../informer/store/store-view.ts'
 import { isInScope } from '../../../query/condition/scope.ts'
+import { leadingTo } from '../../../query/problems/problem-joins.ts'
 import {
   problemIndex,
   type ProblemPart,
@@ -61,7 +57,10 @@ export function behindProblem(
       (group === 'gateway.networking.k8s.io' && kind.endsWith('Route')),
   )
   const keys = Array.from(found, (id) => services.view.keyOf(id))
-  const leading = routes.map((part) => ({ part, ids: leadingTo(run, part, keys) }))
+  const leading = routes.map((part) => {
+    const all = keys.flatMap((key) => [...leadingTo(part, key, run.budget)])
+    return { part, ids: new Set(all) }
+  })
   return [{ part: services, ids: found }, ...leading]
     .flatMap(({ part, ids }) =>
       Array.from(ids, (id) => ({ part, id })).toSorted((a, b) =>
@@ -105,28 +104,6 @@ function servicesOf(
       const selector = labelsIn(view.index(problemIndex).valuesOf(id), 'selector')
       if (selector === undefined) continue
       for (const labels of all.values()) if (chooses(selector, labels)) found.add(id)
-    }
-  }
-  return found
-}
-
-/** The objects of a kind that name one of these Services. */
-function leadingTo(
-  { budget }: ReadRun,
-  { view, scope }: KindView,
-  services: readonly string[],
-): ReadonlySet<ObjectId> {
-  const found = new Set<ObjectId>()
-  const facts = view.index(problemIndex)
-  for (const key of services) {
-    const prefix = `${markOf.needed}${JSON.stringify(['/Service', key]).slice(0, -1)},`
-    for (const value of facts.orderedValues(prefix, false)) {
-      budget.spend('examined', 1)
-      if (!value.startsWith(prefix)) break
-      for (const id of facts.posting(value) ?? []) {
-        budget.spend('examined', 1)
-        if (isInScope(scope, view.keyOf(id))) found.add(id)
-      }
     }
   }
   return found
