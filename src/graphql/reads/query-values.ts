@@ -33,7 +33,6 @@ import { graphKinds } from './graph/graph-request.ts'
 import {
   foundByKey,
   identified,
-  madeAnew,
   identityAt,
   objectByRefAt,
   entityOf,
@@ -64,7 +63,7 @@ export const queryValues = {
   object: ({ id }: ObjectArguments, run: ReadRun): StoredObject | undefined => objectOf(run, id),
   /** An id that fails becomes null with an error; the others have their answers. */
   objects: ({ ids }: ObjectsArguments, run: ReadRun): readonly unknown[] =>
-    ids.map((id) => orError(() => objectOf(run, id))),
+    ids.map((id, at) => orError(() => objectOf(run, id, undefined, `ids[${at}]`))),
   objectByRef(args: ObjectByRefArguments, run: ReadRun): StoredObject | undefined {
     const { at, key } = objectByRefAt(run.served, args)
     return stored(foundByKey(run, at, key))
@@ -143,15 +142,17 @@ function kindsOfIds(
   return ids.flatMap((id) => identityAt(served, String(id), typeName)?.at ?? [])
 }
 
-/** The object with an `id`. Throws `ArgumentError` if it has another type than `typeName`. */
-export function objectOf(run: ReadRun, id: string, typeName?: string): StoredObject | undefined {
+/** The object with an `id`, which stands at `argument`. Throws as `identified` does, and `ArgumentError` if it has another type than `typeName`. */
+export function objectOf(
+  run: ReadRun,
+  id: string,
+  typeName?: string,
+  argument?: string,
+): StoredObject | undefined {
   const named = identityAt(run.served, id, typeName)
   if (named === undefined) return undefined
   const { at, identity } = named
-  const found = identified(run, at, identity)
-  const anew = found === undefined ? madeAnew(run, at, identity) : undefined
-  if (anew !== undefined) throw anew
-  return stored(found)
+  return stored(identified(run, at, identity, argument))
 }
 
 function stored(found: FoundObject | undefined): StoredObject | undefined {

@@ -8,7 +8,6 @@ import type { ObjectId, StoreView } from '../../../informer/store/store-view.ts'
 import { objectKey, splitObjectKey } from '../../../kubernetes/object.ts'
 import { JsonText } from '../../../lib/json.ts'
 import { type Condition, hasValue } from '../../../query/condition/condition.ts'
-import { objectByKey, objectByUid } from '../../../query/page/list-part.ts'
 import {
   type Lead,
   type WalkEdges,
@@ -18,7 +17,7 @@ import {
 } from '../../../query/relation/graph-walk.ts'
 import { siblingsOf } from '../../../query/relation/relation.ts'
 import type { Kind } from '../../model/kind.ts'
-import { unlessRefused } from '../../errors/client-error.ts'
+import { ClientError, unlessRefused } from '../../errors/client-error.ts'
 import { type GraphLink, graphLinksOf } from './graph-links.ts'
 import type { GraphArguments, GraphNodeValue } from '../../schema/gateway-types.ts'
 import { followsOwnership, type GraphRequest, graphRequest } from './graph-request.ts'
@@ -26,7 +25,7 @@ import type { KindView } from '../../prepare/kind-view.ts'
 import { unnamedKinds } from '../../served/named-kinds.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
 import { StoredObject } from '../direct/direct-reads.ts'
-import { kindOfIdentity, OfObject, referenced, refOf } from '../object-read.ts'
+import { identifiedIn, kindOfIdentity, OfObject, referenced, refOf } from '../object-read.ts'
 import { type PlacesRead, PlacesReport, typesNotRead, unnamedPart } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 
@@ -167,19 +166,19 @@ class GraphReader {
     this.#report = new PlacesReport(run.served)
   }
 
-  /** The roots that exist and that the viewer may see. */
+  /** The roots that exist and that the viewer may see. Those that were made anew are errors beside the graph. */
   roots(): readonly { readonly part: KindView; readonly id: ObjectId }[] {
     const { served, parts, budget } = this.#run
-    return this.#request.roots.flatMap(({ cluster, group, kind: name, object }) => {
-      const at = kindOfIdentity(served, { cluster, group, kind: name })
+    return this.#request.roots.flatMap((identity, position) => {
+      const { object } = identity
+      const at = kindOfIdentity(served, identity)
       const key = 'uid' in object ? undefined : objectKey(object)
       const part = at && parts.forLookup(at, key === undefined ? undefined : [key])
       if (part === undefined) return []
       this.#report.parts.push(part)
-      const options = { ...part, budget }
-      const id =
-        'uid' in object ? objectByUid(options, object.uid) : objectByKey(options, objectKey(object))
-      return id === undefined ? [] : [{ part, id }]
+      const id = identifiedIn(served, part, budget, [`roots[${position}]`, identity])
+      if (id instanceof ClientError) this.#report.failures.push(id)
+      return id === undefined || id instanceof ClientError ? [] : [{ part, id }]
     })
   }
 
