@@ -95,8 +95,8 @@ describeWithControlPlane(
       const changes = async (): Promise<unknown> => {
         const { problems } = await soon.data(`{ problems(namespace: "changed") {
           nodes { object { name } change { from to by ${at} } } } }`)
-        const rows = problems.nodes.map(({ object, change }: Fields) => [object.name, change])
-        return Object.fromEntries(rows)
+        const found = problems.nodes.map(({ object, change }: Fields) => [object.name, change])
+        return Object.fromEntries(found)
       }
       const change = {
         from: 1,
