@@ -37,6 +37,7 @@ const otherTypes: Readonly<Record<string, string>> = {
   RevisionChange: 'RevisionChangeValue',
   KindWhere: 'Where',
   KubernetesObjectWhere: 'Where',
+  ChangeWhere: 'Where',
   KindOrder: 'OrderKey',
   KubernetesObjectOrder: 'OrderKey',
   ProblemOrder: 'OrderKey',
