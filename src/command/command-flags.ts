@@ -48,6 +48,10 @@ const preloadFlags = flagTable(`
   --preload <kind>  preload  kind to load at start, by its list field: pods
 `)
 
+const archiveFlags = flagTable(`
+  --archive <url>  archive.url  where what the caches saw is kept: file:PATH, postgres://..., memory: or none
+`)
+
 const schemaFlags = flagTable(`
   --schema <directory>  schema           directory of SDL with further indexes and relations; edits are served while it runs
   --schema-file <file>  schemaFiles      SDL with further indexes and relations
@@ -81,19 +85,34 @@ const logFlags = flagTable(`
 export const commandFlags: Readonly<
   Record<'serve' | 'demo' | 'simulate' | 'schema' | 'doctor', readonly Flag[]>
 > = {
-  serve: [...serverFlags, ...serveFlags, ...preloadFlags, ...schemaFlags, ...logFlags],
+  serve: [
+    ...serverFlags,
+    ...serveFlags,
+    ...preloadFlags,
+    ...archiveFlags,
+    ...schemaFlags,
+    ...logFlags,
+  ],
   demo: [
     ...serverFlags,
     ...demoFlags,
     ...simulatorFlags,
     ...preloadFlags,
+    ...archiveFlags,
     ...schemaFlags,
     ...logFlags,
   ],
   simulate: [...simulatorFlags, ...logFlags],
   schema: [...schemaFlags, ...printedFlags, ...logFlags],
   // Those of `serve`, so that it examines what `serve` would use.
-  doctor: [...serverFlags, ...serveFlags, ...preloadFlags, ...schemaFlags, ...logFlags],
+  doctor: [
+    ...serverFlags,
+    ...serveFlags,
+    ...preloadFlags,
+    ...archiveFlags,
+    ...schemaFlags,
+    ...logFlags,
+  ],
 }
 
 /** Reads a table of flags, the options that they set, and their descriptions. */

@@ -36,6 +36,7 @@ export async function demo(context: CommandContext): Promise<void> {
   const { eventsPerSecond, ...population } = config.simulator
   // Nothing can be broken here that a restart does not mend.
   const { allowWrites = true } = config
+  const archive = { ...config.archive, url: config.archive.url ?? 'memory:' }
   await using provider = new DemoProvider()
   await using fleet = await startSimulatedFleet({
     population,
@@ -63,7 +64,12 @@ export async function demo(context: CommandContext): Promise<void> {
   if (hasPeople) await provider.listen(demoPeople(team))
   const auth = hasPeople ? demoAuthentication(config.auth, provider.url) : config.auth
   await runGateway(
-    { log, signal, print, config: { ...config, auth, allowWrites, clusters, clusterSources: [] } },
+    {
+      log,
+      signal,
+      print,
+      config: { ...config, auth, allowWrites, archive, clusters, clusterSources: [] },
+    },
     ({ url, portalUrl }) => {
       if (portalUrl !== undefined) print(`  the portal, in a browser             ${portalUrl}\n`)
       print(`  GraphQL, and GraphiQL in a browser   ${url}\n`)

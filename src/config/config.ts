@@ -117,6 +117,7 @@ const parts = {
   live: part(gatewayParts.live),
   shard: part(gatewayParts.shard),
   logs: part(gatewayParts.logs),
+  archive: part(gatewayParts.archive),
   server: part(serverOptionsSchema),
   auth: part(authenticationOptionsSchema),
   audit: part(auditSchema),
@@ -246,13 +247,18 @@ const pathOptions = [
   'auth.login.clientSecretFile',
   'auth.login.sessionSecretFile',
   'audit.file',
+  'archive.url',
   'simulator.scenario',
 ]
 
 /** Resolves the path of an option against a folder. Leaves values of the wrong type for the check. */
 function withPathBeside(folder: string, value: unknown, [step, ...rest]: string[]): unknown {
   if (step === undefined) {
-    return typeof value === 'string' && value !== standardOutput ? resolve(folder, value) : value
+    if (typeof value !== 'string' || value === standardOutput) return value
+    const [, scheme = '', path = value] = /^(\w+:)(.*)$/.exec(value) ?? []
+    // Of addresses, those of files have a path.
+    if (scheme === '') return resolve(folder, path)
+    return scheme === 'file:' ? scheme + resolve(folder, path) : value
   }
   if (step === '*') {
     return Array.isArray(value) ? value.map((one) => withPathBeside(folder, one, rest)) : value
@@ -275,7 +281,8 @@ function problemsOf(issue: z.core.$ZodIssue, sources: readonly OptionSource[]): 
     })
   }
   const value = valueAt(mergeOptions(sources), path)
-  const shown = value === undefined ? '' : ` = ${JSON.stringify(value)}`
+  const shown =
+    value === undefined || nameOf(path) === 'archive.url' ? '' : ` = ${JSON.stringify(value)}`
   const reason = issue.message.replace(/^Invalid input: /, '')
   const unit = issue.code === 'invalid_type' ? (unitOf(path.at(-1))?.expected ?? '') : ''
   return [`${placed(path, sources)}${nameOf(path)}${shown}: ${reason}${unit}`]
@@ -309,7 +316,7 @@ interface Unit {
 
 const units: readonly Unit[] = [
   {
-    names: /Ms$/,
+    names: /(?:Ms|^keep)$/,
     expected: ' of milliseconds, or a duration such as 30s, 5m or 1h30m',
     read: parseDurationMs,
   },

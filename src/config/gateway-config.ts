@@ -6,6 +6,12 @@
 
 import { z } from 'zod'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
+import {
+  archiveDefaults,
+  type ArchiveOptions,
+  archivePlace,
+  maskedField,
+} from '../archive/archive-options.ts'
 import type { CachedNamespaces } from '../cache/account-namespaces.ts'
 import { type CacheLimits, cacheOptions } from '../cache/cache-bounds.ts'
 import type { ClusterSourceOptions } from '../gateway/fleet.ts'
@@ -26,6 +32,7 @@ import {
 } from '../graphql/served/served-schema.ts'
 import { type WriteLimits, writeOptions } from '../graphql/writes/write-limits.ts'
 import { type Shard, wholeFleet } from '../gateway/sources/shard.ts'
+import type { CodedError } from '../lib/coded-error.ts'
 import { type NumberOption, type NumberOptions, present, withDefaults } from '../lib/options.ts'
 import { labelsProblem, parseLabelSelector } from '../kubernetes/label-selector.ts'
 import { problemRuleNames } from '../kubernetes/problems/problem-fact.ts'
@@ -74,6 +81,28 @@ export interface GatewayConfig extends Required<SameOptions>, OperationConfig {
   readonly logs: LogLimits
   /** Bounds of writes: see `WriteLimits`. */
   readonly writes: WriteLimits
+  readonly archive: ArchiveConfig
+}
+
+/** What the caches saw, kept: see docs/archive.md. */
+export interface ArchiveConfig {
+  /**
+   * `file:PATH`: SQLite. `postgres://…`. `memory:`: SQLite in memory, at most 64 MiB, gone with the process. `none`: no
+   * archive. Absent: none, in the demo `memory:`.
+   */
+  readonly url?: string | undefined
+  /** How long changes are kept. */
+  readonly keep: number
+  /** The largest size. The oldest changes go first. */
+  readonly maxBytes: number
+  /**
+   * List fields (`pods`). Their kinds are loaded at the start and kept. Absent: those of `commonKinds` and `problemKinds`.
+   */
+  readonly kinds?: readonly string[] | undefined
+  /** Fields whose values are not kept, by kind: `Pod:/spec/volumes/*`. A `*` is any step. */
+  readonly masked: readonly string[]
+  /** Whether the gateway is ready only while the archive can be written. */
+  readonly required: boolean
 }
 
 /** A list of names of namespaces: RFC 1123 labels. */
@@ -112,16 +141,7 @@ const named = {
 const hub = {
   hub: z.string().min(1),
   namespaces: z.array(z.string().min(1)).min(1).optional(),
-  labelSelector: z
-    .string()
-    .superRefine((given, context) => {
-      try {
-        parseLabelSelector(given)
-      } catch (error) {
-        context.addIssue({ code: 'custom', message: (error as Error).message })
-      }
-    })
-    .optional(),
+  labelSelector: readBy(parseLabelSelector).optional(),
   execCommands: z
     .array(
       z.string().refine((line) => commandLineOf(line) !== undefined, {
@@ -189,7 +209,33 @@ const shardSchema: z.ZodType<Shard> = z
     error: 'shards are numbered from 0: the index must be below the count',
   })
 
-type GatewayPart = 'documents' | 'work' | 'writes' | 'cache' | 'live' | 'shard' | 'logs'
+type GatewayPart = 'documents' | 'work' | 'writes' | 'cache' | 'live' | 'shard' | 'logs' | 'archive'
+
+/** Checks a text by a function that throws. */
+function readBy(read: (text: string) => unknown): z.ZodType<string> {
+  return z.string().superRefine((text, context) => {
+    try {
+      read(text)
+    } catch (error) {
+      const { message, hint } = error as CodedError
+      context.addIssue({
+        code: 'custom',
+        message: hint === undefined ? message : `${message}; ${hint}`,
+      })
+    }
+  })
+}
+
+const noArchive = 'none'
+
+const archiveSchema: z.ZodType<ArchiveConfig> = z.strictObject({
+  url: readBy((url) => url === noArchive || archivePlace(url)).optional(),
+  keep: whole({ byDefault: archiveDefaults.keepMs, least: 60_000 }),
+  maxBytes: whole({ byDefault: archiveDefaults.maxBytes, least: 1 << 20 }),
+  kinds: z.array(z.string().min(1)).optional(),
+  masked: z.array(readBy(maskedField)).default([]),
+  required: z.boolean().default(false),
+})
 
 /** The schemas of the options that stand in a part of their own. */
 export const gatewayParts: { readonly [Part in GatewayPart]: z.ZodType<GatewayConfig[Part]> } = {
@@ -206,6 +252,7 @@ export const gatewayParts: { readonly [Part in GatewayPart]: z.ZodType<GatewayCo
   live: limitsSchema<LiveConfig>({ ...frameOptions, ...liveOptions }),
   shard: shardSchema,
   logs: limitsSchema(logOptions),
+  archive: archiveSchema,
 }
 
 const names = z.array(z.string())
@@ -263,7 +310,7 @@ export const gatewayConfigShape: {
 
 /** The options of `createGateway` for a configuration. */
 export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
-  const { introspection = true, documents, live, shard, cache, writes, logs } = config
+  const { introspection = true, documents, live, shard, cache, writes, logs, archive } = config
   const same = Object.keys(gatewayConfigShape)
     .filter((name) => name !== 'introspection' && !Object.hasOwn(operationOptions, name))
     .map((name) => [name, config[name as keyof GatewayConfig]])
@@ -273,6 +320,7 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
     cache,
     writes,
     logs,
+    ...present({ archive: archiveOptionsOf(archive) }),
     live: withDefaults(defaultLiveLimits, live),
     limits: withDefaults(defaultOperationLimits, {
       ...config,
@@ -281,4 +329,14 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
       introspection,
     }),
   }
+}
+
+function archiveOptionsOf({
+  url,
+  keep,
+  kinds,
+  ...same
+}: ArchiveConfig): ArchiveOptions | undefined {
+  if (url === undefined || url === noArchive) return undefined
+  return { url, keepMs: keep, ...same, ...present({ kinds }) }
 }

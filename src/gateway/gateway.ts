@@ -12,6 +12,12 @@ import type {
   AuthenticationObserver,
   Authenticator,
 } from '../access/authentication/authenticator.ts'
+import {
+  archiveDefaults,
+  archivePlace,
+  type ArchiveOptions,
+  maskedField,
+} from '../archive/archive-options.ts'
 import { createAuthenticator } from '../access/authentication/create-authenticator.ts'
 import { apiServerLimitsChecks } from '../api-server/api-server.ts'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
@@ -66,6 +72,7 @@ import type { GatewayMetrics } from './metrics/gateway-metrics.ts'
 import { codeOf, FailureLog, type GatewayLog, observersOf, silentLog } from './observers.ts'
 import type { ServerPlugin, Readiness } from '../server/operation-options.ts'
 import { defaultApiWatchTimes } from './api-watch.ts'
+import { Archiving } from './archiving.ts'
 import { type ClusterSourceOptions, Fleet, type FleetOptions } from './fleet.ts'
 import type { Shard } from './sources/shard.ts'
 import type { DirectorySourceOptions } from './sources/directory-source.ts'
@@ -107,6 +114,8 @@ export interface GatewayOptions extends FleetOptions, SchemaOptions {
   readonly writes?: Partial<WriteLimits>
   readonly live?: Partial<LiveLimits>
   readonly logs?: Partial<LogLimits>
+  /** Keeps what the caches saw, for restarts and for questions about the past (docs/archive.md). Absent: nothing is kept. */
+  readonly archive?: ArchiveOptions
   readonly log?: GatewayLog
   /** Counts the gateway's work. Give the same metrics to the server. */
   readonly metrics?: GatewayMetrics
@@ -251,6 +260,18 @@ const gatewayChecks: OptionChecks<GatewayOptions> = {
   documentBytes: aLimit(),
   live: optionsOf(checksLike(defaultLiveLimits)),
   logs: optionsOf(checksLike(defaultLogLimits)),
+  archive(option, given) {
+    optionsOf<ArchiveOptions>({
+      ...checksLike(archiveDefaults),
+      url: aString,
+      kinds: aList,
+      masked: aList,
+      required: aFlag,
+    })(option, given)
+    const { url, masked = [] } = given as ArchiveOptions
+    archivePlace(url)
+    for (const one of masked) maskedField(one)
+  },
   log: anObject,
   metrics: anObject,
   traces: anObject,
@@ -288,7 +309,10 @@ export async function openGateway(given: GatewayOptions): Promise<OpenedGateway>
   requireClusters('clusters', options.clusters, (options.clusterSources ?? []).length > 0)
   const user = new UserSdl({ files: options.schemaFiles ?? [], directory: options.schema })
   await user.read()
-  return new RunningGateway(options, await readPackageSdl(), user)
+  const packageSdl = await readPackageSdl()
+  const { archive, log = silentLog } = options
+  const archiving = archive === undefined ? undefined : await Archiving.open(archive, log)
+  return new RunningGateway(options, packageSdl, user, archiving)
 }
 
 const defaultFragmentBytes = heapShare('texts', 64 << 20)
@@ -304,8 +328,14 @@ class RunningGateway implements OpenedGateway {
   readonly #preload: Preload
   readonly #subscriptions = new OpenSubscriptions()
   readonly #serving: SchemaServing
+  readonly #archiving: Archiving | undefined
 
-  constructor(options: GatewayOptions, packageSdl: readonly SdlSource[], user: UserSdl) {
+  constructor(
+    options: GatewayOptions,
+    packageSdl: readonly SdlSource[],
+    user: UserSdl,
+    archiving: Archiving | undefined,
+  ) {
     const { log = silentLog, metrics, requireViewer = false } = options
     const { preload = [], preloadDeadlineMs = defaultPreloadDeadlineMs } = options
     const observer = observersOf([metrics?.operations, options.audit])
@@ -314,8 +344,12 @@ class RunningGateway implements OpenedGateway {
     const documents = new OperationDocuments(limits, options.documentBytes)
     this.#options = options
     this.#failures = new FailureLog(log)
-    this.#preload = new Preload(preload, preloadDeadlineMs, log)
-    this.#fleet = new Fleet(options, log, this.#failures, metrics?.informers)
+    this.#archiving = archiving
+    const isKept: ConstructorParameters<typeof Preload>[2] = (kind, served) =>
+      archiving?.isArchived(kind, served) === true
+    this.#preload = new Preload(preload, preloadDeadlineMs, isKept, log)
+    const archived = archiving?.archiveOf
+    this.#fleet = new Fleet(options, log, this.#failures, metrics?.informers, archived)
     this.#serving = new SchemaServing({
       options,
       packageSdl,
@@ -323,6 +357,7 @@ class RunningGateway implements OpenedGateway {
       fleet: this.#fleet,
       subscriptions: this.#subscriptions,
       preload: this.#preload,
+      archiving,
       log,
       signal: this.#stop.signal,
     })
@@ -333,6 +368,7 @@ class RunningGateway implements OpenedGateway {
       documentBytes: () => documents.bytes,
       live: () => this.planned.liveState(),
       logs: () => logs.counts,
+      archive: () => undefined,
     })
     const planned = { served: () => this.#serving.now, limits, documents, fragments }
     const unexpected = (error: GraphQLError, requestId?: string): void => {
@@ -457,6 +493,7 @@ class RunningGateway implements OpenedGateway {
     this.#stop.abort()
     this.#preload[Symbol.dispose]()
     await this.#fleet[Symbol.asyncDispose]()
+    await this.#archiving?.[Symbol.asyncDispose]()
     this.#failures[Symbol.dispose]()
   }
 }

@@ -104,6 +104,16 @@ const suite = (kubeconfigOfGateway: () => Promise<string>): void => {
       gatewayClusters { name state }
       namespaces(clusters: ["*"]) { incomplete { cluster code } }
     }`
+    const rows = `{ problems(clusters: ["*"]) { nodes { kind severity reason message object { name } } } }`
+    const first = async (): Promise<unknown> =>
+      (await gateway.query(rows)).data.problems.nodes[0] ?? null
+    expect(await first()).toEqual({
+      kind: 'Cluster',
+      severity: 'CRITICAL',
+      reason: 'ClusterUnauthorized',
+      message: 'its API server does not accept the credentials of the gateway',
+      object: { name: 'late' },
+    })
     const { data, errors } = await gateway.query(query)
     expect(data).toEqual({
       gatewayClusters: [
@@ -117,6 +127,7 @@ const suite = (kubeconfigOfGateway: () => Promise<string>): void => {
     await expect
       .poll(async () => (await gateway.query(query)).data.namespaces.incomplete, wait)
       .toEqual([])
+    await expect.poll(first, wait).not.toMatchObject({ kind: 'Cluster' })
   })
 }
 

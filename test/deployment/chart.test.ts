@@ -85,6 +85,11 @@ const sets: Readonly<Record<string, object>> = {
   'no values': {},
   'everything on': everything,
   'three shards': { shards: 3 },
+  'an archive in Postgres': { archive: { existingSecret: 'archive' } },
+  'an archive on a volume each': {
+    archive: { volumeSize: '5Gi', storageClassName: 'fast' },
+    autoscaling: { enabled: true },
+  },
   'what others make': {
     rbac: { create: false },
     serviceAccount: { create: false, name: 'default' },
@@ -237,6 +242,27 @@ describe.skipIf(helm === undefined)(`the chart${why}`, () => {
       const values = { serviceMonitor: { enabled: true }, nameOverride }
       expect([scrapedJob(await rendered(values))]).toEqual([...jobs])
     }
+  })
+
+  it('keeps the archive in the Postgres of a Secret, or on a volume of each gateway', async () => {
+    const inPostgres = await rendered({ archive: { existingSecret: 'kept', urlKey: 'address' } })
+    expect(one(inPostgres, 'Deployment').spec.template.spec.containers[0].env).toContainEqual({
+      name: 'INFORMERQL_ARCHIVE_URL',
+      valueFrom: { secretKeyRef: { name: 'kept', key: 'address' } },
+    })
+    const onVolumes = await rendered({ archive: { volumeSize: '5Gi' }, replicas: 3 })
+    const { spec } = one(onVolumes, 'StatefulSet')
+    expect(spec.replicas).toBe(3)
+    const [claim] = spec.volumeClaimTemplates
+    expect(claim.spec.resources.requests.storage).toBe('5Gi')
+    const { mountPath } = spec.template.spec.containers[0].volumeMounts.find(
+      ({ name }: { name: string }) => name === claim.metadata.name,
+    )
+    const { archive } = parse(configOf(onVolumes)) as { archive: { url: string } }
+    expect(archive.url.startsWith(`file:${mountPath}/`)).toBe(true)
+    await expect(
+      rendered({ archive: { existingSecret: 'kept', volumeSize: '5Gi' } }),
+    ).rejects.toThrow('not both')
   })
 
   it('gives pods as long to end as a stop may take', async () => {

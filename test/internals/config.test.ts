@@ -88,6 +88,22 @@ describe('a configuration', () => {
     expect(load({ flags: [flag] }).audit.file).toBe('audit.json')
   })
 
+  it('keeps no archive unless one is named, and finds its file from where it is itself', () => {
+    expect(gatewayOptionsOf(load({}))).not.toHaveProperty('archive')
+    const path = file('archive:\n  url: file:kept/past.db\n  keep: 7d\n  maxBytes: 512Mi\n')
+    expect(gatewayOptionsOf(load({ file: path })).archive).toEqual({
+      url: `file:${join(folder, 'kept/past.db')}`,
+      keepMs: 7 * 86_400_000,
+      maxBytes: 512 << 20,
+      masked: [],
+      required: false,
+    })
+    const url = 'postgres://user@database/past'
+    expect(load({ file: file(`archive: { url: "${url}" }`) }).archive.url).toBe(url)
+    const none = load({ file: path, variables: { INFORMERQL_ARCHIVE_URL: 'none' } })
+    expect(gatewayOptionsOf(none)).not.toHaveProperty('archive')
+  })
+
   it('finds a scenario from where it is itself', () => {
     const path = file('simulator: { scenario: shop }')
     expect(load({ file: path }).simulator.scenario).toBe(join(folder, 'shop'))
@@ -313,6 +329,17 @@ describe('a configuration that cannot be used is refused, and', () => {
       `--kubeconfig: ${path}:2 already names clusters; give one or the other`,
     ])
     expect(load({ flags }).clusters).toEqual([{ name: 'default', kubeconfig: 'a' }])
+  })
+
+  it('so is an archive in an unknown database, without its password, and a mask without a path', () => {
+    const url = 'mysql://me:secret@database/past'
+    const problems = problemsOf({
+      file: file(`archive:\n  url: ${url}\n  masked: [Pod]\n`),
+    }).join('\n')
+    expect(problems).toContain(':2: archive.url: ')
+    expect(problems).toContain('file:PATH, postgres://… or memory:')
+    expect(problems).toContain('Pod:/spec/containers/*/env')
+    expect(problems).not.toContain('secret')
   })
 
   it('so is an alias that cannot begin a name', () => {

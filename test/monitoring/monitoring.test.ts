@@ -162,6 +162,12 @@ describe.skipIf(promtool === undefined)(`the alerts${why}`, () => {
   it.each([
     ['InformerqlCacheFull', codeOf('CACHE_FULL'), '0+1x10'],
     ['InformerqlAuditFailing', 'informerql_audit_failures_total{instance="a"}', '0 0 0 0 0 0+60x5'],
+    ['InformerqlArchiveFailing', 'informerql_archive_lag_seconds{instance="a"}', '0 0 30+60x8'],
+    [
+      'InformerqlArchiveFailing',
+      'informerql_archive_dropped_changes_total{instance="a"}',
+      '0 0 0 0 0 0+60x5',
+    ],
     ['InformerqlCredentialsExpiring', credential('client-certificate'), '500000-60x10'],
     ['InformerqlCredentialsExpiring', credential('token-file'), '200-60x10'],
   ])('%s fires', async (alert, series, values) => {

@@ -2,7 +2,12 @@
 import { type Health, ruledHealth } from '../../src/kubernetes/health/health.ts'
 import { healthRuleOf } from '../../src/kubernetes/health/health-rules.ts'
 import { decodeNode, encodeNode, unmetBy } from '../../src/kubernetes/problems/pod-placement.ts'
-import { causeOf, ownCauses, tellingOf } from '../../src/kubernetes/problems/problem-cause.ts'
+import {
+  causeOf,
+  isOfSameCause,
+  ownCauses,
+  tellingOf,
+} from '../../src/kubernetes/problems/problem-cause.ts'
 import {
   decodeFact,
   lastSuccessIn,
@@ -16,7 +21,7 @@ import { printedKindOf } from '../../src/kubernetes/printing/printed-kinds.ts'
 import { problemValuesOf } from '../../src/kubernetes/problems/problem-rules.ts'
 import type { Plain } from './plain-world.ts'
 
-export { ownCauses, tellingOf }
+export { isOfSameCause, ownCauses, tellingOf }
 export type { ProblemFact, Replicas }
 
 /** The class of cause of something that is wrong with an object. */

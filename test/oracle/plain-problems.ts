@@ -1,6 +1,7 @@
 import {
   causeIn,
   factsOf,
+  isOfSameCause,
   ownCauses,
   type ProblemFact,
   type Replicas,
@@ -43,6 +44,8 @@ interface Finding {
   readonly row: Plain
   readonly fact: ProblemFact
   readonly cause: string
+  /** Whether it is a part of what else is wrong with the object. */
+  readonly isBeside?: boolean
 }
 
 /** What one object, or the object of an Event, adds to a problem. */
@@ -198,7 +201,9 @@ export function plainProblems(world: PlainWorld, asked: ProblemsAsked): readonly
     const self = ownCauseOf(row)
     if (self !== undefined) {
       if (self.fact.role?.form === 'down' || isHidden(self)) continue
-      own.push({ row, fact, cause: self.cause })
+      const cause = causeIn(row, fact)
+      if (isOfSameCause(cause, self.cause)) own.push({ row, fact, cause: self.cause })
+      else if (having.includes(row)) own.push({ row, fact, cause, isBeside: true })
       continue
     }
     if (affected.has(row)) continue
@@ -211,10 +216,11 @@ export function plainProblems(world: PlainWorld, asked: ProblemsAsked): readonly
   }
   /** What something that it owns explains. */
   const explained = new Set([...own.map(({ row }) => row), ...ofNodes].flatMap(ownersOf))
-  const isExplained = ({ row, cause }: Finding): boolean =>
-    ownCauses.has(cause)
+  const isExplained = ({ row, cause, isBeside }: Finding): boolean =>
+    isBeside === true ||
+    (ownCauses.has(cause)
       ? own.some((one) => one.cause === cause && ownersOf(one.row).includes(row))
-      : explained.has(row)
+      : explained.has(row))
   const causesOf = (row: Plain): readonly string[] =>
     own.filter((one) => one.row === row).map(({ cause }) => cause)
   for (const finding of own) {
@@ -226,7 +232,11 @@ export function plainProblems(world: PlainWorld, asked: ProblemsAsked): readonly
       (owners.some((owner) => causesOf(owner).includes('config')) ? 'config' : undefined)
     const cause = finding.cause === 'ready' ? (lacked ?? finding.cause) : finding.cause
     const more = own.filter((one) => [row, ...owners].includes(one.row) && isExplained(one))
-    const unmet = types.includes('Node') ? unmetOf(fact, world.of('Node')) : undefined
+    const asking =
+      fact.role?.form === 'report' && cause === 'schedule'
+        ? factsOf(row).facts.find(({ role }) => role?.form === 'unscheduled')
+        : fact
+    const unmet = types.includes('Node') && asking ? unmetOf(asking, world.of('Node')) : undefined
     const root = rootOf(row)
     if (unmet === undefined) said.push({ root, place: placeOf(row), fact, cause, more, of: row })
     else {

@@ -151,7 +151,24 @@ export const causeShapes: readonly ProblemShape[] = [
     objects: [
       { is: 'v1 Node', name: 'node-without-os', status: { conditions: ready } },
       ...['shop', 'api'].flatMap((name) => [deployment(name), waitsForLinux(name)]),
+      event('shop.1', { kind: 'Pod', name: 'shop' }, 5, {
+        reason: 'FailedScheduling',
+        message: "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector.",
+      }),
     ],
+  },
+  {
+    wrong: 'No scheduler has said anything of a pod for 10 minutes',
+    rows: [['Pod/a', 'NotScheduled', 'CRITICAL', 1]],
+    says: 'no node has been chosen for it',
+    objects: [
+      pod(
+        'a',
+        { phase: 'Pending' },
+        { object: { spec: { ...podSpec, tolerations: [{ operator: 'Exists' }] } } },
+      ),
+    ],
+    isLate: true,
   },
   {
     wrong: 'A quota refuses a pod of a Deployment, and the node of another pod is down',

@@ -64,10 +64,10 @@ describeClusters('What is wrong', (cluster) => {
   })
 
   const nodes = `nodes { id object { kind namespace name } kind reason severity count
-    message since objects { kind namespace name } }`
+    message since objects { kind namespace name } behind { kind name } }`
 
   it.each(problemShapes)('is as documented: $wrong', async (shape) => {
-    const { wrong, rows, isLate, says } = shape
+    const { wrong, rows, isLate, says, behind } = shape
     const asked = isLate === true ? lateGateway : gateway
     const namespace = namespaceOf(shape)
     const names = rows.map(([object]) => object.split('/')[1])
@@ -85,6 +85,8 @@ describeClusters('What is wrong', (cluster) => {
     expect(found.slice(0, exact.length).map((one: Fields) => one.message)).toEqual(exact)
     const like = words.startsWith('(') ? /./ : messageLike(words)
     for (const { message } of found.slice(0, 1)) expect(message).toMatch(like)
+    const noticed = found[0]?.behind.map((one: Fields) => `${one['kind']}/${one['name']}`)
+    expect(behind === undefined ? undefined : noticed).toEqual(behind)
     for (const { objects, count, since } of found) {
       expect(objects).toHaveLength(count)
       expect(Date.parse(since ?? '1970-01-01')).toBeLessThanOrEqual(Date.now())

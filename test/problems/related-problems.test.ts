@@ -1,10 +1,13 @@
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { FrameFold } from 'informerql/client'
 import { startSimulator, type Simulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { reads, startSmallWorld } from '../access/small-world.ts'
 import { created, sent } from '../gateway/created.ts'
-import type { Fields } from '../gateway/test-cluster.ts'
-import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { type Fields, kubeconfigText } from '../gateway/test-cluster.ts'
+import { firstAnswer, type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { caller, serveViewers } from '../support/viewed-gateway.ts'
 
 const wait = { timeout: 20_000, interval: 20 }
@@ -160,6 +163,33 @@ it('a missing Secret is told to nobody who may not list Secrets, who is told tha
   expect(alice['notLookedAt']).toContain('Secret')
 })
 
+it('a gateway whose account may not list Secrets looks at all that it means to: the answers are complete, but where Secrets are named', async () => {
+  const own = { token: 'own', user: 'gateway', uid: 'u-0', groups: ['system:masters'] }
+  await using simulator = await startSimulator({ users: [{ ...own, denied: ['secrets'] }] })
+  const kubeconfig = join(await mkdtemp(join(tmpdir(), 'informerql-')), 'config.yaml')
+  await writeFile(kubeconfig, kubeconfigText(simulator.url, own.token))
+  await using gateway = await serveGateway({ clusters: [{ name: 'one', kubeconfig }] })
+  const asked = 'lookedAt notLookedAt complete incomplete { type code }'
+  const whole = { complete: true, notLookedAt: [], incomplete: [] }
+  const { data, errors } = await gateway.query(`{ problems { ${asked} } }`)
+  expect(errors).toBeUndefined()
+  expect(data?.problems).toMatchObject(whole)
+  expect(data?.problems.lookedAt).not.toContain('Secret')
+  const overAll = await gateway.query(`{ problems(clusters: ["*"]) { ${asked} } }`)
+  expect(overAll.data?.problems).toMatchObject(whole)
+  for (const args of ['', '(clusters: ["*"])']) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    const live = await firstAnswer(
+      gateway.connect(),
+      `subscription { problems${args} { synced ${asked} } }`,
+    )
+    expect(live.data?.['problems']).toMatchObject({ ...whole, synced: true })
+  }
+  const named = await gateway.query(`{ problems(types: ["Secret"]) { ${asked} } }`)
+  expect(named.data?.problems).toMatchObject({ complete: false, notLookedAt: ['Secret'] })
+  expect(named.errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', type: 'Secret' } }])
+})
+
 it('a Secret of another namespace than those that its reader may list is not told as missing', async () => {
   await using world = await startSmallWorld()
   for (const namespace of ['one', 'two']) {
@@ -207,5 +237,45 @@ describe('a cluster that cannot be read', () => {
     })
     const { data: none } = await off.query('{ problems(clusters: ["*"]) { nodes { kind } } }')
     expect(none?.problems.nodes).toEqual([])
+  })
+
+  it('is told where the gateway cannot use what it is told of it: its kubeconfig, its address, its certificate', async () => {
+    await using simulator = await startSimulator()
+    const config = (cluster: Fields, user: Fields = {}): string =>
+      JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'Config',
+        'current-context': 'a',
+        contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
+        clusters: [{ name: 'a', cluster: { server: simulator.url, ...cluster } }],
+        users: [{ name: 'a', user }],
+      })
+    const folder = await mkdtemp(join(tmpdir(), 'informerql-clusters-'))
+    const file = async (name: string, text: string): Promise<Fields> => {
+      const kubeconfig = join(folder, `${name}.yaml`)
+      await writeFile(kubeconfig, text)
+      return { name, kubeconfig }
+    }
+    const clusters = [
+      { name: 'good', server: simulator.url },
+      { name: 'absent', kubeconfig: join(folder, 'absent.yaml') },
+      await file('odd', '{'),
+      await file('address', config({ server: 'none' })),
+      await file(
+        'authority',
+        config({ server: 'https://127.0.0.1:9', 'certificate-authority-data': 'bm9uZQ==' }),
+      ),
+      await file('user', config({}, { 'client-certificate': join(folder, 'absent.crt') })),
+    ]
+    await using gateway = await serveGateway({ clusters: clusters as never })
+    const { data } = await gateway.query(
+      '{ problems(clusters: ["*"]) { nodes { kind severity reason object { name } } } }',
+    )
+    expect(rowsOf(data?.problems.nodes)).toEqual(
+      ['absent', 'address', 'authority', 'odd', 'user'].map(
+        (name) => `Cluster/${name} ClusterMisconfigured`,
+      ),
+    )
+    expect(JSON.stringify(data)).not.toContain(folder)
   })
 })

@@ -11,6 +11,7 @@ import {
   ready,
   type ShapedObject,
   unavailable,
+  unready,
   waiting,
   terminated,
   web,
@@ -149,6 +150,24 @@ export const relatedShapes: readonly ProblemShape[] = [
     ],
   },
   {
+    wrong: 'A Service has pods, and none of them is ready',
+    rows: [['Deployment/web', 'ContainersNotReady', 'CRITICAL', 1]],
+    objects: [
+      service('web'),
+      ingress({ service: { name: 'web', port: { name: 'http' } } }),
+      ...web(unavailable),
+      pod(
+        'a',
+        { phase: 'Running', conditions: unready },
+        {
+          owner: 'ReplicaSet/web-1',
+          object: { metadata: { labels }, spec: podSpec },
+        },
+      ),
+    ],
+    behind: ['Service/web', 'Ingress/shop'],
+  },
+  {
     wrong: 'A Service selects the pods of a Deployment that is scaled to none',
     rows: [],
     objects: [
@@ -250,6 +269,36 @@ export const relatedShapes: readonly ProblemShape[] = [
     wrong: 'A CronJob has missed its schedule',
     rows: [['CronJob/nightly', 'MissedSchedule', 'WARNING', 1]],
     objects: [cronJob({}, { lastScheduleTime: ago(150), lastSuccessfulTime: ago(149) })],
+  },
+  {
+    wrong: 'A run of a CronJob may begin no more (`startingDeadlineSeconds`)',
+    rows: [['CronJob/nightly', 'MissedSchedule', 'WARNING', 1]],
+    objects: [
+      cronJob(
+        { schedule: '*/5 * * * *', startingDeadlineSeconds: 30 },
+        { lastScheduleTime: ago(8), lastSuccessfulTime: ago(7.5) },
+      ),
+    ],
+  },
+  {
+    wrong: 'A run of a CronJob may still begin, within `startingDeadlineSeconds`',
+    rows: [],
+    objects: [
+      cronJob(
+        { startingDeadlineSeconds: 20_000 },
+        { lastScheduleTime: ago(150), lastSuccessfulTime: ago(149) },
+      ),
+    ],
+  },
+  {
+    wrong: 'Runs of a CronJob were due while its last one went on, and may begin no more',
+    rows: [],
+    objects: [
+      cronJob(
+        { startingDeadlineSeconds: 60, concurrencyPolicy: 'Forbid' },
+        { lastScheduleTime: ago(150), lastSuccessfulTime: ago(0.1) },
+      ),
+    ],
   },
   {
     wrong: 'A CronJob is suspended',

@@ -27,6 +27,8 @@ export interface ProblemShape {
   readonly objects: readonly ShapedObject[]
   /** The message of the first row. */
   readonly says?: string
+  /** Who notices it: `Kind/name`. */
+  readonly behind?: readonly string[]
   /** Asks as if `problemAfterMs` had passed. */
   readonly isLate?: true
 }

@@ -128,6 +128,10 @@ export const toldShapes: Readonly<Record<string, ToldShape>> = {
     'no Node has shape.example.com/os=linux',
     'Pod',
   ),
+  'No scheduler has said anything of a pod for 10 minutes': told(
+    '10 minutes',
+    'no node has been chosen for it',
+  ),
   'A quota refuses a pod of a Deployment, and the node of another pod is down': told(
     'at once',
     '(the API server)',
@@ -181,6 +185,15 @@ export const toldShapes: Readonly<Record<string, ToldShape>> = {
     'at once',
     'allows no disruption although all 3 pods are healthy: minAvailable is 3',
     'PodDisruptionBudget',
+  ),
+  'A run of a CronJob may begin no more (`startingDeadlineSeconds`)': told(
+    'its deadline',
+    'no run has begun at …, as the schedule */5 * * * * says; …',
+  ),
+  'A Service has pods, and none of them is ready': told(
+    '10 minutes',
+    '(the kubelet)',
+    'Pod, Service',
   ),
   'A CronJob has missed its schedule': told(
     '10 minutes after it was due',

@@ -8,8 +8,9 @@ import { expect, it } from 'vitest'
 const log = { info() {}, warn() {}, error() {} }
 
 it.each([
-  ['@uses(kind: "Secret")', 'needs kind and path, or as and at'],
-  ['@uses(as: "Pod")', 'needs kind and path, or as and at'],
+  ['@uses(kind: "Secret")', 'needs kind and path, or as'],
+  ['@uses(as: "Pod", kind: "Secret")', 'needs kind and path, or as'],
+  ['@uses(as: "Pod")', 'it has nothing at any path of Pod'],
   ['@uses(as: "Podd", at: "spec.template")', 'there is no type Podd'],
   ['@uses(as: "Pod", at: "spec.temlate")', 'it has nothing at spec.temlate'],
   ['@uses(kind: "Secret", path: "spec.secretNam")', 'has nothing at spec.secretNam'],

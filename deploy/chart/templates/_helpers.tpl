@@ -6,6 +6,11 @@
 {{- .Values.serviceAccount.name | default (include "informerql.name" .) -}}
 {{- end -}}
 
+{{- /* Gateways with a share of the clusters, or a volume, of their own are a StatefulSet. */ -}}
+{{- define "informerql.workloadKind" -}}
+{{- if or (gt (int .Values.shards) 1) .Values.archive.volumeSize }}StatefulSet{{ else }}Deployment{{ end -}}
+{{- end -}}
+
 {{- define "informerql.selector" -}}
 app.kubernetes.io/name: informerql
 app.kubernetes.io/instance: {{ include "informerql.name" . }}
@@ -52,6 +57,10 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 {{- $files := dict "clientSecretFile" "/etc/informerql/login/client-secret" "sessionSecretFile" "/etc/informerql/login/session-secrets" -}}
 {{- $_ := set $config "auth" (mergeOverwrite (deepCopy ($config.auth | default dict)) (dict "login" $files)) -}}
 {{- end }}
+{{- if .Values.archive.volumeSize }}
+{{- if .Values.archive.existingSecret }}{{ fail "archive: give existingSecret or volumeSize, not both" }}{{ end -}}
+{{- $_ := set $config "archive" (merge (dict "url" "file:/var/lib/informerql/archive.db") ($config.archive | default dict)) -}}
+{{- end }}
 {{- if .Values.schema }}{{ $_ := set $config "schema" "/etc/informerql/schema" }}{{ end -}}
 {{- toYaml $config -}}
 {{- end -}}
@@ -89,6 +98,11 @@ NODE_OPTIONS of its own.
       fieldPath: metadata.labels['apps.kubernetes.io/pod-index']
 - name: INFORMERQL_SHARD_COUNT
   value: {{ .Values.shards | quote }}
+{{- end }}
+{{- with .Values.archive.existingSecret }}
+- name: INFORMERQL_ARCHIVE_URL
+  valueFrom:
+    secretKeyRef: { name: {{ . }}, key: {{ $.Values.archive.urlKey }} }
 {{- end }}
 {{- with .Values.extraEnv }}
 {{ toYaml . }}

@@ -191,6 +191,9 @@ export const words = {
     noneIn: (namespaces: readonly string[]): string =>
       `In ${namespaces.join(', ')}. Other namespaces are not looked at.`,
     noneOfFilter: 'No problem is of this severity and kind.',
+    ready: (ready: number, wanted: number): string => `${ready} of ${wanted} ready`,
+    /** What the last revision has changed, before its fields. */
+    revision: (from: number, to: number): string => `Changed from revision ${from} to ${to}:`,
     members: (number: number, kind: string): string => `${number.toLocaleString()} × ${kind}`,
     others: (number: number): string => `and ${number.toLocaleString()} more`,
     all: (number: number): string => `All ${number.toLocaleString()} problems`,

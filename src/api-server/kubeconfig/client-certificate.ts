@@ -18,7 +18,11 @@ export function checkTlsMaterial(config: ClusterConfig): void {
   const { cluster, user, source } = config
   const { ca, cert, key } = tlsMaterial(config)
   readTokenFile(config)
-  check('certificate-authority', cluster.caFile ?? source, () => createSecureContext({ ca }))
+  // A context takes a text without a certificate, and then trusts nobody.
+  check('certificate-authority', cluster.caFile ?? source, () => {
+    createSecureContext({ ca })
+    return ca && new X509Certificate(ca)
+  })
   check('client-certificate', user.certFile ?? source, () => createSecureContext({ cert }))
   check('client-key', user.keyFile ?? source, () => createSecureContext({ cert, key }))
   if (cert !== undefined) checkValidity(cert, user.certFile ?? source)

@@ -6,6 +6,7 @@
 
 import { version as nodeVersion } from 'node:process'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { ArchiveCounts } from '../../archive/archive-calls.ts'
 import type { CachedResourceState } from '../../cache/cached-resource.ts'
 import type { InformerObserver } from '../../informer/informer-observer.ts'
 import { type ApiResource, groupResourceOf } from '../../kubernetes/api-resource.ts'
@@ -36,6 +37,8 @@ export interface MeasuredGateway {
   readonly documentBytes: () => number
   readonly live: () => LiveState
   readonly logs: () => LogCounts
+  /** `undefined` without an archive. */
+  readonly archive: () => ArchiveCounts | undefined
 }
 
 /**
@@ -143,7 +146,14 @@ export class GatewayMetrics implements MetricsSource {
     const fragments = (part: keyof FragmentCounts) => () => this.#measured?.fragments()[part] ?? 0
     const live = (part: keyof LiveState) => () => this.#measured?.live()[part] ?? 0
     const logs = (part: keyof LogCounts) => () => this.#measured?.logs()[part] ?? 0
+    const archive = (part: Exclude<keyof ArchiveCounts, 'problem'>) => () =>
+      this.#measured?.archive()?.[part] ?? 0
     this.#all(Gauge, {
+      informerql_archive_lag_seconds: [
+        'The age of the oldest change that the archive has not written yet; 0 if there is none.',
+        () => archive('lagMs')() / 1_000,
+      ],
+      informerql_archive_bytes: ['The size of the archive.', archive('bytes')],
       informerql_memory_limit_bytes: [
         'Memory that the process may use: that of its container, or of the machine.',
         () => processBytes,
@@ -163,6 +173,18 @@ export class GatewayMetrics implements MetricsSource {
       informerql_log_held_bytes: ['Memory of readers of logs.', logs('heldBytes')],
     })
     this.#all(Counter, {
+      informerql_archive_rows_total: [
+        'Rows that the archive has written: objects and changes.',
+        archive('rows'),
+      ],
+      informerql_archive_gaps_total: [
+        'Times in which the archive did not see the changes of a kind.',
+        archive('gaps'),
+      ],
+      informerql_archive_dropped_changes_total: [
+        'Changes for which there was no room while the archive could not be written. Their kinds are compared afterwards.',
+        archive('dropped'),
+      ],
       informerql_fragment_hits_total: ['Texts of objects taken from the cache.', fragments('hits')],
       informerql_fragment_misses_total: ['Texts of objects written anew.', fragments('misses')],
       informerql_live_frames_written_total: [

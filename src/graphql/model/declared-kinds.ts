@@ -282,6 +282,7 @@ function isAmong(among: Among | undefined, kind: BareKind, catalog: KindCatalog)
     among?.some((one) => {
       if (one === 'scalable') return kind.resource.subresources?.includes('scale') === true
       if (one === 'custom') return catalog.customResourceOf(kind) !== undefined
+      if (one.endsWith('*')) return kind.typeName.startsWith(one.slice(0, -1))
       return one === kind.typeName
     }) ?? true
   )
@@ -337,12 +338,14 @@ class SdlUses {
       const { typeName, optional, uses = [] } = extension
       if (!catalog.has(typeName)) return []
       return uses.map((use): TypeExtension => {
-        const problem = optional ? undefined : useProblem(use, typeName, catalog)
-        if (problem !== undefined) problems.push(problem)
-        const relations =
-          problem === undefined
-            ? this.#hidden(use, typeName, [typeName]).map(({ declaration }) => declaration)
-            : []
+        const relations = this.#hidden(use, typeName, [typeName]).map(
+          ({ declaration }) => declaration,
+        )
+        const problem = optional ? undefined : useProblem(use, typeName, relations, catalog)
+        if (problem !== undefined) {
+          problems.push(problem)
+          relations.length = 0
+        }
         // With `as`, only those paths of the other type count that this type has.
         const isOptional = optional || Boolean(use.arguments.as)
         return { place: use.place, typeName, optional: isOptional, indexes: [], relations }
@@ -382,10 +385,11 @@ class SdlUses {
   #useIn(declaration: RelationDeclaration): Use | undefined {
     const { directive, arguments: args, type } = declaration
     const { as, at, uses } = args
+    if (uses === false) return undefined
     if (directive === 'objectRef' && (args['topmost'] || args['kindAt'])) return undefined
     if (directive === 'objectRef' || directive === 'chooses')
       return { declaration, to: amongOf(args) }
-    if (!['reference', 'named', 'selects'].includes(directive) || uses === false) return undefined
+    if (!['reference', 'named', 'selects'].includes(directive)) return undefined
     const to = [type.replace(/Connection$/, '')]
     if (typeof as !== 'string') return { declaration, to }
     const [otherType = '', field] = as.split('.')
@@ -417,7 +421,7 @@ class SdlUses {
         if (!['reference', 'objectRef'].includes(directive) || taken.has(`${as}.${name}`)) return []
         const own = {
           place,
-          name: `uses(${as}.${name} at ${at})`,
+          name: `uses(${as}.${name} at ${at ?? ''})`,
           type: directive === 'objectRef' ? type : `${to?.[0]}Connection`,
           isList: directive === 'objectRef',
           directive,
@@ -445,10 +449,14 @@ class SdlUses {
 
 const pathArguments = ['path', 'namespacePath', 'kindPath', 'groupPath']
 
-/** The arguments of a `@reference` or `@objectRef`, with its paths moved below another path. Drops composed names. */
-function moved(args: RelationDeclaration['arguments'], at: unknown): Record<string, unknown> {
+/** The arguments of a `@reference` or `@objectRef`, with its paths moved below another path, if any. That drops composed names. */
+function moved(
+  args: RelationDeclaration['arguments'],
+  at: unknown,
+): RelationDeclaration['arguments'] {
+  if (typeof at !== 'string') return args
   const below = (name: string, value: unknown): unknown =>
-    pathArguments.includes(name) && Array.isArray(value) && typeof at === 'string'
+    pathArguments.includes(name) && Array.isArray(value)
       ? value.map((path) => `${at}.${path}`)
       : value
   const entries = Object.entries(args).filter(([name]) => name !== 'names')
@@ -458,12 +466,13 @@ function moved(args: RelationDeclaration['arguments'], at: unknown): Record<stri
 function useProblem(
   { place, arguments: { kind, path, as, at } }: TypeDeclaration<'uses'>,
   typeName: string,
+  relations: readonly RelationDeclaration[],
   catalog: KindCatalog,
 ): SdlError | undefined {
-  const isOther = Boolean(as) && Boolean(at) && !kind && !path
+  const isOther = Boolean(as) && !kind && !path
   const isOwn = Boolean(kind) && Boolean(path) && !as && !at
   if (!isOther && !isOwn) {
-    const message = `@uses of ${typeName} needs kind and path, or as and at`
+    const message = `@uses of ${typeName} needs kind and path, or as`
     return new SdlError(
       'unsupported',
       place,
@@ -474,8 +483,10 @@ function useProblem(
   if (as && !catalog.has(as) && !catalog.isLeftOut(as)) {
     return catalog.unknown.problem(as, place, `@uses of ${typeName}: there is no type ${as}`)
   }
-  if (at && catalog.at(typeName, at).form === 'absent') {
-    const message = `@uses of ${typeName}: it has nothing at ${at}`
+  const paths = relations.flatMap(({ arguments: args }) => (args['path'] as string[] | null) ?? [])
+  const isAbsent = (one: string): boolean => catalog.at(typeName, one).form === 'absent'
+  if (at ? isAbsent(at) : as && paths.every(isAbsent)) {
+    const message = `@uses of ${typeName}: it has nothing at ${at || `any path of ${as}`}`
     return new SdlError('unknown-field', place, message, unknownFieldHint)
   }
   return undefined

@@ -57,7 +57,7 @@ function ruleOf(
   return relationWords(definition, many, reversed?.definition)
 }
 
-/** Type names, `scalable` or `custom`: the kinds whose `usedBy` lists the objects with a reference to any kind. */
+/** Type names, beginnings of them (`FluxSource*`), `scalable` or `custom`: the kinds whose `usedBy` lists the objects with a reference to any kind. */
 export type Among = readonly string[]
 
 /** Objects that an object chooses by a name or a label selector. Another object says their kind: `spec.paramRef`. */

@@ -3,7 +3,16 @@
  * loop keeps its reason while the container waits, runs and ends, so that it stays one problem.
  */
 
-import { countOf, type Fields, fieldsOf, itemsOf, numberOf, statusOf, textOf } from '../fields.ts'
+import {
+  countOf,
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  numberOf,
+  specOf,
+  statusOf,
+  textOf,
+} from '../fields.ts'
 import { conditionsOf, type Health } from '../health/health.ts'
 import { placementOf } from './pod-placement.ts'
 import type { ProblemFact } from './problem-fact.ts'
@@ -39,10 +48,27 @@ export function podProblems(object: Fields, health: Health): readonly ProblemFac
     case 'PROGRESSING':
       if (loop?.isRepeated === true) return [loopingPod(loop, ready?.status === 'True')]
       if (health.status === 'HEALTHY') return []
+      if (isUnbound(object, reason)) return [unboundPod(object, { message, since })]
       return [{ timing: 'later', at: since, severity: 'WARNING', reason, message, since }]
     default:
       return []
   }
+}
+
+/** Whether a pod waits for the scheduler, which has not said why. */
+function isUnbound(object: Fields, reason: string): boolean {
+  if (reason !== 'Pending' && reason !== 'NotScheduled') return false
+  return textOf(specOf(object)['nodeName']) === undefined
+}
+
+/** It asks for the same as when the scheduler says that it has found no node, so it is the same problem. */
+function unboundPod(
+  object: Fields,
+  { message = 'no node has been chosen for it', since }: Pick<ProblemFact, 'message' | 'since'>,
+): ProblemFact {
+  const role = { form: 'unscheduled', ...placementOf(object) } as const
+  const told = { severity: 'WARNING', reason: 'NotScheduled', message, since, role } as const
+  return { timing: 'later', at: since, ...told }
 }
 
 /** A pod that has ended. Its controller has replaced it, or will; a Job decides whether to. */

@@ -21,7 +21,6 @@ const reasons = {
     'PodInitializing',
     'Pending',
     'NotReady',
-    'NotScheduled',
     'ReadinessGatesNotReady',
     'NodeLost',
     'NodeStatusUnknown',
@@ -46,7 +45,13 @@ const reasons = {
     'NetworkNotReady',
     'NodeNotReady',
   ],
-  schedule: ['Unschedulable', 'SchedulerError', 'FailedScheduling', 'MissingPersistentVolumeClaim'],
+  schedule: [
+    'NotScheduled',
+    'Unschedulable',
+    'SchedulerError',
+    'FailedScheduling',
+    'MissingPersistentVolumeClaim',
+  ],
   image: [
     'ErrImagePull',
     'ImagePullBackOff',
@@ -97,6 +102,7 @@ const causes: ReadonlyMap<string, string> = new Map(
 const states: ReadonlySet<string> = new Set([
   ...reasons[notReady].slice(0, reasons[notReady].indexOf('Unhealthy')),
   'LastRunFailed',
+  'NotScheduled',
   'DEGRADED',
   'PROGRESSING',
   'UNKNOWN',
@@ -131,6 +137,14 @@ export function causeOf(
   }
   if (cause === 'expiry' || cause === 'deletion') return cause
   return reason.startsWith('Missing') ? reason : ownConditions
+}
+
+/**
+ * Whether an Event of one cause says more about an object with another one. What an object says itself tells its cause, unless
+ * it only is not ready, or the reason of the Event is of no known cause.
+ */
+export function isOfSameCause(ofEvent: string, ofObject: string): boolean {
+  return ofEvent === ofObject || ofObject === notReady || !Object.hasOwn(reasons, ofEvent)
 }
 
 /**

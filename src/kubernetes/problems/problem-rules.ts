@@ -5,7 +5,16 @@
  */
 
 import type { ApiResource } from '../api-resource.ts'
-import { countOf, type Fields, fieldsOf, itemsOf, specOf, statusOf, textOf } from '../fields.ts'
+import {
+  countOf,
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  numberOf,
+  specOf,
+  statusOf,
+  textOf,
+} from '../fields.ts'
 import { conditionsOf, conditionWith, type Health, healthy, ruledHealth } from '../health/health.ts'
 import { healthRuleOf } from '../health/health-rules.ts'
 import { podProblems } from './pod-problems.ts'
@@ -65,7 +74,7 @@ const marks: Readonly<Record<string, (object: Fields) => readonly string[]>> = {
 }
 
 /** Stands for the rules when definitions of indexes are compared. Rules do not change while a gateway runs. */
-export const problemRulesVersion = '3'
+export const problemRulesVersion = '4'
 
 /** Rules beside that of the kind, which can be switched off. */
 const furtherRules: Readonly<Record<string, readonly (readonly [ProblemRuleName, ProblemRule])[]>> =
@@ -169,21 +178,37 @@ function quotaProblems(object: Fields): readonly ProblemFact[] {
   return [{ timing: 'atOnce', severity, reason, message }]
 }
 
-/** A run that should have begun by its schedule, and has not. While the last run goes on, `Forbid` lets none begin. */
+/** The controller looks at schedules each 10 s, and tells of a run some time after it began. */
+const leastLateMs = 60_000
+
+/**
+ * A run that should have begun by its schedule, and has not. While the last run goes on, `Forbid` lets none begin. A run that
+ * may begin late (`startingDeadlineSeconds`) is missed when it may begin no more.
+ */
 function scheduleProblems(object: Fields): readonly ProblemFact[] {
-  const { schedule, timeZone, suspend, concurrencyPolicy } = specOf(object)
-  const { lastScheduleTime, active } = statusOf(object)
+  const { schedule, timeZone, suspend, concurrencyPolicy, startingDeadlineSeconds } = specOf(object)
+  const { lastScheduleTime, lastSuccessfulTime, active } = statusOf(object)
   const text = textOf(schedule)
   if (suspend === true || text === undefined) return []
-  if (concurrencyPolicy === 'Forbid' && itemsOf(active).length > 0) return []
   const last = textOf(lastScheduleTime)
-  const dueMs = nextScheduled(text, Date.parse(last ?? creationOf(object) ?? ''), textOf(timeZone))
+  const times = [last ?? creationOf(object)]
+  if (concurrencyPolicy === 'Forbid') {
+    if (itemsOf(active).length > 0) return []
+    // Runs that were due before the last one ended were forbidden.
+    times.push(textOf(lastSuccessfulTime) ?? times[0])
+  }
+  const afterMs = Math.max(...times.map((one) => Date.parse(one ?? '')))
+  const dueMs = nextScheduled(text, afterMs, textOf(timeZone))
   if (dueMs === undefined) return []
-  const at = timeOf(dueMs)
+  const since = timeOf(dueMs)
   const before = last === undefined ? 'it has never run' : `the last one was that of ${last}`
-  const message = `no run has begun at ${at}, as the schedule ${text} says; ${before}`
-  const fact = { severity: 'WARNING', reason: 'MissedSchedule', message, since: at } as const
-  return [{ timing: 'later', at, ...fact }]
+  const deadline = numberOf(startingDeadlineSeconds)
+  const told = `no run has begun at ${since}, as the schedule ${text} says; ${before}`
+  const fact = { severity: 'WARNING', reason: 'MissedSchedule', since } as const
+  if (deadline === undefined) return [{ timing: 'later', at: since, ...fact, message: told }]
+  const message = `${told}; it may begin no more, as startingDeadlineSeconds is ${deadline}`
+  const at = timeOf(dueMs + Math.max(leastLateMs, deadline * 1_000))
+  return [{ timing: 'from', at, ...fact, message }]
 }
 
 /** A Job without a deadline that goes on for so long may never end. */

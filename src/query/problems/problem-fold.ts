@@ -5,8 +5,8 @@
  * 1. What a Node that is down causes is its problem: the pods on it that are not ready.
  * 2. Every other fact that is a problem now is a finding: an object, a fact, and its cause (`causeOf`). So is what `joined`
  *    tells: a finding from elsewhere comes in there, as a part, an id and a fact.
- * 3. Repeated Warning Events are findings too. About an object that says itself that something is wrong, they are of the same
- *    cause. Others count if neither their object, nor its owners, nor what it owns has another problem.
+ * 3. Repeated Warning Events are findings too. About an object that says itself that something is wrong, they are a part of
+ *    that, and of the same cause if theirs is no other one. Others count if neither their object, nor its owners, nor what it owns has another problem.
  * 4. A claim without a volume, and the pod that cannot be scheduled for it, are one.
  * 5. While an object has a problem, the states of its owners are a part of it (`#isExplained`).
  * 6. Findings with the same topmost owner and the same cause are one problem, and so are pods of any owners that ask for what
@@ -27,7 +27,12 @@ import {
   unmetBy,
   type UnmetTerms,
 } from '../../kubernetes/problems/pod-placement.ts'
-import { causeOf, notReady, ownCauses } from '../../kubernetes/problems/problem-cause.ts'
+import {
+  causeOf,
+  isOfSameCause,
+  notReady,
+  ownCauses,
+} from '../../kubernetes/problems/problem-cause.ts'
 import {
   type DecodedFact,
   type FactRange,
@@ -98,6 +103,8 @@ interface Finding<P extends ProblemPart> {
   readonly object: OwnedObject<P>
   readonly fact: DecodedFact
   readonly cause: string
+  /** Whether it is a part of what else is wrong with the object. */
+  readonly isBeside?: boolean
 }
 
 class ProblemFold<P extends ProblemPart> {
@@ -183,14 +190,18 @@ class ProblemFold<P extends ProblemPart> {
   }
 
   #find(object: OwnedObject<P>, fact: DecodedFact, cause = causeIn(object.place.part, fact)): void {
-    const findings = this.#findings.get(object)
-    const finding = { object, fact, cause }
-    if (findings === undefined) this.#findings.set(object, [finding])
+    this.#put({ object, fact, cause })
+  }
+
+  #put(finding: Finding<P>): void {
+    const findings = this.#findings.get(finding.object)
+    if (findings === undefined) this.#findings.set(finding.object, [finding])
     else findings.push(finding)
   }
 
-  /** Whether a finding only repeats what is wrong with something that the object owns. */
-  #isExplained({ object, cause }: Finding<P>): boolean {
+  /** Whether a finding only repeats what is wrong with the object, or with something that it owns. */
+  #isExplained({ object, cause, isBeside }: Finding<P>): boolean {
+    if (isBeside === true) return true
     if (ownCauses.has(cause)) return this.#explained.get(cause)?.has(object) === true
     return object.explainedIn === this
   }
@@ -215,8 +226,8 @@ class ProblemFold<P extends ProblemPart> {
       const { root, rootKey, workload } = pod
       return this.#gathered.add({ root, rootKey, workload, place: object.place }, fact, 'schedule')
     }
-    const { role } = fact
-    const unmet = role?.form === 'unscheduled' ? this.#unmetBy(role) : undefined
+    const placement = cause === 'schedule' ? placementIn(object, fact) : undefined
+    const unmet = placement && this.#unmetBy(placement)
     if (unmet === undefined) return this.#gathered.add(object, fact, cause)
     const { root, rootKey, workload } = object
     const place = root.form === 'object' ? root : this.#reference(rootKey, root)
@@ -388,8 +399,7 @@ class ProblemFold<P extends ProblemPart> {
       if ((counts.get(key) ?? 0) < minReports) return []
       if (about.form === 'object') {
         const object = this.#owners.of(about.part, about.id)
-        const cause = this.#causeOfReport(object, fact)
-        return cause === undefined ? [] : { object, fact, cause }
+        return this.#reportOf(object, fact) ?? []
       }
       const rootKey = placeKey(about)
       const place = this.#reference(rootKey, about)
@@ -400,23 +410,25 @@ class ProblemFold<P extends ProblemPart> {
       return []
     })
     for (const finding of findings) {
-      this.#find(finding.object, finding.fact, finding.cause)
+      this.#put(finding)
       this.#mark(finding)
     }
   }
 
-  /** The cause of what an Event reports of an object; `undefined` if other problems tell it. */
-  #causeOfReport(object: OwnedObject<P>, fact: DecodedFact): string | undefined {
+  /** What an Event reports of an object; `undefined` if other problems tell it. */
+  #reportOf(object: OwnedObject<P>, fact: DecodedFact): Finding<P> | undefined {
     const own = this.#ownFinding(object)
     const { part, id } = object.place
+    const cause = causeIn(part, fact)
     if (own !== undefined) {
       // The Node tells what it causes itself.
       const isOnNode = holds(part, '', 'Pod') && part.view.hasIndex('nodeName')
       const node = isOnNode ? part.view.index('nodeName').endValue(id, false) : undefined
       const isOfDown = node !== undefined && this.#down.has(node) && isOfNode(part, own.fact)
-      return own.fact.role?.form === 'down' || isOfDown ? undefined : own.cause
+      if (own.fact.role?.form === 'down' || isOfDown) return undefined
+      if (isOfSameCause(cause, own.cause)) return { object, fact, cause: own.cause }
+      return this.#findings.has(object) ? { object, fact, cause, isBeside: true } : undefined
     }
-    const cause = causeIn(part, fact)
     if (object.affectedIn === this) return undefined
     // Nor does the report count if an owner has a problem of its own, which no other object explains.
     const above = ownersOf(object).filter(
@@ -425,7 +437,7 @@ class ProblemFold<P extends ProblemPart> {
     const isSame = above.some(
       (owner) => this.#findings.get(owner)?.some((one) => one.cause === cause) === true,
     )
-    return above.length === 0 || isSame ? cause : undefined
+    return above.length === 0 || isSame ? { object, fact, cause } : undefined
   }
 
   /** The object of an Event. `undefined` if it is gone, or in none of the namespaces. */
@@ -455,6 +467,19 @@ class ProblemFold<P extends ProblemPart> {
     if (id === undefined || !(isNamed || view.idOfUid(uid) === id)) return undefined
     return { form: 'object', part, id }
   }
+}
+
+/** What a pod that cannot be scheduled asks for, for what it says itself, and for Events about it. */
+function placementIn<P extends ProblemPart>(
+  { place: { part, id } }: OwnedObject<P>,
+  { role }: DecodedFact,
+): PodPlacement | undefined {
+  if (role?.form !== 'report') return role?.form === 'unscheduled' ? role : undefined
+  for (const value of factsOf(part).valuesOf(id)) {
+    const own = isFact(value) ? decodeFact(value)?.role : undefined
+    if (own?.form === 'unscheduled') return own
+  }
+  return undefined
 }
 
 function causeIn({ view }: ProblemPart, fact: DecodedFact): string {

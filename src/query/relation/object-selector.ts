@@ -29,6 +29,8 @@ export interface SelectsRelation extends RelationBase {
   readonly selector: 'map' | 'labelSelector'
   /** What an absent selector selects; default: `nothing`. */
   readonly whenAbsent?: 'nothing' | 'everything'
+  /** The path of names beside the selector: with one, an absent selector selects nothing. */
+  readonly unlessNamed?: string
   /** The path of `any` or `matchNames`, for selectors that cover other namespaces; absent: the object's own. */
   readonly namespacesPath?: string
   /**
@@ -59,13 +61,17 @@ export function readSelectors(
   const path = parsePath(definition.path)
   const { selector: form, namespacesPath, namespaceLabelsPath } = definition
   const whenAbsent: readonly LabelSelector[] = definition.whenAbsent === 'everything' ? [[]] : []
+  const namesAt =
+    definition.unlessNamed === undefined ? undefined : parsePath(definition.unlessNamed)
   const namespacesAt = namespacesPath === undefined ? undefined : parsePath(namespacesPath)
   const labelsAt = namespaceLabelsPath === undefined ? undefined : parsePath(namespaceLabelsPath)
   return (object) => {
     const found = valuesAt(path, object)
     const labels =
       found.length === 0
-        ? whenAbsent
+        ? namesAt !== undefined && valuesAt(namesAt, object).length > 0
+          ? []
+          : whenAbsent
         : found.flatMap((value) =>
             form === 'map' && isEmpty(value) ? whenAbsent : (readSelector(form, value) ?? []),
           )

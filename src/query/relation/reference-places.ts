@@ -16,7 +16,7 @@ import {
   placesOf,
   type ReferenceRelation,
 } from './referenced-keys.ts'
-import type { SelectsRelation } from './object-selector.ts'
+import { readSelectors, type SelectsRelation } from './object-selector.ts'
 import type { NumberedRelation } from './reference-relation.ts'
 import type { RelationContext } from './relation.ts'
 
@@ -29,9 +29,12 @@ interface Found {
 }
 
 /** The places of an object's selectors, whichever of them selects the other object. */
-export function selectorPlaces({ path }: SelectsRelation): ReferencePlaces {
+export function selectorPlaces(definition: SelectsRelation): ReferencePlaces {
+  const { path } = definition
   const parsed = parsePath(path)
+  const read = readSelectors(definition, true)
   return (object) => {
+    if (read(object).length === 0) return []
     const found = foundAt(parsed, whole(object)).map((one) => one.path)
     return found.length === 0 ? [path] : found
   }

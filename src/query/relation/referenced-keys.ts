@@ -108,7 +108,9 @@ export function nameReader({
     return (name) => (typeof name === 'string' && name !== '' ? { name } : undefined)
   }
   const escaped = pattern.replaceAll(/[.*+?^$()|[\]\\]/g, String.raw`\$&`)
-  const form = new RegExp(`^${escaped.replaceAll(/\{(name|namespace)\}/g, '(?<$1>[^:/]+)')}$`)
+  // A namespace has no dots: `{namespace}.{name}` ends it at the first one.
+  const named = escaped.replace('{name}', '(?<name>[^:/]+)')
+  const form = new RegExp(`^${named.replace('{namespace}', '(?<namespace>[^:/.]+)')}$`)
   return (value) => {
     const { name, namespace } = (typeof value === 'string' && form.exec(value)?.groups) || {}
     return name === undefined ? undefined : { name, namespace }

@@ -59,6 +59,7 @@ export const selectsForm: RelationForm<SelectsRelation> = {
 
 interface SelectsArguments extends Required<Pick<SelectsRelation, 'selector' | 'whenAbsent'>> {
   readonly path?: string | null
+  readonly unlessNamed?: string | null
   readonly namespaceSelector?: string | null
   readonly namespaceLabels?: string | null
   readonly as?: string | null
@@ -84,13 +85,15 @@ function selectsOf(args: SelectsArguments, declaration: Declaration): SelectsRel
     const hint = 'correct the name, as in Service.pods'
     throw declaration.fail('unknown-relation', `${as} is no @selects`, hint)
   }
-  const { namespaceSelector, namespaceLabels, selector, whenAbsent, path } = other
+  const { namespaceSelector, namespaceLabels, selector, whenAbsent, path, unlessNamed } = other
   if (path === undefined || path === null)
     throw fail('@selects without a path', 'give it one, or as')
   const { name, from, to } = declaration
   if (namespaceLabels) declaration.needTypes([namespaceType])
   declaration.needConnection()
-  const further = [namespaceSelector, namespaceLabels].filter((one) => typeof one === 'string')
+  const further = [namespaceSelector, namespaceLabels, unlessNamed].filter(
+    (one) => typeof one === 'string',
+  )
   for (const text of [path, ...further]) parsePath(text)
   declaration.present([path, ...further])
   return {
@@ -101,6 +104,7 @@ function selectsOf(args: SelectsArguments, declaration: Declaration): SelectsRel
     path,
     selector,
     whenAbsent,
+    ...(unlessNamed ? { unlessNamed } : {}),
     ...(namespaceSelector ? { namespacesPath: namespaceSelector } : {}),
     ...(namespaceLabels ? { namespaceLabelsPath: namespaceLabels } : {}),
     ...(template === undefined ? {} : { template }),

@@ -30,6 +30,7 @@ const flux: readonly FieldCase[] = [
     ),
     reference(`FluxSource${kind}.secret`, 'Secret', 'spec.secretRef.name'),
   ]),
+  objectReference('FluxSourceHelmChart.source', 'FluxSourceGitRepository', 'spec.sourceRef'),
   objectReference('FluxHelmHelmRelease.chart', 'FluxSourceHelmChart', 'spec.chartRef'),
   ...(
     [

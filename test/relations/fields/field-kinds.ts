@@ -34,6 +34,12 @@ const customTypes: Readonly<Record<string, readonly [prefix: string, kinds: stri
   ],
   'karpenter.sh/v1': ['Karpenter', 'NodeClaim* NodePool*'],
   'keda.sh/v1alpha1': ['Keda', 'ScaledObject ScaledJob TriggerAuthentication'],
+  'kyverno.io/v1': ['Kyverno', 'ClusterPolicy* Policy'],
+  'kyverno.io/v2': ['Kyverno', 'PolicyException'],
+  'metallb.io/v1beta1': ['MetallbIo', 'IPAddressPool L2Advertisement BGPAdvertisement BFDProfile'],
+  'metallb.io/v1beta2': ['MetallbIo', 'BGPPeer'],
+  'projectcontour.io/v1': ['ProjectcontourIo', 'HTTPProxy TLSCertificateDelegation'],
+  'projectcontour.io/v1alpha1': ['ProjectcontourIo', 'ExtensionService'],
   'metrics.k8s.io/v1beta1': ['', 'PodMetrics NodeMetrics*'],
   'monitoring.coreos.com/v1': [
     'Monitoring',

@@ -102,12 +102,14 @@ const certificates: readonly FieldCase[] = [
     'CertManagerClusterIssuer.certificates',
     issuerForms('ClusterIssuer', false),
   ),
-  link('CertManagerCertificateRequest.issuer', 'CertManagerIssuer', issuerForms('Issuer', true)),
-  link(
-    'CertManagerCertificateRequest.clusterIssuer',
-    'CertManagerClusterIssuer',
-    issuerForms('ClusterIssuer', false),
-  ),
+  ...['CertificateRequest', 'AcmeOrder_', 'AcmeChallenge'].flatMap((type) => [
+    link(`CertManager${type}.issuer`, 'CertManagerIssuer', issuerForms('Issuer', true)),
+    link(
+      `CertManager${type}.clusterIssuer`,
+      'CertManagerClusterIssuer',
+      issuerForms('ClusterIssuer', false),
+    ),
+  ]),
   owner('CertManagerCertificateRequest.certificate', 'CertManagerCertificate.certificateRequests'),
   owner('CertManagerAcmeOrder_.certificateRequest', 'CertManagerCertificateRequest.orders'),
   owner('CertManagerAcmeChallenge.order', 'CertManagerAcmeOrder_.challenges'),
@@ -280,6 +282,59 @@ const keda: readonly FieldCase[] = [
   reference('KedaTriggerAuthentication.secrets', 'Secret', 'spec.secretTargetRef[*].name'),
 ]
 
+const kyverno: readonly FieldCase[] = [
+  reference(
+    'KyvernoPolicyException.clusterPolicies',
+    'KyvernoClusterPolicy.policyExceptions',
+    'spec.exceptions[*].policyName',
+  ),
+]
+
+const metallb: readonly FieldCase[] = [
+  ...['L2Advertisement', 'BGPAdvertisement'].flatMap((kind) => [
+    reference(
+      `MetallbIo${kind}.ipAddressPools`,
+      'MetallbIoIPAddressPool',
+      'spec.ipAddressPools[*]',
+    ),
+    // One without names and selectors advertises every pool.
+    selection(
+      `MetallbIo${kind}.selectedIPAddressPools`,
+      'MetallbIoIPAddressPool',
+      'spec.ipAddressPoolSelectors[*]',
+      { bare: at('spec.ipAddressPools[*]', '~gone'), everything: [{}] },
+    ),
+  ]),
+  reference('MetallbIoBGPAdvertisement.bgpPeers', 'MetallbIoBGPPeer', 'spec.peers[*]'),
+  reference('MetallbIoBGPPeer.bfdProfile', 'MetallbIoBFDProfile', 'spec.bfdProfile'),
+]
+
+const contour: readonly FieldCase[] = [
+  reference(
+    'ProjectcontourIoHTTPProxy.services',
+    'Service.httpProxies',
+    'spec.routes[*].services[*].name',
+    'spec.tcpproxy.services[*].name',
+  ),
+  link('ProjectcontourIoHTTPProxy.includedProxies', 'ProjectcontourIoHTTPProxy.includedBy', {
+    meant: [at('spec.includes[*].name'), at('spec.tcpproxy.include.name')],
+    abroad: [at('spec.includes[*]', { name: '<name>', namespace: '<there>' })],
+    missed: [at('spec.includes[*]', { name: '<name>', namespace: 'rel-elsewhere' })],
+  }),
+  reference(
+    'ProjectcontourIoHTTPProxy.secrets',
+    'Secret',
+    'spec.virtualhost.tls.secretName',
+    'spec.routes[*].services[*].validation.caSecret',
+  ),
+  reference('ProjectcontourIoExtensionService.services', 'Service', 'spec.services[*].name'),
+  reference(
+    'ProjectcontourIoTLSCertificateDelegation.secrets',
+    'Secret',
+    'spec.delegations[*].secretName',
+  ),
+]
+
 /** Relations of well-known operators. */
 export const operatorFieldCases: readonly FieldCase[] = [
   ...argo,
@@ -289,4 +344,7 @@ export const operatorFieldCases: readonly FieldCase[] = [
   ...externalSecrets,
   ...karpenter,
   ...keda,
+  ...kyverno,
+  ...metallb,
+  ...contour,
 ]

@@ -13,7 +13,7 @@ import { enterLive, runLive } from '../../prepare/user-shares.ts'
 import type { Kind } from '../../model/kind.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
 import type { ReadParts, ReadSnapshot } from '../../prepare/preparation.ts'
-import { type PlaceRead, PlacesReport, staleSince } from '../../reads/places.ts'
+import { isSwitchedOff, type PlaceRead, PlacesReport, staleSince } from '../../reads/places.ts'
 import type { FollowedList } from '../followed-list.ts'
 import type { SentChange } from '../frame-plan.ts'
 import type { GroupList, ListRead, ListReads, RowKeys, TakenChanges } from './group-list.ts'
@@ -382,8 +382,13 @@ export class GroupChanges {
     }
     if (wanted.problems !== undefined) {
       const missing = lists.filter(({ isShown, isServed }) => !isShown && isServed)
+      const gaps = [...unread, ...missing.map(({ list, failure: error }) => ({ list, error }))]
+      const meant = gaps.filter(
+        ({ list: { at }, error }) =>
+          isNamed(at.kind) || error === undefined || !isSwitchedOff(at.kind, error),
+      )
       state.lookedAt = countedTypes(lists.filter(({ isShown }) => isShown))
-      state.notLookedAt = countedTypes([...unread, ...missing])
+      state.notLookedAt = countedTypes(meant)
     }
     if (!state.isOptional) return []
     state.failures = places.failures

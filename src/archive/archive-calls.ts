@@ -1,0 +1,290 @@
+/*
+ * What the gateway's thread and the archive's worker say to each other.
+ *
+ * The worker owns the database. The gateway sends it what the stores saw (`write`), in batches of bytes as they came from
+ * the API server, and asks it three kinds of question: which objects it has (`objects`, so that a restart needs no list),
+ * which changes came after a position (`changesSince`, so that a resume token is honoured), and what was (`changes`,
+ * `objectAt`, `differences`). The worker does what costs: parsing, comparing, compressing. It knows nothing of viewers: the
+ * questions name the parts that the caller may see.
+ */
+
+/** A kind of a cluster, as the archive knows it. The version is that in which the gateway reads it at present. */
+export interface ArchivedKind {
+  readonly cluster: string
+  /** `''`: the core group. */
+  readonly group: string
+  /** The plural: `pods`. */
+  readonly resource: string
+  readonly version: string
+  /** `Pod`. */
+  readonly kind: string
+  readonly namespaced: boolean
+  /**
+   * How rows of the kind are made: another text, another form. Rows of another form are no base for a restart or a
+   * comparison of masked fields; the kind is listed anew.
+   */
+  readonly form: string
+  /** Whether only the keys of `data` are kept, as of Secrets. */
+  readonly keysOnly: boolean
+  /** Paths (RFC 6901; `*` is any step) whose values are not kept. */
+  readonly masked: readonly string[]
+}
+
+/** What the archive has of a kind. */
+export interface KindState {
+  /** Names the kind in further calls. */
+  readonly id: number
+  /** The resource version that the rows show, if they can serve as a list: absent before the first whole list. */
+  readonly position: string | undefined
+  /** The incarnation of the cluster (`Incarnation.text`) whose resource version it is. */
+  readonly incarnation: string
+  /** When the position was last written, in milliseconds since the epoch. */
+  readonly writtenMs: number
+  readonly objects: number
+  /** Whether this process writes the cluster at present. If not, another one does, and `write` is refused (ARCHIVE_HELD). */
+  readonly isHeld: boolean
+}
+
+export const recordTypes = ['ADDED', 'MODIFIED', 'REMOVED'] as const
+export type RecordType = (typeof recordTypes)[number]
+
+/**
+ * What a store saw of one kind, oldest first, and the position after it. Rows, changes and position are written in one
+ * transaction. A record names an object by its key and has the object's new state, or for a removal the last one.
+ */
+export interface ArchiveBatch {
+  readonly kind: number
+  readonly incarnation: string
+  /** When the gateway saw it, in milliseconds since the epoch. */
+  readonly timeMs: number
+  /**
+   * If the batch was seen late (after a downtime, by resuming or by comparing): the last moment at which the states before
+   * it were known to be those of the cluster.
+   */
+  readonly afterMs?: number
+  /**
+   * The batch is a part of a whole list, to be compared with the rows. Objects that no part of the list names are gone. All
+   * parts of a list have the same number; the last one ends it and has the position.
+   */
+  readonly list?: { readonly number: number; readonly isLast: boolean }
+  /** The resource version after the batch. Absent: between two parts. */
+  readonly position?: string
+  /** `namespace/name`, or `name`, by record. */
+  readonly keys: readonly string[]
+  readonly uids: readonly string[]
+  /** The places in {@link recordTypes}, by record. */
+  readonly types: Uint8Array
+  /** Where the text of each record ends in {@link bytes}; it begins where the one before ends. */
+  readonly ends: Uint32Array
+  /**
+   * The texts: UTF-8 JSON, as they came (with `managedFields`), or as the store holds them. An empty text of a removal:
+   * the state that the archive has.
+   */
+  readonly bytes: Uint8Array
+}
+
+/** Some objects of a kind, for a store: the texts, one after the other. */
+export interface ObjectChunk {
+  readonly ends: Uint32Array
+  readonly bytes: Uint8Array
+}
+
+/** A change with the whole state before it, for those who resume. */
+export interface ResumedChange {
+  readonly type: RecordType
+  readonly key: string
+  readonly uid: string
+  readonly resourceVersion: string
+  /** JSON; of an addition absent. */
+  readonly before: string | undefined
+  /** JSON; of a removal the last state. */
+  readonly after: string
+}
+
+/** The objects of one kind in one cluster that a question is about, and that the caller may see. */
+export interface ArchivePart {
+  readonly cluster: string
+  readonly group: string
+  readonly resource: string
+  /** Absent: all. */
+  readonly namespaces?: readonly string[]
+  /** Keys (`namespace/name`, or `name`). Absent: all. */
+  readonly keys?: readonly string[]
+  readonly uids?: readonly string[]
+}
+
+/** Times are milliseconds since the epoch; `since` is inclusive, `until` exclusive. Newest first. */
+export interface ChangesQuestion {
+  readonly parts: readonly ArchivePart[]
+  readonly sinceMs?: number
+  readonly untilMs?: number
+  readonly types?: readonly RecordType[]
+  readonly managers?: readonly string[]
+  /** A change counts if one of its fields is at, or within, one of these paths (RFC 6901; `*` is any step). */
+  readonly paths?: readonly string[]
+  readonly names?: readonly string[]
+  /** Only changes before this one: an id, or `end` of the page before. */
+  readonly before?: string
+  /** Only changes after this one, oldest first: for those who follow. */
+  readonly following?: string
+  readonly limit: number
+}
+
+/** One field that differs between two states, as a reader sees it. */
+export interface FieldDifference {
+  /** RFC 6901; `''` is the whole object. */
+  readonly path: string
+  /** `null`: absent, or masked. */
+  readonly before: unknown
+  readonly after: unknown
+  /** Whether the values are withheld. */
+  readonly masked: boolean
+}
+
+export interface ArchivedChange {
+  /** Orders changes; a decimal number. */
+  readonly id: string
+  readonly timeMs: number
+  readonly afterMs: number | undefined
+  readonly type: RecordType
+  readonly cluster: string
+  readonly group: string
+  readonly version: string
+  readonly resource: string
+  readonly kind: string
+  /** `''`: none. */
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+  readonly resourceVersion: string
+  readonly manager: string | undefined
+  /** At most {@link maxFields}, in the order of their paths. */
+  readonly fields: readonly FieldDifference[]
+  readonly fieldCount: number
+  /** How many changes of the same fields by the same manager this one stands for; 1: itself. */
+  readonly repeats: number
+}
+
+export const maxFields = 200
+
+/** A time of which the archive does not know everything of a kind. */
+export interface ArchiveGap {
+  readonly cluster: string
+  readonly group: string
+  readonly resource: string
+  readonly code: 'BEFORE_ARCHIVE' | 'ARCHIVE_GAP' | 'NOT_ARCHIVED'
+  readonly fromMs: number | undefined
+  readonly toMs: number | undefined
+}
+
+export interface ChangesPage {
+  readonly changes: readonly ArchivedChange[]
+  readonly hasMore: boolean
+  /**
+   * Where the next page begins: `before`, `following` or `after` of its question. If there is more, a page may have less than
+   * `limit` rows, or none: a question looks at a bounded number of rows.
+   */
+  readonly end: string | undefined
+  /** Of the parts, within the time that was asked about. */
+  readonly gaps: readonly ArchiveGap[]
+}
+
+/** A state of one object: at a time, or in a resource version. `uid`: of this object, and none of its name before. */
+export interface PastQuestion {
+  readonly cluster: string
+  readonly group: string
+  readonly resource: string
+  readonly key: string
+  readonly uid?: string
+  readonly at: { readonly timeMs: number } | { readonly resourceVersion: string }
+}
+
+export type PastObject =
+  /** JSON. `sinceMs`: since when the state was so, as far as the archive knows. */
+  | { readonly state: 'found'; readonly text: string; readonly sinceMs: number }
+  /** There was no such object. */
+  | { readonly state: 'absent' }
+  | { readonly state: 'unknown'; readonly gap: ArchiveGap }
+
+/** What is net added, changed and removed between two times. `until` absent: now. */
+export interface DifferencesQuestion {
+  readonly parts: readonly ArchivePart[]
+  readonly fromMs: number
+  readonly toMs?: number
+  /** `end` of the page before. */
+  readonly after?: string
+  readonly limit: number
+}
+
+/** A kind of a cluster of which the archive has rows or changes. */
+export type KeptKind = Pick<
+  ArchivedKind,
+  'cluster' | 'group' | 'resource' | 'version' | 'kind' | 'namespaced'
+>
+
+/** The archive, for those who read it. */
+export interface ArchiveReads extends Pick<
+  ArchiveCalls,
+  'kinds' | 'changes' | 'objectAt' | 'differences'
+> {
+  /** Calls `listener` after changes were written. Returns a function that removes it. */
+  onWritten(listener: () => void): () => void
+}
+
+export interface ArchiveState {
+  readonly objects: number
+  readonly changes: number
+  readonly bytes: number
+  readonly gaps: number
+  /** The oldest change, in milliseconds since the epoch. */
+  readonly beginsMs: number | undefined
+}
+
+/** What the gateway has given to its archive since it started. */
+export interface ArchiveCounts {
+  /** Rows written: objects and changes. */
+  readonly rows: number
+  /** Changes that found no room, so that their kinds are compared again. */
+  readonly dropped: number
+  /** Times in which changes were not seen. */
+  readonly gaps: number
+  /** The age of the oldest change that is not written yet; 0: all are. */
+  readonly lagMs: number
+  readonly bytes: number
+  /** Why nothing can be written at present. */
+  readonly problem: Error | undefined
+}
+
+/** What an open archive does. Rejects with `ArchiveError`. Several calls may run at once; writes keep their order. */
+export interface ArchiveCalls {
+  /** Registers a kind, and says what there is of it. */
+  kind(kind: ArchivedKind): Promise<KindState>
+  /**
+   * Writes a batch in one transaction. The bytes belong to the archive from then on. While the database is away or full, it
+   * waits, and tries again. Rejects with ARCHIVE_BEHIND if changes of the kind were lost (too many bytes waited, or the
+   * database was made anew): until the first part of a whole list is written, no other batch of the kind is. A list notes the
+   * gap before it, from {@link ArchiveBatch.afterMs}, or else from the last batch that was written.
+   */
+  write(batch: ArchiveBatch): Promise<void>
+  /** Notes that changes of a kind were not seen in this time. */
+  gap(kind: number, fromMs: number, toMs: number): Promise<void>
+  /** The objects of a kind at its position, some at a time. */
+  objects(kind: number): AsyncIterable<ObjectChunk>
+  /**
+   * The changes of a kind after a resource version, oldest first; `undefined` if the archive does not know them all, or they
+   * are more than `limit`.
+   */
+  changesSince(
+    kind: number,
+    resourceVersion: string,
+    limit: number,
+  ): Promise<readonly ResumedChange[] | undefined>
+  /** The kinds of all clusters that the archive has something of, also those that are kept no more. */
+  kinds(): Promise<readonly KeptKind[]>
+  changes(question: ChangesQuestion): Promise<ChangesPage>
+  objectAt(question: PastQuestion): Promise<PastObject>
+  differences(question: DifferencesQuestion): Promise<ChangesPage>
+  state(): Promise<ArchiveState>
+  /** Writes what waits, and lets go of the database. */
+  close(): Promise<void>
+}

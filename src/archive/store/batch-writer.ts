@@ -1,0 +1,577 @@
+/*
+ * Writes batches: finds the states before, compares, and makes of them rows of objects, rows of changes, and the positions,
+ * in the transaction of the caller. What this process wrote last is kept in memory (`StateCache`), so that a busy object's
+ * state before needs no read. What is remembered of kinds and states changes only after the commit.
+ */
+
+import type { ArchiveBatch, ArchivedKind } from '../archive-calls.ts'
+import { ArchiveError } from '../archive-options.ts'
+import { packedText, unpackedText } from './bodies.ts'
+import type { SqlRow, SqlValue, Statements } from './engine.ts'
+import { keptChange, keptState, type KeptChange } from './kept-state.ts'
+
+/** A kind that is written. */
+export interface WrittenKind {
+  readonly id: number
+  archived: ArchivedKind
+  position: string | undefined
+  incarnation: string
+  writtenMs: number
+  /** Since when all changes are known; `undefined`: there was no whole list yet. */
+  beginsMs: number | undefined
+  /** The keys that the parts of a list have named until now. */
+  list: { readonly number: number; readonly named: Set<string> } | undefined
+}
+
+export interface BatchOfKind {
+  readonly kind: WrittenKind
+  readonly batch: ArchiveBatch
+}
+
+/** What a transaction wrote. `bytes`: of the changes. */
+export interface Written {
+  readonly rows: number
+  readonly gaps: number
+  readonly bytes: number
+  readonly commit: () => void
+}
+
+interface State {
+  readonly text: string
+  readonly uid: string
+  readonly version: string
+  /** What its row counts. */
+  readonly bytes: number
+}
+
+const objectColumns =
+  'kind_id namespace name uid version created changed health labels dictionary body'.split(' ')
+const changeColumns =
+  'kind_id namespace name uid time after type version position manager paths field_count whole dictionary detail'.split(
+    ' ',
+  )
+const [added, modified, removed] = [0, 1, 2]
+
+/** What a row takes besides its texts: columns of numbers, and its entries in indexes. */
+export const rowBytes = 200
+
+export class BatchWriter {
+  readonly #cache: StateCache
+  readonly #dictionaries = new Map<number, Uint8Array>()
+  /** The dictionary of each kind for new bodies. */
+  readonly #newest = new Map<number, number>()
+
+  constructor(cacheBytes: number) {
+    this.#cache = new StateCache(cacheBytes)
+  }
+
+  /** Forgets what it remembers: after a failed transaction, or when another process may have written. */
+  forget(): void {
+    this.#cache.clear()
+    this.#dictionaries.clear()
+    this.#newest.clear()
+  }
+
+  /**
+   * Writes batches in their order. A part of a list stands alone; kinds of other batches have a position. Returns what to call
+   * after the commit, and how much was written.
+   */
+  async write(statements: Statements, works: readonly BatchOfKind[]): Promise<Written> {
+    const before = await this.#statesBefore(statements, namedBy(works))
+    const rows = new WrittenRows(before)
+    for (const work of works) await this.#add(statements, rows, work)
+    await rows.flush(statements)
+    await updateKinds(statements, works, rows)
+    const { states } = rows
+    return {
+      ...rows.written,
+      commit: () => {
+        for (const [place, state] of states) this.#cache.set(place, state)
+        for (const { kind, batch } of works) remember(kind, batch)
+      },
+    }
+  }
+
+  async #add(statements: Statements, rows: WrittenRows, work: BatchOfKind): Promise<void> {
+    const { kind, batch } = work
+    const decoder = new TextDecoder()
+    const named = batch.list === undefined ? undefined : namedUntilNow(kind, batch.list.number)
+    let from = 0
+    for (const [at, key] of batch.keys.entries()) {
+      const to = batch.ends[at] ?? from
+      const text = decoder.decode(batch.bytes.subarray(from, to))
+      from = to
+      if (batch.types[at] === removed) {
+        await this.#remove(statements, rows, work, key, text)
+      } else {
+        named?.add(key)
+        await this.#put(statements, rows, work, key, text)
+      }
+    }
+    if (named === undefined || batch.list?.isLast !== true) return
+    rows.gaps += await noteGap(statements, work)
+    const gone = await keysBesides(statements, kind.id, named)
+    const before = await this.#statesBefore(statements, new Map([[kind.id, gone]]))
+    for (const [place, state] of before) rows.states.set(place, state)
+    for (const key of gone) await this.#remove(statements, rows, work, key, '')
+  }
+
+  async #put(
+    statements: Statements,
+    rows: WrittenRows,
+    work: BatchOfKind,
+    key: string,
+    text: string,
+  ): Promise<void> {
+    const { kind, batch } = work
+    const place = placeOf(kind.id, key)
+    const before = rows.states.get(place)
+    const after = keptState(kind.archived, text)
+    if (before?.text === after.text && before.version === after.version) return
+    const isSame = before?.uid === after.uid
+    if (before !== undefined && !isSame) await this.#remove(statements, rows, work, key, '')
+    // The first list tells what there is, not what happened.
+    if (kind.beginsMs !== undefined) {
+      const change = keptChange(kind.archived, isSame ? before.text : undefined, after)
+      const type = isSame ? modified : added
+      if (change !== undefined) {
+        await this.#change(statements, rows, work, key, type, after.uid, after.version, change)
+      }
+    }
+    const dictionary = await this.#dictionaryOf(statements, kind, after.text)
+    const body = packedText(after.text, dictionary.body)
+    const [namespace, name] = namespaceAndName(key)
+    const { uid, version, created, health, labels } = after
+    rows.put(
+      place,
+      { text: after.text, uid, version, bytes: body.length + labels.length + rowBytes },
+      [
+        kind.id,
+        namespace,
+        name,
+        uid,
+        version,
+        created,
+        batch.timeMs,
+        health,
+        labels,
+        dictionary.id,
+        body,
+      ],
+    )
+  }
+
+  async #remove(
+    statements: Statements,
+    rows: WrittenRows,
+    work: BatchOfKind,
+    key: string,
+    text: string,
+  ): Promise<void> {
+    const { kind } = work
+    const place = placeOf(kind.id, key)
+    const before = rows.states.get(place)
+    if (before === undefined) return
+    const last = text === '' ? undefined : keptState(kind.archived, text)
+    const change = keptChange(kind.archived, before.text, undefined)
+    if (change !== undefined) {
+      const version = last?.version ?? before.version
+      await this.#change(statements, rows, work, key, removed, before.uid, version, change)
+    }
+    rows.remove(place, kind.id, key)
+  }
+
+  async #change(
+    statements: Statements,
+    rows: WrittenRows,
+    work: BatchOfKind,
+    key: string,
+    type: number,
+    uid: string,
+    version: string,
+    { manager, paths, fieldCount, whole, detail }: KeptChange,
+  ): Promise<void> {
+    const { kind, batch } = work
+    const dictionary = await this.#dictionaryOf(statements, kind, detail)
+    const packed = packedText(detail, dictionary.body)
+    const [namespace, name] = namespaceAndName(key)
+    const after = batch.list === undefined ? (batch.afterMs ?? null) : knownUntil(work)
+    rows.change(kind.id, packed.length + paths.length + 2 * key.length + rowBytes, [
+      kind.id,
+      namespace,
+      name,
+      uid,
+      batch.timeMs,
+      after,
+      type,
+      version,
+      batch.list === undefined ? (batch.position ?? kind.position ?? null) : null,
+      manager,
+      paths,
+      fieldCount,
+      whole,
+      dictionary.id,
+      packed,
+    ])
+  }
+
+  /** The dictionary of a kind; the first text becomes it. */
+  async #dictionaryOf(
+    statements: Statements,
+    kind: WrittenKind,
+    text: string,
+  ): Promise<{ readonly id: number; readonly body: Uint8Array }> {
+    let id = this.#newest.get(kind.id)
+    if (id === undefined) {
+      const [found] = await statements.rows(
+        'SELECT MAX(id) AS id FROM dictionaries WHERE kind_id = $1',
+        [kind.id],
+      )
+      const [row] =
+        found?.['id'] === null
+          ? await statements.rows(
+              'INSERT INTO dictionaries (kind_id, body) VALUES ($1, $2) RETURNING id',
+              [kind.id, new TextEncoder().encode(text.slice(0, maxDictionaryBytes))],
+            )
+          : [found]
+      id = Number(row?.['id'])
+      this.#newest.set(kind.id, id)
+    }
+    const body = await this.dictionary(statements, id)
+    return { id, body: body ?? new Uint8Array() }
+  }
+
+  async dictionary(
+    statements: Statements,
+    id: SqlValue | undefined,
+  ): Promise<Uint8Array | undefined> {
+    if (id === null || id === undefined) return undefined
+    const known = this.#dictionaries.get(Number(id))
+    if (known !== undefined) return known
+    const [row] = await statements.rows('SELECT body FROM dictionaries WHERE id = $1', [id])
+    const body = row?.['body']
+    if (!(body instanceof Uint8Array)) return undefined
+    this.#dictionaries.set(Number(id), body)
+    return body
+  }
+
+  /** The text of a row with `dictionary` and `body`. */
+  async text(statements: Statements, row: SqlRow, column = 'body'): Promise<string> {
+    const dictionary = await this.dictionary(statements, row['dictionary'])
+    return unpackedText(row[column] as Uint8Array, dictionary)
+  }
+
+  /** The states of objects as the rows have them, by place. */
+  async #statesBefore(
+    statements: Statements,
+    keysByKind: ReadonlyMap<number, Iterable<string>>,
+  ): Promise<Map<string, State | undefined>> {
+    const states = new Map<string, State | undefined>()
+    for (const [kind, keys] of keysByKind) {
+      const unknown = new Set<string>()
+      for (const key of keys) {
+        const place = placeOf(kind, key)
+        const state = this.#cache.get(place)
+        if (state === undefined) unknown.add(key)
+        else states.set(place, state)
+      }
+      for (const some of inGroups([...unknown], keysAtOnce)) {
+        const rows = await statements.rows(
+          `SELECT namespace, name, uid, version, labels, dictionary, body FROM objects
+           WHERE kind_id = $1 AND (namespace, name) IN (${pairs(some.length, 2)})`,
+          [kind, ...some.flatMap(namespaceAndName)],
+        )
+        for (const row of rows) {
+          const labels = String(row['labels'])
+          const body = row['body'] as Uint8Array
+          states.set(placeOf(kind, keyOf(row)), {
+            text: await this.text(statements, row),
+            uid: String(row['uid']),
+            version: String(row['version']),
+            bytes: body.length + labels.length + rowBytes,
+          })
+        }
+      }
+    }
+    return states
+  }
+}
+
+const maxDictionaryBytes = 32_768
+/** SQLite takes at most 32,766 parameters. */
+const keysAtOnce = 500
+
+/** What a transaction writes, until it is flushed. */
+class WrittenRows {
+  /** The states as they will be; `undefined`: none. */
+  readonly states: Map<string, State | undefined>
+  readonly #objects = new Map<string, readonly SqlValue[]>()
+  readonly #removed = new Map<number, Set<string>>()
+  readonly #changes: (readonly SqlValue[])[] = []
+  readonly counts = new Map<number, Counts>()
+  #changeBytes = 0
+  gaps = 0
+
+  constructor(states: Map<string, State | undefined>) {
+    this.states = states
+  }
+
+  get written(): Omit<Written, 'commit'> {
+    const rows = this.#objects.size + this.#changes.length
+    return { rows, gaps: this.gaps, bytes: this.#changeBytes }
+  }
+
+  put(place: string, state: State, row: readonly SqlValue[]): void {
+    const kind = Number(row[0])
+    const before = this.states.get(place)
+    const counts = this.#countsOf(kind)
+    counts.objects += before === undefined ? 1 : 0
+    counts.objectBytes += state.bytes - (before?.bytes ?? 0)
+    this.states.set(place, state)
+    this.#objects.set(place, row)
+  }
+
+  remove(place: string, kind: number, key: string): void {
+    const counts = this.#countsOf(kind)
+    counts.objects -= 1
+    counts.objectBytes -= this.states.get(place)?.bytes ?? 0
+    this.states.set(place, undefined)
+    this.#objects.delete(place)
+    const removedOfKind = this.#removed.get(kind) ?? new Set()
+    this.#removed.set(kind, removedOfKind.add(key))
+  }
+
+  change(kind: number, bytes: number, row: readonly SqlValue[]): void {
+    const counts = this.#countsOf(kind)
+    counts.changes += 1
+    counts.changeBytes += bytes
+    this.#changeBytes += bytes
+    this.#changes.push(row)
+  }
+
+  /** Removals first: an object that was made anew is put after it. Changes last: their ids grow as transactions commit. */
+  async flush(statements: Statements): Promise<void> {
+    for (const [kind, keys] of this.#removed) {
+      for (const some of inGroups([...keys], keysAtOnce)) {
+        await statements.rows(
+          `DELETE FROM objects WHERE kind_id = $1 AND (namespace, name) IN (${pairs(some.length, 2)})`,
+          [kind, ...some.flatMap(namespaceAndName)],
+        )
+      }
+    }
+    const objects = [...this.#objects.values()]
+    if (objects.length > 0) {
+      await statements.upsert('objects', objectColumns, objects, ['kind_id', 'namespace', 'name'])
+    }
+    if (this.#changes.length > 0) await statements.upsert('changes', changeColumns, this.#changes)
+  }
+
+  #countsOf(kind: number): Counts {
+    const counts = this.counts.get(kind) ?? {
+      objects: 0,
+      objectBytes: 0,
+      changes: 0,
+      changeBytes: 0,
+    }
+    this.counts.set(kind, counts)
+    return counts
+  }
+}
+
+interface Counts {
+  objects: number
+  objectBytes: number
+  changes: number
+  changeBytes: number
+}
+
+/** Until when the states that a list is compared with were known to be those of the cluster. */
+function knownUntil({ kind, batch }: BatchOfKind): number {
+  return Math.min(batch.afterMs ?? kind.writtenMs, batch.timeMs)
+}
+
+/** What happened between the last known states and a list, other than what came of it, was not seen. */
+async function noteGap(statements: Statements, work: BatchOfKind): Promise<number> {
+  const { kind, batch } = work
+  const from = knownUntil(work)
+  if (kind.beginsMs === undefined || from >= batch.timeMs) return 0
+  await statements.upsert('gaps', ['kind_id', 'begins', 'ends'], [[kind.id, from, batch.timeMs]])
+  return 1
+}
+
+async function updateKinds(
+  statements: Statements,
+  works: readonly BatchOfKind[],
+  rows: WrittenRows,
+): Promise<void> {
+  const last = new Map(works.map((work) => [work.kind.id, work]))
+  for (const [id, { kind, batch }] of last) {
+    const counts = rows.counts.get(id)
+    const position = positionAfter(works, kind)
+    await statements.rows(
+      `UPDATE kinds SET position = $2, incarnation = $3, written = $4,
+         objects = objects + $5, object_bytes = object_bytes + $6,
+         changes = changes + $7, change_bytes = change_bytes + $8 WHERE id = $1`,
+      [
+        id,
+        position ?? null,
+        batch.incarnation,
+        writtenAfter(kind, batch),
+        counts?.objects ?? 0,
+        counts?.objectBytes ?? 0,
+        counts?.changes ?? 0,
+        counts?.changeBytes ?? 0,
+      ],
+    )
+    if (batch.list?.isLast === true) await endList(statements, kind, batch)
+  }
+}
+
+/** What the list found belongs to its position. Resource versions of another incarnation are no more to be compared. */
+async function endList(
+  statements: Statements,
+  kind: WrittenKind,
+  batch: ArchiveBatch,
+): Promise<void> {
+  const position = batch.position ?? null
+  await statements.rows(
+    'UPDATE changes SET position = $2 WHERE kind_id = $1 AND position IS NULL',
+    [kind.id, position],
+  )
+  if (kind.beginsMs !== undefined && kind.incarnation === batch.incarnation) return
+  await statements.rows(
+    `UPDATE kinds SET begins = COALESCE(begins, $2), since_position = $3,
+       since_change = COALESCE((SELECT MAX(id) FROM changes WHERE kind_id = $1), 0) WHERE id = $1`,
+    [kind.id, batch.timeMs, position],
+  )
+}
+
+function remember(kind: WrittenKind, batch: ArchiveBatch): void {
+  kind.position = batch.list === undefined ? (batch.position ?? kind.position) : batch.position
+  kind.incarnation = batch.incarnation
+  kind.writtenMs = writtenAfter(kind, batch)
+  if (batch.list?.isLast !== true) return
+  kind.beginsMs ??= batch.timeMs
+  kind.list = undefined
+}
+
+/** Before the last part of a list nothing newer is known of the whole kind. */
+function writtenAfter(kind: WrittenKind, batch: ArchiveBatch): number {
+  return batch.list?.isLast === false ? kind.writtenMs : batch.timeMs
+}
+
+/** Of a list before its last part: none, since its rows are of two moments. */
+function positionAfter(works: readonly BatchOfKind[], kind: WrittenKind): string | undefined {
+  const own = works.filter((work) => work.kind === kind)
+  if (own.some(({ batch }) => batch.list !== undefined)) return own.at(-1)?.batch.position
+  return own.findLast(({ batch }) => batch.position !== undefined)?.batch.position ?? kind.position
+}
+
+function namedUntilNow(kind: WrittenKind, number: number): Set<string> {
+  if (kind.list?.number !== number) kind.list = { number, named: new Set() }
+  return kind.list.named
+}
+
+function namedBy(works: readonly BatchOfKind[]): ReadonlyMap<number, Set<string>> {
+  const keysByKind = new Map<number, Set<string>>()
+  for (const { kind, batch } of works) {
+    const keys = keysByKind.get(kind.id) ?? new Set()
+    for (const key of batch.keys) keys.add(key)
+    keysByKind.set(kind.id, keys)
+  }
+  return keysByKind
+}
+
+async function keysBesides(
+  statements: Statements,
+  kind: number,
+  named: ReadonlySet<string>,
+): Promise<readonly string[]> {
+  const gone: string[] = []
+  const chunks = statements.chunks(
+    'SELECT namespace, name FROM objects WHERE kind_id = $1',
+    [kind],
+    5_000,
+  )
+  for await (const rows of chunks) {
+    for (const row of rows) {
+      const key = keyOf(row)
+      if (!named.has(key)) gone.push(key)
+    }
+  }
+  return gone
+}
+
+/** The states that were written or read last, up to some bytes of text. */
+class StateCache {
+  readonly #states = new Map<string, State>()
+  readonly #maxBytes: number
+  #bytes = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  get(place: string): State | undefined {
+    const state = this.#states.get(place)
+    if (state === undefined) return undefined
+    this.#states.delete(place)
+    this.#states.set(place, state)
+    return state
+  }
+
+  set(place: string, state: State | undefined): void {
+    this.#bytes -= this.#states.get(place)?.text.length ?? 0
+    this.#states.delete(place)
+    if (state === undefined) return
+    this.#states.set(place, state)
+    this.#bytes += state.text.length
+    for (const [oldest, { text }] of this.#states) {
+      if (this.#bytes <= this.#maxBytes) break
+      this.#states.delete(oldest)
+      this.#bytes -= text.length
+    }
+  }
+
+  clear(): void {
+    this.#states.clear()
+    this.#bytes = 0
+  }
+}
+
+export function behind(kind: ArchivedKind): ArchiveError {
+  return new ArchiveError(
+    'ARCHIVE_BEHIND',
+    `the archive lacks changes of ${kind.resource} of the cluster ${kind.cluster}`,
+    'write a whole list next',
+  )
+}
+
+function placeOf(kind: number, key: string): string {
+  return `${kind} ${key}`
+}
+
+function namespaceAndName(key: string): readonly [namespace: string, name: string] {
+  const slash = key.indexOf('/')
+  return slash < 0 ? ['', key] : [key.slice(0, slash), key.slice(slash + 1)]
+}
+
+export function keyOf(row: SqlRow): string {
+  const { namespace, name } = row
+  return namespace === '' ? String(name) : `${String(namespace)}/${String(name)}`
+}
+
+/** `VALUES ($2, $3), ($4, $5)`. */
+function pairs(count: number, first: number): string {
+  const all = Array.from(
+    { length: count },
+    (_, at) => `($${first + 2 * at}, $${first + 2 * at + 1})`,
+  )
+  return `VALUES ${all.join(', ')}`
+}
+
+function inGroups<T>(items: readonly T[], size: number): readonly (readonly T[])[] {
+  const groups: T[][] = []
+  for (let at = 0; at < items.length; at += size) groups.push(items.slice(at, at + size))
+  return groups
+}
