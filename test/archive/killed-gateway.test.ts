@@ -57,7 +57,8 @@ it('a gateway that is killed starts again without a list, and its clients go on 
   const config = join(folder, 'config.json')
   const archive = { url: `file:${join(folder, 'archive.db')}`, kinds: ['pods'] }
   const clusters = [{ name: 'one', server: proxy.url }]
-  await writeFile(config, JSON.stringify({ clusters, archive, preload: ['pods'] }))
+  const server = { metricsOnApiPort: true }
+  await writeFile(config, JSON.stringify({ clusters, archive, server, preload: ['pods'] }))
   const args = ['src/main.ts', 'serve', '--port', '0', '--config', config]
   const start = (): ExampleProcess =>
     stack.use(startProgram(process.execPath, args, { timeout: 170_000 }))
