@@ -8,42 +8,15 @@ import {
 } from 'graphql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
-  type MadeSchema,
   operatorDefinition,
   operatorNames,
-  operatorSchema,
+  operatorObject,
 } from '../support/operator-definitions.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { must, startSimulatedCluster, type TestCluster } from '../gateway/test-cluster.ts'
 import { seededRandom } from '../support/random.ts'
 
 const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
-
-/** A random value of a schema. */
-function valueOf(schema: MadeSchema, random: () => number, depth = 0): unknown {
-  const { type, format, properties, items, additionalProperties: values } = schema
-  const some = (): number => Math.floor(random() * 3)
-  if (properties !== undefined) {
-    return Object.fromEntries(
-      Object.entries(properties).flatMap(([name, part]) => {
-        const isLeft = schema.required?.includes(name) !== true && random() < 0.35 + depth / 12
-        return isLeft ? [] : [[name, valueOf(part, random, depth + 1)]]
-      }),
-    )
-  }
-  if (items !== undefined)
-    return Array.from({ length: some() }, () => valueOf(items, random, depth + 1))
-  if (values !== undefined) {
-    return Object.fromEntries(
-      Array.from({ length: some() }, (_, at) => [`k${at}`, valueOf(values, random)]),
-    )
-  }
-  if (schema['x-kubernetes-int-or-string'] === true) return random() < 0.5 ? some() : `${some()}%`
-  if (type === 'integer') return Math.floor(random() * 1_000)
-  if (type === 'boolean') return random() < 0.5
-  if (format === 'date-time') return `2026-0${1 + some()}-11T10:00:0${some()}Z`
-  return `text ${Math.floor(random() * 100)}`
-}
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -97,18 +70,11 @@ let gateway: ServedGateway
 const objects = new Map<number, readonly Json[]>()
 
 async function write(number: number, into: TestCluster): Promise<readonly Json[]> {
-  const { group, kind, plural } = operatorNames(number)
+  const { group, plural } = operatorNames(number)
   const random = seededRandom(number + 1)
   const made: Json[] = []
   for (let at = 0; at < perKind; at += 1) {
-    const { spec, status } = operatorSchema(number).properties ?? {}
-    const body = {
-      apiVersion: `${group}/v1`,
-      kind,
-      metadata: { name: `o${String(at).padStart(3, '0')}`, namespace: 'default' },
-      spec: valueOf(spec ?? {}, random),
-      status: valueOf(status ?? {}, random),
-    }
+    const body = operatorObject(number, { name: `o${at}`, namespace: 'default' }, random)
     const path = `/apis/${group}/v1/namespaces/default/${plural}`
     await must(into, path, { method: 'POST', body })
     await must(into, `${path}/${body.metadata.name}/status`, { method: 'PUT', body })
