@@ -245,7 +245,7 @@ it('finds what has all words of a text', async () => {
 }, 60_000)
 
 it.each([
-  `{ group0OperatorsExampleComOperand2s { totalCount nodes { name health { status } definition { name }
+  `{ group0OperatorsExampleComOperand2s { totalCount nodes { name health { status }
      spec { forProvider { subnetIdSelector { ...S } roleArnSelector { ...S } } initProvider { roleArnSelector { ...S } } } } } }
    fragment S on Group0OperatorsExampleComOperand2SpecForProviderRoleArnSelector { matchLabels matchExpressions { key operator values } }`,
   `{ group0OperatorsExampleComOperand0s(where: { namespace: { eq: "default" } }, orderBy: [{ name: DESC }]) { nodes { name
