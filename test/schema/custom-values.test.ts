@@ -12,6 +12,7 @@ import {
   operatorNames,
   operatorObject,
 } from '../support/operator-definitions.ts'
+import { describeWithControlPlane } from '../support/control-plane-suite.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { must, startSimulatedCluster, type TestCluster } from '../gateway/test-cluster.ts'
 import { seededRandom } from '../support/random.ts'
@@ -64,20 +65,23 @@ function answered(of: GraphQLOutputType, value: unknown, among: unknown): unknow
 /** The kinds of 21 projects, and of each so many objects as make 744. */
 const numbers = Array.from({ length: 248 }, (_, number) => number)
 const perKind = 3
+/** Of these, one whose specification is 28 pod templates. */
+const workflow = 1
 
 let cluster: TestCluster
 let gateway: ServedGateway
 const objects = new Map<number, readonly Json[]>()
 
-async function write(number: number, into: TestCluster): Promise<readonly Json[]> {
+async function write(number: number, into: Pick<TestCluster, 'request'>): Promise<readonly Json[]> {
   const { group, plural } = operatorNames(number)
   const random = seededRandom(number + 1)
   const made: Json[] = []
   for (let at = 0; at < perKind; at += 1) {
     const body = operatorObject(number, { name: `o${at}`, namespace: 'default' }, random)
     const path = `/apis/${group}/v1/namespaces/default/${plural}`
-    await must(into, path, { method: 'POST', body })
-    await must(into, `${path}/${body.metadata.name}/status`, { method: 'PUT', body })
+    const { metadata } = await must(into, path, { method: 'POST', body })
+    const status = { ...body, metadata }
+    await must(into, `${path}/${metadata.name}/status`, { method: 'PUT', body: status })
     made.push(body)
   }
   return made
@@ -118,35 +122,64 @@ afterAll(async () => {
   await cluster[Symbol.asyncDispose]()
 })
 
+/** Expects each object of a definition as it was written. */
+async function expectValues(
+  { gateway: { schema }, query: ask }: ServedGateway,
+  number: number,
+  all: readonly Json[],
+): Promise<void> {
+  const types = {
+    spec: fieldOf(schema, number, 'spec'),
+    status: fieldOf(schema, number, 'status'),
+  }
+  const list = listOf(number)
+  // One object a document: those of all would be too large for one.
+  for (const { metadata, spec, status } of all) {
+    const { name } = metadata as { readonly name: string }
+    const fields = `spec${selectionOf(types.spec, [spec])} status${selectionOf(types.status, [status])}`
+    const query = `{ ${list}(namespace: "default", where: { name: { eq: "${name}" } }) { nodes { ${fields} } } }`
+    const { data, errors } = await ask(query)
+    expect(errors, query).toBeUndefined()
+    const node = {
+      spec: answered(types.spec, spec, [spec]),
+      status: answered(types.status, status, [status]),
+    }
+    expect(data).toEqual({ [list]: { nodes: [node] } })
+  }
+}
+
 describe('objects of definitions whose structures repeat', () => {
   it.each(Array.from({ length: 8 }, (_, at) => at * 31))(
     'are answered value by value as they are: 31 definitions from %s',
     async (first) => {
-      const { schema } = gateway.gateway
-      for (const number of numbers.slice(first, first + 31)) {
-        const types = {
-          spec: fieldOf(schema, number, 'spec'),
-          status: fieldOf(schema, number, 'status'),
-        }
-        const list = listOf(number)
-        // One object a document: those of all would be too large for one.
-        for (const { metadata, spec, status } of objects.get(number) ?? []) {
-          const { name } = metadata as { readonly name: string }
-          const fields = `spec${selectionOf(types.spec, [spec])} status${selectionOf(types.status, [status])}`
-          const query = `{ ${list}(namespace: "default", where: { name: { eq: "${name}" } }) { nodes { ${fields} } } }`
-          const { data, errors } = await gateway.query(query)
-          expect(errors, query).toBeUndefined()
-          const node = {
-            spec: answered(types.spec, spec, [spec]),
-            status: answered(types.status, status, [status]),
-          }
-          expect(data).toEqual({ [list]: { nodes: [node] } })
-        }
-      }
+      for (const number of numbers.slice(first, first + 31))
+        await expectValues(gateway, number, objects.get(number) ?? [])
     },
     120_000,
   )
 })
+
+describeWithControlPlane(
+  'a workflow of pod templates, which has more than 20,000 parts',
+  (plane) => {
+    it('has all its fields, and its objects are answered value by value as they are', async () => {
+      await must(plane(), definitionsPath, { method: 'POST', body: operatorDefinition(workflow) })
+      const { group, plural } = operatorNames(workflow)
+      const path = `/apis/${group}/v1/namespaces/default/${plural}`
+      const isServed = async (): Promise<number> => (await plane().request(path)).status
+      await expect.poll(isServed, { timeout: 30_000 }).toBe(200)
+      const written = await write(workflow, plane())
+      await using real = await serveGateway({
+        clusters: [{ name: 'one', kubeconfig: plane().kubeconfigPath }],
+      })
+      await expect
+        .poll(() => real.gateway.schema.getType(`${typeNameOf(workflow)}Spec`), { timeout: 30_000 })
+        .toBeDefined()
+      await expectValues(real, workflow, written)
+    }, 120_000)
+  },
+  { isShared: true },
+)
 
 describe('a type that nothing has named yet', () => {
   const named = (number: number, text: string): string =>

@@ -365,13 +365,14 @@ export function operatorSchema(
     generation === 0
       ? made
       : { ...made, properties: { ...made.properties, [`generation${generation}`]: text } }
-  return object({
+  const { properties, ...whole } = object({
     apiVersion: text,
     kind: text,
-    metadata: { type: 'object' },
     spec: spec(changed),
     status: statusOf(number),
   })
+  // API servers describe it themselves, and refuse other descriptions.
+  return { ...whole, properties: { ...properties, metadata: { type: 'object' } } }
 }
 
 /** The CustomResourceDefinition of a number. */
