@@ -1,3 +1,4 @@
+// Imports internals: a program that only its test starts.
 /*
  * Writes into an archive for ever, and prints a line of JSON each 50 ms: `node writer.ts URL PAUSE_MS BYTES`. What it writes follows
  * from the version alone (`stateAt`), so that whoever reads the archive knows what has to be in it. When it is behind, it
