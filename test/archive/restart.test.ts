@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto'
+import type { SimulatorOptions, Storage } from 'informerql/simulator'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { listsOf } from '../support/request-proxy.ts'
+import { changesOf, namesOf, podOf, RestartedGateway } from './restarted-gateway.ts'
+
+const allPods = '/api/v1/pods'
+const podResource = { group: '', version: 'v1', resource: 'pods' }
+const namespaceResource = { group: '', version: 'v1', resource: 'namespaces' }
+
+/** A cluster with these pods, known by the UID of its namespace. */
+const clusterOf = (uid: string, pods: readonly string[], writes = 0): SimulatorOptions => ({
+  populate(storage: Storage) {
+    const metadata = { name: 'kube-system', uid }
+    storage.create(namespaceResource, { apiVersion: 'v1', kind: 'Namespace', metadata })
+    for (const name of pods) storage.create(podResource, podOf(name))
+    for (let count = 0; count < writes; count += 1) {
+      storage.create(podResource, podOf(`passing-${count}`, 'y'))
+    }
+  },
+})
+
+describe('a gateway with an archive that starts again', () => {
+  const uid = randomUUID()
+  let world: RestartedGateway
+  beforeEach(async () => {
+    world = await RestartedGateway.start({}, clusterOf(uid, []))
+  })
+  afterEach(() => world[Symbol.asyncDispose]())
+
+  it('reads its kinds from the archive, at preload and at the first question, and sends no list', async () => {
+    expect(await world.names()).toEqual(['a', 'b', 'c'])
+    await world.again()
+    expect(await world.names()).toEqual(['a', 'b', 'c'])
+    await world.gateway.data('{ configMaps { nodes { metadata { name } } } }')
+    expect(listsOf(world.proxy, allPods)).toEqual([])
+    expect(listsOf(world.proxy, '/api/v1/configmaps')).toEqual([])
+  })
+
+  it('shows what happened while it was down as soon as it answers', async () => {
+    expect(await world.names()).toEqual(['a', 'b', 'c'])
+    for (const name of ['d', 'e']) {
+      // oxlint-disable-next-line no-await-in-loop -- one restart after the other
+      await world.again(async () => {
+        await world.add(name)
+        await world.label('a', name)
+      })
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      expect(await world.names()).toContain(name)
+      expect(listsOf(world.proxy, allPods)).toEqual([])
+    }
+    await world.again(() => world.remove('b'))
+    expect(await world.names()).toEqual(['a', 'c', 'd', 'e'])
+    expect(listsOf(world.proxy, allPods)).toEqual([])
+  })
+
+  it('goes on with subscriptions: removals name what the list had, and what began to match is added', async () => {
+    await world.add('elsewhere', 'y')
+    await world.add('begins', 'y')
+    const stood = await world.stand(3)
+    await world.again(async () => {
+      await world.remove('elsewhere')
+      await world.remove('b')
+      await world.label('c', 'y')
+      await world.label('begins', 'x')
+      await world.add('comes')
+      await world.add('passes')
+      await world.remove('passes')
+    })
+    const live = world.follow(stood)
+    await live.until(() => namesOf(live).includes('comes'))
+    expect(namesOf(live)).toEqual(['a', 'begins', 'comes'])
+    expect(live.seen[0]?.frame.reset).toBe(false)
+    expect(changesOf(live, stood)).toEqual([
+      'ADDED begins',
+      'ADDED comes',
+      'REMOVED b',
+      'REMOVED c',
+    ])
+    live.leave()
+  })
+
+  it('honours a token that was old already when it stopped, from what the archive has', async () => {
+    expect(await world.names()).toEqual(['a', 'b', 'c'])
+    await world.again()
+    await world.add('elsewhere', 'y')
+    const stood = await world.stand(3)
+    const other = world.follow()
+    await other.until(({ size }) => size === 3)
+    await world.remove('elsewhere')
+    await world.label('b', 'y')
+    await world.add('d')
+    await other.until(() => namesOf(other).join() === 'a,c,d')
+    other.leave()
+    await world.again(() => world.remove('c'))
+    const live = world.follow(stood)
+    await live.until(() => namesOf(live).join() === 'a,d')
+    expect(live.seen[0]?.frame.reset).toBe(false)
+    expect(changesOf(live, stood)).toEqual(['ADDED d', 'REMOVED b', 'REMOVED c'])
+    live.leave()
+  })
+
+  it('lists anew where the API server has forgotten the position, and subscribers begin anew once', async () => {
+    const stood = await world.stand(3)
+    await world.again(async () => {
+      await world.remove('a')
+      await world.add('d')
+      world.cluster.faults.inject({ fault: { type: 'compact-history' } })
+    })
+    expect(await world.names()).toEqual(['b', 'c', 'd'])
+    expect(listsOf(world.proxy, allPods)).toHaveLength(1)
+    const live = world.follow(stood)
+    await live.until(() => namesOf(live).includes('d'))
+    expect(namesOf(live)).toEqual(['b', 'c', 'd'])
+    expect(live.seen.map(({ frame }) => frame.reset)).toEqual([true])
+    live.leave()
+    await world.again()
+    expect(await world.names()).toEqual(['b', 'c', 'd'])
+    expect(listsOf(world.proxy, allPods)).toEqual([])
+  })
+
+  it('takes nothing from the archive where another cluster answers under the name', async () => {
+    const stood = await world.stand(3)
+    await world.again(() => world.exchange(clusterOf(randomUUID(), ['other'], 50)))
+    expect(await world.names()).toContain('other')
+    expect(await world.names()).not.toContain('a')
+    expect(listsOf(world.proxy, allPods)).not.toEqual([])
+    const live = world.follow(stood)
+    await live.until(() => namesOf(live).includes('other'))
+    expect(namesOf(live)).toEqual(['other'])
+    expect(live.seen[0]?.frame.reset).toBe(true)
+    live.leave()
+  })
+
+  it('takes nothing from the archive where the cluster was restored from a backup', async () => {
+    for (const name of ['d', 'e', 'f', 'g']) {
+      // oxlint-disable-next-line no-await-in-loop -- in order
+      await world.add(name)
+    }
+    const stood = await world.stand(7)
+    // The same cluster, at an earlier version.
+    await world.again(() => world.exchange(clusterOf(uid, ['a'])))
+    expect(await world.names()).toEqual(['a'])
+    const live = world.follow(stood)
+    await live.until(() => namesOf(live).join() === 'a')
+    expect(live.seen[0]?.frame.reset).toBe(true)
+    live.leave()
+    await world.again()
+    expect(await world.names()).toEqual(['a'])
+  })
+})
