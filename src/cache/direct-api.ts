@@ -10,7 +10,7 @@ import { createObjectCodec } from '../informer/codec/object-codec.ts'
 import { type ApiResource, resourcePath } from '../kubernetes/api-resource.ts'
 import type { KubernetesObject } from '../kubernetes/object.ts'
 import { ApiStatusError } from '../kubernetes/status.ts'
-import { fieldsOf, itemsOf, numberOf, textOf } from '../kubernetes/fields.ts'
+import { type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../kubernetes/fields.ts'
 import { present } from '../lib/options.ts'
 
 export interface DirectResource {
@@ -21,6 +21,7 @@ export interface DirectResource {
 export interface DirectListRequest {
   readonly namespace?: string | undefined
   readonly labelSelector?: string | undefined
+  readonly fieldSelector?: string | undefined
   /** The server's `continue` token from the page before. */
   readonly continue?: string | undefined
   /** Reads at most this many objects, even from a server that ignores `limit`. */
@@ -68,6 +69,19 @@ export class DirectApi {
     })
   }
 
+  /** Who manages which fields of an object (`metadata.managedFields`); `undefined` if there is no such object. */
+  managers(
+    { resource }: DirectResource,
+    at: { readonly namespace?: string; readonly name: string },
+    signal: AbortSignal,
+  ): Promise<readonly Fields[] | undefined> {
+    return unlessNotFound(async () => {
+      const path = resourcePath(resource, at)
+      const read = await this.#server.request('GET', path, { accept: partialObject, signal })
+      return itemsOf(fieldsOf(fieldsOf(read)['metadata'])['managedFields'])
+    })
+  }
+
   /** Objects as the server prints them; `undefined` if the server prints no tables. */
   table(
     { resource }: DirectResource,
@@ -91,9 +105,9 @@ export class DirectApi {
     request: DirectListRequest,
     signal: AbortSignal,
   ): Promise<DirectList> {
-    const { namespace, labelSelector, limit } = request
+    const { namespace, labelSelector, fieldSelector, limit } = request
     const client = this.#server.resource(of.resource, { metadataOnly: of.metadataOnly })
-    const selected = { limit, namespace, labelSelector, continue: request.continue }
+    const selected = { limit, namespace, labelSelector, fieldSelector, continue: request.continue }
     const stream = await client.list(present(selected as ListRequest), signal)
     const codec = createObjectCodec(of)
     const objects: KubernetesObject[] = []

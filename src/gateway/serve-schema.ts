@@ -9,6 +9,7 @@
 
 import { createHash } from 'node:crypto'
 import type { ClusterAccess } from '../access/cluster-access.ts'
+import type { ArchiveReads } from '../archive/archive-calls.ts'
 import type { ClusterCache, ServedResource } from '../cache/cluster-cache.ts'
 import type { ReadExtension } from '../graphql/extensions/extension-document.ts'
 import { type ExtendedSchema, extendedSchema } from '../graphql/extensions/extended-schema.ts'
@@ -226,7 +227,10 @@ function* schemaMadeOf(
   const commonKinds = new Set(model.kinds.filter(({ listField }) => common.includes(listField)))
   const problemKinds = new Set(model.kinds.filter((kind) => isNamedBy(kind, looked)))
   const kept = new Set([...commonKinds, ...problemKinds])
-  const problemRulesOff: ReadonlySet<ProblemRuleName> = new Set(off)
+  // Without the data of Secrets, nothing is known of their certificates.
+  const problemRulesOff: ReadonlySet<ProblemRuleName> = new Set(
+    secretData ? off : [...off, 'expiringTlsSecrets'],
+  )
   const resources = yield* resourcesOf(model.kinds, relations, kept, problemRulesOff)
   const kindOf = (group: string, kind: string): Kind | undefined => model.kindOf(group, kind)
   return {
@@ -293,7 +297,11 @@ function sha256(value: object): string {
 }
 
 /** Registers the resources of the schema with the caches. Running informers continue. */
-export function serveBuilt({ made, members }: BuiltSchema, fleet: FleetChanges): ServedSchema {
+export function serveBuilt(
+  { made, members }: BuiltSchema,
+  fleet: FleetChanges,
+  archive?: ArchiveReads,
+): ServedSchema {
   const { resources, schema, isExtended, kinds, kindOf, relations } = made
   const { commonKinds, problemKinds, problemRulesOff } = made
   const clusters = new Map<string, ClusterCache>()
@@ -315,7 +323,8 @@ export function serveBuilt({ made, members }: BuiltSchema, fleet: FleetChanges):
   }
   const indexTexts = new Map(Array.from(resources, ([kind, one]) => [kind, one.indexTexts]))
   const built = { schema, isExtended, kinds, kindOf, relations, commonKinds, problemKinds }
-  return { ...built, problemRulesOff, clusters, members: all, fleet, access, indexTexts }
+  const fleetParts = { clusters, members: all, fleet, access }
+  return { ...built, problemRulesOff, ...fleetParts, indexTexts, archive }
 }
 
 /** The cache settings of the measurements of pods or nodes, whether or not the schema has their kind. */

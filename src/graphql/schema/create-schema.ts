@@ -45,6 +45,7 @@ import {
   objectOrderType,
   objectWhereType,
   sortDirection,
+  stringFilter,
 } from './where-type.ts'
 import { elementsOf, type FieldConfigs, type FieldSource, fromSource } from './field-source.ts'
 import { graphqlNameOf, kindTypeEndings } from '../naming/kind-name.ts'
@@ -246,6 +247,7 @@ function schemaTypes(model: SchemaModel, secretData: boolean): SchemaTypes {
     if (name === 'KubernetesObjectWhere') return objectWhereType(types)
     if (name === 'KubernetesObjectOrder') return objectOrderType
     if (name === 'SortDirection') return sortDirection
+    if (name === 'StringFilter') return stringFilter
     if (name === 'PodTemplateSpec') {
       const place = { scope: definitions.shared, group: 'apps', parent: 'Workload', property: '' }
       const { type } = openApiTypes.outputOf({ $ref: podTemplateReference }, place)

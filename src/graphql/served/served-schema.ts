@@ -6,6 +6,7 @@
 
 import { defaultsOf, type NumberOptions } from '../../lib/options.ts'
 import type { GraphQLSchema } from 'graphql'
+import type { ArchiveReads } from '../../archive/archive-calls.ts'
 import type { ClusterAccess } from '../../access/cluster-access.ts'
 import type { ClusterCache, IndexTexts } from '../../cache/cluster-cache.ts'
 import type { ProblemRuleName } from '../../kubernetes/problems/problem-fact.ts'
@@ -61,6 +62,8 @@ export interface ServedSchema {
   readonly members: ReadonlyMap<string, ServedCluster>
   readonly fleet: FleetChanges
   readonly access: ReadonlyMap<string, ClusterAccess>
+  /** What was; absent if the gateway keeps no archive. */
+  readonly archive?: ArchiveReads | undefined
 }
 
 /** Whether the gateway serves mutations of its own: writes to clusters. */
@@ -137,6 +140,11 @@ export interface OperationLimits extends DocumentLimits {
   readonly operationDeadlineMs: number
   /** How long an operation waits for the first sync of its kinds. */
   readonly syncDeadlineMs: number
+  /**
+   * How long an operation over several clusters waits for one that sends nothing, once another one has answered; but 3 times as long
+   * as that one took, if that is longer.
+   */
+  readonly silenceMs: number
   /** How long a read of the API server may take, where no cache serves. */
   readonly liveDeadlineMs: number
   /** Largest `first`. */
@@ -158,6 +166,7 @@ export interface OperationLimits extends DocumentLimits {
 export const operationOptions: NumberOptions<Omit<OperationLimits, 'work' | 'introspection'>> = {
   operationDeadlineMs: { byDefault: 30_000, least: 1, most: 600_000 },
   syncDeadlineMs: { byDefault: 10_000, least: 1, most: 600_000 },
+  silenceMs: { byDefault: 1_000, least: 1, most: 600_000 },
   liveDeadlineMs: { byDefault: 10_000, least: 1, most: 600_000 },
   maxPageSize: { byDefault: 500, least: 1, most: 5_000 },
   maxPathRows: { byDefault: 20_000, least: 1, most: 1_000_000_000 },

@@ -1,6 +1,7 @@
 /*
  * The reads of one operation from the API server: kinds without a cache, look-ups with `live: true`, printed tables, the
- * data of Secrets, and the logs of pods. If a run lacks a read, the field is `null` and the need is noted. `fetch` makes
+ * data of Secrets, the managers of fields, and the logs of pods; and its questions to the archive. If a run lacks a read, the
+ * field is `null` and the need is noted. `fetch` makes
  * all noted reads, each once, within a deadline, and the operation runs again. The gateway reads with its own account,
  * which may see more than the viewer, so access is reviewed before each read. Secrets are read with the token of the
  * caller.
@@ -9,14 +10,17 @@
 import type { FieldNode } from 'graphql'
 import { placeOf, questionOf } from '../../../access/access-question.ts'
 import type { CallerToken } from '../../../access/authentication/authenticator.ts'
+import { certificateEndsOf } from '../../../cache/certificate-ends.ts'
 import type { DirectApi, DirectList, DirectListRequest } from '../../../cache/direct-api.ts'
 import { createObjectCodec } from '../../../informer/codec/object-codec.ts'
 import { IndexedStore } from '../../../informer/store/indexed-store.ts'
 import type { ObjectId } from '../../../informer/store/store-view.ts'
+import type { Fields } from '../../../kubernetes/fields.ts'
 import { type KubernetesObject, objectKey, splitObjectKey } from '../../../kubernetes/object.ts'
 import { resourceVersion } from '../../../kubernetes/resource-version.ts'
 import { ApiStatusError } from '../../../kubernetes/status.ts'
 import { boundedParallel } from '../../../lib/concurrency.ts'
+import { withDeadline } from '../../../lib/deadline.ts'
 import { unrestricted } from '../../../query/condition/scope.ts'
 import type { WorkBudget } from '../../../query/condition/work-budget.ts'
 import { ClientError } from '../../errors/client-error.ts'
@@ -28,6 +32,13 @@ import type { ViewerAccess } from '../../prepare/viewer-access.ts'
 import type { DirectFetch } from '../../prepare/preparation.ts'
 import type { ExtensionField } from '../../schema/field-source.ts'
 import type { KindLogsArguments, PodLogs, PrinterColumn } from '../../schema/gateway-types.ts'
+import {
+  type ArchiveAnswer,
+  type ArchiveAsk,
+  archiveOf,
+  type ArchiveQuestions,
+  askArchive,
+} from './archive-reads.ts'
 import {
   type DirectObject,
   type IdentifiedPlace,
@@ -55,6 +66,11 @@ interface Forms {
     readonly outcome: readonly PrinterColumn[] | null
   }
   readonly secret: { readonly asked: IdentifiedPlace; readonly outcome: SecretContents | null }
+  /** `outcome`: whether they are read. */
+  readonly certificateEnds: { readonly asked: { readonly state: number }; readonly outcome: true }
+  readonly managers: { readonly asked: ObjectPlace; readonly outcome: readonly Fields[] | null }
+  /** A question to the archive, whose parts the caller may list. */
+  readonly archive: { readonly asked: ArchiveAsk; readonly outcome: ArchiveAnswer }
 }
 
 /** Reads the logs of pods as the caller, within a time. Rejects with `ClientError`. */
@@ -92,7 +108,7 @@ export interface ExtensionCalls extends DirectFetch {
 type Need = {
   readonly [F in keyof Forms]: {
     readonly form: F
-    readonly at: ClusterKind
+    readonly at: F extends 'archive' ? undefined : ClusterKind
     readonly asked: Forms[F]['asked']
   }
 }[keyof Forms]
@@ -101,8 +117,15 @@ type Outcome = Forms[keyof Forms]['outcome'] | Error
 
 /** The fields `podLogs` with different arguments in one operation. */
 const maxLogs = 10
+/** How long an operation waits for the dates of certificates. */
+const maxCertificatesMs = 2_000
+/** The objects whose managers one operation may read. */
+const maxManaged = 50
 const maxParallel = 8
-/** The objects, lists and Secrets that one operation may read. Each is a request to the API server. */
+/**
+ * The objects, lists and Secrets that one operation may read, and the questions to the archive. Each is a request to the API
+ * server or to the worker of the archive.
+ */
 const maxReads = 100
 /** The rounds of reads that one operation may make: objects read directly may name further ones. */
 const maxRounds = 32
@@ -127,6 +150,8 @@ export class DirectReads {
   readonly #noted = new Map<string, Need>()
   /** The objects that the viewer may not get, by the keys of their outcomes. */
   readonly #refused = new Set<string>()
+  /** The objects whose managers are read. */
+  readonly #managed = new Set<string>()
   readonly #logs = new Map<string, PodLogs | Error>()
   readonly #notedLogs = new Map<string, KindLogsArguments>()
   #reads = 0
@@ -189,6 +214,39 @@ export class DirectReads {
     return contents
   }
 
+  /** Reads when the certificates of a cluster's Secrets end; the run is then repeated. */
+  certificateEnds(at: ClusterKind, state: number): void {
+    this.#outcome('certificateEnds', at, { state })
+  }
+
+  /** The managers of an object; `null` if it is gone or hidden, `undefined` until they are read. Throws `ClientError`. */
+  managers(
+    at: ClusterKind,
+    asked: ObjectPlace,
+    budget: WorkBudget,
+  ): readonly Fields[] | null | undefined {
+    budget.report?.reachedLive()
+    budget.spend('examined', 1)
+    const key = outcomeKey('managers', at, asked)
+    if (!this.#managed.has(key) && this.#managed.size >= maxManaged) {
+      const message = `an operation reads the managers of at most ${maxManaged} objects`
+      const hint = 'ask for fewer objects, or use several queries'
+      throw new ClientError('QUERY_TOO_COSTLY', message, { value: maxManaged, hint })
+    }
+    this.#managed.add(key)
+    return this.#outcome('managers', at, asked)
+  }
+
+  /** An answer of the archive; `undefined` until it is there. Throws `ClientError`. */
+  archive<Q extends keyof ArchiveQuestions>(
+    question: Q,
+    asked: ArchiveQuestions[Q]['asked'],
+  ): ArchiveQuestions[Q]['answer'] | undefined {
+    archiveOf(this.#options.served)
+    const ask = { question, asked } as ArchiveAsk
+    return this.#outcome('archive', undefined, ask)
+  }
+
   /** The logs of some pods; `undefined` until they are read. Throws `ClientError`. */
   logs(asked: KindLogsArguments, budget: WorkBudget): PodLogs | undefined {
     const reads = budget.report?.reachedLive()
@@ -217,7 +275,7 @@ export class DirectReads {
   /** The outcome of a read. `undefined`: the need is noted. Throws the error of the read. */
   #outcome<F extends keyof Forms>(
     form: F,
-    at: ClusterKind,
+    at: ClusterKind | undefined,
     asked: Forms[F]['asked'],
   ): Forms[F]['outcome'] | undefined {
     const key = outcomeKey(form, at, asked)
@@ -225,8 +283,8 @@ export class DirectReads {
     if (outcome instanceof Error) throw outcome
     if (outcome === undefined && !this.#noted.has(key)) {
       if (this.#rounds >= maxRounds) {
-        const { cluster } = at
-        const type = at.kind.typeName
+        const { cluster } = at ?? {}
+        const type = at?.kind.typeName ?? 'the past'
         const message = `reading ${type} would take more than ${maxRounds} live reads, one after the other`
         const hint = 'nest fewer relations to kinds that are read live, or use several queries'
         throw new ClientError('QUERY_TOO_COSTLY', message, { cluster, type, hint })
@@ -265,8 +323,7 @@ export class DirectReads {
     this.#rounds += 1
     const noted = [...this.#noted]
     this.#noted.clear()
-    // One request prints many objects.
-    this.#reads += noted.filter(([, { form }]) => form !== 'columns').length
+    for (const [, need] of noted) this.#reads += readsOf(need)
     const refusals = await Promise.all(noted.map(([, need]) => this.#refusal(need)))
     const allowed = noted.filter(([key], at) => {
       const refusal = refusals[at]
@@ -276,7 +333,7 @@ export class DirectReads {
     })
     // Objects of one kind are printed together.
     const requests = Map.groupBy(allowed, ([key, { form, at }]) =>
-      form === 'columns' ? `${at.cluster}/${at.kind.typeName}` : key,
+      form === 'columns' && at !== undefined ? `${at.cluster}/${at.kind.typeName}` : key,
     )
     const { served, limits, token } = this.#options
     const signal = AbortSignal.timeout(limits.liveDeadlineMs)
@@ -291,18 +348,21 @@ export class DirectReads {
    * Why the operation or its viewer may not read this; `undefined` if they may. `null`: a single object, which counts as
    * absent.
    */
-  async #refusal({ form, at, asked }: Need): Promise<Error | null | undefined> {
+  async #refusal(need: Need): Promise<Error | null | undefined> {
     const { access, served, token } = this.#options
-    if (form !== 'columns' && this.#reads > maxReads) {
+    const isCounted = need.form !== 'columns' && need.form !== 'certificateEnds'
+    if (isCounted && this.#reads > maxReads) {
       const value = this.#reads
       const message = `the operation needs ${value} live reads, and at most ${maxReads} are made`
       const hint = 'ask for fewer objects that are read live, or use several queries'
       return new ClientError('QUERY_TOO_COSTLY', message, { value, hint })
     }
-    if (access === undefined) return undefined
+    if (access === undefined || need.form === 'archive') return undefined
+    const { form, at, asked } = need
     try {
       switch (form) {
         case 'object':
+        case 'managers':
           return (await access.mayLook(at, asked)) ? undefined : null
         case 'list': {
           const { namespace = '' } = asked
@@ -317,6 +377,7 @@ export class DirectReads {
           const question = questionOf('get', resource, placeOf(resource, { namespace, name }))
           return (await access.may(at.cluster, question)) ? undefined : forbidden(at, 'get')
         }
+        case 'certificateEnds':
         case 'columns':
           return undefined
       }
@@ -334,8 +395,15 @@ export class DirectReads {
     const needs = together.map(([, need]) => need)
     const [first] = needs
     if (first === undefined) return []
+    const { access, limits, served } = this.#options
+    if (first.form === 'archive') {
+      const caller = {
+        lane: access?.identity ?? '',
+        deadlineMs: limits.liveDeadlineMs,
+      }
+      return [await askArchive(archiveOf(served), first.asked, caller)]
+    }
     const { at } = first
-    const { access, limits } = this.#options
     try {
       if (first.form !== 'columns') return [await this.#read(first, callers, signal)]
       const objects = needs.map(({ asked }) => asked as IdentifiedPlace)
@@ -352,10 +420,10 @@ export class DirectReads {
   }
 
   async #read(
-    { form, at, asked }: Exclude<Need, { readonly form: 'columns' }>,
+    { form, at, asked }: Exclude<Need, { readonly form: 'columns' | 'archive' }>,
     callers: CallerConnections,
     signal: AbortSignal,
-  ): Promise<FoundObject | StoredList | SecretContents | null> {
+  ): Promise<Outcome> {
     const { cluster, kind } = at
     const { resource, metadataOnly } = kind
     const of = { resource, metadataOnly }
@@ -371,6 +439,16 @@ export class DirectReads {
         const list = await this.#api(at).list(of, asked, signal)
         return { part: storedApart(at, list.objects, list.resourceVersion), list }
       }
+      case 'certificateEnds': {
+        const cache = this.#options.served.clusters.get(cluster)
+        if (cache === undefined) return true
+        const read = certificateEndsOf(cache).read(resource, asked.state)
+        // The next answer has what comes later.
+        await withDeadline('certificates', read, maxCertificatesMs, signal).catch(() => undefined)
+        return true
+      }
+      case 'managers':
+        return (await this.#api(at).managers(of, asked, signal)) ?? null
       case 'secret': {
         const api = this.#options.access === undefined ? this.#api(at) : callers.to(at)
         const { namespace = '', name, uid } = asked
@@ -392,8 +470,18 @@ export class DirectReads {
   }
 }
 
-function outcomeKey(form: keyof Forms, { cluster, kind }: ClusterKind, asked: object): string {
-  return JSON.stringify([form, cluster, kind.typeName, asked])
+function outcomeKey(form: keyof Forms, at: ClusterKind | undefined, asked: object): string {
+  return JSON.stringify([form, at?.cluster, at?.kind.typeName, asked])
+}
+
+/** Objects in one request to the archive that count as one read. */
+const questionsPerRead = 10
+
+/** How much a need counts towards {@link maxReads}. One request prints many objects. */
+function readsOf({ form, asked }: Need): number {
+  if (form === 'columns' || form === 'certificateEnds') return 0
+  const isOfEach = form === 'archive' && asked.question === 'changesOfEach'
+  return isOfEach ? Math.ceil(asked.asked.length / questionsPerRead) : 1
 }
 
 const emptyList: DirectList = {
@@ -409,8 +497,9 @@ function storedApart(
   { cluster, kind }: ClusterKind,
   objects: readonly KubernetesObject[],
   position: string,
+  metadataOnly = kind.metadataOnly,
 ): KindView {
-  const { resource, metadataOnly } = kind
+  const { resource } = kind
   const codec = createObjectCodec({ resource, metadataOnly })
   const store = new IndexedStore({ resource, codec })
   for (const object of objects) {
@@ -438,6 +527,14 @@ export class StoredObject implements FoundObject {
 /** An object as the API server answered a write, as plans read it. */
 export function storedObject(at: ClusterKind, object: KubernetesObject): StoredObject {
   const part = storedApart(at, [object], '')
+  const id = part.view.idOf(objectKey(object.metadata))
+  if (id === undefined) throw new TypeError('a store has the object that it was given')
+  return new StoredObject({ part, id })
+}
+
+/** An object in a past state. Of a Secret, it has the keys. */
+export function pastObject(at: ClusterKind, object: KubernetesObject): StoredObject {
+  const part: KindView = { ...storedApart(at, [object], '', false), isPast: true }
   const id = part.view.idOf(objectKey(object.metadata))
   if (id === undefined) throw new TypeError('a store has the object that it was given')
   return new StoredObject({ part, id })
