@@ -426,7 +426,7 @@ export function operatorObject<Metadata>(
 
 /** A random value of a schema. */
 function valueOf(schema: MadeSchema, random: () => number, depth = 0): unknown {
-  const { type, format, properties, items, additionalProperties: values } = schema
+  const { type, format, properties, items: item, additionalProperties: values } = schema
   const some = (): number => Math.floor(random() * 3)
   if (properties !== undefined) {
     return Object.fromEntries(
@@ -436,8 +436,8 @@ function valueOf(schema: MadeSchema, random: () => number, depth = 0): unknown {
       }),
     )
   }
-  if (items !== undefined)
-    return Array.from({ length: some() }, () => valueOf(items, random, depth + 1))
+  if (item !== undefined)
+    return Array.from({ length: some() }, () => valueOf(item, random, depth + 1))
   if (values !== undefined) {
     return Object.fromEntries(
       Array.from({ length: some() }, (_, at) => [`k${at}`, valueOf(values, random)]),

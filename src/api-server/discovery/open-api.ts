@@ -145,9 +145,9 @@ function* documentInSteps(text: string): Generator<void, OpenApiDocument | undef
   for (const { name, begin, end } of all) {
     const written = text.slice(begin, end)
     const madeOf = sha256(written)
-    const known = KindSchema.of(madeOf)
-    if (known !== undefined) {
-      kinds.push(known)
+    const kind = KindSchema.of(madeOf)
+    if (kind !== undefined) {
+      kinds.push(kind)
       continue
     }
     const before = definitions.get(madeOf)
