@@ -8,8 +8,6 @@
  * questions name the parts that the caller may see.
  */
 
-import type { FieldDifference } from './store/differences.ts'
-
 /** A kind of a cluster, as the archive knows it. The version is that in which the gateway reads it at present. */
 export interface ArchivedKind {
   readonly cluster: string
@@ -123,11 +121,22 @@ export interface ChangesQuestion {
   /** A change counts if one of its fields is at, or within, one of these paths (RFC 6901; `*` is any step). */
   readonly paths?: readonly string[]
   readonly names?: readonly string[]
-  /** Only changes before this one. */
+  /** Only changes before this one: an id, or `end` of the page before. */
   readonly before?: string
   /** Only changes after this one, oldest first: for those who follow. */
   readonly following?: string
   readonly limit: number
+}
+
+/** One field that differs between two states, as a reader sees it. */
+export interface FieldDifference {
+  /** RFC 6901; `''` is the whole object. */
+  readonly path: string
+  /** `null`: absent, or masked. */
+  readonly before: unknown
+  readonly after: unknown
+  /** Whether the values are withheld. */
+  readonly masked: boolean
 }
 
 export interface ArchivedChange {
@@ -169,6 +178,11 @@ export interface ArchiveGap {
 export interface ChangesPage {
   readonly changes: readonly ArchivedChange[]
   readonly hasMore: boolean
+  /**
+   * Where the next page begins: `before`, `following` or `after` of its question. If there is more, a page may have less than
+   * `limit` rows, or none: a question looks at a bounded number of rows.
+   */
+  readonly end: string | undefined
   /** Of the parts, within the time that was asked about. */
   readonly gaps: readonly ArchiveGap[]
 }
@@ -195,9 +209,24 @@ export interface DifferencesQuestion {
   readonly parts: readonly ArchivePart[]
   readonly fromMs: number
   readonly toMs?: number
-  /** The key of the last row of the page before. */
+  /** `end` of the page before. */
   readonly after?: string
   readonly limit: number
+}
+
+/** A kind of a cluster of which the archive has rows or changes. */
+export type KeptKind = Pick<
+  ArchivedKind,
+  'cluster' | 'group' | 'resource' | 'version' | 'kind' | 'namespaced'
+>
+
+/** The archive, for those who read it. */
+export interface ArchiveReads extends Pick<
+  ArchiveCalls,
+  'kinds' | 'changes' | 'objectAt' | 'differences'
+> {
+  /** Calls `listener` after changes were written. Returns a function that removes it. */
+  onWritten(listener: () => void): () => void
 }
 
 export interface ArchiveState {
@@ -248,6 +277,8 @@ export interface ArchiveCalls {
     resourceVersion: string,
     limit: number,
   ): Promise<readonly ResumedChange[] | undefined>
+  /** The kinds of all clusters that the archive has something of, also those that are kept no more. */
+  kinds(): Promise<readonly KeptKind[]>
   changes(question: ChangesQuestion): Promise<ChangesPage>
   objectAt(question: PastQuestion): Promise<PastObject>
   differences(question: DifferencesQuestion): Promise<ChangesPage>

@@ -19,6 +19,7 @@ import {
 import type { Change } from '../informer/store/change.ts'
 import type { Indexers } from '../informer/store/store-view.ts'
 import type { ApiResource } from '../kubernetes/api-resource.ts'
+import { present } from '../lib/options.ts'
 import { outsideRequests } from '../lib/async-context.ts'
 import { DeadlineError, withDeadline } from '../lib/deadline.ts'
 import type { AccountNamespaces, CachedNamespaces } from './account-namespaces.ts'
@@ -34,6 +35,7 @@ import {
   type UnreadablePlace,
   UnreadableResourceError,
 } from './cache-errors.ts'
+import type { ArchivedResource } from './archived-resource.ts'
 import type { Coverage } from './coverage.ts'
 import { type IncarnationObserver, ResourceStaleness } from './staleness.ts'
 import { polledSource, unwatched } from './polled-source.ts'
@@ -60,6 +62,7 @@ export interface CachedResourceOptions extends UnreadablePlace {
   readonly wanted: CachedNamespaces
   /** The informer of another part of the program, if it has all objects of the resource, unchanged. */
   readonly lent: () => SharedInformer | undefined
+  readonly archived: ArchivedResource | undefined
   /** Observes the informer for the gateway. */
   readonly observer: InformerObserver
   readonly incarnation: IncarnationObserver
@@ -95,6 +98,7 @@ export class CachedResource {
   readonly #isLent: boolean
   readonly #observer: InformerObserver
   #stopObserving: (() => void) | undefined
+  #stopRecording: (() => void) | undefined
   readonly #stop = new AbortController()
   readonly #waiting = new Set<AbortController>()
   readonly #making = new Map<string, Promise<void>>()
@@ -130,6 +134,7 @@ export class CachedResource {
       maxChanges: limits.maxRecentChanges,
       maxBytes: limits.maxRecentBytes,
       resourceVersionsComparable,
+      archived: options.archived,
       objectBytes: () => {
         const { heldBytes, size } = this.informer.store
         return size === 0 ? 0 : heldBytes / size
@@ -178,6 +183,7 @@ export class CachedResource {
         indexers,
         resourceVersionsComparable,
         observer: this.#observer,
+        ...present({ base: options.archived?.base.bind(options.archived) }),
       })
   }
 
@@ -273,6 +279,7 @@ export class CachedResource {
     const { informer } = this
     const { bounds, signal, synced } = this.#options
     bounds.started(this)
+    this.#stopRecording = this.#options.archived?.record(informer)
     if (!this.#isLent) this.#running = outsideRequests(() => informer.run(this.#stop.signal))
     else {
       this.#stopObserving = informer.observe(this.#observer)
@@ -303,6 +310,10 @@ export class CachedResource {
       listed: (list) => {
         observer.listed?.(list)
         staleness.of(list.namespace).succeeded()
+      },
+      restored: (base) => {
+        observer.restored?.(base)
+        staleness.of().succeeded()
       },
       advanced: (position, changes, isList, at) => {
         // The owner has limited the lent informer to some namespaces. The next lease starts a separate informer.
@@ -421,6 +432,7 @@ export class CachedResource {
       this.staleness.stop()
       this.namespaces.end()
       this.#stopObserving?.()
+      this.#stopRecording?.()
       if (this.#isLent) this.informer.dropIndexers([...this.#built])
       this.#options.bounds.ended(this)
       this.#options.ended()

@@ -9,6 +9,7 @@ import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
 import type { ApiServer } from '../api-server/api-server.ts'
 import type { LentServer } from '../api-server/lent-servers.ts'
 import { objectKey } from '../kubernetes/object.ts'
+import type { ResourceVersion } from '../kubernetes/resource-version.ts'
 import { showsWrite, type WrittenState } from './written-state.ts'
 import type { InformerObserver } from '../informer/informer-observer.ts'
 import type { ListerWatcher } from '../informer/reflector/lister-watcher.ts'
@@ -27,6 +28,7 @@ import type { Coverage } from './coverage.ts'
 import { Incarnation, type IncarnationObserver } from './staleness.ts'
 import { CachedResource, type CachedResourceState, type Lease, stateOf } from './cached-resource.ts'
 import { DirectApi } from './direct-api.ts'
+import type { ArchivedPlace, ArchivedResource, ArchiveOf } from './archived-resource.ts'
 
 export interface ClusterCacheOptions {
   readonly name: string
@@ -38,6 +40,8 @@ export interface ClusterCacheOptions {
   readonly namespaces?: CachedNamespaces
   /** The informer of a resource that another part of the program runs, if it follows all objects of the resource. */
   readonly lent?: (resource: ApiResource, metadataOnly: boolean) => SharedInformer | undefined
+  /** The archives of resources. */
+  readonly archived?: ArchiveOf
   /** Called when a cache covers other namespaces than before; `undefined`: all. */
   readonly covered?: (resource: ApiResource, coverage: Coverage | undefined) => void
 }
@@ -57,6 +61,14 @@ export type ClusterConnection =
       readonly isReachable?: () => boolean
       /** The cluster's identity; `undefined` if unknown. */
       readonly uid?: string | undefined
+      /**
+       * A version of the history of a resource that the server has reached, asked for anew if the known one is before
+       * `atLeast`; `undefined` if it cannot be known.
+       */
+      readonly reached?: (
+        resource: ApiResource,
+        atLeast: ResourceVersion,
+      ) => Promise<ResourceVersion | undefined>
       /** Reads the identity again. Rejects if the cluster is unreachable. */
       readonly askUid?: (signal: AbortSignal) => Promise<string | undefined>
       /** Asks for the rights of the gateway's own account. Absent: a refused list is not repeated by namespaces. */
@@ -407,6 +419,8 @@ export class ClusterCache implements AsyncDisposable {
     this.#stopped = true
     this.#ending.abort(new Error('the gateway is stopping'))
     clearInterval(this.#silenceTimer)
+    // The archive keeps nothing of a cluster that may be another one.
+    if (this.#options.archived !== undefined) await this.#incarnation.settled(identityMs)
     await this.#incarnation[Symbol.asyncDispose]()
     await Promise.all([...this.#cached.values()].map((cached) => cached.stop()))
     await this.#account.ended()
@@ -434,6 +448,7 @@ export class ClusterCache implements AsyncDisposable {
       mayNarrow: connection.account !== undefined,
       wanted,
       lent: () => lent?.(resource, metadataOnly),
+      archived: metadataOnly || isPolled ? undefined : this.#archiveOf(resource),
       observer: this.#options.observer(resource),
       incarnation: this.incarnationObserver(resource),
       isReachable: () => {
@@ -464,6 +479,22 @@ export class ClusterCache implements AsyncDisposable {
     this.#made.set(cached, served.indexTexts ?? {})
     cached.start()
     return cached
+  }
+
+  #archiveOf(resource: ApiResource): ArchivedResource | undefined {
+    const incarnation = this.#incarnation
+    const place: ArchivedPlace = {
+      cluster: this.name,
+      incarnation: () => incarnation.text,
+      isVerified: () => incarnation.isVerified,
+      reached: async (position) => {
+        const now = this.#connection
+        if (now.state !== 'connected' || !now.resourceVersionsComparable) return undefined
+        return await now.reached?.(resource, position)
+      },
+      wentBack: () => incarnation.wentBack(),
+    }
+    return this.#options.archived?.(resource, place)
   }
 
   /** Copies changed values of a polled resource to the indexes that are joined to it. */
@@ -541,6 +572,9 @@ export class ClusterCache implements AsyncDisposable {
 }
 
 const noValues: readonly string[] = []
+
+/** How long a stop waits for the identity of the cluster. */
+const identityMs = 1_000
 
 function indexedValues(view: StoreView, index: string, key: string): readonly string[] {
   const id = view.idOf(key)

@@ -5,7 +5,12 @@
  * cannot resume.
  */
 
-import { createObjectCodec, type ObjectCodec } from '../informer/codec/object-codec.ts'
+import {
+  createObjectCodec,
+  type HeldObject,
+  type ObjectCodec,
+} from '../informer/codec/object-codec.ts'
+import type { ArchivedResource } from './archived-resource.ts'
 import type { NamespaceStep } from '../informer/informer-observer.ts'
 import type { ListerWatcher } from '../informer/reflector/lister-watcher.ts'
 import { isBrokenConnection, isRetriedInPlace } from '../informer/reflector/reflector-errors.ts'
@@ -28,6 +33,7 @@ export interface ResourceHistoryOptions {
   readonly resource: ApiResource
   readonly metadataOnly: boolean
   readonly source: ListerWatcher
+  readonly archived?: Pick<ArchivedResource, 'changesSince'> | undefined
   readonly maxChanges: number
   /** Bytes of the previous states of objects, which the history alone may hold. Estimated by the store's average object. */
   readonly maxBytes: number
@@ -228,7 +234,7 @@ export class ResourceHistory {
       const room = this.#mostChanges() - this.#size
       if (from === undefined || until === undefined || room < 1) return
       // oxlint-disable-next-line no-await-in-loop -- where to look next depends on it
-      const steps = this.#isBehind(from) ? await missedSteps(this.#options, from, until, room) : []
+      const steps = this.#isBehind(from) ? await stepsBetween(this.#options, from, until, room) : []
       if (steps === undefined) return
       wanted = steps === 'tooOld' ? wanted.slice(at + 1) : wanted.slice(0, at)
       if (steps === 'tooOld' || !this.#isBehind(from)) continue
@@ -269,6 +275,38 @@ function isOrdered(a: ResourceVersion | undefined, b: ResourceVersion | undefine
   if (a === undefined || b === undefined) return false
   const order = compareResourceVersions(a, b)
   return order !== undefined && order <= 0
+}
+
+/** The steps after `from`, up to `until`: with the states before, if the archive knows them. See {@link missedSteps}. */
+async function stepsBetween(
+  options: ResourceHistoryOptions,
+  from: ResourceVersion,
+  until: ResourceVersion,
+  maxSteps: number,
+): Promise<readonly Step[] | 'tooOld' | undefined> {
+  const archived = await options.archived?.changesSince(from, maxSteps).catch(() => undefined)
+  if (archived === undefined) return await missedSteps(options, from, until, maxSteps)
+  const codec = createObjectCodec(options)
+  const steps: Step[] = []
+  let reached = from
+  let bytes = 0
+  for (const { type, key, uid, before, after, resourceVersion: version } of archived) {
+    const at = resourceVersion(version)
+    if (!isOrdered(at, until)) break
+    // What was concluded from a list has an older version.
+    if (isBefore(reached, at)) reached = at
+    bytes += after.length + (before?.length ?? 0)
+    if (bytes > options.maxBytes) return 'tooOld'
+    const held = (text: string): HeldObject => codec.encode(Buffer.from(text)).held
+    const previous = before === undefined ? {} : { previousHeld: held(before) }
+    // A reader wants to know of a removed object what it held.
+    const change =
+      type === 'REMOVED'
+        ? { type: 'DELETED' as const, held: held(before ?? after) }
+        : { type, held: held(after), ...previous }
+    steps.push({ position: reached, changes: [new Change(codec, { key, uid, ...change })] })
+  }
+  return steps
 }
 
 /** A server sends the last bookmark two seconds before this timeout. It confirms that everything before it was sent. */

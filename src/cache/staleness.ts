@@ -18,6 +18,7 @@ import type { NamespaceStep } from '../informer/informer-observer.ts'
 import { type ApiResource, isBuiltInGroup } from '../kubernetes/api-resource.ts'
 import { isBefore, type ResourceVersion } from '../kubernetes/resource-version.ts'
 import { Backoff, sleep } from '../lib/backoff.ts'
+import { withDeadline } from '../lib/deadline.ts'
 
 /** A watch may be down for this time before its cache is stale. */
 const graceMs = 1_000
@@ -245,6 +246,13 @@ export class Incarnation {
     })
   }
 
+  /** Records that versions have gone back: a backup was restored. */
+  wentBack(): void {
+    this.#turn = randomUUID()
+    this.#write()
+    this.#options.renewed()
+  }
+
   /**
    * An observer for one informer. It checks the identity after a list and when a watch begins, and detects versions that
    * go back.
@@ -261,11 +269,15 @@ export class Incarnation {
         last.set(namespace, reached)
         // Aggregated API servers may number their versions in other ways.
         if (before === undefined || !isBuiltInGroup(group) || !isBefore(reached, before)) return
-        this.#turn = randomUUID()
-        this.#write()
-        this.#options.renewed()
+        this.wentBack()
       },
     }
+  }
+
+  /** Waits for the check that runs, for some time. Never rejects. */
+  async settled(deadlineMs: number): Promise<void> {
+    const checking = this.#checking ?? Promise.resolve()
+    await withDeadline('the identity', checking, deadlineMs).catch(() => {})
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

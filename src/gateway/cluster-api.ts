@@ -13,6 +13,13 @@ import type { ApiServer } from '../api-server/api-server.ts'
 import { boundedParallel } from '../lib/concurrency.ts'
 import { withoutValuesOf } from '../lib/json-members.ts'
 import type { ApiResource } from '../kubernetes/api-resource.ts'
+import {
+  compareResourceVersions,
+  isBefore,
+  latestResourceVersion,
+  resourceVersion,
+  type ResourceVersion,
+} from '../kubernetes/resource-version.ts'
 import { ApiStatusError } from '../kubernetes/status.ts'
 
 export interface ClusterApi {
@@ -188,6 +195,7 @@ const maxParallel = 4
 export class ClusterDefinitions {
   readonly #apiServer: ApiServer
   #byName: ReadonlyMap<string, ClusterDefinition> = new Map()
+  #reached = latestResourceVersion
 
   constructor(apiServer: ApiServer) {
     this.#apiServer = apiServer
@@ -212,9 +220,31 @@ export class ClusterDefinitions {
         read: readDefinitions,
       })) as DefinitionPage
       for (const object of page.items ?? []) keep(found, object)
+      this.#reach(page)
       token = page.metadata?.continue ?? ''
     } while (token !== '')
     this.#byName = found
+  }
+
+  /**
+   * A version that the API server has reached, asked for anew if the known one is before `least`: all kinds of an API
+   * server, but events, count on one line. Rejects as {@link list} does.
+   */
+  async reached(least: ResourceVersion): Promise<ResourceVersion> {
+    const order = compareResourceVersions(this.#reached, least)
+    if (order !== undefined && order >= 0) return this.#reached
+    const read = readDefinitions
+    this.#reach(
+      (await this.#apiServer.request('GET', `${definitionsPath}?limit=1`, {
+        read,
+      })) as DefinitionPage,
+    )
+    return this.#reached
+  }
+
+  #reach({ metadata }: DefinitionPage): void {
+    const version = resourceVersion(metadata?.resourceVersion ?? '')
+    if (!isBefore(version, this.#reached)) this.#reached = version
   }
 
   /** The names of definitions whose known state differs from `present`. */
@@ -278,7 +308,7 @@ type Json = Readonly<Record<string, unknown>>
 
 interface DefinitionPage {
   readonly items?: readonly Json[]
-  readonly metadata?: { readonly continue?: string }
+  readonly metadata?: { readonly continue?: string; readonly resourceVersion?: string }
 }
 
 interface DefinitionObject {

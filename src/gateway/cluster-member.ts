@@ -16,7 +16,13 @@ import { type AccessConnection, ClusterAccess } from '../access/cluster-access.t
 import type { ClusterCache, ClusterConnection } from '../cache/cluster-cache.ts'
 import { DirectApi } from '../cache/direct-api.ts'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
-import { type ApiResource, groupResourceOf, groupVersionPath } from '../kubernetes/api-resource.ts'
+import {
+  type ApiResource,
+  groupResourceOf,
+  groupVersionPath,
+  isBuiltInGroup,
+} from '../kubernetes/api-resource.ts'
+import type { ResourceVersion } from '../kubernetes/resource-version.ts'
 import type { ServedCluster } from '../graphql/served/served-schema.ts'
 import { sleep } from '../lib/backoff.ts'
 import { CodedError } from '../lib/coded-error.ts'
@@ -419,6 +425,7 @@ export function connectionOf(cluster: Cluster): ClusterConnection {
     state: 'connected',
     uid,
     askUid: (signal) => askClusterUid(apiServer, signal),
+    reached: (resource, atLeast) => reachedBy(cluster.api, resource, atLeast),
     source: (resource, how) => apiServer.resource(resource, how),
     direct: new DirectApi(apiServer),
     as: (token) =>
@@ -433,6 +440,17 @@ export function connectionOf(cluster: Cluster): ClusterConnection {
     },
     isReachable: () => apiServer.isReachable,
   }
+}
+
+/** See `ClusterConnection.reached`. Events may be in a store of their own, and aggregated servers number by themselves. */
+async function reachedBy(
+  { definitions }: ClusterApi,
+  { group, resource }: ApiResource,
+  atLeast: ResourceVersion,
+): Promise<ResourceVersion | undefined> {
+  const isOfServer = isBuiltInGroup(group) || definitions.byName.has(`${resource}.${group}`)
+  if (!isOfServer || resource === 'events') return undefined
+  return await definitions.reached(atLeast).catch(() => undefined)
 }
 
 const nothingHeld = (): Promise<void> => Promise.resolve()

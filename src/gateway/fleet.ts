@@ -11,6 +11,7 @@ import type { ReviewToken } from '../access/authentication/bearer-token.ts'
 import type { ApiServerLimits } from '../api-server/api-server.ts'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
 import type { CachedNamespaces } from '../cache/account-namespaces.ts'
+import type { ArchiveOf } from '../cache/archived-resource.ts'
 import { CacheBounds, type CacheLimits } from '../cache/cache-bounds.ts'
 import { ClusterCache } from '../cache/cluster-cache.ts'
 import type { Coverage } from '../cache/coverage.ts'
@@ -19,6 +20,7 @@ import type { ReflectorOptions } from '../informer/reflector/reflector-options.t
 import type { SharedInformer } from '../informer/shared-informer.ts'
 import type { ApiResource } from '../kubernetes/api-resource.ts'
 import { CodedError } from '../lib/coded-error.ts'
+import { present } from '../lib/options.ts'
 import type { ApiWatchTimes } from './api-watch.ts'
 import { type Cluster, ClusterMember, connectionOf } from './cluster-member.ts'
 import type { FleetChanges } from '../graphql/served/served-schema.ts'
@@ -31,6 +33,7 @@ import {
   type SourcedCluster,
   type SourceState,
 } from './sources/cluster-source.ts'
+import type { FormOf } from './archiving.ts'
 import { isInShard, type Shard, wholeFleet } from './sources/shard.ts'
 import { DirectorySource, type DirectorySourceOptions } from './sources/directory-source.ts'
 import {
@@ -108,6 +111,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
   readonly #log: GatewayLog
   readonly #failures: FailureLog
   readonly #observer: InformerObserverOf | undefined
+  readonly #archived: ArchiveOf | undefined
   readonly #bounds: CacheBounds
   readonly #stop = new AbortController()
   readonly #listeners = new Set<() => void>()
@@ -130,11 +134,13 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     log: GatewayLog,
     failures: FailureLog,
     observer: InformerObserverOf | undefined,
+    archived: ArchiveOf | undefined,
   ) {
     this.#options = options
     this.#log = log
     this.#failures = failures
     this.#observer = observer
+    this.#archived = archived
     this.#bounds = new CacheBounds(options.cache ?? {})
     this.#configured = options.clusters.map(configuredCluster)
     const { clusterSources = [], shard = wholeFleet, reflector = {} } = options
@@ -362,6 +368,16 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     ]
   }
 
+  /** What decides how a cluster writes the objects of a resource; `undefined` while it is not connected. */
+  readonly formOf: FormOf = (name, resource) => {
+    const cluster = this.#members.find((member) => member.name === name)?.cluster
+    if (cluster?.state !== 'connected') return undefined
+    const { definitions, version } = cluster.api
+    const definition = definitions.byName.get(`${resource.resource}.${resource.group}`)
+    if (definition === undefined) return version.gitVersion
+    return `${definition.uid} ${definition.generation}`
+  }
+
   /** Calls the listeners soon, once for all changes of one tick. */
   #tell(): void {
     if (this.#isTelling) return
@@ -396,6 +412,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
           reflector,
           observer: (resource) => this.#observerOf(of.name, resource),
           namespaces: { namespaces, excludeNamespaces, ...cache },
+          ...present({ archived: this.#archived }),
           lent: (resource, metadataOnly) =>
             this.#factoryOf(cluster)?.informerOfAll(resource, metadataOnly),
           covered: (resource, coverage) => this.#covered(of.name, resource, coverage),
@@ -444,6 +461,10 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
           ...place,
           ...stages,
         })
+      },
+      restored: ({ items, durationMs }) => {
+        const text = `${items} objects from the archive in ${Math.round(durationMs)} ms`
+        log.info(text, place)
       },
       listed: (list) => {
         const { items, durationMs } = list

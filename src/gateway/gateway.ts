@@ -72,6 +72,7 @@ import type { GatewayMetrics } from './metrics/gateway-metrics.ts'
 import { codeOf, FailureLog, type GatewayLog, observersOf, silentLog } from './observers.ts'
 import type { ServerPlugin, Readiness } from '../server/operation-options.ts'
 import { defaultApiWatchTimes } from './api-watch.ts'
+import { Archiving } from './archiving.ts'
 import { type ClusterSourceOptions, Fleet, type FleetOptions } from './fleet.ts'
 import type { Shard } from './sources/shard.ts'
 import type { DirectorySourceOptions } from './sources/directory-source.ts'
@@ -308,7 +309,10 @@ export async function openGateway(given: GatewayOptions): Promise<OpenedGateway>
   requireClusters('clusters', options.clusters, (options.clusterSources ?? []).length > 0)
   const user = new UserSdl({ files: options.schemaFiles ?? [], directory: options.schema })
   await user.read()
-  return new RunningGateway(options, await readPackageSdl(), user)
+  const packageSdl = await readPackageSdl()
+  const { archive, log = silentLog } = options
+  const archiving = archive === undefined ? undefined : await Archiving.open(archive, log)
+  return new RunningGateway(options, packageSdl, user, archiving)
 }
 
 const defaultFragmentBytes = heapShare('texts', 64 << 20)
@@ -324,8 +328,14 @@ class RunningGateway implements OpenedGateway {
   readonly #preload: Preload
   readonly #subscriptions = new OpenSubscriptions()
   readonly #serving: SchemaServing
+  readonly #archiving: Archiving | undefined
 
-  constructor(options: GatewayOptions, packageSdl: readonly SdlSource[], user: UserSdl) {
+  constructor(
+    options: GatewayOptions,
+    packageSdl: readonly SdlSource[],
+    user: UserSdl,
+    archiving: Archiving | undefined,
+  ) {
     const { log = silentLog, metrics, requireViewer = false } = options
     const { preload = [], preloadDeadlineMs = defaultPreloadDeadlineMs } = options
     const observer = observersOf([metrics?.operations, options.audit])
@@ -334,8 +344,12 @@ class RunningGateway implements OpenedGateway {
     const documents = new OperationDocuments(limits, options.documentBytes)
     this.#options = options
     this.#failures = new FailureLog(log)
-    this.#preload = new Preload(preload, preloadDeadlineMs, log)
-    this.#fleet = new Fleet(options, log, this.#failures, metrics?.informers)
+    this.#archiving = archiving
+    const isKept: ConstructorParameters<typeof Preload>[2] = (kind, served) =>
+      archiving?.isArchived(kind, served) === true
+    this.#preload = new Preload(preload, preloadDeadlineMs, isKept, log)
+    const archived = archiving?.archiveOf
+    this.#fleet = new Fleet(options, log, this.#failures, metrics?.informers, archived)
     this.#serving = new SchemaServing({
       options,
       packageSdl,
@@ -343,6 +357,7 @@ class RunningGateway implements OpenedGateway {
       fleet: this.#fleet,
       subscriptions: this.#subscriptions,
       preload: this.#preload,
+      archiving,
       log,
       signal: this.#stop.signal,
     })
@@ -478,6 +493,7 @@ class RunningGateway implements OpenedGateway {
     this.#stop.abort()
     this.#preload[Symbol.dispose]()
     await this.#fleet[Symbol.asyncDispose]()
+    await this.#archiving?.[Symbol.asyncDispose]()
     this.#failures[Symbol.dispose]()
   }
 }

@@ -1,11 +1,12 @@
 /*
- * Keeps the informers of `preload` running, and holds `/readyz` back until their kinds are loaded. `hold` leases the kinds
+ * Keeps the informers of `preload` and of archived kinds running, and holds `/readyz` back until those of `preload` are loaded. `hold` leases the kinds
  * of each new schema; `loading` names the kinds that are not loaded yet. The wait has a deadline and ends once: a gateway
  * that was ready stays ready. It excludes kinds that cannot be read and clusters that are unreachable.
  */
 
 import { UnreadableResourceError } from '../cache/cache-errors.ts'
 import type { Lease } from '../cache/cached-resource.ts'
+import type { Kind } from '../graphql/model/kind.ts'
 import { isReachable } from '../graphql/prepare/kind-view.ts'
 import type { ServedSchema } from '../graphql/served/served-schema.ts'
 import { nearestName } from '../lib/options.ts'
@@ -13,6 +14,9 @@ import { codeOf, type GatewayLog } from './observers.ts'
 
 /** How long the gateway waits for its preloaded kinds before it counts as ready without them. */
 export const defaultPreloadDeadlineMs = 300_000
+
+/** Whether a kind is kept although `preload` does not name it. */
+type IsKept = (kind: Kind, served: ServedSchema) => boolean
 
 interface PreloadedKind {
   readonly cluster: string
@@ -23,6 +27,7 @@ interface PreloadedKind {
 export class Preload implements Disposable {
   readonly #listFields: ReadonlySet<string>
   readonly #deadlineMs: number
+  readonly #isKept: IsKept
   readonly #log: GatewayLog
   readonly #unknown = new Set<string>()
   #served: ServedSchema | undefined
@@ -30,7 +35,9 @@ export class Preload implements Disposable {
   #sinceMs = 0
   #isOver = false
 
-  constructor(listFields: readonly string[], deadlineMs: number, log: GatewayLog) {
+  /** `isKept`: further kinds to keep, for which readiness does not wait. */
+  constructor(listFields: readonly string[], deadlineMs: number, isKept: IsKept, log: GatewayLog) {
+    this.#isKept = isKept
     this.#listFields = new Set(listFields)
     this.#deadlineMs = deadlineMs
     this.#log = log
@@ -51,7 +58,9 @@ export class Preload implements Disposable {
         nearest === undefined ? 'it is loaded once a cluster serves it' : `give ${nearest}`
       this.#log.warn(`preload: no served kind has the list field ${name}; ${way}`)
     }
-    const wanted = [...kinds.values()].filter(({ listField }) => this.#listFields.has(listField))
+    const wanted = [...kinds.values()].filter(
+      (kind) => this.#listFields.has(kind.listField) || this.#isKept(kind, served),
+    )
     this.#kinds = [...clusters.values()].flatMap((cluster) =>
       wanted
         .filter(({ resource }) => cluster.serves(resource))
@@ -76,7 +85,8 @@ export class Preload implements Disposable {
     const served = this.#served
     if (this.#isOver || served === undefined) return []
     const loading = this.#kinds
-      .filter(({ cluster, lease }) => {
+      .filter(({ cluster, listField, lease }) => {
+        if (!this.#listFields.has(listField)) return false
         return isReachable(served, cluster) && lease.unreadable()?.code === 'NOT_SYNCED'
       })
       .map(({ cluster, listField }) => `cluster ${cluster}: ${listField} is still loading`)

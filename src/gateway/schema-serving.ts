@@ -18,6 +18,7 @@ import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
 import { SchemaHistory } from '../graphql/served/schema-history.ts'
 import type { ServedSchema } from '../graphql/served/served-schema.ts'
 import { inSlices } from '../lib/event-loop.ts'
+import type { Archiving } from './archiving.ts'
 import type { Fleet } from './fleet.ts'
 import { codeOf, type GatewayLog } from './observers.ts'
 import type { Preload } from './preload.ts'
@@ -37,6 +38,7 @@ interface SchemaServingOptions {
   /** Follow each new schema. */
   readonly subscriptions: OpenSubscriptions
   readonly preload: Preload
+  readonly archiving: Archiving | undefined
   readonly log: GatewayLog
   readonly signal: AbortSignal
 }
@@ -157,7 +159,8 @@ export class SchemaServing {
 
   /** Makes a schema with the user's SDL and serves it. Throws if the SDL is invalid, at the start or in an edit. */
   *#remake(sdl: readonly SdlSource[], isEdit: boolean): Generator<void, void> {
-    const { options, packageSdl, fleet, signal, subscriptions, preload, log } = this.#means
+    const { options, packageSdl, fleet, signal, subscriptions, preload, archiving, log } =
+      this.#means
     const before = this.#served
     // The API of an unreachable cluster is unknown.
     const isWhole = this.#areAllConnected
@@ -176,6 +179,7 @@ export class SchemaServing {
     this.#sdl = sdl
     this.#problems = problems
     this.#served = now
+    archiving?.hold(now, fleet.formOf)
     subscriptions.follow(now)
     preload.hold(now)
     if (before === undefined || isReused) return

@@ -30,6 +30,7 @@ import {
   reflectorChecks,
   reflectorDefaults,
   type ReflectorOptions,
+  type ReflectorParts,
 } from './reflector/reflector-options.ts'
 import type { StoreContents } from './store/store-contents.ts'
 
@@ -88,6 +89,8 @@ export interface ControllerOptions extends CacheOptions {
 export interface ControllerParts {
   readonly codec: ObjectCodec
   readonly transform: Transform | undefined
+  /** See `ReflectorParts.base`. With it, entries of events have their text. */
+  readonly base?: ReflectorParts['base']
   /** An empty generation for a list. `isReread`: see `IndexedStore.stage`. */
   readonly stage: (isReread?: boolean) => StoreContents
   /** An empty generation for the list of one of several namespaces. Default: as `stage`. */
@@ -143,7 +146,7 @@ export class Controller {
 
   constructor(options: ControllerOptions, parts: ControllerParts) {
     const { resource, source, tweakListOptions: tweak, observer = {} } = options
-    const { codec, transform, stage, failed } = parts
+    const { codec, transform, stage, failed, base } = parts
     this.#parts = parts
     this.#observer = observer
     this.#source = source
@@ -154,12 +157,18 @@ export class Controller {
     const reading = {
       resourceName: groupResourceOf(resource),
       source: tweak === undefined ? source : tweakedSource(source, tweak),
-      intake: new ObjectIntake({ resource, codec, transform, failed }),
+      intake: new ObjectIntake({
+        resource,
+        codec,
+        transform,
+        failed,
+        keepsTexts: base !== undefined,
+      }),
     }
     const { stageNamespace = stage, notBefore } = parts
     this.#reflectorOf = (namespace) =>
       namespace === everywhere
-        ? new Reflector({ ...reading, stage, observer, failed }, options)
+        ? new Reflector({ ...reading, stage, observer, failed, base }, options)
         : new Reflector(
             {
               ...reading,

@@ -36,6 +36,8 @@ export interface InformerObserver {
     readonly durationMs: number
     readonly namespace?: string
   }): void
+  /** The store begins with the objects of an archive, instead of a list. */
+  restored?(base: { readonly items: number; readonly durationMs: number }): void
   /** Receiving and applying a list took longer than `slowListMs`. The stages add up to the duration. */
   slowList?(list: {
     readonly items: number
@@ -101,6 +103,10 @@ export class SharedObserver implements InformerObserver {
 
   listed(...report: Parameters<Report<'listed'>>): void {
     for (const one of this.#all) one.listed?.(...report)
+  }
+
+  restored(...report: Parameters<Report<'restored'>>): void {
+    for (const one of this.#all) one.restored?.(...report)
   }
 
   slowList(...report: Parameters<Report<'slowList'>>): void {

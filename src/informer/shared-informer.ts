@@ -49,6 +49,7 @@ import type { Delta, ListDelta, NamespacesDelta } from './reflector/delta-queue.
 import { ordersResourceVersions } from './reflector/lister-watcher.ts'
 import type { Transform } from './reflector/object-intake.ts'
 import type { ReflectorState } from './reflector/reflector.ts'
+import type { ArchivedBase } from './reflector/archived-base.ts'
 import type { Change } from './store/change.ts'
 import { IndexedStore, type InformerStore } from './store/indexed-store.ts'
 import { type Indexer, indexerOf, type Lister, listerOf } from './store/lister.ts'
@@ -71,6 +72,11 @@ export interface SharedInformerOptions<
   /** Index functions besides the built-in ones. More can be added at any time. */
   readonly indexers?: Indexers<T>
   readonly transform?: Transform<T>
+  /**
+   * An archive behind the store: the objects that it begins with, instead of a list, and the changes since then. The changes of
+   * such an informer have their texts (`Change.takeText`).
+   */
+  readonly base?: (signal: AbortSignal) => Promise<ArchivedBase | undefined>
   /** The resync period of handlers without their own, in milliseconds; default 0: none. */
   readonly resyncPeriodMs?: number
   /** Freezes every object that leaves the store, so that a handler that modifies one throws. Costly. */
@@ -107,6 +113,7 @@ export const sharedInformerChecks: OptionChecks<SharedInformerOptions> = {
   namespaces: aList,
   indexers: anObject,
   transform: aFunction,
+  base: aFunction,
   resourceVersionsComparable: aFlag,
 }
 
@@ -157,6 +164,8 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   readonly #firstSync = Promise.withResolvers<void>()
   /** Settled when all namespaces are listed; only while someone waits for that. */
   #allListed: PromiseWithResolvers<void> | undefined
+  /** Whether the store has the objects of an archive, and not yet all changes since. */
+  #isBase = false
   #phase: 'new' | 'running' | 'stopped' = 'new'
 
   /** Throws `InvalidOptionError` and `SourceMismatchError`. */
@@ -188,6 +197,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     this.#controller = new Controller(options, {
       codec: this.#store.codec,
       transform: options.transform as Transform | undefined,
+      base: options.base,
       stage: (isReread) => this.#store.stage(isReread),
       stageNamespace: () => stageNamespace(resource, codec),
       notBefore: () => this.#writer.namespaces?.low,
@@ -235,7 +245,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
 
   /** Whether the store has the first whole list, even if it is empty. */
   hasSynced(): boolean {
-    return this.#writer.hasList
+    return this.#writer.hasList && !this.#isBase
   }
 
   /**
@@ -474,6 +484,10 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       const { namespace, resourceVersion } = delta
       if (namespace === undefined) this.#deliver(applied)
       else this.#deliver(applied, { namespace, resourceVersion, isFirst: false })
+      if (this.#isBase && delta.type === 'BOOKMARK' && delta.endsBase === true) {
+        this.#isBase = false
+        this.#firstListed()
+      }
     }
     return undefined
   }
@@ -488,7 +502,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
 
   #deliver({ changes, repeated, valuesOf }: Applied, at?: NamespaceStep): void {
     // Before the first list is whole, listeners wait for it.
-    if (this.#writer.hasList) {
+    if (this.hasSynced()) {
       if (repeated === undefined) this.#processor.distribute(changes, valuesOf)
       else this.#processor.distributeRepeated(repeated, valuesOf)
     } else if (at !== undefined) return
@@ -565,9 +579,11 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   async #replace(delta: ListDelta): Promise<void> {
     const found = await inSlices(this.#writer.compare(delta), () => this.#phase === 'stopped')
     if (found === undefined || this.#phase === 'stopped') return
-    const isFirst = !this.#writer.hasList
+    const isFirst = !this.hasSynced()
     const { changes, valuesOf } = this.#writer.replace(delta, found)
+    this.#isBase = delta.isBase === true
     this.#observers.advanced(this.#store.resourceVersion, changes, true)
+    if (this.#isBase) return
     if (isFirst) this.#firstListed()
     else {
       this.#processor.distribute(changes, valuesOf)

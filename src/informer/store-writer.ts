@@ -181,14 +181,14 @@ export class StoreWriter {
         return { changes: before === undefined ? none : [this.#vanished(delta.key, before)] }
       }
       case 'DELETED': {
-        const { key, held, object } = delta.entry
+        const { key, held, object, text } = delta.entry
         this.#store.remove(key)
-        const gone = { type: 'DELETED', key, uid: uidOf(object), held, object } as const
+        const gone = { type: 'DELETED', key, uid: uidOf(object), held, object, text } as const
         return { changes: [this.#change(gone)] }
       }
       case 'ADDED':
       case 'MODIFIED': {
-        const { key, held, object } = delta.entry
+        const { key, held, object, text } = delta.entry
         const uid = uidOf(object)
         const before = this.#store.contents.stored(key)
         if (
@@ -204,10 +204,10 @@ export class StoreWriter {
         this.#store.put(delta.entry)
         if (before !== undefined && before.uid === uid) {
           const previousHeld = before.held
-          const other = { type: 'MODIFIED', key, uid, held, object, previousHeld } as const
+          const other = { type: 'MODIFIED', key, uid, held, object, previousHeld, text } as const
           return { changes: [this.#change(other)] }
         }
-        const added = this.#change({ type: 'ADDED', key, uid, held, object })
+        const added = this.#change({ type: 'ADDED', key, uid, held, object, text })
         return { changes: before === undefined ? [added] : [this.#vanished(key, before), added] }
       }
     }

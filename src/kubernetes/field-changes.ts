@@ -6,7 +6,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util'
-import { fieldsOf, itemsOf, textOf } from './fields.ts'
+import { type Fields, fieldsOf, itemsOf, ownValue, textOf } from './fields.ts'
 import { lastAppliedAnnotation } from './object.ts'
 import { isJsonObject } from '../lib/json.ts'
 
@@ -25,7 +25,7 @@ export interface FieldChange {
   /** `null`: absent, or masked. */
   readonly before: unknown
   readonly after: unknown
-  /** The manager that owned the field before; `null`: none. */
+  /** The manager that owned the field before, or owns it after; `null`: none. */
   readonly manager: string | null
   /** Whether the values are withheld, as for Secrets. */
   readonly masked: boolean
@@ -64,13 +64,17 @@ interface ChangesOptions {
   readonly masked: boolean
   /** The body of the write: an object, or the steps of a JSON patch. */
   readonly sent?: object | undefined
+  /** `managedFields` of the state after, in the order of writing, if those who own the fields now are asked for. */
+  readonly owners?: readonly Fields[] | undefined
+  /** The largest number of changes, instead of {@link maxChanges}. */
+  readonly limit?: number | undefined
 }
 
 /** Deeper values are compared as a whole, since each level compares everything below it. */
 const maxDepth = 64
 
 /**
- * The fields that differ between two states of one object, sorted by path (RFC 6901), at most {@link maxChanges}. Items
+ * The fields that differ between two states of one object, sorted by path (RFC 6901), at most `limit`. Items
  * of lists that have a name or another key are compared with the item of that key; the path of a removed one is its place
  * before. `before` with `managedFields` gives the manager of each. A masked field that exists before and after counts as
  * a change if the write names it: to say whether its value differs would reveal whether a guess is right.
@@ -81,10 +85,10 @@ const maxDepth = 64
 export function* fieldChanges(
   before: object | undefined,
   after: object | undefined,
-  { masked, sent }: ChangesOptions,
+  { masked, sent, owners: later, limit = maxChanges }: ChangesOptions,
 ): Generator<void, readonly FieldChange[]> {
   const { managedFields } = fieldsOf(fieldsOf(before)['metadata'])
-  const managers = itemsOf(managedFields).map(({ manager, fieldsV1 }): Owner => ({
+  const managers = (later ?? itemsOf(managedFields)).map(({ manager, fieldsV1 }): Owner => ({
     manager: textOf(manager) ?? '',
     fields: fieldsOf(fieldsV1),
   }))
@@ -92,7 +96,7 @@ export function* fieldChanges(
   const names = masked ? namesIn(sent) : new Set<string>()
   const found: FieldChange[] = []
   const add = (path: string, from: unknown, to: unknown, owners: readonly Owner[]): void => {
-    if (found.length >= maxChanges) return
+    if (found.length >= limit) return
     const hides = masked && isContent(path)
     found.push({
       path,
@@ -110,7 +114,7 @@ export function* fieldChanges(
     owners: readonly Owner[],
     depth: number,
   ): Generator<void, void> {
-    if (found.length >= maxChanges || noise.has(path)) return
+    if (found.length >= limit || noise.has(path)) return
     const hides = masked && isContent(path)
     try {
       if (!hides && isDeepStrictEqual(from, to)) return
@@ -121,9 +125,13 @@ export function* fieldChanges(
       yield
       const [one, other] = [fieldsOf(from), fieldsOf(to)]
       const ownersOf = ownersIn.fields(owners)
-      for (const name of new Set([...Object.keys(one), ...Object.keys(other)])) {
+      const members = new Set([...Object.keys(one), ...Object.keys(other)])
+      // An empty object that was absent, or is.
+      if (members.size === 0) add(path, from, to, owners)
+      for (const name of members) {
         const within = `${path}/${escaped(name)}`
-        yield* compare(within, one[name], other[name], ownersOf(`f:${name}`), depth + 1)
+        const [own, others] = [ownValue(one, name), ownValue(other, name)]
+        yield* compare(within, own, others, ownersOf(`f:${name}`), depth + 1)
       }
       return
     }
@@ -143,7 +151,7 @@ export function* fieldChanges(
     depth: number,
   ): Generator<void, void> {
     yield
-    const key = keys.find((name) => isKeyed(from, name) && isKeyed(to, name))
+    const key = keyOfItems(from, to)
     if (key === undefined && from.length !== to.length) {
       add(path, from, to, owners)
       return
@@ -152,15 +160,25 @@ export function* fieldChanges(
       key === undefined ? at : JSON.stringify(fieldsOf(item)[key])
     const places = new Map(from.map((item, at) => [identity(item, at), at]))
     const kept = new Set<number>()
+    const foundBefore = found.length
     const ownersOf = ownersIn.items(owners)
     for (const [at, item] of to.entries()) {
       const place = places.get(identity(item, at))
       if (place !== undefined) kept.add(place)
       const previous = place === undefined ? undefined : from[place]
-      yield* compare(`${path}/${at}`, previous, item, ownersOf(previous ?? item), depth + 1)
+      const owned = later === undefined ? (previous ?? item) : item
+      yield* compare(`${path}/${at}`, previous, item, ownersOf(owned), depth + 1)
     }
     for (const [at, item] of from.entries()) {
       if (!kept.has(at)) add(`${path}/${at}`, item, undefined, ownersOf(item))
+    }
+    // The same items in another order, or only differences that do not count.
+    const order = [...kept]
+    if (
+      found.length === foundBefore &&
+      order.some((at, next) => next > 0 && at < (order[next - 1] ?? 0))
+    ) {
+      add(path, from, to, owners)
     }
   }
   // Either the whole object is gone, or its parts are compared.
@@ -248,7 +266,11 @@ function isObjectOrAbsent(value: unknown, path: string): boolean {
   return isJsonObject(value) || (value === undefined && opened.has(path))
 }
 
-/** Members that may name the items of a list. The first one counts that all items have, each with another value. */
+/** The member that names the items of two lists: the first of `keys` that all items have, each with another value. */
+export function keyOfItems(from: readonly unknown[], to: readonly unknown[]): string | undefined {
+  return keys.find((name) => isKeyed(from, name) && isKeyed(to, name))
+}
+
 const keys = [
   'name',
   'type',

@@ -10,6 +10,11 @@ export function fieldsOf(value: unknown): Fields {
     : noFields
 }
 
+/** A member's value, `undefined` if there is none: names of members, as of a ConfigMap's, may be those of all objects. */
+export function ownValue(fields: Fields, name: string): unknown {
+  return Object.hasOwn(fields, name) ? fields[name] : undefined
+}
+
 /** The items of a list as objects; none if it is not a list. */
 export function itemsOf(value: unknown): readonly Fields[] {
   return Array.isArray(value) ? value.map(fieldsOf) : []

@@ -61,25 +61,6 @@ describe('identity', () => {
     await frames.return?.()
   })
 
-  it('the id of a deleted object does not find its namesake, and names it', async () => {
-    gateway = await serveGateway({ clusters: [{ name: 'one', server: cluster.url }] })
-    const path = '/api/v1/namespaces/default/configmaps'
-    await created(cluster, path, { metadata: { name: 'again' } })
-    const field = 'configMap(namespace: "default", name: "again") { id }'
-    const before = await gateway.data(`{ ${field} }`)
-    await sent(cluster, 'DELETE', `${path}/again`)
-    await created(cluster, path, { metadata: { name: 'again' } })
-    await expect
-      .poll(async () => (await gateway.data(`{ ${field} }`)).configMap?.id, { timeout: 25_000 })
-      .toSatisfy((id) => id !== undefined && id !== before.configMap.id)
-    const { data, errors } = await gateway.query('query ($id: ID!) { object(id: $id) { id } }', {
-      id: before.configMap.id,
-    })
-    expect(data).toEqual({ object: null })
-    const { configMap } = await gateway.data(`{ ${field} }`)
-    expect(errors?.[0]?.extensions).toMatchObject({ code: 'NOT_FOUND', successor: configMap.id })
-  })
-
   it('Events without lastTimestamp are objects of their own', async () => {
     gateway = await serveGateway({ clusters: [{ name: 'one', server: cluster.url }] })
     const about = { kind: 'Node', metadata: { name: 'node-1', uid: 'node-1' } }

@@ -130,7 +130,7 @@ export class BatchWriter {
     if (before !== undefined && !isSame) await this.#remove(statements, rows, work, key, '')
     // The first list tells what there is, not what happened.
     if (kind.beginsMs !== undefined) {
-      const change = keptChange(kind.archived, isSame ? before?.text : undefined, after.text, text)
+      const change = keptChange(kind.archived, isSame ? before?.text : undefined, after)
       const type = isSame ? modified : added
       if (change !== undefined) {
         await this.#change(statements, rows, work, key, type, after.uid, after.version, change)
@@ -171,7 +171,7 @@ export class BatchWriter {
     const before = rows.states.get(place)
     if (before === undefined) return
     const last = text === '' ? undefined : keptState(kind.archived, text)
-    const change = keptChange(kind.archived, before.text, undefined, text)
+    const change = keptChange(kind.archived, before.text, undefined)
     if (change !== undefined) {
       const version = last?.version ?? before.version
       await this.#change(statements, rows, work, key, removed, before.uid, version, change)

@@ -15,6 +15,7 @@ import {
   type ASTNode,
   BREAK,
   visit,
+  locatedError,
 } from 'graphql'
 import { UnauthenticatedError } from '../../access/authentication/authenticator.ts'
 import { UnknownIndexError } from '../../informer/store/store-errors.ts'
@@ -231,6 +232,17 @@ export function requestError(
     ...(argument === undefined ? {} : { argument }),
     ...(hint === undefined ? {} : { hint }),
   })
+}
+
+/** The errors of a frame besides those of its rows, as a subscriber sees them. */
+export function frameErrors(
+  failures: readonly ClientError[],
+  key: string,
+): readonly GraphQLFormattedError[] {
+  const errors = failures.map((error) => locatedError(error, undefined, [key]))
+  return clientResult({ data: null, errors }).errors.map((error) =>
+    withoutTransportDetails(error).toJSON(),
+  )
 }
 
 /** The error as a WebSocket client sees it, without the extensions for HTTP. */

@@ -43,10 +43,10 @@ import { ClientError } from '../errors/client-error.ts'
 import { conditionNeeds } from '../reads/list-read.ts'
 import { checkedFacets } from '../reads/facets.ts'
 import { anyKindsToFollow } from '../reads/over-kinds/kinds-connection.ts'
-import { filterOf, identityIn, namedList } from '../reads/list-arguments.ts'
-import { lastEventNeeds, namespacesIn, problemIndexes } from '../reads/over-kinds/problems-read.ts'
+import { filterOf, identityIn, namedList, namespacesIn } from '../reads/list-arguments.ts'
+import { lastEventNeeds, problemIndexes } from '../reads/over-kinds/problems-read.ts'
 import { isServed, namedKinds, problemKindsOf } from '../served/named-kinds.ts'
-import { kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
+import { kindOfIdentity, type NamedIdentity, resolveObjectRef } from '../reads/object-read.ts'
 import { contentPlaces } from '../reads/namespace-health.ts'
 import { isElsewhere, measuredKinds } from '../reads/usage-read.ts'
 import {
@@ -72,6 +72,8 @@ export interface FollowedList {
   /** Absent if the condition reads no related objects. */
   readonly filter?: ListFilter | undefined
   readonly problems?: LookedAtList | undefined
+  /** The ids that the arguments name, if it is a list of these objects. */
+  readonly named?: readonly NamedIdentity[]
 }
 
 export interface LookedAtList {
@@ -165,6 +167,7 @@ export function followedLists(
     case 'problemFrames':
       return problemsToFollow(served, args, limits)
     case 'clusterFrames':
+    case 'changeFrames':
     case 'drainFrames':
     case 'logFrames':
     case 'extensionEvents':
@@ -174,11 +177,12 @@ export function followedLists(
     case 'objectFrames': {
       // The object with the UID, or by the name if it has no UID.
       const { id } = args as ObjectSubscriptionArguments
-      const { object, at } = identifiedBy(served, 'id', id)
+      const { identity, at } = identifiedBy(served, 'id', id)
       const { cluster, kind } = at
+      const { object } = identity
       return alone(
         'uid' in object
-          ? listToFollow(served, kind, { cluster, ids: [id] })
+          ? { ...listToFollow(served, kind, { cluster, ids: [id] }), named: [['id', identity]] }
           : objectToFollow(served, kind, { cluster, ...object }),
       )
     }
@@ -454,13 +458,17 @@ function objectsToFollow(
   served: ServedSchema,
   { ids }: ObjectsSubscriptionArguments,
 ): FollowedLists {
-  const lists = new Map<string, { readonly at: ClusterKind; readonly ids: Set<string> }>()
+  const lists = new Map<
+    string,
+    { readonly at: ClusterKind; readonly named: Map<string, NamedIdentity> }
+  >()
   for (const [position, id] of ids.entries()) {
-    const { at } = identifiedBy(served, `ids[${position}]`, id)
+    const argument = `ids[${position}]`
+    const { at, identity } = identifiedBy(served, argument, id)
     const name = `${at.cluster}/${at.kind.typeName}`
     const known = lists.get(name)
-    if (known === undefined) lists.set(name, { at, ids: new Set([id]) })
-    else known.ids.add(id)
+    if (known === undefined) lists.set(name, { at, named: new Map([[id, [argument, identity]]]) })
+    else known.named.set(id, [argument, identity])
   }
   const [first] = lists.values()
   if (first === undefined || lists.size > maxLists) {
@@ -475,9 +483,10 @@ function objectsToFollow(
     const details = { argument: 'ids', value, hint }
     throw new ClientError('BAD_USER_INPUT', `ids: ${problem}`, details)
   }
-  const followed = Array.from(lists.values(), ({ at, ids: ofList }) =>
-    listToFollow(served, at.kind, { cluster: at.cluster, ids: [...ofList] }),
-  )
+  const followed = Array.from(lists.values(), ({ at: { cluster, kind }, named }) => ({
+    ...listToFollow(served, kind, { cluster, ids: [...named.keys()] }),
+    named: [...named.values()],
+  }))
   return several(followed, first.at.kind)
 }
 
@@ -489,11 +498,11 @@ function identifiedBy(
   served: ServedSchema,
   argument: string,
   id: string,
-): Pick<ObjectIdentity, 'object'> & { readonly at: ClusterKind } {
+): { readonly identity: ObjectIdentity; readonly at: ClusterKind } {
   const identity = identityIn(argument, id)
   const { cluster, group, kind } = identity
   const at = kindOfIdentity(served, identity)
-  if (at !== undefined) return { object: identity.object, at }
+  if (at !== undefined) return { identity, at }
   const name = group === '' ? kind : `${kind} of ${group}`
   const message = `${argument}: cluster ${JSON.stringify(cluster)} serves no ${name} at present`
   throw new ClientError('NOT_FOUND', message, {

@@ -11,7 +11,7 @@ import type { HeldObject, Projection } from '../../informer/codec/object-codec.t
 import type { StoreView } from '../../informer/store/store-view.ts'
 import { problemIndex } from '../../query/problems/problem-part.ts'
 import type { SentStep } from '../../query/page/page-steps.ts'
-import { ClientError } from '../errors/client-error.ts'
+import { ClientError, frameErrors } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
@@ -239,10 +239,14 @@ export class FramePlans {
   }
 
   /** Compiles frames that are values, such as those of logs and drains. */
-  valueFrames(): (frame: object) => Buffer {
+  valueFrames(): (frame: object, failures?: readonly ClientError[]) => Buffer {
     const write = valueWriter(this.#field)
     const key = JSON.stringify(this.key)
-    return (frame) => Buffer.from(`{"data":{${key}:${valueText(write, frame)}}}`)
+    return (frame, failures = []) => {
+      const errors = frameErrors(failures, this.key)
+      const before = errors.length === 0 ? '' : `"errors":${JSON.stringify(errors)},`
+      return Buffer.from(`{${before}"data":{${key}:${valueText(write, frame)}}}`)
+    }
   }
 
   #planOf(kind: Kind, made = (): FramePlan => this.#compile(kind)): FramePlan {

@@ -59,6 +59,7 @@ export class FollowedPods {
   #isSynced = false
   #gaps: readonly ClusterGap[] = []
   #error: unknown
+  readonly #madeAnew: ClientError[] = []
 
   /** Rejects with the error that prevents the subscription. */
   static async open(
@@ -90,6 +91,11 @@ export class FollowedPods {
   /** Whether none of the requested objects exists. */
   get isEmpty(): boolean {
     return this.#objects.size === 0
+  }
+
+  /** The errors of requested objects that are gone, where others were made in their place. Each is told once. */
+  takeMadeAnew(): readonly ClientError[] {
+    return this.#madeAnew.splice(0)
   }
 
   get heldBytes(): number {
@@ -153,10 +159,13 @@ export class FollowedPods {
       frame?.incomplete.some(
         ({ cluster, code }) => cluster === extensions?.['cluster'] && code === extensions.code,
       ) === true
-    const error = errors?.find((one) => !isGap(one))
-    if (error !== undefined) {
-      const { code = 'INTERNAL', ...details } = error.extensions ?? {}
-      this.#error ??= new ClientError(code as ClientErrorCode, error.message, details)
+    for (const error of errors ?? []) {
+      if (isGap(error)) continue
+      const { code = 'INTERNAL', successor, ...details } = error.extensions ?? {}
+      const facts = successor === undefined ? undefined : { successor }
+      const told = new ClientError(code as ClientErrorCode, error.message, { ...details, facts })
+      if (facts === undefined) this.#error ??= told
+      else this.#madeAnew.push(told)
     }
     if (frame === undefined || frame === null) return
     if (frame.reset) for (const id of this.#objects.keys()) this.#put(id, undefined)

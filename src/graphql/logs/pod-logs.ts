@@ -34,6 +34,9 @@ import {
   type LogRequest,
 } from './log-request.ts'
 
+/** Lines, and the errors beside them of requested objects that are gone. */
+type PodLogPage = PodLogLines & { readonly failures: readonly ClientError[] }
+
 export interface PodLogsOptions {
   readonly served: () => ServedSchema
   readonly limits: OperationLimits
@@ -54,7 +57,7 @@ interface FollowedLogsOptions extends PodLogsOptions {
   readonly logged: LoggedObjects
   /** Whether new lines are followed; else each log is read once. */
   readonly follows: boolean
-  readonly write: (frame: PodLogLines) => Buffer
+  readonly write: (frame: PodLogLines, failures: readonly ClientError[]) => Buffer
 }
 
 export class PodLogs {
@@ -102,7 +105,7 @@ export class PodLogs {
       readonly held: DisposableStack
       readonly logged: LoggedObjects
     },
-  ): Promise<PodLogLines> {
+  ): Promise<PodLogPage> {
     const limits = { ...this.#options.limits, liveDeadlineMs: deadlineMs }
     const how = { follows: false, write: () => Buffer.alloc(0), limits, logged }
     const logs = await this.#open(args, caller, how, held)
@@ -259,11 +262,13 @@ class FollowedLogs extends FrameStream implements ByteHolder, Disposable, Follow
     const streams = this.#areStreamsNew ? this.#streams() : null
     this.#areStreamsNew = false
     this.#count(lines.length, skipped)
-    const frame = { lines, streams, skipped, notFollowed: this.#notFollowed(), incomplete: gaps }
-    return turns.run(() => this.#options.write(frame), this.#lane)
+    const failures = this.#pods?.takeMadeAnew() ?? []
+    const notFollowed = this.#notFollowed()
+    const frame = { lines, streams, skipped, notFollowed, incomplete: gaps }
+    return turns.run(() => this.#options.write(frame, failures), this.#lane)
   }
 
-  page(): PodLogLines {
+  page(): PodLogPage {
     this.#pageBytes = this.buffer.bytes
     const { lines, skipped } = this.buffer.take({ lines: Infinity, bytes: Infinity })
     this.#count(lines.length, skipped)
@@ -273,7 +278,8 @@ class FollowedLogs extends FrameStream implements ByteHolder, Disposable, Follow
       return { ...one, state: 'FAILED', reason: 'DEADLINE_EXCEEDED', message }
     })
     const incomplete = this.#pods?.gaps ?? []
-    return { lines, streams, skipped, notFollowed: this.#notFollowed(), incomplete }
+    const failures = this.#pods?.takeMadeAnew() ?? []
+    return { lines, streams, skipped, notFollowed: this.#notFollowed(), incomplete, failures }
   }
 
   [Symbol.dispose](): void {
@@ -544,6 +550,8 @@ function problemOf(
 ): ClientError | undefined {
   const { pods, all, wanted } = found
   if (ids !== undefined && ids !== null && pods.isEmpty && pods.gaps.length === 0) {
+    const [anew] = pods.takeMadeAnew()
+    if (anew !== undefined) return anew
     const hint = 'a pod that is created again has another id: follow the id of what owns it'
     return new ClientError('NOT_FOUND', 'podLogs: there is no object with these ids', {
       argument: 'ids',

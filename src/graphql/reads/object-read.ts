@@ -7,11 +7,17 @@
 
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
+import type { ObjectId } from '../../informer/store/store-view.ts'
 import { hasKey } from '../../query/condition/condition.ts'
 import { objectByKey, objectByUid, sameObject } from '../../query/page/list-part.ts'
 import { mayBeMirrored, mirrored, mirroredUidOf } from '../../query/relation/events-relation.ts'
 import { decodeObjectId, objectIdOf, type ObjectIdentity } from '../model/object-id.ts'
-import { type ClusterKind, type FoundObject, clusterNamed } from '../prepare/kind-view.ts'
+import {
+  type ClusterKind,
+  type FoundObject,
+  type KindView,
+  clusterNamed,
+} from '../prepare/kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import type { KindLookupArguments, ObjectByRefArguments } from '../schema/gateway-types.ts'
 import { ObjectRef } from '../schema/object-ref.ts'
@@ -21,6 +27,7 @@ import { ClientError } from '../errors/client-error.ts'
 import { forbidden } from '../prepare/read-failures.ts'
 import type { ObjectPlace } from './direct/direct-tables.ts'
 import { OncePerRun, type ReadRun } from './read-run.ts'
+import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { isRecord } from '../../lib/json.ts'
 
 /** The kind that an `id` or a reference names; `undefined` if it is not served. */
@@ -187,42 +194,77 @@ function follow(run: ReadRun, { kind }: ClusterKind, key: string): void {
   run.followed?.({ reads: [kind], condition: hasKey([key]), isSaid: true })
 }
 
+/**
+ * The object with an `id`; `undefined` if it is gone or hidden. Throws the error of {@link madeAnew} if another one has
+ * its name now. `argument`: where the `id` stands.
+ */
 export function identified(
   run: ReadRun,
   at: ClusterKind,
-  { object }: ObjectIdentity,
+  identity: ObjectIdentity,
+  argument = 'id',
 ): FoundObject | undefined {
-  return 'uid' in object ? foundByUid(run, at, object.uid) : foundByKey(run, at, objectKey(object))
+  const { object } = identity
+  if (!('uid' in object)) return foundByKey(run, at, objectKey(object))
+  const found = foundByUid(run, at, object.uid)
+  const anew =
+    found ??
+    madeAnew(run.served, identity, { at, argument, find: (key) => foundByKey(run, at, key) })
+  if (anew instanceof ClientError) throw anew
+  return anew
+}
+
+/** Where a gone object was, which argument names it, and how to find the object that has its key now. */
+interface GonePlace {
+  readonly at: ClusterKind
+  readonly argument: string
+  readonly find: (key: string) => FoundObject | undefined
 }
 
 /**
  * The error of an `id` whose object was deleted and made anew under its name, with the `id` of the new one as `successor`.
  * `undefined` if that is not known, or if the viewer may not look up the new one.
  */
-export function madeAnew(
-  run: ReadRun,
-  at: ClusterKind,
+function madeAnew(
+  { clusters }: ServedSchema,
   { object }: ObjectIdentity,
-  argument = 'id',
+  { at, argument, find }: GonePlace,
 ): ClientError | undefined {
   if (!('uid' in object)) return undefined
   const { cluster, kind } = at
-  const key = run.served.clusters.get(cluster)?.keyOfDeleted(kind.resource, object.uid)
-  const found = key === undefined ? undefined : foundByKey(run, at, key)
+  const key = clusters.get(cluster)?.keyOfDeleted(kind.resource, object.uid)
+  const found = key === undefined ? undefined : find(key)
   if (key === undefined || found === undefined) return undefined
   const { part, id } = found
   const successor = objectIdOf(at, { key, uid: part.view.uidOf(id) })
   const message = `${argument}: this ${kind.typeName} is gone, and another ${key} was made in its place`
   const hint = 'read the successor, or use an id by name'
   const facts = { successor }
-  return new ClientError('NOT_FOUND', message, {
-    argument,
-    cluster,
-    type: kind.typeName,
-    hint,
-    facts,
-  })
+  const type = kind.typeName
+  return new ClientError('NOT_FOUND', message, { argument, cluster, type, hint, facts })
 }
+
+/** The same object in a part of its kind: its number, the error if it was made anew, or `undefined`. */
+export function identifiedIn(
+  served: ServedSchema,
+  part: KindView,
+  budget: WorkBudget,
+  [argument, identity]: NamedIdentity,
+): ObjectId | ClientError | undefined {
+  const options = { ...part, budget }
+  const { object } = identity
+  if (!('uid' in object)) return objectByKey(options, objectKey(object))
+  const find = (key: string): FoundObject | undefined => {
+    const id = objectByKey(options, key)
+    return id === undefined ? undefined : { part, id }
+  }
+  return (
+    objectByUid(options, object.uid) ?? madeAnew(served, identity, { at: part, argument, find })
+  )
+}
+
+/** An identity, and the argument that names it: `ids[3]`. */
+export type NamedIdentity = readonly [argument: string, identity: ObjectIdentity]
 
 const testsPerReference = 25
 
@@ -315,7 +357,7 @@ export function entityOf(served: ServedSchema, representation: unknown): Entity 
     const at = kindOfIdentity(served, identity)
     if (at === undefined) return undefined
     if (kind !== undefined && at.kind !== kind) throw ofAnotherKind(id, kind.typeName)
-    return { at, find: (run) => identified(run, at, identity) }
+    return { at, find: (run) => identified(run, at, identity, 'representations') }
   }
   const { clusterName, namespace, name } = representation
   if (kind === undefined || typeof clusterName !== 'string' || typeof name !== 'string') {

@@ -5,14 +5,18 @@
  * the server must prepare something first; the run is then repeated.
  */
 
+import { splitObjectKey } from '../../kubernetes/object.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { QueryTooCostlyError } from '../../query/condition/work-budget.ts'
+import { decodeObjectId } from '../model/object-id.ts'
 import type { ClusterKind, FoundObject } from '../prepare/kind-view.ts'
 import { type EntitiesArguments } from '../schema/protocol-fields.ts'
 import { printSchemaSdl } from '../schema/print-schema.ts'
 import type {
   CanArguments,
+  ChangesArguments,
   CompleteArguments,
+  DifferencesArguments,
   GraphArguments,
   KindLogsArguments,
   KubernetesObjectsArguments,
@@ -33,7 +37,6 @@ import { graphKinds } from './graph/graph-request.ts'
 import {
   foundByKey,
   identified,
-  madeAnew,
   identityAt,
   objectByRefAt,
   entityOf,
@@ -47,6 +50,8 @@ import {
   readSearch,
   searchNeeds,
 } from './over-kinds/search-read.ts'
+import { readChanges, readDifferences } from './past/past-changes.ts'
+import { isOfPast, readPastObject } from './past/past-object.ts'
 import { canAnywhere, listedNamespaces } from './permissions.ts'
 import type { ReadRun } from './read-run.ts'
 
@@ -61,13 +66,19 @@ export const queryValues = {
   },
   can: (args: CanArguments, run: ReadRun): boolean | undefined => canAnywhere(run, args),
   gatewayClusters: (_args: unknown, run: ReadRun): readonly object[] => clusterStates(run),
-  object: ({ id }: ObjectArguments, run: ReadRun): StoredObject | undefined => objectOf(run, id),
+  object(args: ObjectArguments, run: ReadRun): StoredObject | undefined {
+    const { id } = args
+    return isOfPast(args) ? readPastObject(run, decodeObjectId(id), args) : objectOf(run, id)
+  },
   /** An id that fails becomes null with an error; the others have their answers. */
   objects: ({ ids }: ObjectsArguments, run: ReadRun): readonly unknown[] =>
-    ids.map((id) => orError(() => objectOf(run, id))),
+    ids.map((id, at) => orError(() => objectOf(run, id, undefined, `ids[${at}]`))),
   objectByRef(args: ObjectByRefArguments, run: ReadRun): StoredObject | undefined {
     const { at, key } = objectByRefAt(run.served, args)
-    return stored(foundByKey(run, at, key))
+    if (!isOfPast(args)) return stored(foundByKey(run, at, key))
+    const { group, kind } = at.kind.resource
+    const identity = { cluster: at.cluster, group, kind, object: splitObjectKey(key) }
+    return readPastObject(run, identity, args)
   },
   /** A representation that fails becomes null with an error; the others have their answers. */
   _entities: ({ representations }: EntitiesArguments, run: ReadRun): readonly unknown[] =>
@@ -89,6 +100,9 @@ export const queryValues = {
   search: (args: SearchArguments, run: ReadRun): object => readSearch(run, args),
   complete: (args: CompleteArguments, run: ReadRun): object => readCompletions(run, args),
   problems: (args: ProblemsArguments, run: ReadRun): object => readProblems(run, args),
+  changes: (args: ChangesArguments, run: ReadRun): object | undefined => readChanges(run, args),
+  differences: (args: DifferencesArguments, run: ReadRun): object | undefined =>
+    readDifferences(run, args),
   podLogs(args: KindLogsArguments, { direct, budget }: ReadRun): PodLogs | null {
     const logs = direct.logs(args, budget)
     if (logs === undefined) return null
@@ -143,15 +157,17 @@ function kindsOfIds(
   return ids.flatMap((id) => identityAt(served, String(id), typeName)?.at ?? [])
 }
 
-/** The object with an `id`. Throws `ArgumentError` if it has another type than `typeName`. */
-export function objectOf(run: ReadRun, id: string, typeName?: string): StoredObject | undefined {
+/** The object with an `id`, which stands at `argument`. Throws as `identified` does, and `ArgumentError` if it has another type than `typeName`. */
+export function objectOf(
+  run: ReadRun,
+  id: string,
+  typeName?: string,
+  argument?: string,
+): StoredObject | undefined {
   const named = identityAt(run.served, id, typeName)
   if (named === undefined) return undefined
   const { at, identity } = named
-  const found = identified(run, at, identity)
-  const anew = found === undefined ? madeAnew(run, at, identity) : undefined
-  if (anew !== undefined) throw anew
-  return stored(found)
+  return stored(identified(run, at, identity, argument))
 }
 
 function stored(found: FoundObject | undefined): StoredObject | undefined {

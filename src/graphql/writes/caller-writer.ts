@@ -32,7 +32,7 @@ import { type Caller, callerServer } from '../prepare/caller-server.ts'
 import { inTurns, queryLane, turns } from '../prepare/user-shares.ts'
 import type { ViewerAccess } from '../prepare/viewer-access.ts'
 import { storedObject } from '../reads/direct/direct-reads.ts'
-import { identified, kindOfIdentity, madeAnew } from '../reads/object-read.ts'
+import { identified, kindOfIdentity } from '../reads/object-read.ts'
 import { ReadRun } from '../reads/read-run.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import {
@@ -511,12 +511,9 @@ export async function placeOfId(
     const budget = new WorkBudget(limits.work)
     const run = new ReadRun({ served, limits, budget, parts, direct })
     const row = identified(run, at, identity)
-    return row === undefined
-      ? madeAnew(run, at, identity)
-      : splitObjectKey(row.part.view.keyOf(row.id))
+    return row && splitObjectKey(row.part.view.keyOf(row.id))
   })
   if (found === undefined) throw gone(at.cluster, at.kind.typeName)
-  if (found instanceof ClientError) throw found
   return { ...at, ...found, uid: object.uid }
 }
 

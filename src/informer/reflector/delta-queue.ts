@@ -25,8 +25,15 @@ export type ReflectedDelta = { readonly namespace?: string } & (
       readonly clock: ListClock
       /** Whether objects may look different with the same resource version. */
       readonly isReread: boolean
+      /** The objects of an archive: the changes since then follow, and a bookmark with `endsBase`. */
+      readonly isBase?: boolean
     }
-  | { readonly type: 'BOOKMARK'; readonly resourceVersion: ResourceVersion }
+  | {
+      readonly type: 'BOOKMARK'
+      readonly resourceVersion: ResourceVersion
+      /** The changes since the archive was written are there. */
+      readonly endsBase?: boolean
+    }
 )
 
 /** From here on, the store covers these namespaces only. Their lists and events follow. */

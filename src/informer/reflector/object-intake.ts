@@ -48,6 +48,8 @@ interface ObjectIntakeOptions {
   readonly codec: ObjectCodec
   readonly transform: Transform | undefined
   readonly failed: ReportFailure
+  /** Whether entries of events have their text. */
+  readonly keepsTexts?: boolean
 }
 
 /**
@@ -69,15 +71,21 @@ export class ObjectIntake {
    * Returns `undefined`, after reporting it, if the text is an object of another kind. Throws {@link
    * MalformedObjectError} if it is not an object, and {@link WrongKindError} if the resource's kind has the wrong case.
    */
-  take(text: Uint8Array): Intake | undefined {
-    const { codec, transform, failed } = this.#options
+  take(text: Uint8Array, isEvent = false): Intake | undefined {
+    const { codec, transform, failed, keepsTexts } = this.#options
     try {
       const { held, object } = codec.encode(text)
       const key = objectKey(object.metadata)
       const version = resourceVersion(resourceVersionOf(object))
-      return transform === undefined
-        ? { key, entry: { key, held, object }, resourceVersion: version }
-        : { key, entry: this.#transformed(transform, key, object), resourceVersion: version }
+      if (transform !== undefined) {
+        return { key, entry: this.#transformed(transform, key, object), resourceVersion: version }
+      }
+      if (!isEvent || keepsTexts !== true) {
+        return { key, entry: { key, held, object }, resourceVersion: version }
+      }
+      // A copy: the bytes are a view of a network chunk.
+      const entry = { key, held, object, text: new Uint8Array(text) }
+      return { key, entry, resourceVersion: version }
     } catch (error) {
       if (error instanceof MalformedObjectError && error.value !== null) throw error
       if (error instanceof WrongKindError && error.isCase) throw error

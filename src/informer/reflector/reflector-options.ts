@@ -10,6 +10,7 @@ import {
 import type { InformerObserver, ReportFailure } from '../informer-observer.ts'
 import type { ResourceVersion } from '../../kubernetes/resource-version.ts'
 import type { StoreContents } from '../store/store-contents.ts'
+import type { ArchivedBase } from './archived-base.ts'
 import type { ListerWatcher, Selection } from './lister-watcher.ts'
 import type { ObjectIntake } from './object-intake.ts'
 
@@ -22,6 +23,8 @@ export interface ReflectorParts {
   readonly stage: (isReread?: boolean) => StoreContents
   readonly observer: InformerObserver
   readonly failed: ReportFailure
+  /** The objects of an archive, to begin with. Absent, or without an answer: a list. */
+  readonly base?: ((signal: AbortSignal) => Promise<ArchivedBase | undefined>) | undefined
   /** The first list is of this resource version or a later one. Absent: any. */
   readonly notBefore?: ResourceVersion | undefined
 }

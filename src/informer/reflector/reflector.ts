@@ -1,13 +1,16 @@
 import { Backoff, sleep } from '../../lib/backoff.ts'
 import { CodedError } from '../../lib/coded-error.ts'
+import { withDeadline } from '../../lib/deadline.ts'
 import {
   anyResourceVersion,
+  compareResourceVersions,
   latestResourceVersion,
   type ResourceVersion,
 } from '../../kubernetes/resource-version.ts'
 import { ApiStatusError, isExpired, isTooLargeResourceVersion } from '../../kubernetes/status.ts'
 import { readErrorEvent, readWatchFrame } from '../../kubernetes/watch-event.ts'
 import type { InformerFailure } from '../informer-observer.ts'
+import { takeBase } from './archived-base.ts'
 import { DeltaQueue, type DeltaSink, ListClock } from './delta-queue.ts'
 import { InitialList, type ReceivedList, receiveInitialEvents } from './initial-list.ts'
 import { type Selection, selectionOf, type WatchOptions } from './lister-watcher.ts'
@@ -47,8 +50,18 @@ export type ReflectorState =
 const firstSilenceMs = 4000
 const longestSilenceMs = 60_000
 
+/**
+ * How long a watch from an archive's position is silent once it has sent what happened since: an API server sends that at
+ * once.
+ */
+const quietMs = 100
+/** If it is never silent: how long until its events count as new. */
+const catchUpMs = 1_000
+/** How long such a watch may take to begin. */
+const openingMs = 5_000
+
 /** The reflector's next step. A streaming list that broke is tried once more. */
-type Step = 'stream' | 'stream again' | 'list' | 'watch'
+type Step = 'base' | 'stream' | 'stream again' | 'list' | 'watch'
 
 /**
  * Turns a resource into deltas: lists it, watches it from there, and recovers when either fails (client-go's
@@ -77,10 +90,15 @@ export class Reflector {
   /** Whether the server was unreachable and has sent no object since. */
   #wasUnreached = false
   #mayStream: boolean
+  /** The archive to begin with; `undefined` once it was read or refused. */
+  #base: ReflectorParts['base']
+  /** The changes since the archive was written arrive, up to this version if it is known. */
+  #catchingUp: { readonly until: ResourceVersion | undefined; readonly sinceMs: number } | undefined
 
   constructor(given: ReflectorParts, options: ReflectorOptions) {
     const parts = { ...given, stage: () => given.stage(this.#rereading.isReread) }
     this.#parts = parts
+    this.#base = given.base
     this.#options = { ...reflectorDefaults, ...options }
     this.#mayStream = this.#options.initialList === 'watchlist'
     this.#selection = selectionOf(options)
@@ -122,7 +140,7 @@ export class Reflector {
   async run(queue: DeltaSink, signal: AbortSignal): Promise<void> {
     this.#queue = queue
     this.#heardMs = performance.now()
-    let step: Step = this.#listing()
+    let step: Step = this.#base === undefined ? this.#listing() : 'base'
     try {
       while (!signal.aborted) {
         try {
@@ -151,6 +169,10 @@ export class Reflector {
 
   async #take(step: Step, signal: AbortSignal): Promise<Step> {
     switch (step) {
+      case 'base':
+        if (await this.#restore(signal)) return 'watch'
+        this.#base = undefined
+        return this.#listing()
       case 'stream':
       case 'stream again': {
         const streams = (await this.#parts.source.streamsLists?.(signal)) ?? true
@@ -176,8 +198,11 @@ export class Reflector {
     await this.#close()
     // Sources need not end an aborted watch with the reason.
     const isReread = error instanceof RereadError || (step === 'watch' && this.#rereading.isDue)
-    if (isReread) return this.#listing()
-    this.#failed(step === 'watch' ? 'watch' : 'list', error)
+    if (isReread) {
+      this.#base = undefined
+      return this.#listing()
+    }
+    this.#failed(step === 'watch' || step === 'base' ? 'watch' : 'list', error)
     if (step === 'watch' && this.#wasUnreached && isExpired(error)) {
       // The server is back. A list catches up with the changes that it has forgotten.
       this.#wasUnreached = false
@@ -188,6 +213,10 @@ export class Reflector {
       if (isRefusedConnection(error)) this.#position.doubt = 'lost'
       await this.#pause(error, signal)
       return step
+    }
+    if (step === 'base') {
+      this.#base = undefined
+      return this.#listing()
     }
     if (step === 'stream' || step === 'stream again') {
       const isBehind = isExpired(error) || isTooLargeResourceVersion(error)
@@ -212,6 +241,72 @@ export class Reflector {
     }
     await this.#pause(error, signal)
     return this.#listing()
+  }
+
+  /**
+   * Begins with the objects of the archive, and opens a watch from their position, which sends what happened since. Returns
+   * false if there are none to begin with. Throws if the server has forgotten the position: then nobody has seen them.
+   */
+  async #restore(signal: AbortSignal): Promise<boolean> {
+    const base = await this.#base?.(signal)
+    if (base === undefined) return false
+    const { resourceVersion, reached } = base
+    this.#doing = 'listing'
+    const clock = new ListClock(() => this.#heard())
+    this.#position.moved(resourceVersion)
+    const leaving = new AbortController()
+    const opening = clock.untilFirstByte(
+      this.#open({ resourceVersion }, AbortSignal.any([signal, leaving.signal])),
+    )
+    opening.catch(() => {})
+    try {
+      const { intake, stage } = this.#parts
+      const contents = stage()
+      await takeBase(base, { intake, contents }, clock.heard, signal)
+      const stream = await withDeadline('the watch', opening, openingMs, signal)
+      this.#stream = stream
+      if (await stream.hasWithin(quietMs)) {
+        const frames = (await stream.next()) ?? []
+        this.#throwIfError(frames[0])
+        stream.unread(frames)
+      }
+      clock.received()
+      this.#base = undefined
+      this.#observed()
+      this.#doing = 'watching'
+      // A server of another history may be silent.
+      this.#position.doubt = reached === undefined ? 'ended' : 'none'
+      this.#catchingUp = { until: reached, sinceMs: performance.now() }
+      const list = { contents, resourceVersion, clock, isReread: false }
+      this.#queue.push({ type: 'REPLACED', ...list, isBase: true })
+      this.#parts.observer.restored?.({ items: contents.size, durationMs: clock.ageMs })
+      return true
+    } catch (error) {
+      leaving.abort()
+      throw error
+    }
+  }
+
+  #throwIfError(frame: Uint8Array | undefined): void {
+    if (frame === undefined) return
+    const { type, object } = readWatchFrame(frame)
+    if (type === 'ERROR') throw readErrorEvent(this.#parts.resourceName, object)
+  }
+
+  /** The store is as the server was when the watch began. */
+  #caughtUp(): void {
+    if (this.#catchingUp === undefined) return
+    this.#catchingUp = undefined
+    const resourceVersion = this.#position.last
+    this.#queue.push({ type: 'BOOKMARK', resourceVersion, endsBase: true })
+  }
+
+  /** Whether the server has sent what it had when the watch began. */
+  async #isCaughtUp(stream: WatchStream): Promise<boolean> {
+    const { until, sinceMs = 0 } = this.#catchingUp ?? {}
+    const order = until && compareResourceVersions(this.#position.last, until)
+    if (typeof order === 'number' && order >= 0) return true
+    return performance.now() - sinceMs > catchUpMs || !(await stream.hasWithin(quietMs))
   }
 
   async #receiveList(signal: AbortSignal): Promise<void> {
@@ -252,6 +347,7 @@ export class Reflector {
     this.#wasUnreached = false
     this.#rereading.listed()
     this.#position.listed(resourceVersion)
+    this.#catchingUp = undefined
     this.#observed()
     this.#doing = 'watching'
     this.#queue.push({ type: 'REPLACED', contents, resourceVersion, clock, isReread })
@@ -330,6 +426,7 @@ export class Reflector {
     }
     try {
       while (!signal.aborted) {
+        if (this.#catchingUp !== undefined && (await this.#isCaughtUp(stream))) this.#caughtUp()
         const frames = await stream.next()
         if (frames === undefined) return
         this.#observed()
@@ -361,12 +458,13 @@ export class Reflector {
         const { resourceVersion } = bookmark
         this.#position.moved(resourceVersion)
         this.#queue.push({ type, resourceVersion })
+        this.#caughtUp()
         return
       }
       case 'ADDED':
       case 'MODIFIED':
       case 'DELETED': {
-        const taken = intake.take(object)
+        const taken = intake.take(object, true)
         if (taken === undefined) return
         const { key, entry, resourceVersion: at } = taken
         if (at !== latestResourceVersion) this.#position.moved(at)

@@ -17,6 +17,7 @@ export class WatchStream {
   readonly #startedMs: number
   readonly #timeoutMs: number
   #unread: readonly Uint8Array[] = []
+  #pending: Promise<IteratorResult<readonly Uint8Array[]>> | undefined
 
   static async open(
     source: ListerWatcher,
@@ -70,7 +71,8 @@ export class WatchStream {
       this.frames += frames.length
       return frames
     }
-    const next = this.#iterator.next()
+    const next = this.#pending ?? this.#iterator.next()
+    this.#pending = undefined
     const { done, value } =
       limit === undefined
         ? await next
@@ -84,6 +86,17 @@ export class WatchStream {
     if (done === true) return undefined
     this.frames += value.length
     return value
+  }
+
+  /** Whether {@link next} has something to return within some time: frames, or the end. */
+  async hasWithin(ms: number): Promise<boolean> {
+    if (this.#unread.length > 0) return true
+    this.#pending ??= this.#iterator.next()
+    const arrived = this.#pending.then(
+      () => true,
+      () => true,
+    )
+    return await withDeadline('the next events', arrived, ms).catch(() => false)
   }
 
   /** Returns the last frames of the last batch: {@link next} starts with them. */

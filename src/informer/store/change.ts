@@ -15,6 +15,8 @@ export interface ChangeOptions {
   readonly previous?: KubernetesObject
   readonly isInInitialList?: boolean
   readonly finalStateKnown?: boolean
+  /** See {@link Change.takeText}. */
+  readonly text?: Uint8Array | undefined
 }
 
 /** One change of a store, shared by all listeners. Each of its two states is decoded once, on demand. */
@@ -34,6 +36,7 @@ export class Change<T extends KubernetesObject = KubernetesObject> {
    */
   readonly previousHeld: HeldObject | undefined
   readonly #codec: ObjectCodec
+  #text: Uint8Array | undefined
   #object: KubernetesObject | undefined
   #previous: KubernetesObject | undefined
 
@@ -46,6 +49,7 @@ export class Change<T extends KubernetesObject = KubernetesObject> {
     this.held = options.held
     this.previousHeld = options.previousHeld
     this.#codec = codec
+    this.#text = options.text
     this.#object = options.object
     this.#previous = options.previous
   }
@@ -53,6 +57,16 @@ export class Change<T extends KubernetesObject = KubernetesObject> {
   /** The new state, or the last one of a deleted object. */
   get object(): T {
     return (this.#object ??= this.#codec.decode(this.held)) as T
+  }
+
+  /**
+   * The UTF-8 JSON of the object as the event had it, once: then the change lets go of it. `undefined` if the informer has
+   * no archive, and for what was concluded from a list.
+   */
+  takeText(): Uint8Array | undefined {
+    const text = this.#text
+    this.#text = undefined
+    return text
   }
 
   /** As {@link previousHeld}. */

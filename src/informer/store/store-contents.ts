@@ -9,6 +9,8 @@ export interface StoreEntry {
   readonly key: string
   readonly held: HeldObject
   readonly object: KubernetesObject
+  /** The text of an event, for an archive. */
+  readonly text?: Uint8Array
 }
 
 /** What the store keeps of an object, besides its index entries. */

@@ -6,15 +6,10 @@
  * snapshot, the changes since its resume token, or the frames of the ring merged into fewer.
  */
 
-import { type GraphQLFormattedError, locatedError } from 'graphql'
+import type { GraphQLFormattedError } from 'graphql'
 import { ReadReport } from '../../../query/condition/read-report.ts'
 import { explain } from '../../answer/explanation.ts'
-import {
-  boundedFormatted,
-  type ClientError,
-  clientResult,
-  withoutTransportDetails,
-} from '../../errors/client-error.ts'
+import { boundedFormatted, type ClientError, frameErrors } from '../../errors/client-error.ts'
 import type { NoRoomError } from '../../prepare/user-shares.ts'
 import type { ViewerAccess } from '../../prepare/viewer-access.ts'
 import {
@@ -66,7 +61,7 @@ export class GroupState {
   staleSince: string | null = null
   /** Parts that are missing, or may be out of date. The ring has a frame for each gap that comes or goes. */
   gaps: readonly ClusterGap[] = []
-  /** The errors of gaps, which are optional lists. A snapshot has all of them. */
+  /** The errors of gaps, which are optional lists. A snapshot has all of them, and those of ids whose objects were made anew. */
   failures: readonly ClientError[] = []
   /** The types that `problems` has looked at, and the types that it should have looked at. */
   lookedAt: readonly string[] = []
@@ -418,8 +413,6 @@ export class GroupFrames {
     const { state } = this.#options
     const { plan } = state.wanted
     const { key } = plan
-    const located = failures.map((error) => locatedError(error, undefined, [key]))
-    const ofFrame = clientResult({ data: null, errors: located }).errors
     const ofRows = changes.flatMap((change, at) => {
       if (change.errors === '') return none
       return (JSON.parse(change.errors) as readonly GraphQLFormattedError[]).map((error) => {
@@ -427,7 +420,7 @@ export class GroupFrames {
         return { ...error, path: [key, field, at, ...rest] }
       })
     })
-    const errors = [...ofFrame.map((error) => withoutTransportDetails(error).toJSON()), ...ofRows]
+    const errors = [...frameErrors(failures, key), ...ofRows]
     const payload = plan.payload({
       reset,
       synced,
@@ -481,7 +474,7 @@ export class GroupFrames {
     this.dropSnapshots()
     if (this.#snapshot !== undefined) return this.#snapshot
     const { content, state } = this.#options
-    const { failures } = state
+    const failures = [...state.failures, ...state.lists.flatMap((list) => list.madeAnew())]
     const positions = state.reachPresent()
     const isAhead = state.isAheadOf(positions)
     const changes = content.all()

@@ -26,9 +26,11 @@ import {
   type ResourceVersion,
   resourceVersion,
 } from '../../../kubernetes/resource-version.ts'
-import { type ClientError, unlessRefused } from '../../errors/client-error.ts'
+import { WorkBudget } from '../../../query/condition/work-budget.ts'
+import { ClientError, unlessRefused } from '../../errors/client-error.ts'
 import { type ClusterKind, isReachable, type KindView } from '../../prepare/kind-view.ts'
 import { maxRounds } from '../../prepare/preparation.ts'
+import { identifiedIn } from '../../reads/object-read.ts'
 import { type PlaceRead, unreachableCluster } from '../../reads/places.ts'
 import type { FollowedRelation } from '../../reads/read-run.ts'
 import type { Positions } from '../../reads/resume-token.ts'
@@ -256,6 +258,18 @@ export class GroupList {
     if (isAway && !isHeld) throw unreachableCluster(this.#served, at, false)
     if (!isAway && this.#failure !== undefined) throw this.#failure
     return at
+  }
+
+  /** The errors of ids whose objects are gone, where others were made in their place. */
+  madeAnew(): readonly ClientError[] {
+    const { named = [] } = this.list
+    const part = named.length === 0 ? undefined : unlessRefused(() => this.reading.followed())
+    if (part === undefined) return []
+    const budget = new WorkBudget()
+    return named.flatMap((one) => {
+      const found = identifiedIn(this.#served, part, budget, one)
+      return found instanceof ClientError ? [found] : []
+    })
   }
 
   /** Whether a change that may affect any row waits. */

@@ -8,7 +8,6 @@ import type { ObjectId, StoreView } from '../../../informer/store/store-view.ts'
 import { objectKey, splitObjectKey } from '../../../kubernetes/object.ts'
 import { JsonText } from '../../../lib/json.ts'
 import { type Condition, hasValue } from '../../../query/condition/condition.ts'
-import { objectByKey, objectByUid } from '../../../query/page/list-part.ts'
 import {
   type Lead,
   type WalkEdges,
@@ -18,15 +17,21 @@ import {
 } from '../../../query/relation/graph-walk.ts'
 import { siblingsOf } from '../../../query/relation/relation.ts'
 import type { Kind } from '../../model/kind.ts'
-import { unlessRefused } from '../../errors/client-error.ts'
+import { ClientError, unlessRefused } from '../../errors/client-error.ts'
 import { type GraphLink, graphLinksOf } from './graph-links.ts'
 import type { GraphArguments, GraphNodeValue } from '../../schema/gateway-types.ts'
-import { followsOwnership, type GraphRequest, graphRequest } from './graph-request.ts'
+import {
+  follows,
+  followsOwnership,
+  type GraphRequest,
+  graphRequest,
+  requestAround,
+} from './graph-request.ts'
 import type { KindView } from '../../prepare/kind-view.ts'
 import { unnamedKinds } from '../../served/named-kinds.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
 import { StoredObject } from '../direct/direct-reads.ts'
-import { kindOfIdentity, OfObject, referenced, refOf } from '../object-read.ts'
+import { identifiedIn, kindOfIdentity, OfObject, referenced, refOf } from '../object-read.ts'
 import { type PlacesRead, PlacesReport, typesNotRead, unnamedPart } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 
@@ -67,6 +72,25 @@ export function readGraph(run: ReadRun, args: GraphArguments): Graph {
     },
     edges: () => edgeValues(edges, values),
   }
+}
+
+/**
+ * An object, its owners, what it owns and what it references, over some steps, the nearest first; at most as many as a graph
+ * has by default. Throws `ArgumentError`, and as {@link readGraph} does.
+ */
+export function graphAround(
+  run: ReadRun,
+  id: string,
+  depth: number | null,
+): readonly WalkNode<KindView>[] {
+  const request = requestAround(id, depth)
+  const reader = new GraphReader(run, request)
+  const stepsOf = (part: KindView): readonly WalkStep<KindView>[] => reader.stepsOf(part)
+  const { budget } = run
+  const costly = { argument: 'depth', hint: 'lower `depth`' }
+  return budget.because(costly, () =>
+    walkGraph({ ...request, roots: reader.roots(), budget, stepsOf }),
+  ).nodes
 }
 
 /** A node has seven fields from its key and UID. */
@@ -167,30 +191,29 @@ class GraphReader {
     this.#report = new PlacesReport(run.served)
   }
 
-  /** The roots that exist and that the viewer may see. */
+  /** The roots that exist and that the viewer may see. Those that were made anew are errors beside the graph. */
   roots(): readonly { readonly part: KindView; readonly id: ObjectId }[] {
     const { served, parts, budget } = this.#run
-    return this.#request.roots.flatMap(({ cluster, group, kind: name, object }) => {
-      const at = kindOfIdentity(served, { cluster, group, kind: name })
+    return this.#request.roots.flatMap((identity, position) => {
+      const { object } = identity
+      const at = kindOfIdentity(served, identity)
       const key = 'uid' in object ? undefined : objectKey(object)
       const part = at && parts.forLookup(at, key === undefined ? undefined : [key])
       if (part === undefined) return []
       this.#report.parts.push(part)
-      const options = { ...part, budget }
-      const id =
-        'uid' in object ? objectByUid(options, object.uid) : objectByKey(options, objectKey(object))
-      return id === undefined ? [] : [{ part, id }]
+      const id = identifiedIn(served, part, budget, [`roots[${position}]`, identity])
+      if (id instanceof ClientError) this.#report.failures.push(id)
+      return id === undefined || id instanceof ClientError ? [] : [{ part, id }]
     })
   }
 
   stepsOf(part: KindView): readonly WalkStep<KindView>[] {
     const { served } = this.#run
-    const { picks } = this.#request
     const links = graphLinksOf(served.relations).byType.get(part.kind.typeName) ?? []
     const followed: { readonly link: GraphLink; readonly to: KindView }[] = []
     const steps: WalkStep<KindView>[] = []
     for (const link of links) {
-      if (picks === undefined ? !link.isDefault : !picks.has(link)) continue
+      if (!follows(this.#request, link)) continue
       const read = this.#partsOf(part, link)
       const to = read?.get(link.to.typeName)
       if (read === undefined || to === undefined) {

@@ -1,0 +1,509 @@
+/*
+ * One kind of one cluster, from its informer to the archive, for one run of the informer.
+ *
+ * The recording hears each step of the informer, after the store. While it is `current`, it gathers the changes in batches of
+ * some hundred, or of a quarter of a second, and writes one after the other. An event has its bytes as they came; the state
+ * of what a list concluded is the held row, which becomes text when its batch is written. If the archive refuses a batch, or
+ * too many bytes wait, the recording is `behind`: it gathers nothing, and compares the kind as soon as it can, by a whole list
+ * of the store (`#writeList`); what happens during that waits. It begins `behind`, unless the store begins with the
+ * archive's own rows (`base`).
+ *
+ * A change is late, and says when the state before was last known, if the watch was away for more than a second before, or
+ * the process was. Changes are late until the server has sent what it had when the watch began.
+ */
+
+import type { ArchivedPlace, ArchivedResource, ArchivedStep } from '../cache/archived-resource.ts'
+import {
+  createObjectCodec,
+  type HeldObject,
+  type ObjectCodec,
+} from '../informer/codec/object-codec.ts'
+import type { InformerObserver } from '../informer/informer-observer.ts'
+import type { ArchivedBase } from '../informer/reflector/archived-base.ts'
+import type { SharedInformer } from '../informer/shared-informer.ts'
+import type { Change, ChangeType } from '../informer/store/change.ts'
+import type { ApiResource } from '../kubernetes/api-resource.ts'
+import {
+  compareResourceVersions,
+  readJointPosition,
+  resourceVersion,
+  type ResourceVersion,
+} from '../kubernetes/resource-version.ts'
+import { Backoff, sleep } from '../lib/backoff.ts'
+import { withDeadline } from '../lib/deadline.ts'
+import { inSlices } from '../lib/event-loop.ts'
+import {
+  type ArchiveBatch,
+  type ArchiveCalls,
+  type ArchivedKind,
+  type KindState,
+  recordTypes,
+} from './archive-calls.ts'
+
+export interface KindRecordingOptions {
+  readonly calls: ArchiveCalls
+  readonly resource: ApiResource
+  readonly place: ArchivedPlace
+  readonly kind: ArchivedKind
+  readonly waiting: WaitingChanges
+  /** The end of the recording before this one. */
+  readonly after: Promise<void> | undefined
+  readonly ended: (recording: KindRecording) => void
+}
+
+/** What waits in all recordings of the process, and how many changes found no room. */
+export interface WaitingChanges {
+  bytes: number
+  dropped: number
+}
+
+/** The most bytes that wait. */
+const maxWaitingBytes = 32 * 2 ** 20
+const maxRecords = 300
+const maxBatchBytes = 2 ** 20
+const gatherMs = 250
+/** A watch that was away for less is not told. */
+const awayMs = 1_000
+/** How long after its begin a watch may still send what it had. */
+const lateMs = 2_000
+/** How long a start waits for what the archive has of a kind, and a resumption for what it has not written yet. */
+const deadlineMs = 5_000
+const pauses = { initialMs: 250, maxMs: 5_000 }
+/** What a record takes besides its text. */
+const recordBytes = 200
+/** Between two points where the work may pause. */
+const recordsPerStep = 8
+
+const places: Readonly<Record<ChangeType, number>> = {
+  ADDED: recordTypes.indexOf('ADDED'),
+  MODIFIED: recordTypes.indexOf('MODIFIED'),
+  DELETED: recordTypes.indexOf('REMOVED'),
+}
+
+/** What becomes an `ArchiveBatch`. */
+class Batch {
+  readonly timeMs: number
+  readonly afterMs: number | undefined
+  position: ResourceVersion
+  readonly keys: string[] = []
+  readonly uids: string[] = []
+  readonly types: number[] = []
+  /** The text of an event, or a row; `undefined`: no text. */
+  readonly states: (Uint8Array | HeldObject | undefined)[] = []
+  bytes = 0
+
+  constructor(timeMs: number, afterMs: number | undefined, position: ResourceVersion) {
+    this.timeMs = timeMs
+    this.afterMs = afterMs
+    this.position = position
+  }
+
+  get isFull(): boolean {
+    return this.keys.length >= maxRecords || this.bytes >= maxBatchBytes
+  }
+
+  add(
+    type: ChangeType,
+    key: string,
+    uid: string,
+    state: Uint8Array | HeldObject | undefined,
+  ): void {
+    this.keys.push(key)
+    this.uids.push(uid)
+    this.types.push(places[type])
+    this.states.push(state)
+    this.bytes += recordBytes + (state instanceof Uint8Array ? state.length : 0)
+  }
+}
+
+/** Numbers the lists of the process. */
+let lists = 0
+
+export class KindRecording implements ArchivedResource {
+  readonly #options: KindRecordingOptions
+  readonly #codec: ObjectCodec
+  readonly #stop = new AbortController()
+  readonly #backoff = new Backoff(pauses)
+  #kind: ArchivedKind
+  #registered: Promise<KindState>
+  #incarnation: string
+  #informer: SharedInformer | undefined
+  #running: Promise<void> = Promise.resolve()
+  #mode: 'behind' | 'listing' | 'current' = 'behind'
+  /** The position of the rows that the store begins with. */
+  #basePosition: string | undefined
+  #open: Batch | undefined
+  #timer: NodeJS.Timeout | undefined
+  /** What is to be written, oldest first. */
+  #waiting: Batch[] = []
+  #wake: PromiseWithResolvers<void> | undefined
+  /** The waits for the moment when nothing waits. */
+  #idle: PromiseWithResolvers<void> | undefined
+  /** Since when the watch is away, in milliseconds since the epoch. */
+  #awayMs: number | undefined
+  /** What comes is late: the states before were known at this time. */
+  #lateSinceMs: number | undefined
+  /** `performance.now()` when what comes is no longer late. */
+  #lateUntil = Infinity
+
+  constructor(options: KindRecordingOptions) {
+    const { kind, place, resource } = options
+    this.#options = options
+    this.#kind = kind
+    this.#codec = createObjectCodec({ resource })
+    this.#incarnation = place.incarnation()
+    this.#registered = this.#register()
+  }
+
+  async base(signal: AbortSignal): Promise<ArchivedBase | undefined> {
+    const { calls, place } = this.#options
+    const { keysOnly, masked } = this.#kind
+    const state = await this.#stateWithin(deadlineMs)
+    signal.throwIfAborted()
+    const incarnation = place.incarnation()
+    if (state?.position === undefined || keysOnly || masked.length > 0) return undefined
+    if (incarnation === '' || state.incarnation !== incarnation) return undefined
+    const position = resourceVersion(state.position)
+    if (readJointPosition(position) !== undefined) return undefined
+    const reached = await place.reached(position)
+    signal.throwIfAborted()
+    const order = reached && compareResourceVersions(reached, position)
+    if (typeof order === 'number' && order < 0) {
+      place.wentBack()
+      return undefined
+    }
+    this.#basePosition = position
+    this.#lateSinceMs = state.writtenMs
+    return {
+      resourceVersion: position,
+      reached: typeof order === 'number' ? reached : undefined,
+      objects: calls.objects(state.id),
+    }
+  }
+
+  record(informer: SharedInformer): () => void {
+    this.#informer = informer
+    const forget = informer.observe(this.#observer())
+    this.#running = this.#run()
+    if (informer.hasSynced()) this.#wakeUp()
+    return () => {
+      forget()
+      void this.end()
+    }
+  }
+
+  async changesSince(
+    position: ResourceVersion,
+    limit: number,
+  ): Promise<readonly ArchivedStep[] | undefined> {
+    const state = await this.#stateWithin(deadlineMs)
+    if (state === undefined || this.#mode !== 'current') return undefined
+    this.#seal()
+    if (this.#waiting.length > 0) {
+      this.#idle ??= Promise.withResolvers()
+      await withDeadline('writing', this.#idle.promise, deadlineMs)
+    }
+    const isCurrent = this.#mode === 'current'
+    return isCurrent ? await this.#options.calls.changesSince(state.id, position, limit) : undefined
+  }
+
+  /** The kind has another form from now on: it is compared anew. */
+  redefine(kind: ArchivedKind): void {
+    if (kind.form === this.#kind.form || this.#stop.signal.aborted) return
+    this.#kind = kind
+    this.#registered = this.#register()
+    this.#fallBehind()
+    this.#wakeUp()
+  }
+
+  /** Writes what waits, and ends. Never rejects. */
+  async end(): Promise<void> {
+    if (!this.#stop.signal.aborted) {
+      this.#seal()
+      this.#stop.abort()
+      this.#wakeUp()
+    }
+    await this.#running
+  }
+
+  #observer(): InformerObserver {
+    return {
+      advanced: (position, changes, isList) => this.#advanced(position, changes, isList),
+      failed: (failure) => {
+        const contactMs = this.#informer?.lastContactMs
+        if (contactMs === undefined || (failure !== 'watch' && failure !== 'list')) return
+        const lastMs = Date.now() - (performance.now() - contactMs)
+        this.#awayMs = Math.min(this.#awayMs ?? Infinity, Math.round(lastMs))
+      },
+      watched: () => {
+        this.#awayMs ??= Date.now()
+      },
+      watching: () => {
+        const sinceMs = this.#awayMs
+        this.#awayMs = undefined
+        if (sinceMs === undefined) return
+        this.#lateUntil = performance.now() + lateMs
+        if (Date.now() - sinceMs > awayMs) this.#lateSinceMs ??= sinceMs
+      },
+      stopped: () => void this.end(),
+    }
+  }
+
+  #advanced(position: ResourceVersion, changes: readonly Change[], isList: boolean): void {
+    if (isList && changes.length === 0 && this.#basePosition === position) {
+      this.#mode = 'current'
+      return
+    }
+    if (this.#mode === 'behind') {
+      if (isList) this.#lateSinceMs = undefined
+      this.#wakeUp()
+      return
+    }
+    const nowMs = Date.now()
+    const isLate = performance.now() < this.#lateUntil
+    const afterMs = (isLate ? this.#lateSinceMs : undefined) ?? (isList ? this.#awayMs : undefined)
+    if (!isLate || isList || changes.length === 0) this.#lateSinceMs = undefined
+    if (isList) this.#awayMs = undefined
+    if (changes.length > maxRecords) {
+      // One step is one batch, or a list.
+      this.#fallBehind()
+      this.#wakeUp()
+      return
+    }
+    if (isList && afterMs !== undefined) this.#noteGap(afterMs, nowMs)
+    this.#gather(position, changes, nowMs, afterMs)
+  }
+
+  #gather(
+    position: ResourceVersion,
+    changes: readonly Change[],
+    nowMs: number,
+    afterMs: number | undefined,
+  ): void {
+    const open = this.#open
+    if (open !== undefined && (open.afterMs !== afterMs || nowMs < open.timeMs)) this.#seal()
+    const batch = (this.#open ??= this.#begin(nowMs, afterMs, position))
+    for (const change of changes) {
+      const text = change.takeText()
+      // The archive has the last state of what a list lacks.
+      const state = change.type === 'DELETED' && !change.finalStateKnown ? undefined : change.held
+      batch.add(change.type, change.key, change.uid, text ?? state)
+    }
+    batch.position = position
+    if (batch.isFull) this.#seal()
+  }
+
+  #begin(timeMs: number, afterMs: number | undefined, position: ResourceVersion): Batch {
+    this.#timer = setTimeout(() => this.#seal(), gatherMs).unref()
+    return new Batch(timeMs, afterMs, position)
+  }
+
+  #seal(): void {
+    const batch = this.#open
+    if (batch === undefined) return
+    clearTimeout(this.#timer)
+    this.#open = undefined
+    this.#waiting.push(batch)
+    const { waiting } = this.#options
+    waiting.bytes += batch.bytes
+    if (waiting.bytes > maxWaitingBytes) this.#fallBehind()
+    this.#wakeUp()
+  }
+
+  /** Forgets what waits: a whole list comes next. */
+  #fallBehind(): void {
+    const { waiting } = this.#options
+    clearTimeout(this.#timer)
+    for (const batch of this.#waiting) waiting.bytes -= batch.bytes
+    for (const { keys } of [...this.#waiting, ...(this.#open ? [this.#open] : [])])
+      waiting.dropped += keys.length
+    this.#open = undefined
+    this.#waiting = []
+    this.#mode = 'behind'
+  }
+
+  #wakeUp(): void {
+    this.#wake?.resolve()
+    this.#wake = undefined
+  }
+
+  #noteGap(fromMs: number, toMs: number): void {
+    const { calls } = this.#options
+    this.#registered.then(({ id }) => calls.gap(id, fromMs, toMs)).catch(() => {})
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop
+    while (!signal.aborted) {
+      if (!this.#isDue) {
+        this.#idle?.resolve()
+        this.#idle = undefined
+        this.#wake ??= Promise.withResolvers()
+        await this.#wake.promise
+        continue
+      }
+      try {
+        if (this.#mode === 'behind') await this.#writeList()
+        else await this.#writeFirst()
+      } catch {
+        this.#fallBehind()
+        await sleep(this.#backoff.nextMs(), signal, true)
+      }
+    }
+    try {
+      if (this.#mode === 'behind' && this.#isDue) await this.#writeList()
+      while (this.#waiting.length > 0) await this.#writeFirst()
+    } catch {
+      // The next run of the informer compares.
+    }
+    this.#fallBehind()
+    this.#idle?.resolve()
+    this.#options.ended(this)
+  }
+
+  get #isDue(): boolean {
+    if (this.#mode === 'behind') return this.#informer?.hasSynced() === true
+    return this.#waiting.length > 0
+  }
+
+  async #writeFirst(): Promise<void> {
+    const [batch] = this.#waiting
+    if (batch === undefined) return
+    await this.#write(batch)
+    // It may have fallen behind meanwhile.
+    if (this.#waiting[0] !== batch) return
+    this.#waiting.shift()
+    this.#options.waiting.bytes -= batch.bytes
+  }
+
+  /** Writes all objects of the store, as they are in one tick. What happens after that tick waits. */
+  async #writeList(): Promise<void> {
+    await this.#registered
+    await this.#verified()
+    const informer = this.#informer
+    if (informer?.hasSynced() !== true) return
+    const { store } = informer
+    const timeMs = Date.now()
+    let last = new Batch(timeMs, undefined, store.resourceVersion)
+    const parts = [last]
+    for (const id of store.ids()) {
+      if (last.isFull) parts.push((last = new Batch(timeMs, undefined, store.resourceVersion)))
+      last.add('ADDED', store.keyOf(id), store.uidOf(id), store.held(id))
+    }
+    this.#mode = 'listing'
+    this.#lateSinceMs = undefined
+    const number = ++lists
+    for (const part of parts) {
+      await this.#write(part, { number, isLast: part === last })
+      if (this.#stateNow !== 'listing') return
+    }
+    this.#mode = 'current'
+    this.#backoff.restart()
+  }
+
+  /** Read anew, since it changes between two turns. */
+  get #stateNow(): string {
+    return this.#mode
+  }
+
+  async #write(batch: Batch, list?: ArchiveBatch['list']): Promise<void> {
+    const { calls, place } = this.#options
+    const texts = await this.#textsOf(batch)
+    await this.#verified()
+    const { id } = await this.#registered
+    // Until it is known, the cluster's identity is empty.
+    if (this.#incarnation === '') this.#incarnation = place.incarnation()
+    const incarnation = this.#incarnation
+    if (place.incarnation() !== incarnation || !place.isVerified()) {
+      throw new Error('the cluster may be another one')
+    }
+    const { timeMs, afterMs, position, keys, uids, types } = batch
+    await calls.write({
+      kind: id,
+      incarnation,
+      timeMs,
+      ...(afterMs === undefined ? {} : { afterMs }),
+      ...(list === undefined ? {} : { list }),
+      ...(list?.isLast === false ? {} : { position }),
+      keys,
+      uids,
+      types: Uint8Array.from(types),
+      ...texts,
+    })
+  }
+
+  /** The texts of a batch, one after the other. Rows are written as text, in slices. */
+  async #textsOf({ states }: Batch): Promise<Pick<ArchiveBatch, 'ends' | 'bytes'>> {
+    const texts: Uint8Array[] = []
+    const write = function* (this: KindRecording): Generator<void, true> {
+      for (const [at, state] of states.entries()) {
+        if (at % recordsPerStep === recordsPerStep - 1) yield
+        texts.push(state === undefined ? noText : this.#textOf(state))
+      }
+      return true
+    }
+    await inSlices(write.call(this), () => false)
+    const ends = new Uint32Array(texts.length)
+    const bytes = new Uint8Array(texts.reduce((sum, { length }) => sum + length, 0))
+    let end = 0
+    for (const [at, text] of texts.entries()) {
+      bytes.set(text, end)
+      end += text.length
+      ends[at] = end
+    }
+    return { ends, bytes }
+  }
+
+  #textOf(state: Uint8Array | HeldObject): Uint8Array {
+    if (state instanceof Uint8Array) return state
+    const object = this.#codec.decode(state)
+    try {
+      return encoder.encode(JSON.stringify(object))
+    } catch {
+      // Nested too deep to be written.
+      const { apiVersion, kind, metadata } = object
+      return encoder.encode(JSON.stringify({ apiVersion, kind, metadata }))
+    }
+  }
+
+  /** Resolves once it is known that the store is of this incarnation of the cluster. */
+  async #verified(): Promise<void> {
+    const { isVerified } = this.#options.place
+    while (!isVerified() && !this.#stop.signal.aborted) {
+      await sleep(verifyMs, this.#stop.signal, true)
+    }
+  }
+
+  async #stateWithin(ms: number): Promise<KindState | undefined> {
+    return await withDeadline('the archive', this.#registered, ms).catch(() => undefined)
+  }
+
+  /** Tries until it is registered. Rejects when the recording has ended. */
+  #register(): Promise<KindState> {
+    const { calls, after } = this.#options
+    const kind = this.#kind
+    const { signal } = this.#stop
+    const registering = async (): Promise<KindState> => {
+      const backoff = new Backoff(pauses)
+      await after
+      for (;;) {
+        signal.throwIfAborted()
+        try {
+          // oxlint-disable-next-line no-await-in-loop -- retries
+          return await calls.kind(kind)
+        } catch {
+          // oxlint-disable-next-line no-await-in-loop -- as above
+          await sleep(backoff.nextMs(), signal, true)
+        }
+      }
+    }
+    const registered = registering()
+    // It may reject while nobody waits.
+    registered.catch(() => {})
+    return registered
+  }
+}
+
+const encoder = new TextEncoder()
+const noText = new Uint8Array()
+const verifyMs = 20

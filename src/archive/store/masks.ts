@@ -1,0 +1,129 @@
+/*
+ * What stands in place of a value that is not kept: a mark, which tells whether the value is another one than before and
+ * nothing else. It is an HMAC under a key that only this process has and never writes, so that the file does not confirm a
+ * guess. Marks of two processes cannot be compared: such a value counts as the same, unless an object has a new resource
+ * version and nothing else differs. Marks are never given to readers, who get `null`.
+ */
+
+import { randomBytes } from 'node:crypto'
+import { isJsonObject } from '../../lib/json.ts'
+import { KeyedHash } from '../../lib/keyed-hash.ts'
+import { type Fields, fieldsOf, ownValue } from '../../kubernetes/fields.ts'
+import { lastAppliedAnnotation } from '../../kubernetes/object.ts'
+import { escaped } from '../../kubernetes/field-changes.ts'
+import type { ArchivedKind } from '../archive-calls.ts'
+import { edited, stepsOf } from './paths.ts'
+
+/** How a mark begins. */
+const begin = '\u0000m'
+const run = randomBytes(6).toString('hex')
+const keyed = new KeyedHash(randomBytes(64))
+
+/** Annotations in which tools keep the whole object. */
+const copies: readonly string[] = [
+  lastAppliedAnnotation,
+  'banzaicloud.com/last-applied',
+  'kapp.k14s.io/original',
+  'kapp.k14s.io/original-diff',
+  'kapp.k14s.io/original-diff-full',
+  'objectset.rio.cattle.io/applied',
+]
+
+/** An object with marks in place of the values that are not kept. `entries`: its `managedFields`. */
+export function masked(
+  { keysOnly, masked: paths }: ArchivedKind,
+  object: object,
+  entries: readonly Fields[],
+): object {
+  if (!keysOnly && paths.length === 0) return object
+  const { uid, resourceVersion } = fieldsOf(fieldsOf(object)['metadata'])
+  const hide = (value: unknown, path: string): string =>
+    `${begin}${run}.${keyed.of(JSON.stringify([uid, path, value])).slice(0, 22)}`
+  let kept: unknown = object
+  const patterns = [
+    ...paths.map(stepsOf),
+    ...copies.map((name) => ['metadata', 'annotations', name]),
+  ]
+  if (keysOnly) {
+    kept = withNamedKeys(fieldsOf(object), entries, String(resourceVersion))
+    const values = valuesIn(kept)
+    const hideCopy = (text: unknown, path: string): unknown =>
+      typeof text === 'string' && values.some((value) => text.includes(value))
+        ? hide(text, path)
+        : text
+    kept = edited(kept, ['metadata', 'annotations', '*'], hideCopy)
+    if ('data' in object) patterns.push(['data', '*'])
+    patterns.push(['binaryData', '*'], ['stringData', '*'])
+  }
+  for (const steps of patterns) kept = edited(kept, steps, hide)
+  return kept as object
+}
+
+/**
+ * Of an object that came as its metadata only, the keys are known by those who manage them. The mark of such a key is that of
+ * no process: nothing is known of its value.
+ */
+function withNamedKeys(object: Fields, entries: readonly Fields[], version: string): object {
+  if (object['data'] !== undefined) return object
+  const steps = entries.flatMap(({ fieldsV1 }) =>
+    Object.keys(fieldsOf(fieldsOf(fieldsV1)['f:data'])),
+  )
+  const names = steps.filter((step) => step.startsWith('f:')).map((step) => step.slice(2))
+  if (names.length === 0) return object
+  const mark = `${begin}.${version.replaceAll(/\W/g, '')}`
+  return { ...object, data: Object.fromEntries(names.map((name) => [name, mark])) }
+}
+
+/** The values of a Secret, in both forms, but for those too short to be told from other texts. */
+function valuesIn(object: unknown): readonly string[] {
+  const { data, stringData } = fieldsOf(object)
+  const coded = Object.values(fieldsOf(data)).filter((value) => typeof value === 'string')
+  const plain = Object.values(fieldsOf(stringData)).filter((value) => typeof value === 'string')
+  const decoded = coded.map((value) => Buffer.from(value, 'base64').toString())
+  return [...coded, ...plain, ...decoded].filter((value) => value.length >= 4)
+}
+
+export function isMark(value: unknown): value is string {
+  return (
+    typeof value === 'string' &&
+    value.startsWith(begin) &&
+    /^m[0-9a-f]*\.[\w+/]*$/.test(value.slice(1))
+  )
+}
+
+/** Whether two values differ as far as can be told: marks of different processes do not say. */
+export function areUnknown(before: unknown, after: unknown): boolean {
+  if (!isMark(before) || !isMark(after)) return false
+  const [one, other] = [before, after].map((mark) => mark.slice(0, mark.indexOf('.')))
+  return one !== other || one === begin
+}
+
+/** Whether it cannot be told whether a value of an object is the same as in another state. */
+export function hasUnknown(before: unknown, after: unknown): boolean {
+  if (areUnknown(before, after)) return true
+  if (Array.isArray(before) && Array.isArray(after)) {
+    return before.some((item, at) => hasUnknown(item, after[at]))
+  }
+  if (!isJsonObject(before) || !isJsonObject(after)) return false
+  return Object.keys(before).some((name) =>
+    hasUnknown(ownValue(before, name), ownValue(after, name)),
+  )
+}
+
+/** Where values of which nothing can be told stand together. */
+export function placeOfUnknown(before: unknown, after: unknown, path: string = ''): string {
+  const [one, other] = [fieldsOf(before), fieldsOf(after)]
+  const names = Object.keys(one).filter((name) =>
+    hasUnknown(ownValue(one, name), ownValue(other, name)),
+  )
+  const [name = ''] = names
+  if (names.length !== 1 || areUnknown(ownValue(one, name), ownValue(other, name))) return path
+  return placeOfUnknown(one[name], other[name], `${path}/${escaped(name)}`)
+}
+
+const marks = /(?<=[:[,])"\\u0000m[0-9a-f]*\.[\w+/]*"(?=[,\]}])/g
+
+/** JSON with `null` in place of marks. */
+export function withoutMarks(text: string): string {
+  return text.includes('"\\u0000m') ? text.replaceAll(marks, 'null') : text
+}

@@ -1,0 +1,118 @@
+/*
+ * The archive of a gateway. `hold` decides with each new schema which kinds are archived, and how their rows are made (their
+ * form); `Preload` leases these kinds. The caches ask for the archive of a resource when its informer starts
+ * (`archiveOf`), and get a recording (`archive/kind-recording.ts`), which gives the objects to begin with and keeps what
+ * the informer sees.
+ */
+
+import { createHash } from 'node:crypto'
+import { type Archive, openArchive } from '../archive/archive.ts'
+import type { ArchivedKind } from '../archive/archive-calls.ts'
+import { type ArchiveOptions, maskedField } from '../archive/archive-options.ts'
+import { KindRecording, type WaitingChanges } from '../archive/kind-recording.ts'
+import type { ArchiveOf } from '../cache/archived-resource.ts'
+import type { Kind } from '../graphql/model/kind.ts'
+import type { ServedSchema } from '../graphql/served/served-schema.ts'
+import type { ApiResource } from '../kubernetes/api-resource.ts'
+import { withDeadline } from '../lib/deadline.ts'
+import type { GatewayLog } from './observers.ts'
+
+/** What decides how the API server writes the objects of a resource; `undefined` while it is unknown. */
+export type FormOf = (cluster: string, resource: ApiResource) => string | undefined
+
+/** Another version of how rows are made: rows of the one before are no base for a restart. */
+const codecForm = 1
+const endDeadlineMs = 5_000
+
+export class Archiving implements AsyncDisposable {
+  /** Answers questions about the past. */
+  readonly archive: Archive
+  readonly isRequired: boolean
+  readonly #options: ArchiveOptions
+  readonly #recordings = new Map<string, KindRecording>()
+  readonly #waiting: WaitingChanges = { bytes: 0, dropped: 0 }
+  #kinds: ReadonlyMap<string, ArchivedKind> = new Map()
+
+  private constructor(archive: Archive, options: ArchiveOptions) {
+    this.archive = archive
+    this.#options = options
+    this.isRequired = options.required ?? false
+  }
+
+  /** Rejects with `ArchiveError`: see `openArchive`. */
+  static async open(options: ArchiveOptions, log: GatewayLog): Promise<Archiving> {
+    const archive = await openArchive(options, (message) => log.warn(message))
+    return new Archiving(archive, options)
+  }
+
+  /** Whether a kind is archived, wherever it is served. */
+  isArchived(kind: Kind, { commonKinds, problemKinds }: ServedSchema): boolean {
+    if (kind.metadataOnly || kind.uncached) return false
+    const { kinds } = this.#options
+    return kinds?.includes(kind.listField) ?? (commonKinds.has(kind) || problemKinds.has(kind))
+  }
+
+  /** Archives the kinds that the schema serves now. */
+  hold(served: ServedSchema, formOf: FormOf): void {
+    const archived = [...served.kinds.values()].filter((kind) => this.isArchived(kind, served))
+    const kinds = new Map<string, ArchivedKind>()
+    for (const cluster of served.clusters.keys()) {
+      for (const kind of archived) {
+        const { resource } = kind
+        const form = formOf(cluster, resource)
+        if (form === undefined) continue
+        const known = this.#kindOf(cluster, resource, form)
+        kinds.set(placeOf(known), known)
+        this.#recordings.get(placeOf(known))?.redefine(known)
+      }
+    }
+    this.#kinds = kinds
+  }
+
+  readonly archiveOf: ArchiveOf = (resource, place) => {
+    const key = placeOf({ ...resource, cluster: place.cluster })
+    const kind = this.#kinds.get(key)
+    if (kind?.version !== resource.version) return undefined
+    const recording = new KindRecording({
+      calls: this.archive,
+      resource,
+      place,
+      kind,
+      waiting: this.#waiting,
+      after: this.#recordings.get(key)?.end(),
+      ended: (ended) => {
+        if (this.#recordings.get(key) === ended) this.#recordings.delete(key)
+      },
+    })
+    this.#recordings.set(key, recording)
+    return recording
+  }
+
+  /** Call it when the informers have stopped. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const ending = Promise.all([...this.#recordings.values()].map((one) => one.end()))
+    // What cannot be written in time is seen again after a restart.
+    await withDeadline('writing the archive', ending, endDeadlineMs).catch(() => {})
+    await this.archive[Symbol.asyncDispose]()
+  }
+
+  #kindOf(cluster: string, resource: ApiResource, serverForm: string): ArchivedKind {
+    const { group, version, kind, namespaced } = resource
+    const masked = (this.#options.masked ?? [])
+      .map(maskedField)
+      .filter((one) => one.kind === kind || one.kind === `${group}/${kind}`)
+      .map(({ path }) => path)
+    const text = JSON.stringify([codecForm, version, kind, namespaced, masked, serverForm])
+    const form = createHash('sha256').update(text).digest('base64url').slice(0, 22)
+    const names = { cluster, group, version, kind, namespaced, resource: resource.resource }
+    return { ...names, form, keysOnly: false, masked }
+  }
+}
+
+function placeOf({
+  cluster,
+  group,
+  resource,
+}: Pick<ArchivedKind, 'cluster' | 'group' | 'resource'>): string {
+  return JSON.stringify([cluster, group, resource])
+}

@@ -1,0 +1,54 @@
+import { once } from 'node:events'
+import { createServer, request as send } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** A proxy on loopback before an API server without TLS, which notes what is asked. */
+export interface RequestProxy extends AsyncDisposable {
+  /** `http://127.0.0.1:PORT`. */
+  readonly url: string
+  /** Where requests go: `http://HOST:PORT`. */
+  target: string
+  /** `GET /api/v1/pods?watch=true`, in the order of their arrival. */
+  readonly requests: string[]
+}
+
+export async function startRequestProxy(target: string): Promise<RequestProxy> {
+  const requests: string[] = []
+  const server = createServer((incoming, answer) => {
+    const { method, url = '/', headers } = incoming
+    requests.push(`${method} ${url}`)
+    const outgoing = send(new URL(url, proxy.target), { method, headers }, (response) => {
+      answer.writeHead(response.statusCode ?? 502, response.headers)
+      answer.flushHeaders()
+      response.pipe(answer)
+      response.once('error', () => answer.destroy())
+    })
+    outgoing.once('error', () => answer.destroy())
+    answer.once('close', () => outgoing.destroy())
+    incoming.pipe(outgoing)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const proxy = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    target,
+    requests,
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+  return proxy
+}
+
+/** The requests for the whole of a resource, by LIST or by a watch that begins with all objects. */
+export function listsOf(proxy: RequestProxy, path: string): readonly string[] {
+  return proxy.requests.filter((one) => {
+    const url = new URL(one.slice(one.indexOf(' ') + 1), 'http://host')
+    if (!one.startsWith('GET ') || url.pathname !== path) return false
+    const { searchParams } = url
+    const isWatch = searchParams.get('watch') === 'true' || searchParams.get('watch') === '1'
+    return !isWatch || searchParams.get('sendInitialEvents') === 'true'
+  })
+}
