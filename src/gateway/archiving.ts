@@ -7,7 +7,7 @@
 
 import { createHash } from 'node:crypto'
 import { type Archive, openArchive } from '../archive/archive.ts'
-import type { ArchivedKind } from '../archive/archive-calls.ts'
+import type { ArchiveCounts, ArchivedKind } from '../archive/archive-calls.ts'
 import { type ArchiveOptions, maskedField } from '../archive/archive-options.ts'
 import { KindRecording, type WaitingChanges } from '../archive/kind-recording.ts'
 import type { ArchiveOf } from '../cache/archived-resource.ts'
@@ -50,6 +50,12 @@ export class Archiving implements AsyncDisposable {
     if (kind.metadataOnly || kind.uncached) return false
     const { kinds } = this.#options
     return kinds?.includes(kind.listField) ?? (commonKinds.has(kind) || problemKinds.has(kind))
+  }
+
+  /** What metrics show. */
+  counts(): ArchiveCounts {
+    const counts = this.archive.counts()
+    return { ...counts, dropped: counts.dropped + this.#waiting.dropped }
   }
 
   /** Archives the kinds that the schema serves now. */
