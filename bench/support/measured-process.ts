@@ -6,6 +6,8 @@ export type Figures = Readonly<Record<string, number>>
 
 export interface MeasureOptions {
   readonly deadlineMs?: number
+  /** Options of Node besides `--expose-gc`. */
+  readonly nodeOptions?: readonly string[]
   readonly onLine?: () => void
 }
 
@@ -16,9 +18,10 @@ export interface MeasureOptions {
 export async function measure(
   script: string,
   args: readonly (string | number)[],
-  { deadlineMs = 300_000, onLine }: MeasureOptions = {},
+  { deadlineMs = 300_000, nodeOptions = [], onLine }: MeasureOptions = {},
 ): Promise<Figures> {
-  const child = spawn(process.execPath, ['--expose-gc', script, ...args.map(String)], {
+  const options = ['--expose-gc', ...nodeOptions]
+  const child = spawn(process.execPath, [...options, script, ...args.map(String)], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, NODE_ENV: 'production' },
   })

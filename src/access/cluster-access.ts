@@ -150,13 +150,13 @@ export class ClusterAccess implements AsyncDisposable {
   /** The known list access of a viewer to a kind. */
   list(asker: Viewer, question: ListQuestion): ListAccess {
     const viewer = this.#local(asker)
-    const { resource, verbs, within, isAny = false } = question
+    const { resource, verbs, within, isAny = false, isPast = false } = question
     const place = within === undefined ? '*' : within.toSorted().join(',')
     // If one namespace is enough, the scope has only that one. It is no answer to the question about all.
-    const extent = isAny ? 'any' : 'all'
+    const extent = isPast ? 'past' : isAny ? 'any' : 'all'
     const key = `${viewerKey(viewer)}\n${resource.group}/${resource.resource}\n${verbs.join()}\n${extent} ${place}`
     const known = this.#scopes.get(key)
-    const present = question.present()
+    const present = isPast ? undefined : question.present()
     if (known !== undefined && this.#isCurrent(known, viewer, present)) return known.access
     let untilMs = Number.POSITIVE_INFINITY
     let isByOthers = false
@@ -174,9 +174,11 @@ export class ClusterAccess implements AsyncDisposable {
         maxNamespaces: this.limits.maxNamespaces,
       },
     )
-    if (access.state === 'allowed' || access.state === 'forbidden') {
-      const isWhole = access.state === 'allowed' && access.scope.form === 'all'
-      const depends = within === undefined && !isWhole
+    const isWhole = access.state === 'allowed' && access.scope.form === 'all'
+    const depends = within === undefined && !isWhole
+    // No store tells of a change of the namespaces of the past.
+    const isKept = !(isPast && depends)
+    if (isKept && (access.state === 'allowed' || access.state === 'forbidden')) {
       const candidates = depends ? new Set(present?.namespaces()) : undefined
       const position = present?.position
       const version = this.#versionOf(viewer, isByOthers)

@@ -20,6 +20,8 @@ export interface ListQuestion {
    * namespace, even if more are allowed.
    */
   readonly isAny?: boolean | undefined
+  /** Whether objects that are gone count: then namespaces without objects do, too. */
+  readonly isPast?: boolean | undefined
   /** The namespaces with objects of the resource; `undefined` if unknown. */
   readonly present: () => PresentNamespaces | undefined
 }

@@ -214,6 +214,21 @@ export interface DifferencesQuestion {
   readonly limit: number
 }
 
+/** A kind of a cluster of which the archive has rows or changes. */
+export type KeptKind = Pick<
+  ArchivedKind,
+  'cluster' | 'group' | 'resource' | 'version' | 'kind' | 'namespaced'
+>
+
+/** The archive, for those who read it. */
+export interface ArchiveReads extends Pick<
+  ArchiveCalls,
+  'kinds' | 'changes' | 'objectAt' | 'differences'
+> {
+  /** Calls `listener` after changes were written. Returns a function that removes it. */
+  onWritten(listener: () => void): () => void
+}
+
 export interface ArchiveState {
   readonly objects: number
   readonly changes: number
@@ -262,6 +277,8 @@ export interface ArchiveCalls {
     resourceVersion: string,
     limit: number,
   ): Promise<readonly ResumedChange[] | undefined>
+  /** The kinds of all clusters that the archive has something of, also those that are kept no more. */
+  kinds(): Promise<readonly KeptKind[]>
   changes(question: ChangesQuestion): Promise<ChangesPage>
   objectAt(question: PastQuestion): Promise<PastObject>
   differences(question: DifferencesQuestion): Promise<ChangesPage>

@@ -10,10 +10,12 @@ import type {
   ArchiveBatch,
   ArchiveCalls,
   ArchivedKind,
+  ArchiveReads,
   ArchiveState,
   ChangesPage,
   ChangesQuestion,
   DifferencesQuestion,
+  KeptKind,
   KindState,
   ObjectChunk,
   PastObject,
@@ -23,7 +25,7 @@ import type {
 import { ArchiveError, type ArchiveErrorCode, type ArchiveOptions } from './archive-options.ts'
 import type { WorkerCall, WorkerMessage } from './store/archive-worker.ts'
 
-export interface Archive extends ArchiveCalls, AsyncDisposable {
+export interface Archive extends ArchiveCalls, ArchiveReads, AsyncDisposable {
   /** How writing goes, without asking the database. */
   readonly figures: ArchiveFigures
 }
@@ -80,6 +82,7 @@ class WorkerArchive implements Archive {
   /** The ids of kinds whose next batch has to be a list. */
   readonly #behind = new Set<number>()
   readonly #kinds = new Map<number, ArchivedKind>()
+  readonly #listeners = new Set<() => void>()
   #waitingBytes = 0
   #droppedChanges = 0
   #failing: ArchiveFigures['failing']
@@ -125,6 +128,7 @@ class WorkerArchive implements Archive {
     this.#waitingBytes += bytes
     try {
       await this.#call<void>('write', [ofItsOwn(batch)], batch)
+      for (const listener of this.#listeners) listener()
     } catch (error) {
       // Whatever comes after a batch that was not written has no base.
       this.#drop(batch)
@@ -163,6 +167,15 @@ class WorkerArchive implements Archive {
     limit: number,
   ): Promise<readonly ResumedChange[] | undefined> {
     return this.#ask('changesSince', [kind, resourceVersion, limit])
+  }
+
+  kinds(): Promise<readonly KeptKind[]> {
+    return this.#ask('kinds', [])
+  }
+
+  onWritten(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
   }
 
   changes(question: ChangesQuestion): Promise<ChangesPage> {

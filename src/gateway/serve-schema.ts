@@ -9,6 +9,7 @@
 
 import { createHash } from 'node:crypto'
 import type { ClusterAccess } from '../access/cluster-access.ts'
+import type { ArchiveReads } from '../archive/archive-calls.ts'
 import type { ClusterCache, ServedResource } from '../cache/cluster-cache.ts'
 import type { ReadExtension } from '../graphql/extensions/extension-document.ts'
 import { type ExtendedSchema, extendedSchema } from '../graphql/extensions/extended-schema.ts'
@@ -293,7 +294,11 @@ function sha256(value: object): string {
 }
 
 /** Registers the resources of the schema with the caches. Running informers continue. */
-export function serveBuilt({ made, members }: BuiltSchema, fleet: FleetChanges): ServedSchema {
+export function serveBuilt(
+  { made, members }: BuiltSchema,
+  fleet: FleetChanges,
+  archive?: ArchiveReads,
+): ServedSchema {
   const { resources, schema, isExtended, kinds, kindOf, relations } = made
   const { commonKinds, problemKinds, problemRulesOff } = made
   const clusters = new Map<string, ClusterCache>()
@@ -315,7 +320,8 @@ export function serveBuilt({ made, members }: BuiltSchema, fleet: FleetChanges):
   }
   const indexTexts = new Map(Array.from(resources, ([kind, one]) => [kind, one.indexTexts]))
   const built = { schema, isExtended, kinds, kindOf, relations, commonKinds, problemKinds }
-  return { ...built, problemRulesOff, clusters, members: all, fleet, access, indexTexts }
+  const fleetParts = { clusters, members: all, fleet, access }
+  return { ...built, problemRulesOff, ...fleetParts, indexTexts, archive }
 }
 
 /** The cache settings of the measurements of pods or nodes, whether or not the schema has their kind. */

@@ -70,87 +70,95 @@ export function structureIndexOf(definition: string): number | undefined {
 }
 
 /** The schemas right within a schema, each with its step in a path: properties, and what a list or a map holds. */
-export function partsOf({
-  properties = {},
-  additionalProperties,
-  items,
-}: OpenApiSchema): readonly (readonly [step: string, schema: OpenApiSchema])[] {
-  const held = [items, additionalProperties].filter((one) => typeof one === 'object')
-  return [...Object.entries(properties), ...held.map((one) => ['[*]', one] as const)]
+export function partsOf({ properties, additionalProperties: values, items }: OpenApiSchema): Parts {
+  if (properties === undefined && items === undefined && typeof values !== 'object') return noParts
+  const parts = Object.entries(properties ?? {})
+  if (items !== undefined) parts.push(['[*]', items])
+  if (typeof values === 'object') parts.push(['[*]', values])
+  return parts
 }
+
+type Parts = readonly (readonly [step: string, schema: OpenApiSchema])[]
+const noParts: Parts = []
 
 /** Finds the structures of a schema, or why it is refused. Yields every few hundred parts. */
 export function* sharedSchemaInSteps(
   start: OpenApiSchema,
 ): Generator<void, SharedSchema | SchemaProblem> {
-  const order = yield* checkedParts(start)
-  if (!Array.isArray(order)) return order
-  // The parts of a part come after it, so the innermost are numbered first.
-  const numbers = new Map<OpenApiSchema, number>()
-  const known = new Map<string, number>()
-  const keys = new Map<OpenApiSchema, string>()
-  const references = new Set<string>()
-  for (let at = order.length - 1; at >= 0; at -= 1) {
-    const part = order[at] as OpenApiSchema
-    const key = keyOf(part, keys)
-    const definition = definitionNameOf(part)
-    if (definition !== undefined) references.add(definition)
-    if (isStructure(part)) {
-      const number = known.get(key) ?? known.size
-      known.set(key, number)
-      numbers.set(part, number)
-      keys.set(part, `#${number}`)
-    } else keys.set(part, key)
-    if (at % pauseParts === 0) yield
-  }
-  const written = yield* writtenStructures(start, numbers)
-  return 'problem' in written ? written : { ...written, references: [...references] }
+  const found = yield* numberedStructures(start)
+  if ('problem' in found) return found
+  const written = yield* writtenStructures(start, found.numbers)
+  return 'problem' in written ? written : { ...written, references: [...found.references] }
 }
 
 const pauseParts = 500
 
+interface Numbered {
+  /** The number of the structure that each object with properties is. */
+  readonly numbers: ReadonlyMap<OpenApiSchema, number>
+  readonly references: ReadonlySet<string>
+}
+
+/** A part whose inner parts are being visited. */
+interface OpenPart {
+  readonly schema: OpenApiSchema
+  readonly step: string
+  readonly inner: Parts
+  /** Of the inner parts that are visited: see {@link keyOf}. */
+  readonly keys: string[]
+}
+
 /**
- * All parts of a schema, those of a part after it; or the first problem. The walk does not recurse, so that depth needs no
- * stack, and makes no object for a part: there are a hundred thousand in the definitions of a cluster.
+ * Visits all parts of a schema, those of a part before it, and numbers the structures; or finds the first problem. The walk
+ * does not recurse, so that it can pause, and holds no more than the parts around the one that it visits: there are a
+ * million in the definitions of a cluster.
  */
-function* checkedParts(start: OpenApiSchema): Generator<void, OpenApiSchema[] | SchemaProblem> {
-  const order: OpenApiSchema[] = [start]
-  // Of each part, where the part around it stands, the step to it, its depth, and the length of its path.
-  const around: number[] = [-1]
-  const steps: string[] = ['']
-  const depths: number[] = [0]
-  const lengths: number[] = [0]
-  const pathOf = (part: number): string => {
-    const path: string[] = []
-    for (let at = part; at > 0; at = around[at] ?? 0) path.push(steps[at] ?? '')
-    return path.toReversed().join('.')
+function* numberedStructures(start: OpenApiSchema): Generator<void, Numbered | SchemaProblem> {
+  const numbers = new Map<OpenApiSchema, number>()
+  const known = new Map<string, number>()
+  const references = new Set<string>()
+  const open: OpenPart[] = []
+  let parts = 0
+  let pathLength = 0
+  const enter = (schema: OpenApiSchema, step: string): SchemaProblem | undefined => {
+    const problem = partProblem(schema, open.length)
+    open.push({ schema, step, inner: problem === undefined ? partsOf(schema) : noParts, keys: [] })
+    pathLength += step.length + 1
+    parts += 1
+    const path = (): string =>
+      open
+        .map((part) => part.step)
+        .slice(1)
+        .join('.')
+    if (problem !== undefined) return { path: path(), problem }
+    if (parts > schemaBounds.parts) return tooManyParts(path(), schemaBounds.parts)
+    if (pathLength <= schemaBounds.pathCharacters) return undefined
+    const tooLong = `has a path of more than ${schemaBounds.pathCharacters} characters`
+    return { path: `${path().slice(0, 100)}…`, problem: tooLong }
   }
-  // The loop also visits the parts that it adds.
-  for (let at = 0; at < order.length; at += 1) {
-    const schema = order[at] as OpenApiSchema
-    const depth = depths[at] ?? 0
-    const length = lengths[at] ?? 0
-    const problem = partProblem(schema, depth)
-    if (problem !== undefined) return { path: pathOf(at), problem }
-    if (length > schemaBounds.pathCharacters) {
-      const tooLong = `has a path of more than ${schemaBounds.pathCharacters} characters`
-      return { path: `${pathOf(at).slice(0, 100)}…`, problem: tooLong }
+  let problem = enter(start, '')
+  for (let part = open[0]; part !== undefined && problem === undefined; part = open.at(-1)) {
+    const next = part.inner[part.keys.length]
+    if (next !== undefined) {
+      problem = enter(next[1], next[0])
+      continue
     }
-    if (order.length > schemaBounds.parts) return tooManyParts(pathOf(at), schemaBounds.parts)
-    const add = (step: string, part: unknown): void => {
-      order.push(part as OpenApiSchema)
-      around.push(at)
-      steps.push(step)
-      depths.push(depth + 1)
-      lengths.push(length + step.length + 1)
+    open.pop()
+    pathLength -= part.step.length + 1
+    const { schema } = part
+    const definition = definitionNameOf(schema)
+    if (definition !== undefined) references.add(definition)
+    let key = keyOf(part)
+    if (isStructure(schema)) {
+      const number = known.get(key) ?? known.size
+      known.set(key, number)
+      numbers.set(schema, number)
+      key = `#${number}`
     }
-    const { properties = {}, items, additionalProperties: values } = schema
-    for (const name of Object.keys(properties)) add(name, properties[name])
-    if (items !== undefined) add('[*]', items)
-    if (typeof values === 'object') add('[*]', values)
-    if (at % pauseParts === 0) yield
+    open.at(-1)?.keys.push(schema.nullable === true ? `${key}?` : key)
+    if (parts % pauseParts === 0) yield
   }
-  return order
+  return problem ?? { numbers, references }
 }
 
 export function tooManyParts(path: string, most: number): SchemaProblem {
@@ -197,19 +205,19 @@ function isStructure(schema: OpenApiSchema): boolean {
 }
 
 /** A text that is equal for parts of equal type, of the texts of the parts within. */
-function keyOf(schema: OpenApiSchema, keys: ReadonlyMap<OpenApiSchema, string>): string {
+function keyOf({ schema, inner, keys }: OpenPart): string {
   const definition = definitionNameOf(schema)
   const form = scalarFormOf(schema)
   if (form !== undefined) return form
   if (definition !== undefined) return `$${JSON.stringify(definition)}`
-  const { type, items, properties = {}, additionalProperties: values } = schema
+  const { type, items, additionalProperties: values } = schema
   const keyIn = (part: OpenApiSchema): string =>
-    `${keys.get(part) ?? ''}${part.nullable === true ? '?' : ''}`
+    keys[inner.findIndex(([, one]) => one === part)] ?? ''
   if (type === 'array') return items === undefined ? '[]' : `[${keyIn(items)}]`
   if (isStructure(schema)) {
     const required = new Set<unknown>(schema.required)
-    const members = Object.entries(properties).map(
-      ([name, part]) => `${JSON.stringify(name)}${required.has(name) ? '!' : ''}:${keyIn(part)}`,
+    const members = Object.keys(schema.properties ?? {}).map(
+      (name, at) => `${JSON.stringify(name)}${required.has(name) ? '!' : ''}:${keys[at]}`,
     )
     return `{${members.toSorted().join()}}`
   }
@@ -221,62 +229,56 @@ function* writtenStructures(
   start: OpenApiSchema,
   numbers: ReadonlyMap<OpenApiSchema, number>,
 ): Generator<void, Omit<SharedSchema, 'references'> | SchemaProblem> {
+  // The places of the structures in the result, by their numbers.
   const places = new Map<number, number>()
-  const found: { readonly schema: OpenApiSchema; readonly path: readonly string[] }[] = []
-  let properties = 0
-  const written = (part: OpenApiSchema, path: readonly string[]): OpenApiSchema => {
-    const { items, additionalProperties: values } = part
-    const kept = keptKeywords(part)
+  const found: Structure[] = []
+  let count = 0
+  const written = (part: OpenApiSchema, path: readonly string[], name?: string): OpenApiSchema => {
     const number = numbers.get(part)
     if (number !== undefined) {
       let place = places.get(number)
       if (place === undefined) {
         places.set(number, (place = found.length))
-        found.push({ schema: part, path })
+        found.push({ schema: part, path: name === undefined ? path : [...path, name] })
       }
-      const { description, nullable, deprecated } = kept
+      const { description, nullable, deprecated } = part
       const $ref = `${referencePrefix}${structureName(place)}`
-      return definedOf({ $ref, description, nullable, deprecated })
+      return asWritten({ $ref, description, nullable, deprecated })
     }
-    if (part.type === 'array')
-      return items === undefined ? kept : { ...kept, items: written(items, path) }
+    const { type, items, additionalProperties: values } = part
+    const kept = keptKeywords(part)
+    if (type === 'array')
+      return items === undefined ? kept : { ...kept, items: written(items, path, name) }
     return typeof values === 'object'
-      ? { ...kept, additionalProperties: written(values, path) }
+      ? { ...kept, additionalProperties: written(values, path, name) }
       : kept
   }
   const writtenObject = (schema: OpenApiSchema, path: readonly string[]): OpenApiSchema => {
-    const { properties: parts = {}, required } = schema
-    const order = Object.keys(parts)
-    properties += order.length
+    const { properties = {}, required } = schema
+    const names = Object.keys(properties)
+    count += names.length
     // Written in the order of names, but kept in that of the schema, which is that of the fields.
-    const inner = new Map(order.map((name) => [name, parts[name] ?? {}]))
-    for (const name of order.toSorted()) {
-      inner.set(name, written(inner.get(name) ?? {}, [...path, name]))
-    }
-    return {
-      ...keptKeywords(schema),
-      ...(required && { required }),
-      properties: Object.fromEntries(inner),
-    }
+    const inner: Record<string, OpenApiSchema> = { ...properties }
+    for (const name of names.toSorted()) inner[name] = written(inner[name] ?? {}, path, name)
+    return asWritten({ ...keptKeywords(schema), required, properties: inner })
   }
   const root = hasProperties(start) ? writtenObject(start, []) : written(start, [])
-  const structures: Structure[] = []
   // The loop also visits the structures that it adds: those with longer paths.
-  for (const { schema, path } of found) {
-    structures.push({ schema: writtenObject(schema, path), path })
-    if (properties > schemaBounds.properties) {
+  for (const [at, { schema, path }] of found.entries()) {
+    found[at] = { schema: writtenObject(schema, path), path }
+    if (count > schemaBounds.properties) {
       return tooManyParts(path.join('.'), schemaBounds.properties)
     }
-    if (structures.length % 20 === 0) yield
+    if (at % 20 === 19) yield
   }
-  return { root, structures }
+  return { root, structures: found }
 }
 
 /** What types are made from, without the parts within. */
 function keptKeywords(schema: OpenApiSchema): OpenApiSchema {
   const { $ref, allOf, type, format, pattern, description, deprecated, nullable } = schema
-  const { additionalProperties } = schema
-  return definedOf({
+  const { additionalProperties: values } = schema
+  return asWritten({
     $ref,
     allOf,
     type,
@@ -286,18 +288,18 @@ function keptKeywords(schema: OpenApiSchema): OpenApiSchema {
     description,
     deprecated,
     nullable,
-    additionalProperties:
-      typeof additionalProperties === 'boolean' ? additionalProperties : undefined,
+    additionalProperties: typeof values === 'boolean' ? values : undefined,
     'x-kubernetes-int-or-string': schema['x-kubernetes-int-or-string'],
     'x-kubernetes-preserve-unknown-fields': schema['x-kubernetes-preserve-unknown-fields'],
     'x-kubernetes-embedded-resource': schema['x-kubernetes-embedded-resource'],
   })
 }
 
-function definedOf(schema: {
+/** JSON leaves out what is undefined. */
+function asWritten(schema: {
   readonly [K in keyof OpenApiSchema]: OpenApiSchema[K] | undefined
 }): OpenApiSchema {
-  return Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined))
+  return schema as OpenApiSchema
 }
 
 /** The schema of a kind as its server publishes it, with equal structures as one. It never changes. */
@@ -327,7 +329,7 @@ export class KindSchema {
     this.references = held.references
     const { description, deprecated, properties = {} } = held.root
     const names = Object.keys(properties).map((name) => [name, {}])
-    this.outline = definedOf({ description, deprecated, properties: Object.fromEntries(names) })
+    this.outline = asWritten({ description, deprecated, properties: Object.fromEntries(names) })
     // A copy: what zlib returns is the beginning of a larger buffer.
     this.#text = new Uint8Array(deflateRawSync(JSON.stringify(held), compression))
   }

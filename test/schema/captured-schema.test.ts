@@ -159,6 +159,8 @@ describe('the schema of Kubernetes 1.36', () => {
       'kind: String!',
       'namespace: String',
       'name: String!',
+      'at: DateTime',
+      'atVersion: String',
     ])
   })
 

@@ -226,6 +226,7 @@ describe('custom resources', () => {
       'ownerChain',
       'rootOwner',
       'can',
+      'history',
       'owned',
       'usedBy',
       'events',

@@ -36,6 +36,7 @@ const otherTypes: Readonly<Record<string, string>> = {
   ProblemAction: 'ProblemActionValue',
   KindWhere: 'Where',
   KubernetesObjectWhere: 'Where',
+  ChangeWhere: 'Where',
   KindOrder: 'OrderKey',
   KubernetesObjectOrder: 'OrderKey',
   ProblemOrder: 'OrderKey',

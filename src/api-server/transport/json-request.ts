@@ -7,7 +7,7 @@
 import { type ApiStatusError, isTooManyRequests } from '../../kubernetes/status.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { parseExact } from '../../lib/json.ts'
-import { readUpTo } from '../../lib/read-body.ts'
+import { readTextUpTo } from '../../lib/read-body.ts'
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts'
 import { warningTexts } from './warnings.ts'
 
@@ -88,13 +88,12 @@ export async function requestJson(
   const warnings = options.warned === undefined ? [] : warningTexts(response.headers['warning'])
   if (warnings.length > 0) options.warned?.(warnings)
   const title = `${method} ${path}`
-  const bytes = await readUpTo(maxBytes, response.body)
-  if (bytes.length > maxBytes) {
+  const { text, bytes } = await readTextUpTo(maxBytes, response.body)
+  if (bytes > maxBytes) {
     const problem = `the answer is larger than ${maxBytes} bytes`
     const hint = 'ask for less at a time, or raise maxAnswerBytes of the connection'
-    throw new UnexpectedAnswerError(title, problem, bytes.length, hint)
+    throw new UnexpectedAnswerError(title, problem, bytes, hint)
   }
-  const text = bytes.toString('utf8')
   if (text === '') return undefined
   try {
     return options.exact === true && longInteger.test(text) ? parseExact(text) : read(text)

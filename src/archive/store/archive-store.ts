@@ -16,6 +16,7 @@ import type {
   ChangesPage,
   ChangesQuestion,
   DifferencesQuestion,
+  KeptKind,
   KindState,
   ObjectChunk,
   PastObject,
@@ -47,7 +48,7 @@ export async function openStore(
 class ArchiveStore implements ArchiveCalls {
   readonly #engine: Engine
   readonly #writer = new BatchWriter(32 * 2 ** 20)
-  readonly #kinds = new Map<number, WrittenKind>()
+  readonly #written = new Map<number, WrittenKind>()
   readonly #queue: Waiting[] = []
   #isWriting = false
 
@@ -77,7 +78,7 @@ class ArchiveStore implements ArchiveCalls {
       return found ?? {}
     })
     const id = Number(row['id'])
-    const written: WrittenKind = this.#kinds.get(id) ?? { id, archived, ...unwritten }
+    const written: WrittenKind = this.#written.get(id) ?? { id, archived, ...unwritten }
     Object.assign(written, {
       archived,
       position: textOf(row['position']),
@@ -85,13 +86,13 @@ class ArchiveStore implements ArchiveCalls {
       writtenMs: Number(row['written']),
       beginsMs: row['begins'] === null ? undefined : Number(row['begins']),
     } satisfies Partial<WrittenKind>)
-    this.#kinds.set(id, written)
+    this.#written.set(id, written)
     const { position, incarnation, writtenMs } = written
     return { id, position, incarnation, writtenMs, objects: Number(row['objects']) }
   }
 
   write(batch: ArchiveBatch): Promise<void> {
-    const kind = this.#kinds.get(batch.kind)
+    const kind = this.#written.get(batch.kind)
     if (kind === undefined) throw new RangeError(`no kind ${batch.kind} was registered`)
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     this.#queue.push({ kind, batch, resolve, reject })
@@ -133,6 +134,20 @@ class ArchiveStore implements ArchiveCalls {
   // oxlint-disable-next-line class-methods-use-this
   differences(_question: DifferencesQuestion): Promise<ChangesPage> {
     throw new Error('unwritten')
+  }
+
+  async kinds(): Promise<readonly KeptKind[]> {
+    const rows = await this.#engine.rows(
+      'SELECT * FROM kinds ORDER BY cluster, api_group, resource',
+    )
+    return rows.map((row) => ({
+      cluster: String(row['cluster']),
+      group: String(row['api_group']),
+      resource: String(row['resource']),
+      version: String(row['version']),
+      kind: String(row['kind']),
+      namespaced: Number(row['namespaced']) === 1,
+    }))
   }
 
   async state(): Promise<ArchiveState> {

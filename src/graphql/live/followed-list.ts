@@ -43,8 +43,8 @@ import { ClientError } from '../errors/client-error.ts'
 import { conditionNeeds } from '../reads/list-read.ts'
 import { checkedFacets } from '../reads/facets.ts'
 import { anyKindsToFollow } from '../reads/over-kinds/kinds-connection.ts'
-import { filterOf, identityIn, namedList } from '../reads/list-arguments.ts'
-import { lastEventNeeds, namespacesIn, problemIndexes } from '../reads/over-kinds/problems-read.ts'
+import { filterOf, identityIn, namedList, namespacesIn } from '../reads/list-arguments.ts'
+import { lastEventNeeds, problemIndexes } from '../reads/over-kinds/problems-read.ts'
 import { isServed, namedKinds, problemKindsOf } from '../served/named-kinds.ts'
 import { kindOfIdentity, type NamedIdentity, resolveObjectRef } from '../reads/object-read.ts'
 import { contentPlaces } from '../reads/namespace-health.ts'
@@ -167,6 +167,7 @@ export function followedLists(
     case 'problemFrames':
       return problemsToFollow(served, args, limits)
     case 'clusterFrames':
+    case 'changeFrames':
     case 'drainFrames':
     case 'logFrames':
     case 'extensionEvents':

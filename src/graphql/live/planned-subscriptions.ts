@@ -44,11 +44,16 @@ import {
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { OperationObserver, OperationReport } from '../answer/operation-observer.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
+import { FollowedChanges } from '../reads/past/followed-changes.ts'
 import { decodeResumeToken } from '../reads/resume-token.ts'
 import type { LoggedObjects } from '../logs/log-request.ts'
 import type { PodLogs } from '../logs/pod-logs.ts'
 import type { Caller } from '../prepare/caller-server.ts'
-import type { KindLogsArguments, StreamArguments } from '../schema/gateway-types.ts'
+import type {
+  ChangesSubscriptionArguments,
+  KindLogsArguments,
+  StreamArguments,
+} from '../schema/gateway-types.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { Plan } from '../plan/plan.ts'
 import type { PlanCompiler } from '../plan/plan-compiler.ts'
@@ -58,7 +63,13 @@ import { FramePlans } from './frame-plan.ts'
 import { neededBy } from './group/group-access.ts'
 import type { LiveState } from './live-limits.ts'
 import { LiveGroups, type LiveGroupsOptions } from './live-groups.ts'
-import { clustersStream, drainStream, extensionStream, FailedStream } from './value-streams.ts'
+import {
+  changesStream,
+  clustersStream,
+  drainStream,
+  extensionStream,
+  FailedStream,
+} from './value-streams.ts'
 
 export interface PlannedSubscriptionsOptions extends LiveGroupsOptions {
   readonly served: () => ServedSchema
@@ -238,6 +249,24 @@ export class PlannedSubscriptions {
         case 'clusterFrames': {
           const read = this.#answers({ document, variables }, validated, caller)
           return await clustersStream(served.fleet, coalesceMs, read)
+        }
+        case 'changeFrames': {
+          const changing = args as ChangesSubscriptionArguments
+          const followed = new FollowedChanges(served, changing, limits)
+          const { archive, access } = served
+          return await changesStream({
+            followed,
+            coalesceMs,
+            onWritten: (listener) => archive?.onWritten(listener) ?? (() => {}),
+            onRights(listener) {
+              if (viewer === undefined) return () => {}
+              const forget = Array.from(access.values(), (one) => one.onChange(viewer, listener))
+              return () => {
+                for (const one of forget) one()
+              }
+            },
+            read: this.#answers({ document, variables }, validated, caller),
+          })
         }
         case 'drainFrames': {
           if (caller.mayWrite !== true) throw writeByGet()

@@ -1,5 +1,5 @@
 /*
- * The subscriptions that follow no list: the clusters of the fleet, a drain, and the events of an extension. Each is a
+ * The subscriptions that follow no list: the clusters of the fleet, changes, a drain, and the events of an extension. Each is a
  * source of events. It takes the next event when the subscriber has taken the frame of the previous one (`EventFrames`).
  * Clusters and drains have a state: their changes are gathered for a while, and a slow subscriber skips intermediate
  * states.
@@ -10,6 +10,7 @@ import { FrameStream } from '../../lib/frame-stream.ts'
 import { OperationExtensionContext, shownError } from '../extensions/extension-calls.ts'
 import type { ExtensionContext } from '../extensions/extension.ts'
 import type { KindCachesOptions } from '../extensions/kind-caches.ts'
+import type { FollowedChanges } from '../reads/past/followed-changes.ts'
 import type { FleetChanges } from '../served/served-schema.ts'
 import type { Drain, DrainProgress } from '../writes/drain.ts'
 
@@ -53,6 +54,68 @@ export async function clustersStream(
     leaving.abort()
     throw error
   }
+}
+
+export interface ChangesStreamOptions {
+  readonly followed: FollowedChanges
+  readonly coalesceMs: number
+  /** Call back when changes were written, and when the rights of the subscriber may have changed. */
+  readonly onWritten: (listener: () => void) => () => void
+  readonly onRights: (listener: () => void) => () => void
+  readonly read: (followed: FollowedChanges) => Promise<string>
+}
+
+/**
+ * A subscription to changes: a frame whenever the archive has written some that the subscriber may see. A frame that was not
+ * taken when the rights changed is never sent: the next one begins anew.
+ */
+export async function changesStream({
+  followed,
+  coalesceMs,
+  onWritten,
+  onRights,
+  read,
+}: ChangesStreamOptions): Promise<FrameStream> {
+  const leaving = new AbortController()
+  const { signal } = leaving
+  let change = Promise.withResolvers<void>()
+  let isWithheld = false
+  const forget = [
+    onWritten(() => change.resolve()),
+    onRights(() => {
+      isWithheld = true
+      followed.doubt()
+      change.resolve()
+    }),
+  ]
+  signal.addEventListener('abort', () => {
+    for (const one of forget) one()
+    change.resolve()
+  })
+  async function* texts(): AsyncGenerator<string, void, void> {
+    for (let isFirst = true; !signal.aborted; isFirst = false) {
+      change = Promise.withResolvers()
+      isWithheld = false
+      // oxlint-disable-next-line no-await-in-loop -- one frame after the other
+      const text = await read(followed)
+      const place = followed.advance()
+      if (isFirst || place === undefined || place.isNews) yield text
+      // The frame has an error in place of its changes.
+      if (place === undefined && isFirst) return
+      if (place?.hasMore === true) continue
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      await change.promise
+      // oxlint-disable-next-line no-await-in-loop -- gathers the changes
+      await sleep(coalesceMs, signal)
+    }
+  }
+  return new EventFrames({
+    events: texts(),
+    write: (text) => Buffer.from(text),
+    leaving,
+    isWithheld: () => isWithheld,
+    withheld: () => followed.restart(),
+  })
 }
 
 const drainCoalesceMs = 100
@@ -132,6 +195,10 @@ interface EventFramesOptions<T> {
   /** Called when the subscriber has taken a frame, before the next event is taken. */
   readonly taken?: () => void
   readonly shown?: (error: unknown) => unknown
+  /** Whether the frame that waits may not be sent any more. */
+  readonly isWithheld?: () => boolean
+  /** Called when such a frame is dropped. */
+  readonly withheld?: () => void
 }
 
 /** Frames of events, one after the other: a slow subscriber slows the events, and one frame is held. */
@@ -155,6 +222,11 @@ class EventFrames<T> extends FrameStream {
     const frame = this.#frame
     if (frame === undefined) return undefined
     this.#frame = undefined
+    if (this.#options.isWithheld?.() === true) {
+      this.#options.withheld?.()
+      this.#taken()
+      return undefined
+    }
     this.#rows += 1
     this.#taken()
     return frame

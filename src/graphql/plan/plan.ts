@@ -69,6 +69,7 @@ import {
 } from '../reads/list-read.ts'
 import { namedList } from '../reads/list-arguments.ts'
 import { foundByKey } from '../reads/object-read.ts'
+import { type FollowedChanges, readChangesFrame } from '../reads/past/followed-changes.ts'
 import {
   namedByArguments,
   type NamedByArguments,
@@ -364,6 +365,16 @@ function rootWriter(field: PlanField): RootWriter {
         : extensionRoot(source.field, field)
     case 'extensionEvents':
       return extensionRoot(source.field, field)
+    case 'changeFrames': {
+      const write = valueWriter(field)
+      return {
+        write: (run) =>
+          write(
+            run,
+            readChangesFrame(run, run.argumentsOf(field.args), run.event as FollowedChanges),
+          ),
+      }
+    }
     case 'clusterFrames':
     case 'value':
       return valueRoot(field)

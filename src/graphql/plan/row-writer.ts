@@ -19,6 +19,7 @@ import type { KindView } from '../prepare/kind-view.ts'
 import { directObject, type SecretContents } from '../reads/direct/direct-reads.ts'
 import { clusterState } from '../reads/fleet-state.ts'
 import { contentNeeds, isContent, namespaceHealth } from '../reads/namespace-health.ts'
+import { readHistory } from '../reads/past/past-changes.ts'
 import { canDo } from '../reads/permissions.ts'
 import { usageOf } from '../reads/usage-read.ts'
 import { ObjectRefRead, ownerChainOf, ownersOf } from '../reads/relation-read.ts'
@@ -65,10 +66,17 @@ export function rowWriter(
   const names = new Set([type.name, ...type.getInterfaces().map(({ name }) => name), '_Entity'])
   const fields = collectFields(selectionSets, names, compiler.collect)
   if (fields.size === 0) return () => '{}'
-  const members: { readonly before: string; readonly write: RowWriter }[] = []
+  type Member = { readonly before: string; readonly write: RowWriter }
+  const members: Member[] = []
+  /** The same for objects in a past state, which lead to no others. */
+  const pastMembers: Member[] = []
   // Joins separators and names in advance: the answer copies each piece once more.
-  const add = (name: string, write: RowWriter): void =>
-    void members.push({ before: `${members.length === 0 ? '' : ','}${name}`, write })
+  const add = (name: string, write: RowWriter, writePast = write): void => {
+    const before = `${members.length === 0 ? '' : ','}${name}`
+    members.push({ before, write })
+    pastMembers.push({ before, write: writePast })
+  }
+  let hasPast = false
   let own: [string, readonly FieldNode[]][] = []
   for (const [key, nodes] of fields) {
     if (isOwnField(type, nodes[0]?.name.value ?? '')) {
@@ -77,8 +85,10 @@ export function rowWriter(
     }
     if (own.length > 0) add('', ownFragment({ kind, type, fields: own, isWhole: false }, compiler))
     own = []
+    const field = new PlanField(type, key, nodes, compiler)
+    const isOfPast = ofPast.has(field.source.form)
+    hasPast ||= !isOfPast
     const write = compiler.within(key, () => {
-      const field = new PlanField(type, key, nodes, compiler)
       try {
         return answered(field, holeWriter(kind, field))
       } catch (error) {
@@ -90,11 +100,24 @@ export function rowWriter(
         })
       }
     })
-    add(`${JSON.stringify(key)}:`, write)
+    const refused = answered(field, () => {
+      throw leadsFromPast(field)
+    })
+    add(`${JSON.stringify(key)}:`, write, isOfPast ? write : refused)
   }
   if (members.length === 0) return ownFragment({ kind, type, fields: own, isWhole: true }, compiler)
   if (own.length > 0) add('', ownFragment({ kind, type, fields: own, isWhole: false }, compiler))
-  return (run, part, id) => objectText(run, members, part, id)
+  if (!hasPast) return (run, part, id) => objectText(run, members, part, id)
+  return (run, part, id) => objectText(run, part.isPast === true ? pastMembers : members, part, id)
+}
+
+/** The fields of an object that its past states have as well, besides its own. */
+const ofPast: ReadonlySet<string> = new Set(['history', 'can', 'cluster'])
+
+function leadsFromPast({ parent, name }: PlanField): ClientError {
+  const message = `${parent.name}.${name}: a past object leads to no other objects`
+  const hint = 'read it of the present object, or read the other object by `at`, too'
+  return new ClientError('UNSUPPORTED', message, { hint })
 }
 
 /** Reads the value of a hole. An error that it throws is the error of the field. */
@@ -183,6 +206,9 @@ function holeReader(kind: Kind, field: PlanField): HoleRead {
           splitObjectKey(part.view.keyOf(id)),
           run.argumentsOf(args) as unknown as ObjectCanArguments,
         )
+    case 'history':
+      compiler.readsDirectly(field)
+      return (run, part, id) => readHistory(run, part, id, run.argumentsOf(args))
     case 'namespaceHealth':
       compiler.asks({ args, needs: (_values, cluster) => contentNeeds(served, cluster) })
       compiler.leadsTo([...served.problemKinds].filter(isContent))

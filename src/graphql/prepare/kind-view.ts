@@ -56,6 +56,8 @@ export interface KindView extends ClusterKind {
   readonly lacking?: IncompleteKind | undefined
   /** Whether the store holds only objects read from the API server for one operation, without the kind's indexes. */
   readonly isDirect?: true
+  /** Whether its objects are past states, which lead to no other objects. */
+  readonly isPast?: true
 }
 
 /** An existing object that the viewer may see. */

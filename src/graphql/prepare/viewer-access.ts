@@ -38,6 +38,8 @@ export interface KindNeed extends ClusterKind {
     readonly watch: boolean
     /** Whether it is enough to know if the viewer may list any objects. */
     readonly isAny?: boolean
+    /** Whether objects that are gone count, so that namespaces without objects do. */
+    readonly isPast?: boolean
   }
   /** As single objects, by their keys. Empty: one object whose key is not known yet. */
   readonly keys?: readonly string[]
@@ -157,7 +159,7 @@ export class ViewerAccess {
       case 'noNamespaces':
         return namespacesNotKnown(at, ', or name the namespaces')
       case 'some':
-        return 'unloaded'
+        return list.isPast === true ? tooManyNamespaces(at, known.most) : 'unloaded'
       case 'unknown':
         return 'unknown'
     }
@@ -236,13 +238,14 @@ export class ViewerAccess {
 
   #list(
     { cluster, kind: { resource } }: ClusterKind,
-    { within, watch, isAny }: ListNeed,
+    { within, watch, isAny, isPast }: ListNeed,
   ): ListAccess {
     return this.in(cluster).list(this.viewer, {
       resource,
       verbs: watch ? watching : listing,
       within: resource.namespaced ? within : undefined,
       isAny,
+      isPast,
       present: () => {
         const view = this.#served.clusters.get(cluster)?.synced(resource)
         const namespaces = (): string[] => [...(view?.index('namespace').values() ?? [])]

@@ -171,8 +171,8 @@ function kindState(run: ReadRun, seen: SeenKind): GatewayResourceValue {
     shortNames: resource.shortNames ?? [],
     listField() {
       const { listField = '' } = kind ?? {}
-      const fields = served.schema.getQueryType()?.getFields()
-      return fields?.[listField] === undefined ? null : listField
+      const fields = served.schema.getQueryType()?.getFields() ?? {}
+      return listField in fields ? listField : null
     },
     indexes() {
       if (kind === undefined) return []

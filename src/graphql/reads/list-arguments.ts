@@ -26,6 +26,7 @@ import { type ClusterKind, clusterNamed } from '../prepare/kind-view.ts'
 import type {
   KindEventsArguments,
   KindListArguments,
+  NamespacesArguments,
   ObjectListFilterArguments,
   ObjectListOrderArguments,
   OrderKey,
@@ -162,6 +163,16 @@ function idsCondition(ids: readonly string[], at: ClusterKind): Condition {
     else keys.push(objectKey(identity.object))
   }
   return anyOf([hasValue('uid', uids), hasKey(keys)])
+}
+
+/** The namespaces that `namespace` and `namespaces` mean together; `undefined`: all. */
+export function namespacesIn({
+  namespace,
+  namespaces,
+}: NamespacesArguments): readonly string[] | undefined {
+  if (namespace === undefined || namespace === null) return namespaces ?? undefined
+  if (namespaces === undefined || namespaces === null) return [namespace]
+  return namespaces.filter((one) => one === namespace)
 }
 
 /** Decodes an `id`. Throws `ArgumentError`, which names the argument. */

@@ -145,6 +145,7 @@ function pageSearch(
       case 'graphNode':
         return { ...inner, answersRows: source.part === 'object' }
       case 'problem':
+        if (source.part === 'changesBefore') return within(sized('first', 5, maxPageSize), inner)
         if (source.part !== 'objects') return inner
         return within(sized('first', defaultProblemObjects, maxPageSize), inner)
       case 'graph':
@@ -157,6 +158,7 @@ function pageSearch(
       case 'livePages':
       case 'objectListPages':
       case 'problemFrames':
+      case 'changeFrames':
       case 'kubernetesObjectsPages':
         return within(pageStep(node), inner)
       case 'aroundObjects':

@@ -158,7 +158,7 @@ export class PlacesReport<P extends PlaceRead> {
   missing(): readonly ClusterGap[] {
     const lost = Array.from(this.#lost, (cluster) => {
       const { code, message } = unreachableCluster(this.#served, { cluster }, true)
-      return { cluster, type: null, code, message, since: lostSince(this.#served, cluster) }
+      return presentGap({ cluster, code, message, since: lostSince(this.#served, cluster) })
     })
     return [...this.gaps, ...closedGaps(this.#refusedIn, this.parts, this.gaps), ...lost]
   }
@@ -319,13 +319,20 @@ export function typesNotRead(
   }).flat()
 }
 
+/** A gap that has nothing to do with the past. */
+function presentGap(
+  gap: Pick<ClusterGap, 'cluster' | 'code' | 'message'> & Partial<ClusterGap>,
+): ClusterGap {
+  return { type: null, since: null, from: null, to: null, ...gap }
+}
+
 function gapOfError(
   served: ServedSchema,
   { cluster, kind }: ClusterKind,
   { code, message }: ClientError,
 ): ClusterGap {
   const since = isLostCluster(code) ? lostSince(served, cluster) : null
-  return { cluster, type: kind.typeName, code, message, since }
+  return presentGap({ cluster, type: kind.typeName, code, message, since })
 }
 
 /** Since when a cluster cannot be reached, by RFC 3339; `null` if it can. */
@@ -338,7 +345,7 @@ function lostSince({ members }: ServedSchema, cluster: string): string | null {
 function notServedGap({ cluster, kind }: ClusterKind): ClusterGap {
   const { typeName: type } = kind
   const message = `cluster ${cluster} does not serve ${type}`
-  return { cluster, type, code: 'NOT_SERVED', message, since: null }
+  return presentGap({ cluster, type, code: 'NOT_SERVED', message })
 }
 
 /**
@@ -371,7 +378,7 @@ export function gapsOfParts(
     if (lacking !== undefined) {
       // No error: the cache is meant to cover no more.
       const { cluster, type, code, message } = lacking
-      gaps.push({ cluster, type, code, message, since: null })
+      gaps.push(presentGap({ cluster, type, code, message }))
     }
     if (isReachable(served, part.cluster)) return gaps
     const gap = gapOfError(served, part, unreachableCluster(served, part, true))
@@ -395,7 +402,7 @@ function closedGaps(
   }
   return Array.from(closed, (cluster) => {
     const message = `you may list none of the kinds in cluster ${cluster}`
-    return { cluster, type: null, code: 'FORBIDDEN', message, since: null }
+    return presentGap({ cluster, code: 'FORBIDDEN', message })
   })
 }
 

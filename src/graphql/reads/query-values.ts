@@ -5,14 +5,18 @@
  * the server must prepare something first; the run is then repeated.
  */
 
+import { splitObjectKey } from '../../kubernetes/object.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { QueryTooCostlyError } from '../../query/condition/work-budget.ts'
+import { decodeObjectId } from '../model/object-id.ts'
 import type { ClusterKind, FoundObject } from '../prepare/kind-view.ts'
 import { type EntitiesArguments } from '../schema/protocol-fields.ts'
 import { printSchemaSdl } from '../schema/print-schema.ts'
 import type {
   CanArguments,
+  ChangesArguments,
   CompleteArguments,
+  DifferencesArguments,
   GraphArguments,
   KindLogsArguments,
   KubernetesObjectsArguments,
@@ -46,6 +50,8 @@ import {
   readSearch,
   searchNeeds,
 } from './over-kinds/search-read.ts'
+import { readChanges, readDifferences } from './past/past-changes.ts'
+import { isOfPast, readPastObject } from './past/past-object.ts'
 import { canAnywhere, listedNamespaces } from './permissions.ts'
 import type { ReadRun } from './read-run.ts'
 
@@ -60,13 +66,19 @@ export const queryValues = {
   },
   can: (args: CanArguments, run: ReadRun): boolean | undefined => canAnywhere(run, args),
   gatewayClusters: (_args: unknown, run: ReadRun): readonly object[] => clusterStates(run),
-  object: ({ id }: ObjectArguments, run: ReadRun): StoredObject | undefined => objectOf(run, id),
+  object(args: ObjectArguments, run: ReadRun): StoredObject | undefined {
+    const { id } = args
+    return isOfPast(args) ? readPastObject(run, decodeObjectId(id), args) : objectOf(run, id)
+  },
   /** An id that fails becomes null with an error; the others have their answers. */
   objects: ({ ids }: ObjectsArguments, run: ReadRun): readonly unknown[] =>
     ids.map((id, at) => orError(() => objectOf(run, id, undefined, `ids[${at}]`))),
   objectByRef(args: ObjectByRefArguments, run: ReadRun): StoredObject | undefined {
     const { at, key } = objectByRefAt(run.served, args)
-    return stored(foundByKey(run, at, key))
+    if (!isOfPast(args)) return stored(foundByKey(run, at, key))
+    const { group, kind } = at.kind.resource
+    const identity = { cluster: at.cluster, group, kind, object: splitObjectKey(key) }
+    return readPastObject(run, identity, args)
   },
   /** A representation that fails becomes null with an error; the others have their answers. */
   _entities: ({ representations }: EntitiesArguments, run: ReadRun): readonly unknown[] =>
@@ -88,6 +100,9 @@ export const queryValues = {
   search: (args: SearchArguments, run: ReadRun): object => readSearch(run, args),
   complete: (args: CompleteArguments, run: ReadRun): object => readCompletions(run, args),
   problems: (args: ProblemsArguments, run: ReadRun): object => readProblems(run, args),
+  changes: (args: ChangesArguments, run: ReadRun): object | undefined => readChanges(run, args),
+  differences: (args: DifferencesArguments, run: ReadRun): object | undefined =>
+    readDifferences(run, args),
   podLogs(args: KindLogsArguments, { direct, budget }: ReadRun): PodLogs | null {
     const logs = direct.logs(args, budget)
     if (logs === undefined) return null

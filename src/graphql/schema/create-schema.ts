@@ -45,11 +45,12 @@ import {
   objectOrderType,
   objectWhereType,
   sortDirection,
+  stringFilter,
 } from './where-type.ts'
 import { elementsOf, type FieldConfigs, type FieldSource, fromSource } from './field-source.ts'
 import { graphqlNameOf, kindTypeEndings } from '../naming/kind-name.ts'
 import { isBuiltInGroup } from '../../kubernetes/api-resource.ts'
-import { LazySchema, type SchemaPart } from './lazy-schema.ts'
+import { LazySchema, type RootField, RootType, type SchemaPart } from './lazy-schema.ts'
 import type { Definitions } from '../model/definitions.ts'
 import type { OpenApiSchema } from '../../kubernetes/open-api.ts'
 import { nativePropertiesOf } from '../model/kind-catalog.ts'
@@ -123,10 +124,10 @@ export function* schemaInSteps(
     mutation,
     subscription: kinds.length === 0 ? undefined : subscription,
     kinds: kinds.map((kind) => types.objectType(kind)),
-    types: kinds.filter(isOwnPart(false)).map((kind) => types.objectType(kind)),
+    types: kinds.filter((kind) => !isCustom(kind)).map((kind) => types.objectType(kind)),
     parts: new Map(
       kinds
-        .filter(isOwnPart(true))
+        .filter(isCustom)
         .map((kind) => [
           kind.typeName,
           partOf(kind, { model, types, query, subscription, related }),
@@ -141,8 +142,8 @@ export function* schemaInSteps(
 }
 
 /** Whether the types of a kind are made when they are first named: those of custom kinds. */
-function isOwnPart(isCustom: boolean): (kind: Kind) => boolean {
-  return ({ resource }) => isBuiltInGroup(resource.group) !== isCustom
+function isCustom({ resource }: Kind): boolean {
+  return !isBuiltInGroup(resource.group)
 }
 
 /** The kind of one of its own types: `Pod` of `PodPageChange`. */
@@ -246,6 +247,7 @@ function schemaTypes(model: SchemaModel, secretData: boolean): SchemaTypes {
     if (name === 'KubernetesObjectWhere') return objectWhereType(types)
     if (name === 'KubernetesObjectOrder') return objectOrderType
     if (name === 'SortDirection') return sortDirection
+    if (name === 'StringFilter') return stringFilter
     if (name === 'PodTemplateSpec') {
       const place = { scope: definitions.shared, group: 'apps', parent: 'Workload', property: '' }
       const { type } = openApiTypes.outputOf({ $ref: podTemplateReference }, place)
@@ -324,30 +326,34 @@ function rootType(
   kinds: readonly Kind[],
   types: SchemaTypes,
   { description, forms, logs, further, protocol }: RootFields,
-): GraphQLObjectType {
+): RootType {
   const { own } = types
-  return new GraphQLObjectType({
-    name,
-    description,
-    fields(): FieldConfigs {
-      const fields = { ...own.rootFields(name), ...further() }
-      for (const [form, nameOf] of Object.entries(forms)) {
-        for (const kind of kinds) {
-          fields[nameOf(kind)] ??= {
-            ...own.kindField(form, kind),
-            deprecationReason: kind.deprecation,
-            ...fromSource({ form, kind } as FieldSource),
-          }
-        }
+  return new RootType(name, description, () => {
+    const pods = kinds.find(({ resource }) => resource.group === '' && resource.resource === 'pods')
+    const others = {
+      ...own.rootFields(name),
+      ...further(),
+      ...(pods && { podLogs: { ...own.kindField('logs', pods), ...fromSource({ form: logs }) } }),
+    }
+    const fields = new Map<string, RootField>(
+      Object.entries(others).map(([field, config]) => [field, { config: () => config }]),
+    )
+    for (const [form, nameOf] of Object.entries(forms)) {
+      for (const kind of kinds) {
+        const config = (): FieldConfigs[string] => ({
+          ...own.kindField(form, kind),
+          deprecationReason: kind.deprecation,
+          ...fromSource({ form, kind } as FieldSource),
+        })
+        const field = nameOf(kind)
+        const isOfPart = isCustom(kind)
+        if (!fields.has(field)) fields.set(field, { config, isOfPart })
       }
-      const pods = kinds.find(
-        ({ resource }) => resource.group === '' && resource.resource === 'pods',
-      )
-      if (pods !== undefined) {
-        fields['podLogs'] = { ...own.kindField('logs', pods), ...fromSource({ form: logs }) }
-      }
-      return { ...fieldsIn(name, fields, types), ...protocol?.() }
-    },
+    }
+    for (const field of fields.keys()) if (!types.hasField(name, field)) fields.delete(field)
+    for (const [field, config] of Object.entries(protocol?.() ?? {}))
+      fields.set(field, { config: () => config })
+    return fields
   })
 }
 

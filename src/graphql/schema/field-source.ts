@@ -65,6 +65,7 @@ export type FollowSource =
         | 'clusterFrames'
         | 'objectListFacetFrames'
         | 'problemFrames'
+        | 'changeFrames'
         | 'drainFrames'
         | 'logFrames'
     }
@@ -134,6 +135,8 @@ type RowSource =
   | { readonly form: 'polymorphic'; readonly field: PolymorphicRelationField }
   /** Whether the viewer may do something to the object. */
   | { readonly form: 'can' }
+  /** The changes of the object, from the archive. */
+  | { readonly form: 'history' }
   | { readonly form: 'usedBy'; readonly kind: Kind }
   /** A field of an interface: the field of the row's type has the actual source. */
   | { readonly form: 'ofRowType' }

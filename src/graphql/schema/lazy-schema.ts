@@ -1,7 +1,7 @@
 /*
  * A schema whose types are made when they are first named. A cluster may have a thousand custom kinds, and its clients read
- * a few of them: the types of a kind are kept apart (`SchemaPart`), and only the fields of `Query` and `Subscription` that
- * lead to them are there from the beginning. graphql-js makes the fields of a type when something reads them. So a document
+ * a few of them: the types of a kind are kept apart (`SchemaPart`), and of the fields of `Query` and `Subscription` that
+ * lead to them, only the names are there from the beginning. graphql-js makes the fields of a type when something reads them. So a document
  * that selects a kind's fields makes the types on its way. A fragment or a variable names a type: it makes all types of
  * the kind whose name the type's begins with. Introspection, and a print of the schema, make all types.
  *
@@ -14,7 +14,7 @@ import {
   type GraphQLError,
   type GraphQLInterfaceType,
   type GraphQLNamedType,
-  type GraphQLObjectType,
+  GraphQLObjectType,
   GraphQLSchema,
   isInputObjectType,
   isInterfaceType,
@@ -24,6 +24,7 @@ import {
   validateSchema,
 } from 'graphql'
 import { atOnce, inSlices } from '../../lib/event-loop.ts'
+import type { FieldConfigs } from './field-source.ts'
 
 /** The types of one kind. */
 export interface SchemaPart {
@@ -31,6 +32,75 @@ export interface SchemaPart {
   readonly madeOf: () => string
   /** The types that lead to all others of the part. */
   readonly types: () => readonly GraphQLNamedType[]
+}
+
+/** A field of a root type. */
+export interface RootField {
+  readonly config: () => FieldConfigs[string]
+  /** Whether it leads to a part. Such fields are made when something reads them. */
+  readonly isOfPart?: boolean
+}
+
+/** `Query` or `Subscription`: there are six fields of each kind, with a dozen arguments each. */
+export class RootType extends GraphQLObjectType {
+  /** Not private: graphql-js gets objects whose prototype is a type. */
+  readonly lazy: LazyFields
+
+  constructor(name: string, description: string, fields: () => ReadonlyMap<string, RootField>) {
+    super({ name, description, fields: {} })
+    this.lazy = new LazyFields(name, fields)
+  }
+
+  /** All fields. Reading one makes it; listing the names makes none. */
+  override getFields(): FieldMap {
+    return this.lazy.all
+  }
+}
+
+type FieldMap = ReturnType<GraphQLObjectType['getFields']>
+
+class LazyFields {
+  readonly all: FieldMap
+  /** The fields that are made. */
+  readonly made: FieldMap = Object.create(null) as FieldMap
+  readonly #type: string
+  readonly #read: () => ReadonlyMap<string, RootField>
+  #fields: ReadonlyMap<string, RootField> | undefined
+
+  constructor(type: string, read: () => ReadonlyMap<string, RootField>) {
+    this.#type = type
+    this.#read = read
+    this.all = new Proxy(this.made, {
+      get: (_, name) => this.find(String(name)),
+      has: (_, name) => this.#known().has(String(name)),
+      ownKeys: () => [...this.#known().keys()],
+      getOwnPropertyDescriptor: (_, name) =>
+        this.#known().has(String(name))
+          ? { get: () => this.find(String(name)), enumerable: true, configurable: true }
+          : undefined,
+    })
+  }
+
+  find(name: string): FieldMap[string] | undefined {
+    const known = this.made[name]
+    const field = known === undefined ? this.#known().get(name) : undefined
+    if (field === undefined) return known
+    // graphql-js makes fields only with a type.
+    const fields = { [name]: field.config() }
+    const made = new GraphQLObjectType({ name: this.#type, fields }).getFields()[name]
+    if (made !== undefined) this.made[name] = made
+    return made
+  }
+
+  /** Makes the fields that lead to no part, and returns all that are made. */
+  begun(): FieldMap {
+    for (const [name, { isOfPart = false }] of this.#known()) if (!isOfPart) this.find(name)
+    return this.made
+  }
+
+  #known(): ReadonlyMap<string, RootField> {
+    return (this.#fields ??= this.#read())
+  }
 }
 
 export interface LazySchemaConfig {
@@ -205,7 +275,8 @@ function referredTypes(type: GraphQLNamedType): readonly GraphQLNamedType[] {
     return Object.values(type.getFields()).map((field) => getNamedType(field.type))
   }
   if (!isObjectType(type) && !isInterfaceType(type)) return []
-  const ofFields = Object.values(type.getFields()).flatMap((field) => [
+  const fields = type instanceof RootType ? type.lazy.begun() : type.getFields()
+  const ofFields = Object.values(fields).flatMap((field) => [
     getNamedType(field.type),
     ...field.args.map((argument) => getNamedType(argument.type)),
   ])
@@ -234,7 +305,9 @@ export function* schemaProblemInSteps(
   if (!(schema instanceof LazySchema)) return validateSchema(schema)[0]
   const own = Object.entries(schema.lazy.made).filter(([, type]) => !isIntrospectionType(type))
   for (let at = 0; at < own.length; at += checkedTypes) {
-    const some = Object.fromEntries(own.slice(at, at + checkedTypes))
+    const some = Object.fromEntries(
+      own.slice(at, at + checkedTypes).map(([name, type]) => [name, withMadeFields(type)]),
+    )
     const part = Object.create(schema, {
       getTypeMap: { value: () => some },
       __validationErrors: { value: undefined, writable: true },
@@ -244,4 +317,10 @@ export function* schemaProblemInSteps(
     yield
   }
   return undefined
+}
+
+/** A type as far as it is made. */
+function withMadeFields(type: GraphQLNamedType): GraphQLNamedType {
+  if (!(type instanceof RootType)) return type
+  return Object.create(type, { getFields: { value: () => type.lazy.made } }) as GraphQLNamedType
 }

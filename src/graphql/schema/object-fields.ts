@@ -55,6 +55,7 @@ export function objectFields(types: SchemaTypes, kind: Kind | 'any'): FieldConfi
     ownerChain: { form: 'ownerChain' },
     rootOwner: { form: 'rootOwner' },
     can: { form: 'can' },
+    history: { form: 'history' },
     owned: { form: 'owned' },
     [usedByField]: isAny ? { form: 'ofRowType' } : { form: 'usedBy', kind },
   }

@@ -5,6 +5,7 @@
 
 import { readFileSync } from 'node:fs'
 import {
+  type ConstValueNode,
   type DefinitionNode,
   type FieldDefinitionNode,
   GraphQLEnumType,
@@ -71,6 +72,8 @@ const query: Readonly<Record<string, FieldSource>> = {
   search: member,
   problems: member,
   complete: member,
+  changes: member,
+  differences: member,
 }
 
 /** The fields of `Subscription`, except the fields of kinds. */
@@ -85,6 +88,7 @@ const subscription: Readonly<Record<string, FollowSource>> = {
   gatewayClusters: { form: 'clusterFrames' },
   objectListFacets: { form: 'objectListFacetFrames' },
   problems: { form: 'problemFrames' },
+  changes: { form: 'changeFrames' },
 }
 
 /** The sources of fields by type. Fields of all other types are members of their values. */
@@ -99,6 +103,7 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   ProblemConnection: own('connection'),
   SearchResultConnection: own('connection'),
   UsedByConnection: own('connection'),
+  ChangeConnection: own('connection'),
   Problem: own('problem'),
   Graph: own('graph'),
   GraphNode: own('graphNode'),
@@ -116,7 +121,7 @@ const frames = sdlOf('frames')
 /** The SDL of `schema/gateway/`, by the names of types. */
 const definitions: ReadonlyMap<string, DefinitionNode> = new Map(
   [
-    ...['shared', 'kinds', 'gateway', 'clusters', 'problems', 'writes', 'logs'].map(sdlOf),
+    ...['shared', 'kinds', 'gateway', 'clusters', 'problems', 'past', 'writes', 'logs'].map(sdlOf),
     frames,
     frames.replaceAll(kindName, 'KubernetesObject'),
   ].flatMap((text) =>
@@ -143,6 +148,7 @@ interface InputConfig {
   readonly extensions?: Readonly<Record<string, never>>
   readonly type: GraphQLInputType
   readonly description: string | undefined
+  readonly default?: { readonly literal: ConstValueNode } | { readonly value: unknown }
 }
 
 /** A field without source. */
@@ -283,6 +289,7 @@ export class OwnTypes {
       type: this.#reference(node.type, kind) as GraphQLInputType,
       description: described(node.description, kind),
       extensions: noExtensions,
+      ...(node.defaultValue && { default: { literal: node.defaultValue } }),
     }
     if (!nameOfType(node.type).startsWith('Kind')) this.#sharedInputs.set(node, input)
     return input

@@ -73,7 +73,11 @@ function filterType(
   return filter
 }
 
-const stringFilter = filterType('StringFilter', 'string', GraphQLString)
+export const stringFilter: GraphQLInputObjectType = filterType(
+  'StringFilter',
+  'string',
+  GraphQLString,
+)
 
 const filters: Readonly<Record<Exclude<IndexType, 'healthStatus'>, GraphQLInputObjectType>> = {
   string: stringFilter,

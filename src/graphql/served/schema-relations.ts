@@ -41,15 +41,36 @@ import {
   usedByField,
 } from '../model/kind.ts'
 
-export interface SchemaRelation {
+export class SchemaRelation {
   /** `Pod.node`. */
   readonly name: string
   readonly relation: TwoWayRelation
-  readonly to: Kind
+  readonly from: Kind
   /** The kinds that must be readable besides the origin's kind; {@link to} is the last. */
   readonly reads: readonly Kind[]
+  readonly to: Kind
+  #needs: ReadonlyMap<string, RelatedNeed> | undefined
+
+  constructor(relation: TwoWayRelation, from: Kind, reads: readonly Kind[], to: Kind) {
+    this.name = relationName(relation.definition)
+    this.relation = relation
+    this.from = from
+    this.reads = reads
+    this.to = to
+  }
+
   /** The kinds of {@link reads} and the origin's kind, by type name, with the indexes that the relation reads. */
-  readonly needs: ReadonlyMap<string, RelatedNeed>
+  get needs(): ReadonlyMap<string, RelatedNeed> {
+    const { indexers, shortcuts = {} } = this.relation
+    this.#needs ??= new Map(
+      [this.from, ...this.reads].map((kind) => {
+        const needed = Object.keys(indexers[kind.typeName] ?? {})
+        const useful = Object.keys(shortcuts[kind.typeName] ?? {})
+        return [kind.typeName, { kind, indexes: { needed, useful } }]
+      }),
+    )
+    return this.#needs
+  }
 }
 
 export interface RelatedNeed {
@@ -98,22 +119,16 @@ export function* resolveRelations(
       if (relation === undefined) throw new TypeError(`relation ${name} is not compiled`)
       const reads = relation.reads.map((type) => kindNamed(kinds, type, name))
       const to = kindNamed(kinds, field.definition.to, name)
-      const { indexers, shortcuts = {} } = relation
-      const needs = new Map(
-        [kind, ...reads].map((one) => {
-          const needed = Object.keys(indexers[one.typeName] ?? {})
-          const useful = Object.keys(shortcuts[one.typeName] ?? {})
-          return [one.typeName, { kind: one, indexes: { needed, useful } }]
-        }),
-      )
-      byField.set(field, { name, relation, reads, to, needs })
+      byField.set(field, new SchemaRelation(relation, kind, reads, to))
     }
     yield
   }
   const byName = new Map(definitions.map((definition) => [relationName(definition), definition]))
   const owned = ownedTypes(definitions)
   const uses = new Map<Kind, readonly UseWay[]>()
-  for (const kind of kinds.values()) {
+  const usesOf = (kind: Kind): readonly UseWay[] => {
+    const known = uses.get(kind)
+    if (known !== undefined) return known
     const ways = kind.usedBy.flatMap((field) => {
       const found = byField.get(field)
       if (found === undefined) return []
@@ -129,9 +144,8 @@ export function* resolveRelations(
       throw new TypeError(`${found.name} reads neither a reference nor a selector`)
     })
     uses.set(kind, ways)
+    return ways
   }
-  yield
-  const usesOf = (kind: Kind): readonly UseWay[] => uses.get(kind) ?? []
   const fields = new Map<Kind, WhereFields>()
   const whereFields = (kind: Kind): WhereFields => {
     const known = fields.get(kind)

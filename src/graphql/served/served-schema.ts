@@ -6,6 +6,7 @@
 
 import { defaultsOf, type NumberOptions } from '../../lib/options.ts'
 import type { GraphQLSchema } from 'graphql'
+import type { ArchiveReads } from '../../archive/archive-calls.ts'
 import type { ClusterAccess } from '../../access/cluster-access.ts'
 import type { ClusterCache, IndexTexts } from '../../cache/cluster-cache.ts'
 import type { ProblemRuleName } from '../../kubernetes/problems/problem-fact.ts'
@@ -61,6 +62,8 @@ export interface ServedSchema {
   readonly members: ReadonlyMap<string, ServedCluster>
   readonly fleet: FleetChanges
   readonly access: ReadonlyMap<string, ClusterAccess>
+  /** What was; absent if the gateway keeps no archive. */
+  readonly archive?: ArchiveReads | undefined
 }
 
 /** Whether the gateway serves mutations of its own: writes to clusters. */

@@ -143,6 +143,11 @@ function podMarks(object: Fields, isOn: IsOn): readonly string[] {
   return [...unready, ...neededByPods(namespaceOf(object), specOf(object))]
 }
 
+/** The objects that pods of this `spec` cannot start without. */
+export function neededObjects(namespace: string, spec: Fields): readonly NeededObject[] {
+  return neededByPods(namespace, spec).flatMap((mark) => neededObjectIn(mark) ?? [])
+}
+
 /** What pods cannot start without. The default ServiceAccount and the classes of the system are made by controllers. */
 function neededByPods(namespace: string, spec: Fields): readonly string[] {
   const found = new Set<string>()

@@ -4,6 +4,7 @@
  */
 
 import { CodedError } from '../../lib/coded-error.ts'
+import { SharedValues } from '../../lib/shared-values.ts'
 import { quoted } from '../../lib/text.ts'
 
 /**
@@ -49,11 +50,18 @@ const nothing: readonly unknown[] = []
 /** Deeper than any object. Bounds the cost of a path on each object of a list. */
 const maxSteps = 64
 
+/** A thousand kinds declare the same paths. */
+const parsed = new SharedValues<Path>()
+
 /**
  * Parses a path: names separated by dots, `[*]`, `[member="value"]`, `[member]`, `["quoted.key"]` (JSON strings).
  * Throws {@link PathError}.
  */
 export function parsePath(text: string): Path {
+  return parsed.get(text) ?? parsed.add(text, parsedPath(text))
+}
+
+function parsedPath(text: string): Path {
   const steps: PathStep[] = []
   let at = 0
   while (at < text.length) {

@@ -1,6 +1,6 @@
 /*
  * The reads of one operation from the API server: kinds without a cache, look-ups with `live: true`, printed tables, the
- * data of Secrets, and the logs of pods. If a run lacks a read, the field is `null` and the need is noted. `fetch` makes
+ * data of Secrets, and the logs of pods; and its questions to the archive. If a run lacks a read, the field is `null` and the need is noted. `fetch` makes
  * all noted reads, each once, within a deadline, and the operation runs again. The gateway reads with its own account,
  * which may see more than the viewer, so access is reviewed before each read. Secrets are read with the token of the
  * caller.
@@ -29,6 +29,13 @@ import type { DirectFetch } from '../../prepare/preparation.ts'
 import type { ExtensionField } from '../../schema/field-source.ts'
 import type { KindLogsArguments, PodLogs, PrinterColumn } from '../../schema/gateway-types.ts'
 import {
+  type ArchiveAnswer,
+  type ArchiveAsk,
+  archiveOf,
+  type ArchiveQuestions,
+  askArchive,
+} from './archive-reads.ts'
+import {
   type DirectObject,
   type IdentifiedPlace,
   type ObjectPlace,
@@ -55,6 +62,8 @@ interface Forms {
     readonly outcome: readonly PrinterColumn[] | null
   }
   readonly secret: { readonly asked: IdentifiedPlace; readonly outcome: SecretContents | null }
+  /** A question to the archive, whose parts the caller may list. */
+  readonly archive: { readonly asked: ArchiveAsk; readonly outcome: ArchiveAnswer }
 }
 
 /** Reads the logs of pods as the caller, within a time. Rejects with `ClientError`. */
@@ -92,7 +101,7 @@ export interface ExtensionCalls extends DirectFetch {
 type Need = {
   readonly [F in keyof Forms]: {
     readonly form: F
-    readonly at: ClusterKind
+    readonly at: F extends 'archive' ? undefined : ClusterKind
     readonly asked: Forms[F]['asked']
   }
 }[keyof Forms]
@@ -102,7 +111,10 @@ type Outcome = Forms[keyof Forms]['outcome'] | Error
 /** The fields `podLogs` with different arguments in one operation. */
 const maxLogs = 10
 const maxParallel = 8
-/** The objects, lists and Secrets that one operation may read. Each is a request to the API server. */
+/**
+ * The objects, lists and Secrets that one operation may read, and the questions to the archive. Each is a request to the API
+ * server or to the worker of the archive.
+ */
 const maxReads = 100
 /** The rounds of reads that one operation may make: objects read directly may name further ones. */
 const maxRounds = 32
@@ -189,6 +201,16 @@ export class DirectReads {
     return contents
   }
 
+  /** An answer of the archive; `undefined` until it is there. Throws `ClientError`. */
+  archive<Q extends keyof ArchiveQuestions>(
+    question: Q,
+    asked: ArchiveQuestions[Q]['asked'],
+  ): ArchiveQuestions[Q]['answer'] | undefined {
+    archiveOf(this.#options.served)
+    const ask = { question, asked } as ArchiveAsk
+    return this.#outcome('archive', undefined, ask)
+  }
+
   /** The logs of some pods; `undefined` until they are read. Throws `ClientError`. */
   logs(asked: KindLogsArguments, budget: WorkBudget): PodLogs | undefined {
     const reads = budget.report?.reachedLive()
@@ -217,7 +239,7 @@ export class DirectReads {
   /** The outcome of a read. `undefined`: the need is noted. Throws the error of the read. */
   #outcome<F extends keyof Forms>(
     form: F,
-    at: ClusterKind,
+    at: ClusterKind | undefined,
     asked: Forms[F]['asked'],
   ): Forms[F]['outcome'] | undefined {
     const key = outcomeKey(form, at, asked)
@@ -225,8 +247,8 @@ export class DirectReads {
     if (outcome instanceof Error) throw outcome
     if (outcome === undefined && !this.#noted.has(key)) {
       if (this.#rounds >= maxRounds) {
-        const { cluster } = at
-        const type = at.kind.typeName
+        const { cluster } = at ?? {}
+        const type = at?.kind.typeName ?? 'the past'
         const message = `reading ${type} would take more than ${maxRounds} live reads, one after the other`
         const hint = 'nest fewer relations to kinds that are read live, or use several queries'
         throw new ClientError('QUERY_TOO_COSTLY', message, { cluster, type, hint })
@@ -265,8 +287,7 @@ export class DirectReads {
     this.#rounds += 1
     const noted = [...this.#noted]
     this.#noted.clear()
-    // One request prints many objects.
-    this.#reads += noted.filter(([, { form }]) => form !== 'columns').length
+    for (const [, need] of noted) this.#reads += readsOf(need)
     const refusals = await Promise.all(noted.map(([, need]) => this.#refusal(need)))
     const allowed = noted.filter(([key], at) => {
       const refusal = refusals[at]
@@ -276,7 +297,7 @@ export class DirectReads {
     })
     // Objects of one kind are printed together.
     const requests = Map.groupBy(allowed, ([key, { form, at }]) =>
-      form === 'columns' ? `${at.cluster}/${at.kind.typeName}` : key,
+      form === 'columns' && at !== undefined ? `${at.cluster}/${at.kind.typeName}` : key,
     )
     const { served, limits, token } = this.#options
     const signal = AbortSignal.timeout(limits.liveDeadlineMs)
@@ -291,15 +312,16 @@ export class DirectReads {
    * Why the operation or its viewer may not read this; `undefined` if they may. `null`: a single object, which counts as
    * absent.
    */
-  async #refusal({ form, at, asked }: Need): Promise<Error | null | undefined> {
+  async #refusal(need: Need): Promise<Error | null | undefined> {
     const { access, served, token } = this.#options
-    if (form !== 'columns' && this.#reads > maxReads) {
+    if (need.form !== 'columns' && this.#reads > maxReads) {
       const value = this.#reads
       const message = `the operation needs ${value} live reads, and at most ${maxReads} are made`
       const hint = 'ask for fewer objects that are read live, or use several queries'
       return new ClientError('QUERY_TOO_COSTLY', message, { value, hint })
     }
-    if (access === undefined) return undefined
+    if (access === undefined || need.form === 'archive') return undefined
+    const { form, at, asked } = need
     try {
       switch (form) {
         case 'object':
@@ -334,8 +356,15 @@ export class DirectReads {
     const needs = together.map(([, need]) => need)
     const [first] = needs
     if (first === undefined) return []
+    const { access, limits, served } = this.#options
+    if (first.form === 'archive') {
+      const caller = {
+        lane: access?.identity ?? '',
+        deadlineMs: limits.liveDeadlineMs,
+      }
+      return [await askArchive(archiveOf(served), first.asked, caller)]
+    }
     const { at } = first
-    const { access, limits } = this.#options
     try {
       if (first.form !== 'columns') return [await this.#read(first, callers, signal)]
       const objects = needs.map(({ asked }) => asked as IdentifiedPlace)
@@ -352,7 +381,7 @@ export class DirectReads {
   }
 
   async #read(
-    { form, at, asked }: Exclude<Need, { readonly form: 'columns' }>,
+    { form, at, asked }: Exclude<Need, { readonly form: 'columns' | 'archive' }>,
     callers: CallerConnections,
     signal: AbortSignal,
   ): Promise<FoundObject | StoredList | SecretContents | null> {
@@ -392,8 +421,18 @@ export class DirectReads {
   }
 }
 
-function outcomeKey(form: keyof Forms, { cluster, kind }: ClusterKind, asked: object): string {
-  return JSON.stringify([form, cluster, kind.typeName, asked])
+function outcomeKey(form: keyof Forms, at: ClusterKind | undefined, asked: object): string {
+  return JSON.stringify([form, at?.cluster, at?.kind.typeName, asked])
+}
+
+/** Objects in one request to the archive that count as one read. */
+const questionsPerRead = 10
+
+/** How much a need counts towards {@link maxReads}. One request prints many objects. */
+function readsOf({ form, asked }: Need): number {
+  if (form === 'columns') return 0
+  const isOfEach = form === 'archive' && asked.question === 'changesOfEach'
+  return isOfEach ? Math.ceil(asked.asked.length / questionsPerRead) : 1
 }
 
 const emptyList: DirectList = {
@@ -409,8 +448,9 @@ function storedApart(
   { cluster, kind }: ClusterKind,
   objects: readonly KubernetesObject[],
   position: string,
+  metadataOnly = kind.metadataOnly,
 ): KindView {
-  const { resource, metadataOnly } = kind
+  const { resource } = kind
   const codec = createObjectCodec({ resource, metadataOnly })
   const store = new IndexedStore({ resource, codec })
   for (const object of objects) {
@@ -438,6 +478,14 @@ export class StoredObject implements FoundObject {
 /** An object as the API server answered a write, as plans read it. */
 export function storedObject(at: ClusterKind, object: KubernetesObject): StoredObject {
   const part = storedApart(at, [object], '')
+  const id = part.view.idOf(objectKey(object.metadata))
+  if (id === undefined) throw new TypeError('a store has the object that it was given')
+  return new StoredObject({ part, id })
+}
+
+/** An object in a past state. Of a Secret, it has the keys. */
+export function pastObject(at: ClusterKind, object: KubernetesObject): StoredObject {
+  const part: KindView = { ...storedApart(at, [object], '', false), isPast: true }
   const id = part.view.idOf(objectKey(object.metadata))
   if (id === undefined) throw new TypeError('a store has the object that it was given')
   return new StoredObject({ part, id })

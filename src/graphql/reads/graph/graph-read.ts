@@ -20,7 +20,13 @@ import type { Kind } from '../../model/kind.ts'
 import { ClientError, unlessRefused } from '../../errors/client-error.ts'
 import { type GraphLink, graphLinksOf } from './graph-links.ts'
 import type { GraphArguments, GraphNodeValue } from '../../schema/gateway-types.ts'
-import { followsOwnership, type GraphRequest, graphRequest } from './graph-request.ts'
+import {
+  follows,
+  followsOwnership,
+  type GraphRequest,
+  graphRequest,
+  requestAround,
+} from './graph-request.ts'
 import type { KindView } from '../../prepare/kind-view.ts'
 import { unnamedKinds } from '../../served/named-kinds.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
@@ -66,6 +72,25 @@ export function readGraph(run: ReadRun, args: GraphArguments): Graph {
     },
     edges: () => edgeValues(edges, values),
   }
+}
+
+/**
+ * An object, its owners, what it owns and what it references, over some steps, the nearest first; at most as many as a graph
+ * has by default. Throws `ArgumentError`, and as {@link readGraph} does.
+ */
+export function graphAround(
+  run: ReadRun,
+  id: string,
+  depth: number | null,
+): readonly WalkNode<KindView>[] {
+  const request = requestAround(id, depth)
+  const reader = new GraphReader(run, request)
+  const stepsOf = (part: KindView): readonly WalkStep<KindView>[] => reader.stepsOf(part)
+  const { budget } = run
+  const costly = { argument: 'depth', hint: 'lower `depth`' }
+  return budget.because(costly, () =>
+    walkGraph({ ...request, roots: reader.roots(), budget, stepsOf }),
+  ).nodes
 }
 
 /** A node has seven fields from its key and UID. */
@@ -184,12 +209,11 @@ class GraphReader {
 
   stepsOf(part: KindView): readonly WalkStep<KindView>[] {
     const { served } = this.#run
-    const { picks } = this.#request
     const links = graphLinksOf(served.relations).byType.get(part.kind.typeName) ?? []
     const followed: { readonly link: GraphLink; readonly to: KindView }[] = []
     const steps: WalkStep<KindView>[] = []
     for (const link of links) {
-      if (picks === undefined ? !link.isDefault : !picks.has(link)) continue
+      if (!follows(this.#request, link)) continue
       const read = this.#partsOf(part, link)
       const to = read?.get(link.to.typeName)
       if (read === undefined || to === undefined) {

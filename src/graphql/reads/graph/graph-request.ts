@@ -35,6 +35,26 @@ export interface GraphRequest {
   readonly maxNodes: number
   /** `undefined`: the relations between the common kinds and those in memory. */
   readonly picks: GraphPicks | undefined
+  /** Whether only owners, owned and referenced objects count, and not what references an object. */
+  readonly isDirected?: true
+}
+
+/** Whether a request follows a link. */
+export function follows({ picks, isDirected }: GraphRequest, link: GraphLink): boolean {
+  if (picks !== undefined) return picks.has(link)
+  if (!link.isDefault) return false
+  return isDirected !== true || !link.backwards || link.ownership !== undefined
+}
+
+/** The request of what is around an object, over some steps. Throws `ArgumentError`. */
+export function requestAround(id: string, depth: number | null): GraphRequest {
+  return {
+    roots: [identityIn('around', id)],
+    depth: bounded('depth', depth ?? graphBounds.depth, 0, graphBounds.maxDepth),
+    maxNodes: graphBounds.nodes,
+    picks: undefined,
+    isDirected: true,
+  }
 }
 
 /** Requests by their arguments: the preparation and the read of a graph get the same arguments. */
@@ -101,8 +121,9 @@ function reachable(
   served: ServedSchema,
   cluster: string,
   roots: ReadonlySet<Kind>,
-  { picks, depth }: GraphRequest,
+  request: GraphRequest,
 ): ReadonlyMap<Kind, Wanted> {
+  const { picks, depth } = request
   const { byType } = graphLinksOf(served.relations)
   const cache = served.clusters.get(cluster)
   const readable = new Map<Kind, boolean>()
@@ -133,7 +154,7 @@ function reachable(
     const next = new Set<Kind>()
     for (const kind of last) {
       for (const link of byType.get(kind.typeName) ?? []) {
-        if (picks === undefined ? !link.isDefault : !picks.has(link)) continue
+        if (!follows(request, link)) continue
         const { start, reads } = link
         if (!reads.every((need) => roots.has(need.kind) || isReadable(need.kind))) continue
         want(kind, start.indexes)

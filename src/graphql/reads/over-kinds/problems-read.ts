@@ -25,6 +25,7 @@ import {
 } from '../../prepare/kind-view.ts'
 import { objectRefsOf, type ObjectRef } from '../../schema/object-ref.ts'
 import type {
+  ProblemChangesBeforeArguments,
   ProblemCount,
   ProblemEvent,
   ProblemObjectsArguments,
@@ -34,10 +35,12 @@ import type {
 import { knownKinds, namedKinds, problemKindsOf } from '../../served/named-kinds.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
+import { namespacesIn } from '../list-arguments.ts'
 import { refOf } from '../object-read.ts'
 import { ownerReferencesOf } from '../relation-read.ts'
 import { Places } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
+import { changesBefore } from '../past/problem-changes.ts'
 import { rowMembers } from './kinds-connection.ts'
 import { behindProblem } from './problem-behind.ts'
 import { remediesOf } from './problem-remedies.ts'
@@ -103,7 +106,7 @@ export function readProblems(run: ReadRun, args: ProblemsArguments): object {
   const read = places.read()
   return {
     ...read,
-    ...rowMembers(run, page, (problem) => problemValue(run, problem)),
+    ...rowMembers(run, page, (problem) => problemValue(run, problem, page.rows)),
     lookedAt: read.types,
     counts: () => problemCounts(asked.map((problem) => countedAs(served, problem))),
   }
@@ -198,15 +201,6 @@ export function lastEventNeeds({ kindOf }: ServedSchema): readonly RelatedNeed[]
   return [{ kind, indexes: { needed: [problemIndex, eventsAboutIndex] } }]
 }
 
-export function namespacesIn({
-  namespace,
-  namespaces,
-}: ProblemsArguments): readonly string[] | undefined {
-  if (namespace === undefined || namespace === null) return namespaces ?? undefined
-  if (namespaces === undefined || namespaces === null) return [namespace]
-  return namespaces.filter((one) => one === namespace)
-}
-
 function typeNameOf({ kindOf }: ServedSchema, place: Place): string | undefined {
   if (place.form === 'object') return place.part.type
   const { apiVersion = '', kind } = place.to
@@ -220,10 +214,18 @@ function kindNameOf(place: Place): string {
 /** The number of objects of a problem that `objects` gives unless the arguments say otherwise. */
 export const defaultProblemObjects = 10
 
+/** The number of changes that `changesBefore` gives if `first` is null. */
+const defaultChangesBefore = 5
+
 /** Comparing the keys of an object takes as long as this many tests. */
 const testsPerSorted = 4
 
-export function problemValue(run: ReadRun, problem: Problem): ProblemValue {
+/** `page`: the problems whose changes are read together with those of this one. */
+export function problemValue(
+  run: ReadRun,
+  problem: Problem,
+  page: readonly Problem[] = [problem],
+): ProblemValue {
   const { cluster, root, severity, reason, message = null, sinceMs, objects, replicas } = problem
   return {
     cluster,
@@ -254,6 +256,8 @@ export function problemValue(run: ReadRun, problem: Problem): ProblemValue {
       return problem.isOfCluster === true ? [] : behindProblem(run, problem, size)
     },
     lastEvent: () => lastEventOf(run, problem),
+    changesBefore: ({ first }: ProblemChangesBeforeArguments) =>
+      changesBefore(run, problem, page, first ?? defaultChangesBefore),
     ...remediesOf(run, problem),
   }
 }
