@@ -26,6 +26,7 @@ import type {
 import type { ArchiveOptions } from '../archive-options.ts'
 import { BatchWriter, type BatchOfKind, type WrittenKind } from './batch-writer.ts'
 import { migrate, type Engine, type SqlRow } from './engine.ts'
+import { past } from './past.ts'
 import { openSqlite } from './sqlite-engine.ts'
 
 /** What the store tells while it works. */
@@ -121,19 +122,16 @@ class ArchiveStore implements ArchiveCalls {
     throw new Error('unwritten')
   }
 
-  // oxlint-disable-next-line class-methods-use-this
-  changes(_question: ChangesQuestion): Promise<ChangesPage> {
-    throw new Error('unwritten')
+  changes(question: ChangesQuestion): Promise<ChangesPage> {
+    return past(this.#engine).changes(question)
   }
 
-  // oxlint-disable-next-line class-methods-use-this
-  objectAt(_question: PastQuestion): Promise<PastObject> {
-    throw new Error('unwritten')
+  objectAt(question: PastQuestion): Promise<PastObject> {
+    return past(this.#engine).objectAt(question)
   }
 
-  // oxlint-disable-next-line class-methods-use-this
-  differences(_question: DifferencesQuestion): Promise<ChangesPage> {
-    throw new Error('unwritten')
+  differences(question: DifferencesQuestion): Promise<ChangesPage> {
+    return past(this.#engine).differences(question)
   }
 
   async kinds(): Promise<readonly KeptKind[]> {

@@ -25,8 +25,12 @@ import { askedKinds, gapOf, gapsOf, isAsked, numberIn, type PastKind } from './p
 import { changeOf, keyOf, ofObject, PastReader, placeOf, typeOf } from './past-reader.ts'
 import { isWithin, manyPaths, pathsIn, stepsOf } from './paths.ts'
 
+const readers = new WeakMap<Engine, PastReader>()
+
+/** The questions about the past. */
 export function past(engine: Engine): Pick<ArchiveCalls, 'changes' | 'objectAt' | 'differences'> {
-  const reader = new PastReader(engine)
+  const reader = readers.get(engine) ?? new PastReader(engine)
+  readers.set(engine, reader)
   return {
     changes: (question) => changes(reader, question),
     objectAt: (question) => objectAt(reader, question),
@@ -156,12 +160,10 @@ async function objectAt(reader: PastReader, question: PastQuestion): Promise<Pas
   const [kind] = kinds.values()
   const [missing] = gaps
   if (missing !== undefined) return { state: 'unknown', gap: missing }
-  if (kind?.beginsMs === undefined) {
-    const gap = { ...question, code: 'BEFORE_ARCHIVE', fromMs: undefined, toMs: undefined } as const
-    return {
-      state: 'unknown',
-      gap: kind ? gapOf(kind, 'BEFORE_ARCHIVE', undefined, undefined) : gap,
-    }
+  if (kind === undefined) return { state: 'absent' }
+  const { beginsMs } = kind
+  if (beginsMs === undefined) {
+    return { state: 'unknown', gap: gapOf(kind, 'BEFORE_ARCHIVE', undefined, undefined) }
   }
   const found =
     'timeMs' in at
