@@ -55,7 +55,7 @@ async function changes(reader: PastReader, question: ChangesQuestion): Promise<C
         break
       }
       if (!(await matches(row))) continue
-      const object = `${row['kind_id']} ${row['namespace']} ${row['name']} ${row['uid']}`
+      const object = JSON.stringify([row['kind_id'], keyOf(row), row['uid']].map(String))
       const fold = following === undefined ? last.get(object) : undefined
       if (fold !== undefined && isRepeat(fold.newest, row)) {
         fold.oldest = row
