@@ -6,7 +6,7 @@ import { openPage, type ServedPortal, servePortal } from './portal-page.ts'
 const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
 const pods = { group: '', version: 'v1', resource: 'pods' }
 
-const lines = (page: Page) => page.locator('main ol').getByRole('listitem')
+const lines = (page: Page) => page.locator('main li[data-type]')
 
 describeInBrowser('The changes of the portal', (browser) => {
   let portal: ServedPortal
@@ -44,7 +44,7 @@ describeInBrowser('The changes of the portal', (browser) => {
     await changed.waitFor()
     await opened.audit()
     await page.goto('/')
-    await page.getByRole('region', { name: 'Latest changes' }).getByText('others').waitFor()
+    await page.getByRole('region', { name: 'Latest changes' }).getByText('others').first().waitFor()
     await opened.audit()
   })
 
@@ -52,7 +52,9 @@ describeInBrowser('The changes of the portal', (browser) => {
     write('compared', 'one')
     const { data } = await portal
       .gateway()
-      .query('{ objectByRef(kind: "ConfigMap", namespace: "payments", name: "compared") { id } }')
+      .query(
+        '{ objectByRef(apiVersion: "v1", kind: "ConfigMap", namespace: "payments", name: "compared") { id } }',
+      )
     await using opened = await openPage(browser(), portal, {
       path: `/objects/${encodeURIComponent(data.objectByRef.id)}?tab=history`,
     })

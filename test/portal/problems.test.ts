@@ -4,7 +4,7 @@ import { describeInBrowser } from '../support/browser.ts'
 import { breakPod, removePod } from './broken-pod.ts'
 import { openPage, type ServedPortal, servePortal } from './portal-page.ts'
 
-const lines = (page: Page) => page.locator('main').getByRole('listitem')
+const lines = (page: Page) => page.locator('main li[data-severity]')
 const count = (page: Page) => page.getByLabel('Number of problems')
 
 describeInBrowser('The problems of the portal', (browser) => {

@@ -9,6 +9,7 @@ import { words } from '../words.ts'
 import styles from './problem-line.module.css'
 
 const said = words.problems
+const mostFields = 2
 const shapes = { CRITICAL: '▲', WARNING: '△' } as const
 
 /** A problem: what has it, why as a sentence, with the reason's own word for searching, and since when. */
@@ -78,7 +79,7 @@ export function ProblemLine({
             <span className={styles['ready']}>{words.timeline.before}</span>
             <ol>
               {before.map((one) => (
-                <ChangeLine key={one.id} change={one} />
+                <ChangeLine key={one.id} change={one} fields={mostFields} />
               ))}
             </ol>
           </div>
@@ -105,7 +106,7 @@ function RevisionFields({ change }: { readonly change: NonNullable<ProblemRow['c
   return changes.length === 0 ? null : (
     <div className={styles['before']}>
       <span className={styles['ready']}>{said.revision(from, to)}</span>
-      <FieldChanges fields={changes} count={changes.length} />
+      <FieldChanges fields={changes} count={changes.length} most={mostFields} />
     </div>
   )
 }

@@ -11,11 +11,14 @@ const shownFields = 4
 export function ChangeLine({
   change,
   isOfOne = false,
+  fields = shownFields,
   compare,
 }: {
   readonly change: ChangeRow
   /** Whether the object goes without saying. */
   readonly isOfOne?: boolean
+  /** How many fields are shown. */
+  readonly fields?: number
   /** Shows the object as it was. Absent: it cannot be shown. */
   readonly compare?: (() => void) | undefined
 }) {
@@ -49,7 +52,9 @@ export function ChangeLine({
         {after === null ? null : (
           <p className={styles['dim']}>{said.late(new Date(after).toLocaleString())}</p>
         )}
-        <FieldChanges fields={change.fields} count={change.fieldCount} />
+        {type === 'ADDED' ? null : (
+          <FieldChanges fields={change.fields} count={change.fieldCount} most={fields} />
+        )}
       </div>
     </li>
   )
@@ -66,14 +71,15 @@ interface FieldChange {
 export function FieldChanges({
   fields,
   count,
+  most,
 }: {
   readonly fields: readonly FieldChange[]
   /** Of all fields. */
   readonly count: number
+  /** How many are shown. */
+  readonly most: number
 }) {
-  const shown = fields
-    .toSorted((one, other) => weightOf(one) - weightOf(other))
-    .slice(0, shownFields)
+  const shown = fields.toSorted((one, other) => weightOf(one) - weightOf(other)).slice(0, most)
   if (shown.length === 0) return null
   return (
     <ul className={styles['fields']}>

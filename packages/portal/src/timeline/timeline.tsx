@@ -25,7 +25,10 @@ export function Timeline({
   /** Shows no more than these. */
   readonly most?: number
 }) {
-  const { rows, state, errors, gaps, older } = useChanges(of)
+  const { rows: all, state, errors, gaps, older } = useChanges(of)
+  // Events tell of changes themselves; they have a view of their own.
+  const hidesEvents = of.types == null && of.ids == null
+  const rows = hidesEvents ? all.filter(({ object }) => object.kind !== 'Event') : all
   const [error] = errors
   if (error?.extensions?.code === 'NO_ARCHIVE') {
     return <p className={styles['note']}>{said.noArchive}</p>

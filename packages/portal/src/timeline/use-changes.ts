@@ -25,7 +25,7 @@ export interface Changes {
   readonly older?: () => void
 }
 
-const first = 50
+const first = 100
 /** As many as the gateway has on a page. */
 const most = 500
 
