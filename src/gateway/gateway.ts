@@ -368,7 +368,7 @@ class RunningGateway implements OpenedGateway {
       documentBytes: () => documents.bytes,
       live: () => this.planned.liveState(),
       logs: () => logs.counts,
-      archive: () => archiving?.counts(),
+      archive: () => archiving?.counts,
     })
     const planned = { served: () => this.#serving.now, limits, documents, fragments }
     const unexpected = (error: GraphQLError, requestId?: string): void => {
@@ -449,10 +449,8 @@ class RunningGateway implements OpenedGateway {
         : [],
     )
     const starting = this.isStarted ? [] : ['the gateway has not read its clusters yet']
-    const problem =
-      this.#archiving?.isRequired === true ? this.#archiving.counts().problem : undefined
-    const unkept = problem === undefined ? [] : [`the archive: ${problem.message}`]
-    const waits = [...starting, ...unkept, ...this.#preload.loading()]
+    const unwritten = this.#archiving?.reasons ?? []
+    const waits = [...starting, ...this.#preload.loading(), ...unwritten]
     const ready = reasons.length < members.length && waits.length === 0
     const none = members.length === 0 ? ['no cluster is known yet'] : []
     const sources = this.#fleet.sources.flatMap(({ name, state }) =>
