@@ -74,6 +74,7 @@ describeInBrowser('The changes of the portal', (browser) => {
     portal.cluster.storage.delete(configMaps, 'payments', 'compared')
     await page.reload()
     await lines(page).filter({ hasText: 'Removed' }).waitFor()
+    expect(await lines(page).count()).toBe(3)
   })
 
   it('that explain a problem stand under it', async () => {
@@ -98,6 +99,7 @@ describeInBrowser('The changes of the portal', (browser) => {
     await page.goto('/problems')
     const problem = page.locator('main').getByRole('listitem').filter({ hasText: 'payments/lone' })
     await problem.first().filter({ hasText: 'image shop:1 → shop:2' }).waitFor()
+    expect(await problem.first().textContent()).toContain('ImagePullBackOff')
     await opened.audit()
   })
 })
