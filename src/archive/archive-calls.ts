@@ -41,6 +41,8 @@ export interface KindState {
   /** When the position was last written, in milliseconds since the epoch. */
   readonly writtenMs: number
   readonly objects: number
+  /** Whether this process writes the cluster at present. If not, another one does, and `write` is refused (ARCHIVE_HELD). */
+  readonly isHeld: boolean
 }
 
 export const recordTypes = ['ADDED', 'MODIFIED', 'REMOVED'] as const

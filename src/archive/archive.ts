@@ -6,9 +6,11 @@
  */
 
 import { Worker } from 'node:worker_threads'
+import { parseExact } from '../lib/json.ts'
 import type {
   ArchiveBatch,
   ArchiveCalls,
+  ArchiveCounts,
   ArchivedKind,
   ArchiveReads,
   ArchiveState,
@@ -27,18 +29,7 @@ import type { WorkerCall, WorkerMessage } from './store/archive-worker.ts'
 
 export interface Archive extends ArchiveCalls, ArchiveReads, AsyncDisposable {
   /** How writing goes, without asking the database. */
-  readonly figures: ArchiveFigures
-}
-
-export interface ArchiveFigures {
-  /** Of batches that are not written yet. */
-  readonly waitingBytes: number
-  /** How old the oldest batch is that is not written yet; 0: none. */
-  readonly lagMs: number
-  /** Changes that were dropped, since too many bytes waited or the worker died. */
-  readonly droppedChanges: number
-  /** Since when, and why, nothing can be written. */
-  readonly failing: { readonly sinceMs: number; readonly message: string } | undefined
+  counts(): ArchiveCounts
 }
 
 /** The most bytes of batches that wait, here and in the worker. */
@@ -70,7 +61,8 @@ export async function openArchive(
 interface Pending {
   readonly resolve: (result: unknown) => void
   readonly reject: (error: Error) => void
-  readonly batch: ArchiveBatch | undefined
+  /** Since when a batch waits (`performance.now()`). */
+  readonly sinceMs: number | undefined
 }
 
 class WorkerArchive implements Archive {
@@ -84,8 +76,8 @@ class WorkerArchive implements Archive {
   readonly #kinds = new Map<number, ArchivedKind>()
   readonly #listeners = new Set<() => void>()
   #waitingBytes = 0
-  #droppedChanges = 0
-  #failing: ArchiveFigures['failing']
+  readonly #counts = { rows: 0, dropped: 0, gaps: 0, bytes: 0 }
+  #problem: ArchiveError | undefined
   #isClosed = false
 
   constructor(options: ArchiveOptions, warn: (message: string) => void) {
@@ -94,17 +86,12 @@ class WorkerArchive implements Archive {
     this.#worker = this.#start()
   }
 
-  get figures(): ArchiveFigures {
+  counts(): ArchiveCounts {
     let oldestMs = Infinity
-    for (const { batch } of this.#pending.values()) {
-      if (batch !== undefined) oldestMs = Math.min(oldestMs, batch.timeMs)
-    }
-    return {
-      waitingBytes: this.#waitingBytes,
-      lagMs: Math.max(0, oldestMs === Infinity ? 0 : Date.now() - oldestMs),
-      droppedChanges: this.#droppedChanges,
-      failing: this.#failing,
-    }
+    for (const { sinceMs } of this.#pending.values())
+      oldestMs = Math.min(oldestMs, sinceMs ?? Infinity)
+    const lagMs = oldestMs === Infinity ? 0 : performance.now() - oldestMs
+    return { ...this.#counts, lagMs, problem: this.#problem }
   }
 
   open(): Promise<void> {
@@ -127,7 +114,7 @@ class WorkerArchive implements Archive {
     this.#behind.delete(batch.kind)
     this.#waitingBytes += bytes
     try {
-      await this.#call<void>('write', [ofItsOwn(batch)], batch)
+      await this.#call<void>('write', [ofItsOwn(batch)])
       for (const listener of this.#listeners) listener()
     } catch (error) {
       // Whatever comes after a batch that was not written has no base.
@@ -178,16 +165,16 @@ class WorkerArchive implements Archive {
     return () => void this.#listeners.delete(listener)
   }
 
-  changes(question: ChangesQuestion): Promise<ChangesPage> {
-    return this.#ask('changes', [question])
+  async changes(question: ChangesQuestion): Promise<ChangesPage> {
+    return parseExact(await this.#ask<string>('changes', [question])) as ChangesPage
   }
 
   objectAt(question: PastQuestion): Promise<PastObject> {
     return this.#ask('objectAt', [question])
   }
 
-  differences(question: DifferencesQuestion): Promise<ChangesPage> {
-    return this.#ask('differences', [question])
+  async differences(question: DifferencesQuestion): Promise<ChangesPage> {
+    return parseExact(await this.#ask<string>('differences', [question])) as ChangesPage
   }
 
   state(): Promise<ArchiveState> {
@@ -233,10 +220,17 @@ class WorkerArchive implements Archive {
 
   #receive(message: WorkerMessage): void {
     if ('warning' in message) return this.#warn(message.warning)
-    if ('failing' in message) {
-      this.#failing = message.failing
-      return
+    if ('bytes' in message) this.#counts.bytes = message.bytes
+    if ('wrote' in message) {
+      this.#counts.rows += message.wrote.rows
+      this.#counts.gaps += message.wrote.gaps
     }
+    if ('failing' in message) {
+      const { failing } = message
+      this.#problem =
+        failing === undefined ? undefined : archiveError('ARCHIVE_UNREACHABLE', failing, undefined)
+    }
+    if (!('call' in message)) return
     const pending = this.#pending.get(message.call)
     this.#pending.delete(message.call)
     if (this.#pending.size === 0) this.#worker.unref()
@@ -252,7 +246,7 @@ class WorkerArchive implements Archive {
 
   #drop(batch: ArchiveBatch): void {
     this.#behind.add(batch.kind)
-    this.#droppedChanges += batch.keys.length
+    this.#counts.dropped += batch.keys.length
   }
 
   /** Asks, and waits no longer than the deadline. */
@@ -280,20 +274,16 @@ class WorkerArchive implements Archive {
     }
   }
 
-  #call<T>(
-    method: WorkerCall['method'],
-    parameters: readonly unknown[],
-    batch?: ArchiveBatch,
-  ): Promise<T> {
+  #call<T>(method: WorkerCall['method'], parameters: readonly unknown[]): Promise<T> {
     if (this.#isClosed) throw archiveError('ARCHIVE_CLOSED', 'the archive is closed', undefined)
     const call = this.#calls++
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
-    // Its own object: the batch's bytes are gone from here once they are handed over.
-    this.#pending.set(call, { resolve, reject, batch })
+    const isWrite = method === 'write'
+    this.#pending.set(call, { resolve, reject, sinceMs: isWrite ? performance.now() : undefined })
     this.#worker.ref()
     this.#worker.postMessage(
       { call, method, parameters } satisfies WorkerCall,
-      batch === undefined ? [] : [(parameters[0] as ArchiveBatch).bytes.buffer as ArrayBuffer],
+      isWrite ? [(parameters[0] as ArchiveBatch).bytes.buffer as ArrayBuffer] : [],
     )
     return promise as Promise<T>
   }

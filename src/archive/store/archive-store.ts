@@ -4,10 +4,13 @@
  * Batches wait in one queue. Those that wait together are written in one transaction (`batch-writer.ts`), so that a database
  * that is far away costs round trips per moment, not per batch. While the database cannot be written (its disk is full, it
  * is away, it fails over), the queue stands, and the first batches are tried again until it can; who sends bounds the queue.
- * A database that two processes share has a holder for each cluster: the epoch in its row of `holders` is checked, and its
- * time prolonged, by each transaction that writes, so one that lost the cluster writes nothing more.
+ * A damaged file is put aside, and all kinds begin anew in an empty one.
+ *
+ * Where processes share a database (`holders.ts`), batches of a cluster that another one held until now wait for its time to
+ * end, while those of other clusters are written. If it goes on holding the cluster, they are refused.
  */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import type {
   ArchiveBatch,
   ArchiveCalls,
@@ -23,175 +26,438 @@ import type {
   PastQuestion,
   ResumedChange,
 } from '../archive-calls.ts'
-import type { ArchiveOptions } from '../archive-options.ts'
-import { BatchWriter, type BatchOfKind, type WrittenKind } from './batch-writer.ts'
-import { migrate, type Engine, type SqlRow } from './engine.ts'
-import { openSqlite } from './sqlite-engine.ts'
+import {
+  archiveDefaults,
+  ArchiveError,
+  archivePlace,
+  type ArchiveOptions,
+  type ArchivePlace,
+  maxMemoryArchiveBytes,
+} from '../archive-options.ts'
+import { behind, BatchWriter, type BatchOfKind, type WrittenKind } from './batch-writer.ts'
+import { migrate, type Engine, type SqlRow, type Statements } from './engine.ts'
+import { Holders, holdMs, ofAnother } from './holders.ts'
+import { readableText } from './kept-state.ts'
+import { past } from './past.ts'
+import { openPostgres } from './postgres-engine.ts'
+import { changesSince } from './resumed-changes.ts'
+import { forgetOld } from './retention.ts'
+import { openSqliteFile, openSqliteMemory, putAside } from './sqlite-engine.ts'
 
 /** What the store tells while it works. */
 export interface StoreEvents {
   readonly warn: (message: string) => void
-  /** Since when, and why, nothing can be written; `undefined`: it can again. */
-  readonly failing: (failing: { sinceMs: number; message: string } | undefined) => void
+  /** Why nothing can be written; `undefined`: it can again. */
+  readonly failing: (message: string | undefined) => void
+  readonly wrote: (written: { readonly rows: number; readonly gaps: number }) => void
+  readonly bytes: (bytes: number) => void
 }
 
+/** Rejects with `ArchiveError`. A Postgres that is away is no reason: it is asked again with each call. */
 export async function openStore(
   options: ArchiveOptions,
-  _events: StoreEvents,
+  events: StoreEvents,
 ): Promise<ArchiveStore> {
-  const { url } = options
-  const engine = await openSqlite(url === 'memory:' ? undefined : url.slice('file:'.length))
-  await migrate(engine)
-  return new ArchiveStore(engine)
+  const place = archivePlace(options.url)
+  const { keepMs, maxBytes } = { ...archiveDefaults, ...options }
+  const kept = {
+    keepMs,
+    maxBytes: place.form === 'memory' ? Math.min(maxBytes, maxMemoryArchiveBytes) : maxBytes,
+  }
+  const engine = await engineAt(place, kept.maxBytes, events)
+  const store = new ArchiveStore(place, engine, kept, events)
+  try {
+    await store.prepare()
+  } catch (error) {
+    if (!(error instanceof ArchiveError) || error.code === 'ARCHIVE_TOO_NEW') {
+      await engine.close()
+      throw error
+    }
+    events.warn(error.message)
+  }
+  store.run()
+  return store
+}
+
+async function engineAt(
+  place: ArchivePlace,
+  maxBytes: number,
+  { warn }: Pick<StoreEvents, 'warn'>,
+): Promise<Engine> {
+  if (place.form === 'postgres') return openPostgres(place.url)
+  if (place.form === 'memory') return openSqliteMemory(maxBytes)
+  return openSqliteFile(place.path, maxBytes, warn)
 }
 
 class ArchiveStore implements ArchiveCalls {
-  readonly #engine: Engine
-  readonly #writer = new BatchWriter(32 * 2 ** 20)
-  readonly #written = new Map<number, WrittenKind>()
+  readonly #place: ArchivePlace
+  readonly #kept: { readonly keepMs: number; readonly maxBytes: number }
+  readonly #events: StoreEvents
+  readonly #writer = new BatchWriter(24 * 2 ** 20)
+  readonly #kinds = new Map<number, WrittenKind>()
+  /** Only where processes share a database. */
+  readonly #holders: Holders | undefined
   readonly #queue: Waiting[] = []
-  #isWriting = false
+  readonly #closing = new AbortController()
+  #engine: Engine
+  #prepared: Promise<void> | undefined
+  #writing: Promise<void> | undefined
+  #forgetting: Promise<void> | undefined
+  #isFailing = false
+  /** Clusters that another process holds, and until when they are not asked for again (`performance.now()`). */
+  readonly #parkedUntilMs = new Map<string, number>()
+  #bytesSinceForgetting = 0
+  readonly #timers: NodeJS.Timeout[] = []
 
-  constructor(engine: Engine) {
+  constructor(
+    place: ArchivePlace,
+    engine: Engine,
+    kept: { readonly keepMs: number; readonly maxBytes: number },
+    events: StoreEvents,
+  ) {
+    this.#place = place
     this.#engine = engine
+    this.#kept = kept
+    this.#events = events
+    this.#holders = place.form === 'postgres' ? new Holders() : undefined
+  }
+
+  /** Begins what is done at times. */
+  run(): void {
+    this.#timers.push(setInterval(() => this.#forget(), forgetEachMs))
+    if (this.#holders !== undefined) {
+      this.#timers.push(setInterval(() => void this.#prolong(), holdMs / 4))
+    }
+    this.#forget()
+  }
+
+  /** Makes the tables, once. Rejects with `ArchiveError`. */
+  async prepare(): Promise<Engine> {
+    const engine = this.#engine
+    this.#prepared ??= migrate(engine)
+    try {
+      await this.#prepared
+      return this.#engine
+    } catch (error) {
+      this.#prepared = undefined
+      throw await this.#failed(engine, error)
+    }
   }
 
   async kind(archived: ArchivedKind): Promise<KindState> {
-    const { cluster, group, resource, version, kind, namespaced, form } = archived
-    const row = await this.#engine.transaction(async (statements) => {
-      await statements.upsert(
-        'kinds',
-        kindColumns,
-        [[cluster, group, resource, version, kind, namespaced ? 1 : 0, form, '', 0, 0, 0, 0, 0]],
-        ['cluster', 'api_group', 'resource'],
-        ['version', 'kind', 'namespaced'],
-      )
-      await statements.rows(
-        `UPDATE kinds SET position = NULL, form = $4
-         WHERE cluster = $1 AND api_group = $2 AND resource = $3 AND form <> $4`,
-        [cluster, group, resource, form],
-      )
-      const [found] = await statements.rows(
-        'SELECT * FROM kinds WHERE cluster = $1 AND api_group = $2 AND resource = $3',
-        [cluster, group, resource],
-      )
-      return found ?? {}
+    return this.#ask(async (engine) => {
+      const isHeld = await this.#claim(engine, archived.cluster)
+      const row = await engine.transaction((statements) => registered(statements, archived, isHeld))
+      const id = Number(row['id'])
+      const written: WrittenKind = this.#kinds.get(id) ?? { id, archived, ...unwritten }
+      written.archived = archived
+      adopt(written, row)
+      this.#kinds.set(id, written)
+      const { position, incarnation, writtenMs } = written
+      return { id, position, incarnation, writtenMs, objects: Number(row['objects']), isHeld }
     })
-    const id = Number(row['id'])
-    const written: WrittenKind = this.#written.get(id) ?? { id, archived, ...unwritten }
-    Object.assign(written, {
-      archived,
-      position: textOf(row['position']),
-      incarnation: String(row['incarnation']),
-      writtenMs: Number(row['written']),
-      beginsMs: row['begins'] === null ? undefined : Number(row['begins']),
-    } satisfies Partial<WrittenKind>)
-    this.#written.set(id, written)
-    const { position, incarnation, writtenMs } = written
-    return { id, position, incarnation, writtenMs, objects: Number(row['objects']) }
   }
 
   write(batch: ArchiveBatch): Promise<void> {
-    const kind = this.#written.get(batch.kind)
+    const kind = this.#kinds.get(batch.kind)
     if (kind === undefined) throw new RangeError(`no kind ${batch.kind} was registered`)
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    this.#queue.push({ kind, batch, resolve, reject })
-    if (!this.#isWriting) void this.#drain()
+    this.#queue.push({ kind, batch, resolve, reject, sinceMs: performance.now() })
+    this.#writing ??= this.#drain().finally(() => (this.#writing = undefined))
     return promise
   }
 
-  async gap(kind: number, fromMs: number, toMs: number): Promise<void> {
-    await this.#engine.upsert('gaps', ['kind_id', 'begins', 'ends'], [[kind, fromMs, toMs]])
+  gap(kind: number, fromMs: number, toMs: number): Promise<void> {
+    return this.#ask(async (engine) => {
+      await engine.upsert('gaps', ['kind_id', 'begins', 'ends'], [[kind, fromMs, toMs]])
+      this.#events.wrote({ rows: 0, gaps: 1 })
+    })
   }
 
   async *objects(kind: number): AsyncIterable<ObjectChunk> {
-    const chunks = this.#engine.chunks(
-      'SELECT dictionary, body FROM objects WHERE kind_id = $1 ORDER BY namespace, name',
-      [kind],
-      objectsAtOnce,
-    )
-    for await (const rows of chunks) {
-      const texts = await Promise.all(rows.map((row) => this.#writer.text(this.#engine, row)))
-      yield chunkOf(texts)
+    const engine = await this.prepare()
+    try {
+      const chunks = engine.chunks(
+        'SELECT dictionary, body FROM objects WHERE kind_id = $1',
+        [kind],
+        objectsAtOnce,
+      )
+      for await (const rows of chunks) {
+        const texts: string[] = []
+        for (const row of rows) texts.push(readableText(await this.#writer.text(engine, row)))
+        yield chunkOf(texts)
+      }
+    } catch (error) {
+      throw await this.#failed(engine, error)
     }
   }
 
-  // oxlint-disable-next-line class-methods-use-this
-  changesSince(): Promise<readonly ResumedChange[] | undefined> {
-    throw new Error('unwritten')
+  changesSince(
+    kind: number,
+    resourceVersion: string,
+    limit: number,
+  ): Promise<readonly ResumedChange[] | undefined> {
+    return this.#ask((engine) => changesSince(engine, this.#writer, kind, resourceVersion, limit))
   }
 
-  // oxlint-disable-next-line class-methods-use-this
-  changes(_question: ChangesQuestion): Promise<ChangesPage> {
-    throw new Error('unwritten')
+  kinds(): Promise<readonly KeptKind[]> {
+    return this.#ask(async (engine) => {
+      const rows = await engine.rows('SELECT * FROM kinds ORDER BY cluster, api_group, resource')
+      return rows.map((row) => ({
+        cluster: String(row['cluster']),
+        group: String(row['api_group']),
+        resource: String(row['resource']),
+        version: String(row['version']),
+        kind: String(row['kind']),
+        namespaced: Number(row['namespaced']) === 1,
+      }))
+    })
   }
 
-  // oxlint-disable-next-line class-methods-use-this
-  objectAt(_question: PastQuestion): Promise<PastObject> {
-    throw new Error('unwritten')
+  changes(question: ChangesQuestion): Promise<ChangesPage> {
+    return this.#ask((engine) => past(engine).changes(question))
   }
 
-  // oxlint-disable-next-line class-methods-use-this
-  differences(_question: DifferencesQuestion): Promise<ChangesPage> {
-    throw new Error('unwritten')
+  objectAt(question: PastQuestion): Promise<PastObject> {
+    return this.#ask((engine) => past(engine).objectAt(question))
   }
 
-  async kinds(): Promise<readonly KeptKind[]> {
-    const rows = await this.#engine.rows(
-      'SELECT * FROM kinds ORDER BY cluster, api_group, resource',
-    )
-    return rows.map((row) => ({
-      cluster: String(row['cluster']),
-      group: String(row['api_group']),
-      resource: String(row['resource']),
-      version: String(row['version']),
-      kind: String(row['kind']),
-      namespaced: Number(row['namespaced']) === 1,
-    }))
+  differences(question: DifferencesQuestion): Promise<ChangesPage> {
+    return this.#ask((engine) => past(engine).differences(question))
   }
 
-  async state(): Promise<ArchiveState> {
-    const [counts] = await this.#engine.rows(
-      'SELECT SUM(objects) AS objects, SUM(changes) AS changes FROM kinds',
-    )
-    const [gaps] = await this.#engine.rows('SELECT COUNT(*) AS count FROM gaps')
-    const [oldest] = await this.#engine.rows('SELECT time FROM changes ORDER BY id LIMIT 1')
-    return {
-      objects: Number(counts?.['objects'] ?? 0),
-      changes: Number(counts?.['changes'] ?? 0),
-      bytes: await this.#engine.bytes(),
-      gaps: Number(gaps?.['count'] ?? 0),
-      beginsMs: oldest === undefined ? undefined : Number(oldest['time']),
-    }
+  state(): Promise<ArchiveState> {
+    return this.#ask(async (engine) => {
+      const [counts] = await engine.rows(
+        'SELECT SUM(objects) AS objects, SUM(changes) AS changes FROM kinds',
+      )
+      const [gaps] = await engine.rows('SELECT COUNT(*) AS count FROM gaps')
+      const [oldest] = await engine.rows('SELECT time FROM changes ORDER BY id LIMIT 1')
+      return {
+        objects: Number(counts?.['objects'] ?? 0),
+        changes: Number(counts?.['changes'] ?? 0),
+        bytes: await engine.bytes(),
+        gaps: Number(gaps?.['count'] ?? 0),
+        beginsMs: oldest === undefined ? undefined : Number(oldest['time']),
+      }
+    })
   }
 
   async close(): Promise<void> {
+    this.#closing.abort()
+    for (const timer of this.#timers) clearInterval(timer)
+    await this.#writing
+    await this.#forgetting
+    await this.#engine
+      .transaction(async (statements) => this.#holders?.release(statements))
+      .catch(() => undefined)
     await this.#engine.close()
   }
 
+  /** Answers a question. Rejects with `ArchiveError`. */
+  async #ask<T>(work: (engine: Engine) => Promise<T>): Promise<T> {
+    const engine = await this.prepare()
+    try {
+      return await work(engine)
+    } catch (error) {
+      throw await this.#failed(engine, error)
+    }
+  }
+
+  /** Writes until nothing waits, or until the archive is closed and cannot be written. */
   async #drain(): Promise<void> {
-    this.#isWriting = true
+    let retryMs = firstRetryMs
+    // How many of the first batches go alone, since one of them cannot be written.
+    let alone = 0
     while (this.#queue.length > 0) {
-      const works = nextTogether(this.#queue)
+      const ready = this.#ready()
+      const works = alone > 0 ? ready.slice(0, 1) : nextTogether(ready)
+      alone = Math.max(0, alone - 1)
+      if (works.length === 0) {
+        if (this.#closing.signal.aborted) this.#end([...this.#queue], closed())
+        await this.#pause(holdMs / 24)
+        continue
+      }
+      const engine = this.#engine
       try {
-        const { commit } = await this.#engine.transaction((statements) =>
-          this.#writer.write(statements, works),
-        )
-        commit()
-        for (const { resolve } of this.#queue.splice(0, works.length)) resolve()
+        await this.#write(await this.prepare(), works)
+        retryMs = firstRetryMs
+        this.#fails(undefined)
       } catch (error) {
         this.#writer.forget()
-        for (const { reject } of this.#queue.splice(0, works.length)) reject(error)
+        const failure = error instanceof ArchiveError ? error : await this.#failed(engine, error)
+        if (failure.code !== 'ARCHIVE_UNREACHABLE') {
+          if (works.length > 1) alone = works.length
+          else this.#end(works, failure)
+          continue
+        }
+        this.#fails(failure.message)
+        if (this.#closing.signal.aborted) this.#end([...this.#queue], failure)
+        this.#forget()
+        await this.#pause(retryMs)
+        retryMs = Math.min(2 * retryMs, maxRetryMs)
       }
     }
-    this.#isWriting = false
+  }
+
+  async #prolong(): Promise<void> {
+    const prolonged = this.#engine.transaction(async (one) => this.#holders?.prolong(one))
+    // What writes next notices what is lost.
+    await prolonged.catch(() => undefined)
+  }
+
+  /** Ends at once when the archive is closed. */
+  async #pause(forMs: number): Promise<void> {
+    await sleep(forMs, undefined, { signal: this.#closing.signal }).catch(() => undefined)
+  }
+
+  async #write(engine: Engine, works: readonly Waiting[]): Promise<void> {
+    const held = await this.#held(engine, works)
+    const based = held.filter(
+      ({ kind, batch }) => batch.list !== undefined || kind.position !== undefined,
+    )
+    for (const work of held)
+      if (!based.includes(work)) this.#end([work], behind(work.kind.archived))
+    if (based.length === 0) return
+    const clusters = new Set(based.map(({ kind }) => kind.archived.cluster))
+    const written = await engine.transaction(async (statements) => {
+      await this.#holders?.check(statements, clusters)
+      return this.#writer.write(statements, based)
+    })
+    written.commit()
+    this.#end(based, undefined)
+    this.#events.wrote(written)
+    this.#bytesSinceForgetting += written.bytes
+    if (this.#bytesSinceForgetting > this.#kept.maxBytes / 64) this.#forget()
+  }
+
+  /** Those of the batches whose clusters this process holds. */
+  async #held(engine: Engine, works: readonly Waiting[]): Promise<readonly Waiting[]> {
+    const holders = this.#holders
+    if (holders === undefined) return works
+    for (const cluster of new Set(works.map(({ kind }) => kind.archived.cluster))) {
+      if (holders.holds(cluster)) continue
+      if (!(await this.#claim(engine, cluster))) this.#park(cluster)
+    }
+    return works.filter(({ kind }) => holders.holds(kind.archived.cluster))
+  }
+
+  /** Lets the batches of a cluster that another process holds wait; refuses those that have waited for too long. */
+  #park(cluster: string): void {
+    const now = performance.now()
+    this.#parkedUntilMs.set(cluster, now + holdMs / 12)
+    const isLate = ({ kind, sinceMs }: Waiting) =>
+      kind.archived.cluster === cluster && now - sinceMs > holdMs * 1.5
+    this.#end(this.#queue.filter(isLate), ofAnother(cluster))
+  }
+
+  /** What waits for nothing but its turn. */
+  #ready(): readonly Waiting[] {
+    if (this.#parkedUntilMs.size === 0) return this.#queue
+    const now = performance.now()
+    for (const [cluster, untilMs] of this.#parkedUntilMs) {
+      if (untilMs <= now) this.#parkedUntilMs.delete(cluster)
+    }
+    return this.#queue.filter(({ kind }) => !this.#parkedUntilMs.has(kind.archived.cluster))
+  }
+
+  /** Whether this process may write a cluster. */
+  async #claim(engine: Engine, cluster: string): Promise<boolean> {
+    const holders = this.#holders
+    if (holders === undefined) return true
+    const claimed = await engine.transaction((statements) => holders.claim(statements, cluster))
+    if (claimed === 'taken') await this.#takeOver(engine, cluster)
+    return claimed !== 'of another'
+  }
+
+  /** What another process wrote last is the base of what follows, if it is what was known here. */
+  async #takeOver(engine: Engine, cluster: string): Promise<void> {
+    this.#writer.forget()
+    const rows = await engine.rows('SELECT * FROM kinds WHERE cluster = $1', [cluster])
+    for (const row of rows) {
+      const kind = this.#kinds.get(Number(row['id']))
+      if (kind === undefined) continue
+      const isSame = kind.position === textOf(row['position'])
+      adopt(kind, row)
+      if (!isSame) kind.position = undefined
+    }
+  }
+
+  #end(works: readonly Waiting[], failure: ArchiveError | undefined): void {
+    remove(this.#queue, works)
+    for (const { resolve, reject } of works) {
+      if (failure === undefined) resolve()
+      else reject(failure)
+    }
+  }
+
+  #fails(message: string | undefined): void {
+    const isFailing = message !== undefined
+    if (isFailing || this.#isFailing) this.#events.failing(message)
+    if (isFailing && !this.#isFailing) this.#events.warn(message)
+    this.#isFailing = isFailing
+  }
+
+  /** Makes an `ArchiveError` of what a database says. A damaged file is put aside first. */
+  async #failed(engine: Engine, error: unknown): Promise<ArchiveError> {
+    if (error instanceof ArchiveError) return error
+    const message = error instanceof Error ? error.message : String(error)
+    const failure = engine.failure(error)
+    if (failure === 'damaged') await this.#beginAnew(engine)
+    if (failure === 'other') this.#events.warn(`the archive cannot do what it was told: ${message}`)
+    return new ArchiveError(
+      failure === 'other' ? 'ARCHIVE_BEHIND' : 'ARCHIVE_UNREACHABLE',
+      `the archive cannot be used: ${message}`,
+      'it is tried again; look whether the database runs, and whether its disk has room',
+      error,
+    )
+  }
+
+  async #beginAnew(engine: Engine): Promise<void> {
+    if (this.#engine !== engine) return
+    await engine.close()
+    if (this.#place.form === 'file') putAside(this.#place.path, this.#events.warn)
+    const anew = await engineAt(this.#place, this.#kept.maxBytes, this.#events)
+    this.#engine = anew
+    this.#writer.forget()
+    this.#prepared = migrate(anew).then(() =>
+      anew.transaction(async (statements) => {
+        for (const kind of this.#kinds.values()) {
+          adopt(kind, await registered(statements, kind.archived, true, kind.id))
+          kind.list = undefined
+        }
+      }),
+    )
+  }
+
+  /** Forgets what is old, in the background, one pass at a time. */
+  #forget(): void {
+    if (this.#forgetting !== undefined || this.#closing.signal.aborted) return
+    this.#bytesSinceForgetting = 0
+    const isInUse = ({ id, cluster }: { id: number; cluster: string }) =>
+      this.#kinds.has(id) || this.#holders?.holds(cluster) === false
+    const { signal } = this.#closing
+    this.#forgetting = this.#ask((engine) => forgetOld(engine, this.#kept, isInUse, signal))
+      .then(this.#events.bytes, () => undefined)
+      .finally(() => (this.#forgetting = undefined))
   }
 }
 
-const kindColumns =
-  'cluster api_group resource version kind namespaced form incarnation written objects object_bytes changes change_bytes'.split(
-    ' ',
-  )
+interface Waiting extends BatchOfKind {
+  readonly resolve: () => void
+  readonly reject: (error: unknown) => void
+  /** `performance.now()`. */
+  readonly sinceMs: number
+}
+
+const objectsAtOnce = 500
+const recordsAtOnce = 2_000
+const [firstRetryMs, maxRetryMs] = [100, 2_000]
+const forgetEachMs = 30_000
+
+function closed(): ArchiveError {
+  return new ArchiveError('ARCHIVE_CLOSED', 'the archive is closed', 'open it again')
+}
 
 const unwritten = {
   position: undefined,
@@ -201,13 +467,62 @@ const unwritten = {
   list: undefined,
 }
 
-interface Waiting extends BatchOfKind {
-  readonly resolve: () => void
-  readonly reject: (error: unknown) => void
+const kindColumns =
+  'cluster api_group resource version kind namespaced form incarnation written since_change objects object_bytes changes change_bytes'.split(
+    ' ',
+  )
+
+/** The row of a kind, which is made if there is none. Only who may write gives it another form. */
+async function registered(
+  statements: Statements,
+  archived: ArchivedKind,
+  mayWrite: boolean,
+  id?: number,
+): Promise<SqlRow> {
+  const { cluster, group, resource, version, kind, namespaced, form } = archived
+  const row = [
+    cluster,
+    group,
+    resource,
+    version,
+    kind,
+    namespaced ? 1 : 0,
+    form,
+    '',
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+  ]
+  await statements.upsert(
+    'kinds',
+    id === undefined ? kindColumns : ['id', ...kindColumns],
+    [id === undefined ? row : [id, ...row]],
+    ['cluster', 'api_group', 'resource'],
+    mayWrite ? ['version', 'kind', 'namespaced'] : [],
+  )
+  if (mayWrite) {
+    await statements.rows(
+      `UPDATE kinds SET position = NULL, form = $4
+       WHERE cluster = $1 AND api_group = $2 AND resource = $3 AND form <> $4`,
+      [cluster, group, resource, form],
+    )
+  }
+  const [found] = await statements.rows(
+    'SELECT * FROM kinds WHERE cluster = $1 AND api_group = $2 AND resource = $3',
+    [cluster, group, resource],
+  )
+  return found ?? {}
 }
 
-const objectsAtOnce = 500
-const recordsAtOnce = 2_000
+function adopt(kind: WrittenKind, row: SqlRow): void {
+  kind.position = textOf(row['position'])
+  kind.incarnation = String(row['incarnation'])
+  kind.writtenMs = Number(row['written'])
+  kind.beginsMs = row['begins'] === null ? undefined : Number(row['begins'])
+}
 
 /** The first batches of the queue that go into one transaction. A part of a list goes alone. */
 function nextTogether(queue: readonly Waiting[]): readonly Waiting[] {
@@ -220,6 +535,12 @@ function nextTogether(queue: readonly Waiting[]): readonly Waiting[] {
     if (batch.list !== undefined) break
   }
   return queue.slice(0, count)
+}
+
+function remove(queue: Waiting[], works: readonly Waiting[]): void {
+  const gone = new Set(works)
+  const left = queue.filter((work) => !gone.has(work))
+  queue.splice(0, queue.length, ...left)
 }
 
 function chunkOf(texts: readonly string[]): ObjectChunk {

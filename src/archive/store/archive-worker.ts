@@ -26,8 +26,10 @@ export type WorkerMessage =
     }
   /** What the operator should know. */
   | { readonly warning: string }
-  /** Since when, and why, nothing can be written; `undefined`: it can. */
-  | { readonly failing: { readonly sinceMs: number; readonly message: string } | undefined }
+  /** Why nothing can be written; `undefined`: it can. */
+  | { readonly failing: string | undefined }
+  | { readonly wrote: { readonly rows: number; readonly gaps: number } }
+  | { readonly bytes: number }
 
 const port = parentPort
 if (port === null) throw new Error('archive-worker.ts runs as a worker thread only')
@@ -37,6 +39,8 @@ const send = (message: WorkerMessage, transfer: readonly ArrayBuffer[] = []) =>
 const opening = openStore(workerData as ArchiveOptions, {
   warn: (warning) => send({ warning }),
   failing: (failing) => send({ failing }),
+  wrote: ({ rows, gaps }) => send({ wrote: { rows, gaps } }),
+  bytes: (bytes) => send({ bytes }),
 })
 // The call `open` answers with it.
 opening.catch(() => undefined)
@@ -73,8 +77,13 @@ async function answer(
     return send({ call, result: undefined })
   }
   const work: (...all: readonly never[]) => Promise<unknown> = store[method]
-  send({ call, result: await Reflect.apply(work, store, parameters) })
+  const result = await Reflect.apply(work, store, parameters)
+  // Values of fields may be numbers that only a text can hold.
+  send({ call, result: asText.has(method) ? JSON.stringify(result) : result })
 }
+
+/** Calls that are answered with JSON. */
+const asText: ReadonlySet<WorkerCall['method']> = new Set(['changes', 'differences'])
 
 function coded(error: unknown): {
   readonly code: string

@@ -28,6 +28,14 @@ export interface BatchOfKind {
   readonly batch: ArchiveBatch
 }
 
+/** What a transaction wrote. `bytes`: of the changes. */
+export interface Written {
+  readonly rows: number
+  readonly gaps: number
+  readonly bytes: number
+  readonly commit: () => void
+}
+
 interface State {
   readonly text: string
   readonly uid: string
@@ -39,13 +47,13 @@ interface State {
 const objectColumns =
   'kind_id namespace name uid version created changed health labels dictionary body'.split(' ')
 const changeColumns =
-  'kind_id namespace name uid time after type version position manager paths field_count dictionary detail'.split(
+  'kind_id namespace name uid time after type version position manager paths field_count whole dictionary detail'.split(
     ' ',
   )
 const [added, modified, removed] = [0, 1, 2]
 
 /** What a row takes besides its texts: columns of numbers, and its entries in indexes. */
-const rowBytes = 200
+export const rowBytes = 200
 
 export class BatchWriter {
   readonly #cache: StateCache
@@ -65,24 +73,18 @@ export class BatchWriter {
   }
 
   /**
-   * Writes batches in their order. A part of a list stands alone. Returns what to call after the commit, with the bytes that
-   * the changes take. Rejects with ARCHIVE_BEHIND if the rows are no base for a batch.
+   * Writes batches in their order. A part of a list stands alone; kinds of other batches have a position. Returns what to call
+   * after the commit, and how much was written.
    */
-  async write(
-    statements: Statements,
-    works: readonly BatchOfKind[],
-  ): Promise<{ readonly changeBytes: number; readonly commit: () => void }> {
-    for (const { kind, batch } of works) {
-      if (batch.list === undefined && kind.position === undefined) throw behind(kind.archived)
-    }
+  async write(statements: Statements, works: readonly BatchOfKind[]): Promise<Written> {
     const before = await this.#statesBefore(statements, namedBy(works))
     const rows = new WrittenRows(before)
     for (const work of works) await this.#add(statements, rows, work)
     await rows.flush(statements)
     await updateKinds(statements, works, rows)
-    const { states, changeBytes } = rows
+    const { states } = rows
     return {
-      changeBytes,
+      ...rows.written,
       commit: () => {
         for (const [place, state] of states) this.#cache.set(place, state)
         for (const { kind, batch } of works) remember(kind, batch)
@@ -107,7 +109,7 @@ export class BatchWriter {
       }
     }
     if (named === undefined || batch.list?.isLast !== true) return
-    await noteGap(statements, work)
+    rows.gaps += await noteGap(statements, work)
     const gone = await keysBesides(statements, kind.id, named)
     const before = await this.#statesBefore(statements, new Map([[kind.id, gone]]))
     for (const [place, state] of before) rows.states.set(place, state)
@@ -130,7 +132,7 @@ export class BatchWriter {
     if (before !== undefined && !isSame) await this.#remove(statements, rows, work, key, '')
     // The first list tells what there is, not what happened.
     if (kind.beginsMs !== undefined) {
-      const change = keptChange(kind.archived, isSame ? before?.text : undefined, after)
+      const change = keptChange(kind.archived, isSame ? before.text : undefined, after)
       const type = isSame ? modified : added
       if (change !== undefined) {
         await this.#change(statements, rows, work, key, type, after.uid, after.version, change)
@@ -187,7 +189,7 @@ export class BatchWriter {
     type: number,
     uid: string,
     version: string,
-    { manager, paths, fieldCount, detail }: KeptChange,
+    { manager, paths, fieldCount, whole, detail }: KeptChange,
   ): Promise<void> {
     const { kind, batch } = work
     const dictionary = await this.#dictionaryOf(statements, kind, detail)
@@ -203,10 +205,11 @@ export class BatchWriter {
       after,
       type,
       version,
-      batch.position ?? kind.position ?? null,
+      batch.list === undefined ? (batch.position ?? kind.position ?? null) : null,
       manager,
       paths,
       fieldCount,
+      whole,
       dictionary.id,
       packed,
     ])
@@ -306,10 +309,16 @@ class WrittenRows {
   readonly #removed = new Map<number, Set<string>>()
   readonly #changes: (readonly SqlValue[])[] = []
   readonly counts = new Map<number, Counts>()
-  changeBytes = 0
+  #changeBytes = 0
+  gaps = 0
 
   constructor(states: Map<string, State | undefined>) {
     this.states = states
+  }
+
+  get written(): Omit<Written, 'commit'> {
+    const rows = this.#objects.size + this.#changes.length
+    return { rows, gaps: this.gaps, bytes: this.#changeBytes }
   }
 
   put(place: string, state: State, row: readonly SqlValue[]): void {
@@ -336,7 +345,7 @@ class WrittenRows {
     const counts = this.#countsOf(kind)
     counts.changes += 1
     counts.changeBytes += bytes
-    this.changeBytes += bytes
+    this.#changeBytes += bytes
     this.#changes.push(row)
   }
 
@@ -382,11 +391,12 @@ function knownUntil({ kind, batch }: BatchOfKind): number {
 }
 
 /** What happened between the last known states and a list, other than what came of it, was not seen. */
-async function noteGap(statements: Statements, work: BatchOfKind): Promise<void> {
+async function noteGap(statements: Statements, work: BatchOfKind): Promise<number> {
   const { kind, batch } = work
   const from = knownUntil(work)
-  if (kind.beginsMs === undefined || from >= batch.timeMs) return
+  if (kind.beginsMs === undefined || from >= batch.timeMs) return 0
   await statements.upsert('gaps', ['kind_id', 'begins', 'ends'], [[kind.id, from, batch.timeMs]])
+  return 1
 }
 
 async function updateKinds(
@@ -398,29 +408,42 @@ async function updateKinds(
   for (const [id, { kind, batch }] of last) {
     const counts = rows.counts.get(id)
     const position = positionAfter(works, kind)
-    const begins = batch.list?.isLast === true ? batch.timeMs : null
-    const isOther = kind.incarnation !== batch.incarnation ? 1 : 0
     await statements.rows(
       `UPDATE kinds SET position = $2, incarnation = $3, written = $4,
-         begins = COALESCE(begins, CAST($5 AS BIGINT)),
-         since_position = CASE WHEN CAST($5 AS BIGINT) IS NOT NULL AND ($6 = 1 OR since_position IS NULL)
-           THEN $2 ELSE since_position END,
-         objects = objects + $7, object_bytes = object_bytes + $8,
-         changes = changes + $9, change_bytes = change_bytes + $10 WHERE id = $1`,
+         objects = objects + $5, object_bytes = object_bytes + $6,
+         changes = changes + $7, change_bytes = change_bytes + $8 WHERE id = $1`,
       [
         id,
         position ?? null,
         batch.incarnation,
         writtenAfter(kind, batch),
-        begins,
-        isOther,
         counts?.objects ?? 0,
         counts?.objectBytes ?? 0,
         counts?.changes ?? 0,
         counts?.changeBytes ?? 0,
       ],
     )
+    if (batch.list?.isLast === true) await endList(statements, kind, batch)
   }
+}
+
+/** What the list found belongs to its position. Resource versions of another incarnation are no more to be compared. */
+async function endList(
+  statements: Statements,
+  kind: WrittenKind,
+  batch: ArchiveBatch,
+): Promise<void> {
+  const position = batch.position ?? null
+  await statements.rows(
+    'UPDATE changes SET position = $2 WHERE kind_id = $1 AND position IS NULL',
+    [kind.id, position],
+  )
+  if (kind.beginsMs !== undefined && kind.incarnation === batch.incarnation) return
+  await statements.rows(
+    `UPDATE kinds SET begins = COALESCE(begins, $2), since_position = $3,
+       since_change = COALESCE((SELECT MAX(id) FROM changes WHERE kind_id = $1), 0) WHERE id = $1`,
+    [kind.id, batch.timeMs, position],
+  )
 }
 
 function remember(kind: WrittenKind, batch: ArchiveBatch): void {
@@ -516,7 +539,7 @@ class StateCache {
   }
 }
 
-function behind(kind: ArchivedKind): ArchiveError {
+export function behind(kind: ArchivedKind): ArchiveError {
   return new ArchiveError(
     'ARCHIVE_BEHIND',
     `the archive lacks changes of ${kind.resource} of the cluster ${kind.cluster}`,
@@ -533,7 +556,7 @@ function namespaceAndName(key: string): readonly [namespace: string, name: strin
   return slash < 0 ? ['', key] : [key.slice(0, slash), key.slice(slash + 1)]
 }
 
-function keyOf(row: SqlRow): string {
+export function keyOf(row: SqlRow): string {
   const { namespace, name } = row
   return namespace === '' ? String(name) : `${String(namespace)}/${String(name)}`
 }

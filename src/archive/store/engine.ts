@@ -32,6 +32,12 @@ export interface Statements {
   ): Promise<void>
 }
 
+/**
+ * What an error of a database says. `away`: it may pass by itself, as of a full disk, a broken connection, a server that is
+ * read-only for now. `damaged`: the file is no database any more. `other`: the statement is wrong.
+ */
+export type Failure = 'away' | 'damaged' | 'other'
+
 export interface Engine extends Statements {
   readonly dialect: 'sqlite' | 'postgres'
   /** Runs `work` in one transaction: all of it counts, or nothing. One at a time. */
@@ -40,6 +46,7 @@ export interface Engine extends Statements {
   bytes(): Promise<number>
   /** Gives some of the room of deleted rows back to the disk; whether there is more. */
   giveBack(): Promise<boolean>
+  failure(error: unknown): Failure
   close(): Promise<void>
 }
 
@@ -67,32 +74,34 @@ const types = {
 }
 
 /** Brings the tables to the newest version, in one transaction. Rejects with ARCHIVE_TOO_NEW if a newer program made them. */
-export async function migrate(engine: Engine): Promise<void> {
+export function migrate(engine: Engine): Promise<void> {
+  return engine.transaction((statements) => migrateWithin(engine, statements))
+}
+
+export async function migrateWithin(engine: Engine, statements: Statements): Promise<void> {
   const { id, bytes, text } = types[engine.dialect]
-  await engine.transaction(async (statements) => {
-    // Two programs that start at once: the second one waits, and finds the tables.
-    if (engine.dialect === 'postgres')
-      await statements.rows(`SELECT pg_advisory_xact_lock(7377261)`)
-    await statements.rows('CREATE TABLE IF NOT EXISTS archive_version (version INTEGER NOT NULL)')
-    const [row] = await statements.rows('SELECT MAX(version) AS version FROM archive_version')
-    const found = Number(row?.['version'] ?? 0)
-    if (found > versions.length) {
-      throw new ArchiveError(
-        'ARCHIVE_TOO_NEW',
-        `the archive has tables of version ${found}; this program knows those up to version ${versions.length}`,
-        'use the newer program, or another archive',
+  // Two programs that start at once: the second one waits, and finds the tables.
+  if (engine.dialect === 'postgres') await statements.rows('SELECT pg_advisory_xact_lock(7377261)')
+  await statements.rows('CREATE TABLE IF NOT EXISTS archive_version (version INTEGER NOT NULL)')
+  const [row] = await statements.rows('SELECT MAX(version) AS version FROM archive_version')
+  const found = Number(row?.['version'] ?? 0)
+  if (found > versions.length) {
+    throw new ArchiveError(
+      'ARCHIVE_TOO_NEW',
+      `the archive has tables of version ${found}; this program knows those up to version ${versions.length}`,
+      'use the newer program, or another archive',
+    )
+  }
+  for (const [before, version] of versions.entries()) {
+    if (before < found) continue
+    for (const statement of version) {
+      await statements.rows(
+        statement
+          .replaceAll('{id}', id)
+          .replaceAll('{bytes}', bytes)
+          .replaceAll(/\bTEXT\b/g, text),
       )
     }
-    for (let version = found; version < versions.length; version += 1) {
-      for (const statement of versions[version] ?? []) {
-        await statements.rows(
-          statement
-            .replaceAll('{id}', id)
-            .replaceAll('{bytes}', bytes)
-            .replaceAll(/\bTEXT\b/g, text),
-        )
-      }
-      await statements.rows('INSERT INTO archive_version (version) VALUES ($1)', [version + 1])
-    }
-  })
+    await statements.rows('INSERT INTO archive_version (version) VALUES ($1)', [before + 1])
+  }
 }

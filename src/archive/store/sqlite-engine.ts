@@ -4,35 +4,73 @@
  * part of one. It is for its owner only (0600), and for one process: SQLite's own lock on it is kept until it is closed.
  */
 
-import { chmodSync, closeSync, openSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type * as sqlite from 'node:sqlite'
 import { ArchiveError } from '../archive-options.ts'
-import { replacing, type Engine, type SqlRow, type SqlValue, type Statements } from './engine.ts'
+import {
+  replacing,
+  type Engine,
+  type Failure,
+  type SqlRow,
+  type SqlValue,
+  type Statements,
+} from './engine.ts'
 
-/** Opens the file, or memory if there is no path. Rejects with `ArchiveError`, or with SQLite's error if it is damaged. */
-export async function openSqlite(path: string | undefined): Promise<Engine> {
+/** At most so many bytes; beyond them it is full, as a disk. */
+export async function openSqliteMemory(maxBytes: number): Promise<Engine> {
   const { DatabaseSync } = await sqliteModule()
-  if (path === undefined) return new SqliteEngine(new DatabaseSync(':memory:'), undefined)
+  const database = new DatabaseSync(':memory:')
+  database.exec(`PRAGMA max_page_count = ${Math.floor(maxBytes / pageBytes)}`)
+  return new SqliteEngine(database, undefined)
+}
+
+/**
+ * Opens the file. One that is damaged is put aside, and `warn` is told its new name; without `warn` it is left. Rejects with
+ * ARCHIVE_IN_USE, or as SQLite and the file system do.
+ */
+export async function openSqliteFile(
+  path: string,
+  maxBytes: number,
+  warn?: (message: string) => void,
+): Promise<Engine> {
+  try {
+    return await openFile(path, maxBytes)
+  } catch (error) {
+    if (warn === undefined || failureOf(error) !== 'damaged') throw error
+    putAside(path, warn)
+    return openFile(path, maxBytes)
+  }
+}
+
+async function openFile(path: string, maxBytes: number): Promise<Engine> {
+  const { DatabaseSync } = await sqliteModule()
+  mkdirSync(dirname(path), { recursive: true })
   ownerOnly(path)
   const database = new DatabaseSync(path, { timeout: 0 })
   try {
     // The lock is taken by the first read, and kept: no other process reads or writes beside this one.
     database.exec(`PRAGMA locking_mode = EXCLUSIVE; PRAGMA auto_vacuum = INCREMENTAL;
-      PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 8388608;
-      PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384; BEGIN IMMEDIATE; COMMIT`)
+      PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304;
+      PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8192;
+      PRAGMA max_page_count = ${Math.floor(maxBytes / pageBytes)}; BEGIN IMMEDIATE; COMMIT`)
     for (const suffix of ['', '-wal']) ownerOnly(path + suffix)
     return new SqliteEngine(database, path)
   } catch (error) {
     database.close()
-    throw isBusy(error) ? inUse(path, error) : error
+    throw sqliteCode(error) === sqliteCodes.busy ? inUse(path, error) : error
   }
 }
 
-/** Whether SQLite says that the file is not, or no more, a database. */
-export function isDamaged(error: unknown): boolean {
-  const code = sqliteCode(error)
-  // SQLITE_CORRUPT, SQLITE_NOTADB.
-  return code === 11 || code === 26
+const pageBytes = 4_096
+
+/** Renames a damaged file. It must be closed. */
+export function putAside(path: string, warn: (message: string) => void): void {
+  const aside = `${path}.damaged-${new Date().toISOString().replaceAll(':', '')}`
+  for (const suffix of ['', '-wal']) {
+    if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix)
+  }
+  warn(`the archive ${path} was damaged; it is kept as ${aside}, and a new one begins`)
 }
 
 /** Node says once per process that `node:sqlite` is experimental. The archive says nothing; other warnings go through. */
@@ -55,16 +93,26 @@ function ownerOnly(path: string): void {
   chmodSync(path, 0o600)
 }
 
+function failureOf(error: unknown): Failure {
+  const code = sqliteCode(error)
+  if (code !== undefined) {
+    if (code === sqliteCodes.corrupt || code === sqliteCodes.notADatabase) return 'damaged'
+    return passing.has(code) ? 'away' : 'other'
+  }
+  // A body that is not what was written.
+  const { code: text } = error instanceof Error ? (error as { code?: unknown }) : {}
+  return String(text).startsWith('ZSTD_') ? 'damaged' : 'other'
+}
+
+/** https://www.sqlite.org/rescode.html */
+const sqliteCodes = { busy: 5, corrupt: 11, notADatabase: 26 }
+/** Busy, locked, out of memory, read-only, an error of the disk, a full disk, a file that cannot be opened. */
+const passing: ReadonlySet<number> = new Set([5, 6, 7, 8, 10, 13, 14])
+
 /** The primary result code. */
 function sqliteCode(error: unknown): number | undefined {
   const code = error instanceof Error ? (error as { errcode?: unknown }).errcode : undefined
   return typeof code === 'number' ? code & 0xff : undefined
-}
-
-function isBusy(error: unknown): boolean {
-  const code = sqliteCode(error)
-  // SQLITE_BUSY, SQLITE_LOCKED.
-  return code === 5 || code === 6
 }
 
 function inUse(path: string, cause: unknown): ArchiveError {
@@ -146,6 +194,11 @@ class SqliteEngine implements Engine {
     this.#database.exec('PRAGMA incremental_vacuum(256)')
     const [row] = this.#rows('SELECT freelist_count AS pages FROM pragma_freelist_count', [])
     return Number(row?.['pages'] ?? 0) > 256
+  }
+
+  // oxlint-disable-next-line class-methods-use-this
+  failure(error: unknown): Failure {
+    return failureOf(error)
   }
 
   async close(): Promise<void> {

@@ -4,11 +4,12 @@
  *
  *     holders       which process writes a cluster, and until when nobody else may; its epoch grows with each holder
  *     kinds         a kind of a cluster, its form, its position (the resource version that `objects` shows), and how much there
- *                   is of it. `begins`: since when all changes are known; `since_position`: the same as a resource version
+ *                   is of it. `begins`: since when all changes are known; `since_position`: the same as a resource version,
+ *                   with the last change before the present incarnation of the cluster
  *     dictionaries  a text of a kind, against which bodies are compressed
  *     objects       the newest state of each object
  *     changes       what changed, newest last: what a reader sees of it, and what makes the state before. `position` is
- *                   that of the kind after the batch
+ *                   that of the kind after the batch, and null until a list has ended. `whole`: the detail has the state before by itself
  *     gaps          times in which changes of a kind were not seen
  */
 
@@ -22,7 +23,7 @@ export const versions: readonly (readonly string[])[] = [
        cluster TEXT NOT NULL, api_group TEXT NOT NULL, resource TEXT NOT NULL,
        version TEXT NOT NULL, kind TEXT NOT NULL, namespaced INTEGER NOT NULL, form TEXT NOT NULL,
        incarnation TEXT NOT NULL, position TEXT, written BIGINT NOT NULL,
-       begins BIGINT, since_position TEXT,
+       begins BIGINT, since_position TEXT, since_change BIGINT NOT NULL,
        objects BIGINT NOT NULL, object_bytes BIGINT NOT NULL,
        changes BIGINT NOT NULL, change_bytes BIGINT NOT NULL,
        UNIQUE (cluster, api_group, resource))`,
@@ -37,11 +38,12 @@ export const versions: readonly (readonly string[])[] = [
        id {id},
        kind_id BIGINT NOT NULL, namespace TEXT NOT NULL, name TEXT NOT NULL, uid TEXT NOT NULL,
        time BIGINT NOT NULL, after BIGINT, type INTEGER NOT NULL, version TEXT NOT NULL, position TEXT,
-       manager TEXT, paths TEXT NOT NULL, field_count INTEGER NOT NULL,
+       manager TEXT, paths TEXT NOT NULL, field_count INTEGER NOT NULL, whole INTEGER NOT NULL,
        dictionary BIGINT, detail {bytes} NOT NULL)`,
-    `CREATE INDEX changes_of_object ON changes (kind_id, namespace, name, id)`,
+    `CREATE INDEX changes_of_object ON changes (kind_id, namespace, name, id, time)`,
     `CREATE INDEX changes_of_kind ON changes (kind_id, id)`,
-    `CREATE INDEX changes_by_time ON changes (time)`,
+    `CREATE INDEX changes_of_list ON changes (kind_id) WHERE position IS NULL`,
+    `CREATE INDEX changes_by_time ON changes (time, id)`,
     `CREATE TABLE gaps (
        id {id}, kind_id BIGINT NOT NULL, begins BIGINT NOT NULL, ends BIGINT NOT NULL)`,
     `CREATE INDEX gaps_of_kind ON gaps (kind_id, begins)`,

@@ -1,9 +1,12 @@
 // Imports internals: what the archive is told and answers is of the gateway's own parts.
+import { statSync } from 'node:fs'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openArchive } from '../../../src/archive/archive.ts'
+import { examineArchive } from '../../../src/archive/examine-archive.ts'
+import { needsPostgres, type PostgresServer, startPostgres } from '../../support/postgres.ts'
 import { batchOf, configMaps, listOf, objectsOf, pods } from './batches.ts'
 
 let dir = ''
@@ -13,77 +16,223 @@ beforeEach(async () => {
 afterEach(() => rm(dir, { recursive: true, force: true }))
 
 const namesOf = async (...of: Parameters<typeof objectsOf>) =>
-  (await objectsOf(...of)).map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`)
+  (await objectsOf(...of))
+    .map(({ metadata }) => `${metadata.name}@${metadata.resourceVersion}`)
+    .toSorted()
 
-describe('The archive', () => {
-  it.each(['file:', 'memory:'])(
-    'has the rows and the position of what was written: %s',
-    async (url) => {
-      await using archive = await openArchive({ url: url === 'file:' ? `file:${dir}/a.db` : url })
-      const kind = await archive.kind(configMaps)
-      expect(kind).toMatchObject({ position: undefined, objects: 0 })
+describe.each(['file', 'memory', 'postgres'] as const)('The archive (%s)', (form) => {
+  const needs = form === 'postgres' ? needsPostgres : {}
+  let postgres: PostgresServer | undefined
+  beforeAll(async () => {
+    if (form === 'postgres' && !needsPostgres.skip) postgres = await startPostgres()
+  })
+  afterAll(() => postgres?.[Symbol.asyncDispose]())
+
+  const newUrl = async (): Promise<string> => {
+    if (form === 'memory') return 'memory:'
+    return form === 'file' ? `file:${dir}/a.db` : ((await postgres?.database()) ?? '')
+  }
+
+  it('has the rows and the position of what was written', needs, async () => {
+    await using archive = await openArchive({ url: await newUrl() })
+    const kind = await archive.kind(configMaps)
+    expect(kind).toMatchObject({ position: undefined, objects: 0, isHeld: true })
+    await archive.write(
+      listOf(kind.id, [
+        { name: 'one', version: 1 },
+        { name: 'two', version: 2 },
+      ]),
+    )
+    await archive.write(
+      batchOf(kind.id, [
+        { name: 'two', version: 3, rest: { data: { a: '1' } } },
+        { type: 'ADDED', name: 'three', version: 4 },
+        { type: 'REMOVED', name: 'one', version: 5 },
+      ]),
+    )
+    expect(await namesOf(archive, kind.id)).toEqual(['three@4', 'two@3'])
+    expect(await archive.kind(configMaps)).toMatchObject({ position: '5', objects: 2 })
+    expect(await archive.state()).toMatchObject({ objects: 2, changes: 3 })
+    expect(archive.counts()).toMatchObject({ dropped: 0, gaps: 0, lagMs: 0, problem: undefined })
+  })
+
+  it(
+    'takes a list in parts, removes what no part names, and has no position between',
+    needs,
+    async () => {
+      await using archive = await openArchive({ url: await newUrl() })
+      const { id } = await archive.kind(pods)
+      const timeMs = Date.now() - 10_000
+      const whole = ['one', 'two', 'three'].map((name, at) => ({ name, version: at + 1 }))
+      await archive.write(listOf(id, whole, { timeMs }))
+      const { position: _, ...first } = listOf(id, [{ name: 'one', version: 1 }], {
+        list: { number: 99, isLast: false },
+      })
+      await archive.write(first)
+      expect((await archive.kind(pods)).position).toBeUndefined()
       await archive.write(
-        listOf(kind.id, [
-          { name: 'one', version: 1 },
-          { name: 'two', version: 2 },
-        ]),
+        listOf(id, [{ name: 'four', version: 9 }], { list: { number: 99, isLast: true } }),
       )
-      await archive.write(
-        batchOf(kind.id, [
-          { name: 'two', version: 3, rest: { data: { a: '1' } } },
-          { type: 'ADDED', name: 'three', version: 4 },
-          { type: 'REMOVED', name: 'one', version: 5 },
-        ]),
-      )
-      expect(await namesOf(archive, kind.id)).toEqual(['three@4', 'two@3'])
-      expect(await archive.kind(configMaps)).toMatchObject({ position: '5', objects: 2 })
-      expect(await archive.state()).toMatchObject({ objects: 2, changes: 3 })
+      expect(await namesOf(archive, id)).toEqual(['four@9', 'one@1'])
+      expect(await archive.state()).toMatchObject({ objects: 2, changes: 3, gaps: 1 })
     },
   )
 
-  it('is a file for its owner only, and is there after it was closed', async () => {
-    const url = `file:${dir}/a.db`
+  it('refuses changes of a kind of which it has no whole list', needs, async () => {
+    await using archive = await openArchive({ url: await newUrl() })
+    const { id } = await archive.kind(pods)
+    const change = () => batchOf(id, [{ name: 'one', version: 1 }])
+    await expect(archive.write(change())).rejects.toMatchObject({ code: 'ARCHIVE_BEHIND' })
+    await archive.write(listOf(id, []))
+    await archive.write(batchOf(id, [{ name: 'one', version: 2 }]))
+    expect(await namesOf(archive, id)).toEqual(['one@2'])
+  })
+
+  it('lists a kind anew whose rows have another form', needs, async () => {
+    await using archive = await openArchive({ url: await newUrl() })
+    const { id } = await archive.kind(pods)
+    await archive.write(listOf(id, [{ name: 'one', version: 1 }]))
+    expect(await archive.kind({ ...pods, form: '2' })).toMatchObject({ id, position: undefined })
+  })
+
+  it('knows what changed after a position, with the states before', needs, async () => {
+    await using archive = await openArchive({ url: await newUrl() })
+    const { id } = await archive.kind(configMaps)
+    await archive.write(
+      listOf(id, [
+        { name: 'a', version: 1, rest: { data: { n: '1' } } },
+        { name: 'b', version: 2 },
+      ]),
+    )
+    await archive.write(batchOf(id, [{ name: 'a', version: 3, rest: { data: { n: '2' } } }]))
+    await archive.write(
+      batchOf(id, [
+        { name: 'a', version: 4, rest: { data: { n: '3' } } },
+        { type: 'REMOVED', name: 'b', version: 5 },
+        { type: 'ADDED', name: 'c', version: 6 },
+      ]),
+    )
+    const told = async (since: string, limit = 10) =>
+      (await archive.changesSince(id, since, limit))?.map(({ type, key, before, after }) => [
+        type,
+        key,
+        before === undefined ? undefined : (JSON.parse(before) as Told).data?.n,
+        (JSON.parse(after) as Told).data?.n,
+      ])
+    const last = [
+      ['MODIFIED', 'default/a', '2', '3'],
+      ['REMOVED', 'default/b', undefined, undefined],
+      ['ADDED', 'default/c', undefined, undefined],
+    ]
+    expect(await told('2')).toEqual([['MODIFIED', 'default/a', '1', '2'], ...last])
+    expect(await told('3')).toEqual(last)
+    // In the middle of a batch.
+    expect(await told('5')).toEqual(last.slice(2))
+    expect(await told('6')).toEqual([])
+    expect(await told('7')).toBeUndefined()
+    expect(await told('1')).toBeUndefined()
+    expect(await told('2', 3)).toBeUndefined()
+  })
+
+  it('compares no resource versions of another incarnation of the cluster', needs, async () => {
+    await using archive = await openArchive({ url: await newUrl() })
+    const { id } = await archive.kind(configMaps)
+    await archive.write(listOf(id, [{ name: 'a', version: 90 }]))
+    await archive.write(batchOf(id, [{ name: 'a', version: 95, rest: { data: { n: '1' } } }]))
+    const restored = { incarnation: 'two' }
+    await archive.write(listOf(id, [{ name: 'a', version: 20 }], restored))
+    await archive.write(
+      batchOf(id, [{ name: 'a', version: 30, rest: { data: { n: '2' } } }], restored),
+    )
+    expect(await archive.changesSince(id, '20', 10)).toMatchObject([{ resourceVersion: '30' }])
+    expect(await archive.changesSince(id, '93', 10)).toBeUndefined()
+  })
+
+  it('forgets the oldest changes by bytes, and says since when it knows all', needs, async () => {
+    const maxBytes = 2 * 2 ** 20
+    await using archive = await openArchive({ url: await newUrl(), maxBytes })
+    const { id } = await archive.kind(configMaps)
+    await archive.write(listOf(id, [{ name: 'a', version: 1 }]))
+    const text = () => Buffer.from(crypto.getRandomValues(new Uint8Array(6_000))).toString('hex')
+    for (let version = 2; version < 800; version += 1) {
+      await archive.write(batchOf(id, [{ name: 'a', version, rest: { data: { text: text() } } }]))
+    }
+    await expect.poll(async () => (await archive.state()).changes).toBeLessThan(400)
+    const fileBytes = () => (form === 'file' ? statSync(join(dir, 'a.db')).size : 0)
+    await expect.poll(fileBytes).toBeLessThan(maxBytes * 1.05)
+    const { changes } = await archive.state()
+    expect(changes).toBeGreaterThan(50)
+    expect(await archive.changesSince(id, '1', 10_000)).toBeUndefined()
+    expect(await archive.changesSince(id, '790', 100)).toHaveLength(9)
+  })
+
+  it('forgets what is older than it keeps', needs, async () => {
+    const url = await newUrl()
+    await using archive = await openArchive({ url, keepMs: 60_000 })
+    const { id } = await archive.kind(configMaps)
+    const timeMs = Date.now() - 200_000
+    await archive.write(listOf(id, [{ name: 'a', version: 1 }], { timeMs }))
+    await archive.write(
+      batchOf(id, [{ name: 'a', version: 2, rest: { data: { n: '1' } } }], { timeMs: timeMs + 1 }),
+    )
+    await archive.write(batchOf(id, [{ name: 'a', version: 3 }]))
+    if (form === 'memory') return
+    await archive.close()
+    await using again = await openArchive({ url, keepMs: 60_000 })
+    await expect.poll(async () => (await again.state()).changes).toBe(1)
+    expect(await again.changesSince(id, '2', 10)).toHaveLength(1)
+    expect(await again.changesSince(id, '1', 10)).toBeUndefined()
+  })
+
+  it('is examined without being changed', needs, async () => {
+    const url = await newUrl()
+    expect(await examineArchive({ url })).toMatch(/^SQLite|^postgres/)
+    await using archive = await openArchive({ url })
+    expect(await archive.state()).toMatchObject({ objects: 0 })
+  })
+
+  it('refuses tables that a newer program made', needs, async () => {
+    const url = await newUrl()
+    if (form === 'memory') return
+    const { id } = await (async () => {
+      await using archive = await openArchive({ url })
+      return await archive.kind(configMaps)
+    })()
+    expect(id).toBe(1)
+    if (form === 'file') {
+      const { DatabaseSync } = await import('node:sqlite')
+      const database = new DatabaseSync(join(dir, 'a.db'))
+      database.exec('INSERT INTO archive_version (version) VALUES (1000)')
+      database.close()
+    } else postgres?.sql('INSERT INTO archive_version (version) VALUES (1000)', url)
+    await expect(openArchive({ url })).rejects.toMatchObject({ code: 'ARCHIVE_TOO_NEW' })
+    await expect(examineArchive({ url })).rejects.toMatchObject({ code: 'ARCHIVE_TOO_NEW' })
+  })
+})
+
+interface Told {
+  readonly data?: { readonly n: string }
+}
+
+describe('An archive in a file', () => {
+  it('is for its owner only, and is there after it was closed', async () => {
+    const url = `file:${dir}/folder/a.db`
     {
       await using archive = await openArchive({ url })
       const { id } = await archive.kind(configMaps)
       await archive.write(listOf(id, [{ name: 'one', version: 7 }]))
     }
-    expect((await stat(join(dir, 'a.db'))).mode & 0o777).toBe(0o600)
+    expect((await stat(join(dir, 'folder', 'a.db'))).mode & 0o777).toBe(0o600)
     await using archive = await openArchive({ url })
     const { id, position } = await archive.kind(configMaps)
     expect(position).toBe('7')
     expect(await namesOf(archive, id)).toEqual(['one@7'])
   })
 
-  it('takes a list in parts, removes what no part names, and has no position between them', async () => {
-    await using archive = await openArchive({ url: 'memory:' })
-    const { id } = await archive.kind(pods)
-    await archive.write(
-      listOf(id, [
-        { name: 'one', version: 1 },
-        { name: 'two', version: 2 },
-        { name: 'three', version: 3 },
-      ]),
-    )
-    const { position: _, ...first } = listOf(id, [{ name: 'one', version: 1 }], {
-      list: { number: 99, isLast: false },
-    })
-    await archive.write(first)
-    expect((await archive.kind(pods)).position).toBeUndefined()
-    await archive.write(
-      listOf(id, [{ name: 'four', version: 9 }], { list: { number: 99, isLast: true } }),
-    )
-    expect(await namesOf(archive, id)).toEqual(['four@9', 'one@1'])
-    expect(await archive.state()).toMatchObject({ changes: 3, gaps: 1 })
-  })
-
-  it('refuses changes of a kind of which it has no whole list', async () => {
-    await using archive = await openArchive({ url: 'memory:' })
-    const { id } = await archive.kind(pods)
-    const change = batchOf(id, [{ name: 'one', version: 1 }])
-    await expect(archive.write(change)).rejects.toMatchObject({ code: 'ARCHIVE_BEHIND' })
-    await archive.write(listOf(id, []))
-    await archive.write(batchOf(id, [{ name: 'one', version: 2 }]))
-    expect(await namesOf(archive, id)).toEqual(['one@2'])
+  it('is of one process', async () => {
+    const url = `file:${dir}/a.db`
+    await using archive = await openArchive({ url })
+    await expect(openArchive({ url })).rejects.toMatchObject({ code: 'ARCHIVE_IN_USE' })
+    expect(await archive.state()).toMatchObject({ objects: 0 })
   })
 })

@@ -1,0 +1,88 @@
+/*
+ * Who writes a cluster, where several processes share a database. A row of `holders` says who and until when, by the clock
+ * of the database. The holder prolongs it with everything that it writes, and in between (`prolong`). When the time is over,
+ * another process may take the cluster, with the next epoch. A transaction that writes checks its epochs first, and locks the
+ * rows: so what a former holder still has in hand is refused.
+ */
+
+import { randomUUID } from 'node:crypto'
+import { ArchiveError } from '../archive-options.ts'
+import type { Statements } from './engine.ts'
+
+/** How long a process holds a cluster of which it says nothing more. */
+export const holdMs = 12_000
+
+/** Milliseconds since the epoch, by the clock of Postgres. */
+const now = 'CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)'
+
+export class Holders {
+  readonly #holder = randomUUID()
+  readonly #epochs = new Map<string, number>()
+
+  holds(cluster: string): boolean {
+    return this.#epochs.has(cluster)
+  }
+
+  /** Takes a cluster if nobody else holds it. Says whether it is held, and whether another process may have written before. */
+  async claim(statements: Statements, cluster: string): Promise<'held' | 'taken' | 'of another'> {
+    const [row] = await statements.rows(
+      `INSERT INTO holders (cluster, holder, epoch, until) VALUES ($1, $2, 1, ${now} + ${holdMs})
+       ON CONFLICT (cluster) DO UPDATE SET until = excluded.until, holder = excluded.holder,
+         epoch = holders.epoch + CASE WHEN holders.holder = excluded.holder THEN 0 ELSE 1 END
+       WHERE holders.holder = excluded.holder OR holders.until < ${now} RETURNING epoch`,
+      [cluster, this.#holder],
+    )
+    const before = this.#epochs.get(cluster)
+    if (row === undefined) {
+      this.#epochs.delete(cluster)
+      return 'of another'
+    }
+    this.#epochs.set(cluster, Number(row['epoch']))
+    return before === Number(row['epoch']) ? 'held' : 'taken'
+  }
+
+  /** In a transaction that writes: locks the rows of these clusters. Rejects with ARCHIVE_HELD if one is lost. */
+  async check(statements: Statements, clusters: ReadonlySet<string>): Promise<void> {
+    const names = [...clusters].toSorted()
+    const places = names.map((_, at) => `$${at + 2}`)
+    const rows = await statements.rows(
+      `UPDATE holders SET until = ${now} + ${holdMs} WHERE holder = $1 AND cluster IN (${places.join(', ')})
+       RETURNING cluster, epoch`,
+      [this.#holder, ...names],
+    )
+    const found = new Map(rows.map((row) => [String(row['cluster']), Number(row['epoch'])]))
+    for (const cluster of names) {
+      if (found.get(cluster) === this.#epochs.get(cluster)) continue
+      this.#epochs.delete(cluster)
+      throw ofAnother(cluster)
+    }
+  }
+
+  /** Prolongs all that is held; forgets what is lost. */
+  async prolong(statements: Statements): Promise<void> {
+    if (this.#epochs.size === 0) return
+    const rows = await statements.rows(
+      `UPDATE holders SET until = ${now} + ${holdMs} WHERE holder = $1 RETURNING cluster, epoch`,
+      [this.#holder],
+    )
+    const found = new Map(rows.map((row) => [String(row['cluster']), Number(row['epoch'])]))
+    for (const [cluster, epoch] of this.#epochs) {
+      if (found.get(cluster) !== epoch) this.#epochs.delete(cluster)
+    }
+  }
+
+  /** Lets others take everything at once. */
+  async release(statements: Statements): Promise<void> {
+    if (this.#epochs.size === 0) return
+    this.#epochs.clear()
+    await statements.rows('UPDATE holders SET until = 0 WHERE holder = $1', [this.#holder])
+  }
+}
+
+export function ofAnother(cluster: string): ArchiveError {
+  return new ArchiveError(
+    'ARCHIVE_HELD',
+    `another process writes the cluster ${cluster} into this archive`,
+    'nothing is to be done: it reads the same archive, and takes over when the other one ends',
+  )
+}
