@@ -75,8 +75,18 @@ export const startPast = async (
     }
     return new Date().toISOString()
   }
-  await gateway.data('{ pods { totalCount } configMaps { totalCount } deployments { totalCount } }')
-  await seen()
+  // What is there when the archive begins has not changed.
+  await vi.waitFor(async () => {
+    const { changes } = await gateway.data(
+      'query ($since: DateTime) { changes(since: $since) { incomplete { code type } } }',
+      { since: new Date().toISOString() },
+    )
+    const { changes: all } = await gateway.data(
+      '{ changes(types: ["Pod", "ConfigMap", "Deployment", "ReplicaSet"]) { incomplete { to } } }',
+    )
+    const isBegun = all.incomplete.every(({ to }: Fields) => to !== null)
+    if (!isBegun || changes.incomplete.length > 0) throw new Error('the archive has not begun')
+  }, wait)
   const started = stack.move()
   return {
     simulator,
