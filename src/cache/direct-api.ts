@@ -10,7 +10,7 @@ import { createObjectCodec } from '../informer/codec/object-codec.ts'
 import { type ApiResource, resourcePath } from '../kubernetes/api-resource.ts'
 import type { KubernetesObject } from '../kubernetes/object.ts'
 import { ApiStatusError } from '../kubernetes/status.ts'
-import { fieldsOf, itemsOf, numberOf, textOf } from '../kubernetes/fields.ts'
+import { type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../kubernetes/fields.ts'
 import { present } from '../lib/options.ts'
 
 export interface DirectResource {
@@ -65,6 +65,19 @@ export class DirectApi {
       const path = resourcePath(of.resource, at)
       const read = await this.#server.request('GET', path, { exact: true, signal, ...accept })
       return createObjectCodec(of).encode(Buffer.from(JSON.stringify(read))).object
+    })
+  }
+
+  /** Who manages which fields of an object (`metadata.managedFields`); `undefined` if there is no such object. */
+  managers(
+    { resource }: DirectResource,
+    at: { readonly namespace?: string; readonly name: string },
+    signal: AbortSignal,
+  ): Promise<readonly Fields[] | undefined> {
+    return unlessNotFound(async () => {
+      const path = resourcePath(resource, at)
+      const read = await this.#server.request('GET', path, { accept: partialObject, signal })
+      return itemsOf(fieldsOf(fieldsOf(read)['metadata'])['managedFields'])
     })
   }
 

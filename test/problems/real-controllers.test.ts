@@ -66,6 +66,47 @@ describeWithControlPlane(
         .toEqual([['Deployment/web', 'FailedCreate', 'CRITICAL', 1]])
     })
 
+    it('says who changed it, and what, of Deployments and of StatefulSets whose revisions are not in memory', async () => {
+      await send('POST', '/api/v1/namespaces', { metadata: { name: 'changed' } })
+      const apps = '/apis/apps/v1/namespaces/changed'
+      const sets = { ...deployment.spec, serviceName: 'web' }
+      const { progressDeadlineSeconds: _, minReadySeconds: _s, ...set } = sets
+      const spec = { template: { spec: { containers: [{ name: 'web', image: 'web:2' }] } } }
+      const at = `changes { path before after }`
+      for (const [plural, body] of [
+        ['deployments', deployment],
+        ['statefulsets', { metadata: { name: 'db' }, spec: set }],
+      ] as const) {
+        const path = `${apps}/${plural}`
+        const { name } = body.metadata
+        await send('POST', `${path}?fieldManager=helm`, body)
+        await expect
+          .poll(async () => {
+            const { status }: Fields = (await plane().request(`${path}/${name}`)).json()
+            return status.observedGeneration
+          }, wait)
+          .toBe(1)
+        await send('PATCH', `${path}/${name}?fieldManager=kubectl-edit`, { spec })
+      }
+      await using soon = await serveGateway({
+        clusters: [{ name: 'one', kubeconfig: plane().kubeconfigPath }],
+        limits: { problemAfterMs: 0 },
+      })
+      const changes = async (): Promise<unknown> => {
+        const { problems } = await soon.data(`{ problems(namespace: "changed") {
+          nodes { object { name } change { from to by ${at} } } } }`)
+        const found = problems.nodes.map(({ object, change }: Fields) => [object.name, change])
+        return Object.fromEntries(found)
+      }
+      const change = {
+        from: 1,
+        to: 2,
+        by: 'kubectl-edit',
+        changes: [{ path: '/spec/containers/0/image', before: 'web:1', after: 'web:2' }],
+      }
+      await expect.poll(changes, wait).toEqual({ web: change, db: change })
+    })
+
     it('names the finalizers of what is left in a namespace that is deleted', async () => {
       await using soon = await serveGateway({
         clusters: [{ name: 'one', kubeconfig: plane().kubeconfigPath }],

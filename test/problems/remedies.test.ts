@@ -1,6 +1,7 @@
 import { startSimulator, type Simulator } from 'informerql/simulator'
 import { resources, type Unstructured } from 'informerql/kubernetes'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sent } from '../gateway/created.ts'
 import type { Fields } from '../gateway/test-cluster.ts'
 import { failed, namespace, podOf, putNodes } from '../logs/small-town.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
@@ -13,7 +14,12 @@ const template = (image: string, level: string, hash: string): Fields => ({
 })
 
 /** A Deployment that went from revision 34 to 35, and a pod of 35 that crashes. */
-const putBroken = ({ storage }: Simulator, name: string, more: Fields = {}): void => {
+const putBroken = (
+  { storage }: Simulator,
+  name: string,
+  more: Fields = {},
+  labels: Fields = {},
+): void => {
   const apps = { apiVersion: 'apps/v1' }
   const owned = ({ kind, metadata }: Unstructured): Fields => ({
     ownerReferences: [
@@ -42,7 +48,7 @@ const putBroken = ({ storage }: Simulator, name: string, more: Fields = {}): voi
       metadata: {
         name: `${name}-${revision}`,
         namespace,
-        labels: { app: 'x' },
+        labels: { app: 'x', ...labels },
         annotations: {
           'deployment.kubernetes.io/revision': String(revision),
           'kubernetes.io/change-cause': `deploy ${image}`,
@@ -64,7 +70,7 @@ describe('what to do about a problem', () => {
   beforeAll(async () => {
     simulator = await startSimulator({ populate: putNodes })
     putBroken(simulator, 'web')
-    putBroken(simulator, 'paused', { paused: true })
+    putBroken(simulator, 'paused', { paused: true }, { 'app.kubernetes.io/managed-by': 'Helm' })
     gateway = await serveGateway({
       clusters: [{ name: 'one', server: simulator.url }],
       allowWrites: true,
@@ -146,6 +152,18 @@ describe('what to do about a problem', () => {
     } finally {
       await reading[Symbol.asyncDispose]()
     }
+  })
+
+  it('says who changed it by the label of the revision, where nobody manages its fields', async () => {
+    const by = async (): Promise<unknown> =>
+      (await problemOf('paused', 'change { by }'))['change'].by
+    expect(await by()).toBe('Helm')
+    // Whoever changes the template is told instead.
+    const deployment = `/apis/apps/v1/namespaces/${namespace}/deployments/paused`
+    await sent(simulator, 'PATCH', `${deployment}?fieldManager=edit`, {
+      spec: { template: { spec: { containers: [{ name: 'app', image: 'app:3' }] } } },
+    })
+    expect(await by()).toBe('edit')
   })
 
   it('is as of the last change in a subscription, without the last lines', async () => {

@@ -34,6 +34,7 @@ const otherTypes: Readonly<Record<string, string>> = {
   JSON: 'unknown',
   ObjectRef: 'ObjectRef',
   ProblemAction: 'ProblemActionValue',
+  RevisionChange: 'RevisionChangeValue',
   KindWhere: 'Where',
   KubernetesObjectWhere: 'Where',
   ChangeWhere: 'Where',

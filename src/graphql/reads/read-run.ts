@@ -94,6 +94,11 @@ export class ReadRun {
     }
   }
 
+  /** Whether the run may read from the API server: subscriptions may not. */
+  get isDirect(): boolean {
+    return this.#direct !== undefined
+  }
+
   /** The reads from the API server. Throws `ClientError` in a subscription. */
   get direct(): DirectReads {
     if (this.#direct !== undefined) return this.#direct()

@@ -90,15 +90,32 @@ export function neededObjectIn(value: string): NeededObject | undefined {
   }
 }
 
+export type Labels = Readonly<Record<string, string>>
+
+/** Labels by their marks: `behind` reads the same ones for each row. */
+const knownLabels = new Map<string, Labels>()
+/** Some 1 MB. */
+const maxKnownLabels = 5_000
+
 /** The labels in a mark of this form among an object's values. */
 export function labelsIn(
   values: readonly string[],
   form: 'selector' | 'template',
-): Readonly<Record<string, string>> | undefined {
+): Labels | undefined {
   const value = values.find((one) => one.startsWith(markOf[form]))
-  return value === undefined
-    ? undefined
-    : (JSON.parse(value.slice(1)) as Readonly<Record<string, string>>)
+  if (value === undefined) return undefined
+  let labels = knownLabels.get(value)
+  if (labels === undefined) {
+    if (knownLabels.size === maxKnownLabels) knownLabels.clear()
+    knownLabels.set(value, (labels = JSON.parse(value.slice(1)) as Labels))
+  }
+  return labels
+}
+
+/** Whether a selector chooses what has these labels. */
+export function chooses(selector: Labels, labels: Labels): boolean {
+  for (const name of Object.keys(selector)) if (labels[name] !== selector[name]) return false
+  return true
 }
 
 function labelsMark(form: 'selector' | 'template', labels: unknown): readonly string[] {

@@ -5,8 +5,9 @@
  * others, as one viewer may see them:
  *
  * 1. For each kind with needs, the values of its index are compared with the keys of the needed kind. What is missing is
- *    remembered until the index, or the objects of the needed kind, change (`revision`).
+ *    remembered until the index, or the objects of the needed kind, change (`kept`).
  * 2. For each Service, a pod that it chooses is sought, and remembered as a witness: the next time, one look at it is enough.
+ *    The Services without one are remembered in the same way.
  * 3. The objects that have a missing mark, and the Services without a pod, become findings, if the viewer may list both
  *    sides. Nothing is concluded from a kind, or a namespace, that the viewer may not list or the cache does not hold.
  */
@@ -15,6 +16,7 @@ import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import type { DecodedFact, ProblemSeverity } from '../../kubernetes/problems/problem-fact.ts'
 import {
+  type Labels,
   labelsIn,
   markOf,
   type NeededObject,
@@ -64,16 +66,18 @@ export function isMissed(
 }
 
 /** The facts of one object with the same reason. */
-interface Told {
+interface Told<P extends ProblemPart> extends Pick<JoinedFact<P>, 'part' | 'id'> {
+  readonly reason: string
   severity: ProblemSeverity
-  readonly texts: string[]
+  readonly texts: Set<string>
 }
 
 class Joins<P extends ProblemPart> {
   readonly #parts: readonly P[]
   readonly #options: JoinOptions
   readonly #byKind = new Map<string, P>()
-  readonly #told = new Map<P, Map<ObjectId, Map<string, Told>>>()
+  /** By kind, object and reason. */
+  readonly #told = new Map<string, Told<P>>()
   readonly #needs: readonly {
     readonly part: P
     readonly needs: ReadonlyMap<string, readonly Need[]>
@@ -100,29 +104,23 @@ class Joins<P extends ProblemPart> {
       this.#webhooks(part, needs.get(service) ?? [], explained)
     }
     this.#alone(explained)
-    return Array.from(this.#told, ([part, objects]) =>
-      Array.from(objects, ([id, reasons]) =>
-        Array.from(reasons, ([reason, { severity, texts }]) => {
-          const message = texts.toSorted().join(', ')
-          const fact = { timing: 'atOnce', severity, reason, message, sinceMs: undefined } as const
-          return { part, id, fact }
-        }),
-      ).flat(),
-    ).flat()
+    return Array.from(this.#told.values(), ({ part, id, reason, severity, texts }) => {
+      const message = [...texts].toSorted().join(', ')
+      const fact = { timing: 'atOnce', severity, reason, message, sinceMs: undefined } as const
+      return { part, id, fact }
+    })
   }
 
   #tell(part: P, id: ObjectId, reason: string, severity: ProblemSeverity, text: string): void {
     this.#options.budget.spend('tests', testsPerJoined)
-    let objects = this.#told.get(part)
-    if (objects === undefined) this.#told.set(part, (objects = new Map()))
-    let reasons = objects.get(id)
-    if (reasons === undefined) objects.set(id, (reasons = new Map()))
-    const known = reasons.get(reason)
-    if (known === undefined) reasons.set(reason, { severity, texts: [text] })
-    else {
-      if (severity === 'CRITICAL') known.severity = severity
-      if (!known.texts.includes(text)) known.texts.push(text)
+    const key = `${part.type} ${id} ${reason}`
+    const known = this.#told.get(key)
+    if (known === undefined) {
+      this.#told.set(key, { part, id, reason, severity, texts: new Set([text]) })
+      return
     }
+    if (severity === 'CRITICAL') known.severity = severity
+    known.texts.add(text)
   }
 
   *#shown(part: P, value: string): Generator<ObjectId, void, void> {
@@ -162,7 +160,7 @@ class Joins<P extends ProblemPart> {
       const id = webhook === undefined ? undefined : services.view.idOf(key)
       if (id === undefined || !isKnown(services, key) || !isKnown(pods, key)) continue
       const selector = labelsIn(factsOf(services).valuesOf(id), 'selector')
-      if (selector === undefined || seek({ key, terms: Object.entries(selector) }, true)) continue
+      if (selector === undefined || seek(key, Object.entries(selector), true)) continue
       for (const of of this.#shown(part, value)) {
         explained.add(key)
         const text = `${webhook}: Service ${nameFrom(part, of, key)} has no ready pod`
@@ -176,8 +174,7 @@ class Joins<P extends ProblemPart> {
     const [services, pods] = [this.#byKind.get(service), this.#byKind.get('/Pod')]
     if (services === undefined || pods === undefined) return
     const { namespaces, budget } = this.#options
-    let used: Set<string> | undefined
-    for (const { key, id, selector } of aloneIn(services, pods.view, budget)) {
+    for (const { key, id, terms } of aloneIn(services, pods.view, budget)) {
       budget.spend('examined', 1)
       if (explained.has(key) || !isShown(services, id, namespaces) || !isKnown(pods, key)) continue
       const { namespace } = splitObjectKey(key)
@@ -187,31 +184,34 @@ class Joins<P extends ProblemPart> {
         if (!isKnown(part, key)) return true
         return templatesOf(part.view, budget)
           .get(namespace)
-          ?.some((labels) => isWithin(selector, labels))
+          ?.some((labels) => terms.every(([name, value]) => labels[name] === value))
       })
       if (isMade) continue
-      used ??= this.#usedServices()
-      const text = Object.entries(selector).map(([name, value]) => `${name}=${value}`)
+      const isUsed = this.#needs.some(
+        ({ part, needs }) => needs.has(service) && !leadingTo(part, key, budget).next().done,
+      )
+      const text = terms.map(([name, value]) => `${name}=${value}`)
       const message = `no pod has ${text.join(',')}`
-      this.#tell(services, id, 'NoPods', used.has(key) ? 'CRITICAL' : 'WARNING', message)
+      this.#tell(services, id, 'NoPods', isUsed ? 'CRITICAL' : 'WARNING', message)
     }
   }
+}
 
-  /** The keys of Services that an Ingress, a route or a webhook leads to, as far as the viewer may see these. */
-  #usedServices(): Set<string> {
-    const used = new Set<string>()
-    for (const { part, needs } of this.#needs) {
-      for (const { value, object } of needs.get(service) ?? []) {
-        if (used.has(object.key)) continue
-        for (const id of factsOf(part).posting(value) ?? []) {
-          this.#options.budget.spend('examined', 1)
-          if (!isInScope(part.scope, part.view.keyOf(id))) continue
-          used.add(object.key)
-          break
-        }
-      }
+/** The objects of a kind that lead to a Service, as far as the viewer may see them: Ingresses, routes, webhooks. */
+export function* leadingTo(
+  part: Pick<ProblemPart, 'view' | 'scope'>,
+  key: string,
+  budget: WorkBudget,
+): Generator<ObjectId, void, void> {
+  const facts = factsOf(part)
+  const prefix = `${markOf.needed}${JSON.stringify([service, key]).slice(0, -1)},`
+  for (const value of facts.orderedValues(prefix, false)) {
+    budget.spend('examined', 1)
+    if (!value.startsWith(prefix)) return
+    for (const id of facts.posting(value) ?? []) {
+      budget.spend('examined', 1)
+      if (isInScope(part.scope, part.view.keyOf(id))) yield id
     }
-    return used
   }
 }
 
@@ -241,13 +241,6 @@ function isKnown({ scope, coverage, view }: ProblemPart, key: string): boolean {
 function nameFrom({ view }: ProblemPart, id: ObjectId, key: string): string {
   const [from, to] = [splitObjectKey(view.keyOf(id)), splitObjectKey(key)]
   return from.namespace === to.namespace ? to.name : key
-}
-
-function isWithin(
-  selector: Readonly<Record<string, string>>,
-  labels: Readonly<Record<string, string>>,
-): boolean {
-  return Object.entries(selector).every(([name, value]) => labels[name] === value)
 }
 
 /** What is remembered of a store, or of a pair of stores, until one of their revisions changes. */
@@ -324,16 +317,13 @@ function missingIn(
   })
 }
 
-const keptTemplates = kept<ReadonlyMap<string, readonly Readonly<Record<string, string>>[]>>()
+const keptTemplates = kept<ReadonlyMap<string, readonly Labels[]>>()
 
 /** The labels of the pods that workloads of a kind make, by namespace. */
-function templatesOf(
-  view: StoreView,
-  budget: WorkBudget,
-): ReadonlyMap<string, readonly Readonly<Record<string, string>>[]> {
+function templatesOf(view: StoreView, budget: WorkBudget): ReadonlyMap<string, readonly Labels[]> {
   const facts = view.index(problemIndex)
   return keptTemplates(view, view, `${facts.revision}`, () => {
-    const templates = new Map<string, Readonly<Record<string, string>>[]>()
+    const templates = new Map<string, Labels[]>()
     for (const value of facts.orderedValues(markOf.template, false)) {
       const labels = labelsIn([value], 'template')
       if (labels === undefined) break
@@ -349,11 +339,12 @@ function templatesOf(
   })
 }
 
+type Terms = readonly (readonly [label: string, value: string])[]
+
 interface SelectingService {
   readonly key: string
   readonly id: ObjectId
-  readonly selector: Readonly<Record<string, string>>
-  readonly terms: readonly (readonly [label: string, value: string])[]
+  readonly terms: Terms
 }
 
 interface SelectingServices {
@@ -377,7 +368,7 @@ function servicesIn(view: StoreView, budget: WorkBudget): SelectingServices {
       for (const [label] of terms) labels.add(label)
       for (const id of facts.posting(value) ?? []) {
         budget.spend('tests', testsPerMark)
-        all.push({ key: view.keyOf(id), id, selector, terms })
+        all.push({ key: view.keyOf(id), id, terms })
       }
     }
     return { all, labels }
@@ -397,7 +388,7 @@ function aloneIn(
   return keptAlone(view, pods, revision, () => {
     budget.spend('tests', testsPerMark * all.length)
     const seek = podSeeker(view, pods, budget)
-    return all.filter((one) => !seek(one, false))
+    return all.filter(({ key, terms }) => !seek(key, terms, false))
   })
 }
 
@@ -429,20 +420,20 @@ function podSeeker(
   services: StoreView,
   pods: StoreView,
   budget: WorkBudget,
-): (service: Omit<SelectingService, 'id' | 'selector'>, isReady: boolean) => boolean {
+): (key: string, terms: Terms, isReady: boolean) => boolean {
   let ofServices = witnesses.get(services)
   if (ofServices === undefined) witnesses.set(services, (ofServices = new WeakMap()))
   const known = ofServices.get(pods) ?? new Map<string, ObjectId>()
   ofServices.set(pods, known)
   const facts = pods.index(problemIndex)
   const namespaces = pods.index('namespace')
-  const chooses = (terms: SelectingService['terms'], id: ObjectId, isReady: boolean): boolean => {
+  const chooses = (terms: Terms, id: ObjectId, isReady: boolean): boolean => {
     for (const [label, value] of terms) {
       if (pods.label(label)?.has(id, value) !== true) return false
     }
     return !facts.has(id, markOf.ended) && !(isReady && facts.has(id, markOf.unready))
   }
-  return ({ key, terms }, isReady) => {
+  return (key, terms, isReady) => {
     const namespace = key.slice(0, key.indexOf('/'))
     const before = known.get(key)
     if (before !== undefined) {

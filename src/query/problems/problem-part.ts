@@ -78,7 +78,7 @@ export function placeKey<P extends ProblemPart>(place: ProblemPlace<P>): string 
   return `${group}/${kind} ${uid ?? objectKey({ namespace, name })}`
 }
 
-export function factsOf({ view }: ProblemPart): IndexView {
+export function factsOf({ view }: Pick<ProblemPart, 'view'>): IndexView {
   return view.index(problemIndex)
 }
 

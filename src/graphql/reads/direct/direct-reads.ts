@@ -1,6 +1,7 @@
 /*
  * The reads of one operation from the API server: kinds without a cache, look-ups with `live: true`, printed tables, the
- * data of Secrets, and the logs of pods; and its questions to the archive. If a run lacks a read, the field is `null` and the need is noted. `fetch` makes
+ * data of Secrets, the managers of fields, and the logs of pods; and its questions to the archive. If a run lacks a read, the
+ * field is `null` and the need is noted. `fetch` makes
  * all noted reads, each once, within a deadline, and the operation runs again. The gateway reads with its own account,
  * which may see more than the viewer, so access is reviewed before each read. Secrets are read with the token of the
  * caller.
@@ -13,6 +14,7 @@ import type { DirectApi, DirectList, DirectListRequest } from '../../../cache/di
 import { createObjectCodec } from '../../../informer/codec/object-codec.ts'
 import { IndexedStore } from '../../../informer/store/indexed-store.ts'
 import type { ObjectId } from '../../../informer/store/store-view.ts'
+import type { Fields } from '../../../kubernetes/fields.ts'
 import { type KubernetesObject, objectKey, splitObjectKey } from '../../../kubernetes/object.ts'
 import { resourceVersion } from '../../../kubernetes/resource-version.ts'
 import { ApiStatusError } from '../../../kubernetes/status.ts'
@@ -62,6 +64,7 @@ interface Forms {
     readonly outcome: readonly PrinterColumn[] | null
   }
   readonly secret: { readonly asked: IdentifiedPlace; readonly outcome: SecretContents | null }
+  readonly managers: { readonly asked: ObjectPlace; readonly outcome: readonly Fields[] | null }
   /** A question to the archive, whose parts the caller may list. */
   readonly archive: { readonly asked: ArchiveAsk; readonly outcome: ArchiveAnswer }
 }
@@ -110,6 +113,8 @@ type Outcome = Forms[keyof Forms]['outcome'] | Error
 
 /** The fields `podLogs` with different arguments in one operation. */
 const maxLogs = 10
+/** The objects whose managers one operation may read. */
+const maxManaged = 50
 const maxParallel = 8
 /**
  * The objects, lists and Secrets that one operation may read, and the questions to the archive. Each is a request to the API
@@ -139,6 +144,8 @@ export class DirectReads {
   readonly #noted = new Map<string, Need>()
   /** The objects that the viewer may not get, by the keys of their outcomes. */
   readonly #refused = new Set<string>()
+  /** The objects whose managers are read. */
+  readonly #managed = new Set<string>()
   readonly #logs = new Map<string, PodLogs | Error>()
   readonly #notedLogs = new Map<string, KindLogsArguments>()
   #reads = 0
@@ -199,6 +206,24 @@ export class DirectReads {
     const contents = this.#outcome('secret', { cluster, kind }, asked)
     if (reads !== undefined && contents) reads.returned += 1
     return contents
+  }
+
+  /** The managers of an object; `null` if it is gone or hidden, `undefined` until they are read. Throws `ClientError`. */
+  managers(
+    at: ClusterKind,
+    asked: ObjectPlace,
+    budget: WorkBudget,
+  ): readonly Fields[] | null | undefined {
+    budget.report?.reachedLive()
+    budget.spend('examined', 1)
+    const key = outcomeKey('managers', at, asked)
+    if (!this.#managed.has(key) && this.#managed.size >= maxManaged) {
+      const message = `an operation reads the managers of at most ${maxManaged} objects`
+      const hint = 'ask for fewer objects, or use several queries'
+      throw new ClientError('QUERY_TOO_COSTLY', message, { value: maxManaged, hint })
+    }
+    this.#managed.add(key)
+    return this.#outcome('managers', at, asked)
   }
 
   /** An answer of the archive; `undefined` until it is there. Throws `ClientError`. */
@@ -325,6 +350,7 @@ export class DirectReads {
     try {
       switch (form) {
         case 'object':
+        case 'managers':
           return (await access.mayLook(at, asked)) ? undefined : null
         case 'list': {
           const { namespace = '' } = asked
@@ -384,7 +410,7 @@ export class DirectReads {
     { form, at, asked }: Exclude<Need, { readonly form: 'columns' | 'archive' }>,
     callers: CallerConnections,
     signal: AbortSignal,
-  ): Promise<FoundObject | StoredList | SecretContents | null> {
+  ): Promise<Outcome> {
     const { cluster, kind } = at
     const { resource, metadataOnly } = kind
     const of = { resource, metadataOnly }
@@ -400,6 +426,8 @@ export class DirectReads {
         const list = await this.#api(at).list(of, asked, signal)
         return { part: storedApart(at, list.objects, list.resourceVersion), list }
       }
+      case 'managers':
+        return (await this.#api(at).managers(of, asked, signal)) ?? null
       case 'secret': {
         const api = this.#options.access === undefined ? this.#api(at) : callers.to(at)
         const { namespace = '', name, uid } = asked

@@ -5,9 +5,10 @@
  */
 
 import { splitObjectKey } from '../../../kubernetes/object.ts'
-import { labelsIn, markOf } from '../../../kubernetes/problems/problem-references.ts'
+import { chooses, type Labels, labelsIn } from '../../../kubernetes/problems/problem-references.ts'
 import type { ObjectId } from '../../../informer/store/store-view.ts'
 import { isInScope } from '../../../query/condition/scope.ts'
+import { leadingTo } from '../../../query/problems/problem-joins.ts'
 import {
   problemIndex,
   type ProblemPart,
@@ -25,8 +26,6 @@ interface BehindProblem {
   readonly root: ProblemPlace<ProblemPart & KindView>
   readonly objects: readonly ProblemPlace<ProblemPart & KindView>[]
 }
-
-type Labels = Readonly<Record<string, string>>
 
 /** The most objects of a problem whose labels are compared: those of one workload have the same ones. */
 const maxCompared = 100
@@ -58,7 +57,10 @@ export function behindProblem(
       (group === 'gateway.networking.k8s.io' && kind.endsWith('Route')),
   )
   const keys = Array.from(found, (id) => services.view.keyOf(id))
-  const leading = routes.map((part) => ({ part, ids: leadingTo(run, part, keys) }))
+  const leading = routes.map((part) => {
+    const all = keys.flatMap((key) => [...leadingTo(part, key, run.budget)])
+    return { part, ids: new Set(all) }
+  })
   return [{ part: services, ids: found }, ...leading]
     .flatMap(({ part, ids }) =>
       Array.from(ids, (id) => ({ part, id })).toSorted((a, b) =>
@@ -101,32 +103,7 @@ function servicesOf(
       if (!isInScope(scope, view.keyOf(id))) continue
       const selector = labelsIn(view.index(problemIndex).valuesOf(id), 'selector')
       if (selector === undefined) continue
-      const terms = Object.entries(selector)
-      const chooses = (labels: Labels): boolean =>
-        terms.every(([key, value]) => labels[key] === value)
-      if ([...all.values()].some(chooses)) found.add(id)
-    }
-  }
-  return found
-}
-
-/** The objects of a kind that name one of these Services. */
-function leadingTo(
-  { budget }: ReadRun,
-  { view, scope }: KindView,
-  services: readonly string[],
-): ReadonlySet<ObjectId> {
-  const found = new Set<ObjectId>()
-  const facts = view.index(problemIndex)
-  for (const key of services) {
-    const prefix = `${markOf.needed}${JSON.stringify(['/Service', key]).slice(0, -1)},`
-    for (const value of facts.orderedValues(prefix, false)) {
-      budget.spend('examined', 1)
-      if (!value.startsWith(prefix)) break
-      for (const id of facts.posting(value) ?? []) {
-        budget.spend('examined', 1)
-        if (isInScope(scope, view.keyOf(id))) found.add(id)
-      }
+      for (const labels of all.values()) if (chooses(selector, labels)) found.add(id)
     }
   }
   return found

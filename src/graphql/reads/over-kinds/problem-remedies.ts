@@ -2,7 +2,8 @@
  * What a problem says besides what is wrong, each only if it is selected:
  *
  * - `change`: what the last revision of the workload has changed, by the templates of its two newest revisions: ReplicaSets
- *   of a Deployment, ControllerRevisions of a StatefulSet or DaemonSet where they are in memory.
+ *   of a Deployment, ControllerRevisions of a StatefulSet or DaemonSet. These are listed from the API server if they are not
+ *   in memory, and so is who manages the changed fields (`by`), as the caches hold no `managedFields`.
  * - `lastLines`: what the container that ended wrote last, read as `podLogs` are, with the rights of the caller. Each row is
  *   a log of its own, so an operation reads as few as it may name in `podLogs`. Further rows have an error, and stand.
  * - `actions`: the mutations that apply to the object, with their arguments, and whether the caller may.
@@ -23,13 +24,13 @@ import { isInScope } from '../../../query/condition/scope.ts'
 import type { ProblemPart, ProblemPlace } from '../../../query/problems/problem-part.ts'
 import { ClientError, type ClientErrorCode, unlessRefused } from '../../errors/client-error.ts'
 import { objectIdOf } from '../../model/object-id.ts'
-import type { KindView } from '../../prepare/kind-view.ts'
+import type { ClusterKind, KindView } from '../../prepare/kind-view.ts'
 import type {
   EndedLines,
   ProblemActionName,
   ProblemActionValue,
   ProblemLastLinesArguments,
-  RevisionChange,
+  RevisionChangeValue,
 } from '../../schema/gateway-types.ts'
 import { fieldChanges, type FieldChange } from '../../../kubernetes/field-changes.ts'
 import { refOf } from '../object-read.ts'
@@ -51,7 +52,7 @@ export function remediesOf(
   run: ReadRun,
   problem: Remedied,
 ): {
-  readonly change: () => RevisionChange | null
+  readonly change: () => RevisionChangeValue | null
   readonly lastLines: (args: ProblemLastLinesArguments) => EndedLines | null
   readonly actions: () => readonly ProblemActionValue[]
 } {
@@ -73,8 +74,15 @@ interface Revision {
   readonly object: Fields
 }
 
-/** The revisions of a workload, the newest first, as the viewer may see them; `undefined` if they are not known. */
-function revisionsOf(run: ReadRun, { part, id }: Found): readonly Revision[] | undefined {
+/**
+ * The revisions of a workload, the newest first, as the viewer may see them; `undefined` if they are not known. `mayList`:
+ * whether to list those that are not in memory.
+ */
+function revisionsOf(
+  run: ReadRun,
+  { part, id }: Found,
+  mayList: boolean,
+): readonly Revision[] | undefined {
   const { served, parts, budget } = run
   const resource = groupResourceOf(part.kind.resource)
   const isDeployment = resource === 'deployments.apps'
@@ -89,7 +97,8 @@ function revisionsOf(run: ReadRun, { part, id }: Found): readonly Revision[] | u
       ? unlessRefused(() => parts.part({ cluster, kind }))
       : parts.cachedPart({ cluster, kind }),
   )
-  if (of === undefined) return undefined
+  if (of === undefined)
+    return mayList ? listedRevisions(run, { cluster, kind }, { part, id }) : undefined
   const owned = of.view.index('ownerUid').posting(part.view.uidOf(id)) ?? []
   const revisions: Revision[] = []
   for (const revision of owned) {
@@ -105,6 +114,29 @@ function revisionsOf(run: ReadRun, { part, id }: Found): readonly Revision[] | u
   return revisions.toSorted((a, b) => b.number - a.number)
 }
 
+/** The ControllerRevisions of a workload, as the API server lists them by its selector. */
+function listedRevisions(
+  { direct, budget }: ReadRun,
+  at: ClusterKind,
+  { part: { view }, id }: Pick<Found, 'part' | 'id'>,
+): readonly Revision[] {
+  const { matchLabels } = fieldsOf(specOf(view.object(id) as unknown as Fields)['selector'])
+  const labels = Object.entries(fieldsOf(matchLabels)).map(
+    ([key, value]) => `${key}=${String(value)}`,
+  )
+  if (labels.length === 0) return []
+  const { namespace } = splitObjectKey(view.keyOf(id))
+  const asked = { namespace, labelSelector: labels.join(), limit: maxLookedAt }
+  const { objects } = direct.list(at, asked, budget).list
+  budget.spend('examined', objects.length)
+  return (objects as readonly unknown[] as readonly Fields[])
+    .filter(({ metadata }) =>
+      itemsOf(fieldsOf(metadata)['ownerReferences']).some(({ uid }) => uid === view.uidOf(id)),
+    )
+    .map((object) => ({ number: numberOf(object['revision']) ?? 0, object }))
+    .toSorted((a, b) => b.number - a.number)
+}
+
 /** The workload that a problem is about: its topmost owner, or the first of its objects that keeps revisions. */
 function workloadOf({ root, objects }: Remedied): Found | undefined {
   return [root, ...objects.slice(0, maxLookedAt)].find((place): place is Found => {
@@ -115,20 +147,56 @@ function workloadOf({ root, objects }: Remedied): Found | undefined {
   })
 }
 
-function changeOf(run: ReadRun, problem: Remedied): RevisionChange | null {
+function changeOf(run: ReadRun, problem: Remedied): RevisionChangeValue | null {
   const workload = workloadOf(problem)
-  const [newest, former] = (workload && revisionsOf(run, workload)) ?? []
+  if (workload === undefined) return null
+  const [newest, former] = revisionsOf(run, workload, run.isDirect) ?? []
   if (newest === undefined || former === undefined) return null
   run.budget.spend('fields', fieldsPerChange)
+  const changes = differences(templateOf(former.object), templateOf(newest.object))
   const metadata = fieldsOf(newest.object['metadata'])
   return {
     from: former.number,
     to: newest.number,
     at: textOf(metadata['creationTimestamp']) ?? null,
     cause: textOf(fieldsOf(metadata['annotations'])['kubernetes.io/change-cause']) ?? null,
-    by: textOf(fieldsOf(metadata['labels'])['app.kubernetes.io/managed-by']) ?? null,
-    changes: differences(templateOf(former.object), templateOf(newest.object)),
+    by: () =>
+      (run.isDirect ? managerOf(run, workload, changes) : undefined) ??
+      textOf(fieldsOf(metadata['labels'])['app.kubernetes.io/managed-by']) ??
+      null,
+    changes,
   }
+}
+
+/** The manager of the changed fields of a workload's template that wrote last; of all fields of the template if they are gone. */
+function managerOf(
+  { direct, budget }: ReadRun,
+  { part, id }: Found,
+  changes: readonly FieldChange[],
+): string | undefined {
+  const { namespace, name } = splitObjectKey(part.view.keyOf(id))
+  const managers = direct.managers(part, { namespace, name }, budget) ?? []
+  const ofTemplate = managers.flatMap(({ manager, time, subresource, fieldsV1 }) => {
+    const template = fieldsOf(fieldsOf(fieldsV1)['f:spec'])['f:template']
+    if (template === undefined || textOf(subresource) !== undefined) return []
+    const isOfChange = changes.some(({ path }) => owns(template, path.split('/').slice(1)))
+    return [{ manager: textOf(manager), time: textOf(time) ?? '', isOfChange }]
+  })
+  const some = ofTemplate.filter(({ isOfChange }) => isOfChange)
+  const [last] = (some.length > 0 ? some : ofTemplate).toSorted((a, b) =>
+    a.time > b.time ? -1 : 1,
+  )
+  return last?.manager
+}
+
+/** Whether a manager owns a field (`f:image`). Its fields name the items of lists by their keys: any of them will do. */
+function owns(fields: unknown, [step, ...further]: readonly string[]): boolean {
+  if (step === undefined) return true
+  const names = fieldsOf(fields)
+  const own = names[`f:${step.replaceAll('~1', '/').replaceAll('~0', '~')}`]
+  if (own !== undefined) return owns(own, further)
+  if (!/^\d+$/.test(step)) return false
+  return Object.entries(names).some(([name, item]) => /^[kvi]:/.test(name) && owns(item, further))
 }
 
 /** The pod template of a revision, without the label that tells revisions apart. */
@@ -268,7 +336,7 @@ function applyingTo(run: ReadRun, place: Found, object: Fields): readonly Applyi
     case 'deployments.apps':
     case 'statefulsets.apps':
     case 'daemonsets.apps': {
-      const former = revisionsOf(run, place)?.[1]
+      const former = revisionsOf(run, place, false)?.[1]
       const isPaused = spec['paused'] === true
       const back: Applying[] =
         former === undefined || isPaused
