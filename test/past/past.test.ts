@@ -174,7 +174,8 @@ describe.each(['memory', 'file'] as const)('the past, kept in a %s', (kept) => {
     expect(errors).toMatchObject([
       { path: ['object'], extensions: { code: 'BEFORE_ARCHIVE', type: 'Pod', from: null } },
     ])
-    expect(Date.parse(String((errors?.[0]?.extensions as Fields)['to']))).toBeLessThan(Date.now())
+    const [error] = (errors ?? []) as readonly Fields[]
+    expect(Date.parse(error?.['extensions'].to)).toBeLessThan(Date.now())
     expect(data.changes).toMatchObject({
       nodes: [],
       incomplete: [{ code: 'BEFORE_ARCHIVE', type: 'Pod', from: null, to: expect.any(String) }],
@@ -194,7 +195,7 @@ describe.each(['memory', 'file'] as const)('the past, kept in a %s', (kept) => {
   })
 
   it('tells what is net different between two times', async () => {
-    const between = async (from?: string, to?: string): Promise<readonly unknown[]> => {
+    const between = async (from?: string, to?: string): Promise<readonly string[]> => {
       const { differences } = await past.gateway.data(
         `query ($from: DateTime!, $to: DateTime) { differences(from: $from, to: $to, types: ["Pod", "ConfigMap"]) {
           nodes { type object { kind name } fields { path before after } } incomplete { code } } }`,
