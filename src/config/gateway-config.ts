@@ -49,6 +49,7 @@ type OperationConfig = Pick<
   OperationLimits,
   | 'operationDeadlineMs'
   | 'syncDeadlineMs'
+  | 'silenceMs'
   | 'liveDeadlineMs'
   | 'maxPageSize'
   | 'maxPathRows'
@@ -192,7 +193,7 @@ export type LiveConfig = LiveLimits &
 
 const { maxTokens, maxDepth, maxFields, maxAliases, maxDirectives } = operationOptions
 const { coalesceMs, maxFrameObjects, maxFrameBytes } = operationOptions
-const { operationDeadlineMs, syncDeadlineMs, liveDeadlineMs } = operationOptions
+const { operationDeadlineMs, syncDeadlineMs, silenceMs, liveDeadlineMs } = operationOptions
 const { maxPageSize, maxPathRows, problemAfterMs } = operationOptions
 const frameOptions = { coalesceMs, maxFrameObjects, maxFrameBytes }
 
@@ -285,7 +286,7 @@ export const gatewayConfigShape: {
   commonKinds: z.array(z.string().min(1)).default([...defaultCommonKinds]),
   problemKinds: z.array(z.string().min(1)).default([...defaultProblemKinds]),
   problemRules: z.strictObject({ off: z.array(z.enum(problemRuleNames)).default([]) }).prefault({}),
-  ...numbers({ operationDeadlineMs, syncDeadlineMs, liveDeadlineMs }),
+  ...numbers({ operationDeadlineMs, syncDeadlineMs, silenceMs, liveDeadlineMs }),
   ...numbers({ maxPageSize, maxPathRows, problemAfterMs }),
   introspection: z.boolean().optional(),
   schemaFiles: z.array(z.string().min(1)).default([]),
@@ -308,9 +309,9 @@ export const gatewayConfigShape: {
   inferReferences: z.boolean().default(false),
 }
 
-/** The options of `createGateway` for a configuration. */
+/** The options of `createGateway` for a configuration, without its archive: not every command writes one. */
 export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
-  const { introspection = true, documents, live, shard, cache, writes, logs, archive } = config
+  const { introspection = true, documents, live, shard, cache, writes, logs } = config
   const same = Object.keys(gatewayConfigShape)
     .filter((name) => name !== 'introspection' && !Object.hasOwn(operationOptions, name))
     .map((name) => [name, config[name as keyof GatewayConfig]])
@@ -320,7 +321,6 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
     cache,
     writes,
     logs,
-    ...present({ archive: archiveOptionsOf(archive) }),
     live: withDefaults(defaultLiveLimits, live),
     limits: withDefaults(defaultOperationLimits, {
       ...config,
@@ -331,7 +331,8 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
   }
 }
 
-function archiveOptionsOf({
+/** The option `archive` of `createGateway`; `undefined`: none is kept. */
+export function archiveOptionsOf({
   url,
   keep,
   kinds,

@@ -29,7 +29,7 @@ import {
 } from './problem-fact.ts'
 import { encodeNode } from './pod-placement.ts'
 import { referenceMarks } from './problem-references.ts'
-import { quantityOf } from '../quantity.ts'
+import { quantityOf } from '../decimal.ts'
 
 /** What may be wrong with an object, from its health and itself. */
 type ProblemRule = (object: Fields, health: Health) => readonly ProblemFact[]
