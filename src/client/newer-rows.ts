@@ -64,7 +64,12 @@ export class NewerRows {
     })
     const row: Values = Object.fromEntries(own)
     const newer = rows.get(row['id'] as string)
-    return newer === undefined || newer === null ? row : this.#merged(row, newer)
+    if (newer === undefined || newer === null) return row
+    // A reference to an object has its id, and is of another type.
+    const [type, other] = [row['__typename'], newer['__typename']]
+    return type !== undefined && other !== undefined && type !== other
+      ? row
+      : this.#merged(row, newer)
   }
 
   /** The value as `newer` has it. What this does not select stays as it is. */
