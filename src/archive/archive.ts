@@ -33,7 +33,7 @@ export interface Archive extends ArchiveCalls, ArchiveReads, AsyncDisposable {
 }
 
 /** The most bytes of batches that wait, here and in the worker. */
-const maxWaitingBytes = 48 * 2 ** 20
+const maxWaitingBytes = 24 * 2 ** 20
 /** What a record takes besides its text. */
 const recordBytes = 300
 const questionDeadlineMs = 30_000
@@ -115,7 +115,7 @@ class WorkerArchive implements Archive {
     this.#waitingBytes += bytes
     try {
       await this.#call<void>('write', [ofItsOwn(batch)])
-      for (const listener of this.#listeners) listener()
+      this.#tellListeners()
     } catch (error) {
       // Whatever comes after a batch that was not written has no base.
       this.#drop(batch)
@@ -220,6 +220,7 @@ class WorkerArchive implements Archive {
 
   #receive(message: WorkerMessage): void {
     if ('warning' in message) return this.#warn(message.warning)
+    if ('othersWrote' in message) this.#tellListeners()
     if ('bytes' in message) this.#counts.bytes = message.bytes
     if ('wrote' in message) {
       this.#counts.rows += message.wrote.rows
@@ -236,6 +237,10 @@ class WorkerArchive implements Archive {
     if (this.#pending.size === 0) this.#worker.unref()
     if ('result' in message) pending?.resolve(message.result)
     else pending?.reject(archiveError(message.code, message.message, message.hint))
+  }
+
+  #tellListeners(): void {
+    for (const listener of this.#listeners) listener()
   }
 
   /** Ends all calls with an error. */

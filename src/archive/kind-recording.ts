@@ -25,6 +25,7 @@ import type { Change, ChangeType } from '../informer/store/change.ts'
 import type { ApiResource } from '../kubernetes/api-resource.ts'
 import {
   compareResourceVersions,
+  isBefore,
   readJointPosition,
   resourceVersion,
   type ResourceVersion,
@@ -46,6 +47,8 @@ export interface KindRecordingOptions {
   readonly place: ArchivedPlace
   readonly kind: ArchivedKind
   readonly waiting: WaitingChanges
+  /** Whether the cluster was restored from a backup since the archive was written. */
+  readonly wentBack: () => Promise<boolean>
   /** The end of the recording before this one. */
   readonly after: Promise<void> | undefined
   readonly ended: (recording: KindRecording) => void
@@ -66,8 +69,10 @@ const gatherMs = 250
 const awayMs = 1_000
 /** How long after its begin a watch may still send what it had. */
 const lateMs = 2_000
-/** How long a start waits for what the archive has of a kind, and a resumption for what it has not written yet. */
-const deadlineMs = 5_000
+/** How long a start waits for what the archive has of a kind. */
+const openDeadlineMs = 2_500
+/** How long a resumption waits for what is not written yet. */
+const settleDeadlineMs = 5_000
 const pauses = { initialMs: 250, maxMs: 5_000 }
 /** What a record takes besides its text. */
 const recordBytes = 200
@@ -155,30 +160,55 @@ export class KindRecording implements ArchivedResource {
     this.#registered = this.#register()
   }
 
+  get cluster(): string {
+    return this.#kind.cluster
+  }
+
   async base(signal: AbortSignal): Promise<ArchivedBase | undefined> {
-    const { calls, place } = this.#options
+    const { calls, wentBack } = this.#options
     const { keysOnly, masked } = this.#kind
-    const state = await this.#stateWithin(deadlineMs)
+    const isOther = await wentBack()
+    const state = await this.#ownState()
     signal.throwIfAborted()
+    if (isOther || state === undefined || keysOnly || masked.length > 0) return undefined
+    const { position, reached } = state
+    this.#basePosition = position
+    this.#lateSinceMs = state.writtenMs
+    return { resourceVersion: position, reached, objects: calls.objects(state.id) }
+  }
+
+  /** Whether the archive's position is one that the API server has not reached. */
+  async isAhead(): Promise<boolean> {
+    const { position, reached } = (await this.#ownState()) ?? {}
+    return position !== undefined && reached !== undefined && isBefore(reached, position)
+  }
+
+  /** The cluster has another incarnation, whose objects the informer has from the beginning. */
+  adopt(): void {
+    this.#incarnation = this.#options.place.incarnation()
+  }
+
+  /**
+   * What the archive has of the kind in this incarnation of the cluster, with a version that the API server has reached, if
+   * that is known and comes before or after the position.
+   */
+  async #ownState(): Promise<
+    | (KindState & {
+        readonly position: ResourceVersion
+        readonly reached: ResourceVersion | undefined
+      })
+    | undefined
+  > {
+    const { place } = this.#options
+    const state = await this.#stateWithin(openDeadlineMs)
     const incarnation = place.incarnation()
-    if (state?.position === undefined || keysOnly || masked.length > 0) return undefined
-    if (incarnation === '' || state.incarnation !== incarnation) return undefined
+    if (state?.position === undefined || incarnation === '') return undefined
+    if (state.incarnation !== incarnation) return undefined
     const position = resourceVersion(state.position)
     if (readJointPosition(position) !== undefined) return undefined
     const reached = await place.reached(position)
-    signal.throwIfAborted()
-    const order = reached && compareResourceVersions(reached, position)
-    if (typeof order === 'number' && order < 0) {
-      place.wentBack()
-      return undefined
-    }
-    this.#basePosition = position
-    this.#lateSinceMs = state.writtenMs
-    return {
-      resourceVersion: position,
-      reached: typeof order === 'number' ? reached : undefined,
-      objects: calls.objects(state.id),
-    }
+    const isOrdered = reached && compareResourceVersions(reached, position) !== undefined
+    return { ...state, position, reached: isOrdered === true ? reached : undefined }
   }
 
   record(informer: SharedInformer): () => void {
@@ -196,12 +226,12 @@ export class KindRecording implements ArchivedResource {
     position: ResourceVersion,
     limit: number,
   ): Promise<readonly ArchivedStep[] | undefined> {
-    const state = await this.#stateWithin(deadlineMs)
+    const state = await this.#stateWithin(openDeadlineMs)
     if (state === undefined || this.#mode !== 'current') return undefined
     this.#seal()
     if (this.#waiting.length > 0) {
       this.#idle ??= Promise.withResolvers()
-      await withDeadline('writing', this.#idle.promise, deadlineMs)
+      await withDeadline('writing', this.#idle.promise, settleDeadlineMs)
     }
     const isCurrent = this.#mode === 'current'
     return isCurrent ? await this.#options.calls.changesSince(state.id, position, limit) : undefined

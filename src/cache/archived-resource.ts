@@ -44,7 +44,7 @@ export interface ArchivedPlace {
    * `undefined` if that cannot be known.
    */
   readonly reached: (position: ResourceVersion) => Promise<ResourceVersion | undefined>
-  /** Begins another incarnation, since the versions of the cluster have gone back. */
+  /** Begins another incarnation, since the versions of the cluster have gone back while nobody looked. */
   readonly wentBack: () => void
 }
 

@@ -21,6 +21,7 @@ export interface DirectResource {
 export interface DirectListRequest {
   readonly namespace?: string | undefined
   readonly labelSelector?: string | undefined
+  readonly fieldSelector?: string | undefined
   /** The server's `continue` token from the page before. */
   readonly continue?: string | undefined
   /** Reads at most this many objects, even from a server that ignores `limit`. */
@@ -104,9 +105,9 @@ export class DirectApi {
     request: DirectListRequest,
     signal: AbortSignal,
   ): Promise<DirectList> {
-    const { namespace, labelSelector, limit } = request
+    const { namespace, labelSelector, fieldSelector, limit } = request
     const client = this.#server.resource(of.resource, { metadataOnly: of.metadataOnly })
-    const selected = { limit, namespace, labelSelector, continue: request.continue }
+    const selected = { limit, namespace, labelSelector, fieldSelector, continue: request.continue }
     const stream = await client.list(present(selected as ListRequest), signal)
     const codec = createObjectCodec(of)
     const objects: KubernetesObject[] = []

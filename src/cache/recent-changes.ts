@@ -10,7 +10,7 @@ import {
   type HeldObject,
   type ObjectCodec,
 } from '../informer/codec/object-codec.ts'
-import type { ArchivedResource } from './archived-resource.ts'
+import type { ArchivedResource, ArchivedStep } from './archived-resource.ts'
 import type { NamespaceStep } from '../informer/informer-observer.ts'
 import type { ListerWatcher } from '../informer/reflector/lister-watcher.ts'
 import { isBrokenConnection, isRetriedInPlace } from '../informer/reflector/reflector-errors.ts'
@@ -277,6 +277,8 @@ function isOrdered(a: ResourceVersion | undefined, b: ResourceVersion | undefine
   return order !== undefined && order <= 0
 }
 
+const isSilent = ({ before, after }: ArchivedStep): boolean => before === after
+
 /** The steps after `from`, up to `until`: with the states before, if the archive knows them. See {@link missedSteps}. */
 async function stepsBetween(
   options: ResourceHistoryOptions,
@@ -284,15 +286,17 @@ async function stepsBetween(
   until: ResourceVersion,
   maxSteps: number,
 ): Promise<readonly Step[] | 'tooOld' | undefined> {
-  const archived = await options.archived?.changesSince(from, maxSteps).catch(() => undefined)
-  if (archived === undefined) return await missedSteps(options, from, until, maxSteps)
+  const known = await options.archived?.changesSince(from, maxSteps).catch(() => undefined)
+  if (known === undefined) return await missedSteps(options, from, until, maxSteps)
+  // What is no change to the archive has its newest state alone. It stands last, where it may be told twice, but not left out.
+  const archived = [...known.filter((one) => !isSilent(one)), ...known.filter(isSilent)]
   const codec = createObjectCodec(options)
   const steps: Step[] = []
   let reached = from
   let bytes = 0
   for (const { type, key, uid, before, after, resourceVersion: version } of archived) {
     const at = resourceVersion(version)
-    if (!isOrdered(at, until)) break
+    if (!isOrdered(at, until)) continue
     // What was concluded from a list has an older version.
     if (isBefore(reached, at)) reached = at
     bytes += after.length + (before?.length ?? 0)

@@ -246,11 +246,10 @@ export class Incarnation {
     })
   }
 
-  /** Records that versions have gone back: a backup was restored. */
+  /** Begins another history, since versions have gone back: a backup was restored. */
   wentBack(): void {
     this.#turn = randomUUID()
     this.#write()
-    this.#options.renewed()
   }
 
   /**
@@ -270,6 +269,7 @@ export class Incarnation {
         // Aggregated API servers may number their versions in other ways.
         if (before === undefined || !isBuiltInGroup(group) || !isBefore(reached, before)) return
         this.wentBack()
+        this.#options.renewed()
       },
     }
   }

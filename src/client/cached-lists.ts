@@ -38,8 +38,8 @@ export function foldConnection<T extends { readonly id: string }, List extends C
   const { keys, hasNextPage, totalCount } = listed(
     {
       keys: list.nodes.map(({ id }) => id),
-      hasNextPage: list.pageInfo.hasNextPage,
-      isDoubtful: false,
+      end: list.pageInfo.hasNextPage ? 'more' : 'whole',
+      isJoined: false,
     },
     {
       keys: [...objects.keys()],

@@ -7,10 +7,10 @@
  */
 import {
   type CachedRow,
-  disagrees,
-  type FetchedState,
+  endOfPage,
   type FollowedRows,
   listed,
+  type ListEnd,
 } from './followed-list.ts'
 
 /** A page of a connection in Apollo Client's cache, by field names. */
@@ -47,8 +47,8 @@ export const handedRows = '@informerql/client: followed rows'
 export interface HandedRows {
   /** The rows of the list; absent when it is not followed any more. */
   readonly rows?: FollowedRows<CachedRow> | undefined
-  /** Asks for the end of the list, and changes nothing. */
-  readonly ask?: (state: FetchedState) => void
+  /** Asks for the end of the list and the cursor there, and changes nothing. */
+  readonly ask?: (end: ListEnd, cursor: unknown) => void
   readonly toJSON: () => null
 }
 
@@ -89,7 +89,9 @@ export const connectionPages: ConnectionPolicy = {
     if (handed !== undefined && existing !== undefined) {
       const { rows, ask } = handed
       if (ask !== undefined) {
-        ask(stateOf(existing, options))
+        if (existing.pages[''] == null) return existing
+        const { list, end } = listOf(existing, options)
+        ask(end, (list['pageInfo'] as Stored)['endCursor'])
         return existing
       }
       if (rows === undefined) return left(existing, options)
@@ -104,7 +106,8 @@ export const connectionPages: ConnectionPolicy = {
       pageInfo: joined(known?.['pageInfo'], incoming['pageInfo']),
     }
     const pages = { ...existing?.pages, [cursor]: page }
-    const kept = { ...existing, isDoubtful: isDoubtful(page, existing?.followed, options) }
+    const end = endOf(page, existing?.followed, options)
+    const kept = end === 'more' ? existing : { ...existing, isDoubtful: end === 'doubtful' }
     if (cursor !== '') return { ...kept, pages }
     return {
       ...kept,
@@ -119,36 +122,39 @@ export const connectionPages: ConnectionPolicy = {
     const { [cursor]: only } = existing.pages
     if (only === undefined || only === null) return only
     if (cursor !== '') return alive(only, options)
-    const pages = chain(existing.pages, args).map(([, page]) => alive(page, options))
-    const list = joinedPages(isBackwards(args) ? pages.toReversed() : pages, options)
-    const { followed } = existing
-    if (followed === undefined || isBackwards(args)) return list
-    const doubtful = followed.isComplete ? existing.isDoubtful === true : pages.length > 1
-    return withFollowed(list, doubtful, followed, options)
+    return listOf(existing, options).list
   },
 }
 
-/** Whether a page ends the list, and knows other rows than the frames. */
-function isDoubtful(
+/** The pages from the first one on, joined and with the rows of the subscription. */
+function listOf(
+  existing: ConnectionPages,
+  options: PolicyOptions,
+): { readonly list: Stored; readonly end: ListEnd } {
+  const { args } = options
+  const pages = chain(existing.pages, args).map(([, page]) => alive(page, options))
+  const list = joinedPages(isBackwards(args) ? pages.toReversed() : pages, options)
+  const { followed, isDoubtful } = existing
+  const end = hasNextPage(list) ? 'more' : isDoubtful === true ? 'doubtful' : 'whole'
+  if (followed === undefined || isBackwards(args)) return { list, end }
+  return withFollowed(list, { end, isJoined: pages.length > 1 }, followed, options)
+}
+
+/** The end that a page says. */
+function endOf(
   page: Stored | null,
   followed: FollowedRows<Stored> | undefined,
   { readField }: PolicyOptions,
-): boolean {
+): ListEnd {
   const name = lists.find((list) => Array.isArray(page?.[list]))
-  const pageInfo = (page?.['pageInfo'] ?? {}) as Stored
-  if (
-    page === null ||
-    name === undefined ||
-    followed === undefined ||
-    pageInfo['hasNextPage'] !== false
-  ) {
-    return false
-  }
+  if (page === null || name === undefined || followed === undefined) return 'more'
   const keys = (page[name] as readonly Stored[]).map(
     (row) => nodeOf(name, row, readField)?.['__ref'],
   )
   const known = followed.keys.map((node) => node['__ref'])
-  return disagrees({ keys, totalCount: page['totalCount'] }, { ...followed, keys: known })
+  const { totalCount, pageInfo } = page
+  const { hasNextPage: isMore } = (pageInfo ?? {}) as Stored
+  return endOfPage({ keys, totalCount, hasNextPage: isMore }, { ...followed, keys: known })
 }
 
 function nodeOf(
@@ -159,39 +165,26 @@ function nodeOf(
   return name === 'nodes' ? row : (readField('node', row as never) as Stored | undefined)
 }
 
-/** The state of a list: `more` if its last page says so itself. */
-function stateOf(existing: ConnectionPages, options: PolicyOptions): FetchedState {
-  const [, last] = chain(existing.pages, options.args).at(-1) ?? []
-  if (hasNextPage(last)) return 'more'
-  return hasNextPage(wholeOf(existing, options)) ? 'doubtful' : 'whole'
-}
-
 function hasNextPage(page: Stored | null | undefined): boolean {
   return (page?.['pageInfo'] as Stored | undefined)?.['hasNextPage'] === true
 }
 
-function wholeOf(existing: ConnectionPages, options: PolicyOptions): Stored | null | undefined {
-  const args = { ...options.args, after: null }
-  return connectionPages.read(existing, { ...options, args })
-}
-
 /** A list that is not followed any more: one page, as it was read last. */
 function left(existing: ConnectionPages, options: PolicyOptions): ConnectionPages {
-  const first = wholeOf(existing, options)
-  return first === undefined || existing.followed === undefined
+  return existing.followed === undefined || existing.pages[''] == null
     ? existing
-    : { pages: { '': first } }
+    : { pages: { '': listOf(existing, options).list } }
 }
 
 /** Folds the rows of a subscription into a list. */
 function withFollowed(
   list: Stored,
-  doubtful: boolean,
+  ending: { readonly end: ListEnd; readonly isJoined: boolean },
   followed: FollowedRows<Stored>,
   { canRead, readField }: PolicyOptions,
-): Stored {
+): { readonly list: Stored; readonly end: ListEnd } {
   const name = lists.find((one) => Array.isArray(list[one]))
-  if (name === undefined) return list
+  if (name === undefined) return { list, end: ending.end }
   const rows = new Map<unknown, Stored>()
   for (const row of list[name] as readonly Stored[]) {
     rows.set(nodeOf(name, row, readField)?.['__ref'], row)
@@ -201,8 +194,7 @@ function withFollowed(
   // The cache no longer has rows that were evicted before their removal arrives, as by a mutation.
   for (const node of followed.keys) if (canRead(node as never)) living.set(node['__ref'], node)
   const pageInfo = list['pageInfo'] as Stored
-  const fetched = { keys, isDoubtful: doubtful, hasNextPage: hasNextPage(list) }
-  const now = listed<unknown>(fetched, { ...followed, keys: [...living.keys()] })
+  const now = listed<unknown>({ keys, ...ending }, { ...followed, keys: [...living.keys()] })
   const edgeTo = (node: Stored | undefined): Stored => ({
     __typename: String(list['__typename']).replace(/Connection$/, 'Edge'),
     cursor: '',
@@ -211,15 +203,15 @@ function withFollowed(
   const shown = now.keys.map(
     (key) => rows.get(key) ?? (name === 'nodes' ? living.get(key) : edgeTo(living.get(key))),
   )
-  const ending = followed.pageTotal === undefined ? {} : { endCursor: null }
-  return {
+  const last = followed.pageTotal === undefined ? {} : { endCursor: null }
+  const isCounted = list['totalCount'] !== undefined && now.totalCount !== undefined
+  const whole = {
     ...list,
     [name]: shown,
-    pageInfo: { ...pageInfo, hasNextPage: now.hasNextPage, ...ending },
-    ...(list['totalCount'] === undefined || now.totalCount === undefined
-      ? {}
-      : { totalCount: now.totalCount }),
+    pageInfo: { ...pageInfo, hasNextPage: now.hasNextPage, ...last },
+    ...(isCounted ? { totalCount: now.totalCount } : {}),
   }
+  return { list: whole, end: now.end }
 }
 
 function cursorOf(args: Stored | null): string {

@@ -18,7 +18,7 @@ import {
 import type { Compare } from './live-collection.ts'
 import { Listeners } from './listeners.ts'
 import type { Received } from './live-stream.ts'
-import type { LiveTransport } from './live-transport.ts'
+import type { LiveRequest, LiveSink, LiveTransport } from './live-transport.ts'
 import { LiveSubscription } from './live-value.ts'
 
 /** An object as a normalising cache identifies it. */
@@ -38,20 +38,25 @@ export interface FollowedRows<Key> {
   readonly pageTotal?: number | undefined
 }
 
+/**
+ * Where a list ends: `more` if its last page says that another one follows; `doubtful` if none follows, and there may be
+ * more rows all the same; `whole` if it has all rows.
+ */
+export type ListEnd = 'more' | 'doubtful' | 'whole'
+
 /** Fetched pages of a list, joined. */
 export interface FetchedRows<Key> {
   readonly keys: readonly Key[]
-  readonly hasNextPage: boolean
-  /**
-   * Whether there may be more rows though no page follows. Before the first snapshot is complete: the pages were fetched
-   * one after the other, and what has come between them is in none. After it: the last page {@link disagrees}.
-   */
-  readonly isDoubtful: boolean
+  /** That of the last page by {@link endOfPage}. */
+  readonly end: ListEnd
+  /** Whether they are several: before the first snapshot, rows that have come between them are in none. */
+  readonly isJoined: boolean
 }
 
 /** A list after frames. */
 export interface ListedRows<Key> {
   readonly keys: readonly Key[]
+  readonly end: ListEnd
   readonly hasNextPage: boolean
   /** `undefined`: as it was fetched. */
   readonly totalCount: number | undefined
@@ -63,62 +68,55 @@ export interface ListedRows<Key> {
  * next page. A live page is what it is.
  */
 export function listed<Key>(
-  fetched: FetchedRows<Key>,
+  { keys: held, end: fetched, isJoined }: FetchedRows<Key>,
   { keys, isComplete, isOrdered, pageTotal }: FollowedRows<Key>,
 ): ListedRows<Key> {
-  const { keys: held } = fetched
-  const hasNextPage = fetched.hasNextPage || fetched.isDoubtful
-  if (!isComplete) return { keys: held, hasNextPage, totalCount: undefined }
-  if (pageTotal !== undefined)
-    return { keys, hasNextPage: pageTotal > keys.length, totalCount: pageTotal }
+  const isSure = fetched !== 'whole' || isComplete || !isJoined
+  const end = isSure ? fetched : 'doubtful'
+  const hasNextPage = end !== 'whole'
+  if (!isComplete) return { keys: held, end, hasNextPage, totalCount: undefined }
+  const totalCount = pageTotal ?? keys.length
+  if (pageTotal !== undefined) {
+    return { keys, end, hasNextPage: pageTotal > keys.length, totalCount }
+  }
   const all = new Set(keys)
   const kept = held.filter((key) => all.has(key))
-  if (hasNextPage) return { keys: kept, hasNextPage, totalCount: keys.length }
-  if (isOrdered) return { keys, hasNextPage, totalCount: keys.length }
+  if (hasNextPage) return { keys: kept, end, hasNextPage, totalCount }
   for (const key of kept) all.delete(key)
-  return { keys: [...kept, ...all], hasNextPage, totalCount: keys.length }
+  return { keys: isOrdered ? keys : [...kept, ...all], end, hasNextPage, totalCount }
 }
 
 /**
- * Whether a last page knows other rows than the frames so far: one of them is older. Then the list is not said to be whole
- * before the next frame, or before the page is fetched again.
+ * The end that a page says. It is doubtful if the page knows other rows than the frames so far: one of them is older. Then
+ * the list is not said to be whole before the next frame, or before the page is fetched again.
  */
-export function disagrees<Key>(
-  page: { readonly keys: readonly Key[]; readonly totalCount: unknown },
+export function endOfPage<Key>(
+  page: {
+    readonly keys: readonly Key[]
+    readonly totalCount: unknown
+    readonly hasNextPage: unknown
+  },
   { keys, isComplete, pageTotal }: FollowedRows<Key>,
-): boolean {
-  if (!isComplete || pageTotal !== undefined) return false
-  if (typeof page.totalCount === 'number' && page.totalCount !== keys.length) return true
+): ListEnd {
+  if (page.hasNextPage !== false) return 'more'
+  if (!isComplete || pageTotal !== undefined) return 'whole'
+  const isCounted = typeof page.totalCount !== 'number' || page.totalCount === keys.length
   const all = new Set(keys)
-  return !page.keys.every((key) => all.has(key))
+  return isCounted && page.keys.every((key) => all.has(key)) ? 'whole' : 'doubtful'
 }
+
+/** The rows of a list that no frame has come for yet. */
+export const noRows: FollowedRows<never> = { keys: [], isComplete: false, isOrdered: false }
 
 type ListFrame<Row> = Frame<Row> | PageFrame<Row>
 
-/** A list in the cache of a library: what an adapter does. */
-export abstract class ListCache<Row> {
-  /** The cache: lists of the same one know of each other's rows. */
-  abstract readonly cache: object
-  /** Opens the subscription. Its frames are the only root field. */
-  abstract readonly client: LiveTransport
-  /** Folds a frame. */
-  apply: ((frame: ListFrame<Row>) => Received) | undefined
-  /**
-   * The result of a frame that has been folded before the transport hands it on: for caches that are written only while
-   * they take a result in.
-   */
-  folded: Received | undefined
-
-  /** Writes the rows of the list, and evicts objects. */
-  abstract write(rows: FollowedRows<Row>, gone: readonly Row[]): void
-  /** Leaves the list as it is. */
-  abstract release(): void
-  /** Fetches the next page, or the first, or the last one again. Resolves to the state of the list after it. */
-  abstract fetch(again: boolean): Promise<FetchedState>
+/** The frame in the data of a result. */
+export function frameIn<Row>(data: unknown): ListFrame<Row> | undefined {
+  return Object.values(data ?? {}).find(
+    (value): value is ListFrame<Row> =>
+      typeof value === 'object' && value !== null && ('changes' in value || 'reset' in value),
+  )
 }
-
-/** `doubtful`: no page follows, but the cache does not say so yet. */
-export type FetchedState = 'more' | 'doubtful' | 'whole'
 
 /** Options of a list that is followed, whatever the cache. */
 export interface FollowOptions<Row> {
@@ -128,8 +126,164 @@ export interface FollowOptions<Row> {
   readonly listenerFailed?: ((error: unknown) => void) | undefined
 }
 
+/** Options of a list of a query, as Apollo Client and urql have them. */
+export interface QueryListOptions<Row, Query, Variables, Subscription> extends FollowOptions<Row> {
+  /**
+   * A query with one list that selects `nodes { id … }`, `pageInfo { hasNextPage endCursor }` and, where it is shown,
+   * `totalCount`. Apollo Client takes `edges { node { id … } }`, too; urql, a list at the root.
+   */
+  readonly query: Query
+  /** The variables of the query, without its cursor. */
+  readonly variables?: Variables
+  /**
+   * A subscription to the same list (`pods`) or to its live page (`podsPage`), whose `object` selects at least what the
+   * list selects: `reset synced changes { type removal objectId object { id … } }`, or `reset synced totalCount changes {
+   * step index from objectId object { id … } }`. With `resumeToken` and `$resumeFrom` it continues after a lost connection.
+   */
+  readonly subscription: Subscription
+  /** The variables of the subscription; default: those of the query that it declares. */
+  readonly subscriptionVariables?: object
+}
+
 /** The folds of the lists that are followed in a cache. */
 const followedIn = new WeakMap<object, Set<FrameFold<CachedRow>>>()
+
+/**
+ * A list in the cache of a library. It folds the frames of a list or of a live page. What an adapter adds is how its cache
+ * is written, and how it fetches; `Writer` is what it writes with.
+ */
+export abstract class ListCache<Row extends CachedRow, Writer = void> {
+  /** The rows of the list as frames have left them. */
+  rows: FollowedRows<Row> = noRows
+  readonly #compare: Compare<Row> | undefined
+  readonly #list = new FrameFold<Row>()
+  readonly #page = new PageFold<Row>()
+  /** The folds of all lists in the same cache. */
+  readonly #folds: Set<FrameFold<CachedRow>>
+  /** Whether the snapshot was complete after the frame before; `undefined` before the first one. */
+  #wasSynced: boolean | undefined
+  #received: Received = 'unfit'
+  /** The cursor before the last page that was fetched. */
+  #after: string | undefined
+
+  constructor(cache: object, { compare }: FollowOptions<Row>) {
+    this.#compare = compare
+    this.#folds = followedIn.get(cache) ?? new Set()
+    followedIn.set(cache, this.#folds)
+    this.#folds.add(this.#list)
+  }
+
+  /** Opens the subscription. Its frames are the only root field. */
+  abstract subscribe(request: LiveRequest, sink: LiveSink): () => void
+  /** Writes `rows`, and evicts objects. `isOther`: the rows are other ones than before. */
+  protected abstract write(isOther: boolean, gone: readonly Row[], writer: Writer): void
+  /** Leaves the list as it is. */
+  protected abstract release(): void
+  /**
+   * Where the list ends in the cache, with the cursor there: null for an empty page; `undefined` if it is not selected.
+   * `undefined` while the list is not there.
+   */
+  protected abstract end(): { readonly end: ListEnd; readonly cursor: unknown } | undefined
+  /** Fetches the page after a cursor, or the first one. Rejects if there is none. */
+  protected abstract fetch(after: string | undefined): Promise<void>
+
+  close(): void {
+    this.#folds.delete(this.#list)
+    this.release()
+  }
+
+  /** Fetches the next page, or the first, or the last one again. */
+  async fetchPage(again: boolean): Promise<ListEnd> {
+    if (this.rows.pageTotal !== undefined) {
+      throw new TypeError('a live page has no next page: ask for a larger `first`')
+    }
+    const known = this.end()
+    if (!again) {
+      if (known?.end === 'whole') return 'whole'
+      if (known !== undefined && known.cursor === undefined) {
+        throw new TypeError('the list must select pageInfo { hasNextPage endCursor }')
+      }
+      // An empty last page has no cursor: the page before it leads to it.
+      if (known?.cursor !== null) this.#after = known?.cursor as string | undefined
+    }
+    await this.fetch(this.#after)
+    return this.end()?.end ?? 'more'
+  }
+
+  /** Folds the frame of a result, in the step in which the cache takes it in. */
+  take(data: unknown, writer: Writer): void {
+    const frame = frameIn<Row>(data)
+    if (frame !== undefined) this.#received = this.#apply(frame, writer)
+  }
+
+  /** The result of the frame that the transport hands on, after the cache has taken it in. */
+  received(): Received {
+    const received = this.#received
+    this.#received = 'unfit'
+    return received
+  }
+
+  #apply(frame: ListFrame<Row>, writer: Writer): Received {
+    const isPage = 'totalCount' in frame
+    const missing = missingField(frame, isPage ? 'page' : 'cached')
+    if (missing !== undefined) return { missing }
+    if (isPage) {
+      if (!this.#page.apply(frame)) return 'unfit'
+      const { rows: keys, synced, totalCount: pageTotal } = this.#page
+      if (!synced) return 'incomplete'
+      this.rows = { keys, isComplete: true, isOrdered: true, pageTotal }
+      this.write(true, [], writer)
+      return 'synced'
+    }
+    const gone = this.#gone(frame)
+    this.#list.apply(frame)
+    const { objects, complete, synced } = this.#list
+    const wasSynced = this.#wasSynced
+    this.#wasSynced = synced
+    const isOrdered = this.#compare !== undefined
+    // Until a new snapshot is complete, the list is what it was.
+    const isOther =
+      complete &&
+      (frame.reset ||
+        wasSynced !== true ||
+        frame.changes.some(({ type }) => type !== 'MODIFIED' || isOrdered))
+    if (isOther) {
+      const keys = [...objects.values()]
+      this.rows = {
+        keys: isOrdered ? keys.toSorted(this.#compare) : keys,
+        isComplete: true,
+        isOrdered,
+      }
+    }
+    const isFirst = wasSynced === undefined
+    if (isOther || isFirst || gone.length > 0) this.write(isOther, gone, writer)
+    return synced ? 'synced' : 'incomplete'
+  }
+
+  /**
+   * The rows that the cache must evict. A deleted object is gone from all lists. One that is hidden, or whose cluster this
+   * list has lost, may still be a row of another followed list.
+   */
+  #gone({ changes }: Frame<Row>): readonly Row[] {
+    const gone: Row[] = []
+    for (const { type, removal, objectId, object } of changes) {
+      if (type !== 'REMOVED' || removal === 'UNMATCHED') continue
+      const row = this.#list.objects.get(objectId) ?? object
+      const others = [...this.#folds].filter(
+        (other) => other !== (this.#list as FrameFold<CachedRow>) && other.objects.has(objectId),
+      )
+      if (removal === 'DELETED') for (const other of others) other.apply(deletion(objectId))
+      else if (others.length > 0) continue
+      if (row !== undefined && row !== null) gone.push(row)
+    }
+    return gone
+  }
+}
+
+function deletion(objectId: string): Frame<never> {
+  const removal: Removal = 'DELETED'
+  return { reset: false, synced: false, changes: [{ type: 'REMOVED', removal, objectId }] }
+}
 
 /**
  * A list in a cache that a subscription keeps right, from when it is made until `close`. `getSnapshot()` is the state of
@@ -139,34 +293,28 @@ export class FollowedList<Row extends CachedRow = CachedRow> extends LiveSubscri
   ListFrame<Row>,
   object
 > {
-  readonly #cache: ListCache<Row>
+  readonly #cache: ListCache<Row, never>
   readonly #frames: Listeners
   #fetching: Promise<boolean> | undefined
 
   constructor(
-    cache: ListCache<Row>,
+    cache: ListCache<Row, never>,
     variables: Readonly<Record<string, unknown>>,
-    { compare, listenerFailed }: FollowOptions<Row>,
+    { listenerFailed }: FollowOptions<Row>,
   ) {
-    const fold = new ListFold<Row>(cache, compare)
-    cache.apply = (frame) => fold.apply(frame)
+    const client: LiveTransport = { subscribe: (request, sink) => cache.subscribe(request, sink) }
     const frames = new Listeners()
     let released = false
     super(
-      { client: cache.client, query: '', variables, listenerFailed },
+      { client, query: '', variables, listenerFailed },
       {
-        received: (frame: ListFrame<Row>) => {
-          const { folded = fold.apply(frame) } = cache
-          cache.folded = undefined
-          return { received: folded, isOther: false }
-        },
+        received: () => ({ received: cache.received(), isOther: false }),
         told: () => frames.tell(),
         shown: () => ({}),
         stateChanged: (status) => {
           if (released || (status !== 'failed' && status !== 'closed')) return
           released = true
-          fold.close()
-          cache.release()
+          cache.close()
         },
       },
     )
@@ -187,8 +335,8 @@ export class FollowedList<Row extends CachedRow = CachedRow> extends LiveSubscri
     }))
 
   async #fetch(): Promise<boolean> {
-    let state = await this.#cache.fetch(false)
-    for (let round = 0; state === 'doubtful' && round < mostRounds; round++) {
+    let end = await this.#cache.fetchPage(false)
+    for (let round = 0; end === 'doubtful' && round < mostRounds; round++) {
       // oxlint-disable-next-line no-await-in-loop -- one round after the other
       const isFollowed = await this.synced.then(
         () => this.status !== 'failed' && this.status !== 'closed',
@@ -198,9 +346,9 @@ export class FollowedList<Row extends CachedRow = CachedRow> extends LiveSubscri
       // oxlint-disable-next-line no-await-in-loop
       if (round > 0) await this.#nextFrame()
       // oxlint-disable-next-line no-await-in-loop
-      state = await this.#cache.fetch(true)
+      end = await this.#cache.fetchPage(true)
     }
-    return state !== 'whole'
+    return end !== 'whole'
   }
 
   /** Waits for a frame, or a moment. */
@@ -217,85 +365,3 @@ export class FollowedList<Row extends CachedRow = CachedRow> extends LiveSubscri
 /** How often a last page is fetched again that the frames disagree with, and how long it waits for a frame each time. */
 const mostRounds = 10
 const roundMs = 300
-
-/** Folds frames of a list or a live page, and writes what has changed. */
-class ListFold<Row extends CachedRow> {
-  readonly #cache: ListCache<Row>
-  readonly #compare: Compare<Row> | undefined
-  readonly #list = new FrameFold<Row>()
-  readonly #page = new PageFold<Row>()
-  readonly #others: Set<FrameFold<CachedRow>>
-  #rows: FollowedRows<Row> | undefined
-
-  constructor(cache: ListCache<Row>, compare: Compare<Row> | undefined) {
-    this.#cache = cache
-    this.#compare = compare
-    this.#others = followedIn.get(cache.cache) ?? new Set()
-    followedIn.set(cache.cache, this.#others)
-    this.#others.add(this.#list)
-  }
-
-  close(): void {
-    this.#others.delete(this.#list)
-  }
-
-  apply(frame: ListFrame<Row>): Received {
-    if ('totalCount' in frame) {
-      const missing = missingField(frame, 'page')
-      if (missing !== undefined) return { missing }
-      if (!this.#page.apply(frame)) return 'unfit'
-      const { rows: keys, synced, totalCount: pageTotal } = this.#page
-      if (synced) this.#write({ keys, isComplete: true, isOrdered: true, pageTotal }, [])
-      return synced ? 'synced' : 'incomplete'
-    }
-    const missing = missingField(frame, 'cached')
-    if (missing !== undefined) return { missing }
-    const gone = this.#gone(frame)
-    this.#list.apply(frame)
-    const { objects, complete, synced } = this.#list
-    const isOther =
-      frame.reset ||
-      this.#rows?.isComplete !== complete ||
-      frame.changes.some(({ type }) => type !== 'MODIFIED' || this.#compare !== undefined)
-    if (complete && isOther) {
-      const keys = [...objects.values()]
-      if (this.#compare !== undefined) keys.sort(this.#compare)
-      this.#write({ keys, isComplete: true, isOrdered: this.#compare !== undefined }, gone)
-    } else if (this.#rows === undefined || gone.length > 0) {
-      // A new snapshot is on its way: until it is complete, the list is what it was.
-      this.#write(this.#rows ?? noRows, gone)
-    }
-    return synced ? 'synced' : 'incomplete'
-  }
-
-  #write(rows: FollowedRows<Row>, gone: readonly Row[]): void {
-    this.#rows = rows
-    this.#cache.write(rows, gone)
-  }
-
-  /**
-   * The rows that the cache must evict. A deleted object is gone from all lists. One that is hidden, or whose cluster this
-   * list has lost, may still be a row of another followed list.
-   */
-  #gone({ changes }: Frame<Row>): readonly Row[] {
-    const gone: Row[] = []
-    for (const { type, removal, objectId, object } of changes) {
-      if (type !== 'REMOVED' || removal === 'UNMATCHED') continue
-      const row = this.#list.objects.get(objectId) ?? object
-      const others = [...this.#others].filter(
-        (other) => other !== (this.#list as FrameFold<CachedRow>) && other.objects.has(objectId),
-      )
-      if (removal === 'DELETED') for (const other of others) other.apply(deletion(objectId))
-      else if (others.length > 0) continue
-      if (row !== undefined && row !== null) gone.push(row)
-    }
-    return gone
-  }
-}
-
-const noRows: FollowedRows<never> = { keys: [], isComplete: false, isOrdered: false }
-
-function deletion(objectId: string): Frame<never> {
-  const removal: Removal = 'DELETED'
-  return { reset: false, synced: false, changes: [{ type: 'REMOVED', removal, objectId }] }
-}

@@ -44,6 +44,10 @@ type Values = Readonly<Record<string, unknown>>
 export interface ListPath {
   /** The response keys from the root to the list. */
   readonly keys: readonly string[]
+  /** The list in an answer; `undefined` where it, or a part on the way to it, is missing. */
+  readonly in: (answer: unknown) => unknown
+  /** What has the list, in an answer. */
+  readonly parent: (answer: unknown) => unknown
   /** The name of the list's field. */
   readonly field: string
   /** Its arguments. */
@@ -52,8 +56,6 @@ export interface ListPath {
   readonly cursor: string
   /** The query with `__typename` of the list alone. */
   readonly bare: ParsedDocument
-  /** The query with `pageInfo { hasNextPage endCursor }` of the list alone. */
-  readonly ending: ParsedDocument
 }
 
 /** Where the list of a query is. Throws `TypeError` if it has none. */
@@ -80,27 +82,27 @@ export function listPathOf(document: ParsedDocument): ListPath {
     )
   }
   const { value } = list.arguments?.find(({ name }) => name.value === 'after') ?? {}
-  const only = (selections: readonly Node[]): ParsedDocument => ({
-    kind: 'Document',
-    definitions: [{ ...operation, selectionSet: within(path, selections, fieldsOf) }],
-  })
+  const keys = path.map((field) => (field.alias ?? field.name)?.value ?? '')
   return {
-    keys: path.map((field) => (field.alias ?? field.name)?.value ?? ''),
+    keys,
+    in: (answer) => keys.reduce(part, answer),
+    parent: (answer) => keys.slice(0, -1).reduce(part, answer),
     field: list.name?.value ?? '',
     argumentsOf: (variables) =>
       Object.fromEntries(
         (list.arguments ?? []).map((one) => [one.name.value, valueOf(one.value, variables)]),
       ),
     cursor: value?.name?.value ?? 'after',
-    bare: only([leaf('__typename')]),
-    ending: only([
-      leaf('__typename'),
-      { ...leaf('pageInfo'), selectionSet: { kind: 'SelectionSet', selections: endings } as never },
-    ]),
+    bare: {
+      kind: 'Document',
+      definitions: [{ ...operation, selectionSet: within(path, [leaf('__typename')], fieldsOf) }],
+    },
   }
 }
 
-const endings: readonly Node[] = [leaf('__typename'), leaf('hasNextPage'), leaf('endCursor')]
+function part(whole: unknown, key: string): unknown {
+  return (whole as Values | null | undefined)?.[key]
+}
 
 function leaf(value: string): Node {
   return { kind: 'Field', name: { kind: 'Name', value } as Node['name'] }

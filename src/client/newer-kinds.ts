@@ -35,15 +35,22 @@ export function withNewerKinds<Cache extends UrqlExchange>(cache: Cache): Cache 
   return wrapped as unknown as Cache
 }
 
-type Exchange = (input: { readonly forward: Answering }) => Answering
+export type Exchange = (input: {
+  readonly client: object
+  readonly forward: Answering
+}) => Answering
 type Answering = (operations: Source<Operation>) => Source<Result>
 
 interface Operation {
+  readonly key: number
+  readonly kind: string
   readonly query: Document
 }
 
-interface Result {
+export interface Result {
   readonly operation: Operation
+  readonly data?: unknown
+  readonly hasNext?: boolean
 }
 
 /** A document as urql keys it: documents with the same key are the same to urql. */
@@ -61,10 +68,13 @@ interface Node {
 }
 
 /** A stream of urql (wonka's protocol): an end, a start with a function to pull by, or a value. */
-type Source<T> = (sink: (signal: Signal<T>) => void) => void
-type Signal<T> = 0 | { readonly tag: 0; readonly 0: unknown } | { readonly tag: 1; readonly 0: T }
+export type Source<T> = (sink: (signal: Signal<T>) => void) => void
+type Signal<T> =
+  | 0
+  | { readonly tag: 0; readonly 0: (pull: 0 | 1) => void }
+  | { readonly tag: 1; readonly 0: T }
 
-function mapped<T>(source: Source<T>, change: (value: T) => T): Source<T> {
+export function mapped<T>(source: Source<T>, change: (value: T) => T): Source<T> {
   return (sink) =>
     source((signal) =>
       sink(signal === 0 || signal.tag === 0 ? signal : { tag: 1, 0: change(signal[0]) }),

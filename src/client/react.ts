@@ -45,6 +45,30 @@ export interface HookOptions {
 /** A subscription by its text: its rows have the type that is named. */
 type Text = { readonly query: string }
 
+/** A hook for the objects of a subscription, by its text or by a typed document. */
+interface UseCollection<Further> {
+  <Row>(options: LiveCollectionOptions<unknown, object, Row> & Further & Text): LiveSnapshot<Row>
+  <Result, Variables, Row = RowOf<Result>>(
+    options: LiveCollectionOptions<Result, Variables, Row> & Further,
+  ): LiveSnapshot<Row>
+}
+
+/** One for a live page. */
+interface UsePage<Further> {
+  <Row>(options: LivePageOptions<unknown, object> & Further & Text): LivePageSnapshot<Row>
+  <Result, Variables, Row = RowOf<Result>>(
+    options: LivePageOptions<Result, Variables> & Further,
+  ): LivePageSnapshot<Row>
+}
+
+/** One for a value. */
+interface UseValue<Further> {
+  <Value>(options: LiveValueOptions<unknown, object> & Further & Text): LiveValueSnapshot<Value>
+  <Result, Variables, Value = ValueOf<Result>>(
+    options: LiveValueOptions<Result, Variables> & Further,
+  ): LiveValueSnapshot<Value>
+}
+
 /**
  * The objects of a subscription while the component is mounted: of another one when `client`, `query` or `variables`
  * change, by value except the client. Components with equal ones share a subscription. It subscribes when the component is
@@ -52,89 +76,40 @@ type Text = { readonly query: string }
  * Another `compare` only sorts again; declare it outside of the component, and `rows` stays the same array between frames.
  * Throws `TypeError` for a document without its text.
  */
-export function useLiveCollection<Row>(
-  options: LiveCollectionOptions<unknown, object, Row> & HookOptions & Text,
-): LiveSnapshot<Row>
-export function useLiveCollection<Result, Variables, Row = RowOf<Result>>(
-  options: LiveCollectionOptions<Result, Variables, Row> & HookOptions,
-): LiveSnapshot<Row>
-export function useLiveCollection<Row>(
+export const useLiveCollection: UseCollection<HookOptions> = <Row>(
   options: LiveCollectionOptions<unknown, object, Row> & HookOptions,
-): LiveSnapshot<Row> {
-  return useCollection(options, false)
-}
+) => useCollection(options, false)
 
 /**
  * {@link useLiveCollection} that suspends until the first snapshot is complete, and throws the error of a subscription that
  * has failed. On a server it throws, so that the nearest Suspense boundary is rendered in the browser.
  */
-export function useSuspenseLiveCollection<Row>(
-  options: LiveCollectionOptions<unknown, object, Row> & Text,
-): LiveSnapshot<Row>
-export function useSuspenseLiveCollection<Result, Variables, Row = RowOf<Result>>(
-  options: LiveCollectionOptions<Result, Variables, Row>,
-): LiveSnapshot<Row>
-export function useSuspenseLiveCollection<Row>(
+export const useSuspenseLiveCollection: UseCollection<unknown> = <Row>(
   options: LiveCollectionOptions<unknown, object, Row>,
-): LiveSnapshot<Row> {
-  return useCollection(options, true)
-}
+) => useCollection(options, true)
 
 /** The same for a live page: its rows in the gateway's order, and how many there are on all pages. */
-export function useLivePage<Row>(
-  options: LivePageOptions<unknown, object> & HookOptions & Text,
-): LivePageSnapshot<Row>
-export function useLivePage<Result, Variables, Row = RowOf<Result>>(
-  options: LivePageOptions<Result, Variables> & HookOptions,
-): LivePageSnapshot<Row>
-export function useLivePage(
+export const useLivePage: UsePage<HookOptions> = <Row>(
   options: LivePageOptions<unknown, object> & HookOptions,
-): LivePageSnapshot<unknown> {
-  const make = () => livePage<unknown, object, unknown>(options)
-  return useSubscription('page', options, make, false).snapshot
-}
+) => useSubscription('page', options, () => livePage<unknown, object, Row>(options), false).snapshot
 
 /** {@link useLivePage} that suspends until the first page is complete. */
-export function useSuspenseLivePage<Row>(
-  options: LivePageOptions<unknown, object> & Text,
-): LivePageSnapshot<Row>
-export function useSuspenseLivePage<Result, Variables, Row = RowOf<Result>>(
-  options: LivePageOptions<Result, Variables>,
-): LivePageSnapshot<Row>
-export function useSuspenseLivePage(
+export const useSuspenseLivePage: UsePage<unknown> = <Row>(
   options: LivePageOptions<unknown, object>,
-): LivePageSnapshot<unknown> {
-  const make = () => livePage<unknown, object, unknown>(options)
-  return useSubscription('page', options, make, true).snapshot
-}
+) => useSubscription('page', options, () => livePage<unknown, object, Row>(options), true).snapshot
 
 /** The same for a subscription whose frames each take the place of the one before, such as live counts. */
-export function useLiveValue<Value>(
-  options: LiveValueOptions<unknown, object> & HookOptions & Text,
-): LiveValueSnapshot<Value>
-export function useLiveValue<Result, Variables, Value = ValueOf<Result>>(
-  options: LiveValueOptions<Result, Variables> & HookOptions,
-): LiveValueSnapshot<Value>
-export function useLiveValue(
+export const useLiveValue: UseValue<HookOptions> = <Value>(
   options: LiveValueOptions<unknown, object> & HookOptions,
-): LiveValueSnapshot<unknown> {
-  const make = () => liveValue<unknown, object, unknown>(options)
-  return useSubscription('value', options, make, false).snapshot
-}
+) =>
+  useSubscription('value', options, () => liveValue<unknown, object, Value>(options), false)
+    .snapshot
 
 /** {@link useLiveValue} that suspends until the first frame. */
-export function useSuspenseLiveValue<Value>(
-  options: LiveValueOptions<unknown, object> & Text,
-): LiveValueSnapshot<Value>
-export function useSuspenseLiveValue<Result, Variables, Value = ValueOf<Result>>(
-  options: LiveValueOptions<Result, Variables>,
-): LiveValueSnapshot<Value>
-export function useSuspenseLiveValue(
+export const useSuspenseLiveValue: UseValue<unknown> = <Value>(
   options: LiveValueOptions<unknown, object>,
-): LiveValueSnapshot<unknown> {
-  const make = () => liveValue<unknown, object, unknown>(options)
-  return useSubscription('value', options, make, true).snapshot
-}
+) =>
+  useSubscription('value', options, () => liveValue<unknown, object, Value>(options), true).snapshot
 
 /** The order of a shared collection: that of the component that made it. */
 const orders = new WeakMap<object, Compare<never> | undefined>()

@@ -2,18 +2,23 @@
  * Follows connections in Relay's store. {@link liveEnvironment} makes the environment with a handler of connections that
  * folds the rows of a followed list into it in the same step in which Relay has joined a fetched page; the updater of the
  * subscription folds each frame in the step in which Relay writes its objects. So no reader ever sees an incomplete
- * connection that looks whole. While a list is followed, Relay's garbage collection waits, since it would take rows that are
- * in no page yet.
+ * connection that looks whole. Rows that are in no page yet are retained, as an operation that selects them would do it.
  */
 import {
   ConnectionHandler,
+  createOperationDescriptor,
   DefaultHandlerProvider,
   type Disposable as Held,
   Environment,
   type EnvironmentConfig,
   fetchQuery,
+  getRequest,
   type GraphQLTaggedNode,
   type HandleFieldPayload,
+  type INetwork,
+  Observable,
+  type NormalizationLinkedField,
+  type OperationDescriptor,
   type OperationType,
   type RecordProxy,
   type RecordSourceProxy,
@@ -23,16 +28,16 @@ import {
 } from 'relay-runtime'
 import {
   type CachedRow,
-  disagrees,
-  type FetchedState,
+  endOfPage,
   FollowedList,
-  type FollowedRows,
+  frameIn,
   type FollowOptions,
   ListCache,
   listed,
+  type ListEnd,
 } from './followed-list.ts'
-import type { Frame } from './frame-fold.ts'
-import type { LiveRequest, LiveSink, LiveTransport } from './live-transport.ts'
+import type { LiveRequest, LiveSink } from './live-transport.ts'
+import { NewerRows } from './newer-rows.ts'
 
 /** Where an environment has its followed lists; known to every copy of this package. */
 const listsOf = Symbol.for('@informerql/client: lists')
@@ -51,6 +56,7 @@ export function liveEnvironment(config: EnvironmentConfig): Environment {
   const environment = new Environment({
     getDataID: ({ id }, type) => (type === 'ObjectRef' ? undefined : (id as string)),
     ...config,
+    network: withNewerRows(config.network),
     handlerProvider(handle) {
       const handler = handlerOf(handle)
       if (handle !== 'connection' || handler === undefined) return handler
@@ -64,6 +70,21 @@ export function liveEnvironment(config: EnvironmentConfig): Environment {
   })
   ;(environment as LiveEnvironment)[listsOf] = lists
   return environment
+}
+
+/** Puts the rows of frames into older answers of queries. */
+function withNewerRows(network: INetwork): INetwork {
+  const newer = new NewerRows()
+  return {
+    ...network,
+    execute(request, ...rest) {
+      const results = network.execute(request, ...rest)
+      return Observable.create((sink) => {
+        const sent = newer.send(request.operationKind)
+        return results.map(sent.pass).finally(sent.end).subscribe(sink)
+      })
+    },
+  }
 }
 
 /** Options of {@link followRelayList}. */
@@ -101,68 +122,60 @@ export function followRelayList<Row extends CachedRow = CachedRow>(
   return new FollowedList<Row>(list, options.variables ?? {}, options)
 }
 
-class RelayList<Row extends CachedRow> extends ListCache<Row> {
-  readonly client: LiveTransport
+/** After so many changes of rows the store is searched for what nothing retains any more. */
+const changesUntilCollected = 500
+
+class RelayList<Row extends CachedRow> extends ListCache<Row, RecordSourceProxy> {
   readonly #environment: Environment
   readonly #lists: Set<RelayList<CachedRow>>
   readonly #options: RelayListOptions<Row>
   readonly #connectionId: string
-  /** The store, while it is written. */
-  #store: RecordSourceProxy | undefined
-  #rows: FollowedRows<Row> = { keys: [], isComplete: false, isOrdered: false }
+  /** The record that links to all rows. */
+  readonly #rowsId: string
+  readonly #retained: Held
+  /** Holds back the garbage collection while a snapshot arrives, whose rows nothing links to yet. */
+  #held: Held | undefined
+  #changes = 0
   /** What the last page said; `undefined` before one is written. */
-  #isEnd: boolean | undefined
+  #pageEnd: ListEnd | undefined
   #isJoined = false
-  #isDoubtful = false
-  #state: FetchedState | undefined
-  readonly #held: Held
+  #end: ListEnd | undefined
 
   constructor(environment: Environment, options: RelayListOptions<Row>) {
-    super()
     const lists = (environment as LiveEnvironment)[listsOf]
     if (lists === undefined) {
       throw new TypeError('the environment must be made by liveEnvironment({ network, store })')
     }
+    super(environment, options)
     this.#environment = environment
     this.#lists = lists
     this.#options = options
-    const { parentId = ROOT_ID, connection, filters } = options
+    const { parentId = ROOT_ID, connection, filters, subscription, variables } = options
     this.#connectionId = ConnectionHandler.getConnectionID(parentId, connection, filters)
-    this.client = { subscribe: (request, sink) => this.#subscribe(request, sink) }
-    // Rows that are in no page yet must stay in the store: no root of it leads to them.
-    this.#held = environment.getStore().holdGC()
+    this.#rowsId = `client:followed:${followed++}`
+    this.#retained = environment.retain(rowsOf(subscription, variables ?? {}, this.#rowsId))
     lists.add(this as unknown as RelayList<CachedRow>)
-  }
-
-  get cache(): object {
-    return this.#environment
   }
 
   release(): void {
     this.#lists.delete(this as unknown as RelayList<CachedRow>)
-    this.#held.dispose()
+    this.#retained.dispose()
+    this.#hold(false)
   }
 
-  #subscribe({ variables: read }: LiveRequest, sink: LiveSink): () => void {
+  end(): { readonly end: ListEnd; readonly cursor: unknown } | undefined {
+    return this.#end && { end: this.#end, cursor: null }
+  }
+
+  subscribe({ variables }: LiveRequest, sink: LiveSink): () => void {
     const { subscription } = this.#options
-    const variables = { ...read }
     const following = requestSubscription<OperationType & { readonly response: object }>(
       this.#environment,
       {
         subscription,
-        variables,
-        updater: (store, data) => {
-          const [name, frame] = Object.entries(data ?? {})[0] ?? []
-          if (name === undefined || frame === null) return
-          this.#using(store, () => {
-            this.folded = this.apply?.(frame as Frame<Row>)
-          })
-        },
-        onNext: (data) => {
-          const [frame] = Object.values(data ?? {})
-          if (frame !== undefined && frame !== null) sink.next({ data: { frame: frame as object } })
-          else sink.error([{ message: 'the subscription sent no frame' }])
-        },
+        variables: { ...variables },
+        updater: (store, data) => this.take(data, store),
+        onNext: (data) => sink.next({ data }),
         onError: (error: Error & { readonly source?: { readonly errors?: unknown } }) =>
           sink.error(error.source?.errors ?? error),
         onCompleted: () => sink.complete(),
@@ -171,51 +184,66 @@ class RelayList<Row extends CachedRow> extends ListCache<Row> {
     return () => following.dispose()
   }
 
+  override take(data: unknown, store: RecordSourceProxy): void {
+    const { reset, synced, changes } = frameIn(data) ?? {}
+    if (reset === true) this.#hold(true)
+    super.take(data, store)
+    if (synced === true) this.#hold(false)
+    this.#changes += changes?.length ?? 0
+    if (this.#changes < changesUntilCollected) return
+    this.#changes = 0
+    const { scheduleGC } = this.#environment.getStore() as { readonly scheduleGC?: () => void }
+    scheduleGC?.call(this.#environment.getStore())
+  }
+
+  #hold(isNeeded: boolean): void {
+    if (isNeeded) this.#held ??= this.#environment.getStore().holdGC()
+    else this.#held = this.#held?.dispose() as undefined
+  }
+
   /** A page is written. */
   pageWritten(store: RecordSourceProxy, payload: HandleFieldPayload): void {
     const parent = store.get(payload.dataID)
     const list = parent?.getLinkedRecord(payload.handleKey)
     const page = parent?.getLinkedRecord(payload.fieldKey)
     if (list?.getDataID() !== this.#connectionId || page === null || page === undefined) return
-    this.#isEnd = page.getLinkedRecord('pageInfo')?.getValue('hasNextPage') === false
-    const isFirst = payload.args['after'] === undefined || payload.args['after'] === null
-    this.#isJoined = !isFirst
-    const keys = (page.getLinkedRecords('edges') ?? []).map(idOf)
-    const known = this.#rows.keys.map(({ id }) => id)
-    const totalCount = page.getValue('totalCount')
-    this.#isDoubtful =
-      this.#isEnd && disagrees<unknown>({ keys, totalCount }, { ...this.#rows, keys: known })
-    this.#using(store, () => this.#fold(store))
+    const { after } = payload.args
+    this.#isJoined = after !== undefined && after !== null
+    const said = {
+      keys: (page.getLinkedRecords('edges') ?? []).map(idOf),
+      totalCount: page.getValue('totalCount'),
+      hasNextPage: page.getLinkedRecord('pageInfo')?.getValue('hasNextPage'),
+    }
+    const keys = this.rows.keys.map(({ id }) => id)
+    this.#pageEnd = endOfPage<unknown>(said, { ...this.rows, keys })
+    this.#fold(store)
   }
 
-  write(rows: FollowedRows<Row>, gone: readonly Row[]): void {
-    const store = this.#store
-    if (store === undefined) return
-    if (rows !== this.#rows) this.#isDoubtful = false
-    this.#rows = rows
+  write(isOther: boolean, gone: readonly Row[], store: RecordSourceProxy): void {
+    if (isOther && this.#pageEnd === 'doubtful') this.#pageEnd = 'whole'
+    const rows = store.get(this.#rowsId) ?? store.create(this.#rowsId, 'FollowedRows')
+    rows.setLinkedRecords(
+      this.rows.keys.map(({ id }) => store.get(id) ?? null),
+      'rows',
+    )
     this.#fold(store)
     for (const { id } of gone) if (store.get(id) !== undefined) store.delete(id)
-  }
-
-  #using(store: RecordSourceProxy, action: () => void): void {
-    this.#store = store
-    action()
-    this.#store = undefined
   }
 
   #fold(store: RecordSourceProxy): void {
     const list = store.get(this.#connectionId)
     const pageInfo = list?.getLinkedRecord('pageInfo')
     if (list === null || list === undefined || pageInfo === null || pageInfo === undefined) return
-    this.#isEnd ??= pageInfo.getValue('hasNextPage') === false
+    this.#pageEnd ??= pageInfo.getValue('hasNextPage') === false ? 'whole' : 'more'
     const edges = new Map((list.getLinkedRecords('edges') ?? []).map((edge) => [idOf(edge), edge]))
-    const { isComplete } = this.#rows
-    const isDoubtful = isComplete ? this.#isDoubtful : this.#isEnd && this.#isJoined
-    const keys = [...edges.keys()].filter((id) => id !== undefined)
-    const fetched = { keys, hasNextPage: !this.#isEnd, isDoubtful }
+    const fetched = {
+      keys: [...edges.keys()].filter((id) => id !== undefined),
+      end: this.#pageEnd,
+      isJoined: this.#isJoined,
+    }
     // A row that a mutation has deleted is not added again.
-    const rows = this.#rows.keys.flatMap(({ id }) => (store.get(id) ? [id] : []))
-    const now = listed(fetched, { ...this.#rows, keys: rows })
+    const rows = this.rows.keys.flatMap(({ id }) => (store.get(id) ? [id] : []))
+    const now = listed(fetched, { ...this.rows, keys: rows })
     const shown = now.keys.flatMap((id) => {
       const edge = edges.get(id)
       const row = edge === undefined ? store.get(id) : undefined
@@ -225,20 +253,17 @@ class RelayList<Row extends CachedRow> extends ListCache<Row> {
     })
     list.setLinkedRecords(shown, 'edges')
     pageInfo.setValue(now.hasNextPage, 'hasNextPage')
-    if (this.#rows.pageTotal !== undefined) pageInfo.setValue(null, 'endCursor')
+    if (this.rows.pageTotal !== undefined) pageInfo.setValue(null, 'endCursor')
     if (now.totalCount !== undefined && typeof list.getValue('totalCount') === 'number') {
       list.setValue(now.totalCount, 'totalCount')
     }
-    this.#state = this.#isEnd ? (now.hasNextPage ? 'doubtful' : 'whole') : 'more'
+    this.#end = now.end
   }
 
-  async fetch(again: boolean): Promise<FetchedState> {
+  /** Relay takes a page by the cursor of the connection alone. */
+  async fetch(): Promise<void> {
     const { query, queryVariables = {}, cursorVariable = 'cursor' } = this.#options
     if (query === undefined) throw new TypeError('followRelayList needs `query` to fetch pages')
-    if (this.#rows.pageTotal !== undefined) {
-      throw new TypeError('a live page has no next page: ask for a larger `first`')
-    }
-    if (!again && this.#state === 'whole') return 'whole'
     let cursor: unknown
     this.#environment.commitUpdate((store) => {
       const pageInfo = store.get(this.#connectionId)?.getLinkedRecord('pageInfo')
@@ -246,11 +271,39 @@ class RelayList<Row extends CachedRow> extends ListCache<Row> {
     })
     const after = typeof cursor === 'string' ? { [cursorVariable]: cursor } : {}
     const variables = { ...queryVariables, ...after }
-    await fetchQuery(this.#environment, query, variables, {
-      networkCacheConfig: { force: true },
-    }).toPromise()
-    return this.#state ?? 'more'
+    const force = { networkCacheConfig: { force: true } }
+    await fetchQuery(this.#environment, query, variables, force).toPromise()
   }
+}
+
+/** How many lists have been followed. */
+let followed = 0
+
+/** An operation that selects of the rows of a record what a subscription selects of its objects. */
+function rowsOf(
+  subscription: GraphQLTaggedNode,
+  variables: Variables,
+  dataId: string,
+): OperationDescriptor {
+  const request = getRequest(subscription)
+  const frame = fieldIn(request.operation)
+  const changes = frame && fieldIn(frame, 'changes')
+  const object = changes && fieldIn(changes, 'object')
+  const rows = { ...object, alias: null, name: 'rows', args: null, storageKey: null, plural: true }
+  const operation = { ...request.operation, selections: object === undefined ? [] : [rows] }
+  const params = { ...request.params, cacheID: dataId }
+  return createOperationDescriptor(
+    { ...request, params, operation } as typeof request,
+    variables,
+    null,
+    dataId,
+  )
+}
+
+function fieldIn({ selections }: { readonly selections: readonly unknown[] }, name?: string) {
+  return (selections as readonly NormalizationLinkedField[]).find(
+    (one) => one.kind === 'LinkedField' && (name === undefined || one.name === name),
+  )
 }
 
 function idOf(edge: RecordProxy | null): string | undefined {

@@ -9,41 +9,28 @@ import {
   createRequest,
   type DocumentInput,
   type Exchange as UrqlExchange,
+  type OperationResult,
 } from '@urql/core'
-import type { CacheExchangeOpts } from '@urql/exchange-graphcache'
+import type { Cache, CacheExchangeOpts } from '@urql/exchange-graphcache'
 import {
   type CachedRow,
-  disagrees,
-  type FetchedState,
+  endOfPage,
   FollowedList,
-  type FollowedRows,
-  type FollowOptions,
+  frameIn,
   ListCache,
   listed,
+  type ListEnd,
+  type QueryListOptions,
 } from './followed-list.ts'
-import type { Frame } from './frame-fold.ts'
 import { declaredVariables, type ListPath, listPathOf } from './list-path.ts'
 import { valueText } from './live-stream.ts'
-import type { LiveRequest, LiveSink, LiveTransport } from './live-transport.ts'
-import { withNewerKinds } from './newer-kinds.ts'
+import type { LiveRequest, LiveSink } from './live-transport.ts'
+import { type Exchange, mapped, type Result, type Source, withNewerKinds } from './newer-kinds.ts'
+import { NewerRows, type SentOperation } from './newer-rows.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
-/** The used part of the cache that Graphcache passes to updaters. */
-interface Graphcache {
-  inspectFields(entity: string): readonly {
-    readonly fieldKey: string
-    readonly fieldName: string
-    readonly arguments: Values | null
-  }[]
-  resolve(entity: string, field: string): unknown
-  link(entity: string, field: string, ...rest: readonly unknown[]): void
-  keyOfEntity(entity: unknown): string | null
-  updateQuery(input: unknown, update: (found: Values | null) => Values | null): void
-  invalidate(entity: unknown): void
-}
-
-type Updater = (result: Values, args: Values, cache: Graphcache, info: unknown) => void
+type Updater = (result: Values, args: Values, cache: Cache, info: unknown) => void
 type Updaters = Readonly<Record<string, Updater | undefined>>
 
 /** The followed lists of a client, and the operation whose result its cache takes in. */
@@ -79,80 +66,72 @@ export function liveCache(
       }),
       Subscription: forEveryField(updates?.['Subscription'], (_field, result, _args, cache) => {
         for (const list of lists.all) {
-          if (list.operationKey === lists.operationKey) list.frameWritten(result, cache)
+          if (list.operationKey === lists.operationKey) list.take(result, cache)
         }
       }),
     },
   }
   const exchange = withNewerKinds(
-    cacheExchange(withUpdates as CacheExchangeOpts) as (
-      input: never,
-    ) => (operations: never) => unknown,
+    cacheExchange(withUpdates as CacheExchangeOpts) as never,
   ) as unknown as Exchange
   const live: Exchange = (input) => {
     ;(input.client as LiveClient)[listsOf] = lists
-    return exchange({
-      ...input,
-      forward(operations) {
-        const results = input.forward(operations)
-        return (sink) =>
-          results((signal) => {
-            if (signal !== 0 && signal.tag === 1) lists.operationKey = signal[0].operation.key
-            sink(signal)
-          })
-      },
-    })
+    return exchange({ ...input, forward: forwarding(input.forward, lists) })
   }
   return live as unknown as UrqlExchange
 }
 
-type Source<T> = (
-  sink: (
-    signal: 0 | { readonly tag: 0; readonly 0: unknown } | { readonly tag: 1; readonly 0: T },
-  ) => void,
-) => void
-type Answering = (operations: unknown) => Source<{ readonly operation: { readonly key: number } }>
-type Exchange = (input: { readonly client: object; readonly forward: Answering }) => Answering
+/** What is behind the cache: notes the operation of each result, and puts newer rows into the answers of queries. */
+function forwarding(forward: Parameters<Exchange>[0]['forward'], lists: LiveLists): typeof forward {
+  const newer = new NewerRows()
+  const sent = new Map<number, SentOperation>()
+  const results = new WeakMap<Result, Result>()
+  const end = (key: number): void => {
+    sent.get(key)?.end()
+    sent.delete(key)
+  }
+  return (operations) => {
+    const sending = mapped(operations, (operation) => {
+      const { key, kind } = operation
+      if (kind === 'teardown') end(key)
+      else if (!sent.has(key)) sent.set(key, newer.send(kind))
+      return operation
+    })
+    return mapped(forward(sending), (result) => {
+      const { key } = result.operation
+      lists.operationKey = key
+      // Graphcache takes each result twice.
+      const passed = results.get(result) ?? sent.get(key)?.pass(result) ?? result
+      results.set(result, passed)
+      if (result.hasNext !== true) end(key)
+      return passed
+    })
+  }
+}
 
 /** Updaters for every field of a type, which call those of the app first. */
 function forEveryField(
   own: Updaters = {},
-  update: (field: string, result: Values, args: Values, cache: Graphcache) => void,
+  update: (field: string, result: Values, args: Values, cache: Cache) => void,
 ): Updaters {
-  const made = new Map<string, Updater>()
   return new Proxy(own, {
-    get(_, field) {
+    get(_, field): Updater | undefined {
       if (typeof field !== 'string') return undefined
-      const known = made.get(field)
-      if (known !== undefined) return known
-      const updater: Updater = (result, args, cache, info) => {
+      return (result, args, cache, info) => {
         own[field]?.(result, args, cache, info)
         update(field, result, args, cache)
       }
-      made.set(field, updater)
-      return updater
     },
   })
 }
 
 /** Options of {@link followUrqlList}. */
-export interface UrqlListOptions<Row, Variables extends object> extends FollowOptions<Row> {
-  /**
-   * A query with one list at its root that selects `nodes { id … }`, `pageInfo { hasNextPage endCursor }` and, where it is
-   * shown, `totalCount`.
-   */
-  readonly query: DocumentInput<unknown, Variables>
-  /** The variables of the query, without its cursor. */
-  readonly variables?: Variables
-  /**
-   * A subscription to the same list (`pods`) or to its live page (`podsPage`), whose `object` selects at least what the
-   * list selects: `reset synced changes { type removal objectId object { id … } }`, or `reset synced totalCount changes {
-   * step index from objectId object { id … } }`. With `resumeToken` and `$resumeFrom` it continues after a lost connection.
-   */
-  readonly subscription: DocumentInput
-  /** The variables of the subscription; default: those of the query that it declares. */
-  readonly subscriptionVariables?: object
-}
+export type UrqlListOptions<Row, Variables extends object> = QueryListOptions<
+  Row,
+  DocumentInput<unknown, Variables>,
+  Variables,
+  DocumentInput
+>
 
 /**
  * Keeps a list in urql's Graphcache as a subscription says, until it is closed: adds and removes rows, invalidates deleted
@@ -164,12 +143,14 @@ export function followUrqlList<Row extends CachedRow, Variables extends object>(
   client: Client,
   options: UrqlListOptions<Row, Variables>,
 ): FollowedList<Row> {
-  const { query, variables = {}, subscription, subscriptionVariables } = options
-  const list = new UrqlList<Row>(client, query, variables, subscription)
-  const { query: document } = createRequest(subscription, {})
-  const declared = subscriptionVariables ?? declaredVariables(document, variables)
+  const { variables = {}, subscription, subscriptionVariables } = options
+  const list = new UrqlList<Row>(client, options as Options<Row>)
+  const { query } = createRequest(subscription, {})
+  const declared = subscriptionVariables ?? declaredVariables(query, variables)
   return new FollowedList<Row>(list, declared as Values, options)
 }
+
+type Options<Row> = UrqlListOptions<Row, Values>
 
 /** A page in the cache. */
 interface CachedPage {
@@ -181,119 +162,112 @@ interface CachedPage {
   readonly endCursor: unknown
 }
 
-class UrqlList<Row extends CachedRow> extends ListCache<Row> {
-  readonly client: LiveTransport
+class UrqlList<Row extends CachedRow> extends ListCache<Row, Cache> {
   /** The subscription. */
   operationKey: number | undefined
   readonly #client: Client
   readonly #lists: LiveLists
-  readonly #query: DocumentInput
-  readonly #variables: Values
+  readonly #options: Options<Row>
   readonly #path: ListPath
   readonly #args: Values
-  /** The cache, while it takes a result in. */
-  #cache: Graphcache | undefined
   #isWriting = false
-  #rows: FollowedRows<Row> = { keys: [], isComplete: false, isOrdered: false }
-  /** The pages that are the last of their lists, by the gateway's answers, and those that disagree with the frames. */
-  readonly #ends = new Set<string>()
-  readonly #doubtful = new Set<string>()
-  /** The own list, when it was written last; and the cursor of its last page. */
-  #state: FetchedState | undefined
+  /** The ends of pages, by the gateway's answers. */
+  readonly #ends = new Map<string, ListEnd>()
+  /** The own list, when it was written last. */
+  #end: ListEnd | undefined
   #endCursor: string | undefined
-  #after: string | undefined
 
-  constructor(
-    client: Client,
-    query: DocumentInput,
-    variables: Values,
-    subscription: DocumentInput,
-  ) {
-    super()
+  constructor(client: Client, options: Options<Row>) {
     const lists = (client as LiveClient)[listsOf]
     if (lists === undefined) {
       throw new TypeError('the cache of the client must be made by liveCache(cacheExchange, { … })')
     }
+    super(lists, options)
     this.#client = client
     this.#lists = lists
-    this.#query = query
-    this.#variables = variables
-    this.#path = listPathOf(createRequest(query, {}).query)
-    this.#args = this.#path.argumentsOf(variables)
-    this.client = { subscribe: (request, sink) => this.#subscribe(subscription, request, sink) }
+    this.#options = options
+    this.#path = listPathOf(createRequest(options.query, {}).query)
+    this.#args = this.#path.argumentsOf(options.variables ?? {})
     lists.all.add(this as unknown as UrqlList<CachedRow>)
-  }
-
-  get cache(): object {
-    return this.#lists
   }
 
   release(): void {
     this.#lists.all.delete(this as unknown as UrqlList<CachedRow>)
   }
 
-  #subscribe(document: DocumentInput, { variables }: LiveRequest, sink: LiveSink): () => void {
-    const request = createRequest(document, { ...variables })
+  subscribe({ variables }: LiveRequest, sink: LiveSink): () => void {
+    const request = createRequest<Values>(this.#options.subscription, { ...variables })
     this.operationKey = request.key
-    const following = this.#client
-      .executeSubscription<Values>(request)
-      .subscribe(({ data, error }) => {
-        const frame = Object.values(data ?? {}).find((value) => isFrame(value))
+    const results = this.#client.executeSubscription(request) as unknown as Source<OperationResult>
+    let pull: ((signal: 0 | 1) => void) | undefined
+    results((signal) => {
+      if (signal === 0) return sink.complete()
+      if (signal.tag === 0) pull = signal[0]
+      else {
+        const { data, error } = signal[0]
+        const frame = frameIn(data)
+        const errors = error?.graphQLErrors ?? []
         if (frame !== undefined) sink.next({ data: { frame } })
-        else if (error !== undefined) {
-          const { graphQLErrors, networkError } = error
-          sink.error(graphQLErrors.length > 0 ? graphQLErrors : networkError)
-        }
-      })
-    return () => following.unsubscribe()
+        else if (error) sink.error(errors.length > 0 ? errors : error.networkError)
+      }
+      pull?.(0)
+    })
+    return () => pull?.(1)
   }
 
-  /** A frame of the subscription is written. */
-  frameWritten(result: Values, cache: Graphcache): void {
-    const frame = Object.values(result).find((value) => isFrame(value))
-    if (frame === undefined) return
-    this.#cache = cache
-    this.folded = this.apply?.(frame as Frame<Row>)
-    this.#cache = undefined
+  end(): { readonly end: ListEnd; readonly cursor: unknown } | undefined {
+    const { query, variables } = this.#options
+    const list = this.#path.in(this.#client.readQuery(query, variables)?.data)
+    const { hasNextPage, endCursor } = (isConnection(list) && list.pageInfo) || {}
+    const end = this.#end ?? (hasNextPage === true ? 'more' : undefined)
+    return end && { end, cursor: this.#endCursor ?? endCursor }
+  }
+
+  async fetch(after: string | undefined): Promise<void> {
+    const { query, variables } = this.#options
+    const cursor = after === undefined ? {} : { [this.#path.cursor]: after }
+    const { data, error } = await this.#client
+      .query(query, { ...variables, ...cursor }, { requestPolicy: 'network-only' })
+      .toPromise()
+    if (error !== undefined && this.#path.in(data) == null) throw error
   }
 
   /** A page is written. */
-  pageWritten(field: string, page: unknown, args: Values, cache: Graphcache): void {
-    const { field: own } = this.#path
-    if (field !== own || this.#isWriting || !isConnection(page)) return
+  pageWritten(field: string, page: unknown, args: Values, cache: Cache): void {
+    if (field !== this.#path.field || this.#isWriting || !isConnection(page)) return
     if (selectionOf(args, paging) !== selectionOf(this.#args, paging)) return
-    const written = pagesOf(cache, field).find(
-      ({ args: others }) => selectionOf(others, none) === selectionOf(args, none),
-    )
+    const pages = pagesOf(cache, field)
+    const same = (left: ReadonlySet<string>): CachedPage[] =>
+      pages.filter((other) => selectionOf(other.args, left) === selectionOf(args, left))
+    const [written] = same(none)
     if (written === undefined) return
-    const { key, nodes } = written
-    const isEnd = page.pageInfo?.hasNextPage === false
-    if (isEnd) this.#ends.add(key)
-    else this.#ends.delete(key)
-    const keys = this.#rows.keys.map((row) => cache.keyOfEntity(row))
-    const { totalCount } = page
-    const isOther = isEnd && disagrees({ keys: nodes, totalCount }, { ...this.#rows, keys })
-    if (isOther) this.#doubtful.add(key)
-    else this.#doubtful.delete(key)
+    const { totalCount, pageInfo } = page
+    const said = { keys: written.nodes, totalCount, hasNextPage: pageInfo?.hasNextPage }
+    const keys = this.rows.keys.map((row) => cache.keyOfEntity(entityOf(row)))
+    const end = endOfPage(said, { ...this.rows, keys })
+    // A later end takes the place of one that was doubtful.
+    if (end !== 'more') for (const { key } of same(cursors)) this.#believe(key)
+    this.#ends.set(written.key, end)
     this.#fold(cache)
   }
 
-  write(rows: FollowedRows<Row>, gone: readonly Row[]): void {
-    const cache = this.#cache
-    if (cache === undefined) return
-    if (rows !== this.#rows) this.#doubtful.clear()
-    this.#rows = rows
+  write(isOther: boolean, gone: readonly Row[], cache: Cache): void {
+    if (isOther) for (const key of this.#ends.keys()) this.#believe(key)
     this.#fold(cache)
-    for (const row of gone) cache.invalidate({ __typename: row.__typename, id: row.id })
+    for (const row of gone) cache.invalidate(entityOf(row))
+  }
+
+  #believe(key: string): void {
+    if (this.#ends.get(key) === 'doubtful') this.#ends.set(key, 'whole')
   }
 
   /** Folds the rows into the pages of all lists with the same filters; those of a live page, into its own. */
-  #fold(cache: Graphcache): void {
-    const { pageTotal, isComplete } = this.#rows
+  #fold(cache: Cache): void {
+    const { pageTotal, isComplete } = this.rows
     const own = selectionOf(this.#args, cursors)
     const left = pageTotal === undefined ? paging : cursors
     const filters = selectionOf(this.#args, left)
-    const rows = this.#rows.keys.flatMap((row) => cache.keyOfEntity(row) ?? [])
+    const rows = this.rows.keys.flatMap((row) => cache.keyOfEntity(entityOf(row)) ?? [])
     // Holds rows that are in no page yet: without a link, the cache forgets them.
     if (isComplete) cache.link('Query', 'followedRows', { list: own }, rows)
     const pages = pagesOf(cache, this.#path.field).filter(
@@ -301,119 +275,78 @@ class UrqlList<Row extends CachedRow> extends ListCache<Row> {
     )
     this.#isWriting = true
     for (const [name, group] of Map.groupBy(pages, ({ args }) => selectionOf(args, cursors))) {
-      const state = this.#foldGroup(cache, group, rows)
+      const end = this.#foldGroup(cache, group, rows)
       if (name !== own) continue
-      this.#state = state
-      this.#endCursor = endOf(group)
+      this.#end = end
+      this.#endCursor = cursorAfter(group)
     }
     this.#isWriting = false
   }
 
-  #foldGroup(
-    cache: Graphcache,
-    group: readonly CachedPage[],
-    rows: readonly string[],
-  ): FetchedState {
-    const { isComplete, pageTotal, isOrdered } = this.#rows
-    const end = group.find(
-      ({ key, args, hasNextPage }) =>
-        typeof args['last'] !== 'number' && (this.#ends.has(key) || hasNextPage === false),
-    )
-    if (end !== undefined) this.#ends.add(end.key)
-    const isDoubtful = isComplete ? this.#doubtful.has(end?.key ?? '') : group.length > 1
+  #foldGroup(cache: Cache, group: readonly CachedPage[], rows: readonly string[]): ListEnd {
+    const { pageTotal, isOrdered } = this.rows
+    const endOf = ({ key, args, hasNextPage }: CachedPage): ListEnd => {
+      if (typeof args['last'] === 'number') return 'more'
+      return this.#ends.get(key) ?? (hasNextPage === false ? 'whole' : 'more')
+    }
+    const ends = group.map(endOf)
+    const end = ends.includes('doubtful') ? 'doubtful' : ends.includes('whole') ? 'whole' : 'more'
+    const last = group[ends.findLastIndex((one) => one !== 'more')]
+    if (last !== undefined) this.#ends.set(last.key, endOf(last))
     const keys = group.flatMap(({ nodes }) => nodes.filter((key) => key !== null))
-    const now = listed(
-      { keys, hasNextPage: end === undefined, isDoubtful },
-      { ...this.#rows, keys: rows },
-    )
+    const now = listed({ keys, end, isJoined: group.length > 1 }, { ...this.rows, keys: rows })
     const all = new Set(now.keys)
-    const isWhole = !now.hasNextPage || pageTotal !== undefined
+    const isPage = pageTotal !== undefined
     // In an order of its own, a whole list is one page.
-    const isOne = isWhole && isOrdered
+    const isOne = isOrdered && (isPage || !now.hasNextPage)
     for (const [at, page] of group.entries()) {
       const kept = page.nodes.filter((key) => key !== null && all.delete(key))
-      let next: readonly unknown[] = kept
-      if (isOne) next = at === 0 ? now.keys : []
-      else if (page === end && at === group.length - 1) next = [...kept, ...all]
+      let next: (string | null)[] = kept
+      if (isOne) next = at === 0 ? [...now.keys] : []
+      else if (page === last && at === group.length - 1) next = [...kept, ...all]
       if (next.length !== page.nodes.length || next.some((key, index) => key !== page.nodes[index]))
         cache.link(page.key, 'nodes', next)
-    }
-    this.#writeParts(cache, group, end, now)
-    if (end === undefined) return 'more'
-    return now.hasNextPage ? 'doubtful' : 'whole'
-  }
-
-  /** Writes the counts and the end of a list where they are in the cache: only a query can write to pages. */
-  #writeParts(
-    cache: Graphcache,
-    group: readonly CachedPage[],
-    end: CachedPage | undefined,
-    { hasNextPage, totalCount }: { readonly hasNextPage: boolean; readonly totalCount: unknown },
-  ): void {
-    const { field } = this.#path
-    const isPage = this.#rows.pageTotal !== undefined
-    for (const page of group) {
-      const { args, key } = page
-      const pageInfo = cache.resolve(key, 'pageInfo')
-      const has = (name: string): boolean =>
-        typeof pageInfo === 'string' && cache.resolve(pageInfo, name) !== undefined
-      const parts: Record<string, unknown> = {}
-      if ((page === end || isPage) && has('hasNextPage')) parts['hasNextPage'] = hasNextPage
-      if (isPage && has('endCursor')) parts['endCursor'] = null
-      const isCounted = totalCount !== undefined && cache.resolve(key, 'totalCount') !== undefined
-      const selected = [
-        isCounted ? 'totalCount' : '',
-        Object.keys(parts).length === 0
-          ? ''
-          : `pageInfo { __typename ${Object.keys(parts).join(' ')} }`,
-      ].join(' ')
-      if (selected === ' ') continue
-      const names = Object.keys(args)
-      // Graphcache reads the names of variables, not their types.
-      const declared =
-        names.length === 0 ? '' : `(${names.map((one) => `$${one}: JSON`).join(' ')})`
-      const passed =
-        names.length === 0 ? '' : `(${names.map((one) => `${one}: $${one}`).join(' ')})`
-      const query = `query ${declared} { ${field}${passed} { __typename ${selected} } }`
-      cache.updateQuery({ query, variables: args }, (found) => {
-        const was = found?.[field] as Values | null | undefined
-        if (was === null || was === undefined) return null
-        const next = { ...(was['pageInfo'] as Values | undefined), ...parts }
-        return {
-          ...found,
-          [field]: { ...was, ...(isCounted ? { totalCount } : {}), pageInfo: next },
-        }
+      this.#writeParts(cache, page, now.totalCount, {
+        ...(page === last || isPage ? { hasNextPage: now.hasNextPage } : {}),
+        ...(isPage ? { endCursor: null } : {}),
       })
     }
+    return now.end
   }
 
-  async fetch(again: boolean): Promise<FetchedState> {
-    if (this.#rows.pageTotal !== undefined) {
-      throw new TypeError('a live page has no next page: ask for a larger `first`')
-    }
-    if (!again) {
-      if (this.#state === 'whole') return 'whole'
-      this.#after = this.#endCursor ?? this.#shown()?.endCursor ?? this.#after
-    }
-    const after = this.#after === undefined ? {} : { [this.#path.cursor]: this.#after }
-    const variables = { ...this.#variables, ...after }
-    const { error } = await this.#client
-      .query(this.#query, variables, { requestPolicy: 'network-only' })
-      .toPromise()
-    if (error !== undefined) throw error
-    return this.#state ?? 'more'
-  }
-
-  /** The end of the list, as its query reads it. */
-  #shown(): { readonly endCursor?: string | null } | undefined {
-    const { data } = this.#client.readQuery(this.#query, this.#variables) ?? {}
-    const list = (data as Values | null | undefined)?.[this.#path.keys[0] ?? '']
-    return isConnection(list) ? list.pageInfo : undefined
+  /** Writes parts of a page by a query: nothing else can write to one. */
+  #writeParts(
+    cache: Cache,
+    page: CachedPage,
+    totalCount: number | undefined,
+    ending: Values,
+  ): void {
+    if (totalCount === undefined && Object.keys(ending).length === 0) return
+    const { field } = this.#path
+    const pageInfo: Values = { __typename: 'PageInfo', ...ending }
+    const counted = totalCount === undefined ? {} : { totalCount }
+    const list: Values = { __typename: cache.resolve(page.key, '__typename'), ...counted }
+    const names = Object.keys(page.args)
+    const within = (args: readonly string[]): string =>
+      names.length === 0 ? '' : `(${args.join(' ')})`
+    // Graphcache reads the names of variables, not their types.
+    const declared = within(names.map((name) => `$${name}: JSON`))
+    const passed = within(names.map((name) => `${name}: $${name}`))
+    const selected = `${Object.keys(list).join(' ')} pageInfo { ${Object.keys(pageInfo).join(' ')} }`
+    const query = `query ${declared} { ${field}${passed} { ${selected} } }`
+    cache.updateQuery(
+      { query, variables: page.args },
+      () => ({ [field]: { ...list, pageInfo } }) as never,
+    )
   }
 }
 
+function entityOf({ __typename = '', id }: CachedRow): { __typename: string; id: string } {
+  return { __typename, id }
+}
+
 /** The cursor at the end of pages that lead to each other. */
-function endOf(group: readonly CachedPage[]): string | undefined {
+function cursorAfter(group: readonly CachedPage[]): string | undefined {
   const byCursor = new Map(group.map((page) => [page.args['after'] ?? '', page]))
   let end: string | undefined
   for (let page = byCursor.get(''); page !== undefined;) {
@@ -426,7 +359,7 @@ function endOf(group: readonly CachedPage[]): string | undefined {
 }
 
 /** The cached pages of a field of `Query`. Lists without `nodes` are not followed. */
-function pagesOf(cache: Graphcache, field: string): readonly CachedPage[] {
+function pagesOf(cache: Cache, field: string): readonly CachedPage[] {
   return cache.inspectFields('Query').flatMap(({ fieldKey, fieldName, arguments: args }) => {
     const key = fieldName === field ? cache.resolve('Query', fieldKey) : undefined
     const nodes = typeof key === 'string' ? cache.resolve(key, 'nodes') : undefined
@@ -435,7 +368,7 @@ function pagesOf(cache: Graphcache, field: string): readonly CachedPage[] {
     const part = (name: string): unknown =>
       typeof pageInfo === 'string' ? cache.resolve(pageInfo, name) : undefined
     const [hasNextPage, endCursor] = [part('hasNextPage'), part('endCursor')]
-    return [{ args: args ?? {}, key, nodes, hasNextPage, endCursor }]
+    return [{ args: args ?? {}, key, nodes: nodes as CachedPage['nodes'], hasNextPage, endCursor }]
   })
 }
 
@@ -458,8 +391,4 @@ interface Connection {
 
 function isConnection(value: unknown): value is Connection {
   return typeof value === 'object' && value !== null && 'pageInfo' in value
-}
-
-function isFrame(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && ('changes' in value || 'reset' in value)
 }

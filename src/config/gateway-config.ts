@@ -49,6 +49,7 @@ type OperationConfig = Pick<
   OperationLimits,
   | 'operationDeadlineMs'
   | 'syncDeadlineMs'
+  | 'silenceMs'
   | 'liveDeadlineMs'
   | 'maxPageSize'
   | 'maxPathRows'
@@ -192,7 +193,7 @@ export type LiveConfig = LiveLimits &
 
 const { maxTokens, maxDepth, maxFields, maxAliases, maxDirectives } = operationOptions
 const { coalesceMs, maxFrameObjects, maxFrameBytes } = operationOptions
-const { operationDeadlineMs, syncDeadlineMs, liveDeadlineMs } = operationOptions
+const { operationDeadlineMs, syncDeadlineMs, silenceMs, liveDeadlineMs } = operationOptions
 const { maxPageSize, maxPathRows, problemAfterMs } = operationOptions
 const frameOptions = { coalesceMs, maxFrameObjects, maxFrameBytes }
 
@@ -285,7 +286,7 @@ export const gatewayConfigShape: {
   commonKinds: z.array(z.string().min(1)).default([...defaultCommonKinds]),
   problemKinds: z.array(z.string().min(1)).default([...defaultProblemKinds]),
   problemRules: z.strictObject({ off: z.array(z.enum(problemRuleNames)).default([]) }).prefault({}),
-  ...numbers({ operationDeadlineMs, syncDeadlineMs, liveDeadlineMs }),
+  ...numbers({ operationDeadlineMs, syncDeadlineMs, silenceMs, liveDeadlineMs }),
   ...numbers({ maxPageSize, maxPathRows, problemAfterMs }),
   introspection: z.boolean().optional(),
   schemaFiles: z.array(z.string().min(1)).default([]),

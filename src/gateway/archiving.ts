@@ -7,14 +7,15 @@
 
 import { createHash } from 'node:crypto'
 import { type Archive, openArchive } from '../archive/archive.ts'
-import type { ArchivedKind } from '../archive/archive-calls.ts'
+import type { ArchiveCounts, ArchivedKind } from '../archive/archive-calls.ts'
 import { type ArchiveOptions, maskedField } from '../archive/archive-options.ts'
 import { KindRecording, type WaitingChanges } from '../archive/kind-recording.ts'
-import type { ArchiveOf } from '../cache/archived-resource.ts'
+import type { ArchivedPlace, ArchiveOf } from '../cache/archived-resource.ts'
 import type { Kind } from '../graphql/model/kind.ts'
 import type { ServedSchema } from '../graphql/served/served-schema.ts'
 import type { ApiResource } from '../kubernetes/api-resource.ts'
 import { withDeadline } from '../lib/deadline.ts'
+import { nextTurn } from '../lib/event-loop.ts'
 import type { GatewayLog } from './observers.ts'
 
 /** What decides how the API server writes the objects of a resource; `undefined` while it is unknown. */
@@ -27,22 +28,33 @@ const endDeadlineMs = 5_000
 export class Archiving implements AsyncDisposable {
   /** Answers questions about the past. */
   readonly archive: Archive
-  readonly isRequired: boolean
   readonly #options: ArchiveOptions
   readonly #recordings = new Map<string, KindRecording>()
   readonly #waiting: WaitingChanges = { bytes: 0, dropped: 0 }
+  readonly #asked = new Map<string, Promise<boolean>>()
   #kinds: ReadonlyMap<string, ArchivedKind> = new Map()
 
   private constructor(archive: Archive, options: ArchiveOptions) {
     this.archive = archive
     this.#options = options
-    this.isRequired = options.required ?? false
   }
 
   /** Rejects with `ArchiveError`: see `openArchive`. */
   static async open(options: ArchiveOptions, log: GatewayLog): Promise<Archiving> {
     const archive = await openArchive(options, (message) => log.warn(message))
     return new Archiving(archive, options)
+  }
+
+  get counts(): ArchiveCounts {
+    const counts = this.archive.counts()
+    return { ...counts, dropped: counts.dropped + this.#waiting.dropped }
+  }
+
+  /** Why the gateway is not ready: what has to be written cannot be. */
+  get reasons(): readonly string[] {
+    const { problem } = this.archive.counts()
+    if (problem === undefined || this.#options.required !== true) return []
+    return [`the archive cannot be written: ${problem.message}`]
   }
 
   /** Whether a kind is archived, wherever it is served. */
@@ -79,6 +91,7 @@ export class Archiving implements AsyncDisposable {
       place,
       kind,
       waiting: this.#waiting,
+      wentBack: () => this.#wentBack(place),
       after: this.#recordings.get(key)?.end(),
       ended: (ended) => {
         if (this.#recordings.get(key) === ended) this.#recordings.delete(key)
@@ -94,6 +107,29 @@ export class Archiving implements AsyncDisposable {
     // What cannot be written in time is seen again after a restart.
     await withDeadline('writing the archive', ending, endDeadlineMs).catch(() => {})
     await this.archive[Symbol.asyncDispose]()
+  }
+
+  /**
+   * Whether the API server has not reached a position of the archive: then it was restored from a backup, and none of its
+   * positions means anything. Asked once for each incarnation, before any of them is used.
+   */
+  #wentBack(place: ArchivedPlace): Promise<boolean> {
+    const { cluster } = place
+    const key = JSON.stringify([cluster, place.incarnation()])
+    const asked = this.#asked.get(key) ?? this.#askedOf(place)
+    this.#asked.set(key, asked)
+    return asked
+  }
+
+  async #askedOf(place: ArchivedPlace): Promise<boolean> {
+    // All kinds of a schema are leased in one tick.
+    await nextTurn()
+    const all = [...this.#recordings.values()].filter((one) => one.cluster === place.cluster)
+    const areAhead = await Promise.all(all.map((one) => one.isAhead()))
+    if (!areAhead.includes(true)) return false
+    place.wentBack()
+    for (const one of all) one.adopt()
+    return true
   }
 
   #kindOf(cluster: string, resource: ApiResource, serverForm: string): ArchivedKind {

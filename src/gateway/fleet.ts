@@ -313,6 +313,7 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
   async #takeMembers(): Promise<readonly ClusterMember[]> {
     if (this.#stop.signal.aborted) return []
     const before = this.#members
+    const labels = before.map((member) => member.labels)
     const known = new Map(before.map((member) => [member.name, member]))
     const wanted = this.#wanted().map(({ cluster, problem }) => {
       const member = known.get(cluster.name)
@@ -325,7 +326,10 @@ export class Fleet implements AsyncDisposable, FleetChanges, Hubs {
     this.#members = wanted
     const added = this.#members.filter((member) => !before.includes(member))
     const removed = before.filter((member) => !this.#members.includes(member))
-    const isSame = this.#members.every((member, at) => member === before[at])
+    // Subscriptions select clusters by their labels, too.
+    const isSame = this.#members.every(
+      (member, at) => member === before[at] && isDeepStrictEqual(member.labels, labels[at]),
+    )
     if (isSame && removed.length === 0) return []
     await this.#changed?.()
     for (const { name } of removed) {

@@ -368,7 +368,7 @@ class RunningGateway implements OpenedGateway {
       documentBytes: () => documents.bytes,
       live: () => this.planned.liveState(),
       logs: () => logs.counts,
-      archive: () => undefined,
+      archive: () => archiving?.counts,
     })
     const planned = { served: () => this.#serving.now, limits, documents, fragments }
     const unexpected = (error: GraphQLError, requestId?: string): void => {
@@ -449,7 +449,8 @@ class RunningGateway implements OpenedGateway {
         : [],
     )
     const starting = this.isStarted ? [] : ['the gateway has not read its clusters yet']
-    const waits = [...starting, ...this.#preload.loading()]
+    const unwritten = this.#archiving?.reasons ?? []
+    const waits = [...starting, ...this.#preload.loading(), ...unwritten]
     const ready = reasons.length < members.length && waits.length === 0
     const none = members.length === 0 ? ['no cluster is known yet'] : []
     const sources = this.#fleet.sources.flatMap(({ name, state }) =>

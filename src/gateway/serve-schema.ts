@@ -227,7 +227,10 @@ function* schemaMadeOf(
   const commonKinds = new Set(model.kinds.filter(({ listField }) => common.includes(listField)))
   const problemKinds = new Set(model.kinds.filter((kind) => isNamedBy(kind, looked)))
   const kept = new Set([...commonKinds, ...problemKinds])
-  const problemRulesOff: ReadonlySet<ProblemRuleName> = new Set(off)
+  // Without the data of Secrets, nothing is known of their certificates.
+  const problemRulesOff: ReadonlySet<ProblemRuleName> = new Set(
+    secretData ? off : [...off, 'expiringTlsSecrets'],
+  )
   const resources = yield* resourcesOf(model.kinds, relations, kept, problemRulesOff)
   const kindOf = (group: string, kind: string): Kind | undefined => model.kindOf(group, kind)
   return {

@@ -55,8 +55,21 @@ const goesOn = async (selection: string, who: Caller, live: Resumed): Promise<vo
   expect(again?.seen[0]?.frame).toMatchObject({ reset: false })
   again?.leave()
 }
-const changesSince = ({ seen }: Resumed, frames: number): readonly Fields[] =>
-  seen.slice(frames).flatMap(({ frame }) => frame.changes)
+/**
+ * The changes since then. A rule about a subscriber whom a frame waits for begins anew: the gateway may hear only now of the
+ * rule that let the subscriber in. What such a reset repeats is no change.
+ */
+const changesSince = ({ seen }: Resumed, frames: number): readonly Fields[] => {
+  const told = new Map<string, string>()
+  return seen.flatMap(({ frame }, at) => {
+    const news = frame.changes.filter(({ object }: Fields) => {
+      const isNew = !frame.reset || told.get(object.id) !== JSON.stringify(object)
+      told.set(object.id, JSON.stringify(object))
+      return isNew
+    })
+    return at < frames ? [] : news
+  })
+}
 const touch = async (path: string, touched: string): Promise<Fields> =>
   world.patch(path, { metadata: { annotations: { touched } } })
 const podOf = (name: string): Fields => ({

@@ -1,131 +1,151 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { GatewayOptions } from 'informerql'
-import { startSimulator, type Simulator } from 'informerql/simulator'
+import { randomUUID } from 'node:crypto'
+import type { SimulatorOptions, Storage } from 'informerql/simulator'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { created, sent } from '../gateway/created.ts'
-import { type HeldBehind, resume, type Resumed } from '../gateway/resumed-subscription.ts'
-import type { Fields } from '../gateway/test-cluster.ts'
-import { type ServedGateway, serveGateway } from '../support/gateway.ts'
-import { listsOf, type RequestProxy, startRequestProxy } from '../support/request-proxy.ts'
+import { listsOf } from '../support/request-proxy.ts'
+import { changesOf, namesOf, podOf, RestartedGateway } from './restarted-gateway.ts'
 
-const pods = '/api/v1/namespaces/default/pods'
 const allPods = '/api/v1/pods'
-const pod = (name: string, tier = 'x'): object => ({
-  metadata: { name, labels: { tier } },
-  spec: { nodeName: 'node-1', containers: [{ name: 'main', image: 'nginx:1' }] },
-})
-const asked = {
-  field: 'pods(labelSelector: "tier=x", coalesceMs: 0',
-  selection: 'metadata { name uid labels }',
-}
+const podResource = { group: '', version: 'v1', resource: 'pods' }
+const namespaceResource = { group: '', version: 'v1', resource: 'namespaces' }
 
-const inOrder = (one: string, other: string): number => (one < other ? -1 : 1)
+/** A cluster with these pods, known by the UID of its namespace. */
+const clusterOf = (uid: string, pods: readonly string[], writes = 0): SimulatorOptions => ({
+  populate(storage: Storage) {
+    const metadata = { name: 'kube-system', uid }
+    storage.create(namespaceResource, { apiVersion: 'v1', kind: 'Namespace', metadata })
+    for (const name of pods) storage.create(podResource, podOf(name))
+    for (let count = 0; count < writes; count += 1) {
+      storage.create(podResource, podOf(`passing-${count}`, 'y'))
+    }
+  },
+})
 
 describe('a gateway with an archive that starts again', () => {
-  let cluster: Simulator
-  let proxy: RequestProxy
-  let gateway: ServedGateway
-  let folder: string
-  const serve = async (further: Partial<GatewayOptions> = {}): Promise<ServedGateway> =>
-    serveGateway({
-      clusters: [{ name: 'one', server: proxy.url }],
-      archive: { url: `file:${join(folder, 'archive.db')}`, kinds: ['pods', 'configMaps'] },
-      preload: ['pods'],
-      ...further,
-    })
-  const again = async (meanwhile: () => Promise<unknown> = async () => {}): Promise<void> => {
-    await gateway[Symbol.asyncDispose]()
-    await meanwhile()
-    proxy.requests.length = 0
-    gateway = await serve()
-  }
-
+  const uid = randomUUID()
+  let world: RestartedGateway
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'informerql-archive-'))
-    cluster = await startSimulator()
-    proxy = await startRequestProxy(cluster.url)
-    for (const name of ['a', 'b', 'c']) {
-      // oxlint-disable-next-line no-await-in-loop -- in order
-      await created(cluster, pods, pod(name))
-    }
-    gateway = await serve()
+    world = await RestartedGateway.start({}, clusterOf(uid, []))
   })
-  afterEach(async () => {
-    await gateway[Symbol.asyncDispose]()
-    await proxy[Symbol.asyncDispose]()
-    await cluster[Symbol.asyncDispose]()
-    await rm(folder, { recursive: true })
-  })
+  afterEach(() => world[Symbol.asyncDispose]())
 
-  const names = async (): Promise<readonly string[]> => {
-    const { pods: found } = await gateway.data('{ pods { nodes { metadata { name } } } }')
-    return found.nodes.map(({ metadata }: Fields) => metadata.name)
-  }
-  const removed = async (name: string): Promise<Fields> =>
-    sent(cluster, 'DELETE', `${pods}/${name}?gracePeriodSeconds=0`)
-  const labelled = async (name: string, tier: string): Promise<Fields> =>
-    sent(cluster, 'PATCH', `${pods}/${name}`, { metadata: { labels: { tier } } })
-  const begin = async (count: number): Promise<HeldBehind> => {
-    const live = resume(gateway.connect(), asked)
-    await live.until(({ size }) => size === count)
-    live.leave()
-    const last = live.seen.at(-1)
-    if (last === undefined) throw new Error('no frame')
-    return last
-  }
-  const heldNames = (live: Resumed): readonly string[] =>
-    [...live.held().values()].map(({ metadata }) => metadata.name).toSorted(inOrder)
-
-  it('reads its kinds from the archive, and sends no list', async () => {
-    expect(await names()).toEqual(['a', 'b', 'c'])
-    await again()
-    expect(await names()).toEqual(['a', 'b', 'c'])
-    await gateway.data('{ configMaps { nodes { metadata { name } } } }')
-    expect(listsOf(proxy, allPods)).toEqual([])
-    expect(listsOf(proxy, '/api/v1/configmaps')).toEqual([])
+  it('reads its kinds from the archive, at preload and at the first question, and sends no list', async () => {
+    expect(await world.names()).toEqual(['a', 'b', 'c'])
+    await world.again()
+    expect(await world.names()).toEqual(['a', 'b', 'c'])
+    await world.gateway.data('{ configMaps { nodes { metadata { name } } } }')
+    expect(listsOf(world.proxy, allPods)).toEqual([])
+    expect(listsOf(world.proxy, '/api/v1/configmaps')).toEqual([])
   })
 
   it('shows what happened while it was down as soon as it answers', async () => {
-    expect(await names()).toEqual(['a', 'b', 'c'])
-    await again(async () => {
-      await removed('b')
-      await created(cluster, pods, pod('d'))
-    })
-    expect(await names()).toEqual(['a', 'c', 'd'])
-    expect(listsOf(proxy, allPods)).toEqual([])
+    expect(await world.names()).toEqual(['a', 'b', 'c'])
+    for (const name of ['d', 'e']) {
+      // oxlint-disable-next-line no-await-in-loop -- one restart after the other
+      await world.again(async () => {
+        await world.add(name)
+        await world.label('a', name)
+      })
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      expect(await world.names()).toContain(name)
+      expect(listsOf(world.proxy, allPods)).toEqual([])
+    }
+    await world.again(() => world.remove('b'))
+    expect(await world.names()).toEqual(['a', 'c', 'd', 'e'])
+    expect(listsOf(world.proxy, allPods)).toEqual([])
   })
 
   it('goes on with subscriptions: removals name what the list had, and what began to match is added', async () => {
-    await created(cluster, pods, pod('elsewhere', 'y'))
-    await created(cluster, pods, pod('begins', 'y'))
-    const stood = await begin(3)
-    await again(async () => {
-      await removed('elsewhere')
-      await removed('b')
-      await labelled('c', 'y')
-      await labelled('begins', 'x')
-      await created(cluster, pods, pod('comes'))
-      await created(cluster, pods, pod('passes'))
-      await removed('passes')
+    await world.add('elsewhere', 'y')
+    await world.add('begins', 'y')
+    const stood = await world.stand(3)
+    await world.again(async () => {
+      await world.remove('elsewhere')
+      await world.remove('b')
+      await world.label('c', 'y')
+      await world.label('begins', 'x')
+      await world.add('comes')
+      await world.add('passes')
+      await world.remove('passes')
     })
-    const live = resume(gateway.connect(), asked, stood)
-    await live.until(() => heldNames(live).includes('comes'))
-    expect(heldNames(live)).toEqual(['a', 'begins', 'comes'])
+    const live = world.follow(stood)
+    await live.until(() => namesOf(live).includes('comes'))
+    expect(namesOf(live)).toEqual(['a', 'begins', 'comes'])
     expect(live.seen[0]?.frame.reset).toBe(false)
-    const changes = live.seen.flatMap(({ frame }) => frame.changes as Fields[])
-    const byName = changes.map(({ type, objectId }) => {
-      const object = live.held().get(objectId) ?? stood.held.get(objectId)
-      return `${type} ${object?.metadata.name}`
-    })
-    expect(byName.toSorted(inOrder)).toEqual([
+    expect(changesOf(live, stood)).toEqual([
       'ADDED begins',
       'ADDED comes',
       'REMOVED b',
       'REMOVED c',
     ])
-    expect(gateway.gateway.planned.liveState()).toMatchObject({ resumed: 1, notResumed: 0 })
     live.leave()
+  })
+
+  it('honours a token that was old already when it stopped, from what the archive has', async () => {
+    expect(await world.names()).toEqual(['a', 'b', 'c'])
+    await world.again()
+    await world.add('elsewhere', 'y')
+    const stood = await world.stand(3)
+    const other = world.follow()
+    await other.until(({ size }) => size === 3)
+    await world.remove('elsewhere')
+    await world.label('b', 'y')
+    await world.add('d')
+    await other.until(() => namesOf(other).join() === 'a,c,d')
+    other.leave()
+    await world.again(() => world.remove('c'))
+    const live = world.follow(stood)
+    await live.until(() => namesOf(live).join() === 'a,d')
+    expect(live.seen[0]?.frame.reset).toBe(false)
+    expect(changesOf(live, stood)).toEqual(['ADDED d', 'REMOVED b', 'REMOVED c'])
+    live.leave()
+  })
+
+  it('lists anew where the API server has forgotten the position, and subscribers begin anew once', async () => {
+    const stood = await world.stand(3)
+    await world.again(async () => {
+      await world.remove('a')
+      await world.add('d')
+      world.cluster.faults.inject({ fault: { type: 'compact-history' } })
+    })
+    expect(await world.names()).toEqual(['b', 'c', 'd'])
+    expect(listsOf(world.proxy, allPods)).toHaveLength(1)
+    const live = world.follow(stood)
+    await live.until(() => namesOf(live).includes('d'))
+    expect(namesOf(live)).toEqual(['b', 'c', 'd'])
+    expect(live.seen.map(({ frame }) => frame.reset)).toEqual([true])
+    live.leave()
+    await world.again()
+    expect(await world.names()).toEqual(['b', 'c', 'd'])
+    expect(listsOf(world.proxy, allPods)).toEqual([])
+  })
+
+  it('takes nothing from the archive where another cluster answers under the name', async () => {
+    const stood = await world.stand(3)
+    await world.again(() => world.exchange(clusterOf(randomUUID(), ['other'], 50)))
+    expect(await world.names()).toContain('other')
+    expect(await world.names()).not.toContain('a')
+    expect(listsOf(world.proxy, allPods)).not.toEqual([])
+    const live = world.follow(stood)
+    await live.until(() => namesOf(live).includes('other'))
+    expect(namesOf(live)).toEqual(['other'])
+    expect(live.seen[0]?.frame.reset).toBe(true)
+    live.leave()
+  })
+
+  it('takes nothing from the archive where the cluster was restored from a backup', async () => {
+    for (const name of ['d', 'e', 'f', 'g']) {
+      // oxlint-disable-next-line no-await-in-loop -- in order
+      await world.add(name)
+    }
+    const stood = await world.stand(7)
+    // The same cluster, at an earlier version.
+    await world.again(() => world.exchange(clusterOf(uid, ['a'])))
+    expect(await world.names()).toEqual(['a'])
+    const live = world.follow(stood)
+    await live.until(() => namesOf(live).join() === 'a')
+    expect(live.seen[0]?.frame.reset).toBe(true)
+    live.leave()
+    await world.again()
+    expect(await world.names()).toEqual(['a'])
   })
 })

@@ -23,16 +23,22 @@ import {
   RecordSource,
   Store,
 } from 'relay-runtime'
-import { type Shop, shop } from './shop.ts'
+import type { Shop } from './shop.ts'
 import type { Page, Pod } from './shop-queries.ts'
 
 interface AppPage {
   readonly names: readonly string[]
+  readonly rows: readonly AppRow[]
   readonly totalCount: number
   readonly hasNextPage: boolean
 }
 
-/** A list of the shop's pods, as an app has it in the cache of its client. */
+interface AppRow extends Pod {
+  readonly clusterName: string
+  readonly metadata: Pod['metadata'] & { readonly labels: Readonly<Record<string, string>> }
+}
+
+/** A list of pods, as an app has it in the cache of its client. */
 export interface AppList {
   /** The list in the cache; `undefined` while it is not there. */
   readonly page: () => AppPage | undefined
@@ -43,6 +49,9 @@ export interface AppList {
   readonly follow: (options?: FollowWith) => FollowedList<Pod>
   /** Calls the listener with each state of the list in the cache. */
   readonly onChange: (listener: (page: AppPage | undefined) => void) => void
+  /** Lets the cache drop what nothing holds, where it does so by itself; and how many records it has. */
+  readonly collect?: () => void
+  readonly records?: () => number
 }
 
 interface FollowWith {
@@ -52,94 +61,122 @@ interface FollowWith {
   readonly isBroken?: boolean
 }
 
-export interface App {
-  /** A client with a list of the pods of a label. */
-  readonly open: (socket: SocketClient, labelSelector: string | undefined, first: number) => AppList
+/** Which pods are in a list. */
+export interface Filters {
+  readonly namespace?: string
+  readonly labelSelector?: string
+  readonly clusters?: readonly string[]
+  readonly clusterSelector?: string
 }
 
-const row = 'id metadata { name labels }'
+/** How a client reaches its gateway. */
+export interface Reach {
+  readonly url: string
+  readonly socket: SocketClient
+  readonly fetch?: typeof fetch
+}
+
+export interface App {
+  /** A client with an empty cache; returns a list in it. */
+  readonly open: (reach: Reach) => (filters: Filters, first: number) => AppList
+}
+
+const row = 'id clusterName metadata { name labels }'
+const filterNames = ['namespace', 'labelSelector', 'clusters', 'clusterSelector'] as const
+const declared =
+  '$namespace: String, $labelSelector: String, $clusters: [String!], $clusterSelector: String'
+const passed = filterNames.map((name) => `${name}: $${name}`).join(', ')
 const texts = {
-  page: `query Page($first: Int, $after: String, $labelSelector: String) {
-    pods(namespace: "${shop}", first: $first, after: $after, labelSelector: $labelSelector) {
+  page: `query Page($first: Int, $after: String, ${declared}) {
+    pods(${passed}, first: $first, after: $after) {
       nodes { ${row} } totalCount pageInfo { endCursor hasNextPage }
     }
   }`,
-  frames: `subscription Frames($labelSelector: String, $resumeFrom: String) {
-    pods(namespace: "${shop}", labelSelector: $labelSelector, resumeFrom: $resumeFrom, coalesceMs: 0) {
-      reset synced resumeToken
+  frames: `subscription Frames(${declared}, $resumeFrom: String) {
+    pods(${passed}, resumeFrom: $resumeFrom, coalesceMs: 0) {
+      reset synced resumeToken incomplete { cluster code }
       changes { type removal objectId object { ${row} } }
     }
   }`,
-  live: `subscription Live($first: Int, $labelSelector: String) {
-    podsPage(namespace: "${shop}", first: $first, labelSelector: $labelSelector, coalesceMs: 0) {
+  live: `subscription Live($first: Int, ${declared}) {
+    podsPage(${passed}, first: $first, coalesceMs: 0) {
       reset synced totalCount
       changes { step index from objectId object { ${row} } }
     }
   }`,
-  broken: `subscription Broken($labelSelector: String) {
-    pods(namespace: "${shop}", labelSelector: $labelSelector) {
+  broken: `subscription Broken(${declared}) {
+    pods(${passed}) {
       reset synced changes { type objectId object { ${row} } }
     }
   }`,
 }
 
+interface AppPods extends Omit<Page['pods'], 'nodes'> {
+  readonly nodes: readonly AppRow[]
+}
+
 const textOf = ({ isPage = false, isBroken = false }: FollowWith): string =>
   isPage ? texts.live : isBroken ? texts.broken : texts.frames
 
-const shown = (list: Page['pods'] | undefined): AppPage | undefined =>
+const shown = (list: AppPods | undefined): AppPage | undefined =>
   list && {
     names: list.nodes.map(({ metadata }) => metadata.name),
+    rows: list.nodes,
     totalCount: list.totalCount,
     hasNextPage: list.pageInfo.hasNextPage,
   }
 
-async function openApollo({ project, schema, gateway }: Shop): Promise<App> {
+async function openApollo({ project, schema }: Shop): Promise<App> {
   await project.write('apollo.ts', await schema('--for', 'apollo'))
   const config = (await project.load('apollo.ts')) as InMemoryCacheConfig
   return {
-    open(socket, labelSelector, first) {
+    open({ url, socket, fetch: fetchBy = fetch }) {
       const cache = new InMemoryCache(config)
       const link = ApolloLink.split(
         ({ operationType }) => operationType === OperationTypeNode.SUBSCRIPTION,
         new GraphQLWsLink(socket),
-        new HttpLink({ uri: gateway.url }),
+        new HttpLink({ uri: url, fetch: fetchBy }),
       )
       const client = new ApolloClient({ cache, link })
-      const query: TypedDocumentNode<Page> = gql(texts.page)
-      const variables = { first, labelSelector }
-      const list = () => client.readQuery<Page>({ query, variables })?.pods
-      return {
-        page: () => shown(list()),
-        load: async () => void (await client.query({ query, variables })),
-        async next() {
-          const watched = client.watchQuery({ query, variables })
-          const watching = watched.subscribe(() => {})
-          await watched.fetchMore({ variables: { after: list()?.pageInfo.endCursor } })
-          watching.unsubscribe()
-        },
-        follow: (options = {}) =>
-          followApolloList<Pod, object>(client, {
-            ...options,
-            query,
-            variables,
-            subscription: gql(textOf(options)),
-          }),
-        onChange(listener) {
-          const callback = () => listener(shown(list()))
-          cache.watch({ query, variables, optimistic: false, callback })
-        },
+      const query: TypedDocumentNode<{ readonly pods: AppPods }> = gql(texts.page)
+      return (filters, first) => {
+        const variables = { first, ...filters }
+        const list = () => client.readQuery({ query, variables })?.pods
+        return {
+          page: () => shown(list()),
+          load: async () =>
+            void (await client.query({ query, variables, fetchPolicy: 'network-only' })),
+          async next() {
+            const watched = client.watchQuery({ query, variables })
+            const watching = watched.subscribe(() => {})
+            await watched.fetchMore({ variables: { after: list()?.pageInfo.endCursor } })
+            watching.unsubscribe()
+          },
+          follow: (options = {}) =>
+            followApolloList<Pod, object>(client, {
+              ...options,
+              query,
+              variables,
+              subscription: gql(textOf(options)),
+            }),
+          onChange(listener) {
+            const callback = () => listener(shown(list()))
+            cache.watch({ query, variables, optimistic: false, callback })
+          },
+        }
       }
     },
   }
 }
 
-async function openUrql({ project, schema, gateway }: Shop): Promise<App> {
+async function openUrql({ project, schema }: Shop): Promise<App> {
   await project.write('urql.ts', await schema('--for', 'urql'))
   const config = (await project.load('urql.ts')) as CacheExchangeOpts
   return {
-    open(socket, labelSelector, first) {
+    open({ url, socket, fetch: fetchBy = fetch }) {
       const client = new Client({
-        url: gateway.url,
+        url,
+        fetch: fetchBy,
         preferGetMethod: false,
         exchanges: [
           liveCache(cacheExchange, {
@@ -157,40 +194,42 @@ async function openUrql({ project, schema, gateway }: Shop): Promise<App> {
           }),
         ],
       })
-      const query = urqlGql<Page, object>(texts.page)
-      const variables = { first, labelSelector }
-      const list = () => client.readQuery(query, variables)?.data?.pods
-      const ask = async (more: object) =>
-        void (await client
-          .query(query, { ...variables, ...more }, { requestPolicy: 'network-only' })
-          .toPromise())
-      return {
-        page: () => shown(list()),
-        load: () => ask({}),
-        next: () => ask({ after: list()?.pageInfo.endCursor }),
-        follow: (options = {}) =>
-          followUrqlList<Pod, object>(client, {
-            ...options,
-            query,
-            variables,
-            subscription: textOf(options),
-          }),
-        onChange(listener) {
-          client
-            .query(query, variables, { requestPolicy: 'cache-only' })
-            .subscribe(({ data }) => listener(shown(data?.pods)))
-        },
+      const query = urqlGql<{ readonly pods: AppPods }, object>(texts.page)
+      return (filters, first) => {
+        const variables = { first, ...filters }
+        const list = () => client.readQuery(query, variables)?.data?.pods
+        const ask = async (more: object) =>
+          void (await client
+            .query(query, { ...variables, ...more }, { requestPolicy: 'network-only' })
+            .toPromise())
+        return {
+          page: () => shown(list()),
+          load: () => ask({}),
+          next: () => ask({ after: list()?.pageInfo.endCursor }),
+          follow: (options = {}) =>
+            followUrqlList<Pod, object>(client, {
+              ...options,
+              query,
+              variables,
+              subscription: textOf(options),
+            }),
+          onChange(listener) {
+            client
+              .query(query, variables, { requestPolicy: 'cache-only' })
+              .subscribe(({ data }) => listener(shown(data?.pods)))
+          },
+        }
       }
     },
   }
 }
 
-async function openRelay({ project, schema, gateway }: Shop): Promise<App> {
+async function openRelay({ project, schema }: Shop): Promise<App> {
   await mkdir(join(project.dir, 'src'), { recursive: true })
   await project.write('schema.graphql', await schema('--for', 'relay'))
-  const page = `query FollowedPageQuery($first: Int, $after: String, $labelSelector: String) {
-    pods(namespace: "${shop}", first: $first, after: $after, labelSelector: $labelSelector)
-      @connection(key: "Followed_pods", filters: ["labelSelector"]) {
+  const page = `query FollowedPageQuery($first: Int, $after: String, ${declared}) {
+    pods(${passed}, first: $first, after: $after)
+      @connection(key: "Followed_pods", filters: ${JSON.stringify(filterNames)}) {
       totalCount
       edges { node { ${row} } }
     }
@@ -221,11 +260,17 @@ async function openRelay({ project, schema, gateway }: Shop): Promise<App> {
   const live = await artifact('LiveSubscription')
   const broken = await artifact('BrokenSubscription')
   return {
-    open(socket, labelSelector, first) {
+    open({ url, socket, fetch: fetchBy = fetch }) {
       const environment = liveEnvironment({
         network: Network.create(
-          async ({ text }, variables) =>
-            (await gateway.query(text ?? '', variables)) as GraphQLResponse,
+          async ({ text }, variables) => {
+            const response = await fetchBy(url, {
+              method: 'POST',
+              headers: { 'content-type': 'application/json' },
+              body: JSON.stringify({ query: text, variables }),
+            })
+            return (await response.json()) as GraphQLResponse
+          },
           ({ text }, variables) =>
             Observable.create((sink) =>
               socket.subscribe({ query: text ?? '', variables }, sink as never),
@@ -234,42 +279,47 @@ async function openRelay({ project, schema, gateway }: Shop): Promise<App> {
         // Collects what nothing holds as early as it can.
         store: new Store(new RecordSource(), { gcReleaseBufferSize: 0 }),
       })
-      const variables = { first, labelSelector }
-      const operation = createOperationDescriptor(getRequest(query), variables)
-      environment.retain(operation)
-      interface Connection {
-        readonly totalCount: number
-        readonly edges: readonly { readonly node: Pod | null }[]
-        readonly pageInfo: Page['pods']['pageInfo']
-      }
-      const list = () => {
-        const { data } = environment.lookup(operation.fragment)
-        const { pods } = (data ?? {}) as { readonly pods?: Connection }
-        return pods && { ...pods, nodes: pods.edges.flatMap(({ node }) => node ?? []) }
-      }
-      const ask = async (more: object) => {
-        const force = { networkCacheConfig: { force: true } }
-        await fetchQuery(environment, query, { ...variables, ...more }, force).toPromise()
-      }
-      return {
-        page: () => shown(list()),
-        load: () => ask({}),
-        next: () => ask({ after: list()?.pageInfo.endCursor }),
-        follow: ({ compare, isPage = false, isBroken = false } = {}) =>
-          followRelayList<Pod>(environment, {
-            compare,
-            connection: 'Followed_pods',
-            filters: labelSelector === undefined ? {} : { labelSelector },
-            subscription: isPage ? live : isBroken ? broken : frames,
-            variables: isPage ? variables : { labelSelector },
-            query,
-            queryVariables: variables,
-            cursorVariable: 'after',
-          }),
-        onChange(listener) {
-          const snapshot = environment.lookup(operation.fragment)
-          environment.subscribe(snapshot, () => listener(shown(list())))
-        },
+      return (filters, first) => {
+        const variables = { first, ...filters }
+        const operation = createOperationDescriptor(getRequest(query), variables)
+        environment.retain(operation)
+        interface Connection {
+          readonly totalCount: number
+          readonly edges: readonly { readonly node: AppRow | null }[]
+          readonly pageInfo: Page['pods']['pageInfo']
+        }
+        const list = () => {
+          const { data } = environment.lookup(operation.fragment)
+          const { pods } = (data ?? {}) as { readonly pods?: Connection }
+          return pods && { ...pods, nodes: pods.edges.flatMap(({ node }) => node ?? []) }
+        }
+        const ask = async (more: object) => {
+          const force = { networkCacheConfig: { force: true } }
+          await fetchQuery(environment, query, { ...variables, ...more }, force).toPromise()
+        }
+        return {
+          page: () => shown(list()),
+          load: () => ask({}),
+          next: () => ask({ after: list()?.pageInfo.endCursor }),
+          follow: ({ compare, isPage = false, isBroken = false } = {}) =>
+            followRelayList<Pod>(environment, {
+              compare,
+              connection: 'Followed_pods',
+              filters,
+              subscription: isPage ? live : isBroken ? broken : frames,
+              variables: isPage ? variables : filters,
+              query,
+              queryVariables: variables,
+              cursorVariable: 'after',
+            }),
+          onChange(listener) {
+            const snapshot = environment.lookup(operation.fragment)
+            environment.subscribe(snapshot, () => listener(shown(list())))
+          },
+          collect: () =>
+            environment.retain(createOperationDescriptor(getRequest(live), {})).dispose(),
+          records: () => environment.getStore().getSource().getRecordIDs().length,
+        }
       }
     },
   }

@@ -1,7 +1,8 @@
 import type { Client as SocketClient } from 'graphql-ws'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { inParallel } from '../gateway/test-cluster.ts'
 import { type App, apps } from './followed-clients.ts'
-import { shopForTests, watchConsole } from './shop.ts'
+import { shop as namespace, shopForTests, watchConsole } from './shop.ts'
 import type { Pod } from './shop-queries.ts'
 
 const waitMs = { timeout: 10_000 }
@@ -15,6 +16,7 @@ function gated(socket: SocketClient) {
     else waiting.push(send)
   }
   const cuts = new Set<() => void>()
+  const ends = new Set<() => void>()
   const asked: unknown[] = []
   const client: SocketClient = {
     ...socket,
@@ -30,9 +32,17 @@ function gated(socket: SocketClient) {
         unsubscribe()
         sink.error(new Error('the connection is cut'))
       }
+      const end = (): void => {
+        cuts.delete(cut)
+        ends.delete(end)
+        unsubscribe()
+        sink.complete()
+      }
       cuts.add(cut)
+      ends.add(end)
       return () => {
         cuts.delete(cut)
+        ends.delete(end)
         unsubscribe()
       }
     },
@@ -44,12 +54,41 @@ function gated(socket: SocketClient) {
     cut() {
       for (const cut of cuts) cut()
     },
+    /** Ends all subscriptions without an error, as a gateway may. */
+    end() {
+      for (const end of ends) end()
+    },
     close() {
       isOpen = false
     },
     open() {
       isOpen = true
       for (const send of waiting.splice(0)) send()
+    },
+  }
+}
+
+/** A `fetch` whose answers, once they are there, wait while they are held. */
+function heldAnswers() {
+  let released: PromiseWithResolvers<void> | undefined
+  let held: PromiseWithResolvers<void> | undefined
+  return {
+    fetch: (async (url, init) => {
+      const answer = await fetch(url, init)
+      const body = await answer.text()
+      held?.resolve()
+      await released?.promise
+      return new Response(body, { status: answer.status, headers: answer.headers })
+    }) as typeof fetch,
+    /** Holds the next answers. Resolves when there is one. */
+    hold(): Promise<void> {
+      released = Promise.withResolvers()
+      held = Promise.withResolvers()
+      return held.promise
+    },
+    release() {
+      released?.resolve()
+      released = held = undefined
     },
   }
 }
@@ -66,7 +105,7 @@ describe.each(Object.entries(apps))('a list that is followed in the cache of %s'
 
   /** Pods of an own label, an app with a list of the first three, and what it shows. */
   const opened = async (letters: string) => {
-    const { gateway, addPod, deletePod, labelPod } = shop()
+    const { gateway, addPod, deletePod, labelPod, notePod } = shop()
     const label = `app-${labels++}`
     const add = async (letter: string) => {
       await addPod(`${label}-${letter}`)
@@ -82,7 +121,9 @@ describe.each(Object.entries(apps))('a list that is followed in the cache of %s'
       }, waitMs)
     await counts(letters.length)
     const gate = gated(gateway.connect())
-    const list = app.open(gate.client, `app=${label}`, 3)
+    const answers = heldAnswers()
+    const reach = { url: gateway.url, socket: gate.client, fetch: answers.fetch }
+    const list = app.open(reach)({ namespace, labelSelector: `app=${label}` }, 3)
     const lettersOf = (names: readonly string[] = []) =>
       names.map((name) => name.slice(label.length + 1)).join('')
     const names = () => lettersOf(list.page()?.names)
@@ -91,6 +132,7 @@ describe.each(Object.entries(apps))('a list that is followed in the cache of %s'
     return {
       ...list,
       gate,
+      answers,
       names,
       whole,
       counts,
@@ -102,6 +144,11 @@ describe.each(Object.entries(apps))('a list that is followed in the cache of %s'
         }),
       remove: (letter: string) => deletePod(`${label}-${letter}`),
       relabel: (letter: string) => labelPod(`${label}-${letter}`, 'other'),
+      /** Gives a pod another label; its rows show it. */
+      note: (letter: string, note: string) => notePod(`${label}-${letter}`, note),
+      noteOf: (letter: string) =>
+        list.page()?.rows.find(({ metadata }) => metadata.name === `${label}-${letter}`)?.metadata
+          .labels['note'],
     }
   }
 
@@ -262,6 +309,90 @@ describe.each(Object.entries(apps))('a list that is followed in the cache of %s'
     await list.add('k')
     await vi.waitFor(() => expect(list.sorted()).toBe('abfhjk'), waitMs)
     expect(Math.min(...list.whole.map((one) => one.length))).toBe(5)
+  })
+
+  it.each(['fetchMore', 'next', 'load'] as const)(
+    'keeps what frames have brought while an older answer was under way, by %s',
+    async (way) => {
+      const list = await opened('bdfhj')
+      await list.load()
+      using following = list.follow()
+      const seen = new Set<string | undefined>()
+      await following.synced
+      const isHeld = list.answers.hold()
+      const fetched = way === 'fetchMore' ? following.fetchMore() : list[way]()
+      await isHeld
+      const [changed, deleted] = way === 'load' ? (['b', 'd'] as const) : (['h', 'j'] as const)
+      await list.note(changed, 'newer')
+      await list.remove(deleted)
+      await vi.waitFor(() => expect(list.page()?.totalCount).toBe(4), waitMs)
+      list.onChange((page) => {
+        const row = page?.rows.find(({ metadata }) => metadata.name.endsWith(`-${changed}`))
+        if (row !== undefined) seen.add(row.metadata.labels['note'])
+      })
+      list.answers.release()
+      await fetched
+      expect(list.noteOf(changed)).toBe('newer')
+      expect([...seen]).not.toContain(undefined)
+      expect(list.names()).not.toContain(deleted)
+      while (await following.fetchMore());
+      expect(list.sorted()).toBe('bdfhj'.replace(deleted, ''))
+      expect(list.noteOf(changed)).toBe('newer')
+    },
+  )
+
+  it('subscribes again when its subscription is ended without an error', async () => {
+    const list = await opened('bdf')
+    await list.load()
+    using following = list.follow()
+    await following.synced
+    list.gate.end()
+    expect(following.status).toBe('reconnecting')
+    await list.add('a')
+    await vi.waitFor(() => expect(list.sorted()).toBe('abdf'), waitMs)
+    expect(following.status).toBe('live')
+    expect(list.gate.asked).toEqual([undefined, expect.any(String)])
+  })
+
+  it('may be followed twice, and goes on for the one that stays', async () => {
+    const list = await opened('bdfhj')
+    await list.load()
+    const one = list.follow()
+    using other = list.follow()
+    await Promise.all([one.synced, other.synced])
+    await list.add('a')
+    await vi.waitFor(() => expect(list.page()?.totalCount).toBe(6), waitMs)
+    one.close()
+    await list.remove('d')
+    await vi.waitFor(() => expect(list.page()?.totalCount).toBe(5), waitMs)
+    while (await other.fetchMore());
+    expect(list.sorted()).toBe('abfhj')
+    expect(list.page()).toMatchObject({ totalCount: 5, hasNextPage: false })
+    await list.add('k')
+    await vi.waitFor(() => expect(list.sorted()).toBe('abfhjk'), waitMs)
+    expect(other.status).toBe('live')
+  })
+
+  it('holds in its cache the rows that are in no page yet, and nothing of those that are gone', async () => {
+    const list = await opened('bdfhj')
+    await list.load()
+    using following = list.follow()
+    await following.synced
+    await list.add('a')
+    await vi.waitFor(() => expect(list.page()?.totalCount).toBe(6), waitMs)
+    list.collect?.()
+    const before = list.records?.() ?? 0
+    const many = Array.from({ length: 260 }).map((__, number) => `m${number}`)
+    await inParallel(many, list.add)
+    await vi.waitFor(() => expect(list.page()?.totalCount).toBe(6 + many.length), waitMs)
+    await inParallel(many, list.remove)
+    await vi.waitFor(() => expect(list.page()?.totalCount).toBe(6), waitMs)
+    await vi.waitFor(() => expect(list.records?.() ?? 0).toBeLessThan(before + many.length), waitMs)
+    while (await following.fetchMore());
+    expect(list.sorted()).toBe('abdfhj')
+    following.close()
+    list.collect?.()
+    expect(list.sorted()).toBe('abdfhj')
   })
 
   it('says which field its subscription lacks', async () => {

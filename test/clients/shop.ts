@@ -29,6 +29,8 @@ export interface Shop {
   readonly deletePod: (name: string) => Promise<void>
   /** Gives a pod the label `app`; at first it is `web` for all. */
   readonly labelPod: (name: string, app: string) => Promise<void>
+  /** Gives a pod the label `note`. */
+  readonly notePod: (name: string, note: string) => Promise<void>
 }
 
 const pods = `/api/v1/namespaces/${shop}/pods`
@@ -75,6 +77,12 @@ async function openShop(options: Partial<GatewayOptions>): Promise<Shop & AsyncD
   const gateway = parts.use(await serveGateway({ profile, ...options, clusters }))
   const project = parts.use(await createProject())
   await project.write('informerql.yaml', JSON.stringify({ profile, clusters }))
+  const label = (name: string, labels: object): Promise<void> =>
+    must(cluster, `${pods}/${name}`, {
+      method: 'PATCH',
+      contentType: 'application/merge-patch+json',
+      body: { metadata: { labels } },
+    })
   const all = parts.move()
   return {
     cluster,
@@ -84,12 +92,8 @@ async function openShop(options: Partial<GatewayOptions>): Promise<Shop & AsyncD
     addPod: (name) => addPod(cluster, name, owner),
     deletePod: (name) =>
       must(cluster, `${pods}/${name}?gracePeriodSeconds=0`, { method: 'DELETE' }),
-    labelPod: (name, app) =>
-      must(cluster, `${pods}/${name}`, {
-        method: 'PATCH',
-        contentType: 'application/merge-patch+json',
-        body: { metadata: { labels: { app } } },
-      }),
+    labelPod: (name, app) => label(name, { app }),
+    notePod: (name, note) => label(name, { note }),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   }
 }

@@ -130,3 +130,60 @@ describe('a cluster that hangs', () => {
     leave()
   })
 })
+
+/** The first list of the clusters takes these times; nothing comes before its end. */
+describe('a cluster that is slow, and sends nothing meanwhile', () => {
+  let open = new AsyncDisposableStack()
+  afterEach(async () => {
+    await open[Symbol.asyncDispose]()
+    open = new AsyncDisposableStack()
+  })
+
+  const served = async (
+    delays: Readonly<Record<string, number>>,
+    silenceMs?: number,
+  ): Promise<ServedGateway> => {
+    const clusters: { name: string; server: string }[] = []
+    for (const [name, delayMs] of Object.entries(delays)) {
+      // oxlint-disable-next-line no-await-in-loop -- three clusters
+      const simulator = open.use(await startSimulator({}))
+      const path = '/api/v1/namespaces/default/configmaps'
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      await created(simulator, path, { metadata: { name: 'thing' } })
+      const match = { resource: 'configmaps' }
+      simulator.faults.inject({ fault: { type: 'delay', forMs: delayMs }, match })
+      clusters.push({ name, server: simulator.url })
+    }
+    const limits = silenceMs === undefined ? {} : { silenceMs }
+    return open.use(await serveGateway({ clusters, limits, preload: [] }))
+  }
+  const list = (clusters: string): string => `{ configMaps(${clusters}) { totalCount ${gaps} } }`
+
+  it('is waited for as long as the others take, and some times longer', async () => {
+    const gateway = await served({ one: 1_000, two: 1_000, three: 1_500 }, 100)
+    const whole = { configMaps: { totalCount: 3, incomplete: [] } }
+    expect(await gateway.data(list(every))).toEqual(whole)
+  })
+
+  it('is waited for where nothing else is asked, as one cluster always is', async () => {
+    const gateway = await served({ one: 0, three: 1_500 }, 100)
+    const whole = { configMaps: { totalCount: 1, incomplete: [] } }
+    expect(await gateway.data(list('clusters: ["three"]'))).toEqual(whole)
+  })
+
+  it('is waited for as long as silenceMs says', async () => {
+    const gateway = await served({ one: 0, two: 0, three: 1_500 }, 60_000)
+    const whole = { configMaps: { totalCount: 3, incomplete: [] } }
+    expect(await gateway.data(list(every))).toEqual(whole)
+  })
+
+  it('is a gap for those who do not wait, until it has answered', async () => {
+    const gateway = await served({ one: 0, two: 0, three: 5_000 }, 50)
+    const { data } = await gateway.query(list(every))
+    const gap = { cluster: 'three', code: 'NOT_SYNCED' }
+    expect(data.configMaps).toEqual({ totalCount: 2, incomplete: [gap] })
+    await expect
+      .poll(async () => (await gateway.query(list(every))).data.configMaps, wait)
+      .toEqual({ totalCount: 3, incomplete: [] })
+  })
+})

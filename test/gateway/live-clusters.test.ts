@@ -1,81 +1,15 @@
 import { FrameFold } from 'informerql/client'
-import { type Simulator, startSimulator, type Storage } from 'informerql/simulator'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts'
 import { type GatewayCaller, type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
-import { created, sent } from './created.ts'
+import { created } from './created.ts'
 import { definitionOf, definitionsPath, versionOf } from './definitions.ts'
+import { FleetCluster, path } from './fleet-cluster.ts'
 import { appliedSteps, type HeldPage } from './followed-page.ts'
 import type { Fields } from './test-cluster.ts'
 
 const wait = { timeout: 20_000, interval: 50 }
-const path = '/api/v1/namespaces/default/configmaps'
 const shown = 'id clusterName name json(path: "data.value")'
-
-/** A cluster behind a proxy, which can be cut off and replaced by another one. */
-class FleetCluster implements AsyncDisposable {
-  readonly name: string
-  readonly labels: Record<string, string>
-  readonly proxy: CutProxy
-  simulator: Simulator
-
-  constructor(
-    name: string,
-    simulator: Simulator,
-    { proxy, labels }: { readonly proxy: CutProxy; readonly labels: Record<string, string> },
-  ) {
-    this.name = name
-    this.simulator = simulator
-    this.proxy = proxy
-    this.labels = labels
-  }
-
-  static async start(name: string, labels: Record<string, string> = {}): Promise<FleetCluster> {
-    const simulator = await startSimulator({ populate: named })
-    const proxy = await startCutProxy(Number(new URL(simulator.url).port))
-    return new FleetCluster(name, simulator, { proxy, labels })
-  }
-
-  get selection(): { name: string; server: string; labels: Record<string, string> } {
-    return { name: this.name, server: `http://127.0.0.1:${this.proxy.port}`, labels: this.labels }
-  }
-
-  async make(name: string, value = 'new'): Promise<void> {
-    await created(this.simulator, path, { metadata: { name }, data: { value } })
-  }
-
-  async change(name: string, value: string): Promise<void> {
-    await sent(this.simulator, 'PATCH', `${path}/${name}`, { data: { value } })
-  }
-
-  async remove(name: string): Promise<void> {
-    await sent(this.simulator, 'DELETE', `${path}/${name}`)
-  }
-
-  /** Puts a new cluster in its place, under its name and address: empty, but for what `prepare` does to it before. */
-  async makeAnew(prepare?: (simulator: Simulator) => Promise<void>): Promise<void> {
-    const before = this.simulator
-    this.simulator = await startSimulator({ populate: named })
-    await prepare?.(this.simulator)
-    this.proxy.target = Number(new URL(this.simulator.url).port)
-    this.proxy.cut()
-    await before[Symbol.asyncDispose]()
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.proxy[Symbol.asyncDispose]()
-    await this.simulator[Symbol.asyncDispose]()
-  }
-}
-
-/** Gives a cluster an identity. */
-const named = (storage: Storage): void => {
-  storage.create(
-    { group: '', version: 'v1', resource: 'namespaces' },
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-system' } },
-  )
-}
 
 interface Live {
   readonly frames: Fields[]

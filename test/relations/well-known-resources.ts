@@ -60,7 +60,8 @@ export const wellKnownResources: readonly ApiResource[] = [...customKinds, ...fu
   .map((text) => {
     const [name = '', version = ''] = text.replace('*', '').split('/')
     const [kind = '', ...labels] = name.split('.')
-    const plural = `${kind.toLowerCase()}${kind.endsWith('s') ? 'es' : 's'}`
+    const lower = kind.toLowerCase()
+    const plural = lower.replace(/y$/, 'ie').replace(/s$/, 'se').concat('s')
     const namespaced = !text.endsWith('*')
     return resourceOf(labels.join('.'), kind, { version, resource: plural, namespaced })
   })

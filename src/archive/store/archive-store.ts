@@ -51,6 +51,8 @@ export interface StoreEvents {
   readonly failing: (message: string | undefined) => void
   readonly wrote: (written: { readonly rows: number; readonly gaps: number }) => void
   readonly bytes: (bytes: number) => void
+  /** Other processes may have written. */
+  readonly othersWrote: () => void
 }
 
 /** Rejects with `ArchiveError`. A Postgres that is away is no reason: it is asked again with each call. */
@@ -93,7 +95,7 @@ class ArchiveStore implements ArchiveCalls {
   readonly #place: ArchivePlace
   readonly #kept: { readonly keepMs: number; readonly maxBytes: number }
   readonly #events: StoreEvents
-  readonly #writer = new BatchWriter(24 * 2 ** 20)
+  readonly #writer = new BatchWriter(16 * 2 ** 20)
   readonly #kinds = new Map<number, WrittenKind>()
   /** Only where processes share a database. */
   readonly #holders: Holders | undefined
@@ -127,6 +129,7 @@ class ArchiveStore implements ArchiveCalls {
     this.#timers.push(setInterval(() => this.#forget(), forgetEachMs))
     if (this.#holders !== undefined) {
       this.#timers.push(setInterval(() => void this.#prolong(), holdMs / 4))
+      this.#engine.listen(this.#events.othersWrote)
     }
     this.#forget()
   }
@@ -282,7 +285,6 @@ class ArchiveStore implements ArchiveCalls {
       try {
         await this.#write(await this.prepare(), works)
         retryMs = firstRetryMs
-        this.#fails(undefined)
       } catch (error) {
         this.#writer.forget()
         const failure = error instanceof ArchiveError ? error : await this.#failed(engine, error)
@@ -325,6 +327,7 @@ class ArchiveStore implements ArchiveCalls {
       return this.#writer.write(statements, based)
     })
     written.commit()
+    this.#fails(undefined)
     this.#end(based, undefined)
     this.#events.wrote(written)
     this.#bytesSinceForgetting += written.bytes
@@ -452,6 +455,7 @@ interface Waiting extends BatchOfKind {
 
 const objectsAtOnce = 500
 const recordsAtOnce = 2_000
+const bytesAtOnce = 2 * 2 ** 20
 const [firstRetryMs, maxRetryMs] = [100, 2_000]
 const forgetEachMs = 30_000
 
@@ -527,10 +531,13 @@ function adopt(kind: WrittenKind, row: SqlRow): void {
 /** The first batches of the queue that go into one transaction. A part of a list goes alone. */
 function nextTogether(queue: readonly Waiting[]): readonly Waiting[] {
   let records = 0
+  let bytes = 0
   let count = 0
   for (const { batch } of queue) {
     records += batch.keys.length
-    if (count > 0 && (batch.list !== undefined || records > recordsAtOnce)) break
+    bytes += batch.bytes.length
+    const isTooMuch = records > recordsAtOnce || bytes > bytesAtOnce
+    if (count > 0 && (batch.list !== undefined || isTooMuch)) break
     count += 1
     if (batch.list !== undefined) break
   }

@@ -30,6 +30,7 @@ export type WorkerMessage =
   | { readonly failing: string | undefined }
   | { readonly wrote: { readonly rows: number; readonly gaps: number } }
   | { readonly bytes: number }
+  | { readonly othersWrote: true }
 
 const port = parentPort
 if (port === null) throw new Error('archive-worker.ts runs as a worker thread only')
@@ -41,6 +42,7 @@ const opening = openStore(workerData as ArchiveOptions, {
   failing: (failing) => send({ failing }),
   wrote: ({ rows, gaps }) => send({ wrote: { rows, gaps } }),
   bytes: (bytes) => send({ bytes }),
+  othersWrote: () => send({ othersWrote: true }),
 })
 // The call `open` answers with it.
 opening.catch(() => undefined)

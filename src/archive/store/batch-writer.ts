@@ -7,7 +7,7 @@
 import type { ArchiveBatch, ArchivedKind } from '../archive-calls.ts'
 import { ArchiveError } from '../archive-options.ts'
 import { packedText, unpackedText } from './bodies.ts'
-import type { SqlRow, SqlValue, Statements } from './engine.ts'
+import type { SqlRow, SqlValue, Statements, Transaction } from './engine.ts'
 import { keptChange, keptState, type KeptChange } from './kept-state.ts'
 
 /** A kind that is written. */
@@ -76,7 +76,7 @@ export class BatchWriter {
    * Writes batches in their order. A part of a list stands alone; kinds of other batches have a position. Returns what to call
    * after the commit, and how much was written.
    */
-  async write(statements: Statements, works: readonly BatchOfKind[]): Promise<Written> {
+  async write(statements: Transaction, works: readonly BatchOfKind[]): Promise<Written> {
     const before = await this.#statesBefore(statements, namedBy(works))
     const rows = new WrittenRows(before)
     for (const work of works) await this.#add(statements, rows, work)
@@ -350,7 +350,7 @@ class WrittenRows {
   }
 
   /** Removals first: an object that was made anew is put after it. Changes last: their ids grow as transactions commit. */
-  async flush(statements: Statements): Promise<void> {
+  async flush(statements: Transaction): Promise<void> {
     for (const [kind, keys] of this.#removed) {
       for (const some of inGroups([...keys], keysAtOnce)) {
         await statements.rows(
@@ -363,7 +363,9 @@ class WrittenRows {
     if (objects.length > 0) {
       await statements.upsert('objects', objectColumns, objects, ['kind_id', 'namespace', 'name'])
     }
-    if (this.#changes.length > 0) await statements.upsert('changes', changeColumns, this.#changes)
+    if (this.#changes.length === 0) return
+    await statements.ordered()
+    await statements.upsert('changes', changeColumns, this.#changes)
   }
 
   #countsOf(kind: number): Counts {

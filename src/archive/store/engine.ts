@@ -32,6 +32,15 @@ export interface Statements {
   ): Promise<void>
 }
 
+/** The statements of a transaction. */
+export interface Transaction extends Statements {
+  /**
+   * Before changes are inserted: their ids are greater than those of all transactions that ended before, whoever wrote them,
+   * and other processes that listen are woken by the commit.
+   */
+  ordered(): Promise<void>
+}
+
 /**
  * What an error of a database says. `away`: it may pass by itself, as of a full disk, a broken connection, a server that is
  * read-only for now. `damaged`: the file is no database any more. `other`: the statement is wrong.
@@ -41,12 +50,14 @@ export type Failure = 'away' | 'damaged' | 'other'
 export interface Engine extends Statements {
   readonly dialect: 'sqlite' | 'postgres'
   /** Runs `work` in one transaction: all of it counts, or nothing. One at a time. */
-  transaction<T>(work: (statements: Statements) => Promise<T>): Promise<T>
+  transaction<T>(work: (statements: Transaction) => Promise<T>): Promise<T>
   /** The bytes on disk, or in memory, that rows take. */
   bytes(): Promise<number>
   /** Gives some of the room of deleted rows back to the disk; whether there is more. */
   giveBack(): Promise<boolean>
   failure(error: unknown): Failure
+  /** Calls `listener` after other processes have written, and when that may have been missed. Until it is closed. */
+  listen(listener: () => void): void
   close(): Promise<void>
 }
 

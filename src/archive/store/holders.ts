@@ -52,7 +52,8 @@ export class Holders {
     )
     const found = new Map(rows.map((row) => [String(row['cluster']), Number(row['epoch'])]))
     for (const cluster of names) {
-      if (found.get(cluster) === this.#epochs.get(cluster)) continue
+      // `prolong` may have forgotten it meanwhile.
+      if (found.has(cluster) && found.get(cluster) === this.#epochs.get(cluster)) continue
       this.#epochs.delete(cluster)
       throw ofAnother(cluster)
     }

@@ -6,6 +6,7 @@
  * The address may leave out the password: `pg` looks into PGPASSWORD and the file that PGPASSFILE names, whenever it connects.
  */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool, PoolClient } from 'pg'
 import {
   replacing,
@@ -14,9 +15,13 @@ import {
   type SqlRow,
   type SqlValue,
   type Statements,
+  type Transaction,
 } from './engine.ts'
 
-const sessions = 4
+/** One of them listens. */
+const sessions = 5
+const channel = 'informerql_archive'
+const listenAgainMs = 1_000
 const deadlines = {
   connectionTimeoutMillis: 5_000,
   statement_timeout: 30_000,
@@ -37,8 +42,9 @@ export async function openPostgres(url: string): Promise<Engine> {
     ...deadlines,
     types: { getTypeParser: parserOf },
   })
-  // A connection that breaks while it is idle: the pool makes another one.
+  // A connection that breaks while no statement runs. The next statement notices it, or the pool makes another one.
   pool.on('error', () => undefined)
+  pool.on('connect', (session) => session.on('error', () => undefined))
   return new PostgresEngine(pool)
 }
 
@@ -66,6 +72,7 @@ const [missingTable, missingRight] = ['42P01', '42501']
 class PostgresEngine implements Engine {
   readonly dialect = 'postgres'
   readonly #pool: Pool
+  readonly #closing = new AbortController()
   /** Ends when the transaction that runs, and those that wait, have ended. */
   #turn: Promise<unknown> = Promise.resolve()
 
@@ -99,7 +106,7 @@ class PostgresEngine implements Engine {
     return this.#withSession((session) => upsert(session, ...parameters))
   }
 
-  transaction<T>(work: (statements: Statements) => Promise<T>): Promise<T> {
+  transaction<T>(work: (statements: Transaction) => Promise<T>): Promise<T> {
     const run = () =>
       this.#withSession(async (session) => {
         await session.query('BEGIN')
@@ -107,6 +114,11 @@ class PostgresEngine implements Engine {
           rows: (sql, parameters = []) => rowsOf(session, sql, parameters),
           chunks: (sql, parameters, size) => chunksOf(session, sql, parameters, size),
           upsert: (...parameters) => upsert(session, ...parameters),
+          ordered: async () => {
+            await session.query(
+              `SELECT pg_advisory_xact_lock(7377263), pg_notify('${channel}', '')`,
+            )
+          },
         })
         await session.query('COMMIT')
         return result
@@ -143,7 +155,34 @@ class PostgresEngine implements Engine {
     return /^(22|23|42)...$|^ZSTD_/.test(code) ? 'other' : 'away'
   }
 
+  listen(listener: () => void): void {
+    const { signal } = this.#closing
+    const follow = async (session: PoolClient): Promise<void> => {
+      const ended = new Promise<void>((resolve) => {
+        session.once('error', resolve).once('end', resolve)
+        signal.addEventListener('abort', () => resolve(), { once: true })
+      })
+      session.on('notification', listener)
+      await session.query(`LISTEN ${channel}`)
+      // What others wrote before.
+      listener()
+      await ended
+    }
+    const run = async (): Promise<void> => {
+      while (!signal.aborted) {
+        const session = await this.#pool.connect().catch(() => undefined)
+        if (session !== undefined) {
+          await follow(session).catch(() => undefined)
+          session.release(true)
+        }
+        await sleep(listenAgainMs, undefined, { signal }).catch(() => undefined)
+      }
+    }
+    void run()
+  }
+
   async close(): Promise<void> {
+    this.#closing.abort()
     await this.#turn
     await this.#pool.end()
   }

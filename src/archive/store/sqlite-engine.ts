@@ -14,7 +14,7 @@ import {
   type Failure,
   type SqlRow,
   type SqlValue,
-  type Statements,
+  type Transaction,
 } from './engine.ts'
 
 /** At most so many bytes; beyond them it is full, as a disk. */
@@ -162,7 +162,7 @@ class SqliteEngine implements Engine {
     this.#upsert(table, columns, rows, key, replaced)
   }
 
-  transaction<T>(work: (statements: Statements) => Promise<T>): Promise<T> {
+  transaction<T>(work: (statements: Transaction) => Promise<T>): Promise<T> {
     const run = async () => {
       this.#database.exec('BEGIN IMMEDIATE')
       try {
@@ -201,13 +201,18 @@ class SqliteEngine implements Engine {
     return failureOf(error)
   }
 
+  // No other process writes.
+  // oxlint-disable-next-line class-methods-use-this
+  listen(): void {}
+
   async close(): Promise<void> {
     await this.#turn
     this.#database.close()
   }
 
   /** The statements of the transaction that runs: they wait for nobody. */
-  readonly #within: Statements = {
+  readonly #within: Transaction = {
+    ordered: () => Promise.resolve(),
     rows: async (sql, parameters = []) => this.#rows(sql, parameters),
     chunks: (sql, parameters, size) => this.#chunks(sql, parameters, size),
     upsert: async (table, columns, rows, key, replaced) =>

@@ -226,11 +226,11 @@ export class LiveGroups implements GroupOwner {
     discovered: DiscoveredReads,
   ): Promise<LiveGroup> {
     const { lists, explains } = wanted
-    const { syncDeadlineMs } = this.#options.limits
+    const { syncDeadlineMs, silenceMs } = this.#options.limits
     const isViewed = access !== undefined
     // The clusters of the group change in place.
     const served = { ...wanted.served }
-    const prepared = new KindLeases({ served, syncDeadlineMs, isViewed })
+    const prepared = new KindLeases({ served, syncDeadlineMs, silenceMs, isViewed })
     const identity = access?.identity
     const { limits } = this.#options
     const requests = discovered.requestsOf(lists, { wanted, identity, limits })

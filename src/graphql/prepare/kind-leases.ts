@@ -10,11 +10,10 @@ import { UnreadableResourceError } from '../../cache/cache-errors.ts'
 import type { Coverage } from '../../cache/coverage.ts'
 import { Lease, type WantedIndexes } from '../../cache/cached-resource.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
-import { sleep } from '../../lib/backoff.ts'
 import { withDeadline } from '../../lib/deadline.ts'
-import { nextTurn } from '../../lib/event-loop.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
+import { ClusterPace } from './cluster-pace.ts'
 import { type ClusterKind, isReachable } from './kind-view.ts'
 import { type OperationTrace, type PartDetails, within } from './operation-trace.ts'
 import { goneCluster } from './read-failures.ts'
@@ -25,6 +24,8 @@ export interface KindLeasesOptions {
   readonly served: ServedSchema
   /** How long the operation waits for a kind, once. */
   readonly syncDeadlineMs: number
+  /** See {@link ClusterPace}. */
+  readonly silenceMs: number
   /** Absent: the viewer may see everything. */
   readonly access?: ViewerAccess | undefined
   /** Whether a viewer sees the errors. Default: true if there is `access`. */
@@ -66,10 +67,12 @@ export class KindLeases implements Disposable {
    */
   prepare(kinds: Iterable<KindNeed>): Promise<unknown> | undefined {
     const waits: Promise<unknown>[] = []
+    const pace = new ClusterPace(this.#options.silenceMs)
     for (const need of kinds) {
       const wait = this.#admit(need)
-      if (wait !== undefined)
-        waits.push(need.isOptional === true ? this.#whileReachable(need, wait) : wait)
+      if (need.isOptional === true) pace.add(need.cluster, wait)
+      if (wait === undefined) continue
+      waits.push(need.isOptional === true ? this.#whileReachable(need, wait, pace) : wait)
     }
     return waits.length === 0 ? undefined : Promise.all(waits)
   }
@@ -210,17 +213,19 @@ export class KindLeases implements Disposable {
   }
 
   /** Waits as long as the cluster can be reached, answers access reviews, and sends something of the list. */
-  async #whileReachable(at: ClusterKind, wait: Promise<unknown>): Promise<void> {
+  async #whileReachable(at: ClusterKind, wait: Promise<unknown>, pace: ClusterPace): Promise<void> {
     const { cluster } = at
     const { served } = this.#options
     const access = served.access.get(cluster)
-    const isHeard = await whileHeard(wait, () => {
+    const listMs = (): number => {
       const lease = this.#acquired.get(at)
-      const silentMs = lease instanceof Lease ? lease.silentMs : 0
-      return isReachable(served, cluster) ? Math.max(access?.silentMs ?? 0, silentMs) : Infinity
-    })
-    if (!isHeard && (access?.silentMs ?? 0) > mostSilentMs)
-      this.#failures.set(cluster, silentReviews(cluster))
+      return lease instanceof Lease ? lease.silentMs : 0
+    }
+    const reviewsMs = (): number => access?.silentMs ?? 0
+    const isHeard = await pace.whileHeard(wait, () =>
+      isReachable(served, cluster) ? Math.max(reviewsMs(), listMs()) : 'unreachable',
+    )
+    if (!isHeard && reviewsMs() > listMs()) this.#failures.set(cluster, silentReviews(cluster))
   }
 
   /** Starts an informer only if the viewer may see something of its kind. */
@@ -275,33 +280,6 @@ export class KindLeases implements Disposable {
 
 function partOf({ cluster, kind }: ClusterKind): PartDetails {
   return { cluster, type: kind.typeName }
-}
-
-/**
- * Answers over several clusters leave out a cluster that sends nothing for this long: no access review, and nothing of the
- * first list of a kind. A slow list that keeps coming is waited for.
- */
-const mostSilentMs = 1_000
-
-/** How often a wait checks whether the cluster is silent. */
-const silenceCheckMs = 100
-
-/** Waits, but not for a cluster that is silent for too long: then the answer is false. Rejects if the wait does so before. */
-export async function whileHeard(wait: Promise<unknown>, silentMs: () => number): Promise<boolean> {
-  const end = new AbortController()
-  const waited = wait.then(() => true).finally(() => end.abort())
-  const left = async (): Promise<boolean> => {
-    while (!end.signal.aborted) {
-      if (silentMs() > mostSilentMs) return false
-      // oxlint-disable-next-line no-await-in-loop -- until one of both is over
-      await sleep(silenceCheckMs, end.signal)
-      // Lets the process read answers that came while the event loop was blocked.
-      // oxlint-disable-next-line no-await-in-loop -- as above
-      await nextTurn()
-    }
-    return await waited
-  }
-  return await Promise.race([waited, left()])
 }
 
 /** The error of a cluster that leaves access reviews unanswered. */

@@ -64,8 +64,8 @@ export function prepareAndRun<T>(
   options: RunOptions<T>,
 ): T | Promise<T> {
   const { served, access, limits, trace } = options
-  const { syncDeadlineMs } = limits
-  const prepared = new KindLeases({ served, syncDeadlineMs, access, trace })
+  const { syncDeadlineMs, silenceMs } = limits
+  const prepared = new KindLeases({ served, syncDeadlineMs, silenceMs, access, trace })
   const release = (): void => prepared[Symbol.dispose]()
   let result: T | Promise<T> | undefined
   try {

@@ -14,6 +14,7 @@ import {
   isObjectType,
   isLeafType,
   isListType,
+  isNonNullType,
 } from 'graphql'
 import type { HealthRule } from '../../kubernetes/health/health.ts'
 import type { PrintedKind } from '../../kubernetes/printing/column.ts'
@@ -264,12 +265,17 @@ export function elementsOf(
 
 /**
  * The levels at which a field is null only if it has an error, although its type allows null: 0 is the field, 1 an item of
- * its list. Pages of lists and frames are never null by themselves.
+ * its list. Pages of lists and frames are never null by themselves. `fails`: fields of the type fail as a whole, and the
+ * items of their lists, as those of mutations and subscriptions do.
  */
-export function semanticNonNullLevels({
-  type,
-  extensions,
-}: GraphQLField<unknown, unknown>): readonly number[] {
+export function semanticNonNullLevels(
+  { type, extensions }: GraphQLField<unknown, unknown>,
+  fails = false,
+): readonly number[] {
+  if (fails) {
+    const levels = isListType(type) ? [type, type.ofType] : [type]
+    return levels.flatMap((one, level) => (isNonNullType(one) ? [] : [level]))
+  }
   const { source, semanticNonNull } = extensions as Partial<SourceExtensions>
   if (semanticNonNull !== undefined) return semanticNonNull
   if (!isObjectType(type) || source?.form === 'property' || source?.form === 'ofRowType') return []

@@ -12,11 +12,7 @@ import {
   type ASTVisitor,
   type ConstDirectiveNode,
   type DocumentNode,
-  type GraphQLField,
-  type GraphQLObjectType,
   type GraphQLSchema,
-  isListType,
-  isNonNullType,
   type InterfaceTypeDefinitionNode,
   isIntrospectionType,
   isObjectType,
@@ -137,9 +133,10 @@ function clientDocument(schema: GraphQLSchema, document: DocumentNode): Document
       const type = schema.getType(node.name.value)
       if (!isObjectType(type)) return undefined
       const known = type.getFields()
+      const fails = type === schema.getMutationType() || type === schema.getSubscriptionType()
       const fields = node.fields?.map((field) => {
         const config = known[field.name.value]
-        const levels = config === undefined ? [] : promisedLevels(schema, type, config)
+        const levels = config === undefined ? [] : semanticNonNullLevels(config, fails)
         if (levels.length === 0) return field
         return { ...field, directives: [...(field.directives ?? []), ...semanticNonNull(levels)] }
       })
@@ -187,21 +184,6 @@ const federationLink = `extend schema
 directive @oneOf on INPUT_OBJECT`
 
 const fetchable = directivesOf(`@${fetchableDirective.name}(field_name: "id")`)
-/** Fields of the other roots fail as a whole, and the items of lists there, too. */
-function promisedLevels(
-  schema: GraphQLSchema,
-  type: GraphQLObjectType,
-  field: GraphQLField<unknown, unknown>,
-): readonly number[] {
-  const isRoot = type === schema.getMutationType() || type === schema.getSubscriptionType()
-  if (!isRoot) return semanticNonNullLevels(field)
-  const item = isListType(field.type) ? field.type.ofType : undefined
-  return [
-    ...(isNonNullType(field.type) ? [] : [0]),
-    ...(item === undefined || isNonNullType(item) ? [] : [1]),
-  ]
-}
-
 /** The directive, with its levels unless they are those of the field alone. */
 function semanticNonNull(levels: readonly number[]): readonly ConstDirectiveNode[] {
   const text = levels.join()

@@ -19,7 +19,7 @@ import {
   print,
 } from 'graphql'
 import { isRawJson, rawJson } from '../../lib/json.ts'
-import { parseQuantity } from '../../query/index/decimal.ts'
+import { parseQuantity } from '../../kubernetes/decimal.ts'
 import { instantKey } from '../../query/index/index-key.ts'
 
 const unchanged = (value: unknown): unknown => value

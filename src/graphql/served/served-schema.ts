@@ -140,6 +140,11 @@ export interface OperationLimits extends DocumentLimits {
   readonly operationDeadlineMs: number
   /** How long an operation waits for the first sync of its kinds. */
   readonly syncDeadlineMs: number
+  /**
+   * How long an operation over several clusters waits for one that sends nothing, once another one has answered; but 3 times as long
+   * as that one took, if that is longer.
+   */
+  readonly silenceMs: number
   /** How long a read of the API server may take, where no cache serves. */
   readonly liveDeadlineMs: number
   /** Largest `first`. */
@@ -161,6 +166,7 @@ export interface OperationLimits extends DocumentLimits {
 export const operationOptions: NumberOptions<Omit<OperationLimits, 'work' | 'introspection'>> = {
   operationDeadlineMs: { byDefault: 30_000, least: 1, most: 600_000 },
   syncDeadlineMs: { byDefault: 10_000, least: 1, most: 600_000 },
+  silenceMs: { byDefault: 1_000, least: 1, most: 600_000 },
   liveDeadlineMs: { byDefault: 10_000, least: 1, most: 600_000 },
   maxPageSize: { byDefault: 500, least: 1, most: 5_000 },
   maxPathRows: { byDefault: 20_000, least: 1, most: 1_000_000_000 },

@@ -7,7 +7,7 @@
 
 import { type Fields, fieldsOf, itemsOf, specOf, statusOf, textOf } from '../fields.ts'
 import { conditionsOf } from '../health/health.ts'
-import { quantityOf } from '../quantity.ts'
+import { quantityOf } from '../decimal.ts'
 
 /** A requirement for the labels of a Node, as `matchExpressions` has it. */
 export interface NodeRequirement {

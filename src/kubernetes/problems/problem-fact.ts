@@ -66,6 +66,7 @@ export const problemRuleNames = [
   'brokenRoutes',
   'endlessJobs',
   'expiringCertificates',
+  'expiringTlsSecrets',
   'fullQuotas',
   'missedSchedules',
   'missingReferences',

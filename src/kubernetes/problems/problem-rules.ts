@@ -29,7 +29,7 @@ import {
 } from './problem-fact.ts'
 import { encodeNode } from './pod-placement.ts'
 import { referenceMarks } from './problem-references.ts'
-import { quantityOf } from '../quantity.ts'
+import { quantityOf } from '../decimal.ts'
 
 /** What may be wrong with an object, from its health and itself. */
 type ProblemRule = (object: Fields, health: Health) => readonly ProblemFact[]
@@ -233,10 +233,18 @@ function timeOf(ms: number): string {
  * A certificate is in its last days 7 days before its end, or if it is short-lived, half way from the time of its renewal,
  * or in the last tenth of its life.
  */
-const lastDaysMs = 7 * 86_400_000
+export const lastDaysMs: number = 7 * 86_400_000
 
 function certificateProblems(object: Fields): readonly ProblemFact[] {
-  const { notAfter, notBefore, renewalTime } = statusOf(object)
+  return certificateFacts(statusOf(object))
+}
+
+/** What is wrong with a certificate of these dates, from some time on. */
+export function certificateFacts({
+  notAfter,
+  notBefore,
+  renewalTime,
+}: Fields): readonly ProblemFact[] {
   const end = textOf(notAfter)
   const endMs = Date.parse(end ?? '')
   if (end === undefined || Number.isNaN(endMs)) return []

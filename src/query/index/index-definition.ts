@@ -11,7 +11,7 @@ import {
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { restartsOf } from '../../kubernetes/printing/pod-columns.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import { decimalKey, decimalOfKey, sumOf } from './decimal.ts'
+import { decimalKey, decimalOfKey, sumOf } from '../../kubernetes/decimal.ts'
 import { type IndexType, indexKeyOf } from './index-key.ts'
 import { parsePath, valuesAt } from './path.ts'
 import { containerResourceAt, podTotalOf } from './pod-total.ts'

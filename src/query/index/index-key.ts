@@ -4,7 +4,13 @@
 
 import { type HealthStatus, healthStatuses } from '../../kubernetes/health/health.ts'
 import { isRawJson } from '../../lib/json.ts'
-import { decimalKey, decimalOfKey, decimalText, parseInteger, parseQuantity } from './decimal.ts'
+import {
+  decimalKey,
+  decimalOfKey,
+  decimalText,
+  parseInteger,
+  parseQuantity,
+} from '../../kubernetes/decimal.ts'
 
 export type IndexType = 'string' | 'int' | 'boolean' | 'dateTime' | 'quantity' | 'healthStatus'
 

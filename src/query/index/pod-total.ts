@@ -12,7 +12,7 @@
 import type { IndexFunction } from '../../informer/store/store-view.ts'
 import { type Fields, fieldsOf, specOf, statusOf } from '../../kubernetes/fields.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
-import { decimalKey, decimalOfKey, quantityText, sumOf } from './decimal.ts'
+import { decimalKey, decimalOfKey, quantityText, sumOf } from '../../kubernetes/decimal.ts'
 import { indexKeyOf } from './index-key.ts'
 import type { Path } from './path.ts'
 

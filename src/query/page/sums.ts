@@ -9,7 +9,7 @@
 import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { IdBytes } from '../condition/id-bytes.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
-import { type Decimal, decimalOfKey, DecimalTotal, powerOf } from '../index/decimal.ts'
+import { type Decimal, decimalOfKey, DecimalTotal, powerOf } from '../../kubernetes/decimal.ts'
 import { FirstRows } from './list-order.ts'
 import { eachMember, type IdSet } from '../condition/candidates.ts'
 import { type Condition, partsOf } from '../condition/condition.ts'

@@ -74,6 +74,8 @@ export interface FoldOptions<P extends ProblemPart> {
   /** How long ongoing work may go on until it is a problem, and how long past failures count. */
   readonly afterMs: number
   readonly readOwners: ReadOwners<P>
+  /** What else is known to be wrong now with objects of these parts. */
+  readonly told?: readonly Found<P>[]
   readonly budget: WorkBudget
 }
 
@@ -92,7 +94,7 @@ export function foldProblems<P extends ProblemPart>(
 }
 
 /** An object of a part with one of the facts that are a problem now. */
-interface Found<P extends ProblemPart> {
+export interface Found<P extends ProblemPart> {
   readonly part: P
   readonly id: ObjectId
   readonly fact: DecodedFact
@@ -153,7 +155,8 @@ class ProblemFold<P extends ProblemPart> {
         }
       }
     }
-    for (const { part, id, fact } of joined(parts, this.#options)) {
+    const { told: further = [] } = this.#options
+    for (const { part, id, fact } of [...joined(parts, this.#options), ...further]) {
       this.#find(this.#owners.of(part, id), fact)
     }
     for (const findings of this.#findings.values()) findings.forEach((one) => this.#mark(one))

@@ -145,6 +145,8 @@ export type RequestFault =
   | { readonly type: 'half-open'; readonly afterBytes: number }
   /** Closes the connection after `afterBytes` bytes of the body. */
   | { readonly type: 'truncate'; readonly afterBytes: number }
+  /** Sends nothing of the body for so long. */
+  | { readonly type: 'delay'; readonly forMs: number }
   /** Sends the body at this rate. */
   | { readonly type: 'slow'; readonly bytesPerSecond: number }
   /** Sends the body in pieces of `everyBytes` bytes. */
@@ -288,6 +290,7 @@ const effects: Effects = {
   disconnect: () => ({ answer: 'disconnect' }),
   'half-open': ({ afterBytes }) => ({ stream: (chunks) => firstBytes(chunks, afterBytes, false) }),
   truncate: ({ afterBytes }) => ({ stream: (chunks) => firstBytes(chunks, afterBytes, true) }),
+  delay: ({ forMs }) => ({ stream: (chunks) => delayed(chunks, forMs) }),
   // In steps of a twentieth of a second.
   slow: ({ bytesPerSecond }) => ({
     stream: (chunks) => piecewise(chunks, Math.floor(bytesPerSecond / 20), 50),
@@ -334,6 +337,11 @@ async function* firstBytes(
     throw new Error('a fault closes the connection')
   }
   if (!closes && left === 0) await new Promise(() => undefined)
+}
+
+async function* delayed(chunks: AsyncIterable<Buffer>, forMs: number): AsyncGenerator<Buffer> {
+  await sleep(forMs)
+  yield* chunks
 }
 
 /** Sends pieces of `bytes` bytes, with a pause after each. */

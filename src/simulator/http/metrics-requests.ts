@@ -3,7 +3,7 @@
  * requests, its name and the time, and a node uses what its pods use.
  */
 
-import { quantityOf } from '../../kubernetes/quantity.ts'
+import { quantityOf } from '../../kubernetes/decimal.ts'
 import { objectKey } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
 import type { Pod } from '../../kubernetes/wire/core-v1.ts'

@@ -8,7 +8,7 @@
  */
 
 import { isIP } from 'node:net'
-import { quantityOf } from '../../kubernetes/quantity.ts'
+import { quantityOf } from '../../kubernetes/decimal.ts'
 import { type Fields, fieldsOf, itemsOf } from '../../kubernetes/fields.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { definitionNameOf } from '../../kubernetes/open-api.ts'

@@ -3,7 +3,7 @@
  * `built-in-rules.ts`. What depends on several fields comes before the table that uses it.
  */
 
-import { quantityOf } from '../../kubernetes/quantity.ts'
+import { quantityOf } from '../../kubernetes/decimal.ts'
 import { type Fields, fieldsOf, itemsOf } from '../../kubernetes/fields.ts'
 import { labelSelectorOf, matchesLabels } from '../../kubernetes/label-selector.ts'
 import { equalJson, valueAt } from '../api/json.ts'

@@ -316,11 +316,15 @@ const contour: readonly FieldCase[] = [
     'spec.routes[*].services[*].name',
     'spec.tcpproxy.services[*].name',
   ),
-  link('ProjectcontourIoHTTPProxy.includedProxies', 'ProjectcontourIoHTTPProxy.includedBy', {
-    meant: [at('spec.includes[*].name'), at('spec.tcpproxy.include.name')],
-    abroad: [at('spec.includes[*]', { name: '<name>', namespace: '<there>' })],
-    missed: [at('spec.includes[*]', { name: '<name>', namespace: 'rel-elsewhere' })],
-  }),
+  link(
+    'ProjectcontourIoHTTPProxy.includedHttpProxies',
+    'ProjectcontourIoHTTPProxy.includingHttpProxies',
+    {
+      meant: [at('spec.includes[*].name'), at('spec.tcpproxy.include.name')],
+      abroad: [at('spec.includes[*]', { name: '<name>', namespace: '<there>' })],
+      missed: [at('spec.includes[*]', { name: '<name>', namespace: 'rel-elsewhere' })],
+    },
+  ),
   reference(
     'ProjectcontourIoHTTPProxy.secrets',
     'Secret',

@@ -29,10 +29,11 @@ import {
 import { ClientError, isLostCluster } from '../../errors/client-error.ts'
 import { neededKinds } from '../../plan/plan.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
-import type { ServedSchema } from '../../served/served-schema.ts'
+import type { OperationLimits, ServedSchema } from '../../served/served-schema.ts'
 import type { FleetParts, Followed, WantedList } from '../frame-plan.ts'
 import type { ClusterKind, KindView } from '../../prepare/kind-view.ts'
-import { type KindLeases, silentReviews, whileHeard } from '../../prepare/kind-leases.ts'
+import { ClusterPace } from '../../prepare/cluster-pace.ts'
+import { type KindLeases, silentReviews } from '../../prepare/kind-leases.ts'
 import { PermissionWait, type ReadSnapshot } from '../../prepare/preparation.ts'
 import { tooManyNamespaces } from '../../prepare/read-failures.ts'
 import type { ResumePosition } from '../../reads/resume-token.ts'
@@ -180,8 +181,8 @@ export interface AccessRequest {
   readonly wide: ReadonlySet<Kind>
   /** Kinds whose single objects the viewer may see by name. */
   readonly named: ReadonlySet<Kind>
-  /** How long to wait for permissions that keep changing. */
-  readonly deadlineMs: number
+  /** How long to wait for permissions that keep changing, and for a silent cluster. */
+  readonly limits: Pick<OperationLimits, 'operationDeadlineMs' | 'silenceMs'>
 }
 
 /**
@@ -209,13 +210,19 @@ export async function sharedAccess(
 ): Promise<GroupAccess> {
   const all = await Promise.all(
     viewers.map(async (access) => {
-      const lists = requests.map(async (request): Promise<SeenList> => {
+      const pace = new ClusterPace(requests[0]?.limits.silenceMs ?? Infinity)
+      const seen = async (request: AccessRequest): Promise<SeenList> => {
         try {
-          return { request, access: await resolveListAccess(access, request) }
+          return { request, access: await resolveListAccess(access, request, pace) }
         } catch (error) {
           if (error instanceof ClientError) return { request, access: error }
           throw error
         }
+      }
+      const lists = requests.map((request) => {
+        const list = seen(request)
+        pace.add(request.wanted.list.at.cluster, list)
+        return list
       })
       return new GroupAccess(await Promise.all(lists))
     }),
@@ -247,6 +254,7 @@ export async function loadedAccess(
 async function resolveListAccess(
   access: ViewerAccess | undefined,
   request: AccessRequest,
+  pace: ClusterPace,
 ): Promise<ListAccess> {
   const { at, within } = request.wanted.list
   if (isNowhere({ kind: at.kind, list: { within, watch: true } })) {
@@ -258,7 +266,7 @@ async function resolveListAccess(
     const kinds = request.needs.map((one) => ({ at: one, ...whole }))
     return new ListAccess(unrestricted, kinds, { untilMs: Infinity, named: request.named })
   }
-  const permissions = new PermissionWait(request.deadlineMs)
+  const permissions = new PermissionWait(request.limits.operationDeadlineMs)
   for (;;) {
     const known = knownListAccess(access, request)
     if (known instanceof ListAccess) return known
@@ -267,7 +275,7 @@ async function resolveListAccess(
     const silentMs = (): number =>
       at.isOptional === true ? (access.in(at.cluster)?.silentMs ?? 0) : 0
     // oxlint-disable-next-line no-await-in-loop -- what one answer leaves open is asked next
-    if (!(await whileHeard(asked, silentMs))) throw silentReviews(at.cluster)
+    if (!(await pace.whileHeard(asked, silentMs))) throw silentReviews(at.cluster)
   }
   const message = 'permissions change faster than they can be reviewed'
   const details = { cluster: at.cluster, retryAfterMs: 1_000 }

@@ -510,13 +510,12 @@ export class DiscoveredReads {
     lists: readonly WantedList[],
     of: Pick<GroupReadingOptions, 'wanted' | 'limits'> & { readonly identity: string | undefined },
   ): readonly AccessRequest[] {
-    const { wanted, identity } = of
-    const { operationDeadlineMs: deadlineMs } = of.limits
+    const { wanted, limits, identity } = of
     return lists.map((one) => {
       const ofKind = this.of(one.list.at.kind)
       const needs = neededBy(one, wanted.variables, ofKind.further)
       const named = ofKind.namedBy(identity)
-      return { wanted: one, needs, wide: new Set(ofKind.wide), named, deadlineMs }
+      return { wanted: one, needs, wide: new Set(ofKind.wide), named, limits }
     })
   }
 

@@ -23,6 +23,7 @@ import {
   problemsOf,
   problemValue,
 } from '../../reads/over-kinds/problems-read.ts'
+import { expiringState } from '../../reads/over-kinds/expiring-secrets.ts'
 import type { FacetsArguments, ProblemCount } from '../../schema/gateway-types.ts'
 import type { FollowedProblems } from '../followed-list.ts'
 import type { PageState, RowText, SentChange, SentListChange } from '../frame-plan.ts'
@@ -358,7 +359,10 @@ export class GroupProblems extends GroupReread implements GroupContent {
     }))
   }
 
-  /** Differs when labels of pods that Services select change: listeners hear only of pods with problems. */
+  /**
+   * Differs when labels of pods that Services select change, as listeners hear only of pods with problems, and when other
+   * certificates of Secrets are near their end.
+   */
   #labels(cluster: string): string | undefined {
     const parts = this.#state.lists.flatMap(({ at, isFollowing, reading }) => {
       const type = at.kind.typeName
@@ -366,7 +370,9 @@ export class GroupProblems extends GroupReread implements GroupContent {
       const isReadable = reading.readable().some(({ kind }) => kind === at.kind)
       return isReadable ? [{ ...reading.followed(), type }] : []
     })
-    return selectedLabelsRevision(parts, new WorkBudget(this.#state.limits.work))
+    const { served, limits } = this.#state
+    const labels = selectedLabelsRevision(parts, new WorkBudget(limits.work))
+    return labels && `${labels} ${expiringState(served, cluster)}`
   }
 
   /** Looks whether other clusters than before cannot be read, and whether labels have changed. */

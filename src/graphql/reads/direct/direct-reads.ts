@@ -10,6 +10,7 @@
 import type { FieldNode } from 'graphql'
 import { placeOf, questionOf } from '../../../access/access-question.ts'
 import type { CallerToken } from '../../../access/authentication/authenticator.ts'
+import { certificateEndsOf } from '../../../cache/certificate-ends.ts'
 import type { DirectApi, DirectList, DirectListRequest } from '../../../cache/direct-api.ts'
 import { createObjectCodec } from '../../../informer/codec/object-codec.ts'
 import { IndexedStore } from '../../../informer/store/indexed-store.ts'
@@ -19,6 +20,7 @@ import { type KubernetesObject, objectKey, splitObjectKey } from '../../../kuber
 import { resourceVersion } from '../../../kubernetes/resource-version.ts'
 import { ApiStatusError } from '../../../kubernetes/status.ts'
 import { boundedParallel } from '../../../lib/concurrency.ts'
+import { withDeadline } from '../../../lib/deadline.ts'
 import { unrestricted } from '../../../query/condition/scope.ts'
 import type { WorkBudget } from '../../../query/condition/work-budget.ts'
 import { ClientError } from '../../errors/client-error.ts'
@@ -64,6 +66,8 @@ interface Forms {
     readonly outcome: readonly PrinterColumn[] | null
   }
   readonly secret: { readonly asked: IdentifiedPlace; readonly outcome: SecretContents | null }
+  /** `outcome`: whether they are read. */
+  readonly certificateEnds: { readonly asked: { readonly state: number }; readonly outcome: true }
   readonly managers: { readonly asked: ObjectPlace; readonly outcome: readonly Fields[] | null }
   /** A question to the archive, whose parts the caller may list. */
   readonly archive: { readonly asked: ArchiveAsk; readonly outcome: ArchiveAnswer }
@@ -113,6 +117,8 @@ type Outcome = Forms[keyof Forms]['outcome'] | Error
 
 /** The fields `podLogs` with different arguments in one operation. */
 const maxLogs = 10
+/** How long an operation waits for the dates of certificates. */
+const maxCertificatesMs = 2_000
 /** The objects whose managers one operation may read. */
 const maxManaged = 50
 const maxParallel = 8
@@ -206,6 +212,11 @@ export class DirectReads {
     const contents = this.#outcome('secret', { cluster, kind }, asked)
     if (reads !== undefined && contents) reads.returned += 1
     return contents
+  }
+
+  /** Reads when the certificates of a cluster's Secrets end; the run is then repeated. */
+  certificateEnds(at: ClusterKind, state: number): void {
+    this.#outcome('certificateEnds', at, { state })
   }
 
   /** The managers of an object; `null` if it is gone or hidden, `undefined` until they are read. Throws `ClientError`. */
@@ -339,7 +350,8 @@ export class DirectReads {
    */
   async #refusal(need: Need): Promise<Error | null | undefined> {
     const { access, served, token } = this.#options
-    if (need.form !== 'columns' && this.#reads > maxReads) {
+    const isCounted = need.form !== 'columns' && need.form !== 'certificateEnds'
+    if (isCounted && this.#reads > maxReads) {
       const value = this.#reads
       const message = `the operation needs ${value} live reads, and at most ${maxReads} are made`
       const hint = 'ask for fewer objects that are read live, or use several queries'
@@ -365,6 +377,7 @@ export class DirectReads {
           const question = questionOf('get', resource, placeOf(resource, { namespace, name }))
           return (await access.may(at.cluster, question)) ? undefined : forbidden(at, 'get')
         }
+        case 'certificateEnds':
         case 'columns':
           return undefined
       }
@@ -426,6 +439,14 @@ export class DirectReads {
         const list = await this.#api(at).list(of, asked, signal)
         return { part: storedApart(at, list.objects, list.resourceVersion), list }
       }
+      case 'certificateEnds': {
+        const cache = this.#options.served.clusters.get(cluster)
+        if (cache === undefined) return true
+        const read = certificateEndsOf(cache).read(resource, asked.state)
+        // The next answer has what comes later.
+        await withDeadline('certificates', read, maxCertificatesMs, signal).catch(() => undefined)
+        return true
+      }
       case 'managers':
         return (await this.#api(at).managers(of, asked, signal)) ?? null
       case 'secret': {
@@ -458,7 +479,7 @@ const questionsPerRead = 10
 
 /** How much a need counts towards {@link maxReads}. One request prints many objects. */
 function readsOf({ form, asked }: Need): number {
-  if (form === 'columns') return 0
+  if (form === 'columns' || form === 'certificateEnds') return 0
   const isOfEach = form === 'archive' && asked.question === 'changesOfEach'
   return isOfEach ? Math.ceil(asked.asked.length / questionsPerRead) : 1
 }

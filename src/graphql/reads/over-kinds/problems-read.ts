@@ -41,6 +41,7 @@ import { ownerReferencesOf } from '../relation-read.ts'
 import { Places } from '../places.ts'
 import type { ReadRun } from '../read-run.ts'
 import { changesBefore } from '../past/problem-changes.ts'
+import { expiringSecrets } from './expiring-secrets.ts'
 import { rowMembers } from './kinds-connection.ts'
 import { behindProblem } from './problem-behind.ts'
 import { remediesOf } from './problem-remedies.ts'
@@ -128,9 +129,11 @@ export function problemsOf(
   const severities = args.severity ?? undefined
   const types = args.types ? new Set<string | undefined>(args.types) : undefined
   const isOfType = (place: Place): boolean => types?.has(typeNameOf(served, place)) === true
+  const within = namespaces && new Set(namespaces)
   return foldProblems<LookedAtPart>({
     parts,
-    namespaces: namespaces && new Set(namespaces),
+    namespaces: within,
+    told: expiringSecrets(run, parts, nowMs, within, run.isDirect && !isOverClusters(args)),
     nowMs,
     afterMs: limits.problemAfterMs,
     readOwners: (part, id) => ownerReferencesOf(run, part, id),

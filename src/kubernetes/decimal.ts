@@ -3,7 +3,7 @@
  * rounding, and written as the API server writes quantities.
  */
 
-import { isRawJson } from '../../lib/json.ts'
+import { isRawJson } from '../lib/json.ts'
 
 /** An exact decimal number: `sign × 0.digits × 10^exponent`. `digits` has no outer zeros and is `''` for zero. */
 export interface Decimal {
@@ -48,6 +48,12 @@ export function parseQuantity(text: string): Decimal | undefined {
   }
   const power = decimal === undefined ? Number(exponent ?? 0) : (decimalExponents[decimal] ?? 0)
   return decimalOf(sign === '-', digits, power - fraction.length)
+}
+
+/** A quantity as the nearest number; NaN for what is no quantity. */
+export function quantityOf(value: unknown): number {
+  const read = parseQuantity(String(value))
+  return read === undefined ? Number.NaN : Number(decimalText(read))
 }
 
 const integer = /^([+-]?)(\d+)$/

@@ -1,0 +1,114 @@
+/*
+ * When the certificates in the TLS Secrets of a cluster end. The caches hold no data of Secrets, so the dates come of a list of
+ * its own, with the account of the gateway: only Secrets of the type `kubernetes.io/tls`, in pages. Of each, `tls.crt` is
+ * parsed, which is public, and its dates stay, for this version of this Secret. Everything else goes with its page. The list is
+ * read when the dates are first asked for, and again when they are asked for and have become old.
+ */
+
+import { X509Certificate } from 'node:crypto'
+import type { ApiResource } from '../kubernetes/api-resource.ts'
+import { fieldsOf, textOf } from '../kubernetes/fields.ts'
+import type { KubernetesObject } from '../kubernetes/object.ts'
+import type { ClusterCache } from './cluster-cache.ts'
+
+/** The dates of a certificate, in milliseconds, and the version of its Secret. */
+export interface CertificateEnd {
+  readonly resourceVersion: string
+  readonly notBeforeMs: number
+  readonly notAfterMs: number
+}
+
+/** A page is parsed in one turn. */
+const pageSize = 100
+/** Further Secrets are left out. */
+const maxPages = 100
+const deadlineMs = 30_000
+/** How long the dates are believed, and how long if Secrets have come or gone since. */
+const [oldMs, changedMs] = [600_000, 30_000]
+
+const known = new WeakMap<ClusterCache, CertificateEnds>()
+
+export function certificateEndsOf(cache: ClusterCache): CertificateEnds {
+  let ends = known.get(cache)
+  if (ends === undefined) known.set(cache, (ends = new CertificateEnds(cache)))
+  return ends
+}
+
+export class CertificateEnds {
+  readonly #cache: ClusterCache
+  #ends: ReadonlyMap<string, CertificateEnd> = new Map()
+  #readAtMs = Number.NEGATIVE_INFINITY
+  #state: number | undefined
+  #reading: Promise<void> | undefined
+  /** Changes with the dates. */
+  revision = 0
+
+  constructor(cache: ClusterCache) {
+    this.#cache = cache
+  }
+
+  /** By the UID of the Secret. */
+  get byUid(): ReadonlyMap<string, CertificateEnd> {
+    return this.#ends
+  }
+
+  /** Whether to read the list. `state`: differs when Secrets have come or gone. */
+  isOld(state: number): boolean {
+    const ageMs = performance.now() - this.#readAtMs
+    return ageMs > (state === this.#state ? oldMs : changedMs)
+  }
+
+  /** Reads the list, once for all who ask meanwhile. Never rejects: what cannot be read stays as it was. */
+  read(resource: ApiResource, state: number): Promise<void> {
+    this.#reading ??= this.#read(resource)
+      .catch(() => undefined)
+      .finally(() => {
+        this.#readAtMs = performance.now()
+        this.#state = state
+        this.#reading = undefined
+      })
+    return this.#reading
+  }
+
+  async #read(resource: ApiResource): Promise<void> {
+    const direct = this.#cache.direct(resource)
+    const signal = AbortSignal.timeout(deadlineMs)
+    const ends = new Map<string, CertificateEnd>()
+    const request = { fieldSelector: 'type=kubernetes.io/tls', limit: pageSize }
+    let next: string | undefined
+    for (let page = 0; page < maxPages; page += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- each page names the next one
+      const list = await direct.list(
+        { resource, metadataOnly: false },
+        { ...request, continue: next },
+        signal,
+      )
+      for (const secret of list.objects) {
+        const { uid = '', resourceVersion = '' } = secret.metadata
+        const before = this.#ends.get(uid)
+        const isSame = before?.resourceVersion === resourceVersion
+        const end = isSame ? before : endOf(secret, resourceVersion)
+        if (end !== undefined) ends.set(uid, end)
+      }
+      next = list.continue
+      if (next === undefined) break
+    }
+    this.#ends = ends
+    this.revision += 1
+  }
+}
+
+/** The dates of the first certificate of a chain; `undefined` without one, and for Secrets whose Certificate tells them. */
+function endOf(secret: KubernetesObject, resourceVersion: string): CertificateEnd | undefined {
+  if (secret.metadata.annotations?.['cert-manager.io/certificate-name'] !== undefined)
+    return undefined
+  const text = textOf(fieldsOf((secret as { readonly data?: unknown }).data)['tls.crt'])
+  if (text === undefined) return undefined
+  try {
+    const { validFrom, validTo } = new X509Certificate(Buffer.from(text, 'base64'))
+    const [notBeforeMs, notAfterMs] = [Date.parse(validFrom), Date.parse(validTo)]
+    return Number.isNaN(notAfterMs) ? undefined : { resourceVersion, notBeforeMs, notAfterMs }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,68 @@
+/*
+ * How long an answer over several clusters waits for each. A cluster counts as silent if its API server answers no access
+ * review, or sends nothing of the first list of a kind. A silent cluster is left out once another cluster has given all
+ * that was asked of it, but not before it has been silent for `silenceMs`, and for some times as long as the others took:
+ * on a busy machine, all of them take longer. While no other cluster has answered, nothing is gained by leaving one out.
+ * A slow list that keeps coming is waited for.
+ */
+
+import { sleep } from '../../lib/backoff.ts'
+import { nextTurn } from '../../lib/event-loop.ts'
+
+/** A cluster may take this many times as long as the slowest of those that have answered. */
+const timesOthers = 3
+
+/** How often a wait checks whether the cluster is silent. */
+const silenceCheckMs = 100
+
+/** What a wait knows of its cluster: how long it has been silent, or that it cannot be reached. */
+export type Silence = () => number | 'unreachable'
+
+export class ClusterPace {
+  readonly #silenceMs: number
+  readonly #beganMs = performance.now()
+  /** The number of open waits of each cluster, and how long its last one took. */
+  readonly #clusters = new Map<string, { open: number; tookMs: number }>()
+
+  constructor(silenceMs: number) {
+    this.#silenceMs = silenceMs
+  }
+
+  /** Counts a cluster, even if there is nothing to wait for. */
+  add(cluster: string, wait?: Promise<unknown>): void {
+    const state = this.#clusters.get(cluster) ?? { open: 0, tookMs: 0 }
+    this.#clusters.set(cluster, state)
+    if (wait === undefined) return
+    state.open += 1
+    const end = (): void => {
+      state.open -= 1
+      state.tookMs = performance.now() - this.#beganMs
+    }
+    wait.then(end, end)
+  }
+
+  /** Waits, but not for a cluster that is silent for too long: then the answer is false. Rejects if the wait does so before. */
+  async whileHeard(wait: Promise<unknown>, silence: Silence): Promise<boolean> {
+    const end = new AbortController()
+    const waited = wait.then(() => true).finally(() => end.abort())
+    const left = async (): Promise<boolean> => {
+      while (!end.signal.aborted) {
+        // Lets the process read answers that came while the event loop was blocked.
+        // oxlint-disable-next-line no-await-in-loop -- until one of both is over
+        await nextTurn()
+        const silentMs = silence()
+        if (silentMs === 'unreachable' || silentMs > this.#patienceMs) return false
+        // oxlint-disable-next-line no-await-in-loop -- as above
+        await sleep(silenceCheckMs, end.signal)
+      }
+      return await waited
+    }
+    return await Promise.race([waited, left()])
+  }
+
+  get #patienceMs(): number {
+    const answered = [...this.#clusters.values()].filter(({ open }) => open === 0)
+    if (answered.length === 0) return Infinity
+    return Math.max(this.#silenceMs, timesOthers * Math.max(...answered.map((one) => one.tookMs)))
+  }
+}
