@@ -4,28 +4,21 @@
  * subscription folds each frame in the step in which Relay writes its objects. So no reader ever sees an incomplete
  * connection that looks whole. Rows that are in no page yet are retained, as an operation that selects them would do it.
  */
-import {
-  ConnectionHandler,
-  createOperationDescriptor,
-  DefaultHandlerProvider,
-  type Disposable as Held,
+import type {
+  Disposable as Held,
   Environment,
-  type EnvironmentConfig,
-  fetchQuery,
-  getRequest,
-  type GraphQLTaggedNode,
-  type HandleFieldPayload,
-  type INetwork,
-  Observable,
-  type NormalizationLinkedField,
-  type OperationDescriptor,
-  type OperationType,
-  type RecordProxy,
-  type RecordSourceProxy,
-  requestSubscription,
-  ROOT_ID,
-  type Variables,
+  EnvironmentConfig,
+  GraphQLTaggedNode,
+  HandleFieldPayload,
+  INetwork,
+  NormalizationLinkedField,
+  OperationDescriptor,
+  OperationType,
+  RecordProxy,
+  RecordSourceProxy,
+  Variables,
 } from 'relay-runtime'
+import * as namespace from 'relay-runtime'
 import {
   type CachedRow,
   endOfPage,
@@ -38,6 +31,11 @@ import {
 } from './followed-list.ts'
 import type { LiveRequest, LiveSink } from './live-transport.ts'
 import { NewerRows } from './newer-rows.ts'
+
+// Node finds all names of older versions, which are no modules, in the default export alone.
+const { default: runtime = namespace } = namespace as object as { default?: typeof namespace }
+const { ConnectionHandler, fetchQuery, getRequest, Observable, requestSubscription, ROOT_ID } =
+  runtime
 
 /** Where an environment has its followed lists; known to every copy of this package. */
 const listsOf = Symbol.for('@informerql/client: lists')
@@ -52,8 +50,8 @@ interface LiveEnvironment {
  */
 export function liveEnvironment(config: EnvironmentConfig): Environment {
   const lists = new Set<RelayList<CachedRow>>()
-  const handlerOf = config.handlerProvider ?? DefaultHandlerProvider
-  const environment = new Environment({
+  const handlerOf = config.handlerProvider ?? runtime.DefaultHandlerProvider
+  const environment = new runtime.Environment({
     getDataID: ({ id }, type) => (type === 'ObjectRef' ? undefined : (id as string)),
     ...config,
     network: withNewerRows(config.network),
@@ -292,7 +290,7 @@ function rowsOf(
   const rows = { ...object, alias: null, name: 'rows', args: null, storageKey: null, plural: true }
   const operation = { ...request.operation, selections: object === undefined ? [] : [rows] }
   const params = { ...request.params, cacheID: dataId }
-  return createOperationDescriptor(
+  return runtime.createOperationDescriptor(
     { ...request, params, operation } as typeof request,
     variables,
     null,

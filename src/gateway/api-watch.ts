@@ -16,6 +16,7 @@ import {
   definitionsResourceOf,
   resourceNamed,
   type DefinitionMetadata,
+  unshownDefinitions,
 } from './cluster-api.ts'
 
 /** The times of {@link ApiWatch}, milliseconds. */
@@ -90,11 +91,11 @@ export class ApiWatch {
     if (definitions !== undefined) {
       const informer = this.#informer(definitions, ({ key }) => this.#touch(key))
       this.#definitions = informer
-      // Finds the changes between the start of the gateway and the start of the watch.
+      // Finds the changes between the start of the gateway and the start of the watch, and what was not shown by then.
       const comparing = informer.waitForSync({ signal }).then(
         () => {
           const changed = this.#api.definitions.changedSince(metadataOf(informer))
-          for (const name of changed) this.#touch(name)
+          for (const name of [...changed, ...unshownDefinitions(this.#api)]) this.#touch(name)
         },
         () => {},
       )

@@ -12,7 +12,7 @@ import type { OpenApiDocument, OpenApiDocuments } from '../kubernetes/open-api-s
 import type { ApiServer } from '../api-server/api-server.ts'
 import { boundedParallel } from '../lib/concurrency.ts'
 import { withoutValuesOf } from '../lib/json-members.ts'
-import type { ApiResource } from '../kubernetes/api-resource.ts'
+import { type ApiResource, groupVersionPath } from '../kubernetes/api-resource.ts'
 import {
   compareResourceVersions,
   isBefore,
@@ -290,6 +290,21 @@ export class ClusterDefinitions {
     const known = this.#byName.get(name)
     return known?.uid === uid && known.generation >= generation
   }
+}
+
+/** The names of definitions whose API is not there yet: the API server publishes it a moment after the definition. */
+export function unshownDefinitions({
+  definitions,
+  resources,
+  openapi,
+}: ClusterApi): readonly string[] {
+  return Array.from(definitions.byName.values()).flatMap((definition) => {
+    const { name, group, versions } = definition
+    const isDescribed = versions.every(
+      (version) => openapi[groupVersionPath({ group, version }).slice(1)] !== undefined,
+    )
+    return isDescribed && isDiscovered(definition, resources) ? [] : [name]
+  })
 }
 
 /** Whether discovery shows all versions of a definition. */

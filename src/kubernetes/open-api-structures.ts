@@ -12,7 +12,6 @@
  * refused, so that no definition can occupy the process.
  */
 
-import { createHash } from 'node:crypto'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { isRecord } from '../lib/json.ts'
 import { SharedValues } from '../lib/shared-values.ts'
@@ -306,8 +305,8 @@ function asWritten(schema: {
 export class KindSchema {
   /** The kinds that the schema says that it describes. */
   readonly kinds: readonly OpenApiGroupVersionKind[]
-  /** A hash of the text that it was read from. */
-  readonly hash: string
+  /** Equal for equal schemas: see {@link inSteps}. */
+  readonly madeOf: string
   /** Why it cannot become types. */
   readonly problem: SchemaProblem | undefined
   /** The definitions of its document that it refers to. */
@@ -318,11 +317,11 @@ export class KindSchema {
   #parsed: WeakRef<SharedSchema> | undefined
 
   private constructor(
-    hash: string,
+    madeOf: string,
     kinds: readonly OpenApiGroupVersionKind[],
     shared: SharedSchema | SchemaProblem,
   ) {
-    this.hash = hash
+    this.madeOf = madeOf
     this.kinds = kinds
     this.problem = 'problem' in shared ? shared : undefined
     const held = 'problem' in shared ? emptySchema : shared
@@ -334,15 +333,15 @@ export class KindSchema {
     this.#text = new Uint8Array(deflateRawSync(JSON.stringify(held), compression))
   }
 
-  /** The schema of a text, made once for equal texts of the process. Throws `SyntaxError`. */
-  static *ofTextInSteps(text: string, parsed?: OpenApiSchema): Generator<void, KindSchema> {
-    const hash = createHash('sha256').update(text).digest('base64url')
-    const known = sharedSchemas.get(hash)
-    if (known !== undefined) return known
-    const schema = parsed ?? (JSON.parse(text) as OpenApiSchema)
-    yield
+  /** The schema that has been made of this, if anything still holds it. */
+  static of(madeOf: string): KindSchema | undefined {
+    return sharedSchemas.get(madeOf)
+  }
+
+  /** `madeOf` is equal for equal schemas, such as a hash of the text. */
+  static *inSteps(madeOf: string, schema: OpenApiSchema): Generator<void, KindSchema> {
     const shared = yield* sharedSchemaInSteps(schema)
-    return sharedSchemas.add(hash, new KindSchema(hash, kindsOf(schema), shared))
+    return sharedSchemas.add(madeOf, new KindSchema(madeOf, kindsOf(schema), shared))
   }
 
   read(): SharedSchema {

@@ -15,7 +15,7 @@ function gated(socket: SocketClient) {
     if (isOpen) send()
     else waiting.push(send)
   }
-  const cuts = new Set<() => void>()
+  const cuts = new Set<(reason: unknown) => void>()
   const ends = new Set<() => void>()
   const asked: unknown[] = []
   const client: SocketClient = {
@@ -27,10 +27,10 @@ function gated(socket: SocketClient) {
         error: (error) => pass(() => sink.error(error)),
         complete: () => pass(() => sink.complete()),
       })
-      const cut = (): void => {
+      const cut = (reason: unknown): void => {
         cuts.delete(cut)
         unsubscribe()
-        sink.error(new Error('the connection is cut'))
+        sink.error(reason)
       }
       const end = (): void => {
         cuts.delete(cut)
@@ -51,8 +51,8 @@ function gated(socket: SocketClient) {
     client,
     /** The resume tokens that it has subscribed with. */
     asked,
-    cut() {
-      for (const cut of cuts) cut()
+    cut(reason: unknown = new Error('the connection is cut')) {
+      for (const cut of cuts) cut(reason)
     },
     /** Ends all subscriptions without an error, as a gateway may. */
     end() {
@@ -393,6 +393,31 @@ describe.each(Object.entries(apps))('a list that is followed in the cache of %s'
     following.close()
     list.collect?.()
     expect(list.sorted()).toBe('abdfhj')
+  })
+
+  it('says why the gateway has closed the connection, and fails where another attempt would not help', async () => {
+    const list = await opened('bdf')
+    await list.load()
+    using following = list.follow()
+    await following.synced
+    const says = (status: string, message: string) =>
+      expect(following.getSnapshot()).toMatchObject({
+        status,
+        error: { message: expect.stringContaining(message) },
+      })
+    list.gate.cut({ code: 4403, reason: 'the token has expired' })
+    says(
+      'reconnecting',
+      'the credentials have expired or are not accepted (4403 the token has expired)',
+    )
+    await vi.waitFor(() => expect(following.status).toBe('live'), waitMs)
+    list.gate.cut({ code: 4401, reason: 'no credentials' })
+    says('failed', '4401 no credentials')
+    expect(list.names()).toBe('bdf')
+    using again = list.follow()
+    await list.add('k')
+    await vi.waitFor(() => expect(list.names()).toBe('bdfk'), waitMs)
+    expect(again.status).toBe('live')
   })
 
   it('says which field its subscription lacks', async () => {

@@ -95,3 +95,32 @@ describe('A subscription to a kind whose definition changes while it begins', ()
     await expect(again.until(() => false)).rejects.toThrow('SCHEMA_CHANGED')
   })
 })
+
+describe('A definition that is there before the API server shows its API', () => {
+  const wheels = definitionOf('Wheel', group, [versionOf('v1', { spokes: string })])
+
+  it.each([
+    ['in discovery', '/apis'],
+    ['in OpenAPI', `/openapi/v3/apis/${group}/v1`],
+  ])(
+    'is served in full once it is shown %s, although nothing else changes',
+    async (_, path) => {
+      await using cluster = await startSimulator()
+      await using front = await startCountedServer(cluster.url)
+      const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
+      const before = await fetch(cluster.url + path, { headers: { accept } })
+      const text = Buffer.from(await before.arrayBuffer())
+      await created(cluster, definitionsPath, wheels)
+      if (before.ok) front.answer(path, text)
+      else front.refuse(path, 404)
+      await using gateway = await serveGateway({ clusters: [{ name: 'one', server: front.url }] })
+      const query = '{ type: __type(name: "HotExampleComWheelSpec") { fields { name } } }'
+      expect((await gateway.data(query)).type).toBeNull()
+      front.refuse(path, undefined)
+      await expect
+        .poll(async () => (await gateway.data(query)).type, wait)
+        .toEqual({ fields: [{ name: 'spokes' }] })
+    },
+    60_000,
+  )
+})

@@ -55,7 +55,7 @@ export interface TestUser {
 
 /** Sends a request that has to succeed. */
 export const must = async (
-  cluster: TestCluster,
+  cluster: Pick<TestCluster, 'request'>,
   path: string,
   options?: RawRequest,
 ): Promise<Fields> => {

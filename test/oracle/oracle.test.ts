@@ -4,6 +4,11 @@ import { loadAll, namedObjects } from '../plan/known-objects.ts'
 import { neverTooCostly } from '../plan/random-operation.ts'
 import type { Fields } from '../gateway/test-cluster.ts'
 import { type GraphQLAnswer, type ServedGateway, serveGateway } from '../support/gateway.ts'
+import {
+  operatorDefinition,
+  operatorNames,
+  operatorObject,
+} from '../support/operator-definitions.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
 import { kindsIn, kindsQuery, Oracle, unordered } from './oracle.ts'
 import { expectSearch } from './plain-search.ts'
@@ -52,6 +57,28 @@ const admission = [
   ] as const
 })
 
+/** Kinds of operators, whose definitions repeat the same structures, with objects in two namespaces. */
+async function addOperators(server: string): Promise<void> {
+  const random = seededRandom(1)
+  const send = async (method: string, path: string, body: object): Promise<void> => {
+    const headers = { 'content-type': 'application/json' }
+    const answer = await fetch(server + path, { method, headers, body: JSON.stringify(body) })
+    if (!answer.ok) throw new Error(await answer.text())
+  }
+  for (const number of [0, 2, 3]) {
+    const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
+    await send('POST', definitions, operatorDefinition(number))
+    const { group, plural } = operatorNames(number)
+    for (let at = 0; at < 6; at += 1) {
+      const namespace = at % 2 === 0 ? 'kube-system' : 'default'
+      const object = operatorObject(number, { name: `operand-${at}`, namespace }, random)
+      const path = `/apis/${group}/v1/namespaces/${namespace}/${plural}`
+      await send('POST', path, object)
+      await send('PUT', `${path}/${object.metadata.name}/status`, object)
+    }
+  }
+}
+
 beforeAll(async () => {
   // Nothing changes in it: what is listed once is what every answer is about.
   cluster = await startSimulator({
@@ -64,6 +91,7 @@ beforeAll(async () => {
       for (const [resource, object] of admission) storage.create(resource, object)
     },
   })
+  await addOperators(cluster.url)
   served = await serveGateway({
     clusters: [{ name: 'test', server: cluster.url }],
     limits: { work: neverTooCostly },
@@ -217,6 +245,12 @@ it('finds what has all words of a text', async () => {
 }, 60_000)
 
 it.each([
+  `{ group0OperatorsExampleComOperand2s { totalCount nodes { name health { status }
+     spec { forProvider { subnetIdSelector { ...S } roleArnSelector { ...S } } initProvider { roleArnSelector { ...S } } } } } }
+   fragment S on Group0OperatorsExampleComOperand2SpecForProviderRoleArnSelector { matchLabels matchExpressions { key operator values } }`,
+  `{ group0OperatorsExampleComOperand0s(where: { namespace: { eq: "default" } }, orderBy: [{ name: DESC }]) { nodes { name
+     spec { template { spec { containers { name env { name } livenessProbe { ...P } readinessProbe { ...P } } initContainers { name livenessProbe { ...P } } } } } } } }
+   fragment P on Group0OperatorsExampleComOperand0SpecTemplateSpecContainersLivenessProbe { httpGet { port httpHeaders { name value } } }`,
   '{ validatingAdmissionPolicyBindings { nodes { name params { id kind namespace name object { id } } paramObjects(first: 100) { totalCount nodes { id name } } } } }',
   '{ configMaps(first: 150) { nodes { name namespace admissionPolicyBindings(first: 9) { totalCount nodes { name } } usedBy(first: 90) { totalCount nodes { object { name } } } } } }',
   ...[

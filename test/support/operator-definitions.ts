@@ -365,13 +365,14 @@ export function operatorSchema(
     generation === 0
       ? made
       : { ...made, properties: { ...made.properties, [`generation${generation}`]: text } }
-  return object({
+  const { properties, ...whole } = object({
     apiVersion: text,
     kind: text,
-    metadata: { type: 'object' },
     spec: spec(changed),
     status: statusOf(number),
   })
+  // API servers describe it themselves, and refuse other descriptions.
+  return { ...whole, properties: { ...properties, metadata: { type: 'object' } } }
 }
 
 /** The CustomResourceDefinition of a number. */
@@ -403,4 +404,48 @@ export function operatorDefinition(number: number, options: OperatorOptions = {}
       ],
     },
   }
+}
+
+/** A random object of a number's definition. */
+export function operatorObject<Metadata>(
+  number: number,
+  metadata: Metadata,
+  random: () => number,
+): {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: Metadata
+  readonly spec: unknown
+  readonly status: unknown
+} {
+  const { group, kind } = operatorNames(number)
+  const { spec, status } = operatorSchema(number).properties ?? {}
+  const values = { spec: valueOf(spec ?? {}, random), status: valueOf(status ?? {}, random) }
+  return { apiVersion: `${group}/v1`, kind, metadata, ...values }
+}
+
+/** A random value of a schema. */
+function valueOf(schema: MadeSchema, random: () => number, depth = 0): unknown {
+  const { type, format, properties, items: item, additionalProperties: values } = schema
+  const some = (): number => Math.floor(random() * 3)
+  if (properties !== undefined) {
+    return Object.fromEntries(
+      Object.entries(properties).flatMap(([name, part]) => {
+        const isLeft = schema.required?.includes(name) !== true && random() < 0.35 + depth / 12
+        return isLeft ? [] : [[name, valueOf(part, random, depth + 1)]]
+      }),
+    )
+  }
+  if (item !== undefined)
+    return Array.from({ length: some() }, () => valueOf(item, random, depth + 1))
+  if (values !== undefined) {
+    return Object.fromEntries(
+      Array.from({ length: some() }, (_, at) => [`k${at}`, valueOf(values, random)]),
+    )
+  }
+  if (schema['x-kubernetes-int-or-string'] === true) return random() < 0.5 ? some() : `${some()}%`
+  if (type === 'integer') return Math.floor(random() * 1_000)
+  if (type === 'boolean') return random() < 0.5
+  if (format === 'date-time') return `2026-0${1 + some()}-11T10:00:0${some()}Z`
+  return `text ${Math.floor(random() * 100)}`
 }

@@ -144,15 +144,18 @@ function* documentInSteps(text: string): Generator<void, OpenApiDocument | undef
   const kinds: KindSchema[] = []
   for (const { name, begin, end } of all) {
     const written = text.slice(begin, end)
-    const before = definitions.get(sha256(written))
+    const madeOf = sha256(written)
+    const kind = KindSchema.of(madeOf)
+    if (kind !== undefined) {
+      kinds.push(kind)
+      continue
+    }
+    const before = definitions.get(madeOf)
     const schema = before ?? (JSON.parse(written) as OpenApiSchema)
     yield
     if (!isRecord(schema)) continue
-    if (!isOfCustomKind(name, schema)) {
-      schemas[name] = before ?? definitions.add(sha256(written), schema)
-    } else if (!isList(schema)) {
-      kinds.push(yield* KindSchema.ofTextInSteps(written, schema))
-    }
+    if (!isOfCustomKind(name, schema)) schemas[name] = before ?? definitions.add(madeOf, schema)
+    else if (!isList(schema)) kinds.push(yield* KindSchema.inSteps(madeOf, schema))
   }
   // A kind may be a part of another one.
   const referred = new Set(kinds.flatMap(({ references }) => references))

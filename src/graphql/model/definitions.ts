@@ -32,7 +32,6 @@ import {
 import { compareGroupLabels, splitDefinitionName } from '../naming/nested-name.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { isRecord } from '../../lib/json.ts'
-import { SharedValues } from '../../lib/shared-values.ts'
 
 /** The definition of every object's `metadata`. */
 export const objectMetaDefinition = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'
@@ -392,16 +391,14 @@ function* mergedDocument(all: readonly OpenApiDocument[]): Generator<void, OpenA
   return { components: { schemas: Object.fromEntries(schemas) }, kinds }
 }
 
-/** Merged schemas of kinds, by the hashes of what they are merged from: every rebuild needs them again. */
-const mergedKinds = new SharedValues<KindSchema>()
-
 /** The published schemas are merged, place by place: structures that are equal in one cluster may differ in another. */
 function* mergedKind(schemas: readonly KindSchema[]): Generator<void, KindSchema> {
   const [first, ...others] = schemas as readonly [KindSchema, ...KindSchema[]]
   const unfit = schemas.find(({ problem }) => problem !== undefined)
   if (others.length === 0 || unfit !== undefined) return unfit ?? first
-  const madeOf = schemas.map(({ hash }) => hash).join()
-  const known = mergedKinds.get(madeOf)
+  // Every rebuild needs it again.
+  const madeOf = schemas.map((one) => one.madeOf).join()
+  const known = KindSchema.of(madeOf)
   if (known !== undefined) return known
   let merged = first.expanded()
   for (const one of others) {
@@ -409,8 +406,7 @@ function* mergedKind(schemas: readonly KindSchema[]): Generator<void, KindSchema
     merged = mergedSchema(merged, one.expanded())
   }
   yield
-  const made = yield* KindSchema.ofTextInSteps(JSON.stringify(merged), merged)
-  return mergedKinds.add(madeOf, made)
+  return yield* KindSchema.inSteps(madeOf, merged)
 }
 
 /** Deeper schemas are refused: see `schemaBounds`. */

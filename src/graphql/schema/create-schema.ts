@@ -190,7 +190,7 @@ function partOf(
   const { listField, lookupField } = kind
   return {
     // What is not data of the kind itself is the same for a whole gateway, or described only.
-    madeOf: () => JSON.stringify([model.definitions.heldSchemaOf(kind.resource)?.hash, kind]),
+    madeOf: () => JSON.stringify([model.definitions.heldSchemaOf(kind.resource)?.madeOf, kind]),
     types() {
       const names = [listField, lookupField, `${listField}Page`, `${lookupField}Facets`]
       const fields = [query.getFields(), subscription.getFields()].flatMap((all) =>
