@@ -18,3 +18,7 @@ export function packedText(text: string, dictionary: Uint8Array | undefined): Ui
 export function unpacked(packed: Uint8Array, dictionary: Uint8Array | undefined): Buffer {
   return zstdDecompressSync(packed, dictionary === undefined ? {} : { dictionary })
 }
+
+export function unpackedText(packed: Uint8Array, dictionary: Uint8Array | undefined): string {
+  return unpacked(packed, dictionary).toString()
+}
