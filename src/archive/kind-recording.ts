@@ -88,7 +88,8 @@ const places: Readonly<Record<ChangeType, number>> = {
 
 /** What becomes an `ArchiveBatch`. */
 class Batch {
-  readonly timeMs: number
+  /** When the last change was seen: a change may be told late, and never before it was. */
+  timeMs: number
   readonly afterMs: number | undefined
   position: ResourceVersion
   readonly keys: string[] = []
@@ -330,6 +331,7 @@ export class KindRecording implements ArchivedResource {
       const state = change.type === 'DELETED' && !change.finalStateKnown ? undefined : change.held
       batch.add(change.type, change.key, change.uid, text ?? state)
     }
+    if (changes.length > 0) batch.timeMs = nowMs
     batch.position = position
     if (batch.isFull) this.#seal()
   }
