@@ -45,7 +45,7 @@ const answer = await gateway.execute({ query: '{ pods { totalCount } }' })
 if (!('data' in answer)) throw new Error(JSON.stringify(answer))
 const pods = (answer.data as { readonly pods: { readonly totalCount: number } }).pods.totalCount
 // A first start has written all of them once; a start again has nothing to write.
-while (file !== '' && lists > 0 && (await written()) < pods) await sleep(100)
+if (file !== '' && lists > 0) while ((await written()) < pods) await sleep(100)
 await gateway[Symbol.asyncDispose]()
 process.stdout.write(`${JSON.stringify({ ...figures, pods })}\n`, () => process.exit())
 
