@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
 import { readPackageSdl } from '../../src/graphql/sdl/sdl-source.ts'
 import { capturedOpenApi, capturedResources } from '../schema/captured-cluster.ts'
-import { define, object, RelationCluster } from './relation-cluster.ts'
+import { define, object, RelationCluster } from '../relations/relation-cluster.ts'
 
 const text = { type: 'string' }
 const anyRef = { type: 'object', properties: { apiGroup: text, kind: text, name: text } }
