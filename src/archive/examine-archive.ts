@@ -3,7 +3,7 @@
  * back. A file that is not there is not made.
  */
 
-import { accessSync, constants, existsSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import {
   archiveDefaults,
@@ -30,6 +30,7 @@ export async function examineArchive(options: ArchiveOptions): Promise<string> {
     }
     let folder = dirname(place.path)
     while (!existsSync(folder)) folder = dirname(folder)
+    if (!statSync(folder).isDirectory()) throw new Error(`${folder} is not a folder`)
     accessSync(folder, constants.W_OK)
     return `${name}, which is made at the start`
   } catch (error) {

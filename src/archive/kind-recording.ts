@@ -40,6 +40,7 @@ import {
   type KindState,
   recordTypes,
 } from './archive-calls.ts'
+import { ArchiveError } from './archive-options.ts'
 
 export interface KindRecordingOptions {
   readonly calls: ArchiveCalls
@@ -87,7 +88,8 @@ const places: Readonly<Record<ChangeType, number>> = {
 
 /** What becomes an `ArchiveBatch`. */
 class Batch {
-  readonly timeMs: number
+  /** When the last change was seen: a change may be told late, and never before it was. */
+  timeMs: number
   readonly afterMs: number | undefined
   position: ResourceVersion
   readonly keys: string[] = []
@@ -130,6 +132,9 @@ export class KindRecording implements ArchivedResource {
   readonly #stop = new AbortController()
   readonly #backoff = new Backoff(pauses)
   #kind: ArchivedKind
+  /** What the archive has of the kind. */
+  #known: Promise<KindState>
+  /** The same, once this process writes the cluster. */
   #registered: Promise<KindState>
   #incarnation: string
   #informer: SharedInformer | undefined
@@ -157,7 +162,9 @@ export class KindRecording implements ArchivedResource {
     this.#kind = kind
     this.#codec = createObjectCodec({ resource })
     this.#incarnation = place.incarnation()
-    this.#registered = this.#register()
+    const { known, held } = this.#register()
+    this.#known = known
+    this.#registered = held
   }
 
   get cluster(): string {
@@ -241,7 +248,7 @@ export class KindRecording implements ArchivedResource {
   redefine(kind: ArchivedKind): void {
     if (kind.form === this.#kind.form || this.#stop.signal.aborted) return
     this.#kind = kind
-    this.#registered = this.#register()
+    this.#registerAnew()
     this.#fallBehind()
     this.#wakeUp()
   }
@@ -319,6 +326,7 @@ export class KindRecording implements ArchivedResource {
       const state = change.type === 'DELETED' && !change.finalStateKnown ? undefined : change.held
       batch.add(change.type, change.key, change.uid, text ?? state)
     }
+    if (changes.length > 0) batch.timeMs = nowMs
     batch.position = position
     if (batch.isFull) this.#seal()
   }
@@ -375,8 +383,9 @@ export class KindRecording implements ArchivedResource {
       try {
         if (this.#mode === 'behind') await this.#writeList()
         else await this.#writeFirst()
-      } catch {
+      } catch (error) {
         this.#fallBehind()
+        if (error instanceof ArchiveError && error.code === 'ARCHIVE_HELD') this.#registerAnew()
         await sleep(this.#backoff.nextMs(), signal, true)
       }
     }
@@ -505,32 +514,49 @@ export class KindRecording implements ArchivedResource {
   }
 
   async #stateWithin(ms: number): Promise<KindState | undefined> {
-    return await withDeadline('the archive', this.#registered, ms).catch(() => undefined)
+    return await withDeadline('the archive', this.#known, ms).catch(() => undefined)
   }
 
-  /** Tries until it is registered. Rejects when the recording has ended. */
-  #register(): Promise<KindState> {
+  #registerAnew(): void {
+    const { known, held } = this.#register()
+    this.#known = known
+    this.#registered = held
+  }
+
+  /**
+   * Tries until it is registered, and then until this process writes the cluster. If another one has written meanwhile, the
+   * kind is compared. Both reject when the recording has ended.
+   */
+  #register(): { readonly known: Promise<KindState>; readonly held: Promise<KindState> } {
     const { calls, after } = this.#options
     const kind = this.#kind
     const { signal } = this.#stop
-    const registering = async (): Promise<KindState> => {
-      const backoff = new Backoff(pauses)
+    const backoff = new Backoff(pauses)
+    const first = Promise.withResolvers<KindState>()
+    const holding = async (): Promise<KindState> => {
       await after
       for (;;) {
         signal.throwIfAborted()
         try {
           // oxlint-disable-next-line no-await-in-loop -- retries
-          return await calls.kind(kind)
+          const state = await calls.kind(kind)
+          first.resolve(state)
+          if (state.isHeld) {
+            // oxlint-disable-next-line no-await-in-loop -- it is known
+            if ((await first.promise).position !== state.position) this.#fallBehind()
+            return state
+          }
         } catch {
-          // oxlint-disable-next-line no-await-in-loop -- as above
-          await sleep(backoff.nextMs(), signal, true)
+          // It is asked again.
         }
+        // oxlint-disable-next-line no-await-in-loop -- as above
+        await sleep(backoff.nextMs(), signal, true)
       }
     }
-    const registered = registering()
-    // It may reject while nobody waits.
-    registered.catch(() => {})
-    return registered
+    const held = holding()
+    held.catch((error: Error) => first.reject(error))
+    first.promise.catch(() => {})
+    return { known: first.promise, held }
   }
 }
 

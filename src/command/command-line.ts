@@ -65,6 +65,8 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
 
 /** The codes of what is wrong with the command line or the configuration, and not with a cluster or the machine. */
 const misuseCodes: ReadonlySet<string> = new Set([
+  'ARCHIVE_IN_USE',
+  'ARCHIVE_TOO_NEW',
   'AUTH_OPTIONS',
   'BAD_PORTAL_VIEW',
   'CONFIG',

@@ -17,9 +17,11 @@ import { X509Certificate } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { access, constants, readFile, stat, statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
+import { examineArchive } from '../archive/examine-archive.ts'
 import { createAuthenticator, issuerOf } from '../access/authentication/create-authenticator.ts'
 import { IssuerKeys } from '../access/authentication/issuer.ts'
 import type { Config } from '../config/config.ts'
+import { archiveOptionsOf } from '../config/gateway-config.ts'
 import { silentLog } from '../gateway/observers.ts'
 import {
   DirectorySource,
@@ -188,6 +190,13 @@ const examinations: readonly Examination[] = [
     check: 'audit',
     look: ({ audit: { file } }) => (file === undefined ? undefined : ofAuditFile(file)),
     hint: 'give audit.file a place where the user of this process may write, and has room',
+  },
+  {
+    check: 'archive',
+    look(config) {
+      const archive = archiveOptionsOf(config.archive)
+      return archive === undefined ? undefined : examineArchive(archive)
+    },
   },
 ]
 

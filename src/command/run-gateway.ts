@@ -7,12 +7,13 @@
 import { once } from 'node:events'
 import { isDeepStrictEqual } from 'node:util'
 import { type Config, EmptyConfigFileError } from '../config/config.ts'
-import { gatewayOptionsOf } from '../config/gateway-config.ts'
+import { archiveOptionsOf, gatewayOptionsOf } from '../config/gateway-config.ts'
 import { openGateway } from '../gateway/gateway.ts'
 import { GatewayMetrics } from '../gateway/metrics/gateway-metrics.ts'
 import { type GatewayLog, serverObserverOf } from '../gateway/observers.ts'
 import { GatewayTraces } from '../gateway/traces.ts'
 import { changesOf, stateOf } from '../lib/file-follower.ts'
+import { present } from '../lib/options.ts'
 import { heldSdl } from '../graphql/schema/print-schema.ts'
 import { type GraphQLServer, startGraphQLServer } from '../server/graphql-server.ts'
 import { checkAddress, isLoopback } from '../server/guard/request-guard.ts'
@@ -59,7 +60,8 @@ export async function runGateway(
   const asksWho = isAuthenticated(config)
   checkAddress(config.server, asksWho)
   const { introspection = isLoopback(config.server.host) && !asksWho } = config
-  const options = gatewayOptionsOf({ ...config, introspection })
+  const archive = archiveOptionsOf(config.archive)
+  const options = { ...gatewayOptionsOf({ ...config, introspection }), ...present({ archive }) }
   const metrics =
     config.server.metricsPort !== undefined || config.server.metricsOnApiPort
       ? new GatewayMetrics({ process: true })

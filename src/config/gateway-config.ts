@@ -309,9 +309,9 @@ export const gatewayConfigShape: {
   inferReferences: z.boolean().default(false),
 }
 
-/** The options of `createGateway` for a configuration. */
+/** The options of `createGateway` for a configuration, without its archive: not every command writes one. */
 export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
-  const { introspection = true, documents, live, shard, cache, writes, logs, archive } = config
+  const { introspection = true, documents, live, shard, cache, writes, logs } = config
   const same = Object.keys(gatewayConfigShape)
     .filter((name) => name !== 'introspection' && !Object.hasOwn(operationOptions, name))
     .map((name) => [name, config[name as keyof GatewayConfig]])
@@ -321,7 +321,6 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
     cache,
     writes,
     logs,
-    ...present({ archive: archiveOptionsOf(archive) }),
     live: withDefaults(defaultLiveLimits, live),
     limits: withDefaults(defaultOperationLimits, {
       ...config,
@@ -332,7 +331,8 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
   }
 }
 
-function archiveOptionsOf({
+/** The option `archive` of `createGateway`; `undefined`: none is kept. */
+export function archiveOptionsOf({
   url,
   keep,
   kinds,

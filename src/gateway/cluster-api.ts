@@ -11,7 +11,7 @@ import { fieldsOf, textOf } from '../kubernetes/fields.ts'
 import type { OpenApiDocument, OpenApiDocuments } from '../kubernetes/open-api-structures.ts'
 import type { ApiServer } from '../api-server/api-server.ts'
 import { boundedParallel } from '../lib/concurrency.ts'
-import { withoutValuesOf } from '../lib/json-members.ts'
+import { withoutValuesOf } from '../lib/json-text.ts'
 import { type ApiResource, groupVersionPath } from '../kubernetes/api-resource.ts'
 import {
   compareResourceVersions,

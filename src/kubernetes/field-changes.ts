@@ -320,18 +320,19 @@ function fieldOwners(owners: readonly Owner[]): (step: string) => readonly Owner
 }
 
 /**
- * A manager that owns the whole value (`{}`), as for an atomic map, owns everything within it. Returns the last such manager,
- * if there is one, and the managers that wrote after it.
+ * A manager that owns a whole value (`{}`) owns everything within it, as of an atomic map, that no other manager names: of a map
+ * whose members have other managers by now, the API server writes the same. Returns the last such manager, if there is one,
+ * and those that name parts.
  */
 function lastWhole(owners: readonly Owner[]): {
   readonly whole: readonly Owner[]
   readonly others: readonly Owner[]
 } {
-  const at = owners.findLastIndex(({ fields }) => {
+  const isWhole = ({ fields }: Owner): boolean => {
     for (const name in fields) if (name !== '.') return false
     return true
-  })
-  return { whole: at < 0 ? [] : owners.slice(at, at + 1), others: owners.slice(at + 1) }
+  }
+  return { whole: owners.filter(isWhole).slice(-1), others: owners.filter((one) => !isWhole(one)) }
 }
 
 /** Adds a manager to the managers of a step. Managers of the whole come first. */

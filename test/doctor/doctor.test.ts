@@ -317,6 +317,7 @@ describe('informerql doctor', () => {
       },
       auth: { mode: 'oidc', audiences: ['a'], oidc: { issuer: 'http://127.0.0.1:1' } },
       audit: { file: join(folder, 'text', 'audit.log') },
+      archive: { url: `file:${join(folder, 'text', 'archive.db')}` },
       schemaFiles: ['no.graphql'],
     })
     const ended = await doctor('--config', file, '--json')
@@ -335,6 +336,7 @@ describe('informerql doctor', () => {
       problem('documents', /no-file/),
       problem('schema', /no\.graphql cannot be read/),
       problem('audit', /text is not a folder/),
+      problem('archive', /archive\.db cannot be used/),
       problem('sources', /no-folder/),
     ])
     const open = await configured({
@@ -365,6 +367,7 @@ describe('informerql doctor', () => {
       server: { tlsCert: cert, tlsKey: key },
       auth: { mode: 'oidc', audiences: ['a'], oidc: { issuer: `http://127.0.0.1:${port}` } },
       audit: { file: join(folder, 'log', 'audit.log') },
+      archive: { url: `file:${join(folder, 'log', 'archive.db')}` },
     })
     const ended = await doctor('--config', file, '--json')
     issuer.close()
@@ -377,6 +380,7 @@ describe('informerql doctor', () => {
     expect(programOf(ended).filter(({ check }) => check !== 'tls')).toEqual([
       sound('authentication', /callers come by oidc; .* says where its keys are/),
       sound('audit', /audit\.log can be written/),
+      sound('archive', /archive\.db, which is made at the start/),
       sound('sources', /names 0 clusters, which are not examined/, 'skipped'),
     ])
     expect(programOf(ended)).toContainEqual(

@@ -9,7 +9,7 @@ import {
   type ConfigSources,
   loadConfig,
 } from '../../src/config/config.ts'
-import { gatewayOptionsOf } from '../../src/config/gateway-config.ts'
+import { archiveOptionsOf, gatewayOptionsOf } from '../../src/config/gateway-config.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'informerql-config-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -89,9 +89,9 @@ describe('a configuration', () => {
   })
 
   it('keeps no archive unless one is named, and finds its file from where it is itself', () => {
-    expect(gatewayOptionsOf(load({}))).not.toHaveProperty('archive')
+    expect(archiveOptionsOf(load({}).archive)).toBeUndefined()
     const path = file('archive:\n  url: file:kept/past.db\n  keep: 7d\n  maxBytes: 512Mi\n')
-    expect(gatewayOptionsOf(load({ file: path })).archive).toEqual({
+    expect(archiveOptionsOf(load({ file: path }).archive)).toEqual({
       url: `file:${join(folder, 'kept/past.db')}`,
       keepMs: 7 * 86_400_000,
       maxBytes: 512 << 20,
@@ -101,7 +101,7 @@ describe('a configuration', () => {
     const url = 'postgres://user@database/past'
     expect(load({ file: file(`archive: { url: "${url}" }`) }).archive.url).toBe(url)
     const none = load({ file: path, variables: { INFORMERQL_ARCHIVE_URL: 'none' } })
-    expect(gatewayOptionsOf(none)).not.toHaveProperty('archive')
+    expect(archiveOptionsOf(none.archive)).toBeUndefined()
   })
 
   it('finds a scenario from where it is itself', () => {

@@ -102,6 +102,33 @@ describe('The package, installed from its tarball', () => {
     expect((await project.node('shared.js')).stdout).toBe('["mine"]\n')
   })
 
+  it('keeps an archive, in a worker thread of its own, without a word about experiments', async () => {
+    await project.write(
+      'archive.js',
+      `import { createGateway } from 'informerql'
+       import { startSimulator } from '@informerql/controller/simulator'
+       await using simulator = await startSimulator()
+       const archive = { url: 'file:kept/archive.db', kinds: ['namespaces'] }
+       const clusters = [{ name: 'a', server: simulator.url }]
+       for (let run = 0; run < 2; run += 1) {
+         await using gateway = await createGateway({ clusters, archive })
+         const { data, errors } = await gateway.execute({ query: '{ namespaces { totalCount } }' })
+         console.log(JSON.stringify(data ?? errors))
+       }`,
+    )
+    const { stdout, stderr } = await project.node('archive.js')
+    expect(stderr).toBe('')
+    const [first, second] = stdout.trim().split('\n')
+    expect(first).toMatch(/totalCount/)
+    expect(second).toBe(first)
+    const { DatabaseSync } = await import('node:sqlite')
+    const database = new DatabaseSync(join(project.dir, 'kept', 'archive.db'), { readOnly: true })
+    expect(database.prepare('SELECT resource, objects > 0 AS some FROM kinds').all()).toEqual([
+      { resource: 'namespaces', some: 1 },
+    ])
+    database.close()
+  })
+
   it('lets others read its manifest and its schema', async () => {
     await project.write(
       'files.js',

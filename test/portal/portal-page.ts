@@ -32,6 +32,8 @@ export interface PortalOptions {
   /** How callers are asked, with {@link asksWho}. Default: by their token, as {@link Viewer}. */
   readonly auth?: Partial<AuthenticationOptions>
   readonly allowWrites?: boolean
+  /** Whether the gateway keeps an archive in memory. Default: none. */
+  readonly hasArchive?: boolean
   readonly server?: Partial<ServerOptions>
 }
 
@@ -77,7 +79,8 @@ export interface PortalPage extends AsyncDisposable {
 
 /** Serves the portal of a new company. */
 export async function servePortal(options: PortalOptions = {}): Promise<ServedPortal> {
-  const { asksWho = false, allowWrites = false, server = {} } = options
+  const { asksWho = false, allowWrites = false, hasArchive = false, server = {} } = options
+  const archive = hasArchive ? { archive: { url: 'memory:' } } : {}
   const { auth = asksWho ? { mode: 'token-review' } : {} } = options
   await using stack = new AsyncDisposableStack()
   const clusters = await startClusters(options, stack)
@@ -92,7 +95,11 @@ export async function servePortal(options: PortalOptions = {}): Promise<ServedPo
     ...(asksWho ? { kubeconfig } : { server: simulator.url }),
   }))
   const serve = (port: number): Promise<ServedGateway> =>
-    serveGateway({ clusters: selections, allowWrites }, { ...server, port }, { portalFolder, auth })
+    serveGateway(
+      { clusters: selections, allowWrites, ...archive },
+      { ...server, port },
+      { portalFolder, auth },
+    )
   let gateway = await serve(0)
   const url = new URL('/', gateway.url).href
   let stopped: Promise<void> | undefined

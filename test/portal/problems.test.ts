@@ -4,7 +4,7 @@ import { describeInBrowser } from '../support/browser.ts'
 import { breakPod, removePod } from './broken-pod.ts'
 import { openPage, type ServedPortal, servePortal } from './portal-page.ts'
 
-const lines = (page: Page) => page.locator('main').getByRole('listitem')
+const lines = (page: Page) => page.locator('main li[data-severity]')
 const count = (page: Page) => page.getByLabel('Number of problems')
 
 describeInBrowser('The problems of the portal', (browser) => {
@@ -22,7 +22,7 @@ describeInBrowser('The problems of the portal', (browser) => {
     await worker.filter({ hasText: 'prod-eu' }).first().waitFor()
     const said = (await worker.first().textContent()) ?? ''
     expect(said).toContain('2 of 2 ready')
-    expect(said).toMatch(/Changed from revision 34 to 35: image \S+:[\d.]+ → \S+:[\d.]+/)
+    expect(said).toMatch(/revision 34 to 35:.*image \S+:[\d.]+ → \S+:[\d.]+/)
     await page.getByText('just-broken').waitFor({ state: 'detached' })
     const badge = page.getByRole('navigation').getByRole('link', { name: /^Problems/ })
     const before = Number((await count(page).textContent())?.replaceAll(/\D/g, ''))

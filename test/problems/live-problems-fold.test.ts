@@ -35,6 +35,7 @@ const causes: Readonly<Record<string, string>> = {
   MissingPersistentVolumeClaim: 'schedule',
   NotScheduled: 'schedule',
   Unschedulable: 'schedule',
+  MissingSecret: 'config',
   MissingStorageClass: 'volume',
   ProvisioningFailed: 'volume',
   ErrImagePull: 'image',
@@ -185,7 +186,35 @@ class World {
     const claimName = claimed?.[1]['metadata'].name
     const pod = this.#some('/pods/')
     const steps: readonly (() => Promise<unknown>)[] = [
-      () => this.#make(`${apps}/deployments`, { metadata: { name }, spec: workload }),
+      () => {
+        const envFrom = this.#pick([[], [], [{ secretRef: { name: this.#pick(['a', 'b']) } }]])
+        const containers = [{ name: 'main', image: 'a', envFrom }]
+        const spec = { ...workload, template: { ...template, spec: { containers } } }
+        return this.#make(`${apps}/deployments`, { metadata: { name }, spec })
+      },
+      async () => {
+        const key = this.#pick(['a', 'b'])
+        if (this.#made.has(`${core}/secrets/${key}`)) return
+        await this.#make(`${core}/secrets`, { metadata: { name: key } })
+      },
+      () =>
+        this.#make(`${core}/services`, {
+          metadata: { name },
+          spec: { selector: { app: this.#pick(['a', 'b', 'none']) }, ports: [{ port: 80 }] },
+        }),
+      async () => {
+        const to = this.#some(`${namespace}/services/`)?.[1]['metadata'].name ?? 'gone'
+        const port = { number: this.#pick([80, 8080]) }
+        await this.#make(`/apis/networking.k8s.io/v1/namespaces/${namespace}/ingresses`, {
+          metadata: { name },
+          spec: { defaultBackend: { service: { name: to, port } } },
+        })
+      },
+      async () => {
+        const app = this.#pick(['a', 'b'])
+        if (pod !== undefined)
+          await sent(this.#simulator, 'PATCH', pod[0], { metadata: { labels: { app } } })
+      },
       () =>
         this.#make(`${apps}/replicasets`, {
           metadata: { name, ...ownedBy(this.#some('/deployments/')) },
@@ -332,6 +361,9 @@ class World {
           },
         }),
       () => remove('/pods/'),
+      () => remove('/services/'),
+      () => remove('/ingresses/'),
+      () => remove('/secrets/'),
       () => remove('/replicasets/'),
       () => remove('/deployments/'),
       () => remove('/nodes/'),

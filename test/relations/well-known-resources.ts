@@ -61,7 +61,10 @@ export const wellKnownResources: readonly ApiResource[] = [...customKinds, ...fu
     const [name = '', version = ''] = text.replace('*', '').split('/')
     const [kind = '', ...labels] = name.split('.')
     const lower = kind.toLowerCase()
-    const plural = lower.replace(/y$/, 'ie').replace(/s$/, 'se').concat('s')
+    const plural = lower
+      .replace(/(?<![aeou])y$/, 'ie')
+      .replace(/s$/, 'se')
+      .concat('s')
     const namespaced = !text.endsWith('*')
     return resourceOf(labels.join('.'), kind, { version, resource: plural, namespaced })
   })

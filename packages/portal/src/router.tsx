@@ -10,6 +10,7 @@ import { Frame } from './frame/frame.tsx'
 import { NotFound } from './frame/not-found.tsx'
 import { ViewError } from './frame/view-error.tsx'
 import type { TableView } from './kinds/table-view.ts'
+import type { ChangeFilter } from './timeline/changes-page.tsx'
 import type { ProblemFilter } from './problems/use-problems.ts'
 import { scopeSearch, type ScopeSearch } from './scope.ts'
 
@@ -88,6 +89,19 @@ const problems = createRoute({
   component: lazyRouteComponent(() => import('./problems/problems.tsx'), 'Problems'),
 })
 
+/** The parameters of the page of changes. */
+export interface ChangeSearch extends ScopeSearch, ChangeFilter {}
+
+const changes = createRoute({
+  getParentRoute: () => root,
+  path: '/changes',
+  validateSearch: (search: Readonly<Record<string, unknown>>): ChangeSearch => ({
+    ...scopeSearch(search),
+    ...strings(search, 'type', 'name', 'manager', 'path'),
+  }),
+  component: lazyRouteComponent(() => import('./timeline/changes-page.tsx'), 'ChangesPage'),
+})
+
 const applications = createRoute({
   getParentRoute: () => root,
   path: '/applications',
@@ -110,6 +124,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     overview,
     problems,
+    changes,
     kind,
     object,
     applications,

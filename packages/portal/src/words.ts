@@ -204,6 +204,30 @@ export const words = {
     badge: (critical: number, warnings: number): string =>
       `${critical.toLocaleString()} critical, ${counted(warnings, 'warning', 'warnings')}`,
   },
+  timeline: {
+    title: 'Changes',
+    latest: 'Latest changes',
+    all: 'All changes',
+    /** What gaps have: `its changes are as last known`. */
+    what: 'changes',
+    types: { ADDED: 'Created', MODIFIED: 'Changed', REMOVED: 'Removed' },
+    by: (manager: string): string => `by ${manager}`,
+    late: (after: string): string => `Seen late: it happened after ${after}.`,
+    masked: 'changed; its value is not kept',
+    none: 'Nothing has changed.',
+    noArchive: 'This gateway keeps no archive, so it knows no past (docs/archive.md).',
+    older: 'Show older changes',
+    compare: 'Compare with now',
+    back: 'Back to the changes',
+    wide: 'With its owners, what it owns and what it refers to',
+    before: 'Before it:',
+    filters: {
+      type: 'Type: Deployment',
+      name: 'Name contains',
+      manager: 'Manager contains',
+      path: 'Field contains: image',
+    },
+  },
   search: {
     title: 'Search',
     placeholder: 'Search kinds, objects, actions',

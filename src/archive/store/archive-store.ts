@@ -166,7 +166,7 @@ class ArchiveStore implements ArchiveCalls {
     if (kind === undefined) throw new RangeError(`no kind ${batch.kind} was registered`)
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     this.#queue.push({ kind, batch, resolve, reject, sinceMs: performance.now() })
-    this.#writing ??= this.#drain().finally(() => (this.#writing = undefined))
+    this.#writing ??= this.#drain()
     return promise
   }
 
@@ -179,6 +179,8 @@ class ArchiveStore implements ArchiveCalls {
 
   async *objects(kind: number): AsyncIterable<ObjectChunk> {
     const engine = await this.prepare()
+    const { keysOnly = false, masked = [] } = this.#kinds.get(kind)?.archived ?? {}
+    const isWhole = !keysOnly && masked.length === 0
     try {
       const chunks = engine.chunks(
         'SELECT dictionary, body FROM objects WHERE kind_id = $1',
@@ -186,8 +188,8 @@ class ArchiveStore implements ArchiveCalls {
         objectsAtOnce,
       )
       for await (const rows of chunks) {
-        const texts: string[] = []
-        for (const row of rows) texts.push(readableText(await this.#writer.text(engine, row)))
+        const texts: Uint8Array[] = []
+        for (const row of rows) texts.push(readable(await this.#writer.bytes(engine, row), isWhole))
         yield chunkOf(texts)
       }
     } catch (error) {
@@ -300,6 +302,8 @@ class ArchiveStore implements ArchiveCalls {
         retryMs = Math.min(2 * retryMs, maxRetryMs)
       }
     }
+    // In the same turn in which nothing waited: a batch that comes later begins anew.
+    this.#writing = undefined
   }
 
   async #prolong(): Promise<void> {
@@ -550,15 +554,20 @@ function remove(queue: Waiting[], works: readonly Waiting[]): void {
   queue.splice(0, queue.length, ...left)
 }
 
-function chunkOf(texts: readonly string[]): ObjectChunk {
-  const encoder = new TextEncoder()
-  const parts = texts.map((text) => encoder.encode(text))
-  const ends = new Uint32Array(parts.length)
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+/** A body as a store takes it. `isWhole`: nothing in it is masked, so it ends where its JSON ends. */
+function readable(body: Buffer, isWhole: boolean): Uint8Array {
+  if (!isWhole) return Buffer.from(readableText(body.toString()))
+  const end = body.indexOf('\n')
+  return end < 0 ? body : body.subarray(0, end)
+}
+
+function chunkOf(texts: readonly Uint8Array[]): ObjectChunk {
+  const ends = new Uint32Array(texts.length)
+  const bytes = new Uint8Array(texts.reduce((sum, text) => sum + text.length, 0))
   let end = 0
-  for (const [at, part] of parts.entries()) {
-    bytes.set(part, end)
-    end += part.length
+  for (const [at, text] of texts.entries()) {
+    bytes.set(text, end)
+    end += text.length
     ends[at] = end
   }
   return { ends, bytes }

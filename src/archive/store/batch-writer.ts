@@ -6,7 +6,7 @@
 
 import type { ArchiveBatch, ArchivedKind } from '../archive-calls.ts'
 import { ArchiveError } from '../archive-options.ts'
-import { packedText, unpackedText } from './bodies.ts'
+import { packedText, unpacked } from './bodies.ts'
 import type { SqlRow, SqlValue, Statements, Transaction } from './engine.ts'
 import { keptChange, keptState, type KeptChange } from './kept-state.ts'
 
@@ -255,10 +255,14 @@ export class BatchWriter {
     return body
   }
 
-  /** The text of a row with `dictionary` and `body`. */
-  async text(statements: Statements, row: SqlRow, column = 'body'): Promise<string> {
+  /** The bytes (UTF-8) of a row with `dictionary` and this column. */
+  async bytes(statements: Statements, row: SqlRow, column = 'body'): Promise<Buffer> {
     const dictionary = await this.dictionary(statements, row['dictionary'])
-    return unpackedText(row[column] as Uint8Array, dictionary)
+    return unpacked(row[column] as Uint8Array, dictionary)
+  }
+
+  async text(statements: Statements, row: SqlRow, column = 'body'): Promise<string> {
+    return (await this.bytes(statements, row, column)).toString()
   }
 
   /** The states of objects as the rows have them, by place. */

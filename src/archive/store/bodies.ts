@@ -8,9 +8,17 @@ import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 const params = { [constants.ZSTD_c_checksumFlag]: 1 }
 
 export function packedText(text: string, dictionary: Uint8Array | undefined): Uint8Array {
-  return zstdCompressSync(text, dictionary === undefined ? { params } : { params, dictionary })
+  const bytes = Buffer.from(text)
+  // Tables of the right size are made sooner.
+  const options = { params, pledgedSrcSize: bytes.length }
+  return zstdCompressSync(bytes, dictionary === undefined ? options : { ...options, dictionary })
+}
+
+/** UTF-8. */
+export function unpacked(packed: Uint8Array, dictionary: Uint8Array | undefined): Buffer {
+  return zstdDecompressSync(packed, dictionary === undefined ? {} : { dictionary })
 }
 
 export function unpackedText(packed: Uint8Array, dictionary: Uint8Array | undefined): string {
-  return zstdDecompressSync(packed, dictionary === undefined ? {} : { dictionary }).toString()
+  return unpacked(packed, dictionary).toString()
 }

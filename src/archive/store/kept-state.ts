@@ -203,3 +203,7 @@ export function fieldsIn(kind: ArchivedKind, detail: string): readonly FieldDiff
 export function readableFields(fields: readonly FieldDifference[]): readonly FieldDifference[] {
   return parsed(withoutMarks(JSON.stringify(fields))) as readonly FieldDifference[]
 }
+/** All paths of a change whose column only says that they are many. */
+export function pathsOfDetail(detail: string): readonly string[] {
+  return (parsed(detail) as Detail).paths ?? ['']
+}

@@ -95,9 +95,13 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
     events: hasEvents ? kinds.map(({ typeName }) => eventsOf(typeName)) : [],
   })
   yield* relations.addAll(known)
+  const usersByKind = usersOf(kinds, relations, catalog)
   const polymorphicOf = (typeName: string): readonly PolymorphicRelationField[] => {
     const isTaken = catalog.hasField(typeName, 'referencedBy')
-    const by = isTaken ? undefined : referencedByOf(typeName, inferred, relations)
+    const users = (usersByKind.get(typeName) ?? []).flatMap((field) =>
+      field.definition.form === 'reverse' ? [[field.definition.of, field] as const] : [],
+    )
+    const by = isTaken ? undefined : referencedByOf(typeName, inferred, relations, new Map(users))
     const instances = (): PolymorphicRelationField => ({
       name: 'instances',
       relations: relations.reversesOf('instances', definitionType, 'definition'),
@@ -109,7 +113,6 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
       ...(by === undefined ? [] : [by]),
     ]
   }
-  const usersByKind = usersOf(kinds, relations, catalog)
   yield
   const endedProblems: SdlError[] = []
   const declared: Kind[] = []
@@ -241,9 +244,10 @@ function usersOf(
       .flatMap(({ definition }) => (isUse(definition) ? [definition] : [])),
     ({ to }) => to,
   )
+  const ofAnyKind = relations.usesOfAnyKind
   const users = kinds.map((kind): [string, readonly RelationField[]] => {
     const from = kind.typeName
-    const anyUses = relations.ofAnyKind.filter((one) =>
+    const anyUses = ofAnyKind.filter((one) =>
       isAmong(relations.amongOf(relationName(one)), kind, catalog),
     )
     const reverses = [...(uses.get(from) ?? []), ...anyUses].map((user): RelationField => {

@@ -92,6 +92,9 @@ export function amongOf({
   return uses === false ? [] : ((among as Among | null | undefined) ?? undefined)
 }
 
+/** The name of all references of a type that may lead to any kind. */
+export const usesOfAny = 'uses(any)'
+
 const connection = /^(.+)Connection$/
 
 /** Fields of these directives come last, in this order. */
@@ -147,7 +150,29 @@ export class DeclaredRelations {
 
   /** The references to objects of any kind that `@reverse` may name. */
   get ofAnyKind(): readonly ReferenceOfAnyKind[] {
-    return [...this.#ofAnyKind.values()]
+    return [
+      ...this.#ofAnyKind.values(),
+      ...this.usesOfAnyKind.filter(({ name }) => name === usesOfAny),
+    ]
+  }
+
+  /**
+   * The same as `usedBy` counts them: those that no `among` limits as one reference of their type, with all their paths. Each
+   * is read backwards from every kind, so there should be few.
+   */
+  get usesOfAnyKind(): readonly ReferenceOfAnyKind[] {
+    const all = [...this.#ofAnyKind.values()]
+    const limited = all.filter((one) => this.#among.has(relationName(one)))
+    const others = Map.groupBy(
+      all.filter((one) => !limited.includes(one)),
+      ({ from }) => from,
+    )
+    const joined = Array.from(others, ([from, references]) => ({
+      from,
+      name: usesOfAny,
+      paths: references.flatMap(({ paths }) => paths),
+    }))
+    return [...limited, ...joined]
   }
 
   get choices(): readonly ChosenObjects[] {
@@ -485,7 +510,7 @@ export class DeclaredRelations {
         const hint = `write @reverse(of: "${everyKindType}.FIELD"), of a relation that every kind has, @sameLabel, @chooses or @chosenBy`
         throw one.error('field-type', `@${directive} does not lead to several kinds`, hint)
       }
-      const references = this.ofAnyKind
+      const references = [...this.#ofAnyKind.values()]
         .filter((reference) => reference.name === target)
         .map(({ from: to }) => reverseOf(name, typeName, to, target))
       found = { ...field, relations: [...this.reversesOf(name, typeName, target), ...references] }

@@ -11,7 +11,7 @@ import { camelCaseWords } from '../../lib/letter-case.ts'
 import type { DefinitionScope } from './definitions.ts'
 import type { BareKind, PolymorphicRelationField, RelationField } from './kind.ts'
 import type { KindCatalog } from './kind-catalog.ts'
-import type { DeclaredRelations } from './declared-relations.ts'
+import { type DeclaredRelations, usesOfAny } from './declared-relations.ts'
 
 const referenceName = /(?:Ref|Reference|KeySelector)s?$/
 /** A selector of a key has a `key`. Other selectors may select by labels. */
@@ -142,17 +142,18 @@ function kindNamedBy(
   return isOpen ? undefined : first
 }
 
-/** The reverse of all inferred references to a kind; `undefined` if there are none. */
+/** The reverse of all inferred references to a kind; `undefined` if there are none. `users`: its `usedBy`, by what they reverse. */
 export function referencedByOf(
   typeName: string,
   inferred: readonly TypeExtension[],
   known: DeclaredRelations,
+  users: ReadonlyMap<string, RelationField>,
 ): PolymorphicRelationField | undefined {
-  const relations = inferred.flatMap(({ typeName: to, relations: declared }) =>
-    declared.flatMap(({ name, directive }): readonly RelationField[] => {
-      const target = known.find(to, name)?.definition.to
-      // An inferred `objectRef` may refer to any kind.
-      if (target !== (directive === 'objectRef' ? undefined : typeName)) return []
+  const relations = inferred.flatMap(({ typeName: to, relations: declared }) => {
+    const leading = declared.filter(({ name }) => known.find(to, name)?.definition.to === typeName)
+    const ofAny = users.get(`${to}.${usesOfAny}`)
+    const isAny = declared.some(({ directive }) => directive === 'objectRef')
+    const named = leading.map(({ name }): RelationField => {
       const of = `${to}.${name}`
       const definition = {
         form: 'reverse',
@@ -161,9 +162,10 @@ export function referencedByOf(
         to,
         of,
       } as const
-      return [{ definition, many: true }]
-    }),
-  )
+      return { definition, many: true }
+    })
+    return isAny && ofAny !== undefined ? [...named, ofAny] : named
+  })
   if (relations.length === 0) return undefined
   const description =
     'The objects of custom kinds that refer to this one, as inferred from the names of their fields.'

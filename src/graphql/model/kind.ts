@@ -144,10 +144,11 @@ export interface Kind {
   readonly uncached: boolean
 }
 
-/** All relations of a kind: declared ones, the parts of polymorphic ones, `events`, `uses` and `usedBy`. */
+/** All relations of a kind, each once: declared ones, the parts of polymorphic ones, `events`, `uses` and `usedBy`. */
 export function relationFieldsOf(kind: Kind): readonly RelationField[] {
   const { relations, polymorphic, events = [], uses, usedBy } = kind
-  return [relations, polymorphic.flatMap((field) => field.relations), events, uses, usedBy].flat()
+  const ofSeveral = polymorphic.flatMap((field) => field.relations)
+  return [...new Set([relations, ofSeveral, events, uses, usedBy].flat())]
 }
 
 /** Whether `where` of a kind has `usedBy`, which no index has the name of. */

@@ -123,6 +123,7 @@ export function* resolveRelations(
     }
     yield
   }
+  const anyByName = new Map(ofAnyKind.map((one) => [relationName(one), one]))
   const byName = new Map(definitions.map((definition) => [relationName(definition), definition]))
   const owned = ownedTypes(definitions)
   const uses = new Map<Kind, readonly UseWay[]>()
@@ -136,7 +137,7 @@ export function* resolveRelations(
         return [useWayOf(found, chooserPlaces(field.definition))]
       if (field.definition.form !== 'reverse') return []
       const { of } = field.definition
-      const any = ofAnyKind.find((one) => relationName(one) === of)
+      const any = anyByName.get(of)
       const reference = byName.get(of) ?? (any && referenceTo(kind.typeName, any))
       if (reference?.form === 'selects') return [useWayOf(found, selectorPlaces(reference))]
       if (reference?.form === 'reference' || reference?.form === 'numbered')

@@ -37,6 +37,11 @@ export function useFrameKeys({
     { keys: 'g o', does: said.go(overview), run: () => void navigate({ to: '/' }) },
     { keys: 'g b', does: said.go(problems), run: () => void navigate({ to: '/problems' }) },
     {
+      keys: 'g h',
+      does: said.go(words.timeline.title),
+      run: () => void navigate({ to: '/changes' }),
+    },
+    {
       keys: 'g a',
       does: said.go(applications),
       run: () => void navigate({ to: '/applications' }),

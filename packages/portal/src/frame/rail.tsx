@@ -30,6 +30,9 @@ export function Rail({ isFolded }: { readonly isFolded: boolean }) {
         <Entry icon="problems" to="/problems" mark={<ProblemBadge />}>
           {words.frame.problems}
         </Entry>
+        <Entry icon="recent" to="/changes">
+          {words.timeline.title}
+        </Entry>
         <Entry icon="applications" to="/applications">
           {words.frame.applications}
         </Entry>

@@ -5,6 +5,7 @@ import { Failure, Notice } from '../look/notice.tsx'
 import { PlaceLink } from '../look/place-link.tsx'
 import { words } from '../words.ts'
 import { Access } from './access.tsx'
+import { HistoryTab } from '../timeline/history-tab.tsx'
 import { Events } from './events.tsx'
 import { type LiveObject, type SeenObject, useLiveObject } from './live-object.ts'
 import { ObjectHeader } from './object-header.tsx'
@@ -20,7 +21,7 @@ const LogsTab = lazy(async () => ({ default: (await import('../logs/logs-tab.tsx
 const YamlTab = lazy(async () => ({ default: (await import('./yaml-tab.tsx')).YamlTab }))
 
 /** The tabs, in the order of their keys. */
-const tabs = ['summary', 'related', 'graph', 'events', 'logs', 'yaml', 'access'] as const
+const tabs = ['summary', 'related', 'graph', 'events', 'logs', 'yaml', 'history', 'access'] as const
 
 export type ObjectTab = (typeof tabs)[number]
 
@@ -95,7 +96,7 @@ export function ObjectView({
     return () => window.removeEventListener('keydown', pressed)
   }, [onTab, shown])
   const at = shown.includes(tab) ? tab : 'summary'
-  if (object === undefined) return <Absent live={live} isPage={isPage} />
+  if (object === undefined) return <Absent id={id} live={live} isPage={isPage} />
   return (
     <article className={styles['view']}>
       {isPage ? <ViewTitle title={`${object.kind} ${object.name}`} /> : null}
@@ -151,6 +152,8 @@ function Content({ tab, object }: { readonly tab: ObjectTab; readonly object: Se
           <YamlTab object={object} />
         </Suspense>
       )
+    case 'history':
+      return <HistoryTab id={object.id} object={object} />
     case 'access':
       return <Access object={object} />
   }
@@ -158,9 +161,11 @@ function Content({ tab, object }: { readonly tab: ObjectTab; readonly object: Se
 
 /** What stands in place of an object that is not there, or not yet. */
 function Absent({
+  id,
   live: { state, errors },
   isPage,
 }: {
+  readonly id: string
   readonly live: LiveObject
   readonly isPage: boolean
 }) {
@@ -183,6 +188,7 @@ function Absent({
           <p>{words.object.missing.text}</p>
         </Notice>
       )}
+      {state === 'missing' ? <HistoryTab id={id} /> : null}
       <PlaceLink to="overview" className={styles['next']}>
         {words.object.overview}
       </PlaceLink>

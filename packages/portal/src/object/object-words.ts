@@ -34,6 +34,7 @@ export const objectWords = {
     events: 'Events',
     logs: 'Logs',
     yaml: 'YAML',
+    history: 'History',
     access: 'Access',
   },
   path: 'Where the object belongs',

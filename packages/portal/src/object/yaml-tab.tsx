@@ -42,19 +42,22 @@ export function YamlTab({ object }: { readonly object: SeenObject }) {
 }
 
 /** The object as YAML, read-only: it can be searched and folded, and what has changed since it was opened is marked. */
-function YamlView({
+export function YamlView({
   object,
   done,
   edit,
+  since,
 }: {
   readonly object: SeenObject
   /** What an edit has done. */
   readonly done: string | undefined
   /** Absent: the user may not change it, or the gateway takes no writes. */
   readonly edit?: () => void
+  /** An earlier state, to compare it with. Absent: as it was when it was opened. */
+  readonly since?: { readonly text: string; readonly at: Date }
 }) {
   const text = yamlOf(object.json)
-  const [opened, setOpened] = useState(() => ({ text, at: new Date() }))
+  const [opened, setOpened] = useState(() => since ?? { text, at: new Date() })
   const [isOnly, setOnly] = useState(false)
   const [changes, setChanges] = useState(0)
   const place = useRef<HTMLDivElement>(null)

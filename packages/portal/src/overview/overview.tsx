@@ -8,6 +8,7 @@ import { words } from '../words.ts'
 import { Capacity } from './capacity.tsx'
 import { Clusters } from './clusters.tsx'
 import { HealthByKind } from './health-by-kind.tsx'
+import { LatestChanges } from './latest-changes.tsx'
 import { ShowQuery } from '../frame/show-query.tsx'
 import { ProblemsDocument } from '../gateway/documents.ts'
 import styles from './overview.module.css'
@@ -40,6 +41,7 @@ export function Overview() {
       <div className={styles['columns']}>
         <div className={styles['now']}>
           <WorstProblems />
+          <LatestChanges />
           <Warnings />
         </div>
         <div className={styles['beside']}>

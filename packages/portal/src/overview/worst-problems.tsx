@@ -20,7 +20,12 @@ export function WorstProblems() {
     <Section title={words.frame.problems} aside={totalCount === 0 ? null : totalCount}>
       <ul>
         {rows.map((problem) => (
-          <ProblemLine key={problem.id} problem={problem} hasCluster={hasSeveralClusters(scope)} />
+          <ProblemLine
+            key={problem.id}
+            problem={problem}
+            before={problems.before.get(problem.id)}
+            hasCluster={hasSeveralClusters(scope)}
+          />
         ))}
       </ul>
       {totalCount === undefined || totalCount <= rows.length ? null : (

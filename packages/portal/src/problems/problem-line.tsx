@@ -1,18 +1,26 @@
-import type { ProblemRowFragment as ProblemRow } from '../gateway/documents.ts'
+import type {
+  ChangeRowFragment as ChangeRow,
+  ProblemRowFragment as ProblemRow,
+} from '../gateway/documents.ts'
 import { Age } from '../look/age.tsx'
 import { PlaceLink } from '../look/place-link.tsx'
+import { ChangeLine, FieldChanges } from '../timeline/change-line.tsx'
 import { words } from '../words.ts'
 import styles from './problem-line.module.css'
 
 const said = words.problems
+const mostFields = 2
 const shapes = { CRITICAL: '▲', WARNING: '△' } as const
 
 /** A problem: what has it, why as a sentence, with the reason's own word for searching, and since when. */
 export function ProblemLine({
   problem,
   hasCluster,
+  before = [],
 }: {
   readonly problem: ProblemRow
+  /** What changed before it, what explains it first. */
+  readonly before?: readonly ChangeRow[] | undefined
   /** Whether the name of the cluster does not go without saying. */
   readonly hasCluster: boolean
 }) {
@@ -66,7 +74,18 @@ export function ProblemLine({
             {message}
           </p>
         )}
-        {change === null ? null : <RevisionFields change={change} />}
+        {before.length > 0 ? (
+          <div className={styles['before']}>
+            <span className={styles['ready']}>{words.timeline.before}</span>
+            <ol>
+              {before.map((one) => (
+                <ChangeLine key={one.id} change={one} fields={mostFields} />
+              ))}
+            </ol>
+          </div>
+        ) : change === null ? null : (
+          <RevisionFields change={change} />
+        )}
         {lastEvent === null ? null : (
           <p className={styles['event']} title={lastEvent.message ?? undefined}>
             {lastEvent.reason} {words.overview.times(lastEvent.count)},{' '}
@@ -81,33 +100,13 @@ export function ProblemLine({
   )
 }
 
-const shownFields = 2
-
-/** What the last revision of a workload has changed: the field, and its value before and after. */
+/** What the last revision of a workload has changed. */
 function RevisionFields({ change }: { readonly change: NonNullable<ProblemRow['change']> }) {
   const { from, to, changes } = change
-  if (changes.length === 0) return null
-  // What the containers do comes before labels and annotations.
-  const byWeight = changes.toSorted((one, other) => (one.path < other.path ? 1 : -1))
-  const sentences = byWeight.map(
-    ({ path, before, after }) => `${fieldOf(path)} ${shown(before)} → ${shown(after)}`,
+  return changes.length === 0 ? null : (
+    <div className={styles['before']}>
+      <span className={styles['ready']}>{said.revision(from, to)}</span>
+      <FieldChanges fields={changes} count={changes.length} most={mostFields} />
+    </div>
   )
-  const others = changes.length - shownFields
-  return (
-    <p className={styles['event']} title={sentences.join('\n')}>
-      {said.revision(from, to)} {sentences.slice(0, shownFields).join(', ')}
-      {others > 0 ? `, ${said.others(others)}` : null}
-    </p>
-  )
-}
-
-/** The last steps of a path that say what it is: `containers/0/image` is `image`. */
-function fieldOf(path: string): string {
-  const steps = path.split('/').filter((step) => !/^\d*$/.test(step))
-  return steps.slice(-1).join('') || path
-}
-
-function shown(value: unknown): string {
-  if (value === null) return '–'
-  return typeof value === 'string' ? value : JSON.stringify(value)
 }

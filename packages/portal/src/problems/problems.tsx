@@ -53,7 +53,12 @@ export function Problems() {
       <ProblemGaps problems={problems} />
       <ul>
         {rows.map((problem) => (
-          <ProblemLine key={problem.id} problem={problem} hasCluster={hasCluster} />
+          <ProblemLine
+            key={problem.id}
+            problem={problem}
+            before={problems.before.get(problem.id)}
+            hasCluster={hasCluster}
+          />
         ))}
       </ul>
       {totalCount === undefined ? (

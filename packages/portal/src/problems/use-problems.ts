@@ -1,7 +1,10 @@
 import type { LiveSnapshot } from '@informerql/client'
 import { useLiveCollection } from '@informerql/client/react'
+import { useMemo } from 'react'
 import {
+  type ChangeRowFragment as ChangeRow,
   ProblemCountsDocument,
+  ProblemsChangesBeforeDocument,
   type ProblemRowFragment as ProblemRow,
   ProblemsDocument,
   type ProblemSeverity,
@@ -25,6 +28,8 @@ export interface Problems extends LiveSnapshot<ProblemRow> {
   readonly totalCount: number | undefined
   /** The types that the gateway should have looked at, and could not. */
   readonly notLookedAt: readonly string[]
+  /** What changed before each problem, by its `id`, as far as it is known. */
+  readonly before: ReadonlyMap<string, readonly ChangeRow[]>
 }
 
 /** Numbers are asked for again and again. */
@@ -75,12 +80,35 @@ export function useProblems(filter: ProblemFilter, first: number): Problems {
   const { data, isPrevious } = useAnswer(ProblemCountsDocument, countVariables(scope, filter), {
     everyMs,
   })
+  const before = useChangesBefore(problemVariables(scope, filter, first), live.rows.length > 0)
   const { totalCount, notLookedAt = [] } = (isPrevious ? undefined : data?.problems) ?? {}
   const { rows, status } = live
   // All of them are here, unless the page is full.
   const isAll = status !== 'loading' && rows.length < first
   const known = totalCount === undefined ? undefined : Math.max(totalCount, rows.length)
-  return { ...live, totalCount: isAll ? rows.length : known, notLookedAt }
+  return { ...live, totalCount: isAll ? rows.length : known, notLookedAt, before }
+}
+
+/** The changes before each problem, asked for while problems are shown. None without an archive. */
+function useChangesBefore(
+  variables: ProblemsSubscriptionVariables,
+  enabled: boolean,
+): Problems['before'] {
+  const { data } = useAnswer(ProblemsChangesBeforeDocument, variables, {
+    enabled,
+    // Without an archive the answer stays the same.
+    everyMs: (given) =>
+      given?.problems?.nodes.every(({ changesBefore }) => changesBefore === null) === true
+        ? 300_000
+        : 10_000,
+  })
+  return useMemo(
+    () =>
+      new Map(
+        data?.problems?.nodes.map(({ id, changesBefore }) => [id, changesBefore ?? []]) ?? [],
+      ),
+    [data],
+  )
 }
 
 /** How many problems a severity has in the scope, and how many each kind. */

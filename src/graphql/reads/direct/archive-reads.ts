@@ -135,32 +135,35 @@ async function answerOf(
 const searchedAtOnce = 500
 const maxPages = 10
 
+/** One page. A question looks at a bounded number of rows, so an empty page may not be the end. */
 async function foundChanges(
   archive: ArchiveReads,
   { test, ...question }: SearchedChanges,
   inTurn: InTurn,
 ): Promise<ChangesPage> {
-  if (test === undefined) return await inTurn(() => archive.changes(question))
-  const isFollowing = question.following !== undefined
+  const { following, limit } = question
   const found: ArchivedChange[] = []
-  let from = isFollowing ? question.following : question.before
+  let from = following ?? question.before
   let gaps: ChangesPage['gaps'] = []
   for (let read = 0; read < maxPages; read += 1) {
-    const place = from === undefined ? {} : isFollowing ? { following: from } : { before: from }
-    const asked = { ...question, ...place, limit: searchedAtOnce }
+    const place = following === undefined ? { before: from } : { following: from }
+    const asked = {
+      ...question,
+      ...(from !== undefined && (place as { readonly before: string })),
+      ...(test !== undefined && { limit: searchedAtOnce }),
+    }
     // oxlint-disable-next-line no-await-in-loop -- each page begins where the last one ends
     const page = await inTurn(() => archive.changes(asked))
     if (read === 0) ({ gaps } = page)
     for (const [at, change] of page.changes.entries()) {
-      from = change.id
-      if (test.accepts(change)) found.push(change)
-      if (found.length < question.limit) continue
+      if (test?.accepts(change) !== false) found.push(change)
       const isLast = at === page.changes.length - 1
-      const end = isLast ? (page.end ?? from) : from
-      return { changes: found, hasMore: page.hasMore || !isLast, gaps, end }
+      if (found.length < limit || isLast) continue
+      return { changes: found, hasMore: true, gaps, end: change.id }
     }
     from = page.end ?? from
-    if (!page.hasMore) return { changes: found, hasMore: false, gaps, end: from }
+    const isDone = test === undefined ? found.length > 0 : found.length >= limit
+    if (!page.hasMore || isDone) return { changes: found, hasMore: page.hasMore, gaps, end: from }
   }
   return { changes: found, hasMore: true, gaps, end: from }
 }

@@ -143,7 +143,8 @@ export function readChangesFrame(
   }
   const { id: before = beginning, scope: seen = '', gaps: told = '' } = followed.place ?? {}
   const incomplete = incompleteOf(run, followed, asked, found, unreachable)
-  const changes = isReset ? (found?.changes ?? []) : (found?.changes.toReversed() ?? [])
+  const all = found?.changes ?? []
+  const changes = isReset ? all.slice(0, sizeOf(run, args)) : all.toReversed()
   const gaps = JSON.stringify(incomplete)
   const place = {
     id: found === undefined ? before : reachedBy(found, isReset, before),
@@ -193,13 +194,17 @@ function foundNext(
   const filter = changeFilter(args)
   const none = { changes: [], hasMore: false, gaps: [], end: undefined }
   if (parts.length === 0 || filter.types?.length === 0) return none
-  const { size } = pageSizeOf({ first: args.first ?? null }, maxPageSize)
+  const size = sizeOf(run, args)
   if (place === undefined) {
-    const found = run.direct.archive('changes', { parts, ...filter, limit: Math.max(1, size) })
-    return found && { ...found, changes: found.changes.slice(0, size) }
+    return run.direct.archive('changes', { parts, ...filter, limit: Math.max(1, size) })
   }
   const limit = Math.min(maxPageSize, maxFrameObjects)
   return run.direct.archive('changes', { parts, ...filter, following: place.id, limit })
+}
+
+/** The number of changes in a frame with a reset. */
+function sizeOf({ limits }: ReadRun, { first = null }: ChangesSubscriptionArguments): number {
+  return pageSizeOf({ first }, limits.maxPageSize).size
 }
 
 /** The number of the last change that was looked at. */

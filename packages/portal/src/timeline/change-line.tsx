@@ -1,0 +1,124 @@
+import type { ChangeRowFragment as ChangeRow } from '../gateway/documents.ts'
+import { Age } from '../look/age.tsx'
+import { PlaceLink } from '../look/place-link.tsx'
+import { words } from '../words.ts'
+import styles from './timeline.module.css'
+
+const said = words.timeline
+const shownFields = 4
+
+/** One change: when, of what, by whom, and the fields before and after. */
+export function ChangeLine({
+  change,
+  isOfOne = false,
+  fields = shownFields,
+  compare,
+}: {
+  readonly change: ChangeRow
+  /** Whether the object goes without saying. */
+  readonly isOfOne?: boolean
+  /** How many fields are shown. */
+  readonly fields?: number
+  /** Shows the object as it was. Absent: it cannot be shown. */
+  readonly compare?: (() => void) | undefined
+}) {
+  const { type, time, after, manager, repeats, object } = change
+  const { id, kind, namespace, name } = object
+  return (
+    <li className={styles['change']} data-type={type}>
+      <span className={styles['when']}>
+        <Age since={time} />
+      </span>
+      <div className={styles['what']}>
+        <p className={styles['line']}>
+          <span className={styles['type']}>{said.types[type]}</span>
+          {isOfOne ? null : (
+            <PlaceLink to={{ object: id }} className={styles['name']}>
+              <span className={styles['dim']}>{kind} </span>
+              {namespace === null ? null : <span className={styles['dim']}>{namespace}/</span>}
+              {name}
+            </PlaceLink>
+          )}
+          <span className={styles['dim']}>
+            {manager === null ? null : said.by(manager)}
+            {repeats > 1 ? ` ${words.overview.times(repeats)}` : null}
+          </span>
+          {compare === undefined ? null : (
+            <button type="button" className={styles['compare']} onClick={compare}>
+              {said.compare}
+            </button>
+          )}
+        </p>
+        {after === null ? null : (
+          <p className={styles['dim']}>{said.late(new Date(after).toLocaleString())}</p>
+        )}
+        {type === 'ADDED' ? null : (
+          <FieldChanges fields={change.fields} count={change.fieldCount} most={fields} />
+        )}
+      </div>
+    </li>
+  )
+}
+
+interface FieldChange {
+  readonly path: string
+  readonly before: unknown
+  readonly after: unknown
+  readonly masked?: boolean
+}
+
+/** Fields before and after, those of the specification first. */
+export function FieldChanges({
+  fields,
+  count,
+  most,
+}: {
+  readonly fields: readonly FieldChange[]
+  /** Of all fields. */
+  readonly count: number
+  /** How many are shown. */
+  readonly most: number
+}) {
+  const shown = fields.toSorted((one, other) => weightOf(one) - weightOf(other)).slice(0, most)
+  if (shown.length === 0) return null
+  return (
+    <ul className={styles['fields']}>
+      {shown.map(({ path, before, after, masked }) => (
+        <li key={path}>
+          <code title={path}>{shortPath(path)}</code>{' '}
+          {masked === true ? (
+            <span className={styles['dim']}>{said.masked}</span>
+          ) : (
+            <>
+              <del>{valueText(before)}</del> → <ins>{valueText(after)}</ins>
+            </>
+          )}
+        </li>
+      ))}
+      {count > shown.length ? (
+        <li className={styles['dim']}>{words.problems.others(count - shown.length)}</li>
+      ) : null}
+    </ul>
+  )
+}
+
+/** What was asked for comes before what was found, and that before labels. */
+function weightOf({ path }: FieldChange): number {
+  if (path.startsWith('/metadata')) return 2
+  return path.startsWith('/status') ? 1 : 0
+}
+
+/** The end of a path, without the steps that all of a kind have: `containers/0/image`. */
+function shortPath(path: string): string {
+  const steps = path.split('/').slice(1)
+  const short = steps.slice(-3).join('/').replaceAll('~1', '/').replaceAll('~0', '~')
+  return steps.length > 3 ? `…/${short}` : short
+}
+
+const longest = 80
+
+function valueText(value: unknown): string {
+  if (value === null || value === undefined) return '–'
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return text.length > longest ? `${text.slice(0, longest)}…` : text
+}

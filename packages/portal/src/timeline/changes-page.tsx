@@ -1,0 +1,65 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { ShowQuery } from '../frame/show-query.tsx'
+import { useViewTitle } from '../frame/view-title.ts'
+import { FollowChangesDocument } from '../gateway/documents.ts'
+import { clustersOf, useScope } from '../scope.ts'
+import { words } from '../words.ts'
+import styles from './timeline.module.css'
+import { Timeline } from './timeline.tsx'
+
+const said = words.timeline
+const filters = ['type', 'name', 'manager', 'path'] as const
+
+/** Which changes a timeline shows, as its address has it: parts of names, and a kind's type. */
+export type ChangeFilter = { readonly [filter in (typeof filters)[number]]?: string }
+
+/** What has changed in the scope, of all kinds. */
+export function ChangesPage() {
+  useViewTitle(said.title)
+  const { scope } = useScope()
+  const search = useSearch({ from: '/changes' })
+  const navigate = useNavigate({ from: '/changes' })
+  const { type, name, manager, path } = search
+  const of = useMemo(() => {
+    const contains = { name, manager, path }
+    const where = Object.fromEntries(
+      Object.entries(contains).flatMap(([key, text]) =>
+        text === undefined ? [] : [[key, { contains: text }]],
+      ),
+    )
+    return {
+      ...clustersOf(scope),
+      namespaces: scope.namespaces?.slice() ?? null,
+      types: type === undefined ? null : [type],
+      where: Object.keys(where).length === 0 ? null : where,
+    }
+  }, [scope, type, name, manager, path])
+  return (
+    <section className={styles['view']}>
+      <h1>{said.title}</h1>
+      <form
+        className={styles['filters']}
+        role="search"
+        onSubmit={(event) => event.preventDefault()}
+      >
+        {filters.map((filter) => (
+          <input
+            key={filter}
+            type="search"
+            aria-label={said.filters[filter]}
+            placeholder={said.filters[filter]}
+            defaultValue={search[filter] ?? ''}
+            onChange={({ target }) => {
+              const text = target.value.trim()
+              const changed = { [filter]: text === '' ? undefined : text }
+              void navigate({ search: (before) => ({ ...before, ...changed }), replace: true })
+            }}
+          />
+        ))}
+        <ShowQuery document={FollowChangesDocument} variables={of} />
+      </form>
+      <Timeline of={of} />
+    </section>
+  )
+}

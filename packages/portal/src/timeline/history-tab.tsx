@@ -1,0 +1,89 @@
+import { lazy, Suspense, useMemo, useState } from 'react'
+import { type ChangeRowFragment as ChangeRow, PastObjectDocument } from '../gateway/documents.ts'
+import { useAnswer } from '../gateway/gateway.ts'
+import { Failure } from '../look/notice.tsx'
+import controls from '../look/controls.module.css'
+import type { SeenObject } from '../object/live-object.ts'
+import { yamlOf } from '../object/yaml-text.ts'
+import { words } from '../words.ts'
+import styles from './timeline.module.css'
+import { Timeline } from './timeline.tsx'
+
+const YamlView = lazy(async () => ({ default: (await import('../object/yaml-tab.tsx')).YamlView }))
+
+const said = words.timeline
+
+/** What has changed of an object, or around it, and the object as it was beside what it is. */
+export function HistoryTab({
+  id,
+  object,
+}: {
+  readonly id: string
+  /** Absent: it is gone. */
+  readonly object?: SeenObject
+}) {
+  const [isWide, setWide] = useState(false)
+  const [then, setThen] = useState<ChangeRow>()
+  const of = useMemo(() => (isWide ? { around: id, depth: 2 } : { ids: [id] }), [id, isWide])
+  if (then !== undefined && object !== undefined) {
+    return <Compared object={object} change={then} leave={() => setThen(undefined)} />
+  }
+  return (
+    <div className={styles['view']}>
+      {object === undefined ? null : (
+        <label className={styles['note']}>
+          <input
+            type="checkbox"
+            checked={isWide}
+            onChange={({ target }) => setWide(target.checked)}
+          />{' '}
+          {said.wide}
+        </label>
+      )}
+      <Timeline
+        of={of}
+        isOfOne={!isWide}
+        compare={object === undefined || isWide ? undefined : setThen}
+      />
+    </div>
+  )
+}
+
+/** The object as it was after a change, with what has changed since. */
+function Compared({
+  object,
+  change,
+  leave,
+}: {
+  readonly object: SeenObject
+  readonly change: ChangeRow
+  readonly leave: () => void
+}) {
+  const { data, errors, isPending } = useAnswer(PastObjectDocument, {
+    id: object.id,
+    version: change.resourceVersion,
+  })
+  const json = data?.then?.json
+  const since = useMemo(
+    () => (json === undefined ? undefined : { text: yamlOf(json), at: new Date(change.time) }),
+    [json, change.time],
+  )
+  return (
+    <div className={styles['past']}>
+      <div className={styles['filters']}>
+        <button type="button" className={controls['button']} onClick={leave}>
+          {said.back}
+        </button>
+      </div>
+      {since === undefined ? (
+        isPending ? null : (
+          <Failure errors={errors} />
+        )
+      ) : (
+        <Suspense fallback={null}>
+          <YamlView object={object} done={undefined} since={since} />
+        </Suspense>
+      )}
+    </div>
+  )
+}

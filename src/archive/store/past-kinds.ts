@@ -1,0 +1,179 @@
+/*
+ * What a question about the past is about: the kinds of its parts that the archive has, which of their objects the caller may
+ * see, and of which times the archive does not know everything.
+ */
+
+import { splitObjectKey } from '../../kubernetes/object.ts'
+import type { ArchivedKind, ArchiveGap, ArchivePart } from '../archive-calls.ts'
+import type { SqlRow, Statements } from './engine.ts'
+
+/** A kind as its row tells. */
+export interface PastKind {
+  readonly id: number
+  readonly archived: ArchivedKind
+  /** Since when all changes are known; `undefined`: there was no whole list yet. */
+  readonly beginsMs: number | undefined
+  readonly writtenMs: number
+  readonly position: string | undefined
+  /** What the caller asked about; an object counts if it belongs to one of them. */
+  readonly parts: readonly AskedPart[]
+}
+
+interface AskedPart {
+  readonly namespaces: ReadonlySet<string> | undefined
+  readonly keys: ReadonlySet<string> | undefined
+  readonly uids: ReadonlySet<string> | undefined
+}
+
+export interface AskedKinds {
+  /** By id. */
+  readonly kinds: ReadonlyMap<number, PastKind>
+  /** NOT_ARCHIVED. */
+  readonly gaps: readonly ArchiveGap[]
+}
+
+/** More clusters are cheaper to read as all of them. */
+const maxClusters = 100
+
+export async function askedKinds(
+  statements: Statements,
+  parts: readonly ArchivePart[],
+): Promise<AskedKinds> {
+  const clusters = [...new Set(parts.map(({ cluster }) => cluster))]
+  const isFew = clusters.length <= maxClusters
+  const rows = await statements.rows(
+    `SELECT * FROM kinds${isFew ? ` WHERE cluster IN (${places(clusters, 1)})` : ''}`,
+    isFew ? clusters : [],
+  )
+  const byName = new Map(rows.map((row) => [nameOf(kindIn(row)), row]))
+  const kinds = new Map<number, PastKind & { readonly parts: AskedPart[] }>()
+  const gaps = new Map<string, ArchiveGap>()
+  for (const part of parts) {
+    const row = byName.get(nameOf(part))
+    if (row === undefined) {
+      const { cluster, group, resource } = part
+      const gap = { cluster, group, resource, code: 'NOT_ARCHIVED' } as const
+      gaps.set(nameOf(part), { ...gap, fromMs: undefined, toMs: undefined })
+      continue
+    }
+    const id = Number(row['id'])
+    const kind = kinds.get(id) ?? { id, ...pastKind(row), parts: [] }
+    kinds.set(id, kind)
+    const { namespaces, keys, uids } = part
+    kind.parts.push({ namespaces: setOf(namespaces), keys: setOf(keys), uids: setOf(uids) })
+  }
+  return { kinds, gaps: [...gaps.values()] }
+}
+
+/** `$1, $2`: as many as there are values, for `IN`. */
+export function places(values: readonly unknown[], first: number): string {
+  if (values.length === 0) return 'NULL'
+  return values.map((_, at) => `$${first + at}`).join(', ')
+}
+
+function setOf(values: readonly string[] | undefined): ReadonlySet<string> | undefined {
+  return values && new Set(values)
+}
+
+function nameOf({ cluster, group, resource }: Pick<ArchivePart, 'cluster' | 'group' | 'resource'>) {
+  return JSON.stringify([cluster, group, resource])
+}
+
+function kindIn(row: SqlRow): ArchivedKind {
+  return {
+    cluster: String(row['cluster']),
+    group: String(row['api_group']),
+    resource: String(row['resource']),
+    version: String(row['version']),
+    kind: String(row['kind']),
+    namespaced: Number(row['namespaced']) === 1,
+    form: String(row['form']),
+    // What is read was masked when it was written.
+    keysOnly: false,
+    masked: [],
+  }
+}
+
+function pastKind(row: SqlRow): Pick<PastKind, 'archived' | 'beginsMs' | 'writtenMs' | 'position'> {
+  return {
+    archived: kindIn(row),
+    beginsMs: numberIn(row['begins']),
+    writtenMs: Number(row['written']),
+    position: row['position'] === null ? undefined : String(row['position']),
+  }
+}
+
+export function numberIn(value: SqlRow[string] | undefined): number | undefined {
+  return value === null || value === undefined ? undefined : Number(value)
+}
+
+/** Whether an object belongs to what was asked about. */
+export function isAsked({ parts }: PastKind, key: string, uid: string | undefined): boolean {
+  return parts.some(
+    ({ namespaces, keys, uids }) =>
+      (keys === undefined || keys.has(key)) &&
+      (namespaces === undefined || namespaces.has(splitObjectKey(key).namespace)) &&
+      (uids === undefined || uid === undefined || uids.has(uid)),
+  )
+}
+
+/** The keys of all objects that were asked about, if they are at most `most`; else `undefined`. */
+export function askedKeys({ parts }: PastKind, most: number): readonly string[] | undefined {
+  const all = new Set<string>()
+  for (const { keys } of parts) {
+    if (keys === undefined || all.size + keys.size > 2 * most) return undefined
+    for (const key of keys) all.add(key)
+  }
+  return all.size > most ? undefined : [...all]
+}
+
+/** The namespaces of all objects that were asked about, if they are at most `most`; else `undefined`. */
+export function askedNamespaces(
+  kinds: Iterable<PastKind>,
+  most: number,
+): readonly string[] | undefined {
+  const all = new Set<string>()
+  for (const { parts } of kinds) {
+    for (const { namespaces, keys } of parts) {
+      if (namespaces === undefined && keys === undefined) return undefined
+      for (const namespace of namespaces ?? []) all.add(namespace)
+      if (namespaces === undefined) {
+        for (const key of keys ?? []) all.add(splitObjectKey(key).namespace)
+      }
+      if (all.size > most) return undefined
+    }
+  }
+  return [...all]
+}
+
+const maxGaps = 1_000
+
+/** Times between `sinceMs` and `untilMs` in which changes of the kinds were not seen. */
+export async function gapsOf(
+  statements: Statements,
+  kinds: ReadonlyMap<number, PastKind>,
+  sinceMs: number,
+  untilMs: number,
+): Promise<readonly (ArchiveGap & { readonly fromMs: number; readonly toMs: number })[]> {
+  const ids = [...kinds.keys()]
+  const isFew = ids.length <= 1_000
+  const rows = await statements.rows(
+    `SELECT kind_id, begins, ends FROM gaps WHERE ends > $1 AND begins < $2
+       ${isFew ? `AND kind_id IN (${places(ids, 3)})` : ''} ORDER BY ends DESC LIMIT ${maxGaps}`,
+    [Math.floor(sinceMs), Math.floor(untilMs), ...(isFew ? ids : [])],
+  )
+  return rows.flatMap((row) => {
+    const kind = kinds.get(Number(row['kind_id']))
+    if (kind === undefined) return []
+    return [gapOf(kind, 'ARCHIVE_GAP', Number(row['begins']), Number(row['ends']))]
+  })
+}
+
+export function gapOf<From extends number | undefined, To extends number | undefined>(
+  { archived: { cluster, group, resource } }: PastKind,
+  code: ArchiveGap['code'],
+  fromMs: From,
+  toMs: To,
+): ArchiveGap & { readonly fromMs: From; readonly toMs: To } {
+  return { cluster, group, resource, code, fromMs, toMs }
+}

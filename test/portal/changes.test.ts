@@ -1,0 +1,105 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeInBrowser } from '../support/browser.ts'
+import { openPage, type ServedPortal, servePortal } from './portal-page.ts'
+
+const configMaps = { group: '', version: 'v1', resource: 'configmaps' }
+const pods = { group: '', version: 'v1', resource: 'pods' }
+
+const lines = (page: Page) => page.locator('main li[data-type]')
+
+describeInBrowser('The changes of the portal', (browser) => {
+  let portal: ServedPortal
+  beforeAll(async () => {
+    portal = await servePortal({ hasArchive: true })
+  })
+  afterAll(() => portal[Symbol.asyncDispose]())
+
+  const write = (name: string, value: string): void => {
+    const { storage } = portal.cluster
+    const object = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name, namespace: 'payments' },
+      data: { level: value },
+    }
+    if (storage.get(configMaps, 'payments', name) === undefined) storage.create(configMaps, object)
+    else storage.update(configMaps, object)
+  }
+
+  it('appear as they happen, with the field before and after, on their page and on the overview, and are narrowed by the address', async () => {
+    await using opened = await openPage(browser(), portal, { path: '/changes' })
+    const { page } = opened
+    await page.getByRole('heading', { name: 'Changes' }).waitFor()
+    write('settings', 'debug')
+    await lines(page).filter({ hasText: 'Created' }).filter({ hasText: 'settings' }).waitFor()
+    write('settings', 'info')
+    const changed = lines(page).filter({ hasText: 'Changed' }).filter({ hasText: 'settings' })
+    await changed.filter({ hasText: 'data/level debug → info' }).waitFor()
+    write('others', 'x')
+    await lines(page).filter({ hasText: 'others' }).waitFor()
+    await page.getByLabel('Name contains').fill('settings')
+    await lines(page).filter({ hasText: 'others' }).waitFor({ state: 'detached' })
+    expect(new URL(page.url()).searchParams.get('name')).toBe('settings')
+    await changed.waitFor()
+    await opened.audit()
+    await page.goto('/')
+    await page.getByRole('region', { name: 'Latest changes' }).getByText('others').first().waitFor()
+    await opened.audit()
+  })
+
+  it('of one object are in its history, and its state then stands beside what it is', async () => {
+    write('compared', 'one')
+    const { data } = await portal
+      .gateway()
+      .query(
+        '{ objectByRef(apiVersion: "v1", kind: "ConfigMap", namespace: "payments", name: "compared") { id } }',
+      )
+    await using opened = await openPage(browser(), portal, {
+      path: `/objects/${encodeURIComponent(data.objectByRef.id)}?tab=history`,
+    })
+    const { page } = opened
+    await lines(page).filter({ hasText: 'Created' }).waitFor()
+    write('compared', 'two')
+    await lines(page).filter({ hasText: 'data/level one → two' }).waitFor()
+    await opened.audit()
+    await lines(page)
+      .filter({ hasText: 'Created' })
+      .getByRole('button', { name: 'Compare with now' })
+      .click()
+    await page.locator('.cm-deletedChunk').filter({ hasText: 'level: one' }).waitFor()
+    await page.locator('.cm-changedLine').filter({ hasText: 'level: two' }).waitFor()
+    await page.getByRole('button', { name: 'Back to the changes' }).click()
+    await lines(page).filter({ hasText: 'Created' }).waitFor()
+    portal.cluster.storage.delete(configMaps, 'payments', 'compared')
+    await page.reload()
+    await lines(page).filter({ hasText: 'Removed' }).waitFor()
+    expect(await lines(page).count()).toBe(3)
+  })
+
+  it('that explain a problem stand under it', async () => {
+    const { storage } = portal.cluster
+    const pod = (image: string, status: object) => ({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'lone', namespace: 'payments' },
+      spec: { containers: [{ name: 'main', image }] },
+      status,
+    })
+    const container = { name: 'main', imageID: '', restartCount: 0 }
+    const running = { running: { startedAt: new Date().toISOString() } }
+    const runs = { ...container, image: 'shop:1', ready: true, state: running }
+    storage.create(pods, pod('shop:1', { phase: 'Running', containerStatuses: [runs] }))
+    await using opened = await openPage(browser(), portal, { path: '/changes?name=lone' })
+    const { page } = opened
+    await lines(page).filter({ hasText: 'Created' }).waitFor()
+    const waiting = { waiting: { reason: 'ImagePullBackOff', message: 'no such image' } }
+    const fails = { ...container, image: 'shop:2', ready: false, state: waiting }
+    storage.update(pods, pod('shop:2', { phase: 'Running', containerStatuses: [fails] }))
+    await page.goto('/problems')
+    const problem = page.locator('main').getByRole('listitem').filter({ hasText: 'payments/lone' })
+    await problem.first().filter({ hasText: 'image shop:1 → shop:2' }).waitFor()
+    expect(await problem.first().textContent()).toContain('ImagePullBackOff')
+    await opened.audit()
+  })
+})
