@@ -53,6 +53,7 @@ const queries: Readonly<Record<string, readonly [field: string, answer: unknown]
     'objectList(kind: "ConfigMap", ids: ["one/ConfigMap/shop/settings"]) { totalCount }',
     { totalCount: 1 },
   ],
+  changes: [`changes(around: "${deployment}", first: 0) { nodes { id } }`, { nodes: [] }],
 }
 
 const changes = 'changes { type object { name } }'
@@ -75,6 +76,10 @@ const subscriptions: Readonly<Record<string, readonly [field: string, frame: unk
   objectListFacets: [
     'objectListFacets(kind: "ConfigMap", ids: ["one/ConfigMap/shop/settings"]) { totalCount }',
     { totalCount: 1 },
+  ],
+  changes: [
+    `changes(ids: ["${deployment}"], first: 0) { reset changes { id } }`,
+    { reset: true, changes: [] },
   ],
 }
 
@@ -104,6 +109,7 @@ describe('an id by name', () => {
     gateway = await serveGateway({
       clusters: [{ name: 'one', server: simulator.url }],
       allowWrites: true,
+      archive: { url: 'memory:', kinds: ['configMaps'] },
     })
     schema = buildClientSchema(await gateway.data(getIntrospectionQuery()))
   })

@@ -166,7 +166,7 @@ class ArchiveStore implements ArchiveCalls {
     if (kind === undefined) throw new RangeError(`no kind ${batch.kind} was registered`)
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     this.#queue.push({ kind, batch, resolve, reject, sinceMs: performance.now() })
-    this.#writing ??= this.#drain().finally(() => (this.#writing = undefined))
+    this.#writing ??= this.#drain()
     return promise
   }
 
@@ -302,6 +302,8 @@ class ArchiveStore implements ArchiveCalls {
         retryMs = Math.min(2 * retryMs, maxRetryMs)
       }
     }
+    // In the same turn in which nothing waited: a batch that comes later begins anew.
+    this.#writing = undefined
   }
 
   async #prolong(): Promise<void> {

@@ -16,7 +16,7 @@ import type { ProblemPart, ProblemPlace } from '../../../query/problems/problem-
 import { ClientError } from '../../errors/client-error.ts'
 import type { FoundObject, KindView } from '../../prepare/kind-view.ts'
 import type { ChangeValue } from '../../schema/gateway-types.ts'
-import type { SearchedChanges } from '../direct/archive-reads.ts'
+import { archiveOf, type SearchedChanges } from '../direct/archive-reads.ts'
 import { kindOfIdentity } from '../object-read.ts'
 import { ownerReferencesOf } from '../relation-read.ts'
 import type { ReadRun } from '../read-run.ts'
@@ -54,11 +54,14 @@ export function changesBefore(
   first: number | null,
 ): readonly ChangeValue[] | undefined {
   const { size } = pageSizeOf({ first }, run.limits.maxPageSize)
+  const { direct } = run
+  // Before it looks for what may have changed.
+  archiveOf(run.served)
   const questions = questionsOf(run, page)
   const asked = [...questions.values()]
   if (run.parts.isLacking) return undefined
   const own = questions.get(problem)
-  const answers = asked.length === 0 ? [] : run.direct.archive('changesOfEach', asked)
+  const answers = asked.length === 0 ? [] : direct.archive('changesOfEach', asked)
   if (answers === undefined) return undefined
   const answer = own && answers[asked.indexOf(own)]
   return changeValues(run, explained(problem, answer?.changes ?? []).slice(0, size))

@@ -1,16 +1,16 @@
 // Imports internals: what is kept of an object is written by a worker that no request reaches.
 import { expect, it } from 'vitest'
-import type { ArchivedKind } from '../../src/archive/archive-calls.ts'
-import { parsed, undone, undoOf } from '../../src/archive/store/differences.ts'
+import type { ArchivedKind } from '../../../src/archive/archive-calls.ts'
+import { parsed, undone, undoOf } from '../../../src/archive/store/differences.ts'
 import {
   fieldsIn,
   keptChange,
   keptState,
   readableText,
   stateBefore,
-} from '../../src/archive/store/kept-state.ts'
-import { isJsonObject } from '../../src/lib/json.ts'
-import { columnOf, isWithin, marksOf, pathsIn, stepsOf } from '../../src/archive/store/paths.ts'
+} from '../../../src/archive/store/kept-state.ts'
+import { isJsonObject } from '../../../src/lib/json.ts'
+import { columnOf, isWithin, marksOf, pathsIn, stepsOf } from '../../../src/archive/store/paths.ts'
 
 const kindOf = (over: Partial<ArchivedKind> = {}): ArchivedKind => ({
   cluster: 'c',

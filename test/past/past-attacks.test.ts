@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { definitionOf, definitionsPath, versionOf } from '../gateway/definitions.ts'
+import type { Fields } from '../gateway/test-cluster.ts'
+import { core, type PastGateway, startPast, wait } from './past-gateway.ts'
+
+describe('who asks too much of the past', () => {
+  let past: PastGateway
+  beforeAll(async () => {
+    past = await startPast()
+    const { make, seen } = past
+    await make(`${core}/configmaps`, { metadata: { name: 'one' }, data: { a: '1' } })
+    await seen()
+  })
+  afterAll(async () => past[Symbol.asyncDispose]())
+
+  const refusal = async (query: string): Promise<Fields> => {
+    const { errors } = await past.gateway.query(query)
+    return (errors?.[0]?.extensions ?? {}) as Fields
+  }
+
+  it('is refused pages, walks and lists of fields beyond their bounds', async () => {
+    expect(await refusal('{ changes(first: 1000000000) { nodes { id } } }')).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      argument: 'first',
+    })
+    expect(
+      await refusal(
+        '{ changes(around: "one/ConfigMap/default/one", depth: 100) { nodes { id } } }',
+      ),
+    ).toMatchObject({ code: 'BAD_USER_INPUT', argument: 'depth' })
+    expect(await refusal('{ changes { nodes { fields(first: 201) { path } } } }')).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      argument: 'first',
+    })
+    const ids = Array.from({ length: 501 }, (_, at) => `"one/ConfigMap/default/no-${at}"`)
+    expect(await refusal(`{ changes(ids: [${ids.join()}]) { nodes { id } } }`)).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      argument: 'ids',
+    })
+    expect(
+      await refusal(
+        '{ changes(since: "2026-01-02T00:00:00Z", until: "2026-01-01T00:00:00Z") { nodes { id } } }',
+      ),
+    ).toMatchObject({ code: 'BAD_USER_INPUT', argument: 'until' })
+  })
+
+  it('is refused hundreds of questions in one operation, and has the same one asked once', async () => {
+    const aliases = (count: number, of: (at: number) => string): string =>
+      `{ configMap(namespace: "default", name: "one") { ${Array.from({ length: count }, (_, at) => `h${at}: history(${of(at)}) { nodes { type } }`).join(' ')} } }`
+    expect(await refusal(aliases(300, (at) => `first: ${at + 1}`))).toMatchObject({
+      code: 'QUERY_TOO_COSTLY',
+    })
+    const { errors, data } = await past.gateway.query(aliases(300, () => 'first: 1'))
+    expect(errors).toBeUndefined()
+    expect(data.configMap.h299).toEqual({ nodes: [{ type: 'ADDED' }] })
+  })
+
+  it('does not keep others waiting', async () => {
+    const { gateway } = past
+    const heavy = Array.from({ length: 200 }, (_, at) =>
+      gateway.query(
+        `{ changes(first: 500, where: { path: { contains: "no such place ${at}" } }) { nodes { id } } }`,
+      ),
+    )
+    const { pods } = await gateway.data('{ pods { totalCount } }')
+    expect(pods.totalCount).toBeGreaterThanOrEqual(0)
+    const codes = (await Promise.all(heavy)).flatMap(({ errors = [] }) =>
+      errors.map(({ extensions }) => extensions.code),
+    )
+    expect(codes.filter((code) => code === 'INTERNAL')).toEqual([])
+  })
+})
+
+it('keeps the changes of a kind whose definition is gone', async () => {
+  await using past = await startPast('memory', {
+    archive: {
+      url: 'memory:',
+      kinds: ['configMaps', 'pods', 'deployments', 'replicaSets', 'exampleComWidgets'],
+    },
+  })
+  const { make, remove, gateway, seen } = past
+  await make(
+    definitionsPath,
+    definitionOf('Widget', 'example.com', [versionOf('v1', { size: { type: 'integer' } })]),
+  )
+  const path = '/apis/example.com/v1/namespaces/default/widgets'
+  const changes = async (): Promise<Fields> => {
+    const { data } = await gateway.query(
+      '{ changes(types: ["Widget"]) { nodes { type object { kind name object { id } } } incomplete { code to } } }',
+    )
+    return data?.changes ?? {}
+  }
+  await vi.waitFor(async () => {
+    const { data } = await gateway.query(
+      '{ changes(types: ["ExampleComWidget"]) { incomplete { code to } } }',
+    )
+    if (data?.changes?.incomplete[0]?.to === undefined) throw new Error('not served yet')
+    if (data.changes.incomplete.some(({ to }: Fields) => to === null))
+      throw new Error('not begun yet')
+  }, wait)
+  await make(path, {
+    apiVersion: 'example.com/v1',
+    kind: 'Widget',
+    metadata: { name: 'w' },
+    spec: { size: 1 },
+  })
+  await vi.waitFor(async () => {
+    const { data } = await gateway.query(
+      '{ changes(types: ["ExampleComWidget"]) { nodes { type } } }',
+    )
+    if (data.changes.nodes.length === 0) throw new Error('not seen yet')
+  }, wait)
+  await remove(`${definitionsPath}/widgets.example.com`)
+  await vi.waitFor(async () => {
+    const { nodes = [] } = await changes()
+    if (nodes.length === 0) throw new Error('the definition is still served')
+  }, wait)
+  await seen()
+  const { nodes } = await changes()
+  expect(nodes.at(-1)).toMatchObject({
+    type: 'ADDED',
+    object: { kind: 'Widget', name: 'w', object: null },
+  })
+  const { changes: named } = await gateway.data(
+    '{ changes(ids: ["one/Widget.example.com/default/w"]) { nodes { type } } }',
+  )
+  expect(named.nodes.at(-1)).toEqual({ type: 'ADDED' })
+})
