@@ -297,7 +297,7 @@ class ArchiveStore implements ArchiveCalls {
         }
         this.#fails(failure.message)
         if (this.#closing.signal.aborted) this.#end([...this.#queue], failure)
-        this.#forget()
+        this.#forget(true)
         await this.#pause(retryMs)
         retryMs = Math.min(2 * retryMs, maxRetryMs)
       }
@@ -438,13 +438,15 @@ class ArchiveStore implements ArchiveCalls {
   }
 
   /** Forgets what is old, in the background, one pass at a time. */
-  #forget(): void {
+  #forget(isFull = false): void {
     if (this.#forgetting !== undefined || this.#closing.signal.aborted) return
     this.#bytesSinceForgetting = 0
     const isInUse = ({ id, cluster }: { id: number; cluster: string }) =>
       this.#kinds.has(id) || this.#holders?.holds(cluster) === false
     const { signal } = this.#closing
-    this.#forgetting = this.#ask((engine) => forgetOld(engine, this.#kept, isInUse, signal))
+    this.#forgetting = this.#ask((engine) =>
+      forgetOld(engine, { ...this.#kept, isFull }, isInUse, signal),
+    )
       .then(this.#events.bytes, () => undefined)
       .finally(() => (this.#forgetting = undefined))
   }
