@@ -85,7 +85,7 @@ export function rowWriter(
     }
     if (own.length > 0) add('', ownFragment({ kind, type, fields: own, isWhole: false }, compiler))
     own = []
-    const field = new PlanField(type, key, nodes, compiler)
+    const field = compiler.within(key, () => new PlanField(type, key, nodes, compiler))
     const isOfPast = ofPast.has(field.source.form)
     hasPast ||= !isOfPast
     const write = compiler.within(key, () => {
