@@ -7,6 +7,7 @@
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { DamagedTextError } from './bodies.ts'
 import type { Pool, PoolClient } from 'pg'
 import {
   replacing,
@@ -145,14 +146,15 @@ class PostgresEngine implements Engine {
 
   // oxlint-disable-next-line class-methods-use-this
   failure(error: unknown): Failure {
+    if (error instanceof DamagedTextError) return 'other'
     const { code } = error as { readonly code?: unknown }
     if (typeof code !== 'string') {
       // A connection that broke or came to its deadline says so by a message only.
       return error instanceof TypeError || error instanceof RangeError ? 'other' : 'away'
     }
     if (code === missingTable || code === missingRight) return 'away'
-    // Values (22), constraints (23), statements (42) that are wrong are wrong the next time, too; and so are bodies.
-    return /^(22|23|42)...$|^ZSTD_/.test(code) ? 'other' : 'away'
+    // Values (22), constraints (23), statements (42) that are wrong are wrong the next time, too.
+    return /^(22|23|42)...$/.test(code) ? 'other' : 'away'
   }
 
   listen(listener: () => void): void {

@@ -4,6 +4,7 @@
  * part of one. It is for its owner only (0600), and for one process: SQLite's own lock on it is kept until it is closed.
  */
 
+import { DamagedTextError } from './bodies.ts'
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, renameSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type * as sqlite from 'node:sqlite'
@@ -99,9 +100,7 @@ function failureOf(error: unknown): Failure {
     if (code === sqliteCodes.corrupt || code === sqliteCodes.notADatabase) return 'damaged'
     return passing.has(code) ? 'away' : 'other'
   }
-  // A body that is not what was written.
-  const { code: text } = error instanceof Error ? (error as { code?: unknown }) : {}
-  return String(text).startsWith('ZSTD_') ? 'damaged' : 'other'
+  return error instanceof DamagedTextError ? 'damaged' : 'other'
 }
 
 /** https://www.sqlite.org/rescode.html */
