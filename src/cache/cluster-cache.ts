@@ -448,7 +448,7 @@ export class ClusterCache implements AsyncDisposable {
       mayNarrow: connection.account !== undefined,
       wanted,
       lent: () => lent?.(resource, metadataOnly),
-      archived: metadataOnly || isPolled ? undefined : this.#archiveOf(resource),
+      archived: isPolled ? undefined : this.#archiveOf(resource),
       observer: this.#options.observer(resource),
       incarnation: this.incarnationObserver(resource),
       isReachable: () => {

@@ -59,7 +59,8 @@ export class Archiving implements AsyncDisposable {
 
   /** Whether a kind is archived, wherever it is served. */
   isArchived(kind: Kind, { commonKinds, problemKinds }: ServedSchema): boolean {
-    if (kind.metadataOnly || kind.uncached) return false
+    // Of Secrets the metadata says which keys there are; their values never come here.
+    if ((kind.metadataOnly && !isSecret(kind.resource)) || kind.uncached) return false
     const { kinds } = this.#options
     return kinds?.includes(kind.listField) ?? (commonKinds.has(kind) || problemKinds.has(kind))
   }
@@ -141,8 +142,12 @@ export class Archiving implements AsyncDisposable {
     const text = JSON.stringify([codecForm, version, kind, namespaced, masked, serverForm])
     const form = createHash('sha256').update(text).digest('base64url').slice(0, 22)
     const names = { cluster, group, version, kind, namespaced, resource: resource.resource }
-    return { ...names, form, keysOnly: false, masked }
+    return { ...names, form, keysOnly: isSecret(resource), masked }
   }
+}
+
+function isSecret({ group, resource }: ApiResource): boolean {
+  return group === '' && resource === 'secrets'
 }
 
 function placeOf({
