@@ -22,6 +22,8 @@ const selectionOf = (field: GraphQLField<unknown, unknown>, depth: number): stri
   if (isLeafType(type)) return field.name
   if (isAbstractType(type)) return `${field.name} { id kind metadata { name } }`
   if (!isObjectType(type)) return undefined
+  // The past needs an archive.
+  if (type.name === 'ChangeConnection') return undefined
   if (isConnection(type)) {
     const hasFirst = field.args.some(({ name }) => name === 'first')
     return `${field.name}${hasFirst ? '(first: 1)' : ''} { totalCount nodes { __typename } }`

@@ -42,6 +42,8 @@ const selectionOf = (field: GraphQLField<unknown, unknown>, depth: number): stri
   if (isLeafType(type)) return field.name
   if (isAbstractType(type)) return `${field.name} { id }`
   if (!isObjectType(type)) return undefined
+  // The past needs an archive.
+  if (type.name === 'ChangeConnection') return undefined
   if (isConnection(type)) return `${field.name} { totalCount nodes { __typename } }`
   if (isRow(type)) return `${field.name} { id }`
   return depth <= 0 ? undefined : `${field.name} ${fieldsOf(type, depth)}`
@@ -61,8 +63,8 @@ const listFields = (gateway: ServedGateway): readonly ListField[] =>
   Object.values(gateway.gateway.schema.getQueryType()?.getFields() ?? {}).flatMap((field) => {
     const type = getNamedType(field.type)
     if (!isObjectType(type) || !isConnection(type)) return []
-    // A search is no list of a kind.
-    if (field.args.some(isRequiredArgument)) return []
+    // A search is no list of a kind, nor is the past.
+    if (field.args.some(isRequiredArgument) || field.name === 'changes') return []
     const nodes = type.getFields()['nodes']
     const node = nodes === undefined ? undefined : getNamedType(nodes.type)
     return isObjectType(node)
