@@ -3,7 +3,7 @@
  *
  *     npm run -s bench -- archive [--pods 20000] [--changes 20000] [--url postgres://…]
  *
- * Without `--url`: in a file. The time of this thread is that in which its event loop was busy.
+ * Without `--url`: in a file. The time of this thread is that in which its event loop was busy; it makes the texts, too.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -44,8 +44,10 @@ try {
 }
 
 async function measure(archive: Archive): Promise<void> {
+  const cluster = `bench-${Date.now()}`
+  const openedMs = Date.now()
   const kind = await archive.kind({
-    cluster: `bench-${Date.now()}`,
+    cluster,
     group: '',
     resource: 'pods',
     version: 'v1',
@@ -55,14 +57,14 @@ async function measure(archive: Archive): Promise<void> {
     keysOnly: false,
     masked: [],
   })
-  const { cluster, id } = { cluster: '', ...kind }
+  const { id } = kind
   const sources: Source[] = []
   for (const bytes of podTexts({ count: pods, siblings: 50, seed: 1 })) {
     const text = bytes.toString()
     sources.push({ text, metadata: (JSON.parse(text) as Pod).metadata })
   }
   const size = sources.reduce((sum, { text }) => sum + text.length, 0)
-  console.log(`${pods} pods of ${Math.round(size / pods)} bytes ${cluster}`)
+  console.log(`${pods} pods of ${Math.round(size / pods)} bytes`)
 
   await timed('list, a pod', pods, async () => {
     for (let at = 0; at < pods; at += perBatch) {
@@ -77,6 +79,7 @@ async function measure(archive: Archive): Promise<void> {
   const { bytes } = await archive.state()
   console.log(`${Math.round(bytes / pods)} bytes an object`)
 
+  let handingOverMs = 0
   await timed('changes, a change', changes, async () => {
     let version = pods
     const writing = new Set<Promise<void>>()
@@ -87,13 +90,19 @@ async function measure(archive: Archive): Promise<void> {
         if (source === undefined) throw new Error('no pods')
         return textOf(source, version)
       })
-      const write = archive.write(batchOf(id, part, { position: `${version}` }))
+      const batch = batchOf(id, part, { position: `${version}` })
+      const beganMs = performance.now()
+      const write = archive.write(batch)
+      handingOverMs += performance.now() - beganMs
       writing.add(write)
       void write.finally(() => writing.delete(write))
       if (writing.size > 4) await Promise.race(writing)
     }
     await Promise.all(writing)
   })
+  console.log(
+    `${((handingOverMs / changes) * 1_000).toFixed(1)} µs of this thread to hand over a change`,
+  )
   const after = await archive.state()
   console.log(`${Math.round((after.bytes - bytes) / changes)} bytes a change`)
 
@@ -104,6 +113,19 @@ async function measure(archive: Archive): Promise<void> {
   })
   await timed('changes since 1,000 before, a change', 1_000, async () => {
     await archive.changesSince(id, `${pods + changes - 1_000}`, 10_000)
+  })
+  const part = { cluster, group: '', resource: 'pods' }
+  const keys = sources.map(({ metadata: { namespace, name } }) => `${namespace}/${name}`)
+  const some = keys.slice(0, 100)
+  await timed('last hundred changes', 100, async () => {
+    for (let at = 0; at < 100; at += 1) await archive.changes({ parts: [part], limit: 100 })
+  })
+  await timed('history of one object', 100, async () => {
+    for (const key of some) await archive.changes({ parts: [{ ...part, keys: [key] }], limit: 100 })
+  })
+  await timed('one object as it was', 100, async () => {
+    const at = { timeMs: (openedMs + Date.now()) / 2 }
+    for (const key of some) await archive.objectAt({ ...part, key, at })
   })
 }
 

@@ -38,6 +38,7 @@ const maxWaitingBytes = 24 * 2 ** 20
 const recordBytes = 300
 const questionDeadlineMs = 30_000
 const closeDeadlineMs = 5_000
+const startAgainMs = 1_000
 
 /**
  * Opens the archive. Rejects with `ArchiveError` if another process has the file (ARCHIVE_IN_USE), a newer program made it
@@ -78,6 +79,8 @@ class WorkerArchive implements Archive {
   #waitingBytes = 0
   readonly #counts = { rows: 0, dropped: 0, gaps: 0, bytes: 0 }
   #problem: ArchiveError | undefined
+  /** Between the end of a worker and the start of the next one. */
+  #isDown = false
   #isClosed = false
 
   constructor(options: ArchiveOptions, warn: (message: string) => void) {
@@ -207,15 +210,22 @@ class WorkerArchive implements Archive {
     worker.on('error', ({ message }) => this.#warn(`the archive's worker failed: ${message}`))
     worker.on('exit', () => {
       if (this.#isClosed) return
+      this.#isDown = true
       this.#end(`the archive's worker ended`, 'ARCHIVE_UNREACHABLE')
-      this.#worker = this.#start()
-      // In the order of their ids, so that an empty database numbers them in the same way.
-      for (const [, kind] of [...this.#kinds].toSorted(([a], [b]) => a - b)) {
-        this.kind(kind).catch(() => undefined)
-      }
+      setTimeout(() => this.#startAgain(), startAgainMs).unref()
     })
     worker.unref()
     return worker
+  }
+
+  #startAgain(): void {
+    if (this.#isClosed) return
+    this.#isDown = false
+    this.#worker = this.#start()
+    // In the order of their ids, so that an empty database numbers them in the same way.
+    for (const [, kind] of [...this.#kinds].toSorted(([a], [b]) => a - b)) {
+      this.kind(kind).catch(() => undefined)
+    }
   }
 
   #receive(message: WorkerMessage): void {
@@ -281,6 +291,9 @@ class WorkerArchive implements Archive {
 
   #call<T>(method: WorkerCall['method'], parameters: readonly unknown[]): Promise<T> {
     if (this.#isClosed) throw archiveError('ARCHIVE_CLOSED', 'the archive is closed', undefined)
+    if (this.#isDown) {
+      throw archiveError('ARCHIVE_UNREACHABLE', 'the archive starts again', 'try it in a moment')
+    }
     const call = this.#calls++
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const isWrite = method === 'write'

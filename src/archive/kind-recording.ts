@@ -256,6 +256,11 @@ export class KindRecording implements ArchivedResource {
   /** Writes what waits, and ends. Never rejects. */
   async end(): Promise<void> {
     if (!this.#stop.signal.aborted) {
+      const informer = this.#informer
+      // The states were known until now.
+      if (informer !== undefined && this.#mode === 'current' && this.#awayMs === undefined) {
+        this.#gather(informer.store.resourceVersion, [], Date.now(), undefined)
+      }
       this.#seal()
       this.#stop.abort()
       this.#wakeUp()

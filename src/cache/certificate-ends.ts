@@ -39,6 +39,7 @@ export class CertificateEnds {
   #ends: ReadonlyMap<string, CertificateEnd> = new Map()
   #readAtMs = Number.NEGATIVE_INFINITY
   #state: number | undefined
+  #resource: ApiResource | undefined
   #reading: Promise<void> | undefined
   /** Changes with the dates. */
   revision = 0
@@ -53,13 +54,19 @@ export class CertificateEnds {
   }
 
   /** Whether to read the list. `state`: differs when Secrets have come or gone. */
-  isOld(state: number): boolean {
+  isOld(state: number | undefined = this.#state): boolean {
     const ageMs = performance.now() - this.#readAtMs
     return ageMs > (state === this.#state ? oldMs : changedMs)
   }
 
+  /** Reads the list again if it was read, and has become old. */
+  refresh(): void {
+    if (this.#resource !== undefined && this.isOld()) void this.read(this.#resource, this.#state)
+  }
+
   /** Reads the list, once for all who ask meanwhile. Never rejects: what cannot be read stays as it was. */
-  read(resource: ApiResource, state: number): Promise<void> {
+  read(resource: ApiResource, state: number | undefined): Promise<void> {
+    this.#resource = resource
     this.#reading ??= this.#read(resource)
       .catch(() => undefined)
       .finally(() => {

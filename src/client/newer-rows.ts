@@ -53,16 +53,23 @@ export class NewerRows {
     }
   }
 
-  /** A part of an answer with newer rows in it. Its lists lose those that are gone. */
+  /** A part of an answer with newer rows in it. Connections lose those that are gone. */
   #corrected(part: unknown, rows: Rows): unknown {
-    if (Array.isArray(part)) {
-      return part.filter((one) => !isGone(one, rows)).map((one) => this.#corrected(one, rows))
-    }
+    if (Array.isArray(part)) return part.map((one) => this.#corrected(one, rows))
     if (!isObject(part)) return part
-    const own = Object.entries(part).map(([key, value]) => [key, this.#corrected(value, rows)])
+    const own = Object.entries(part).map(([key, value]) => {
+      const isList = (key === 'nodes' || key === 'edges') && Array.isArray(value)
+      const left = isList ? value.filter((one) => !isGone(one, rows)) : value
+      return [key, this.#corrected(left, rows)]
+    })
     const row: Values = Object.fromEntries(own)
     const newer = rows.get(row['id'] as string)
-    return newer === undefined || newer === null ? row : this.#merged(row, newer)
+    if (newer === undefined || newer === null) return row
+    // A reference to an object has its id, and is of another type.
+    const [type, other] = [row['__typename'], newer['__typename']]
+    return type !== undefined && other !== undefined && type !== other
+      ? row
+      : this.#merged(row, newer)
   }
 
   /** The value as `newer` has it. What this does not select stays as it is. */

@@ -150,7 +150,7 @@ class RelayList<Row extends CachedRow> extends ListCache<Row, RecordSourceProxy>
     this.#options = options
     const { parentId = ROOT_ID, connection, filters, subscription, variables } = options
     this.#connectionId = ConnectionHandler.getConnectionID(parentId, connection, filters)
-    this.#rowsId = `client:followed:${followed++}`
+    this.#rowsId = runtime.generateUniqueClientID()
     this.#retained = environment.retain(rowsOf(subscription, variables ?? {}, this.#rowsId))
     lists.add(this as unknown as RelayList<CachedRow>)
   }
@@ -273,9 +273,6 @@ class RelayList<Row extends CachedRow> extends ListCache<Row, RecordSourceProxy>
     await fetchQuery(this.#environment, query, variables, force).toPromise()
   }
 }
-
-/** How many lists have been followed. */
-let followed = 0
 
 /** An operation that selects of the rows of a record what a subscription selects of its objects. */
 function rowsOf(

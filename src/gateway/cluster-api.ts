@@ -11,7 +11,7 @@ import { fieldsOf, textOf } from '../kubernetes/fields.ts'
 import type { OpenApiDocument, OpenApiDocuments } from '../kubernetes/open-api-structures.ts'
 import type { ApiServer } from '../api-server/api-server.ts'
 import { boundedParallel } from '../lib/concurrency.ts'
-import { withoutValuesOf } from '../lib/json-members.ts'
+import { withoutValuesOf } from '../lib/json-text.ts'
 import { type ApiResource, groupVersionPath } from '../kubernetes/api-resource.ts'
 import {
   compareResourceVersions,
@@ -44,22 +44,26 @@ export async function askApi(apiServer: ApiServer, signal: AbortSignal): Promise
   // Reads the version first, so that an unreachable server is reported once.
   const version = await apiServer.version(signal)
   const definitions = new ClusterDefinitions(apiServer)
-  const [discovery, openApi, uid] = await Promise.all([
-    apiServer.discover(signal),
+  const discovering = apiServer.discover(signal)
+  const [discovery, openApi, uid, unlisted] = await Promise.all([
+    discovering,
     apiServer.openApi({ signal }),
     // A failure is harmless: each watch reads the UID again.
     askClusterUid(apiServer, signal).catch(() => undefined),
+    // Beside the documents: both are megabytes of text, and what was read is given back while more is read.
+    discovering.then(async ({ resources }): Promise<Error | undefined> => {
+      if (definitionsResourceOf(resources) === undefined) return undefined
+      try {
+        await definitions.list(signal)
+        return undefined
+      } catch (error) {
+        return error as Error
+      }
+    }),
   ])
   const resources = resourcesByPreference(discovery)
   const failures = failuresOf(discovery, openApi)
-  if (definitionsResourceOf(resources) !== undefined) {
-    try {
-      await definitions.list(signal)
-    } catch (error) {
-      signal.throwIfAborted()
-      failures.push(error as Error)
-    }
-  }
+  if (unlisted !== undefined) failures.push(unlisted)
   signal.throwIfAborted()
   return {
     apiServer,

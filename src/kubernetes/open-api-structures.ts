@@ -12,7 +12,7 @@
  * refused, so that no definition can occupy the process.
  */
 
-import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import { CompressedText } from '../lib/compressed-text.ts'
 import { isRecord } from '../lib/json.ts'
 import { SharedValues } from '../lib/shared-values.ts'
 import {
@@ -313,7 +313,7 @@ export class KindSchema {
   readonly references: readonly string[]
   /** The schema without what is in its properties. */
   readonly outline: OpenApiSchema
-  readonly #text: Uint8Array
+  readonly #text: CompressedText
   #parsed: WeakRef<SharedSchema> | undefined
 
   private constructor(
@@ -329,8 +329,7 @@ export class KindSchema {
     const { description, deprecated, properties = {} } = held.root
     const names = Object.keys(properties).map((name) => [name, {}])
     this.outline = asWritten({ description, deprecated, properties: Object.fromEntries(names) })
-    // A copy: what zlib returns is the beginning of a larger buffer.
-    this.#text = new Uint8Array(deflateRawSync(JSON.stringify(held), compression))
+    this.#text = new CompressedText(JSON.stringify(held))
   }
 
   /** The schema that has been made of this, if anything still holds it. */
@@ -347,7 +346,7 @@ export class KindSchema {
   read(): SharedSchema {
     let parsed = this.#parsed?.deref()
     if (parsed === undefined) {
-      parsed = JSON.parse(inflateRawSync(this.#text).toString()) as SharedSchema
+      parsed = JSON.parse(this.#text.read()) as SharedSchema
       this.#parsed = new WeakRef(parsed)
     }
     return parsed
@@ -381,8 +380,6 @@ export class KindSchema {
 
 const emptySchema: SharedSchema = { root: {}, structures: [], references: [] }
 const sharedSchemas = new SharedValues<KindSchema>()
-
-const compression = { level: 3 } as const
 
 /** A document under `/openapi/v3/<group version path>`, as far as it is used here. */
 export interface OpenApiDocument {

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { SimulatorOptions, Storage } from 'informerql/simulator'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { listsOf } from '../support/request-proxy.ts'
-import { changesOf, namesOf, podOf, RestartedGateway } from './restarted-gateway.ts'
+import { type HeldBehind, resume, type Resumed } from '../gateway/resumed-subscription.ts'
+import { asked, changesOf, namesOf, podOf, RestartedGateway } from './restarted-gateway.ts'
 
 const allPods = '/api/v1/pods'
 const podResource = { group: '', version: 'v1', resource: 'pods' }
@@ -147,5 +148,47 @@ describe('a gateway with an archive that starts again', () => {
     live.leave()
     await world.again()
     expect(await world.names()).toEqual(['a'])
+  })
+
+  it('goes on with several clusters, and with subscriptions over them', async () => {
+    const clusters = [
+      { name: 'one', server: world.proxy.url },
+      { name: 'two', server: world.cluster.url },
+    ]
+    const everywhere = { clusters }
+    const counted = async (): Promise<number> => {
+      const { pods } = await world.gateway.data('{ pods(clusters: ["*"]) { totalCount } }')
+      return pods.totalCount
+    }
+    const follow = (from?: HeldBehind): Resumed =>
+      resume(world.gateway.connect(), { ...asked, field: `${asked.field}, clusters: ["*"]` }, from)
+    await world.again(async () => {}, everywhere)
+    expect(await counted()).toBe(6)
+    const before = follow()
+    await before.until(({ size }) => size === 6)
+    before.leave()
+    const stood = before.seen.at(-1)
+    await world.again(async () => {
+      await world.add('d')
+      await world.remove('a')
+    }, everywhere)
+    expect(await counted()).toBe(6)
+    const live = follow(stood)
+    await live.until(() => namesOf(live).join() === 'b,b,c,c,d,d')
+    expect(live.seen.map(({ frame }) => frame.reset)).not.toContain(true)
+    live.leave()
+    expect(listsOf(world.proxy, allPods)).toEqual([])
+  })
+
+  it('lists kinds anew that are cached by namespaces, and takes nothing from before they were', async () => {
+    expect(await world.names()).toEqual(['a', 'b', 'c'])
+    const cache = { namespaces: ['default'] }
+    for (const options of [{ cache }, { cache }, {}, {}]) {
+      // oxlint-disable-next-line no-await-in-loop -- one restart after the other
+      await world.again(() => world.label('a', randomUUID().slice(0, 8)), options)
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      expect(await world.names()).toEqual(['a', 'b', 'c'])
+    }
+    expect(listsOf(world.proxy, allPods)).toEqual([])
   })
 })

@@ -20,7 +20,8 @@ export const podOf = (name: string, tier = 'x'): Fields => ({
 
 export const ascending = (one: string, other: string): number => (one < other ? -1 : 1)
 
-const asked = {
+/** The pods of a tier. `field` has an open list of arguments. */
+export const asked = {
   field: 'pods(labelSelector: "tier=x", coalesceMs: 0',
   selection: 'metadata { name uid labels }',
 }

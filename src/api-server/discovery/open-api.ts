@@ -19,7 +19,7 @@ import { CodedError } from '../../lib/coded-error.ts'
 import { boundedParallel } from '../../lib/concurrency.ts'
 import { inSlices } from '../../lib/event-loop.ts'
 import { isRecord } from '../../lib/json.ts'
-import { type JsonMember, jsonMembers } from '../../lib/json-members.ts'
+import { type JsonMember, jsonMembers } from '../../lib/json-text.ts'
 import { SharedValues } from '../../lib/shared-values.ts'
 
 /** An OpenAPI document could not be fetched. The other documents are unaffected. */

@@ -166,7 +166,7 @@ class ArchiveStore implements ArchiveCalls {
     if (kind === undefined) throw new RangeError(`no kind ${batch.kind} was registered`)
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     this.#queue.push({ kind, batch, resolve, reject, sinceMs: performance.now() })
-    this.#writing ??= this.#drain().finally(() => (this.#writing = undefined))
+    this.#writing ??= this.#drain()
     return promise
   }
 
@@ -297,11 +297,13 @@ class ArchiveStore implements ArchiveCalls {
         }
         this.#fails(failure.message)
         if (this.#closing.signal.aborted) this.#end([...this.#queue], failure)
-        this.#forget()
+        this.#forget(true)
         await this.#pause(retryMs)
         retryMs = Math.min(2 * retryMs, maxRetryMs)
       }
     }
+    // In the same turn in which nothing waited: a batch that comes later begins anew.
+    this.#writing = undefined
   }
 
   async #prolong(): Promise<void> {
@@ -436,13 +438,15 @@ class ArchiveStore implements ArchiveCalls {
   }
 
   /** Forgets what is old, in the background, one pass at a time. */
-  #forget(): void {
+  #forget(isFull = false): void {
     if (this.#forgetting !== undefined || this.#closing.signal.aborted) return
     this.#bytesSinceForgetting = 0
     const isInUse = ({ id, cluster }: { id: number; cluster: string }) =>
       this.#kinds.has(id) || this.#holders?.holds(cluster) === false
     const { signal } = this.#closing
-    this.#forgetting = this.#ask((engine) => forgetOld(engine, this.#kept, isInUse, signal))
+    this.#forgetting = this.#ask((engine) =>
+      forgetOld(engine, { ...this.#kept, isFull }, isInUse, signal),
+    )
       .then(this.#events.bytes, () => undefined)
       .finally(() => (this.#forgetting = undefined))
   }

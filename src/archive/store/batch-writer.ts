@@ -126,7 +126,7 @@ export class BatchWriter {
     const { kind, batch } = work
     const place = placeOf(kind.id, key)
     const before = rows.states.get(place)
-    const after = keptState(kind.archived, text)
+    const after = keptState(kind.archived, text, before?.text)
     if (before?.text === after.text && before.version === after.version) return
     const isSame = before?.uid === after.uid
     if (before !== undefined && !isSame) await this.#remove(statements, rows, work, key, '')

@@ -15,7 +15,15 @@ import { isJsonObject } from '../../lib/json.ts'
 import { type ArchivedKind, type FieldDifference, maxFields } from '../archive-calls.ts'
 import { changedFields, parsed, shown, type Undo, undone, undoOf } from './differences.ts'
 import { entriesOf, lineOf, managerOf } from './managers.ts'
-import { hasUnknown, isMark, masked, placeOfUnknown, withoutMarks } from './masks.ts'
+import {
+  hasUnknown,
+  isMark,
+  isUntold,
+  masked,
+  namedIn,
+  placeOfUnknown,
+  withoutMarks,
+} from './masks.ts'
 import { withoutNoise } from './noise.ts'
 import { columnOf, edited, manyPaths } from './paths.ts'
 
@@ -62,8 +70,11 @@ interface Detail {
 /** Values that are nested deeper are `null`: nothing below could be compared, or written as JSON. */
 const maxDepth = 500
 
-/** `text`: an object as it came. */
-export function keptState(kind: ArchivedKind, text: string): KeptState {
+/**
+ * `text`: an object as it came. `before`: the text of the row of the same object, which still tells of managers, and of the
+ * keys of a Secret, if the object came without `managedFields`.
+ */
+export function keptState(kind: ArchivedKind, text: string, before?: string): KeptState {
   const came = parsed(text) as Fields
   const apiVersion = kind.group === '' ? kind.version : `${kind.group}/${kind.version}`
   const { managedFields: _, ...metadata } = fieldsOf(came['metadata'])
@@ -74,7 +85,10 @@ export function keptState(kind: ArchivedKind, text: string): KeptState {
     () => undefined,
   ) as Fields
   const entries = entriesOf(came)
-  let object = masked(kind, whole, entries)
+  const known = entries.length === 0 && before !== undefined ? partsOf(before) : undefined
+  const isBare = kind.keysOnly && !('data' in came)
+  const keys = isBare && known !== undefined ? fieldsOf(parsed(known[0]))['data'] : undefined
+  let object = masked(kind, whole, isBare ? (namedIn(entries) ?? Object.keys(fieldsOf(keys))) : [])
   let json: string
   try {
     json = JSON.stringify(object)
@@ -86,7 +100,7 @@ export function keptState(kind: ArchivedKind, text: string): KeptState {
   const labels = Object.entries(fieldsOf(fieldsOf(fieldsOf(object)['metadata'])['labels']))
   const created = Date.parse(textOf(metadata['creationTimestamp']) ?? '')
   return {
-    text: `${json}\n${lineOf(entries)}`,
+    text: `${json}\n${known === undefined ? lineOf(entries) : known[1]}`,
     uid: textOf(metadata['uid']) ?? '',
     version: textOf(metadata['resourceVersion']) ?? '',
     created: Number.isNaN(created) ? null : created,
@@ -129,8 +143,10 @@ export function keptChange(
   if (json === partsOf(after.text)[0]) return undefined
   const to = after.object
   let fields = changedFields(withoutNoise(kind, from), withoutNoise(kind, to), after.entries)
-  if (fields.length === 0 && isUnexplained(from, to)) {
-    const path = placeOfUnknown(from, to)
+  // Keys of a Secret that came without any before are no news.
+  if (kind.keysOnly && !('data' in from)) fields = fields.filter(({ after: key }) => !isUntold(key))
+  if (fields.length === 0 && isUnexplained(kind, from, to)) {
+    const path = kind.keysOnly ? '/data' : placeOfUnknown(from, to)
     fields = [{ path, before: '\u0000m.', after: '\u0000m.', manager: null, masked: true }]
   }
   if (fields.length === 0) return undefined
@@ -165,10 +181,12 @@ function changeOf(
 }
 
 /** Whether there is a new resource version, and nothing differs but perhaps values of which nothing can be told. */
-function isUnexplained(from: object, to: object): boolean {
+function isUnexplained({ keysOnly }: ArchivedKind, from: object, to: object): boolean {
   const [before, after] = [from, to].map((one) => fieldsOf(fieldsOf(one)['metadata']))
   if (before?.['resourceVersion'] === after?.['resourceVersion']) return false
-  return hasUnknown(from, to) && changedFields(from, to, []).length === 0
+  const isBare = keysOnly && !('data' in from && 'data' in to)
+  if (!isBare && !hasUnknown(from, to)) return false
+  return changedFields(from, to, []).every((change) => isBare && isUntold(change.after))
 }
 
 /** The JSON of a row's text, and the line about its managers. */

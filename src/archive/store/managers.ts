@@ -57,13 +57,12 @@ export function managerOf(
   const owning = ([manager]: Entry): boolean => owners.has(manager)
   const left = new Set(after.map((entry) => entry.slice(0, 3).join('\n')))
   const gone = before.filter((entry) => !left.has(entry.slice(0, 3).join('\n')))
+  const isRemoval = changes.some((change) => change.after === null)
   const [manager] =
     changed.findLast(owning) ??
-    (changes.some((change) => change.after === null)
-      ? (changed.at(-1) ?? gone.at(-1))
-      : undefined) ??
-    after.findLast(owning) ??
     changed.at(-1) ??
+    (isRemoval ? gone.at(-1) : undefined) ??
+    after.findLast(owning) ??
     gone.at(-1) ??
     []
   return manager === undefined || manager === '' ? null : manager.replaceAll('\u0000', '')

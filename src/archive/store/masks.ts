@@ -29,11 +29,14 @@ const copies: readonly string[] = [
   'objectset.rio.cattle.io/applied',
 ]
 
-/** An object with marks in place of the values that are not kept. `entries`: its `managedFields`. */
+/**
+ * An object with marks in place of the values that are not kept. `keys`: those of a Secret that came as its metadata only; their
+ * marks are those of no process, since nothing is known of the values.
+ */
 export function masked(
   { keysOnly, masked: paths }: ArchivedKind,
   object: object,
-  entries: readonly Fields[],
+  keys: readonly string[],
 ): object {
   if (!keysOnly && paths.length === 0) return object
   const { uid, resourceVersion } = fieldsOf(fieldsOf(object)['metadata'])
@@ -45,7 +48,9 @@ export function masked(
     ...copies.map((name) => ['metadata', 'annotations', name]),
   ]
   if (keysOnly) {
-    kept = withNamedKeys(fieldsOf(object), entries, String(resourceVersion))
+    const untold = `${begin}.${String(resourceVersion).replaceAll(/\W/g, '')}`
+    const data = Object.fromEntries(keys.map((key) => [key, untold]))
+    if (keys.length > 0) kept = { ...object, data }
     const values = valuesIn(kept)
     const hideCopy = (text: unknown, path: string): unknown =>
       typeof text === 'string' && values.some((value) => text.includes(value))
@@ -59,19 +64,13 @@ export function masked(
   return kept as object
 }
 
-/**
- * Of an object that came as its metadata only, the keys are known by those who manage them. The mark of such a key is that of
- * no process: nothing is known of its value.
- */
-function withNamedKeys(object: Fields, entries: readonly Fields[], version: string): object {
-  if (object['data'] !== undefined) return object
+/** The keys of `data` that the managers of an object own; `undefined`: there are none. */
+export function namedIn(entries: readonly Fields[]): readonly string[] | undefined {
   const steps = entries.flatMap(({ fieldsV1 }) =>
     Object.keys(fieldsOf(fieldsOf(fieldsV1)['f:data'])),
   )
   const names = steps.filter((step) => step.startsWith('f:')).map((step) => step.slice(2))
-  if (names.length === 0) return object
-  const mark = `${begin}.${version.replaceAll(/\W/g, '')}`
-  return { ...object, data: Object.fromEntries(names.map((name) => [name, mark])) }
+  return names.length === 0 ? undefined : [...new Set(names)].toSorted()
 }
 
 /** The values of a Secret, in both forms, but for those too short to be told from other texts. */
@@ -89,6 +88,11 @@ export function isMark(value: unknown): value is string {
     value.startsWith(begin) &&
     /^m[0-9a-f]*\.[\w+/]*$/.test(value.slice(1))
   )
+}
+
+/** Whether a value is the mark of no process. */
+export function isUntold(value: unknown): boolean {
+  return isMark(value) && value.startsWith(`${begin}.`)
 }
 
 /** Whether two values differ as far as can be told: marks of different processes do not say. */

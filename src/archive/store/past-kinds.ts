@@ -65,8 +65,9 @@ export async function askedKinds(
   return { kinds, gaps: [...gaps.values()] }
 }
 
-/** `$1, $2`: as many as there are values. */
+/** `$1, $2`: as many as there are values, for `IN`. */
 export function places(values: readonly unknown[], first: number): string {
+  if (values.length === 0) return 'NULL'
   return values.map((_, at) => `$${first + at}`).join(', ')
 }
 

@@ -13,6 +13,8 @@ import type { Engine, SqlRow, Statements } from './engine.ts'
 export interface Kept {
   readonly keepMs: number
   readonly maxBytes: number
+  /** Whether something found no room: then more is forgotten. */
+  readonly isFull?: boolean
 }
 
 /** Whether a kind is in use: by this process, or perhaps by another one. */
@@ -27,8 +29,10 @@ export async function forgetOld(
 ): Promise<number> {
   const cut = Date.now() - kept.keepMs
   let bytes = await usedBytes(engine)
-  // Some more than what is too much, so that the next rows find room.
-  const most = bytes > kept.maxBytes * 0.95 ? kept.maxBytes * 0.9 : kept.maxBytes
+  // Some more than what is too much, so that the next rows find room, however many they are. A disk that is full for other
+  // reasons does not empty the archive.
+  const isNearlyFull = bytes > kept.maxBytes * 0.95
+  const most = kept.maxBytes * (kept.isFull === true ? 0.5 : isNearlyFull ? 0.9 : 1)
   while (!signal.aborted) {
     const excess = bytes - most
     const count = await engine.transaction((statements) =>

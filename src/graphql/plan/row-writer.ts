@@ -85,26 +85,25 @@ export function rowWriter(
     }
     if (own.length > 0) add('', ownFragment({ kind, type, fields: own, isWhole: false }, compiler))
     own = []
-    const { write, refused } = compiler.within(key, () => {
-      const field = new PlanField(type, key, nodes, compiler)
-      const refusal = answered(field, () => {
-        throw leadsFromPast(field)
-      })
-      const inPast = ofPast.has(field.source.form) ? undefined : refusal
+    const field = compiler.within(key, () => new PlanField(type, key, nodes, compiler))
+    const isOfPast = ofPast.has(field.source.form)
+    hasPast ||= !isOfPast
+    const write = compiler.within(key, () => {
       try {
-        return { write: answered(field, holeWriter(kind, field)), refused: inPast }
+        return answered(field, holeWriter(kind, field))
       } catch (error) {
         const isDirect = error instanceof ClientError && error.code === 'UNSUPPORTED'
         if (!compiler.scope.isLive || !isDirect) throw error
         // Frames do not wait for direct reads: only this field fails in a subscription.
-        const fails = answered(field, () => {
+        return answered(field, () => {
           throw error
         })
-        return { write: fails, refused: inPast }
       }
     })
-    hasPast ||= refused !== undefined
-    add(`${JSON.stringify(key)}:`, write, refused)
+    const refused = answered(field, () => {
+      throw leadsFromPast(field)
+    })
+    add(`${JSON.stringify(key)}:`, write, isOfPast ? write : refused)
   }
   if (members.length === 0) return ownFragment({ kind, type, fields: own, isWhole: true }, compiler)
   if (own.length > 0) add('', ownFragment({ kind, type, fields: own, isWhole: false }, compiler))

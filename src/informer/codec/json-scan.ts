@@ -1,19 +1,4 @@
-/** The characters of JSON: both UTF-16 code units and UTF-8 bytes. */
-export const jsonChar = {
-  quote: 0x22,
-  comma: 0x2c,
-  minus: 0x2d,
-  zero: 0x30,
-  nine: 0x39,
-  colon: 0x3a,
-  openBracket: 0x5b,
-  backslash: 0x5c,
-  closeBracket: 0x5d,
-  /** The first byte of `null`, and of no other value. */
-  n: 0x6e,
-  openBrace: 0x7b,
-  closeBrace: 0x7d,
-} as const
+import { endsScalar, jsonChar } from '../../lib/json-text.ts'
 
 /** Up to this length a loop over the bytes is faster than the native search. */
 const shortStringBytes = 48
@@ -79,18 +64,6 @@ function skipNested(bytes: Buffer, start: number, end: number): number {
 /** Whether a value that starts with this byte is no string, object or array. */
 export function startsScalar(value: number | undefined): boolean {
   return value !== jsonChar.quote && value !== jsonChar.openBrace && value !== jsonChar.openBracket
-}
-
-/** Whether a number, `true`, `false` or `null` ends before this byte or character. */
-export function endsScalar(value: number | undefined): boolean {
-  return (
-    value === undefined ||
-    value === jsonChar.comma ||
-    value === jsonChar.closeBrace ||
-    value === jsonChar.closeBracket ||
-    value === jsonChar.quote ||
-    value <= 0x20
-  )
 }
 
 const longIntegerDigits = 16
@@ -220,44 +193,4 @@ export function matches(bytes: Buffer, start: number, expected: Uint8Array): boo
     if (bytes[start + index] !== expected[index]) return false
   }
   return true
-}
-
-/** The index after the value that starts at `start`. The text must be valid JSON: nothing is checked. */
-export function valueEnd(text: string, start: number): number {
-  const first = text.charCodeAt(start)
-  if (first === jsonChar.quote) return stringEnd(text, start)
-  if (first === jsonChar.openBrace || first === jsonChar.openBracket) return nestedEnd(text, start)
-  let index = start
-  while (index < text.length && !endsScalar(text.charCodeAt(index))) index++
-  return index
-}
-
-function stringEnd(text: string, start: number): number {
-  let quote = text.indexOf('"', start + 1)
-  while (quote > 0 && isEscaped(text, quote)) quote = text.indexOf('"', quote + 1)
-  return quote < 0 ? text.length : quote + 1
-}
-
-function isEscaped(text: string, index: number): boolean {
-  let before = index - 1
-  while (text.charCodeAt(before) === jsonChar.backslash) before--
-  return (index - before) % 2 === 0
-}
-
-function nestedEnd(text: string, start: number): number {
-  let depth = 0
-  let index = start
-  while (index < text.length) {
-    const char = text.charCodeAt(index)
-    if (char === jsonChar.quote) {
-      index = stringEnd(text, index)
-      continue
-    }
-    index++
-    if (char === jsonChar.openBrace || char === jsonChar.openBracket) depth++
-    else if ((char === jsonChar.closeBrace || char === jsonChar.closeBracket) && --depth === 0) {
-      return index
-    }
-  }
-  return index
 }

@@ -1,6 +1,7 @@
 import { type ApiResource, apiVersionOf } from '../../kubernetes/api-resource.ts'
 import { lastAppliedAnnotation, objectKey } from '../../kubernetes/object.ts'
-import { isSpace, jsonChar, matches, Members, skipString, skipValue } from './json-scan.ts'
+import { jsonChar } from '../../lib/json-text.ts'
+import { isSpace, matches, Members, skipString, skipValue } from './json-scan.ts'
 
 export const noGroup = 0
 

@@ -1,5 +1,5 @@
 import { parseExact } from '../../lib/json.ts'
-import { jsonChar } from './json-scan.ts'
+import { jsonChar } from '../../lib/json-text.ts'
 
 /** The selected part of an object: a JSON object with these members, in this order. */
 export interface ObjectSelection {

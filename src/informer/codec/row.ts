@@ -1,6 +1,7 @@
 import type { Json, KubernetesObject } from '../../kubernetes/object.ts'
 import { parseExact } from '../../lib/json.ts'
-import { endsScalar, jsonChar, mayHoldLongInteger, skipValue, startsScalar } from './json-scan.ts'
+import { endsScalar, jsonChar } from '../../lib/json-text.ts'
+import { mayHoldLongInteger, skipValue, startsScalar } from './json-scan.ts'
 import type { ObjectText } from './object-text.ts'
 import { nodeField, nodeWidth, stringBytes, type Template, valueBytes } from './template.ts'
 

@@ -1,6 +1,6 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { isJsonObject } from '../../lib/json.ts'
-import { jsonChar, valueEnd } from './json-scan.ts'
+import { jsonChar, valueEnd } from '../../lib/json-text.ts'
 import {
   AnswerTooLongError,
   checkRoom,

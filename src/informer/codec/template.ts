@@ -1,5 +1,6 @@
 import type { Json, JsonObject, KubernetesObject } from '../../kubernetes/object.ts'
-import { jsonChar, skipString, skipValue } from './json-scan.ts'
+import { jsonChar } from '../../lib/json-text.ts'
+import { skipString, skipValue } from './json-scan.ts'
 import { noGroup, type ObjectText } from './object-text.ts'
 
 /** A value nested deeper than this is one node, compared and recorded as a whole. */

@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../lib/json.ts'
-import { jsonChar, valueEnd } from './json-scan.ts'
+import { jsonChar, valueEnd } from '../../lib/json-text.ts'
 import {
   checkRoom,
   type ObjectSelection,

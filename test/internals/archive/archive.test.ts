@@ -166,6 +166,22 @@ describe.each(['file', 'memory', 'postgres'] as const)('The archive (%s)', (form
     expect(await archive.changesSince(id, '790', 100)).toHaveLength(9)
   })
 
+  it('makes room for batches that are large beside what it may hold', needs, async () => {
+    await using archive = await openArchive({ url: await newUrl(), maxBytes: 2 ** 20 })
+    const { id } = await archive.kind(configMaps)
+    await archive.write(listOf(id, []))
+    const text = () => Buffer.from(crypto.getRandomValues(new Uint8Array(500))).toString('hex')
+    for (let version = 1; version < 3_000; version += 150) {
+      const records = Array.from({ length: 150 }, (_, at) => ({
+        name: `a${at % 100}`,
+        version: version + at,
+        rest: { data: { text: text() } },
+      }))
+      await archive.write(batchOf(id, records))
+    }
+    expect(await archive.state()).toMatchObject({ objects: 100 })
+  })
+
   it('forgets what is older than it keeps', needs, async () => {
     const url = await newUrl()
     await using archive = await openArchive({ url, keepMs: 60_000 })

@@ -60,11 +60,13 @@ export function expiringSecrets<P extends ProblemPart & KindView>(
   return found
 }
 
-/** Differs when another set of Secrets is past its end or near it. */
+/** Differs when another set of Secrets is past its end or near it. Subscriptions ask again and again, so it keeps the dates young. */
 export function expiringState({ clusters, problemRulesOff }: ServedSchema, name: string): string {
   const cache = clusters.get(name)
   if (cache === undefined || problemRulesOff.has('expiringTlsSecrets')) return ''
-  const { byUid, revision } = certificateEndsOf(cache)
+  const ends = certificateEndsOf(cache)
+  ends.refresh()
+  const { byUid, revision } = ends
   const nowMs = Date.now()
   let due = 0
   for (const end of byUid.values()) {

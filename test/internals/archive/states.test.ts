@@ -1,16 +1,16 @@
 // Imports internals: what is kept of an object is written by a worker that no request reaches.
 import { expect, it } from 'vitest'
-import type { ArchivedKind } from '../../src/archive/archive-calls.ts'
-import { parsed, undone, undoOf } from '../../src/archive/store/differences.ts'
+import type { ArchivedKind } from '../../../src/archive/archive-calls.ts'
+import { parsed, undone, undoOf } from '../../../src/archive/store/differences.ts'
 import {
   fieldsIn,
   keptChange,
   keptState,
   readableText,
   stateBefore,
-} from '../../src/archive/store/kept-state.ts'
-import { isJsonObject } from '../../src/lib/json.ts'
-import { columnOf, isWithin, marksOf, pathsIn, stepsOf } from '../../src/archive/store/paths.ts'
+} from '../../../src/archive/store/kept-state.ts'
+import { isJsonObject } from '../../../src/lib/json.ts'
+import { columnOf, isWithin, marksOf, pathsIn, stepsOf } from '../../../src/archive/store/paths.ts'
 
 const kindOf = (over: Partial<ArchivedKind> = {}): ArchivedKind => ({
   cluster: 'c',
@@ -185,6 +185,22 @@ it('a Secret of which only the metadata came has the keys that its managers own'
   expect(changeBetween(kind, secret('2'), secret('2'))).toBeUndefined()
   const labelled = changeBetween(kind, secret('2'), secret('3', { a: 'b' }))
   expect(labelled?.fields.map(({ path }) => path)).toEqual(['/metadata/labels/a'])
+})
+
+it('a state that comes without managers keeps what is known of them, and of the keys of a Secret', () => {
+  const kind = kindOf({ resource: 'secrets', kind: 'Secret', keysOnly: true })
+  const managedFields = [entry('m', 1, { 'f:data': { 'f:password': {} } })]
+  const [bare, told] = [text({}), text({}, { managedFields })]
+  const known = keptState(kind, told)
+  expect(keptState(kind, bare, known.text).text).toBe(known.text)
+  const other = keptState(kind, text({}, { resourceVersion: '2' }), known.text)
+  expect(JSON.parse(readableText(other.text))).toMatchObject({ data: { password: null } })
+  const hidden = { before: null, after: null, masked: true }
+  const fieldsOf = (before: string, after: string) => changeBetween(kind, before, after)?.fields
+  expect(fieldsOf(bare, told)).toBeUndefined()
+  const later = text({}, { managedFields, resourceVersion: '2' })
+  expect(fieldsOf(bare, later)).toEqual([{ path: '/data', ...hidden }])
+  expect(fieldsOf(bare, text({}, { resourceVersion: '2' }))).toEqual([{ path: '/data', ...hidden }])
 })
 
 it('what looks like a mark within a text stays a text', () => {
