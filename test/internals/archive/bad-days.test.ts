@@ -285,10 +285,11 @@ describe('Postgres', needsPostgres, () => {
     await new Promise<void>((resolve) => second.onWritten(resolve))
 
     first.child.kill('SIGSTOP')
-    await expect.poll(async () => (await second.kind(configMaps)).isHeld).toBe(true)
+    const patience = { timeout: 60_000 }
+    await expect.poll(async () => (await second.kind(configMaps)).isHeld, patience).toBe(true)
     await second.write(listOf(id, [{ name: 'taken', version: 5_000 }]))
     first.child.kill('SIGCONT')
-    await expect.poll(() => first.says?.isBehind).toBe(true)
+    await expect.poll(() => first.says?.isBehind, patience).toBe(true)
     expect(await rowsOf(second, id)).toEqual(['5000'])
   })
 })
