@@ -136,7 +136,11 @@ function* numberedStructures(start: OpenApiSchema): Generator<void, Numbered | S
     return { path: `${path().slice(0, 100)}…`, problem: tooLong }
   }
   let problem = enter(start, '')
-  for (let part = open[0]; part !== undefined && problem === undefined; part = open.at(-1)) {
+  for (
+    let part: OpenPart | undefined = open[0];
+    part !== undefined && problem === undefined;
+    part = open.at(-1)
+  ) {
     const next = part.inner[part.keys.length]
     if (next !== undefined) {
       problem = enter(next[1], next[0])

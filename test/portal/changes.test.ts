@@ -95,7 +95,11 @@ describeInBrowser('The changes of the portal', (browser) => {
     await lines(page).filter({ hasText: 'Created' }).waitFor()
     const waiting = { waiting: { reason: 'ImagePullBackOff', message: 'no such image' } }
     const fails = { ...container, image: 'shop:2', ready: false, state: waiting }
-    storage.update(pods, pod('shop:2', { phase: 'Running', containerStatuses: [fails] }))
+    // A condition has whole seconds: the change must not be behind it.
+    const lastTransitionTime = new Date(Date.now() + 1_000).toISOString()
+    const conditions = [{ type: 'Ready', status: 'False', lastTransitionTime }]
+    const broken = { phase: 'Running', conditions, containerStatuses: [fails] }
+    storage.update(pods, pod('shop:2', broken))
     await page.goto('/problems')
     const problem = page.locator('main').getByRole('listitem').filter({ hasText: 'payments/lone' })
     await problem.first().filter({ hasText: 'image shop:1 → shop:2' }).waitFor()

@@ -69,7 +69,7 @@ describe('The guide of the simulator', () => {
       const answer = await fetch(`${simulator.url}/simulator/faults`, { method: 'POST', body })
       expect(answer.status, `${body}: ${await answer.text()}`).toBe(200)
     }
-    expect(simulator.faults.pending()).toHaveLength(14)
+    expect(simulator.faults.pending()).toHaveLength(15)
     simulator.faults.clear()
     for (const type of ['drop-connections', 'freeze-connections'] as const) {
       simulator.faults.inject({ fault: { type } })
