@@ -123,6 +123,8 @@ export class DeclaredRelations {
   readonly #read = new Set<Written>()
   /** The names of the relations being read, each because of the one before it. */
   readonly #open: string[] = []
+  /** The relations of a name that can be read backwards, by the type that they lead to: see {@link reversesOf}. */
+  readonly #reversible = new Map<string, ReadonlyMap<string, readonly RelationDefinition[]>>()
   readonly #circles = new Map<string, string>()
 
   constructor(catalog: KindCatalog, { given, written, events }: RelationSources) {
@@ -519,13 +521,18 @@ export class DeclaredRelations {
     return found
   }
 
-  /** The relations `field` of all kinds to this one, reversed. */
+  /** The relations `field` of all kinds to this one, reversed. Call it when all relations are there. */
   reversesOf(name: string, from: string, field: string): readonly RelationField[] {
-    return this.#catalog.kinds.flatMap(({ typeName: to }) => {
-      const definition = this.find(to, field)?.definition
-      const isOne = definition?.to === from && isReversible(definition)
-      return isOne ? [reverseOf(name, from, to, field)] : []
-    })
+    let byTarget = this.#reversible.get(field)
+    if (byTarget === undefined) {
+      const having = this.#catalog.kinds.flatMap(({ typeName: to }) => {
+        const definition = this.find(to, field)?.definition
+        return definition !== undefined && isReversible(definition) ? [definition] : []
+      })
+      byTarget = Map.groupBy(having, (definition) => definition.to)
+      this.#reversible.set(field, byTarget)
+    }
+    return (byTarget.get(from) ?? []).map(({ from: to }) => reverseOf(name, from, to, field))
   }
 }
 

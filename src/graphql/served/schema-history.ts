@@ -18,7 +18,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql'
-import { LazySchema } from '../schema/lazy-schema.ts'
+import { LazySchema, RootType } from '../schema/lazy-schema.ts'
 
 /** The number of remembered coordinates. Further ones replace the oldest. */
 const maxRemembered = 20_000
@@ -58,8 +58,13 @@ export class SchemaHistory {
       const fields = fieldTypes(type)
       const nextFields = fieldTypes(next)
       for (const [field, fieldType] of Object.entries(fields)) {
-        const what = nextFields[field] === undefined ? 'removed' : 'changed'
-        if (nextFields[field] !== fieldType) this.#remember(`${name}.${field}`, { what, at })
+        const nextType = nextFields[field]
+        const what = nextType === undefined ? 'removed' : 'changed'
+        const isSame =
+          nextType === fieldType ||
+          (fieldType === unmade && nextType !== undefined) ||
+          nextType === unmade
+        if (!isSame) this.#remember(`${name}.${field}`, { what, at })
       }
       yield
     }
@@ -95,7 +100,15 @@ function* changedTypes(
   return Object.entries(before.lazy.made).filter(([name]) => !equal.has(before.lazy.partOf(name)))
 }
 
+/** The type of a root field that is not made: no document has named it, so none can miss its type of before. */
+const unmade = ''
+
 function fieldTypes(type: GraphQLNamedType | undefined): Readonly<Record<string, string>> {
+  if (type instanceof RootType) {
+    const { all, made } = type.lazy
+    const names = Reflect.ownKeys(all).map(String)
+    return Object.fromEntries(names.map((name) => [name, String(made[name]?.type ?? unmade)]))
+  }
   return Object.fromEntries(
     Object.entries(fieldsOf(type)).map(([name, field]) => [name, String(field.type)]),
   )
