@@ -473,16 +473,23 @@ function usedByForm(served: ServedSchema, used: Kind): RelatedForm {
           run,
           instances.map(({ user }) => ({ kind: user })),
         )
+      // Every kind that is still lacking is noted in one round: there are only three.
+      const failures: unknown[] = []
       for (const [user, ways] of Map.groupBy(ofThis, (way) => way.user)) {
-        const part = usersOf(origin, user, ways)
-        const conditions = ways.map(({ relation, condition }) => {
-          const onTheWay = (type: string): KindView =>
-            type === user.typeName ? part : partOnTheWay(relation, type, run, cluster)
-          const led = relation.relation.follow({ view, id, budget: run.budget, part: onTheWay })
-          return allOf([led, condition])
-        })
-        places.parts.push({ ...part, ways, condition: anyOf(conditions) })
+        try {
+          const part = usersOf(origin, user, ways)
+          const conditions = ways.map(({ relation, condition }) => {
+            const onTheWay = (type: string): KindView =>
+              type === user.typeName ? part : partOnTheWay(relation, type, run, cluster)
+            const led = relation.relation.follow({ view, id, budget: run.budget, part: onTheWay })
+            return allOf([led, condition])
+          })
+          places.parts.push({ ...part, ways, condition: anyOf(conditions) })
+        } catch (error) {
+          failures.push(error)
+        }
       }
+      if (failures.length > 0) throw failures[0]
       return places.read()
     },
     toValue: (user, key): Record<keyof UsedBy, unknown> => ({
