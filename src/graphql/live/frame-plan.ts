@@ -57,11 +57,17 @@ export type SentListChange = {
   readonly object: string
   readonly errors: string
   readonly finalStateKnown: boolean
+  /** The place of a problem in the order. */
+  readonly position?: string
   /** The text of each of {@link FramePlan.previous}; absent: null. */
   readonly previous?: readonly string[] | undefined
 }
 
-export type SentPageStep = SentStep & Pick<SentListChange, 'object' | 'errors'>
+export type SentPageStep = SentStep &
+  Pick<SentListChange, 'object' | 'errors'> & {
+    /** The place of the row that it shows, if {@link FramePlan.tellsPositions}. */
+    readonly position: string | null
+  }
 
 export type SentChange = SentListChange | SentPageStep
 
@@ -145,6 +151,8 @@ export interface FramePlan {
   readonly tellsStaleness: boolean
   readonly tellsGaps: boolean
   readonly tellsVisibility: boolean
+  /** Whether changes have the places of their rows in the order: a row is sent again when its place changes. */
+  readonly tellsPositions: boolean
   /** Writes all fields `object` of a change, joined by {@link between}; `undefined` without such a field. */
   readonly row: RowWriter | undefined
   readonly previous: readonly PreviousWriter[]
@@ -282,6 +290,7 @@ export class FramePlans {
       tellsStaleness: compiled.tellsStaleness,
       tellsGaps: compiled.tellsGaps,
       tellsVisibility: compiled.tellsVisibility,
+      tellsPositions: compiled.tellsPositions,
       row: joined(compiled.rows),
       previous: compiled.previous,
       facets: joined(compiled.facets),
@@ -314,6 +323,7 @@ class FrameCompiler {
   tellsStaleness = false
   tellsGaps = false
   tellsVisibility = false
+  tellsPositions = false
   readonly #kind: Kind
   readonly #frame: PlanField
 
@@ -369,6 +379,7 @@ class FrameCompiler {
         return (_run, change) =>
           ('previous' in change ? change.previous?.[at] : undefined) ?? 'null'
       }
+      if (field.name === 'position') this.tellsPositions = true
       if (field.name !== 'object') return undefined
       if (field.parent.name === 'ProblemChange') {
         const write = inChanges(

@@ -48,6 +48,8 @@ export function positionName(listNumber: number, name: string): string {
 
 /** Raise when the fields of a token change. */
 const version = 5
+/** A token has a position for each kind in each of, say, a thousand clusters. */
+const maxLength = 262_144
 
 /**
  * An opaque token, the same on every replica. Like a cursor, it has no signature: forging it only moves the position of
@@ -61,7 +63,7 @@ export function encodeResumeToken(position: ResumePosition): string {
 
 /** The position in a token; `undefined` for a token of another version. Throws `ArgumentError`. */
 export function decodeResumeToken(token: string): ResumePosition | undefined {
-  const fields = fieldsOf(token)
+  const fields = fieldsOf(token, maxLength)
   if (fields !== undefined && fields[0] !== version) return undefined
   const [, incarnation, list, access, positions, ahead] = fields ?? []
   if (isText(incarnation) && isText(list) && isText(access) && isPositions(positions)) {

@@ -93,18 +93,19 @@ export function encodeCursor(
   budget: WorkBudget,
 ): string {
   budget.spend('tests', testsPerCursor)
+  return encodeFields([version, hash, part, key, ...keptOf(values)])
+}
+
+/** The values as a cursor has them. JSON writes a missing one as null. */
+function keptOf(values: ListPosition['values']): readonly (string | CutValue | undefined)[] {
   let length = 0
   for (const value of values) length += value?.length ?? 0
-  const kept =
-    length <= maxWhole
-      ? values
-      : values.map((value) =>
-          value === undefined || value.length <= maxCut
-            ? value
-            : [value.slice(0, maxCut), valueHash(value)],
-        )
-  // JSON writes a missing value as null.
-  return encodeFields([version, hash, part, key, ...kept])
+  if (length <= maxWhole) return values
+  return values.map((value) =>
+    value === undefined || value.length <= maxCut
+      ? value
+      : [value.slice(0, maxCut), valueHash(value)],
+  )
 }
 
 /** The hash of a {@link CutValue}. */
@@ -157,14 +158,33 @@ function isCut(value: unknown): value is CutValue {
   return Array.isArray(value) && value.length === 2 && value.every(isText)
 }
 
+/** The place of a row, to compare with those of other lists in the same order: a cursor of no list. */
+export function encodePlace({ part, key, values }: ListPosition): string {
+  return encodeFields([version, '', part, key, ...keptOf(values)])
+}
+
+/**
+ * The place in a text of {@link encodePlace}, or in a cursor of any list; `undefined` for any other text. Values that a cursor has
+ * cut are their starts.
+ */
+export function placeIn(text: string): ListPosition | undefined {
+  const [of, , part, key, ...values] = fieldsOf(text) ?? []
+  if (of !== version || !isText(part) || !isText(key)) return undefined
+  return {
+    part,
+    key,
+    values: values.map((value) => (isCut(value) ? value[0] : isText(value) ? value : undefined)),
+  }
+}
+
 /** Writes a cursor or a resume token: an opaque text, the same on every replica. The first field is the version of its form. */
 export function encodeFields(fields: readonly unknown[]): string {
   return Buffer.from(JSON.stringify(fields)).toString('base64url')
 }
 
 /** Reads what {@link encodeFields} has written; `undefined` for any other text. */
-export function fieldsOf(text: string): readonly unknown[] | undefined {
-  if (text.length > maxLength) return undefined
+export function fieldsOf(text: string, most: number = maxLength): readonly unknown[] | undefined {
+  if (text.length > most) return undefined
   const bytes = Buffer.from(text, 'base64url')
   // Buffer skips characters outside base64url. A valid text has none.
   if (bytes.toString('base64url') !== text) return undefined

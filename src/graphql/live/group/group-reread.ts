@@ -6,6 +6,7 @@
  */
 
 import { WorkBudget } from '../../../query/condition/work-budget.ts'
+import { encodePlace } from '../../../query/page/cursor.ts'
 import { comparePositions, type OrderPosition } from '../../../query/page/list-order.ts'
 import { listPage } from '../../../query/page/page.ts'
 import { problemPage, problemPosition } from '../../../query/problems/problem-page.ts'
@@ -416,7 +417,7 @@ export class GroupProblems extends GroupReread implements GroupContent {
     for (const [key, one] of sent) {
       const known = this.#sent.get(key)
       if (known === undefined) changes.push(changeOf('ADDED', one))
-      else if (known.text !== one.text || known.errors !== one.errors) {
+      else if (!isSame(known, one, this.#state.wanted.plan.tellsPositions)) {
         changes.push(changeOf('MODIFIED', one))
       }
     }
@@ -449,11 +450,29 @@ export class GroupProblems extends GroupReread implements GroupContent {
   }
 }
 
-function changeOf(
-  type: SentListChange['type'],
-  { id: objectId, text: object, errors }: SentProblem,
-): SentListChange {
-  return { type, removal: null, objectId, object, errors, finalStateKnown: true }
+function isSame(one: SentProblem, other: SentProblem, tellsPositions: boolean): boolean {
+  if (one.text !== other.text || one.errors !== other.errors) return false
+  return !tellsPositions || placeOf(one) === placeOf(other)
+}
+
+function placeOf({ position }: SentProblem): string {
+  return encodePlace({ part: '', ...position })
+}
+
+function changeOf(type: SentListChange['type'], one: SentProblem): SentListChange {
+  const { id: objectId, text: object, errors } = one
+  return {
+    type,
+    removal: null,
+    objectId,
+    object,
+    errors,
+    finalStateKnown: true,
+    // A getter, because most subscribers do not select it.
+    get position() {
+      return placeOf(one)
+    },
+  }
 }
 
 function removalOf(one: SentProblem, removal: SentListChange['removal']): SentListChange {

@@ -8,6 +8,7 @@
 import type { GraphQLError } from 'graphql'
 import type { HeldObject } from '../../../informer/codec/object-codec.ts'
 import { type LiveRead, LiveSet, removalCause, type RemovalCause } from '../../../query/live-set.ts'
+import { encodePlace } from '../../../query/page/cursor.ts'
 import { positionOf } from '../../../query/page/list-order.ts'
 import { listPage } from '../../../query/page/page.ts'
 import { idsBefore, isShown, sentSteps } from '../../../query/page/page-steps.ts'
@@ -248,6 +249,8 @@ interface PageRow extends RowText {
   readonly id: string
   readonly key: string
   readonly uid: string
+  /** Its place in the order; `null` unless the plan tells it. */
+  readonly position: string | null
   /** A row is sent again when its version differs. */
   readonly version: unknown
 }
@@ -419,9 +422,11 @@ class PageWindow {
       if (textsOf === undefined) texts.set(list, (textsOf = rowTexts(list, read)))
       const { text, errors } = textsOf.write(key, at)
       // A subscription that selects nothing of the object still reports each change.
-      const version = list.plan.row === undefined ? view.held(at) : text + errors
+      const position = list.plan.tellsPositions ? positionText(row) : null
+      const version =
+        list.plan.row === undefined ? view.held(at) : `${text}${errors}${position ?? ''}`
       const id = known?.id ?? objectIdOf(read.part, { key, uid })
-      return { list, place, id, key, uid, text, errors, version }
+      return { list, place, id, key, uid, position, text, errors, version }
     })
     const staying = new Set(rows.map((row) => row.key))
     for (const { list, place, key } of this.#sent) {
@@ -443,8 +448,14 @@ function stepsTo(
   return sentSteps(before, now).map(({ entry, ...step }) => ({
     ...step,
     object: entry?.text ?? 'null',
+    position: entry?.position ?? null,
     errors: entry?.errors ?? '',
   }))
+}
+
+/** The place of a row among those of all clusters: ties are broken by cluster, type, namespace and name. */
+function positionText({ list: { at }, objectKey: key, position: { values } }: ListRow): string {
+  return encodePlace({ part: `${at.cluster}\0${at.kind.typeName}`, key, values })
 }
 
 function unitsOf(object: SentObject | undefined): number {

@@ -1,0 +1,766 @@
+/*
+ * A subscription over clusters of several gateways. The clusters are divided among parts: each is followed at the gateway
+ * that holds it, by a subscription with the same field and other clusters (`holder-document.ts`). What comes is merged by the
+ * content (`merged-content.ts`). A frame is made when the subscriber takes it, of what the parts have by then: a slow
+ * subscriber slows the parts, and each holder merges what waits, as for any reader.
+ *
+ * When clusters go to another holder, the parts that have lost one end, and their clusters are followed anew: with the
+ * token of the old part if they stay together, otherwise from a snapshot, of which only the differences are sent. What
+ * nobody holds, and what a gateway that does not answer holds, stays as it was and is named in `incomplete`. Where that
+ * cannot lead to the right rows, as after a resume, the whole begins anew, with a `reset`.
+ */
+
+import {
+  type DocumentNode,
+  type GraphQLField,
+  type GraphQLFormattedError,
+  getNamedType,
+  GraphQLError,
+  isObjectType,
+  locatedError,
+  type FieldNode,
+  type OperationDefinitionNode,
+  type VariableValues,
+} from 'graphql'
+import { Backoff } from '../../lib/backoff.ts'
+import { FrameStream, type StreamEnd } from '../../lib/frame-stream.ts'
+import { isRecord, parseExact } from '../../lib/json.ts'
+import { pageSizeOf } from '../../query/page/page.ts'
+import { fragmentsOf } from '../documents/selections.ts'
+import {
+  boundedFormatted,
+  ClientError,
+  clientErrorOf,
+  frameErrors,
+  isLostCluster,
+} from '../errors/client-error.ts'
+import { checkedCoalesceMs } from '../live/followed-list.ts'
+import { collectFields } from '../plan/plan-compiler.ts'
+import { identityIn } from '../reads/list-arguments.ts'
+import { decodeResumeToken } from '../reads/resume-token.ts'
+import { followSourceOf } from '../schema/field-source.ts'
+import type { ClusterGap, Visibility } from '../schema/gateway-types.ts'
+import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
+import { holderDocument, ownPrefix } from './holder-document.ts'
+import { type MergedContent, MergedList, type SelectedField } from './merged-content.ts'
+import { MergedChanges, MergedClusters, MergedCounts, MergedLogs } from './merged-totals.ts'
+import { MergedPage, MergedProblems } from './merged-windows.ts'
+import { encodeMergedToken, mergedTokenParts } from './merged-token.ts'
+import { earliest, joinedGaps, leastVisible, maxFacetValues } from './merged-values.ts'
+
+/** A subscription over clusters. */
+export interface MergedSubscription {
+  readonly document: DocumentNode
+  readonly operation: OperationDefinitionNode
+  readonly variables: VariableValues
+  /** The variables as the client has sent them. */
+  readonly inputs: Readonly<Record<string, unknown>>
+  readonly field: {
+    readonly key: string
+    readonly nodes: readonly FieldNode[]
+    readonly field: GraphQLField<unknown, unknown>
+    readonly args: Readonly<Record<string, unknown>>
+  }
+  readonly limits: OperationLimits
+  /** At present. */
+  readonly served: () => ServedSchema
+  /** The clusters that the field is about at present; `undefined` if its arguments name one that is gone. */
+  readonly clusters: (served: ServedSchema) => readonly string[] | undefined
+  /** Follows at a gateway; `undefined`: this one. Its failure is the end of the stream, or a rejection. */
+  readonly follow: (holder: string | undefined, request: HolderRequest) => Promise<FrameStream>
+}
+
+interface HolderRequest {
+  readonly query: string
+  readonly variables: Readonly<Record<string, unknown>>
+  readonly clusters: readonly string[]
+}
+
+/** Who holds a cluster: `undefined` this gateway, `null` none. */
+type Holder = string | null | undefined
+
+/** The frames. Throws `ClientError` and `ArgumentError` for what no frame could answer. */
+export function mergedFrames(of: MergedSubscription): FrameStream {
+  return new MergedFrames(of)
+}
+
+/** A part that replaces another one is shown once all of its clusters are there again, or after so long. */
+const replacedMs = 30_000
+/** Beyond so many parts, they are divided anew, one for each holder. */
+const maxParts = 32
+
+class Part {
+  readonly clusters: readonly string[]
+  readonly holder: Holder
+  isSuccessor = false
+  isHidden = false
+  /** The part with the content that is shown until this one is there. */
+  root: Part | undefined
+  /** When it was replaced, by `performance.now()`. */
+  replacedMs = 0
+  stream: FrameStream | undefined
+  /** Counts its subscriptions: what an earlier one brings is dropped. */
+  tries = 0
+  openedMs = 0
+  /** The token that it was followed from; `''`: none. */
+  from = ''
+  token = ''
+  /** Whether its present subscription has answered, and whether it is within a snapshot. */
+  hasAnswered = false
+  isInSnapshot = false
+  /** Whether rows of its clusters were ever complete. */
+  isSynced = false
+  /** Whether the subscriber has no rows of its clusters: any snapshot is right. */
+  isNew = true
+  isLate = false
+  isOver = false
+  failure: ClientError | undefined
+  isRefused = false
+  lostSince: string | null = null
+  gaps: readonly ClusterGap[] = []
+  visible: Visibility = 'ALL'
+  staleSince: string | null = null
+  readonly backoff = new Backoff({ initialMs: 200, factor: 2, maxMs: 10_000, resetAfterMs: 60_000 })
+  timer: NodeJS.Timeout | undefined
+
+  constructor(clusters: readonly string[], holder: Holder) {
+    this.clusters = clusters
+    this.holder = holder
+  }
+
+  get isLost(): boolean {
+    return this.failure !== undefined
+  }
+
+  get isSettled(): boolean {
+    return this.isSynced || this.isLate || this.isOver || this.failure !== undefined
+  }
+
+  close(): void {
+    this.tries += 1
+    clearTimeout(this.timer)
+    this.stream?.close()
+    this.stream = undefined
+  }
+}
+
+class MergedFrames extends FrameStream {
+  readonly #of: MergedSubscription
+  readonly #field: SelectedField
+  readonly #content: MergedContent
+  readonly #query: string
+  readonly #inputs: Readonly<Record<string, unknown>>
+  readonly #coalesceMs: number
+  readonly #forget: () => void
+  readonly #restarts = new Backoff({
+    initialMs: 50,
+    factor: 4,
+    maxMs: 10_000,
+    resetAfterMs: 10_000,
+  })
+  #clusters: readonly string[]
+  #parts: readonly Part[] = []
+  /** Parts whose content is shown although they are replaced. */
+  #roots: readonly Part[] = []
+  /** Whether the first frame, which resets, is due, and whether all that can be there has been sent. */
+  #isDue = true
+  #resets = true
+  #isSynced = false
+  /** Whether the parts were followed from tokens, and not all have answered yet. */
+  #isResuming = false
+  #errors: GraphQLFormattedError[] = []
+  #told = ''
+  #nextMs = 0
+  #rows = 0
+  #timer: NodeJS.Timeout | undefined
+  #restartTimer: NodeJS.Timeout | undefined
+
+  constructor(of: MergedSubscription) {
+    super()
+    this.#of = of
+    const { document, operation, field, limits, inputs } = of
+    const type = getNamedType(field.field.type)
+    if (!isObjectType(type)) throw new TypeError(`${field.key} is no object`)
+    const flags = new Map(
+      Object.entries(of.variables.coerced).map(([name, value]) => [name, value === true]),
+    )
+    const context = { fragments: fragmentsOf(document), flags, grown: () => {} }
+    const { first } = field.args
+    const bounds = { first: typeof first === 'number' ? first : null }
+    this.#field = {
+      key: field.key,
+      nodes: field.nodes,
+      type,
+      args: field.args,
+      pageSize:
+        'first' in field.args
+          ? pageSizeOf(bounds, limits.maxPageSize).size
+          : pageSizeOf({}, limits.maxPageSize).size,
+      collect: (nodes, name) =>
+        collectFields(
+          nodes.flatMap(({ selectionSet }) => selectionSet ?? []),
+          new Set([name]),
+          context,
+        ),
+    }
+    this.#content = this.#contentOf()
+    this.#coalesceMs =
+      checkedCoalesceMs(field.args['coalesceMs'] as number | undefined) ?? limits.coalesceMs
+    const takes = (name: string): boolean => field.field.args.some((one) => one.name === name)
+    const { query, variables } = holderDocument({
+      document,
+      operation,
+      ...field,
+      nodes: this.#content.asksSelection
+        ? field.nodes
+        : field.nodes.map((node) => ({ ...node, selectionSet: undefined })),
+      selects: [this.#content.selects, ...this.#stateFields()].join(' '),
+      replaced: ['clusters', 'ids', 'resumeFrom', 'top'].filter(
+        (name) => takes(name) && (name !== 'ids' || Array.isArray(field.args['ids'])),
+      ),
+      without: ['cluster', 'clusterSelector'],
+    })
+    this.#query = query
+    this.#inputs = Object.fromEntries(
+      Object.entries(inputs).filter(([name]) => variables.has(name)),
+    )
+    const served = of.served()
+    this.#clusters = of.clusters(served) ?? []
+    this.#forget = served.fleet.onChanged(() => this.#fleetChanged())
+    this.#begin()
+  }
+
+  override get rows(): number {
+    return this.#rows
+  }
+
+  protected leave(): void {
+    this.#forget()
+    clearTimeout(this.#timer)
+    clearTimeout(this.#restartTimer)
+    for (const part of this.#parts) part.close()
+  }
+
+  #contentOf(): MergedContent {
+    const { field } = this.#of.field
+    const source = followSourceOf(field)
+    switch (source?.form) {
+      case 'listFrames':
+      case 'objectListFrames':
+      case 'kubernetesObjectsFrames':
+      case 'objectsFrames':
+        return new MergedList(this.#field, (name) => this.#of.served().members.has(name))
+      case 'livePages':
+      case 'objectListPages':
+      case 'kubernetesObjectsPages':
+        return new MergedPage(this.#field)
+      case 'problemFrames':
+        return new MergedProblems(this.#field)
+      case 'facetFrames':
+      case 'objectListFacetFrames':
+        return new MergedCounts(this.#field)
+      case 'clusterFrames':
+        return new MergedClusters(this.#field)
+      case 'changeFrames':
+        return new MergedChanges(this.#field)
+      case 'logFrames':
+        return new MergedLogs(this.#field)
+      default: {
+        const message = `${field.name} is about one cluster, and cannot be followed in several`
+        const hint = 'subscribe for each cluster'
+        throw new ClientError('UNSUPPORTED', message, { hint })
+      }
+    }
+  }
+
+  /** What frames say besides their content, as far as the type has it. */
+  #stateFields(): readonly string[] {
+    const fields = this.#field.type.getFields()
+    const gap = 'incomplete { cluster type code message since from to }'
+    return ['reset', 'synced', 'resumeToken', 'staleSince', 'visible', gap].flatMap((text) => {
+      const [name = ''] = text.split(' ')
+      return name in fields && this.#field.type.name !== 'GatewayCluster'
+        ? [`${ownPrefix}${name}: ${text}`]
+        : []
+    })
+  }
+
+  // Parts
+
+  /** Follows all parts, from the client's token if that is possible. */
+  #begin(): void {
+    const { resumeFrom } = this.#of.field.args
+    const divided = this.#divided(this.#clusters.map((cluster) => ({ cluster, group: '' })))
+    const tokens = typeof resumeFrom === 'string' ? this.#tokensOf(resumeFrom) : undefined
+    if (tokens !== undefined && this.#content.isResumable) {
+      this.#isResuming = true
+      this.#resets = false
+      this.#content.resumes()
+      this.#parts = tokens.map(({ clusters, holder, token }) => {
+        const part = new Part(clusters, holder)
+        part.from = part.token = token
+        part.isNew = false
+        return part
+      })
+    } else this.#parts = divided
+    for (const part of this.#parts) this.#open(part)
+  }
+
+  #tokensOf(text: string):
+    | readonly {
+        readonly clusters: readonly string[]
+        readonly holder: Holder
+        readonly token: string
+      }[]
+    | undefined {
+    const parts = mergedTokenParts(text, this.#clusters)
+    if (parts === undefined) {
+      // Throws for a text that is no token.
+      decodeResumeToken(text)
+      const [holder, ...others] = new Set(this.#clusters.map((name) => this.#holderOf(name)))
+      return others.length === 0 ? [{ clusters: this.#clusters, holder, token: text }] : undefined
+    }
+    const held = parts.map((part) => ({
+      ...part,
+      holders: new Set(part.clusters.map((name) => this.#holderOf(name))),
+    }))
+    if (held.length === 0 || held.some(({ holders }) => holders.size !== 1)) return undefined
+    return held.map(({ clusters, token, holders: [holder] }) => ({ clusters, holder, token }))
+  }
+
+  #holderOf(cluster: string): Holder {
+    return this.#of.served().members.get(cluster)?.holder
+  }
+
+  /** A part for the clusters of each group that have one holder. */
+  #divided(
+    clusters: readonly { readonly cluster: string; readonly group: string }[],
+  ): readonly Part[] {
+    const parts = Map.groupBy(clusters, ({ cluster, group }) =>
+      JSON.stringify([group, this.#holderOf(cluster) ?? null, this.#holderOf(cluster) === null]),
+    )
+    return Array.from(parts.values(), (same) => {
+      const names = same.map(({ cluster }) => cluster)
+      return new Part(names, this.#holderOf(names[0] ?? ''))
+    })
+  }
+
+  #fleetChanged(): void {
+    if (this.isClosed || this.#restartTimer !== undefined) return
+    const served = this.#of.served()
+    const before = this.#clusters
+    const known = this.#of.clusters(served)
+    this.#clusters = known ?? before.filter((name) => served.members.has(name))
+    const now = new Set(this.#clusters)
+    const staying = this.#parts.filter(({ clusters, holder }) =>
+      clusters.every((name) => now.has(name) && this.#holderOf(name) === holder),
+    )
+    const gone = before.filter((name) => !now.has(name))
+    const isSame = staying.length === this.#parts.length && now.size === before.length
+    if (isSame) return
+    if (gone.length > 0 && !this.#content.takesResets) return this.#restart()
+    const left = this.#parts.filter((part) => !staying.includes(part))
+    const groups = new Map(
+      left.flatMap((part, at) => part.clusters.map((name) => [name, String(at)])),
+    )
+    const followed = new Set(staying.flatMap(({ clusters }) => clusters))
+    const moved = this.#clusters
+      .filter((cluster) => !followed.has(cluster))
+      .map((cluster) => ({ cluster, group: groups.get(cluster) ?? 'new' }))
+    const parts = this.#divided(moved)
+    if (staying.length + parts.length > maxParts) return this.#restart()
+    for (const part of left) {
+      part.close()
+      part.replacedMs = performance.now()
+    }
+    for (const part of parts) {
+      const old = left.find(({ clusters }) => clusters.includes(part.clusters[0] ?? ''))
+      if (old === undefined) continue
+      part.isNew = old.isNew
+      part.isSuccessor = true
+      part.isSynced = false
+      part.root = old.isHidden || !old.isSynced ? old.root : old
+      part.isHidden = part.root !== undefined
+      const isWhole = old.clusters.length === part.clusters.length
+      if (isWhole && this.#content.isResumable) part.from = part.token = old.token
+      else if (!part.isNew && !this.#content.takesResets) return this.#restart()
+    }
+    const roots = new Set([...this.#roots, ...left, ...parts.flatMap(({ root }) => root ?? [])])
+    this.#parts = [...staying, ...parts]
+    const used = new Set(this.#parts.map(({ root }) => root))
+    this.#roots = [...roots].filter((root) => used.has(root))
+    for (const root of roots) if (!used.has(root)) this.#content.left(root)
+    if (gone.length > 0) this.#content.removed(gone, 'CLUSTER_REMOVED')
+    for (const part of parts) this.#open(part)
+    this.#ready()
+    return undefined
+  }
+
+  /** Follows a part. */
+  #open(part: Part): void {
+    part.close()
+    part.hasAnswered = false
+    part.isInSnapshot = false
+    part.openedMs = performance.now()
+    if (part.holder === null) {
+      const message = 'no gateway holds the cluster at present'
+      this.#lost(part, new ClientError('CLUSTER_UNREACHABLE', message))
+      return
+    }
+    const { tries } = part
+    const late = this.#of.limits.syncDeadlineMs + this.#of.limits.silenceMs
+    this.#lateAfter(part, late)
+    const { ids } = this.#of.field.args
+    const own = new Set(part.clusters)
+    const variables: Record<string, unknown> = {
+      ...this.#inputs,
+      [`${ownPrefix}clusters`]: part.clusters,
+      [`${ownPrefix}resumeFrom`]: part.from === '' ? null : part.from,
+      [`${ownPrefix}top`]: maxFacetValues,
+    }
+    if (Array.isArray(ids)) {
+      variables[`${ownPrefix}ids`] = ids.filter((id, at) =>
+        own.has(identityIn(`ids[${at}]`, String(id)).cluster),
+      )
+    }
+    const { clusters, holder } = part
+    const request = { query: this.#query, variables, clusters }
+    const opened = (stream: FrameStream): void => {
+      if (part.tries !== tries || this.isClosed) return stream.close()
+      part.stream = stream
+      stream.onReady(() => this.#ready())
+      this.#ready()
+    }
+    this.#of.follow(holder, request).then(opened, (error: unknown) => {
+      if (part.tries === tries && !this.isClosed) this.#failed(part, [error])
+    })
+  }
+
+  /** After some time, the others go on without a part that has not answered. */
+  #lateAfter(part: Part, ms: number): void {
+    const { tries } = part
+    const timer = setTimeout(
+      () => {
+        if (part.tries !== tries || part.isSynced || this.isClosed) return
+        part.isLate = true
+        this.#ready()
+      },
+      Math.max(0, ms),
+    )
+    timer.unref()
+  }
+
+  #lost(part: Part, failure: ClientError): void {
+    part.failure = failure
+    part.lostSince ??= new Date().toISOString()
+    this.#errors.push(...frameErrors([failure], this.#field.key))
+    this.#ready()
+  }
+
+  /** A part has ended with errors: for now, or for the whole subscription. */
+  #failed(part: Part, errors: readonly unknown[]): void {
+    const [error] = errors
+    const { code, message, retryAfterMs, argument } = failureOf(error)
+    part.close()
+    const isPassing =
+      retryAfterMs !== undefined ||
+      isLostCluster(code) ||
+      code === 'NOT_SYNCED' ||
+      (code === 'BAD_USER_INPUT' && argument === 'clusters')
+    part.isRefused = code === 'FORBIDDEN'
+    if (!isPassing && !part.isRefused) return this.#end(errors)
+    if (part.isRefused) {
+      if (this.#parts.every(({ isRefused }) => isRefused)) return this.#end(errors)
+      this.#content.left(part)
+      if (part.root !== undefined) this.#content.left(part.root)
+      part.root = undefined
+      if (!part.isNew && !this.#content.takesResets) return this.#restart()
+      this.#content.removed(part.clusters, 'HIDDEN')
+    }
+    const isFirst = part.failure === undefined
+    part.from = this.#content.isResumable && !part.isRefused ? part.token : ''
+    part.isSuccessor = true
+    if (isFirst) this.#lost(part, new ClientError(code as 'FORBIDDEN', message))
+    const { tries } = part
+    part.timer = setTimeout(
+      () => {
+        if (part.tries === tries && !this.isClosed) this.#open(part)
+      },
+      Math.max(part.backoff.nextMs(), retryAfterMs ?? 0),
+    )
+    return undefined
+  }
+
+  #end(errors: readonly unknown[]): void {
+    this.finish({ form: 'failed', errors })
+    this.leave()
+  }
+
+  /** Begins anew, with a `reset`. */
+  #restart(): void {
+    for (const part of this.#parts) part.close()
+    this.#parts = []
+    this.#roots = []
+    this.#content.restart()
+    this.#errors = []
+    this.#isResuming = false
+    this.#isDue = this.#resets = true
+    this.#isSynced = false
+    clearTimeout(this.#restartTimer)
+    this.#restartTimer = setTimeout(() => {
+      this.#restartTimer = undefined
+      const served = this.#of.served()
+      this.#clusters =
+        this.#of.clusters(served) ?? this.#clusters.filter((name) => served.members.has(name))
+      this.#parts = this.#divided(this.#clusters.map((cluster) => ({ cluster, group: '' })))
+      for (const part of this.#parts) this.#open(part)
+    }, this.#restarts.nextMs())
+  }
+
+  // Frames
+
+  /** There may be a frame: at most one in `coalesceMs`, once the snapshot is sent. */
+  #ready(): void {
+    if (this.#timer !== undefined || this.isClosed) return
+    const waitMs = this.#isSynced ? this.#nextMs - performance.now() : 0
+    if (waitMs <= 0) {
+      this.announce()
+      return
+    }
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      this.announce()
+    }, waitMs)
+  }
+
+  take(): Buffer | undefined {
+    if (this.isClosed) return undefined
+    if (this.#isSynced && performance.now() < this.#nextMs) {
+      if (this.#parts.some(({ stream }) => stream !== undefined)) this.#ready()
+      return undefined
+    }
+    this.#pull()
+    if (this.isClosed) return undefined
+    return this.#frame()
+  }
+
+  /** Takes what the parts have: a frame of each, and more of snapshots, up to the size of one frame. */
+  #pull(): void {
+    const { maxFrameObjects, maxFrameBytes } = this.#of.limits
+    let bytes = 0
+    for (const part of this.#parts) {
+      while (part.stream !== undefined) {
+        if (this.#isResuming && part.hasAnswered) break
+        const isFull = this.#content.waiting.rows >= maxFrameObjects || bytes >= maxFrameBytes
+        if (isFull && !this.#content.isWhole) return
+        const { stream } = part
+        const payload = stream.take()
+        if (payload === undefined) {
+          if (stream.end !== undefined) this.#ended(part, stream.end)
+          break
+        }
+        bytes += payload.length
+        const wasSynced = part.isSynced && !part.isInSnapshot
+        this.#apply(part, payload)
+        if (this.isClosed || this.#restartTimer !== undefined) return
+        if (wasSynced && this.#isSynced) break
+      }
+    }
+    // The next frame begins with the others.
+    const [first, ...others] = this.#parts
+    if (first !== undefined) this.#parts = [...others, first]
+  }
+
+  #ended(part: Part, end: StreamEnd): void {
+    if (end.form === 'failed') return this.#failed(part, end.errors)
+    part.close()
+    part.isOver = true
+    if (this.#parts.every(({ isOver }) => isOver)) this.finish({ form: 'complete' })
+    return undefined
+  }
+
+  #apply(part: Part, payload: Buffer): void {
+    const text = payload.toString()
+    // Only long numbers need the exact reading, which takes three times as long.
+    const result: unknown = /[0-9]{16}/.test(text) ? parseExact(text) : JSON.parse(text)
+    const { data, errors: all } = isRecord(result) ? result : {}
+    const errors = (all ?? []) as readonly GraphQLFormattedError[]
+    const value = isRecord(data) ? data[this.#field.key] : undefined
+    if (value === undefined || value === null) {
+      const [stream] = [part.stream]
+      // The errors of its end say more.
+      if (errors.length === 0 && stream?.end?.form === 'failed')
+        return this.#ended(part, stream.end)
+      return this.#failed(part, errors)
+    }
+    const state = isRecord(value) ? value : {}
+    const ours = (name: string): unknown => state[ownPrefix + name]
+    const reset = ours('reset') === true
+    const synced = ours('synced') ?? true
+    if (reset && !part.isNew && !this.#content.takesResets) return this.#restart()
+    if (reset) part.isInSnapshot = true
+    part.gaps = (ours('incomplete') ?? []) as readonly ClusterGap[]
+    part.visible = (ours('visible') ?? 'ALL') as Visibility
+    part.staleSince = (ours('staleSince') ?? null) as string | null
+    part.token = String(ours('resumeToken') ?? '')
+    part.failure = undefined
+    part.isRefused = false
+    part.lostSince = null
+    part.hasAnswered = true
+    const lost = new Set(
+      part.gaps
+        .filter(({ code }) => isLostCluster(code) || code === 'NOT_SYNCED')
+        .map(({ cluster }) => cluster),
+    )
+    const isSnapshot = part.isInSnapshot || part.from !== ''
+    const endsSnapshot = part.isInSnapshot && synced === true
+    this.#content.take(part, { value, errors, isSnapshot, reset, endsSnapshot, lost })
+    part.from = ''
+    // Errors of rows go with their rows.
+    for (const error of errors) if (typeof error.path?.[2] !== 'number') this.#errors.push(error)
+    if (synced !== true) return undefined
+    part.isInSnapshot = false
+    part.isNew = false
+    if (lost.size === 0 || part.root === undefined) this.#synced(part)
+    return undefined
+  }
+
+  #synced(part: Part): void {
+    if (part.isSynced) return
+    part.isSynced = true
+    part.isLate = false
+    const elapsedMs = performance.now() - part.openedMs
+    const patienceMs = 3 * Math.max(this.#of.limits.silenceMs, elapsedMs)
+    for (const other of this.#parts) if (!other.isSettled) this.#lateAfter(other, patienceMs)
+  }
+
+  /** Shows the parts that replace others, once all clusters of those are there again. */
+  #showReplaced(): void {
+    const nowMs = performance.now()
+    for (const root of this.#roots) {
+      const heirs = this.#parts.filter((part) => part.root === root)
+      const isThere = heirs.every(({ isSynced }) => isSynced)
+      if (!isThere && nowMs - root.replacedMs < replacedMs) continue
+      this.#content.left(root)
+      for (const part of heirs) {
+        part.root = undefined
+        part.isHidden = false
+      }
+    }
+    this.#roots = this.#roots.filter((root) => this.#parts.some((part) => part.root === root))
+  }
+
+  #frame(): Buffer | undefined {
+    if (this.#isResuming) {
+      const isAnswered = this.#parts.every((part) => part.hasAnswered || part.isSettled)
+      if (!isAnswered) return undefined
+      this.#isResuming = false
+    }
+    const isSettled = this.#parts.every((part) => part.isSettled)
+    const { waiting, isWhole } = this.#content
+    if (this.#restartTimer !== undefined || (this.#isDue && isWhole && !isSettled)) return undefined
+    if (this.#isDue && waiting.rows === 0 && !isSettled) return undefined
+    this.#showReplaced()
+    const becomesSynced = !this.#isSynced && isSettled
+    const gaps = joinedGaps(this.#parts.flatMap((part) => gapsOf(part)))
+    const stale = this.#parts.map((part) =>
+      part.failure !== undefined && !part.isNew ? part.lostSince : part.staleSince,
+    )
+    const state = {
+      incomplete: gaps,
+      staleSince: earliest(stale),
+      visible: leastVisible(
+        this.#parts.map((part) => (part.isRefused ? 'NAMESPACES' : part.visible)),
+      ),
+    }
+    const fields = this.#field.collect(this.#field.nodes, this.#field.type.name)
+    const selected = new Set(Array.from(fields.values(), ([node]) => node?.name.value ?? ''))
+    const told = JSON.stringify(Object.entries(state).filter(([name]) => selected.has(name)))
+    const isForced = this.#isDue || becomesSynced || told !== this.#told
+    const content = this.#content.next(isForced)
+    if (content === undefined) return undefined
+    this.#told = told
+    this.#isSynced ||= becomesSynced
+    const values: Readonly<Record<string, unknown>> = {
+      ...state,
+      ...content.values,
+      reset: this.#resets,
+      synced: this.#isSynced,
+      resourceVersion: '',
+    }
+    const errors = [...this.#errors.splice(0), ...content.errors]
+    const data = Array.isArray(values['clusters'])
+      ? values['clusters']
+      : Object.fromEntries(
+          Array.from(fields, ([key, nodes]) => [key, this.#value(key, nodes, values)]),
+        )
+    this.#isDue = this.#resets = false
+    this.#rows += content.rows
+    this.#nextMs = performance.now() + this.#coalesceMs
+    return Buffer.from(
+      JSON.stringify({
+        ...(errors.length === 0 ? {} : { errors: boundedFormatted(errors) }),
+        data: { [this.#field.key]: data },
+      }),
+    )
+  }
+
+  #value(
+    key: string,
+    nodes: readonly FieldNode[],
+    values: Readonly<Record<string, unknown>>,
+  ): unknown {
+    const name = nodes[0]?.name.value ?? ''
+    if (name === '__typename') return this.#field.type.name
+    if (name === 'resumeToken') {
+      const isKnown = this.#content.isResumable
+      return encodeMergedToken(
+        isKnown ? this.#parts.map(({ clusters, token }) => ({ clusters, token })) : [],
+      )
+    }
+    const value = values[name]
+    if (value instanceof Map) return value.get(key) as unknown
+    return this.#content.select(name, value, nodes)
+  }
+}
+
+/** What a part lacks. */
+function gapsOf({
+  clusters,
+  failure,
+  lostSince,
+  isSynced,
+  isLate,
+  gaps,
+}: Part): readonly ClusterGap[] {
+  const none = { type: null, from: null, to: null }
+  if (failure !== undefined) {
+    const { code, message } = failure
+    const since = isLostCluster(code) ? lostSince : null
+    return clusters.map((cluster) => ({ cluster, code, message, since, ...none }))
+  }
+  if (isSynced || !isLate) return gaps
+  const message = 'the gateway that holds the cluster has not answered yet'
+  return clusters.map((cluster) => ({ cluster, code: 'NOT_SYNCED', message, since: null, ...none }))
+}
+
+function failureOf(error: unknown): {
+  readonly code: string
+  readonly message: string
+  readonly retryAfterMs: number | undefined
+  readonly argument: unknown
+} {
+  const isPlain = isRecord(error) && !(error instanceof Error)
+  const { message, extensions } = isPlain
+    ? new GraphQLError(String(error['message']), {
+        extensions: isRecord(error['extensions']) ? error['extensions'] : {},
+      })
+    : clientErrorOf(error instanceof GraphQLError ? error : locatedError(error, undefined))
+  const { code, retryAfterMs, argument } = extensions
+  return {
+    code: typeof code === 'string' ? code : 'INTERNAL',
+    message,
+    retryAfterMs: typeof retryAfterMs === 'number' ? retryAfterMs : undefined,
+    argument,
+  }
+}

@@ -1,0 +1,222 @@
+/*
+ * Subscriptions over several gateways that are no rows of objects: counts and clusters, which each frame has as a whole, and
+ * the lines of logs and the changes of the past, which are put in order.
+ */
+
+import { isRecord } from '../../lib/json.ts'
+import type { Facet, IndexSum, LogLine, LogStream } from '../schema/gateway-types.ts'
+import { ownPrefix } from './holder-document.ts'
+import {
+  alias,
+  changeBytes,
+  ChangeItems,
+  type ContentPart,
+  errorsByRow,
+  frameOf,
+  type HeldFrame,
+  MergedContent,
+  type MergedFrame,
+  MergedParts,
+  ours,
+  type SelectedField,
+  type WaitingChange,
+} from './merged-content.ts'
+import { addedFacets, addedIndexSums, defaultFacetValues } from './merged-values.ts'
+
+/** The sums of values that each frame has as a whole. */
+abstract class MergedValue<P> extends MergedParts<P> {
+  #told = ''
+
+  override restart(): void {
+    this.parts.clear()
+    this.#told = ''
+  }
+
+  next(force: boolean): MergedFrame | undefined {
+    const values = this.values()
+    const told = JSON.stringify(values)
+    if (told === this.#told && !force) return undefined
+    this.#told = told
+    return { values, errors: [], rows: 1 }
+  }
+
+  protected abstract values(): Readonly<Record<string, unknown>>
+}
+
+interface PartCounts {
+  readonly totalCount: number
+  readonly sums: readonly IndexSum[]
+  readonly facets: readonly Facet[]
+}
+
+const sumFields = 'sums { of value number count }'
+
+/** The counts and sums of a list. */
+export class MergedCounts extends MergedValue<PartCounts> {
+  override readonly asksSelection = false
+  readonly selects: string = [
+    alias('totalCount', 'totalCount'),
+    alias('sums', sumFields),
+    alias('facets', `facets { by distinctCount missingCount values { value count ${sumFields} } }`),
+  ].join(' ')
+
+  take(part: ContentPart, { value }: HeldFrame): void {
+    this.parts.set(part, {
+      totalCount: ours<number>(value, 'totalCount') ?? 0,
+      sums: ours<readonly IndexSum[]>(value, 'sums') ?? [],
+      facets: ours<readonly Facet[]>(value, 'facets') ?? [],
+    })
+  }
+
+  protected values(): Readonly<Record<string, unknown>> {
+    const parts = this.shown
+    const { top } = this.of.args
+    const most = typeof top === 'number' ? top : defaultFacetValues
+    return {
+      totalCount: parts.reduce((sum, { totalCount }) => sum + totalCount, 0),
+      sums: addedIndexSums(parts.map(({ sums }) => sums)),
+      facets: addedFacets(
+        parts.map(({ facets }) => facets),
+        most,
+      ),
+    }
+  }
+}
+
+/** The clusters, each as its holder describes it. */
+export class MergedClusters extends MergedValue<ReadonlyMap<string, unknown>> {
+  readonly selects: string = alias('name', 'name')
+
+  take(part: ContentPart, { value }: HeldFrame): void {
+    const rows: readonly unknown[] = Array.isArray(value) ? value : []
+    const own = new Set(part.clusters)
+    const found = rows.flatMap((row): (readonly [string, unknown])[] => {
+      if (!isRecord(row)) return []
+      const { [`${ownPrefix}name`]: name, ...members } = row
+      return typeof name === 'string' && own.has(name) ? [[name, members]] : []
+    })
+    this.parts.set(part, new Map(found))
+  }
+
+  protected values(): Readonly<Record<string, unknown>> {
+    const rows = this.shown.flatMap((one) => [...one])
+    return { clusters: rows.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row) }
+  }
+}
+
+/** Changes of the past, the newest first. Which rows the subscriber holds is not known. */
+export class MergedChanges extends MergedContent {
+  readonly selects: string = alias('changes', 'changes { time }')
+  override readonly isResumable = true
+  readonly #items: ChangeItems
+  readonly #waiting: (WaitingChange & { readonly time: string })[] = []
+  #isFirst = true
+
+  constructor(of: SelectedField) {
+    super(of)
+    this.#items = new ChangeItems(of)
+  }
+
+  override get waiting(): { readonly rows: number; readonly bytes: number } {
+    return { rows: this.#waiting.length, bytes: this.#waiting.length * changeBytes }
+  }
+
+  override restart(): void {
+    this.#waiting.length = 0
+    this.#isFirst = true
+  }
+
+  override get takesResets(): boolean {
+    return false
+  }
+
+  override resumes(): void {
+    this.#isFirst = false
+  }
+
+  take(_part: ContentPart, { value, errors }: HeldFrame): void {
+    const byRow = errorsByRow(errors, this.#items)
+    const changes = ours<readonly { readonly time: string }[]>(value, 'changes') ?? []
+    for (const [at, { time }] of changes.entries()) {
+      const items = this.#items.at(value, at)
+      this.#waiting.push({ items, time, errors: byRow.get(at) ?? [] })
+    }
+  }
+
+  next(force: boolean): MergedFrame | undefined {
+    if (this.#waiting.length === 0 && !force) return undefined
+    const sorted = this.#waiting.splice(0).toSorted((a, b) => (a.time < b.time ? 1 : -1))
+    const changes = this.#isFirst ? sorted.slice(0, this.of.pageSize) : sorted
+    this.#isFirst = false
+    return frameOf(this.#items.keys, changes)
+  }
+}
+
+/** Lines of logs, in the order of their times within a frame. */
+export class MergedLogs extends MergedParts<readonly LogStream[]> {
+  readonly selects: string = [
+    alias('lines', 'lines { time cluster namespace pod container text truncated fields }'),
+    alias('streams', 'streams { cluster namespace pod container state reason message }'),
+    alias('skipped', 'skipped'),
+    alias('notFollowed', 'notFollowed'),
+  ].join(' ')
+  override readonly isWhole = false
+  override readonly asksSelection = false
+  readonly #lines: LogLine[] = []
+  readonly #notFollowed = new Map<ContentPart, number>()
+  /** The time of the last line of each container: a follower that begins anew repeats lines. */
+  readonly #last = new Map<string, string>()
+  #skipped = 0
+  #areStreamsNew = false
+
+  override get waiting(): { readonly rows: number; readonly bytes: number } {
+    return { rows: this.#lines.length, bytes: this.#lines.length * changeBytes }
+  }
+
+  take(part: ContentPart, { value }: HeldFrame): void {
+    for (const line of ours<readonly LogLine[]>(value, 'lines') ?? []) {
+      const { cluster, namespace, pod, container, time } = line
+      const name = `${cluster}/${namespace}/${pod}/${container}`
+      const last = this.#last.get(name)
+      if (part.isSuccessor && time !== null && last !== undefined && time <= last) continue
+      if (time !== null) this.#last.set(name, time)
+      this.#lines.push(line)
+    }
+    const streams = ours<readonly LogStream[] | null>(value, 'streams') ?? null
+    if (streams !== null) {
+      this.parts.set(part, streams)
+      this.#areStreamsNew = true
+    }
+    this.#skipped += ours<number>(value, 'skipped') ?? 0
+    this.#notFollowed.set(part, ours<number>(value, 'notFollowed') ?? 0)
+  }
+
+  override left(part: ContentPart): void {
+    this.#notFollowed.delete(part)
+    this.#areStreamsNew = true
+    super.left(part)
+  }
+
+  next(force: boolean): MergedFrame | undefined {
+    if (this.#lines.length === 0 && !this.#areStreamsNew && !force) return undefined
+    const lines = this.#lines
+      .splice(0)
+      .toSorted((a, b) => ((a.time ?? '') < (b.time ?? '') ? -1 : a.time === b.time ? 0 : 1))
+    const streams = [...this.parts.values()].flat()
+    if (this.#areStreamsNew) {
+      const names = new Set(
+        streams.map((one) => `${one.cluster}/${one.namespace}/${one.pod}/${one.container}`),
+      )
+      for (const name of this.#last.keys()) if (!names.has(name)) this.#last.delete(name)
+    }
+    const values = {
+      lines,
+      streams: this.#areStreamsNew ? streams : null,
+      skipped: this.#skipped,
+      notFollowed: [...this.#notFollowed.values()].reduce((sum, one) => sum + one, 0),
+    }
+    this.#areStreamsNew = false
+    this.#skipped = 0
+    return { values, errors: [], rows: lines.length }
+  }
+}

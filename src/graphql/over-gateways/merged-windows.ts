@@ -1,0 +1,250 @@
+/*
+ * Live pages and problems over several gateways: of each part, the first rows in the order are known, and the first of all
+ * these are the page. A row tells its place in the order (`position`), as the cursors of a query do.
+ */
+
+import type { GraphQLFormattedError } from 'graphql'
+import { type ListPosition, placeIn } from '../../query/page/cursor.ts'
+import type { OrderTerm } from '../../query/page/list-order.ts'
+import { isShown, sentSteps } from '../../query/page/page-steps.ts'
+import { problemOrder } from '../../query/problems/problem-page.ts'
+import { problemCounts } from '../reads/over-kinds/problems-read.ts'
+import type { PageStep, ProblemCount } from '../schema/gateway-types.ts'
+import {
+  alias,
+  ChangeItems,
+  type ContentPart,
+  errorsByRow,
+  frameOf,
+  type HeldFrame,
+  keptRowBytes,
+  type MergedFrame,
+  MergedParts,
+  ours,
+  type RawChange,
+  type RemovalReason,
+  type SelectedField,
+  type WaitingChange,
+} from './merged-content.ts'
+import { comparePlaces, directionsOf } from './merged-values.ts'
+
+interface WindowRow {
+  readonly id: string
+  readonly position: ListPosition
+  readonly positionText: string
+  readonly items: readonly unknown[]
+  readonly errors: readonly GraphQLFormattedError[]
+  /** A row is sent again when its version differs. */
+  readonly version: string
+}
+
+interface PartWindow {
+  rows: readonly WindowRow[]
+  totalCount: number
+  counts: readonly ProblemCount[]
+  lookedAt: readonly string[]
+  notLookedAt: readonly string[]
+}
+
+const noWindow = {
+  rows: [],
+  totalCount: 0,
+  counts: [],
+  lookedAt: [],
+  notLookedAt: [],
+} as const satisfies PartWindow
+
+/** The first rows of each part: any of them may be among the first ones of all. */
+abstract class MergedWindow extends MergedParts<PartWindow> {
+  protected readonly items: ChangeItems
+  protected abstract readonly terms: readonly Pick<OrderTerm, 'descending'>[]
+  #sent: readonly WindowRow[] = []
+  #told = ''
+
+  constructor(of: SelectedField) {
+    super(of)
+    this.items = new ChangeItems(of)
+  }
+
+  override get bytes(): number {
+    let bytes = 0
+    for (const { rows } of this.parts.values()) {
+      for (const { version } of rows) bytes += 3 * version.length + keptRowBytes
+    }
+    return bytes
+  }
+
+  override restart(): void {
+    this.parts.clear()
+    this.#sent = []
+    this.#told = ''
+  }
+
+  protected windowOf(part: ContentPart, { reset }: HeldFrame): PartWindow {
+    let window = this.parts.get(part)
+    if (window === undefined) this.parts.set(part, (window = { ...noWindow }))
+    if (reset) window.rows = []
+    return window
+  }
+
+  protected rowOf(
+    id: string,
+    position: string,
+    items: readonly unknown[],
+    errors: readonly GraphQLFormattedError[],
+  ): WindowRow {
+    const version = `${this.items.shown(items)}${errors.map(({ message }) => message).join()}`
+    const place = placeIn(position) ?? { part: '', key: id, values: [] }
+    return { id, position: place, positionText: position, items, errors, version }
+  }
+
+  next(force: boolean): MergedFrame | undefined {
+    const windows = this.shown
+    const sent = new Set(this.#sent.map(({ id }) => id))
+    const rows = [...this.parts]
+      .flatMap(([part, window]) => {
+        if (part.isHidden) return []
+        return part.isLost ? window.rows.filter(({ id }) => sent.has(id)) : window.rows
+      })
+      .toSorted((a, b) => comparePlaces(a.position, b.position, this.terms))
+      .slice(0, this.of.pageSize)
+    const changes = this.changes(this.#sent, rows)
+    const lists = (of: (window: PartWindow) => readonly string[]): readonly string[] =>
+      [...new Set(windows.flatMap(of))].toSorted()
+    const notLookedAt = lists((one) => one.notLookedAt)
+    const further = {
+      totalCount: windows.reduce((sum, { totalCount }) => sum + totalCount, 0),
+      counts: problemCounts(windows.flatMap(({ counts }) => counts)),
+      lookedAt: lists((one) => one.lookedAt).filter((name) => !notLookedAt.includes(name)),
+      notLookedAt,
+      complete: notLookedAt.length === 0,
+    }
+    const told = JSON.stringify(further)
+    if (changes.length === 0 && told === this.#told && !force) return undefined
+    this.#sent = rows
+    this.#told = told
+    return frameOf(this.items.keys, changes, further)
+  }
+
+  /** What leads from some rows to others. */
+  protected abstract changes(
+    before: readonly WindowRow[],
+    now: readonly WindowRow[],
+  ): readonly WaitingChange[]
+}
+
+interface RawStep {
+  readonly id: string
+  readonly step: PageStep
+  readonly index: number
+  readonly from: number | null
+  readonly position: string | null
+}
+
+/** The rows of a live page. */
+export class MergedPage extends MergedWindow {
+  readonly selects: string = `${alias('changes', 'changes { step index from id: objectId position }')} ${alias('totalCount', 'totalCount')}`
+  protected readonly terms: readonly Pick<OrderTerm, 'descending'>[] = directionsOf(
+    this.of.args['orderBy'],
+  )
+
+  take(part: ContentPart, frame: HeldFrame): void {
+    const { value, errors } = frame
+    const window = this.windowOf(part, frame)
+    const rows = [...window.rows]
+    const byRow = errorsByRow(errors, this.items)
+    for (const [at, raw] of (ours<readonly RawStep[]>(value, 'changes') ?? []).entries()) {
+      const { step, index, from, id, position } = raw
+      if (step === 'REMOVE') rows.splice(index, 1)
+      else if (step === 'MOVE') rows.splice(index, 0, ...rows.splice(from ?? index, 1))
+      else {
+        const row = this.rowOf(id, position ?? '', this.items.at(value, at), byRow.get(at) ?? [])
+        rows.splice(index, step === 'INSERT' ? 0 : 1, row)
+      }
+    }
+    window.rows = rows
+    window.totalCount = ours<number>(value, 'totalCount') ?? 0
+  }
+
+  protected changes(
+    before: readonly WindowRow[],
+    now: readonly WindowRow[],
+  ): readonly WaitingChange[] {
+    return sentSteps(before, now).map(({ entry, ...step }) => ({
+      items: this.items.with(entry?.items ?? [], {
+        ...step,
+        position: isShown(step) ? (entry?.positionText ?? null) : null,
+      }),
+      errors: entry?.errors ?? [],
+    }))
+  }
+}
+
+/** The first problems of all clusters. */
+export class MergedProblems extends MergedWindow {
+  readonly selects: string = [
+    alias('changes', 'changes { type removal id: objectId position }'),
+    alias('totalCount', 'totalCount'),
+    alias('counts', 'counts { severity type kind count }'),
+    alias('lookedAt', 'lookedAt'),
+    alias('notLookedAt', 'notLookedAt'),
+  ].join(' ')
+  protected readonly terms: readonly Pick<OrderTerm, 'descending'>[] = problemOrder(
+    this.of.args['orderBy'] as Parameters<typeof problemOrder>[0],
+  )
+  /** Why problems are gone that are not sent yet. */
+  readonly #removals = new Map<string, RemovalReason>()
+
+  take(part: ContentPart, frame: HeldFrame): void {
+    const { value, errors } = frame
+    const window = this.windowOf(part, frame)
+    const rows = new Map(window.rows.map((row) => [row.id, row]))
+    const byRow = errorsByRow(errors, this.items)
+    const changes = ours<readonly (RawChange & RawStep)[]>(value, 'changes') ?? []
+    for (const [at, { id, type, removal, position }] of changes.entries()) {
+      if (type === 'REMOVED') {
+        rows.delete(id)
+        if (removal !== null) this.#removals.set(id, removal)
+        continue
+      }
+      const row = this.rowOf(id, position ?? '', this.items.at(value, at), byRow.get(at) ?? [])
+      rows.set(id, row)
+    }
+    window.rows = [...rows.values()]
+    window.totalCount = ours<number>(value, 'totalCount') ?? 0
+    window.counts = ours<readonly ProblemCount[]>(value, 'counts') ?? []
+    window.lookedAt = ours<readonly string[]>(value, 'lookedAt') ?? []
+    window.notLookedAt = ours<readonly string[]>(value, 'notLookedAt') ?? []
+  }
+
+  protected changes(
+    before: readonly WindowRow[],
+    now: readonly WindowRow[],
+  ): readonly WaitingChange[] {
+    const known = new Map(before.map((row) => [row.id, row]))
+    const staying = new Set(now.map(({ id }) => id))
+    const gone = before.filter(({ id }) => !staying.has(id))
+    const change = (type: string, row: WindowRow, removal: string | null): WaitingChange => ({
+      items: this.items.with(row.items, {
+        type,
+        removal,
+        objectId: row.id,
+        position: row.positionText,
+      }),
+      errors: row.errors,
+    })
+    const removed = gone.map((row) =>
+      change('REMOVED', row, this.#removals.get(row.id) ?? 'UNMATCHED'),
+    )
+    this.#removals.clear()
+    return [
+      ...removed,
+      ...now.flatMap((row) => {
+        const was = known.get(row.id)
+        if (was === undefined) return [change('ADDED', row, null)]
+        const isSame = was.version === row.version && was.positionText === row.positionText
+        return isSame ? [] : [change('MODIFIED', row, null)]
+      }),
+    ]
+  }
+}
