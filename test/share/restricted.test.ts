@@ -10,7 +10,10 @@ describe('an operation that extensions.clusters restricts', () => {
   let gateway: ServedGateway
 
   beforeAll(async () => {
-    for (const _ of names) simulators.push(await startSimulator({ populate: company() }))
+    for (const name of names) {
+      const populate = company({ pods: 40, seed: `restricted ${name}` })
+      simulators.push(await startSimulator({ populate }))
+    }
     gateway = await serveGateway({
       clusters: names.map((name, at) => ({ name, server: simulators[at]?.url ?? '' })),
     })
