@@ -36,11 +36,7 @@ class RemoteFrames extends FrameStream {
     })
   }
 
-  async #read(
-    url: string,
-    body: object,
-    headers: Readonly<Record<string, string>>,
-  ): Promise<void> {
+  async #read(url: string, body: object, headers: Readonly<Record<string, string>>): Promise<void> {
     const response = await fetch(url, {
       method: 'POST',
       headers: {
@@ -151,10 +147,7 @@ export class HeldClusters implements AsyncDisposable {
 
   get #served(): ServedSchema {
     const { schema } = this.whole.gateway
-    const members = this.clusters.map(({ name, labels }) => {
-      const holder = this.#holders.get(name)
-      return [name, { name, labels, holder }] as const
-    })
+    const members = this.clusters.map(({ name, labels }) => [name, { name, labels }] as const)
     return {
       schema,
       clusters: new Map(members),
@@ -205,6 +198,7 @@ export class HeldClusters implements AsyncDisposable {
       field: { key, nodes, field, args },
       limits: this.#limits,
       served: () => this.#served,
+      holderOf: (name) => this.#holders.get(name),
       clusters: (served) => {
         const { ids } = args
         if (field.name === 'objects' && Array.isArray(ids)) {

@@ -31,7 +31,9 @@ describe('a list over clusters of several gateways', () => {
   const stack = new AsyncDisposableStack()
   let held: HeldClusters
   beforeAll(async () => {
-    const clusters = await Promise.all(names.map(async (name) => stack.use(await FleetCluster.start(name))))
+    const clusters = await Promise.all(
+      names.map(async (name) => stack.use(await FleetCluster.start(name))),
+    )
     held = stack.use(await HeldClusters.start(clusters))
     await held.share({ one: ['a', 'b'], two: ['c', 'd'], three: ['e'] })
   }, 60_000)
@@ -41,13 +43,14 @@ describe('a list over clusters of several gateways', () => {
     const { configMaps } = await held.whole.data(listNow)
     return configMaps.nodes.map(rowText).toSorted()
   }
-  const equal = async (live: Merged): Promise<void> =>
-    expect
+  const equal = async (live: Merged): Promise<void> => {
+    await expect
       .poll(async () => {
         const rows = [...foldOf(live).objects.values()].map(rowText).toSorted()
         return JSON.stringify([rows, live.ended()])
       }, wait)
       .toBe(JSON.stringify([await truth(), undefined]))
+  }
 
   const writes = async (random: () => number, count: number): Promise<void> => {
     for (let at = 0; at < count; at += 1) {
@@ -82,7 +85,9 @@ describe('a list over clusters of several gateways', () => {
     await writes(random, 30)
     await held.kill('two')
     await writes(random, 20)
-    await expect.poll(() => live.frames.at(-1)?.incomplete.map((one: Fields) => one.cluster), wait).toEqual(['c', 'd'])
+    await expect
+      .poll(() => live.frames.at(-1)?.incomplete.map((one: Fields) => one.cluster), wait)
+      .toEqual(['c', 'd'])
     expect(live.frames.at(-1)?.staleSince).not.toBeNull()
     await held.share({ one: ['a', 'b'], three: ['e'] })
     await writes(random, 20)
@@ -151,7 +156,9 @@ describe('a list over clusters of several gateways', () => {
     await held.share({ one: ['a', 'e'], three: ['c', 'b', 'd'] })
     await writes(random, 30)
     await check()
-    await expect.poll(() => clusters.frames.at(-1), wait).toEqual(names.map((name) => ({ name, state: 'CONNECTED' })))
+    await expect
+      .poll(() => clusters.frames.at(-1), wait)
+      .toEqual(names.map((name) => ({ name, state: 'CONNECTED' })))
     for (const one of [page, facets, clusters]) one.leave()
   }, 120_000)
 })

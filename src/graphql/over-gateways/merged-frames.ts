@@ -15,9 +15,7 @@ import {
   type GraphQLField,
   type GraphQLFormattedError,
   getNamedType,
-  GraphQLError,
   isObjectType,
-  locatedError,
   type FieldNode,
   type OperationDefinitionNode,
   type VariableValues,
@@ -30,7 +28,6 @@ import { fragmentsOf } from '../documents/selections.ts'
 import {
   boundedFormatted,
   ClientError,
-  clientErrorOf,
   frameErrors,
   isLostCluster,
 } from '../errors/client-error.ts'
@@ -46,6 +43,7 @@ import { type MergedContent, MergedList, type SelectedField } from './merged-con
 import { MergedChanges, MergedClusters, MergedCounts, MergedLogs } from './merged-totals.ts'
 import { MergedPage, MergedProblems } from './merged-windows.ts'
 import { encodeMergedToken, mergedTokenParts } from './merged-token.ts'
+import { failureOf, gapsOf, type Holder, Part } from './merged-part.ts'
 import { earliest, joinedGaps, leastVisible, maxFacetValues } from './merged-values.ts'
 
 /** A subscription over clusters. */
@@ -64,6 +62,8 @@ export interface MergedSubscription {
   readonly limits: OperationLimits
   /** At present. */
   readonly served: () => ServedSchema
+  /** The gateway that holds a cluster at present. */
+  readonly holderOf: (cluster: string) => Holder
   /** The clusters that the field is about at present; `undefined` if its arguments name one that is gone. */
   readonly clusters: (served: ServedSchema) => readonly string[] | undefined
   /** Follows at a gateway; `undefined`: this one. Its failure is the end of the stream, or a rejection. */
@@ -76,9 +76,6 @@ interface HolderRequest {
   readonly clusters: readonly string[]
 }
 
-/** Who holds a cluster: `undefined` this gateway, `null` none. */
-type Holder = string | null | undefined
-
 /** The frames. Throws `ClientError` and `ArgumentError` for what no frame could answer. */
 export function mergedFrames(of: MergedSubscription): FrameStream {
   return new MergedFrames(of)
@@ -88,61 +85,6 @@ export function mergedFrames(of: MergedSubscription): FrameStream {
 const replacedMs = 30_000
 /** Beyond so many parts, they are divided anew, one for each holder. */
 const maxParts = 32
-
-class Part {
-  readonly clusters: readonly string[]
-  readonly holder: Holder
-  isSuccessor = false
-  isHidden = false
-  /** The part with the content that is shown until this one is there. */
-  root: Part | undefined
-  /** When it was replaced, by `performance.now()`. */
-  replacedMs = 0
-  stream: FrameStream | undefined
-  /** Counts its subscriptions: what an earlier one brings is dropped. */
-  tries = 0
-  openedMs = 0
-  /** The token that it was followed from; `''`: none. */
-  from = ''
-  token = ''
-  /** Whether its present subscription has answered, and whether it is within a snapshot. */
-  hasAnswered = false
-  isInSnapshot = false
-  /** Whether rows of its clusters were ever complete. */
-  isSynced = false
-  /** Whether the subscriber has no rows of its clusters: any snapshot is right. */
-  isNew = true
-  isLate = false
-  isOver = false
-  failure: ClientError | undefined
-  isRefused = false
-  lostSince: string | null = null
-  gaps: readonly ClusterGap[] = []
-  visible: Visibility = 'ALL'
-  staleSince: string | null = null
-  readonly backoff = new Backoff({ initialMs: 200, factor: 2, maxMs: 10_000, resetAfterMs: 60_000 })
-  timer: NodeJS.Timeout | undefined
-
-  constructor(clusters: readonly string[], holder: Holder) {
-    this.clusters = clusters
-    this.holder = holder
-  }
-
-  get isLost(): boolean {
-    return this.failure !== undefined
-  }
-
-  get isSettled(): boolean {
-    return this.isSynced || this.isLate || this.isOver || this.failure !== undefined
-  }
-
-  close(): void {
-    this.tries += 1
-    clearTimeout(this.timer)
-    this.stream?.close()
-    this.stream = undefined
-  }
-}
 
 class MergedFrames extends FrameStream {
   readonly #of: MergedSubscription
@@ -329,7 +271,7 @@ class MergedFrames extends FrameStream {
   }
 
   #holderOf(cluster: string): Holder {
-    return this.#of.served().members.get(cluster)?.holder
+    return this.#of.holderOf(cluster)
   }
 
   /** A part for the clusters of each group that have one holder. */
@@ -721,46 +663,5 @@ class MergedFrames extends FrameStream {
     const value = values[name]
     if (value instanceof Map) return value.get(key) as unknown
     return this.#content.select(name, value, nodes)
-  }
-}
-
-/** What a part lacks. */
-function gapsOf({
-  clusters,
-  failure,
-  lostSince,
-  isSynced,
-  isLate,
-  gaps,
-}: Part): readonly ClusterGap[] {
-  const none = { type: null, from: null, to: null }
-  if (failure !== undefined) {
-    const { code, message } = failure
-    const since = isLostCluster(code) ? lostSince : null
-    return clusters.map((cluster) => ({ cluster, code, message, since, ...none }))
-  }
-  if (isSynced || !isLate) return gaps
-  const message = 'the gateway that holds the cluster has not answered yet'
-  return clusters.map((cluster) => ({ cluster, code: 'NOT_SYNCED', message, since: null, ...none }))
-}
-
-function failureOf(error: unknown): {
-  readonly code: string
-  readonly message: string
-  readonly retryAfterMs: number | undefined
-  readonly argument: unknown
-} {
-  const isPlain = isRecord(error) && !(error instanceof Error)
-  const { message, extensions } = isPlain
-    ? new GraphQLError(String(error['message']), {
-        extensions: isRecord(error['extensions']) ? error['extensions'] : {},
-      })
-    : clientErrorOf(error instanceof GraphQLError ? error : locatedError(error, undefined))
-  const { code, retryAfterMs, argument } = extensions
-  return {
-    code: typeof code === 'string' ? code : 'INTERNAL',
-    message,
-    retryAfterMs: typeof retryAfterMs === 'number' ? retryAfterMs : undefined,
-    argument,
   }
 }

@@ -1,0 +1,115 @@
+/*
+ * The parts of a subscription over several gateways: some clusters, followed at the gateway that holds them. A part keeps the
+ * state of its subscription; `merged-frames.ts` opens it, takes its frames and replaces it.
+ */
+
+import { GraphQLError, locatedError } from 'graphql'
+import { Backoff } from '../../lib/backoff.ts'
+import type { FrameStream } from '../../lib/frame-stream.ts'
+import { isRecord } from '../../lib/json.ts'
+import { type ClientError, clientErrorOf, isLostCluster } from '../errors/client-error.ts'
+import type { ClusterGap, Visibility } from '../schema/gateway-types.ts'
+
+/** Who holds a cluster: `undefined` this gateway, `null` none. */
+export type Holder = string | null | undefined
+
+export class Part {
+  readonly clusters: readonly string[]
+  readonly holder: Holder
+  isSuccessor = false
+  isHidden = false
+  /** The part with the content that is shown until this one is there. */
+  root: Part | undefined
+  /** When it was replaced, by `performance.now()`. */
+  replacedMs = 0
+  stream: FrameStream | undefined
+  /** Counts its subscriptions: what an earlier one brings is dropped. */
+  tries = 0
+  openedMs = 0
+  /** The token that it was followed from; `''`: none. */
+  from = ''
+  token = ''
+  /** Whether its present subscription has answered, and whether it is within a snapshot. */
+  hasAnswered = false
+  isInSnapshot = false
+  /** Whether rows of its clusters were ever complete. */
+  isSynced = false
+  /** Whether the subscriber has no rows of its clusters: any snapshot is right. */
+  isNew = true
+  isLate = false
+  isOver = false
+  failure: ClientError | undefined
+  isRefused = false
+  lostSince: string | null = null
+  gaps: readonly ClusterGap[] = []
+  visible: Visibility = 'ALL'
+  staleSince: string | null = null
+  readonly backoff: Backoff = new Backoff({
+    initialMs: 200,
+    factor: 2,
+    maxMs: 10_000,
+    resetAfterMs: 60_000,
+  })
+  timer: NodeJS.Timeout | undefined
+
+  constructor(clusters: readonly string[], holder: Holder) {
+    this.clusters = clusters
+    this.holder = holder
+  }
+
+  get isLost(): boolean {
+    return this.failure !== undefined
+  }
+
+  get isSettled(): boolean {
+    return this.isSynced || this.isLate || this.isOver || this.failure !== undefined
+  }
+
+  close(): void {
+    this.tries += 1
+    clearTimeout(this.timer)
+    this.stream?.close()
+    this.stream = undefined
+  }
+}
+
+/** What a part lacks. */
+export function gapsOf({
+  clusters,
+  failure,
+  lostSince,
+  isSynced,
+  isLate,
+  gaps,
+}: Part): readonly ClusterGap[] {
+  const none = { type: null, from: null, to: null }
+  if (failure !== undefined) {
+    const { code, message } = failure
+    const since = isLostCluster(code) ? lostSince : null
+    return clusters.map((cluster) => ({ cluster, code, message, since, ...none }))
+  }
+  if (isSynced || !isLate) return gaps
+  const message = 'the gateway that holds the cluster has not answered yet'
+  return clusters.map((cluster) => ({ cluster, code: 'NOT_SYNCED', message, since: null, ...none }))
+}
+
+export function failureOf(error: unknown): {
+  readonly code: string
+  readonly message: string
+  readonly retryAfterMs: number | undefined
+  readonly argument: unknown
+} {
+  const isPlain = isRecord(error) && !(error instanceof Error)
+  const { message, extensions } = isPlain
+    ? new GraphQLError(String(error['message']), {
+        extensions: isRecord(error['extensions']) ? error['extensions'] : {},
+      })
+    : clientErrorOf(error instanceof GraphQLError ? error : locatedError(error, undefined))
+  const { code, retryAfterMs, argument } = extensions
+  return {
+    code: typeof code === 'string' ? code : 'INTERNAL',
+    message,
+    retryAfterMs: typeof retryAfterMs === 'number' ? retryAfterMs : undefined,
+    argument,
+  }
+}
