@@ -16,6 +16,7 @@ import type {
   ArchiveState,
   ChangesPage,
   ChangesQuestion,
+  ClusterTaking,
   DifferencesQuestion,
   KeptKind,
   KindState,
@@ -23,6 +24,8 @@ import type {
   PastObject,
   PastQuestion,
   ResumedChange,
+  SharedClusters,
+  SharingMember,
 } from './archive-calls.ts'
 import { ArchiveError, type ArchiveErrorCode, type ArchiveOptions } from './archive-options.ts'
 import type { WorkerCall, WorkerMessage } from './store/archive-worker.ts'
@@ -38,6 +41,7 @@ const maxWaitingBytes = 24 * 2 ** 20
 const recordBytes = 300
 const questionDeadlineMs = 30_000
 const closeDeadlineMs = 5_000
+const sharingDeadlineMs = 5_000
 const startAgainMs = 1_000
 
 /**
@@ -178,6 +182,25 @@ class WorkerArchive implements Archive {
 
   async differences(question: DifferencesQuestion): Promise<ChangesPage> {
     return parseExact(await this.#ask<string>('differences', [question])) as ChangesPage
+  }
+
+  prolongMember(member: SharingMember): Promise<SharedClusters> {
+    return this.#ask('prolongMember', [member], sharingDeadlineMs)
+  }
+
+  takeClusters(
+    member: SharingMember,
+    takings: readonly ClusterTaking[],
+  ): Promise<readonly string[]> {
+    return this.#ask('takeClusters', [member, takings], sharingDeadlineMs)
+  }
+
+  removeMember(member: SharingMember): Promise<void> {
+    return this.#ask('removeMember', [member], sharingDeadlineMs)
+  }
+
+  releaseCluster(cluster: string): Promise<void> {
+    return this.#ask('releaseCluster', [cluster])
   }
 
   state(): Promise<ArchiveState> {

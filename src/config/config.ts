@@ -115,7 +115,6 @@ const parts = {
   writes: part(gatewayParts.writes),
   cache: part(gatewayParts.cache),
   live: part(gatewayParts.live),
-  shard: part(gatewayParts.shard),
   logs: part(gatewayParts.logs),
   archive: part(gatewayParts.archive),
   share: part(gatewayParts.share),

@@ -75,7 +75,6 @@ import { defaultApiWatchTimes } from './api-watch.ts'
 import { Archiving } from './archiving.ts'
 import { type ClusterSourceOptions, Fleet, type FleetOptions } from './fleet.ts'
 import { checkShare, isAddress, type ShareOptions } from './sharing.ts'
-import type { Shard } from './sources/shard.ts'
 import type { DirectorySourceOptions } from './sources/directory-source.ts'
 import type { HubSourceOptions } from './sources/hub-source.ts'
 import { defaultPreloadDeadlineMs, Preload } from './preload.ts'
@@ -231,14 +230,6 @@ const gatewayChecks: OptionChecks<GatewayOptions> = {
       throw new InvalidOptionError(option, given, 'an address such as http://10.0.0.7:4000')
     },
   }),
-  shard(option, given) {
-    anObject(option, given)
-    const { index, count } = given as Shard
-    if (!Number.isInteger(index) || !Number.isInteger(count) || index < 0 || index >= count) {
-      const expected = 'whole numbers, the index from 0 and below the count'
-      throw new InvalidOptionError(option, { index, count }, expected)
-    }
-  },
   preload: aList,
   preloadDeadlineMs: aDuration,
   schemaFiles: aList,
@@ -310,13 +301,18 @@ export interface OpenedGateway extends Gateway {
   readonly isStarted: boolean
   /** Connects and makes the schema. Rejects as {@link createGateway} does; dispose of the gateway then. */
   start(): Promise<void>
+  /**
+   * Where gateways share the clusters: asks the others to take over what this one holds. Resolves when they have, or after
+   * 15 seconds. This one goes on answering meanwhile, and afterwards by asking the others.
+   */
+  leave(): Promise<void>
 }
 
 /** Checks the options and reads their files, as {@link createGateway} does, without connecting. */
 export async function openGateway(given: GatewayOptions): Promise<OpenedGateway> {
   const options = checkedOptions('a gateway', given, gatewayChecks)
   requireClusters('clusters', options.clusters, (options.clusterSources ?? []).length > 0)
-  checkShare(options.share, options.archive)
+  checkShare(options)
   const user = new UserSdl({ files: options.schemaFiles ?? [], directory: options.schema })
   await user.read()
   const packageSdl = await readPackageSdl()
@@ -358,8 +354,13 @@ class RunningGateway implements OpenedGateway {
     const isKept: ConstructorParameters<typeof Preload>[2] = (kind, served) =>
       archiving?.isArchived(kind, served) === true
     this.#preload = new Preload(preload, preloadDeadlineMs, isKept, log)
-    const archived = archiving?.archiveOf
-    this.#fleet = new Fleet(options, log, this.#failures, metrics?.informers, archived)
+    this.#fleet = new Fleet(options, {
+      log,
+      failures: this.#failures,
+      observer: metrics?.informers,
+      archiving,
+      isLoaded: (member) => this.#preload.isLoaded(member),
+    })
     this.#serving = new SchemaServing({
       options,
       packageSdl,
@@ -372,13 +373,14 @@ class RunningGateway implements OpenedGateway {
       signal: this.#stop.signal,
     })
     metrics?.measure({
-      clusters: () => this.#fleet.members,
+      clusters: () => this.#fleet.here,
       sources: () => this.#fleet.sources,
       fragments: () => fragments.counts,
       documentBytes: () => documents.bytes,
       live: () => this.planned.liveState(),
       logs: () => logs.counts,
       archive: () => archiving?.counts,
+      sharing: () => this.#fleet.sharing?.counts,
     })
     const planned = { served: () => this.#serving.now, limits, documents, fragments }
     const unexpected = (error: GraphQLError, requestId?: string): void => {
@@ -449,19 +451,22 @@ class RunningGateway implements OpenedGateway {
   }
 
   readonly readiness = (): Readiness => {
-    const { members } = this.#fleet
-    const reasons = members.flatMap(({ cluster }) =>
+    const { members, here, sharing } = this.#fleet
+    const reasons = here.flatMap(({ cluster }) =>
       cluster.state === 'connected' ? [] : [`cluster ${cluster.name}: ${cluster.error.message}`],
     )
-    const refused = members.flatMap(({ name, state, cluster }) =>
+    const refused = here.flatMap(({ name, state, cluster }) =>
       state === 'UNAUTHORIZED' && cluster.state === 'connected'
         ? [`cluster ${name}: does not accept the gateway's credentials`]
         : [],
     )
     const starting = this.isStarted ? [] : ['the gateway has not read its clusters yet']
     const unwritten = this.#archiving?.reasons ?? []
-    const waits = [...starting, ...this.#preload.loading(), ...unwritten]
-    const ready = reasons.length < members.length && waits.length === 0
+    const unshared = sharing?.reasons ?? []
+    const waits = [...starting, ...this.#preload.loading(), ...unwritten, ...unshared]
+    // Where gateways share the clusters, there may be none for this one.
+    const isAlive = reasons.length < here.length || (sharing !== undefined && here.length === 0)
+    const ready = isAlive && waits.length === 0
     const none = members.length === 0 ? ['no cluster is known yet'] : []
     const sources = this.#fleet.sources.flatMap(({ name, state }) =>
       state?.problem === undefined ? [] : [`${name}: ${state.problem.message}`],
@@ -469,7 +474,7 @@ class RunningGateway implements OpenedGateway {
     return {
       ready,
       reasons: [...waits, ...reasons, ...refused, ...none, ...sources, ...this.#serving.reasons],
-      lagsBehindMs: members.flatMap(({ cache }) => cache.lagsBehind()),
+      lagsBehindMs: here.flatMap(({ cache }) => cache.lagsBehind()),
     }
   }
 
@@ -498,6 +503,10 @@ class RunningGateway implements OpenedGateway {
   async start(): Promise<void> {
     await this.#fleet.connect(this.#options.signal ?? new AbortController().signal)
     await this.#serving.start()
+  }
+
+  async leave(): Promise<void> {
+    await this.#fleet.sharing?.leave()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

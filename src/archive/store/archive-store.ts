@@ -18,6 +18,7 @@ import type {
   ArchiveState,
   ChangesPage,
   ChangesQuestion,
+  ClusterTaking,
   DifferencesQuestion,
   KeptKind,
   KindState,
@@ -25,6 +26,8 @@ import type {
   PastObject,
   PastQuestion,
   ResumedChange,
+  SharedClusters,
+  SharingMember,
 } from '../archive-calls.ts'
 import {
   archiveDefaults,
@@ -42,6 +45,7 @@ import { past } from './past.ts'
 import { openPostgres } from './postgres-engine.ts'
 import { changesSince } from './resumed-changes.ts'
 import { forgetOld } from './retention.ts'
+import { prolongMember, removeMember, takeCluster } from './sharing-rows.ts'
 import { openSqliteFile, openSqliteMemory, putAside } from './sqlite-engine.ts'
 
 /** What the store tells while it works. */
@@ -246,6 +250,41 @@ class ArchiveStore implements ArchiveCalls {
         beginsMs: oldest === undefined ? undefined : Number(oldest['time']),
       }
     })
+  }
+
+  prolongMember(member: SharingMember): Promise<SharedClusters> {
+    return this.#ask(async (engine) => {
+      const { isNew, ...shared } = await prolongMember(engine, member)
+      if (isNew) await engine.notify()
+      return shared
+    })
+  }
+
+  takeClusters(
+    member: SharingMember,
+    takings: readonly ClusterTaking[],
+  ): Promise<readonly string[]> {
+    return this.#ask(async (engine) => {
+      const taken: string[] = []
+      for (const one of takings) {
+        if (await takeCluster(engine, member, one)) taken.push(one.cluster)
+      }
+      if (taken.length > 0) await engine.notify()
+      return taken
+    })
+  }
+
+  removeMember(member: SharingMember): Promise<void> {
+    return this.#ask(async (engine) => {
+      await removeMember(engine, member)
+      await engine.notify()
+    })
+  }
+
+  releaseCluster(cluster: string): Promise<void> {
+    return this.#ask((engine) =>
+      engine.transaction(async (one) => this.#holders?.releaseOne(one, cluster)),
+    )
   }
 
   async close(): Promise<void> {

@@ -13,7 +13,7 @@ import type { Statements } from './engine.ts'
 export const holdMs = 12_000
 
 /** Milliseconds since the epoch, by the clock of Postgres. */
-const now = 'CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)'
+export const now = 'CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)'
 
 export class Holders {
   readonly #holder = randomUUID()
@@ -70,6 +70,15 @@ export class Holders {
     for (const [cluster, epoch] of this.#epochs) {
       if (found.get(cluster) !== epoch) this.#epochs.delete(cluster)
     }
+  }
+
+  /** Lets others take a cluster at once. */
+  async releaseOne(statements: Statements, cluster: string): Promise<void> {
+    if (!this.#epochs.delete(cluster)) return
+    await statements.rows(
+      `UPDATE holders SET until = ${now} - 1 WHERE holder = $1 AND cluster = $2`,
+      [this.#holder, cluster],
+    )
   }
 
   /** Lets others take everything at once. */

@@ -11,6 +11,8 @@
  *     changes       what changed, newest last: what a reader sees of it, and what makes the state before. `position` is
  *                   that of the kind after the batch, and null until a list has ended. `whole`: the detail has the state before by itself
  *     gaps          times in which changes of a kind were not seen
+ *     members       the gateways that share clusters, and until when each counts as living; `leaving`: it wants no clusters
+ *     serving       which gateway serves a cluster, among those that share clusters
  */
 
 /** `{id}`: the type of a key that the database numbers itself; `{bytes}`: of bytes. */
@@ -47,5 +49,10 @@ export const versions: readonly (readonly string[])[] = [
     `CREATE TABLE gaps (
        id {id}, kind_id BIGINT NOT NULL, begins BIGINT NOT NULL, ends BIGINT NOT NULL)`,
     `CREATE INDEX gaps_of_kind ON gaps (kind_id, begins)`,
+  ],
+  [
+    `CREATE TABLE members (
+       address TEXT NOT NULL PRIMARY KEY, instance TEXT NOT NULL, until BIGINT NOT NULL, leaving INTEGER NOT NULL)`,
+    `CREATE TABLE serving (cluster TEXT NOT NULL PRIMARY KEY, address TEXT NOT NULL)`,
   ],
 ]

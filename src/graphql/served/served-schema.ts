@@ -28,8 +28,11 @@ export interface ServedCluster {
   readonly since: Date
   /** Why it is not connected; of a connected one, why its source cannot be followed. */
   readonly problem: Error | undefined
-  /** The address of the gateway that holds the cluster. Absent: this one. `null`: none does at present. */
-  readonly holder?: string | null
+  /**
+   * The address of the gateway that holds the cluster. Absent: this one. `null`: none does at present. While this gateway
+   * loads a cluster to take it over, the one that holds it until then.
+   */
+  readonly holder?: string | null | undefined
 }
 
 /** Reports changes of the clusters. */
