@@ -9,7 +9,7 @@
  * at once.
  *
  * While Postgres is away, everything stays as it was last known. When it is back, all rows are over; so for a while every
- * gateway of which there is a row counts as living, until each has had the time to prolong its own.
+ * gateway that lived before counts as living, until each has had the time to prolong its row.
  *
  * Who serves a cluster is no lock: for a moment two gateways may hold it, and both answer rightly. Who writes it into the
  * archive is one (`archive/store/holders.ts`).
@@ -212,7 +212,11 @@ export class Sharing implements AsyncDisposable {
     if (nowMs - this.#contactMs > graceMs - beatMs) this.#contactSinceMs = nowMs
     this.#contactMs = nowMs
     const isGrace = nowMs - this.#contactSinceMs < graceMs
-    const living = members.filter(({ isLiving }) => isLiving || isGrace)
+    // If another one lives when this gateway starts, Postgres was not away.
+    const isAlone = members.every((one) => !one.isLiving || one.address === this.address)
+    const isKnown = (address: string): boolean =>
+      this.#holders === undefined ? isAlone : this.#living.has(address)
+    const living = members.filter((one) => one.isLiving || (isGrace && isKnown(one.address)))
     const addresses = living.map(({ address }) => address).toSorted()
     const wanting = living
       .flatMap(({ address, isLeaving }) => (isLeaving ? [] : [address]))
