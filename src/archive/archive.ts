@@ -8,6 +8,7 @@
 import { Worker } from 'node:worker_threads'
 import { parseExact } from '../lib/json.ts'
 import type {
+  ApiDocument,
   ArchiveBatch,
   ArchiveCalls,
   ArchiveCounts,
@@ -23,7 +24,10 @@ import type {
   ObjectChunk,
   PastObject,
   PastQuestion,
+  PublishedCluster,
+  PublishedRow,
   ResumedChange,
+  Topic,
   SharedClusters,
   SharingMember,
 } from './archive-calls.ts'
@@ -33,6 +37,10 @@ import type { WorkerCall, WorkerMessage } from './store/archive-worker.ts'
 export interface Archive extends ArchiveCalls, ArchiveReads, AsyncDisposable {
   /** How writing goes, without asking the database. */
   counts(): ArchiveCounts
+  /** Calls `listener` after other processes have published, and when that may have been missed (`isSure` is false). */
+  onPublished(listener: (isSure: boolean) => void): () => void
+  /** Calls `listener` after gateways have come or gone, or have taken clusters, and when that may have been missed. */
+  onMembers(listener: () => void): () => void
 }
 
 /** The most bytes of batches that wait, here and in the worker. */
@@ -80,6 +88,8 @@ class WorkerArchive implements Archive {
   readonly #behind = new Set<number>()
   readonly #kinds = new Map<number, ArchivedKind>()
   readonly #listeners = new Set<() => void>()
+  readonly #publishedListeners = new Set<(isSure: boolean) => void>()
+  readonly #memberListeners = new Set<() => void>()
   #waitingBytes = 0
   readonly #counts = { rows: 0, dropped: 0, gaps: 0, bytes: 0 }
   #problem: ArchiveError | undefined
@@ -184,6 +194,36 @@ class WorkerArchive implements Archive {
     return parseExact(await this.#ask<string>('differences', [question])) as ChangesPage
   }
 
+  onPublished(listener: (isSure: boolean) => void): () => void {
+    this.#publishedListeners.add(listener)
+    return () => void this.#publishedListeners.delete(listener)
+  }
+
+  onMembers(listener: () => void): () => void {
+    this.#memberListeners.add(listener)
+    return () => void this.#memberListeners.delete(listener)
+  }
+
+  publish(clusters: readonly PublishedCluster[]): Promise<readonly string[]> {
+    return this.#ask('publish', [clusters])
+  }
+
+  publishedAfter(written: number): Promise<readonly PublishedRow[]> {
+    return this.#ask('publishedAfter', [written])
+  }
+
+  lackedDocuments(hashes: readonly string[]): Promise<readonly string[]> {
+    return this.#ask('lackedDocuments', [hashes])
+  }
+
+  keepDocument(document: ApiDocument): Promise<void> {
+    return this.#ask('keepDocument', [document])
+  }
+
+  documentsOf(hashes: readonly string[]): Promise<readonly ApiDocument[]> {
+    return this.#ask('documentsOf', [hashes])
+  }
+
   prolongMember(member: SharingMember): Promise<SharedClusters> {
     return this.#ask('prolongMember', [member], sharingDeadlineMs)
   }
@@ -253,7 +293,7 @@ class WorkerArchive implements Archive {
 
   #receive(message: WorkerMessage): void {
     if ('warning' in message) return this.#warn(message.warning)
-    if ('othersWrote' in message) this.#tellListeners()
+    if ('othersWrote' in message) this.#othersWrote(message.othersWrote)
     if ('bytes' in message) this.#counts.bytes = message.bytes
     if ('wrote' in message) {
       this.#counts.rows += message.wrote.rows
@@ -270,6 +310,15 @@ class WorkerArchive implements Archive {
     if (this.#pending.size === 0) this.#worker.unref()
     if ('result' in message) pending?.resolve(message.result)
     else pending?.reject(archiveError(message.code, message.message, message.hint))
+  }
+
+  #othersWrote(topic: Topic | undefined): void {
+    const isAbout = (one: Topic): boolean => topic === undefined || topic === one
+    if (isAbout('changes')) this.#tellListeners()
+    if (isAbout('apis')) {
+      for (const listener of this.#publishedListeners) listener(topic !== undefined)
+    }
+    if (isAbout('members')) for (const listener of this.#memberListeners) listener()
   }
 
   #tellListeners(): void {

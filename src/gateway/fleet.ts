@@ -29,6 +29,7 @@ import type { GatewayTraces } from './traces.ts'
 import {
   type ClusterSource,
   configuration,
+  nameProblem,
   type SourcedCluster,
   type SourceState,
 } from './sources/cluster-source.ts'
@@ -586,39 +587,6 @@ function configuredCluster(given: NamedClusterSelection): SourcedCluster {
   const { name, labels = {}, cache = {}, everywhere = false, ...selection } = given
   const place = { form: 'selection', selection } as const
   return { name, labels, source: configuration, place, cache, everywhere }
-}
-
-/** The most clusters of all sources. Each costs memory and a connection. */
-const maxClusters = 2_000
-const longestName = 253
-
-/** The reason to leave out a cluster; `undefined` if there is none. */
-function nameProblem(
-  { name, source }: SourcedCluster,
-  taken: ReadonlyMap<string, WantedCluster>,
-): CodedError | undefined {
-  const first = taken.get(name)?.cluster
-  if (first !== undefined) {
-    const problem = `${source}: cluster ${JSON.stringify(name)} is left out: ${first.source} has the name already`
-    return new CodedError('CLUSTER_NAME_TAKEN', problem, {
-      value: name,
-      hint: 'rename one of them, or give the source a prefix',
-    })
-  }
-  if (name === '*' || name.trim() === '' || name.length > longestName || /\p{Cc}/u.test(name)) {
-    const shown = JSON.stringify(name.slice(0, longestName))
-    const problem = `${source}: no cluster can have the name ${shown}`
-    const details = { value: name, hint: 'give it another name' }
-    return new CodedError('CLUSTER_NAME_INVALID', problem, details)
-  }
-  if (source !== configuration && taken.size >= maxClusters) {
-    const problem = `${source}: cluster ${name} is left out: there are ${maxClusters} clusters already`
-    return new CodedError('TOO_MANY_CLUSTERS', problem, {
-      value: name,
-      hint: 'serve the others by gateways of their own',
-    })
-  }
-  return undefined
 }
 
 const shownNamespaces = 20

@@ -16,6 +16,7 @@
  */
 
 import { createHash, randomUUID } from 'node:crypto'
+import type { Archive } from '../archive/archive.ts'
 import type { SharedClusters, SharingCalls } from '../archive/archive-calls.ts'
 import { archivePlace, type ArchiveOptions } from '../archive/archive-options.ts'
 import { sleep } from '../lib/backoff.ts'
@@ -34,10 +35,7 @@ export interface ShareOptions {
 export type Loading = 'absent' | 'loading' | 'loaded'
 
 export interface SharingParts {
-  readonly archive: SharingCalls & {
-    /** Calls `listener` after other processes have written. Returns a function that removes it. */
-    onWritten(listener: () => void): () => void
-  }
+  readonly archive: SharingCalls & Pick<Archive, 'onMembers'>
   readonly log: GatewayLog
   readonly failures: FailureLog
   /** The clusters that gateways share, as this one knows them. */
@@ -114,7 +112,7 @@ export class Sharing implements AsyncDisposable {
 
   /** Begins. Resolves when it is known who holds what, or after a while. Never rejects. */
   async start(): Promise<void> {
-    const forget = this.#parts.archive.onWritten(() => this.wake())
+    const forget = this.#parts.archive.onMembers(() => this.wake())
     this.#running = this.#run().finally(forget)
     await withDeadline(
       'reading who shares the clusters',

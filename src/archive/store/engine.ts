@@ -4,6 +4,7 @@
  * them in its own way, and writes many rows at once in its own way.
  */
 
+import type { Topic } from '../archive-calls.ts'
 import { ArchiveError } from '../archive-options.ts'
 import { versions } from './tables.ts'
 
@@ -36,9 +37,9 @@ export interface Statements {
 export interface Transaction extends Statements {
   /**
    * Before changes are inserted: their ids are greater than those of all transactions that ended before, whoever wrote them,
-   * and other processes that listen are woken by the commit.
+   * and other processes that listen are woken by the commit: they are told what it is about.
    */
-  ordered(): Promise<void>
+  ordered(topic: Topic): Promise<void>
 }
 
 /**
@@ -53,15 +54,18 @@ export interface Engine extends Statements {
   transaction<T>(work: (statements: Transaction) => Promise<T>): Promise<T>
   /** Runs one statement on a connection of its own, so that it waits for no other, and for no slow answer. */
   urgent(sql: string, parameters?: readonly SqlValue[]): Promise<readonly SqlRow[]>
-  /** Wakes the processes that listen. */
-  notify(): Promise<void>
+  /** Wakes the processes that listen, this one included. */
+  notify(topic: Topic): Promise<void>
   /** The bytes on disk, or in memory, that rows take. */
   bytes(): Promise<number>
   /** Gives some of the room of deleted rows back to the disk; whether there is more. */
   giveBack(): Promise<boolean>
   failure(error: unknown): Failure
-  /** Calls `listener` after other processes have written, and when that may have been missed. Until it is closed. */
-  listen(listener: () => void): void
+  /**
+   * Calls `listener` after other processes have written, and when that may have been missed, without a topic. Until it is
+   * closed.
+   */
+  listen(listener: (topic: Topic | undefined) => void): void
   close(): Promise<void>
 }
 

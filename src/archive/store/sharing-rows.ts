@@ -13,13 +13,13 @@ export const memberMs = 7_000
 /** How long the row of a gateway that is gone stays. */
 const forgottenMs = 3_600_000
 
-type Urgent = Pick<Engine, 'urgent'>
+type Urgent = Pick<Engine, 'urgent' | 'notify'>
 
-/** Prolongs the row of this gateway, and reads what all of them say. `isNew`: the others have not known it until now. */
+/** Prolongs the row of this gateway, and reads what all of them say. Wakes the others if they do not know it yet. */
 export async function prolongMember(
   engine: Urgent,
   { address, instance, isLeaving }: SharingMember,
-): Promise<SharedClusters & { readonly isNew: boolean }> {
+): Promise<SharedClusters> {
   const leaving = isLeaving ? 1 : 0
   const [before] = await engine.urgent(
     `SELECT instance, leaving, CASE WHEN until >= ${now} THEN 1 ELSE 0 END AS living
@@ -32,6 +32,7 @@ export async function prolongMember(
        instance = excluded.instance, until = excluded.until, leaving = excluded.leaving`,
     [address, instance, leaving],
   )
+  if (before?.['living'] !== 1 || before['leaving'] !== leaving) await engine.notify('members')
   await engine.urgent(`DELETE FROM members WHERE until < ${now} - ${forgottenMs}`)
   const members = await engine.urgent(
     `SELECT address, leaving, CASE WHEN until >= ${now} THEN 1 ELSE 0 END AS living FROM members`,
@@ -39,7 +40,6 @@ export async function prolongMember(
   const holders = await engine.urgent('SELECT cluster, address FROM serving')
   const isOther = before !== undefined && before['instance'] !== instance
   return {
-    isNew: before?.['living'] !== 1 || before['leaving'] !== leaving || isOther,
     isOther: isOther && before['living'] === 1,
     members: members.map((row) => ({
       address: String(row['address']),
@@ -50,21 +50,29 @@ export async function prolongMember(
   }
 }
 
-/** Makes this gateway the one that serves a cluster, if `former` still does (`undefined`: none), and this one lives. */
-export async function takeCluster(
+/**
+ * Makes this gateway the one that serves clusters, as far as `former` still does (`undefined`: none), and this one lives.
+ * Returns those that it has got.
+ */
+export async function takeClusters(
   engine: Urgent,
   { address, instance }: SharingMember,
-  { cluster, former }: ClusterTaking,
-): Promise<boolean> {
-  const taken = await engine.urgent(
-    `INSERT INTO serving (cluster, address)
-       SELECT $1, $2 WHERE EXISTS (
-         SELECT 1 FROM members WHERE address = $2 AND instance = $3 AND until >= ${now})
-     ON CONFLICT (cluster) DO UPDATE SET address = excluded.address WHERE serving.address = $4
-     RETURNING cluster`,
-    [cluster, address, instance, former ?? ''],
-  )
-  return taken.length > 0
+  takings: readonly ClusterTaking[],
+): Promise<readonly string[]> {
+  const taken: string[] = []
+  for (const { cluster, former = '' } of takings) {
+    const rows = await engine.urgent(
+      `INSERT INTO serving (cluster, address)
+         SELECT $1, $2 WHERE EXISTS (
+           SELECT 1 FROM members WHERE address = $2 AND instance = $3 AND until >= ${now})
+       ON CONFLICT (cluster) DO UPDATE SET address = excluded.address WHERE serving.address = $4
+       RETURNING cluster`,
+      [cluster, address, instance, former],
+    )
+    if (rows.length > 0) taken.push(cluster)
+  }
+  if (taken.length > 0) await engine.notify('members')
+  return taken
 }
 
 /** Says that this gateway lives no more. */
@@ -74,4 +82,5 @@ export async function removeMember(engine: Urgent, member: SharingMember): Promi
     address,
     instance,
   ])
+  await engine.notify('members')
 }
