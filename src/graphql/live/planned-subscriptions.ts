@@ -81,7 +81,10 @@ export interface PlannedSubscriptionsOptions extends LiveGroupsOptions {
 }
 
 /** The caller of a subscription, and its start in `performance.now()` time. */
-export interface SubscriptionOrigin extends Pick<QueryOrigin, 'viewer' | 'callerToken' | 'trace'> {
+export interface SubscriptionOrigin extends Pick<
+  QueryOrigin,
+  'viewer' | 'callerToken' | 'sent' | 'trace'
+> {
   readonly beganMs?: number | undefined
   /** Whether a drain may begin. False for GET requests, and by default. */
   readonly mayWrite?: boolean
@@ -452,7 +455,7 @@ export interface PlannedOperations {
   /** The frames of a subscription, or its errors. Never rejects. */
   subscribe(
     request: QueryRequest,
-    origin: Pick<SubscriptionOrigin, 'viewer' | 'callerToken' | 'trace' | 'mayWrite'>,
+    origin: SubscriptionOrigin,
   ): Promise<FrameStream>
   liveState(): LiveState
 }

@@ -28,6 +28,8 @@ export interface ServedCluster {
   readonly since: Date
   /** Why it is not connected; of a connected one, why its source cannot be followed. */
   readonly problem: Error | undefined
+  /** The address of the gateway that holds the cluster. Absent: this one. `null`: none does at present. */
+  readonly holder?: string | null
 }
 
 /** Reports changes of the clusters. */
