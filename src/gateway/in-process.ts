@@ -11,7 +11,6 @@ import {
   getOperationAST,
   GraphQLError,
   OperationTypeNode,
-  print,
 } from 'graphql'
 import {
   type Authenticator,
@@ -20,7 +19,7 @@ import {
 } from '../access/authentication/authenticator.ts'
 import type { Viewer } from '../access/viewer.ts'
 import { ClientError, clientErrorOf } from '../graphql/errors/client-error.ts'
-import type { OperationOptions, OperationSteps } from '../graphql/answer/execution.ts'
+import { type OperationOptions, type OperationSteps, textOf } from '../graphql/answer/execution.ts'
 import type { PlannedOperations } from '../graphql/live/planned-subscriptions.ts'
 import { queryLane, turns } from '../graphql/prepare/user-shares.ts'
 import { interruptible } from '../lib/generators.ts'
@@ -67,14 +66,13 @@ export function executeInProcess(
   const answerTo = async (request: ExecuteRequest): Promise<Answer> => {
     const beganMs = performance.now()
     const { variables, operationName, explain = false } = request
-    const { viewer, callerToken } = await callerOf(request)
+    const caller = await callerOf(request)
+    const { viewer } = caller
     if (requireViewer && viewer === undefined) throw noViewer()
     const query = typeof request.query === 'string' ? request.query : textOf(request.query)
     if (!explain) {
-      const text = await planned.answer(
-        { query, variables, operationName },
-        { viewer, callerToken },
-      )
+      const asked = { query, variables, operationName }
+      const text = await planned.answer(asked, { ...caller, mayWrite: true })
       if (text !== undefined) return parseExact(text) as FormattedExecutionResult
     }
     const { served } = steps
@@ -85,7 +83,7 @@ export function executeInProcess(
       return { document: parsed, errors: steps.validate(served.schema, parsed, { viewer }) }
     }, lane)
     if (errors.length > 0) return { errors }
-    const contextValue: OperationOptions = { viewer, callerToken, beganMs, explain, mayWrite: true }
+    const contextValue: OperationOptions = { ...caller, beganMs, explain, mayWrite: true }
     const args = { schema: served.schema, document, operationName, contextValue }
     const whole = { ...args, variableValues: variables ?? undefined }
     const operation = getOperationAST(document, operationName)?.operation
@@ -116,7 +114,7 @@ class InvalidCallerError extends ClientError {
 
 async function callerOf(
   caller: RequestCaller,
-): Promise<Pick<OperationOptions, 'viewer' | 'callerToken'>> {
+): Promise<Pick<OperationOptions, 'viewer' | 'callerToken' | 'sent'>> {
   const { viewer, callerToken, authenticator, token, headers } = caller
   if (viewer !== undefined) return { viewer, callerToken }
   if (authenticator === undefined) {
@@ -134,15 +132,8 @@ async function callerOf(
   return {
     viewer: admitted.viewer,
     callerToken: callerToken ?? authenticator.tokenOf?.(credentials),
+    sent: credentials,
   }
-}
-
-const texts = new WeakMap<DocumentNode, string>()
-
-function textOf(query: DocumentNode): string {
-  let text = texts.get(query)
-  if (text === undefined) texts.set(query, (text = query.loc?.source.body ?? print(query)))
-  return text
 }
 
 /** Rejects with the signal's reason when it aborts. A subscription that begins after that is ended. */

@@ -447,16 +447,15 @@ export async function liveResults(
 export interface PlannedOperations {
   /** The plugin whose place it takes. */
   readonly plugin: object
+  /** The address at which other gateways ask this one; absent if it shares no clusters. */
+  readonly address?: string | undefined
   /** The JSON text of the answer to a query; `undefined` if the plugin must answer it. */
   answer(
     request: QueryRequest,
-    origin?: QueryOrigin,
+    origin?: QueryOrigin & Pick<SubscriptionOrigin, 'mayWrite'>,
   ): string | undefined | Promise<string | undefined>
   /** The frames of a subscription, or its errors. Never rejects. */
-  subscribe(
-    request: QueryRequest,
-    origin: SubscriptionOrigin,
-  ): Promise<FrameStream>
+  subscribe(request: QueryRequest, origin: SubscriptionOrigin): Promise<FrameStream>
   liveState(): LiveState
 }
 
