@@ -74,6 +74,7 @@ import type { ServerPlugin, Readiness } from '../server/operation-options.ts'
 import { defaultApiWatchTimes } from './api-watch.ts'
 import { Archiving } from './archiving.ts'
 import { type ClusterSourceOptions, Fleet, type FleetOptions } from './fleet.ts'
+import { checkShare, isAddress, type ShareOptions } from './sharing.ts'
 import type { Shard } from './sources/shard.ts'
 import type { DirectorySourceOptions } from './sources/directory-source.ts'
 import type { HubSourceOptions } from './sources/hub-source.ts'
@@ -179,6 +180,7 @@ const clusterChecks: OptionChecks<NamedClusterSelection> = {
   context: aString,
   server: aString,
   labels: labelsCheck,
+  everywhere: aFlag,
 }
 
 /** All options of sources of any type. */
@@ -222,6 +224,13 @@ const gatewayChecks: OptionChecks<GatewayOptions> = {
       aString(`${option}[${at}].${needed}`, (source as unknown as Record<string, unknown>)[needed])
     }
   },
+  share: optionsOf<ShareOptions>({
+    address(option, given) {
+      aString(option, given)
+      if (isAddress(String(given))) return
+      throw new InvalidOptionError(option, given, 'an address such as http://10.0.0.7:4000')
+    },
+  }),
   shard(option, given) {
     anObject(option, given)
     const { index, count } = given as Shard
@@ -307,6 +316,7 @@ export interface OpenedGateway extends Gateway {
 export async function openGateway(given: GatewayOptions): Promise<OpenedGateway> {
   const options = checkedOptions('a gateway', given, gatewayChecks)
   requireClusters('clusters', options.clusters, (options.clusterSources ?? []).length > 0)
+  checkShare(options.share, options.archive)
   const user = new UserSdl({ files: options.schemaFiles ?? [], directory: options.schema })
   await user.read()
   const packageSdl = await readPackageSdl()

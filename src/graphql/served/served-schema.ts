@@ -34,6 +34,8 @@ export interface ServedCluster {
 
 /** Reports changes of the clusters. */
 export interface FleetChanges {
+  /** The address of this gateway, where gateways share the clusters. */
+  readonly address: string | undefined
   /**
    * Calls `listener` after clusters have come, gone, or changed their state, labels or source, once for all changes of
    * one moment. The served schema shows them by then. Returns a function that removes the listener.
