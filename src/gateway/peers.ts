@@ -33,23 +33,12 @@ import { FrameStream } from '../lib/frame-stream.ts'
 import { isRecord } from '../lib/json.ts'
 import { requestIdHeader } from '../server/guard/request-guard.ts'
 import { graphqlPath } from '../server/operation-options.ts'
-
-/** How a gateway proves itself to its peers, and knows them. */
-export interface PeerTrust {
-  /** The file of the CA that has signed the certificates of the peers. Default: those that Node trusts. */
-  readonly caFile?: string | undefined
-  /**
-   * The file of a client certificate, by which the peers trust the headers that name a caller (`auth.mode: request-header`).
-   * It is sent for such callers only.
-   */
-  readonly certFile?: string | undefined
-  readonly keyFile?: string | undefined
-}
+import type { ShareOptions } from './sharing.ts'
 
 export interface HttpPeersOptions {
   /** The address of this gateway. */
   readonly address: string
-  readonly trust: PeerTrust
+  readonly trust: Pick<ShareOptions, 'caFile' | 'certFile' | 'keyFile'>
   /** How long a peer may take to answer, or to begin a subscription. */
   readonly deadlineMs: number
   /** Receives the failure of a certificate that has changed. The previous one stays in use. */

@@ -5,6 +5,15 @@ import { InvalidOptionError } from '../lib/options.ts'
 export interface ShareOptions {
   /** The address at which the other gateways reach this one, as `http://10.0.0.7:4000`. Absent: clusters are not shared. */
   readonly address?: string | undefined
+  /** The file of the CA that has signed the certificates of the other gateways. Default: those that Node trusts. */
+  readonly caFile?: string | undefined
+  /**
+   * The file of a client certificate. By it the other gateways trust the headers that name a caller (`auth.mode: request-header`), and it
+   * is sent for such callers only.
+   */
+  readonly certFile?: string | undefined
+  /** The file of its key. */
+  readonly keyFile?: string | undefined
 }
 
 /** Throws `InvalidOptionError` unless gateways can share clusters by this archive. */

@@ -113,8 +113,8 @@ describe('the gateways that an operation is for', () => {
     const all = Object.values(OperationTypeNode).flatMap((operation) =>
       Object.values(schema.getRootType(operation)?.getFields() ?? {}).map((field) => {
         const source = fieldSourceOf(field)
-        const name = field.name.startsWith('fetch__') ? 'query fetch__KIND' :
-          'kind' in source ? `fields of kinds: ${source.form}` : `${operation} ${field.name}`
+        const own = `${operation} ${field.name.replace(/^fetch__.*/, 'fetch__KIND')}`
+        const name = 'kind' in source ? `fields of kinds: ${source.form}` : own
         return [name, form(operation, field)] as const
       }),
     )

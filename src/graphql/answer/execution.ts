@@ -94,19 +94,18 @@ export function optionsOf({ contextValue }: ExecutionArgs): OperationOptions {
   return contextValue ?? {}
 }
 
-/** Answers operations about clusters that other gateways hold. */
-export interface OtherGateways {
-  /** The answer, JSON text; `undefined` if this gateway has to answer. Never rejects. */
-  elsewhere(
-    request: QueryRequest & { readonly explains: boolean },
-    origin: OperationOptions,
-  ): Promise<string | undefined>
-}
-
 export interface OperationStepsOptions extends QueryOptions {
   readonly plans: PlannedQueries
-  /** Absent: this gateway holds all clusters. */
-  readonly others?: OtherGateways | undefined
+  /**
+   * The answer, JSON text, if other gateways hold clusters that the operation is about; `undefined` if this gateway has to
+   * answer. Never rejects. Absent: this gateway holds all clusters.
+   */
+  readonly elsewhere?:
+    | ((
+        request: QueryRequest & { readonly explains: boolean },
+        origin: OperationOptions,
+      ) => Promise<string | undefined>)
+    | undefined
   readonly live: SubscriptionSource
   /** Absent: the schema has no mutations. */
   readonly mutations?: MutationSource | undefined
@@ -188,13 +187,13 @@ export class OperationSteps {
 
   /** The answer of other gateways, if the operation is about clusters that they hold. */
   async #answerElsewhere(args: ExecutionArgs): Promise<ExecutionResult | undefined> {
-    const { others } = this.#options
-    if (others === undefined) return undefined
+    const { elsewhere } = this.#options
+    if (elsewhere === undefined) return undefined
     const { document, operationName, variableValues: variables } = args
     const { explain: explains = false, ...origin } = optionsOf(args)
     const asked = { query: textOf(document), operationName, variables, explains }
     // A mutation by GET does not come here.
-    const text = await others.elsewhere(asked, { ...origin, mayWrite: true })
+    const text = await elsewhere(asked, { ...origin, mayWrite: true })
     if (text === undefined) return undefined
     const { errors, ...result } = parseHeld(text) as FormattedExecutionResult
     const { source } = document.loc ?? {}

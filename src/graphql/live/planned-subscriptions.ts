@@ -407,12 +407,10 @@ function otherVariablesOf(document: DocumentNode): ReadonlySet<string> {
   return new Set([...inOthers].filter((name) => uses.get(name) === 2))
 }
 
-/** Frames as results, for servers that send results. Each is read from the group when it is taken. */
-export async function liveResults(
-  subscriptions: PlannedSubscriptions,
-  ...[request, origin]: Parameters<SubscriptionSource['subscribe']>
-): ReturnType<SubscriptionSource['subscribe']> {
-  const stream = await subscriptions.subscribeTo(request, origin)
+/** Frames as results, for servers that send results. Each is read from its source when it is taken. */
+export function resultsOf(
+  stream: FrameStream,
+): Awaited<ReturnType<SubscriptionSource['subscribe']>> {
   const { end } = stream
   if (end?.form === 'failed') {
     stream.close()

@@ -64,6 +64,8 @@ export interface OverGatewaysOptions {
   readonly served: () => ServedSchema
   readonly documents: OperationDocuments
   readonly limits: OperationLimits
+  /** Of this gateway. */
+  readonly address: string
   readonly peers: Peers
   /** This gateway's own. */
   readonly plans: PlannedOperations
@@ -85,11 +87,13 @@ const againMs = 250
 
 export class OverGateways implements PlannedOperations {
   readonly plugin: object
+  readonly address: string
   readonly #options: OverGatewaysOptions
 
   constructor(options: OverGatewaysOptions) {
     this.#options = options
     this.plugin = options.plans.plugin
+    this.address = options.address
   }
 
   /** As that of the plans, and also the answers to mutations that other gateways make. */
