@@ -23,7 +23,7 @@ const historyText = `query PastHistoryQuery($id: ID!, $first: Int, $after: Strin
 interface ReadingClient {
   readonly query: (text: string, variables: Fields) => Promise<Fields>
   /** What the cache has, without a request. */
-  readonly cached: (text: string, variables: Fields) => Promise<Fields | null>
+  readonly cached: (text: string, variables: Fields) => Promise<Fields>
 }
 
 describe('The past, in a cache that normalises', () => {
@@ -47,13 +47,13 @@ describe('The past, in a cache that normalises', () => {
     relay = await compileRelayApp(project, await schema('--for', 'relay'), sources.join('\n'))
     await vi.waitFor(async () => {
       const { changes } = await gateway.data('{ changes(types: ["Pod"]) { incomplete { to } } }')
-      expect(changes.incomplete).toMatchObject([{ to: expect.anything() }])
+      if (changes.incomplete[0]?.to === null) throw new Error('it has not begun')
     }, 20_000)
     before = new Date().toISOString()
     for (const name of ['web-a', 'web-b', 'web-c']) await notePod(name, 'new')
     await vi.waitFor(async () => {
       const { changes } = await gateway.data(changesText, { first: 10 })
-      expect(changes.edges).toHaveLength(3)
+      if (changes.edges.length < 3) throw new Error('not seen')
     }, 20_000)
     const { pod } = await gateway.data(`{ pod(namespace: "${shop}", name: "web-a") { id } }`)
     ;({ id } = pod)
@@ -67,7 +67,7 @@ describe('The past, in a cache that normalises', () => {
         const client = new ApolloClient({ cache: new InMemoryCache(apollo), link })
         return {
           query: async (text, variables) =>
-            (await client.query<Fields>({ query: gql(text), variables })).data as Fields,
+            (await client.query<Fields>({ query: gql(text), variables })).data ?? {},
           cached: async (text, variables) =>
             client.readQuery<Fields>({ query: gql(text), variables }),
         }
@@ -86,10 +86,8 @@ describe('The past, in a cache that normalises', () => {
         })
         const read = async (text: string, variables: Fields, offline: boolean): Promise<Fields> => {
           const requestPolicy = offline ? 'cache-only' : 'cache-first'
-          const result = await client
-            .query<Fields>(urqlGql(text), variables, { requestPolicy })
-            .toPromise()
-          return result.data as Fields
+          const result = await client.query(urqlGql(text), variables, { requestPolicy }).toPromise()
+          return result.data
         }
         return {
           query: (text, variables) => read(text, variables, false),
