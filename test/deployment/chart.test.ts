@@ -410,7 +410,7 @@ describe.skipIf(helm === undefined)(`the chart${why}`, () => {
         }
       }
       expect([...seen].toSorted()).toEqual(Object.keys(collections).toSorted())
-      expect(Object.keys(ofGuide)).toHaveLength(3)
+      expect(Object.keys(ofGuide)).toHaveLength(4)
     })
 
     it('fits the Ingress of the guide', async () => {
